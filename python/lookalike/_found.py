@@ -192,7 +192,7 @@ class Found:
     @property
     def counts(self) -> dict[str, int]:
         """Numbers of documents, references, empty and skipped ones, copies (equal shingles),
-        candidates, verified pairs, groups and duplicates."""
+        candidates, compared pairs (``verified``), groups and duplicates."""
         return self._once("counts", lambda: self._findings.counts())
 
     @property

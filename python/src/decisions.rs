@@ -69,7 +69,7 @@ impl DecisionRows {
         let mut reasons: Vec<String> = REASONS.map(str::to_owned).to_vec();
         reasons.extend(rules.iter().map(ToString::to_string));
         reasons.extend(["id", "reference", "decision"].map(str::to_owned));
-        let rows = (0..rows).map(|row| Self::alone(found, row)).collect();
+        let rows = (0..rows).map(|row| Self::alone(found, row)).collect::<Result<_, _>>()?;
         let mut decisions = Self { rows, names: Vec::new(), reasons };
         decisions.add_groups(found, REASONS.len() + rules.len())?;
         for related in found.findings.related.iter() {
@@ -84,18 +84,19 @@ impl DecisionRows {
     }
 
     /// The decision about a row that is in no group.
-    fn alone(found: &RunFindings, row: usize) -> DecisionRow {
-        let status = found.document_of(row).map(|document| found.findings.status(document));
+    fn alone(found: &RunFindings, row: usize) -> Result<DecisionRow, Error> {
+        let document = found.document_of(row);
+        let status = document.map(|document| found.findings.status(document)).transpose()?;
         let (kept, reason) = match status {
             // What was skipped, and the later of two documents with one id, is left out.
             None => (false, SKIPPED),
             Some(status) if status.dropped => (false, DROPPED),
-            Some(status) if status.left_out => (false, SKIPPED),
+            Some(status) if status.repeated_id => (false, SKIPPED),
             Some(status) if status.empty => (true, EMPTY),
             Some(_) => (true, UNIQUE),
         };
         let group_size = kept.then_some(1);
-        DecisionRow { kept, group: None, reason, other: None, group_size }
+        Ok(DecisionRow { kept, group: None, reason, other: None, group_size })
     }
 
     /// Takes the groups; `by_id` is the place of the reason `id`.
@@ -118,7 +119,7 @@ impl DecisionRows {
                 decision.reason = match duplicate.decided_by {
                     _ if keeper.reference => by_id + 1,
                     _ if keeper.by_decision => by_id + 2,
-                    Some(rule) => REASONS.len() + usize::from(rule),
+                    Some(rule) => REASONS.len() + rule as usize,
                     None => by_id,
                 };
             }

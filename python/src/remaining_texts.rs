@@ -45,8 +45,8 @@ impl RemainingTexts {
         findings.replay(&mut |number, document| {
             let Raw::Row(row) = document.raw else { return Ok(()) };
             let row = row as usize;
-            let status = findings.status(number);
-            if status.left_out || status.dropped {
+            let status = findings.status(number)?;
+            if status.repeated_id || status.dropped {
                 return Ok(());
             }
             if open.as_ref().is_some_and(|open| open.row != row) {
@@ -75,8 +75,8 @@ impl RemainingTexts {
         let mut texts = Self::new(rows);
         cuts.run.replay(&mut |number, document| {
             let Raw::Row(row) = document.raw else { return Ok(()) };
-            let status = cuts.run.status(number);
-            if status.left_out || status.dropped || cuts.is_removed(number) {
+            let status = cuts.run.status(number)?;
+            if status.repeated_id || status.dropped || cuts.is_removed(number) {
                 return Ok(());
             }
             texts.keep(row as usize);

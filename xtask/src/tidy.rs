@@ -14,7 +14,8 @@ const MAX_BYTES: usize = 1 << 20;
 
 /// The modules of the core that stages build on. They see each other, and of the stages only what
 /// [`EXTRA_EDGES`] says.
-const BELOW: &[&str] = &["parameter", "error", "params", "hash", "kernel", "unicode_table"];
+const BELOW: &[&str] =
+    &["parameter", "error", "named", "params", "shingle_rule", "hash", "kernel", "unicode_table"];
 
 /// The stages of the core in the order of a document's way; each may use the earlier ones.
 const STAGES: &[&str] = &[

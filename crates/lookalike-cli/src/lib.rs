@@ -13,6 +13,7 @@ mod member;
 mod named_values;
 mod normalization_args;
 mod options;
+mod parameter_args;
 mod plot;
 #[cfg(feature = "postgres")]
 mod postgres_environment;

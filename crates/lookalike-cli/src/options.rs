@@ -1,4 +1,5 @@
-//! Flags that several commands share, and what they mean.
+//! Flags that several commands share: which documents are kept, how the work is done, how results
+//! are written.
 
 use crate::cmd::CommandError;
 use crate::decision_args::DecisionArgs;
@@ -9,272 +10,12 @@ use clap::Args;
 use lookalike::core::error::ParamsError;
 use lookalike::core::keep::{KeepPolicy, KeepRule};
 use lookalike::core::kernel::Kernel;
-use lookalike::core::parameter::Parameter;
-use lookalike::core::params::{
-    Case, DEFAULT_SEED, Measure, Params, ParamsBuilder, Scheme, ShingleRule, TokenRule,
-};
+use lookalike::core::params::Params;
 use lookalike::find::{FindOptions, Grouping, MAX_THREADS, Memory};
 use lookalike::passages::PassageOptions;
-use lookalike::read::{Normalization, refuse_streams};
 use lookalike::report::csv::CellRule;
-use lookalike::stop_words::stop_words;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::str::FromStr;
-
-/// What a word is.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "What is compared")]
-pub(crate) struct WordArgs {
-    /// Words: `words` are runs of letters and digits, and single characters where a script has no
-    /// spaces; `word-runs` leaves those as runs; `whitespace` splits at white space only
-    /// [default: words; word-runs with --segment]
-    #[arg(long, value_name = "RULE")]
-    tokens: Option<TokenRule>,
-
-    /// `fold` reads upper case as lower case, `keep` distinguishes them
-    #[arg(long, value_name = "CASE", default_value = "fold")]
-    case: Case,
-}
-
-impl WordArgs {
-    /// How words are cut and compared.
-    pub(crate) fn rule(&self) -> (TokenRule, Case) {
-        (self.tokens.unwrap_or(TokenRule::Words), self.case)
-    }
-}
-
-/// What a shingle is.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "What is compared")]
-pub(crate) struct ShingleArgs {
-    /// Shingles: words:N, chars:N or bytes:N with N from 1 to 256, or bag (single words)
-    #[arg(long, value_name = "UNIT:N", default_value = "words:5")]
-    shingle: ShingleRule,
-
-    #[command(flatten)]
-    words: WordArgs,
-
-    /// Let repeats count: the second use of a shingle is another one
-    #[arg(long)]
-    frequencies: bool,
-
-    /// Leave out the stop words of a language before forming shingles: en, de, fr, zh, …
-    #[arg(long, value_name = "LANG", conflicts_with = "language")]
-    stop_words: Option<String>,
-}
-
-impl ShingleArgs {
-    /// What a word is.
-    pub(crate) fn words(&self) -> &WordArgs {
-        &self.words
-    }
-
-    /// The rule they describe.
-    pub(crate) fn rule(&self, normalization: Normalization) -> Result<ShingleRule, ParamsError> {
-        let list = self.stop_words.as_deref().map(stop_words).transpose()?;
-        let tokens = if normalization.segment { TokenRule::WordRuns } else { TokenRule::Words };
-        Ok(self
-            .shingle
-            .clone()
-            .with_tokens(self.words.tokens.unwrap_or(tokens))
-            .with_case(self.words.case)
-            .with_frequencies(self.frequencies)
-            .with_stop_words(list))
-    }
-}
-
-/// How alike documents must be, and how surely they are found.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "How alike, and how surely found")]
-pub(crate) struct AimArgs {
-    /// Least exact similarity of a reported pair: above 0, at most 1
-    #[arg(long, short, value_name = "J", default_value = "0.8", value_parser = threshold)]
-    #[arg(allow_negative_numbers = true)]
-    threshold: f64,
-
-    /// Least predicted share of the pairs at the threshold that are found: above 0, below 1
-    #[arg(long, value_name = "SHARE", default_value = "0.99", value_parser = recall)]
-    #[arg(allow_negative_numbers = true)]
-    recall: f64,
-}
-
-/// What is similar.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "How alike, and how surely found")]
-pub(crate) struct MeasureArgs {
-    /// `jaccard`: shared shingles among all of both; `containment`: among those of the shorter,
-    /// which finds an excerpt inside a longer text
-    #[arg(long, value_name = "WHAT", default_value = "jaccard")]
-    pub(crate) measure: Measure,
-
-    /// Miss no pair: candidates by shared rare shingles instead of signatures; slower, more memory
-    #[arg(long)]
-    pub(crate) exact: bool,
-}
-
-/// What signatures are.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "How alike, and how surely found")]
-pub(crate) struct SignatureArgs {
-    /// Values in a signature, 1 to 8192 [default: chosen for threshold and recall]
-    #[arg(long, value_name = "N")]
-    num_hashes: Option<usize>,
-
-    /// Bands of a signature; `find`, `dedup` and `tune` take `auto`, too: values, bands and rows
-    /// that take the least time for 2,000 of the documents, which are read twice [default: chosen
-    /// for threshold and recall]
-    #[arg(long, value_name = "N")]
-    bands: Option<BandsArg>,
-
-    /// Rows of a band; bands × rows is at most the signature's length [default: chosen]
-    #[arg(long, value_name = "N")]
-    rows: Option<usize>,
-
-    /// Signatures: fss, or classic MinHash by multiply-shift, mod-prime, xor or xor-multiply
-    #[arg(long, value_name = "SCHEME", default_value = "fss")]
-    scheme: Scheme,
-
-    /// Random seed of the hash functions; the same seed gives the same ones in every version
-    #[arg(long, value_name = "N", default_value_t = DEFAULT_SEED, value_parser = seed)]
-    #[arg(allow_negative_numbers = true)]
-    seed: u64,
-}
-
-/// The value of `--bands`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum BandsArg {
-    Auto,
-    Number(usize),
-}
-
-impl FromStr for BandsArg {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "auto" => Ok(Self::Auto),
-            number => {
-                let number = number.parse().map(Self::Number);
-                number.map_err(|_| "expected a whole number from 1 on, or auto".to_owned())
-            }
-        }
-    }
-}
-
-impl SignatureArgs {
-    /// Whether bands and rows are chosen for a sample of the documents.
-    ///
-    /// # Errors
-    /// Rows that are named, too.
-    pub(crate) fn bands_auto(&self) -> Result<bool, CommandError> {
-        let auto = self.bands == Some(BandsArg::Auto);
-        if auto && self.rows.is_some() {
-            return Err(ParamsError::AutoBandsWithRows.into());
-        }
-        Ok(auto)
-    }
-
-    /// Refuses `--bands auto`; `why` continues the message, with the remedy.
-    pub(crate) fn refuse_auto(&self, why: &str) -> Result<(), CommandError> {
-        if self.bands == Some(BandsArg::Auto) {
-            let message = format!("--bands auto is for `find`, `dedup` and `tune`: {why}");
-            return Err(CommandError::Usage(message));
-        }
-        Ok(())
-    }
-
-    /// Parameters for Jaccard similarity start from these.
-    pub(crate) fn builder(&self, shingle: ShingleRule, aim: &AimArgs) -> ParamsBuilder {
-        ParamsBuilder {
-            shingle,
-            threshold: aim.threshold,
-            measure: Measure::Jaccard,
-            exact: false,
-            recall: aim.recall,
-            num_hashes: self.num_hashes,
-            bands: match self.bands {
-                Some(BandsArg::Number(bands)) => Some(bands),
-                Some(BandsArg::Auto) | None => None,
-            },
-            rows: self.rows,
-            scheme: self.scheme,
-            seed: self.seed,
-        }
-    }
-
-    /// The same with threshold and recall of other parameters.
-    pub(crate) fn builder_with_aim_of(
-        &self,
-        shingle: ShingleRule,
-        params: &Params,
-    ) -> ParamsBuilder {
-        let aim = AimArgs { threshold: params.threshold(), recall: params.recall() };
-        self.builder(shingle, &aim)
-    }
-}
-
-/// What is similar, and how candidates are found.
-#[derive(Debug, Args)]
-pub(crate) struct ParameterArgs {
-    #[command(flatten)]
-    aim: AimArgs,
-
-    #[command(flatten)]
-    measure: MeasureArgs,
-
-    #[command(flatten)]
-    signature: SignatureArgs,
-}
-
-impl ParameterArgs {
-    /// Whether bands and rows are chosen for a sample of the documents.
-    ///
-    /// # Errors
-    /// Options that leave nothing to choose, and inputs that cannot be read twice.
-    pub(crate) fn bands_auto<'a>(
-        &self,
-        inputs: impl Iterator<Item = &'a PathBuf>,
-    ) -> Result<bool, CommandError> {
-        let auto = self.signature.bands_auto()?;
-        if auto && (self.measure.exact || self.measure.measure == Measure::Containment) {
-            return Err(ParamsError::AutoBandsUnused.into());
-        }
-        if auto {
-            refuse_streams(inputs, "--bands auto")?;
-        }
-        Ok(auto)
-    }
-
-    /// As [`SignatureArgs::refuse_auto`].
-    pub(crate) fn refuse_auto(&self, why: &str) -> Result<(), CommandError> {
-        self.signature.refuse_auto(why)
-    }
-
-    /// What [`Params`](lookalike::core::params::Params) start from.
-    pub(crate) fn builder(&self, shingle: ShingleRule) -> ParamsBuilder {
-        let MeasureArgs { measure, exact } = self.measure;
-        ParamsBuilder { measure, exact, ..self.signature.builder(shingle, &self.aim) }
-    }
-}
-
-/// A similarity as it is typed. Its range is checked where all ranges are, by `Params`.
-pub(crate) fn threshold(text: &str) -> Result<f64, ParamsError> {
-    number(text, Parameter::Threshold, "a number above 0 and at most 1, such as 0.8")
-}
-
-fn seed(text: &str) -> Result<u64, String> {
-    text.parse().map_err(|_| format!("expected a whole number from 0 to {}", u64::MAX))
-}
-
-pub(crate) fn recall(text: &str) -> Result<f64, ParamsError> {
-    number(text, Parameter::Recall, "a number above 0 and below 1, such as 0.99")
-}
-
-fn number(text: &str, parameter: Parameter, expected: &'static str) -> Result<f64, ParamsError> {
-    let refused = |_| ParamsError::Parse { parameter, got: text.to_owned(), expected };
-    text.trim().parse().map_err(refused)
-}
 
 /// Who is kept.
 #[derive(Debug, Args)]
@@ -282,7 +23,7 @@ fn number(text: &str, parameter: Parameter, expected: &'static str) -> Result<f6
 pub(crate) struct KeepArgs {
     /// Which document of a group stays: longest, shortest, first or last (read), newest, oldest,
     /// field:NAME (its highest value; field:NAME:asc the lowest), path:GLOB (what matches it).
-    /// Several in a row decide in turn [default: longest]
+    /// Repeat --keep: the first rule that distinguishes two decides [default: longest]
     #[arg(long, value_name = "RULE")]
     keep: Vec<KeepRule>,
 
@@ -376,7 +117,8 @@ pub(crate) struct ResumeArgs {
 pub(crate) struct OrderArgs {
     /// Which document is the first of those with a passage: longest, shortest, first or last
     /// (read), newest, oldest, field:NAME (its highest value; field:NAME:asc the lowest),
-    /// path:GLOB (what matches it). Several in a row decide in turn [default: longest]
+    /// path:GLOB (what matches it). Repeat --keep: the first rule that distinguishes two decides
+    /// [default: longest]
     #[arg(long, value_name = "RULE")]
     keep: Vec<KeepRule>,
 

@@ -207,6 +207,15 @@ fn write_warnings(out: &mut impl Write, findings: &Findings) -> io::Result<()> {
             one_line(field)
         )?;
     }
+    for pattern in &findings.unmatched_patterns {
+        let remedy = if pattern.contains(',') { "; for several rules, repeat --keep" } else { "" };
+        writeln!(
+            out,
+            "warning: no document matches the pattern {pattern:?}, so --keep path:{} decides \
+             nothing{remedy}",
+            one_line(pattern)
+        )?;
+    }
     write_as_text(out, &findings.read_as_text)
 }
 

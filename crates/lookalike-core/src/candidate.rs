@@ -167,9 +167,9 @@ fn find_equal(
     }
 }
 
-/// Maps every document to the first one with an equal fingerprint (to itself, where it is the
-/// first); `first` decides which of two is the earlier. Documents for which `active` is false map
-/// to themselves. O(n).
+/// Returns, for each index, the first index with an equal fingerprint: itself, where there is no
+/// other, or where `active` is false. `earlier(a, b)` says whether index `a` precedes index `b`.
+/// O(n).
 pub fn first_of_equal(
     fingerprints: &[u128],
     active: impl Fn(usize) -> bool,

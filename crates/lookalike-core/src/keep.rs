@@ -352,8 +352,8 @@ pub fn compare_by_rules(a_key: &[u8], a_id: &[u8], b_key: &[u8], b_id: &[u8]) ->
 }
 
 /// A key and an id as one text of bytes: the lesser of two, byte by byte, is that of the document
-/// that [`compare`] puts first. For software that sorts bytes and cannot call that function.
-pub fn place(key: &[u8], id: &[u8]) -> Vec<u8> {
+/// that [`compare`] puts first. For what sorts bytes and cannot call that function.
+pub fn sort_key(key: &[u8], id: &[u8]) -> Vec<u8> {
     // No key begins another one of the same policy, so the ids are compared where keys are equal.
     [key, id].concat()
 }
@@ -611,7 +611,7 @@ mod tests {
             let ids: [[&[u8]; 2]; 4] =
                 [[b"p", b"q"], [b"p", b""], [b"\xff", b"\x00\x01"], [b"p", b"p"]];
             for [p, q] in ids {
-                prop_assert_eq!(place(&x, p).cmp(&place(&y, q)), compare(&x, p, &y, q));
+                prop_assert_eq!(sort_key(&x, p).cmp(&sort_key(&y, q)), compare(&x, p, &y, q));
             }
             let alike = OwnedAttributes { reference: a.reference, ..b };
             let by_rules = plainly(&policy, &a, &alike).0.then(Ordering::Less);

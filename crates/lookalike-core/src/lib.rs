@@ -3,15 +3,17 @@
 //! ```text
 //! "Héllo  World …"  text → "hello world …"  shingle → {h1, h2, …}  signature → [m1 … m128]
 //!   band → [key1 … key21]   candidate → (7, 42)   verify → exact 0.87 ≥ 0.80
-//!   group → 42 is a duplicate of 7   keep → 7 stays, because longest
+//!   keep → 7 before 42 (longest)   group → 42 is a duplicate of 7
 //! ```
 //!
-//! One file per arrow; each stage uses earlier ones only. `params`, `hash` and `kernel` are shared.
+//! One module per arrow; each stage uses earlier ones only. `params`, `parameter`, `error`, `hash`
+//! and `kernel` are shared.
 //!
 //! | module | takes | gives |
 //! |---|---|---|
-//! | [`params`] | [`params::ParamsBuilder`] | checked [`params::Params`]; the only step that can
-//! fail |
+//! | [`params`] | [`params::ParamsBuilder`] | checked [`params::Params`], or an error |
+//! | [`parameter`] | – | the names of parameters, as each front end spells them |
+//! | [`error`] | – | [`error::ParamsError`]: why a parameter cannot be used |
 //! | [`text`] | raw text | lower-cased text; what a character is |
 //! | [`shingle`] | text | shingle hashes, shingle sets |
 //! | [`signature`] | shingle hashes | a signature |
@@ -55,7 +57,8 @@
 //! # What is absent
 //!
 //! No input or output, no threads, no clock, no environment, no global state. The stages are total:
-//! they return no errors and panic on no input. Equal documents and equal parameters give equal
+//! they return no errors and panic on no input. What can fail is before them: reading parameters
+//! from text, and building [`params::Params`]. Equal documents and equal parameters give equal
 //! results on every processor.
 //!
 //! # Limits
@@ -77,11 +80,13 @@ pub mod hash;
 pub mod keep;
 pub mod kernel;
 pub mod naive;
+mod named;
 pub mod parameter;
 pub mod params;
 pub mod passage;
 pub mod prefix;
 pub mod shingle;
+mod shingle_rule;
 pub mod signature;
 pub mod text;
 mod unicode_table;

@@ -132,6 +132,7 @@ parameters! {
     Store = "store",
     TempDir = "temp_dir",
     TextField = "text_field",
+    Threads = "threads",
     Threshold = "threshold",
     Tokens = "tokens",
     Type = "type",

@@ -22,7 +22,9 @@ pub(crate) fn id_and_version(path: &str) -> Result<(String, Option<u64>), Proble
     let number = rest.strip_prefix("versions/").and_then(|rest| rest.split('/').next());
     let number = number.map(|text| {
         let number = text.parse().ok().filter(|number| *number >= 1);
-        number.ok_or_else(|| expected("the version in the address", text, "a number from 1"))
+        number.ok_or_else(|| {
+            invalid_value("the version in the address", text, "expected a number from 1")
+        })
     });
     Ok((id, number.transpose()?))
 }
@@ -99,7 +101,7 @@ impl QueryParameters {
         let found = values.iter().find(|(value, _)| *value == text).map(|(_, value)| *value);
         found.ok_or_else(|| {
             let names: Vec<_> = values.iter().map(|(name, _)| *name).collect();
-            expected(name, text, &names.join(" or "))
+            invalid_value(name, text, &format!("expected {}", names.join(" or ")))
         })
     }
 
@@ -107,28 +109,32 @@ impl QueryParameters {
     pub(crate) fn number(&self, name: &str, most: usize, default: usize) -> Result<usize, Problem> {
         let Some(text) = self.text(name) else { return Ok(default) };
         let number = text.parse().ok().filter(|number| (1..=most).contains(number));
-        number.ok_or_else(|| expected(name, text, &format!("a number from 1 to {most}")))
+        number.ok_or_else(|| {
+            invalid_value(name, text, &format!("expected a number from 1 to {most}"))
+        })
     }
 
     /// A share.
     pub(crate) fn share(&self, name: &str, default: f64) -> Result<f64, Problem> {
         let Some(text) = self.text(name) else { return Ok(default) };
         let value = f64::from_str(text).ok().filter(|value| (0.0..=1.0).contains(value));
-        value.ok_or_else(|| expected(name, text, "a number from 0 to 1"))
+        value.ok_or_else(|| invalid_value(name, text, "expected a number from 0 to 1"))
     }
 
     /// The threshold of a query.
     pub(crate) fn threshold(&self, default: f64) -> Result<f64, Problem> {
         let Some(text) = self.text("threshold") else { return Ok(default) };
         let value = f64::from_str(text).ok().filter(|value| *value > 0.0 && *value <= 1.0);
-        value.ok_or_else(|| expected("threshold", text, "a number above 0, at most 1"))
+        value
+            .ok_or_else(|| invalid_value("threshold", text, "expected a number above 0, at most 1"))
     }
 }
 
-/// The problem of an invalid value.
-pub(crate) fn expected(name: &str, got: &str, expected: &str) -> Problem {
+/// The problem of an invalid value; `expected` begins with that word, so that the source has the
+/// words of the message.
+pub(crate) fn invalid_value(name: &str, got: &str, expected: &str) -> Problem {
     let got = lookalike::store::entry::shortened_id(got);
-    Problem::new(Code::BAD_PARAMETER, format!("{name} is {got:?}: expected {expected}"))
+    Problem::new(Code::BAD_PARAMETER, format!("{name} is {got:?}: {expected}"))
 }
 
 #[cfg(test)]

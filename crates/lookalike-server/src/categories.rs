@@ -1,6 +1,6 @@
 //! `GET /v1/categories`: the tree of categories.
 
-use crate::address::{QueryParameters, expected};
+use crate::address::{QueryParameters, invalid_value};
 use crate::app::{App, HandlerResult, json_bytes};
 use crate::category_cache::CategoryCache;
 use crate::documents::JsonList;
@@ -38,7 +38,9 @@ impl CategoriesCursor {
         let (model, listed) = text.split_once('-').unwrap_or_default();
         let read = model.parse().ok().zip(listed.parse().ok());
         let cursor = read.map(|(model, listed)| Self { model, listed });
-        cursor.ok_or_else(|| expected("after", text, "the `next` of an answer, or nothing"))
+        cursor.ok_or_else(|| {
+            invalid_value("after", text, "expected the `next` of an answer, or nothing")
+        })
     }
 }
 

@@ -1,6 +1,6 @@
 //! `/v1/decisions`: what people decided about documents of the index.
 
-use crate::address::{QueryParameters, expected};
+use crate::address::{QueryParameters, invalid_value};
 use crate::app::{App, HandlerResult, json_bytes};
 use crate::body;
 use crate::documents::{self, JsonList};
@@ -126,7 +126,7 @@ fn pair_cursor(documents: &[String; 2]) -> String {
 
 fn pair_after(text: &str) -> Result<[String; 2], Problem> {
     let pair = text.split_once('-').and_then(|(a, b)| Some([id_of_hex(a)?, id_of_hex(b)?]));
-    pair.ok_or_else(|| expected("after", text, "the `next` of an answer, or nothing"))
+    pair.ok_or_else(|| invalid_value("after", text, "expected the `next` of an answer, or nothing"))
 }
 
 /// The id of these bytes. A cursor is a place among pairs, of which none needs to be stored, so
@@ -140,7 +140,8 @@ fn id_of_hex(text: &str) -> Option<String> {
 fn number_after(text: &str) -> Result<u64, Problem> {
     let is_number = text.len() <= 18 && text.bytes().all(|byte| byte.is_ascii_digit());
     let number = text.parse().ok().filter(|_| is_number);
-    number.ok_or_else(|| expected("after", text, "the `next` of an answer, or nothing"))
+    number
+        .ok_or_else(|| invalid_value("after", text, "expected the `next` of an answer, or nothing"))
 }
 
 /// A page of decisions.

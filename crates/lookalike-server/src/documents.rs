@@ -1,6 +1,6 @@
 //! Routes of single documents: put, get, delete, list.
 
-use crate::address::{self, QueryParameters, expected};
+use crate::address::{self, QueryParameters, invalid_value};
 use crate::app::{App, HandlerResult, json_bytes};
 use crate::body::{self, WholeBody};
 use crate::category_cache::{self, CategoryCache};
@@ -403,11 +403,9 @@ pub(crate) fn conditions(parameters: &QueryParameters) -> Result<Vec<MetadataFil
 /// The number of the first document behind the cursor of a request.
 pub(crate) fn first_number(parameters: &QueryParameters) -> Result<u64, Problem> {
     let Some(cursor) = parameters.text("after") else { return Ok(0) };
-    cursor
-        .parse::<u64>()
-        .ok()
-        .and_then(|last| last.checked_add(1))
-        .ok_or_else(|| expected("after", cursor, "the `next` of an answer, or nothing to begin"))
+    cursor.parse::<u64>().ok().and_then(|last| last.checked_add(1)).ok_or_else(|| {
+        invalid_value("after", cursor, "expected the `next` of an answer, or nothing to begin")
+    })
 }
 
 /// Documents that are read at once for a list.

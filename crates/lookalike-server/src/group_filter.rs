@@ -1,6 +1,6 @@
 //! Which groups of a list are wanted: by similarity, size, metadata and words.
 
-use crate::address::{QueryParameters, expected};
+use crate::address::{QueryParameters, invalid_value};
 use crate::group::DocumentGroup;
 use crate::problem::Problem;
 use lookalike::store::IndexError;
@@ -10,7 +10,8 @@ use serde_json::Value;
 use std::ops::RangeInclusive;
 
 /// What a condition on metadata looks like.
-const CONDITION: &str = "MEMBER, or MEMBER=VALUE with one of = != < <= > >= ~, such as language=en";
+const CONDITION: &str =
+    "expected MEMBER, or MEMBER=VALUE with one of = != < <= > >= ~, such as language=en";
 /// Maximum number of conditions on metadata.
 const CONDITIONS_MAX: usize = 100;
 /// Maximum length of what is searched for, in characters.
@@ -39,17 +40,26 @@ impl GroupFilter {
     pub(crate) fn read(parameters: &QueryParameters) -> Result<Self, Problem> {
         let similarity = |name, default| parameters.share(name, default);
         let documents = |name, default| parameters.number(name, u32::MAX as usize, default);
-        let condition =
-            |text: &str| text.parse().map_err(|_: IndexError| expected("filter", text, CONDITION));
+        let condition = |text: &str| {
+            text.parse().map_err(|_: IndexError| invalid_value("filter", text, CONDITION))
+        };
         let conditions = parameters.all("filter").map(condition);
         let conditions = conditions.collect::<Result<Vec<MetadataFilter>, Problem>>()?;
         if conditions.len() > CONDITIONS_MAX {
             let got = conditions.len().to_string();
-            return Err(expected("filter", &got, &format!("at most {CONDITIONS_MAX} conditions")));
+            return Err(invalid_value(
+                "filter",
+                &got,
+                &format!("expected at most {CONDITIONS_MAX} conditions"),
+            ));
         }
         let search = parameters.text("search").filter(|text| !text.is_empty());
         if let Some(text) = search.filter(|text| text.chars().count() > SEARCH_CHARS) {
-            return Err(expected("search", text, &format!("at most {SEARCH_CHARS} characters")));
+            return Err(invalid_value(
+                "search",
+                text,
+                &format!("expected at most {SEARCH_CHARS} characters"),
+            ));
         }
         Ok(Self {
             similarity: similarity("least", 0.0)?..=similarity("most", 1.0)?,

@@ -1,6 +1,6 @@
 //! `GET /v1/groups`: the groups of near-duplicates among all documents, page by page.
 
-use crate::address::{QueryParameters, expected};
+use crate::address::{QueryParameters, invalid_value};
 use crate::app::{App, HandlerResult, json, json_bytes};
 use crate::beginning::{self, beginning};
 use crate::category_cache::{self, CategoryCache};
@@ -118,7 +118,9 @@ struct GroupsCursor {
 
 impl GroupsCursor {
     fn read(text: &str) -> Result<Self, Problem> {
-        let wrong = || expected("after", text, "the `next` of an answer, or nothing to begin");
+        let wrong = || {
+            invalid_value("after", text, "expected the `next` of an answer, or nothing to begin")
+        };
         let mut parts = text.split('.');
         let mut part = || parts.next()?.parse::<u64>().ok();
         let (computed, from) = (part(), part());

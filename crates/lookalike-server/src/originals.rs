@@ -1,6 +1,6 @@
 //! Routes of originals and versions.
 
-use crate::address::{self, QueryParameters, expected};
+use crate::address::{self, QueryParameters, invalid_value};
 use crate::app::{App, HandlerResult, json_bytes};
 use crate::documents::{bytes, file_name, find};
 use crate::pool::PoolWorker;
@@ -53,7 +53,7 @@ pub(crate) async fn versions(State(app): State<Arc<App>>, request: Request) -> H
     let parameters = QueryParameters::read(request.uri().query(), &["after", "limit"])?;
     let limit = parameters.number("limit", LIST_MAX, LIST)?;
     let after = parameters.text("after").map_or(Ok(0), |text| {
-        let wrong = || expected("after", text, "the `next` of an answer, or nothing");
+        let wrong = || invalid_value("after", text, "expected the `next` of an answer, or nothing");
         text.parse::<u64>().map_err(|_| wrong())
     })?;
     let right = right(&request);

@@ -6,7 +6,7 @@ use crate::exit_code::ExitCode;
 use crate::extraction::{ExtractArgs, WorkerOption};
 use crate::member::FileMember;
 use crate::normalization_args::NormalizationArgs;
-use crate::options::{ParameterArgs, ShingleArgs};
+use crate::parameter_args::{ParameterArgs, ShingleArgs};
 use crate::terminal::{self, Style};
 use anstyle::AnsiColor;
 use lookalike::core::curve;

@@ -2,7 +2,7 @@
 
 use super::CommandResult;
 use crate::exit_code::ExitCode;
-use crate::options;
+use crate::parameter_args::threshold;
 use crate::terminal;
 use lookalike::core::error::ParamsError;
 use lookalike::evaluate::{
@@ -32,7 +32,7 @@ pub(crate) struct EvaluateArgs {
     truth: PathBuf,
 
     /// Count pairs of this similarity or more, above 0, at most 1 [default: all in the files]
-    #[arg(long, short, value_name = "J", value_parser = options::threshold)]
+    #[arg(long, short, value_name = "J", value_parser = threshold)]
     #[arg(allow_negative_numbers = true)]
     threshold: Option<f64>,
 

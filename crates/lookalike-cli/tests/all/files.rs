@@ -463,6 +463,23 @@ fn a_field_that_no_document_has_is_reported() {
 }
 
 #[test]
+fn a_pattern_that_no_document_matches_is_reported() {
+    let place = Place::new();
+    place.file("d/a.txt", words(1, 60)).file("d/b.txt", words(1, 61));
+    let warning = "warning: no document matches the pattern";
+    for command in [&["find", "d"][..], &["dedup", "d", "-o", "out/"]] {
+        let run = place.run(&[command, &["--keep", "path:zzz,longest"]].concat());
+        let line = format!("{warning} \"zzz,longest\", so --keep path:zzz,longest decides nothing");
+        assert!(run.err.contains(&line), "{}", run.err);
+        assert!(run.err.contains("for several rules, repeat --keep"), "{}", run.err);
+    }
+    let run = place.run(&["find", "d", "--keep", "path:zzz", "--keep", "longest"]);
+    assert!(run.err.contains(warning) && !run.err.contains("several"), "{}", run.err);
+    let run = place.run(&["find", "d", "--keep", "path:**/a.txt"]);
+    assert!(!run.err.contains(warning), "{}", run.err);
+}
+
+#[test]
 fn files_are_chosen_by_pattern_type_and_list() {
     let place = Place::new();
     for name in ["in/a.txt", "in/b.md", "in/sub/c.txt", "in/sub/d.log", "in/skip/e.txt"] {

@@ -5,8 +5,8 @@ use crate::verify::Overlap;
 /// No member: "not compared yet", and the end of a list.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// What is known of members before they are compared. A function is the rules of members of which
-/// it says whether they are fixed, and of which none are separated.
+/// What is known of members before they are compared. `Fn(u32) -> bool` implements
+/// [`is_fixed`](Self::is_fixed); nothing is separated, then.
 pub trait MemberRules {
     /// Whether this member is kept whatever it resembles. Fixed members precede all others and
     /// probe no bucket.

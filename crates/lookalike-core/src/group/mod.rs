@@ -15,8 +15,9 @@
 //! * **Components** ([`components`]): everything that is connected through verified pairs, as in
 //!   chains a–b–c where a and c may have little in common. The keeper is the first member.
 //!
-//! Members may be *fixed*, those of a reference collection: they come first in the keep order, are
-//! kept whatever they resemble, and are never compared with each other.
+//! Members may be *fixed*, those of a reference collection and those that a decision of a person
+//! keeps: they come first in the keep order, are kept whatever they resemble, and are never
+//! compared with each other.
 //!
 //! Members may be *separated*, those that a person judged to be different: they are never in one
 //! group. In stars, a member with a separated one among a keeper's duplicates does not become a

@@ -139,7 +139,9 @@ pub(super) fn version(place: &IndexFolder, connection: &Connection) -> Result<u3
     }
     let version = number("user_version")?;
     let got = u32::try_from(version).map_err(|_| {
-        place.damaged(format!("its version is {version}, expected is 1 to {CATALOGUE_VERSION}"))
+        place.damaged_catalogue(format!(
+            "its version is {version}, expected is 1 to {CATALOGUE_VERSION}"
+        ))
     })?;
     if (1..=CATALOGUE_VERSION).contains(&got) {
         return Ok(got);
@@ -182,7 +184,7 @@ pub(super) fn settings(
     let (json, sum) = read.map_err(|error| place.database(error))?;
     let expected = checksum::content(0, json.as_bytes());
     if place.has_checksums && sum.map(i64::cast_unsigned) != Some(expected) {
-        return Err(place.damaged("the checksum of its settings is wrong".to_owned()));
+        return Err(place.damaged_catalogue("the checksum of its settings is wrong".to_owned()));
     }
     let settings = IndexSettings::from_json(&json, &place.name)?;
     settings.check_sketches(&place.name)?;
@@ -194,7 +196,7 @@ pub(super) fn settings(
     };
     if !agrees {
         let why = "its settings and its catalogue do not agree on whether it keeps originals";
-        return Err(place.damaged(why.to_owned()));
+        return Err(place.damaged_catalogue(why.to_owned()));
     }
     Ok(settings)
 }

@@ -35,7 +35,7 @@ impl CatalogueState {
     pub(super) fn read(place: &IndexFolder, connection: &Connection) -> Result<Self, IndexError> {
         let head = Self::row(place, connection).map_err(|error| place.database(error))?;
         if head.counts().iter().any(|count| *count > i64::MAX as u64) {
-            return Err(place.damaged("table `state` has a negative count".to_owned()));
+            return Err(place.damaged_catalogue("table `state` has a negative count".to_owned()));
         }
         Ok(head)
     }

@@ -110,8 +110,8 @@ impl IndexFolder {
         }
     }
 
-    /// The error of an invalid catalogue.
-    pub(super) fn damaged(&self, why: String) -> IndexError {
+    /// The error of an invalid catalogue, the file `catalog.sqlite`.
+    pub(super) fn damaged_catalogue(&self, why: String) -> IndexError {
         IndexError::DamagedCatalogue { file: self.catalogue().display().to_string(), why }
     }
 
@@ -125,14 +125,14 @@ impl IndexFolder {
     pub(super) fn database(&self, error: rusqlite::Error) -> IndexError {
         let index = self.name.clone();
         let Some(code) = error.sqlite_error_code() else {
-            return self.damaged(error.to_string());
+            return self.damaged_catalogue(error.to_string());
         };
         if is_full(&error) {
             return IndexError::DiskFull { index };
         }
         match code {
             ErrorCode::ReadOnly => self.read_only(),
-            ErrorCode::DatabaseCorrupt => self.damaged(error.to_string()),
+            ErrorCode::DatabaseCorrupt => self.damaged_catalogue(error.to_string()),
             ErrorCode::NotADatabase => {
                 IndexError::NotAnIndex { index, why: "its catalogue is no database".to_owned() }
             }

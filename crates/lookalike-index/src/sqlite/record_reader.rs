@@ -124,7 +124,9 @@ impl RecordReader<'_> {
         let mut before = None;
         self.give(rows, wanted, &mut IndexRecord::default(), &mut |record| {
             if before.is_some_and(|before| record.number <= before) {
-                return Err(self.place.damaged("its documents are not in order".to_owned()));
+                return Err(self
+                    .place
+                    .damaged_catalogue("its documents are not in order".to_owned()));
             }
             before = Some(record.number);
             each(record)

@@ -156,7 +156,7 @@ pub(super) fn check_segments(
 ) -> Result<(), IndexError> {
     let mut end = 0;
     for SegmentEntry { name, first, last, level, dropped, .. } in entries {
-        let wrong = |why: String| Err(place.damaged(why));
+        let wrong = |why: String| Err(place.damaged_catalogue(why));
         let Some(number) = segment_number(name) else {
             return wrong(format!(
                 "it lists the segment {name:?}; expected are ten digits and .seg"

@@ -34,6 +34,7 @@ use crate::decisions::{Decisions, SeparatedPairs};
 use crate::document_pass::{DocumentVisitor, each_document};
 use crate::error::Error;
 use crate::find::shingles::ShingleCutter;
+use crate::find::workers::default_threads;
 use crate::progress::{Progress, Stage, timed};
 use crate::read::{Block, BlockNumber, Collection, Document, DocumentSink, SkippedItem};
 use draw::{DocumentSample, IdHasher, Position, SampledDocument};
@@ -76,7 +77,7 @@ impl Default for AuditOptions {
             sample: NonZeroUsize::new(SAMPLE_DOCUMENTS).unwrap_or(NonZeroUsize::MIN),
             seed: 1,
             confidence: CONFIDENCE,
-            threads: std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
+            threads: default_threads(),
             kernel: Kernel::best(),
             ids_by_file: false,
             decisions: None,

@@ -3,7 +3,7 @@
 use super::options::ContaminationOptions;
 use crate::document_pass::{DocumentVisitor, each_document};
 use crate::error::{ContaminationError, Error};
-use crate::find::{Budget, explain_read_error};
+use crate::find::{Budget, explained};
 use crate::progress::Progress;
 use crate::read::{Block, BlockNumber, Collection, Document, DocumentSink, ReadError, SkippedItem};
 use crate::words::{ComparedWords, WordRule};
@@ -105,8 +105,7 @@ pub(super) fn read(
             field.collection.limit_records(bytes);
         }
         let readers = each_document(field.collection, options.threads, progress, make);
-        let readers =
-            readers.or_else(|error| explain_read_error(field.collection, &budget, error))?;
+        let readers = readers.map_err(|error| explained(field.collection, &budget, error))?;
         let mut blocks = Vec::new();
         for reader in readers {
             blocks.extend(reader.blocks);

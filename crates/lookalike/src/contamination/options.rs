@@ -2,6 +2,7 @@
 
 use crate::error::{ContaminationError, Error};
 use crate::find::Memory;
+use crate::find::workers::default_threads;
 use lookalike_core::error::ParamsError;
 use lookalike_core::kernel::Kernel;
 use lookalike_core::params::{ShingleRule, Unit};
@@ -45,7 +46,7 @@ impl ContaminationOptions {
             rule: ShingleRule::new(Unit::Words, 1)?,
             ngram: NGRAM,
             threshold: THRESHOLD,
-            threads: std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
+            threads: default_threads(),
             memory: Memory::default(),
             kernel: Kernel::best(),
             excerpts: false,

@@ -6,7 +6,7 @@ use super::matches::{self, DocumentPlace, MatchRange, RunMatch, TextExcerpt};
 use super::options::ContaminationOptions;
 use crate::document_pass::{DocumentVisitor, each_document};
 use crate::error::Error;
-use crate::find::{Budget, explain_read_error};
+use crate::find::{Budget, explained};
 use crate::progress::Progress;
 use crate::read::{
     Block, BlockNumber, Collection, Document, DocumentSink, Normalization, SkippedItem,
@@ -47,7 +47,7 @@ pub(super) fn scan(
     let items = &benchmark.items;
     let shared = ScanInput { corpus, items, index, options, budget: &budget, sorter: &sorter };
     let scanners = each_document(corpus, options.threads, progress, || Scanner::new(shared));
-    let scanners = scanners.or_else(|error| explain_read_error(corpus, &budget, error))?;
+    let scanners = scanners.map_err(|error| explained(corpus, &budget, error))?;
     let (mut documents, mut skipped) = (0, Vec::new());
     for scanner in scanners {
         documents += scanner.documents;

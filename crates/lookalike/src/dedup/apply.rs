@@ -67,14 +67,14 @@ pub fn apply_cuts(
     let (findings, mut sources) = (&cuts.run, 0..collection.sources());
     findings.replay(&mut |number, document| {
         progress.advance(0)?;
-        let status = findings.status(number);
+        let status = findings.status(number)?;
         if let Some(survivors) = &mut survivors {
             for source in sources.start..=status.source {
                 RecordTarget::source(survivors, source, collection)?;
             }
         }
         sources.start = sources.start.max(status.source + 1);
-        if status.left_out {
+        if status.repeated_id {
             return Ok(());
         }
         if status.dropped {
@@ -210,7 +210,7 @@ pub(super) fn decide(findings: &Findings, options: &FindOptions) -> Result<Sorte
         let size = 1 + duplicates.len() as u64;
         decisions.add(keeper.document, &Decision::Keeper { group: number, size })?;
         for duplicate in &duplicates {
-            let rule = duplicate.decided_by.and_then(|rule| rules.get(usize::from(rule)));
+            let rule = duplicate.decided_by.and_then(|rule| rules.get(rule as usize));
             let decision = Decision::Duplicate {
                 group: number,
                 keeper: &keeper.id,
@@ -316,7 +316,7 @@ fn replay(
     let mut open = None;
     findings.replay(&mut |number, document| {
         progress.advance(0)?;
-        let status = findings.status(number);
+        let status = findings.status(number)?;
         if document.parent.is_none_or(|parent| parent.number == 1) {
             OpenDocument::finish(&mut open, collection, target)?;
         }
@@ -324,7 +324,7 @@ fn replay(
             target.source(source, collection)?;
         }
         sources.start = sources.start.max(status.source + 1);
-        if status.left_out {
+        if status.repeated_id {
             return Ok(());
         }
         let decision = match decisions.of(number)? {

@@ -46,9 +46,9 @@ pub fn add_survivors(
         SurvivorBatch { index, add, documents: Vec::new(), bytes: 0, counts: AddCounts::default() };
     findings.replay(&mut |number, document| {
         progress.advance(0)?;
-        let status = findings.status(number);
+        let status = findings.status(number)?;
         let decision = decisions.of(number)?;
-        if status.left_out || status.dropped || status.empty || !decision.is_kept() {
+        if status.repeated_id || status.dropped || status.empty || !decision.is_kept() {
             return Ok(());
         }
         let is_held = collection.is_in_memory(status.source);
@@ -75,7 +75,7 @@ fn record_groups(
         progress.advance(0)?;
         let Group { keeper, duplicates } = group.map_err(Error::of_io)?;
         // A document of another reference may have the id of one of the index.
-        if keeper.reference && !collection.is_index(findings.status(keeper.document).source) {
+        if keeper.reference && !collection.is_index(findings.status(keeper.document)?.source) {
             continue;
         }
         for duplicate in duplicates {

@@ -48,6 +48,14 @@ impl CutPart {
             Self::Passage => "passage",
         }
     }
+
+    /// The common part of the messages, in full: the source is searched for it.
+    fn cannot_be_cut(self) -> &'static str {
+        match self {
+            Self::Unit => "no unit can be taken out",
+            Self::Passage => "no passage can be taken out",
+        }
+    }
 }
 
 impl CutProblem {
@@ -58,31 +66,30 @@ impl CutProblem {
         f: &mut fmt::Formatter<'_>,
         name: ParameterSpelling,
     ) -> fmt::Result {
-        let (what, option) = (part.name(), name(part.parameter()));
+        let (refusal, option) = (part.cannot_be_cut(), name(part.parameter()));
         match self {
             Self::Annotated => write!(
                 f,
-                "an annotation is about a document, not about a {what} of it; leave out {} or \
-                 {option}",
+                "an annotation is about a document, not about a {} of it; leave out {} or {option}",
+                part.name(),
                 name(Parameter::Annotate)
             )?,
             Self::Listed => write!(
                 f,
-                "the inputs are text files, and a list names whole files, of which no {what} can \
-                 be taken out; end the name in {} for a folder of files without them, or leave out \
-                 {option}",
+                "the inputs are text files, and a list names whole files, of which {refusal}; end \
+                 the name in {} for a folder of files without them, or leave out {option}",
                 std::path::MAIN_SEPARATOR
             )?,
             Self::Format { source_name, format } => write!(
                 f,
-                "{source_name} is {format}, of which no {what} can be taken out; give the input as \
-                 JSONL, CSV, TSV, Parquet, lines or plain text, or leave out {option}"
+                "{source_name} is {format}, of which {refusal}; give the input as JSONL, CSV, TSV, \
+                 Parquet, lines or plain text, or leave out {option}"
             )?,
             Self::Text { id } => write!(
                 f,
-                "no {what} can be taken out of {id:?}: its text is not in the file as it was read, \
-                 but in another encoding or extracted; leave it out with {}, or give the input as \
-                 JSONL, CSV, TSV, Parquet, lines or plain text in UTF-8",
+                "{refusal} of {id:?}: its text is not in the file as it was read, but in another \
+                 encoding or extracted; leave it out with {}, or give the input as JSONL, CSV, \
+                 TSV, Parquet, lines or plain text in UTF-8",
                 name(Parameter::Exclude)
             )?,
         }

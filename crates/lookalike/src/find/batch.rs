@@ -30,16 +30,16 @@ pub(super) struct Links {
     pub(super) equal: BucketLists,
     /// Documents that share a bucket.
     pub(super) shared: BucketLists,
-    /// Each list of `shared` begins with the number of documents in it that any other one may find,
-    /// then come these, then those of them that may find the others: in `3, 4, 7, 9, 7`, document
-    /// 7 finds 4 and 9, which do not find each other.
+    /// Whether buckets are directed: each list of `shared` then begins with the number of documents
+    /// that are inserted, then come these, then those of them that probe: in `3, 4, 7, 9, 7`,
+    /// document 7 finds 4 and 9, which do not find each other.
     pub(super) directed: bool,
     /// What people judged about documents.
     pub(super) judged: JudgedDocuments,
 }
 
 impl Links {
-    /// Gives every bucket: who is in it, and who looks into it.
+    /// Gives every bucket: the documents inserted into it, and those that probe it.
     fn for_each_shared(&self, mut f: impl FnMut(&[u32], &[u32])) -> Result<(), Error> {
         self.shared.for_each(|list| {
             if !self.directed {

@@ -16,8 +16,10 @@ pub(super) struct BlockNotes {
     /// Documents without tokens, by their place in the block.
     pub(super) empty: Vec<u32>,
     pub(super) skipped: BlockSkips,
+    /// A digest of what was read.
     pub(super) inputs: InputsDigest,
     pub(super) cut_from_mail: MailRemovals,
+    /// Documents of the sample of which the effect of folding is measured.
     pub(super) drawn: Vec<SampledText>,
 }
 

@@ -101,7 +101,7 @@ impl BlockStore {
         self.columns = SpillLog::default();
     }
 
-    /// The anchors of all blocks, which it has no longer then.
+    /// Moves the anchors of all blocks out.
     pub(super) fn take_anchors(&mut self) -> AnchorLog {
         let ranges = self.blocks.iter().map(|block| block.place.anchors.clone()).collect();
         AnchorLog::new(std::mem::take(&mut self.anchors), ranges)

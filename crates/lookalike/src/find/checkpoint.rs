@@ -34,9 +34,13 @@ const DESCRIBED_FILES: usize = 1000;
 pub(super) struct ChunkStep {
     pub(super) chunk: ColumnChunk,
     pub(super) blocks: Vec<(RetainedState, BlockNotes, BlockPlace)>,
+    /// Values of the log of columns, of 8 bytes each.
     pub(super) columns: u64,
+    /// Bytes of the log of rows.
     pub(super) rows: u64,
+    /// Anchors of the log of these.
     pub(super) anchors: u64,
+    /// Bytes of the log of skipped records.
     pub(super) skipped: u64,
     /// Bytes of texts that cannot be read again.
     pub(super) texts: u64,

@@ -3,8 +3,8 @@
 //! Members represent all documents with equal shingles (their *class*); copies of a duplicate are
 //! decided here, since a document that was kept later than their first may be more like them.
 
-use super::decision::BatchDecisions;
-use super::equal_documents;
+use super::batch_result::BatchResult;
+use super::copies;
 use super::estimates;
 use super::excess_candidates::excess_candidates;
 use super::ordered_component::{CompareStop, Comparer, OrderedComponent};
@@ -13,16 +13,16 @@ use super::prefix_filter::{PrefixFilter, meetings};
 use super::references::{GivenKeepers, ProbingReferences};
 use super::shingle_sets::ShingleSets;
 use crate::error::Error;
-use crate::find::options::Grouping;
-use crate::find::options::PairList;
+use crate::find::options::{Grouping, PairList};
 use crate::progress::{Progress, Warning};
 use lookalike_core::group::{self, BucketMembership, DuplicateMember, RelatedMember};
 use lookalike_core::verify::Overlap;
 use std::cell::RefCell;
 use std::collections::HashSet;
 
-/// Comparisons below the threshold for each member after which the others are screened first.
-const MISSES: u64 = 64;
+/// `FAILED_COMPARISONS · (members + 64)` comparisons below the threshold are made before the other
+/// candidates are screened.
+const FAILED_COMPARISONS: u64 = 64;
 
 impl OrderedComponent<'_> {
     /// Verifies, groups, and adds the result to `decided`.
@@ -30,18 +30,19 @@ impl OrderedComponent<'_> {
         &self,
         sets: &mut ShingleSets<'_>,
         most_pairs: u64,
-        decided: &mut BatchDecisions,
+        decided: &mut BatchResult,
         progress: &dyn Progress,
     ) -> Result<(), Error> {
         sets.begin(self.len());
-        let misses_left = (!self.options.params.exact()).then(|| MISSES * (self.len() as u64 + 64));
+        let may_fail = FAILED_COMPARISONS * (self.len() as u64 + 64);
+        let misses_left = (!self.options.params.exact()).then_some(may_fail);
         let mut comparer = Comparer {
             component: self,
             sets,
             misses_left,
             screened: false,
             most_pairs,
-            verified: 0,
+            compared: 0,
         };
         let mut screen = None;
         let found = loop {
@@ -61,7 +62,7 @@ impl OrderedComponent<'_> {
                 }
             }
         };
-        decided.verified += comparer.verified;
+        decided.compared += comparer.compared;
         let equal = if self.options.pairs == PairList::WithEstimates {
             estimates::equal_values(self, self.options, &found.pairs, comparer.sets)?
         } else {
@@ -76,7 +77,7 @@ impl OrderedComponent<'_> {
             decided.duplicates.push((self.document(duplicate.member), keeper, overlap));
         }
         let earlier = decided.duplicates.len() - found.duplicates.len();
-        equal_documents::decide_copies(self, &found.duplicates, &mut comparer, decided)?;
+        copies::decide_copies(self, &found.duplicates, &mut comparer, decided)?;
         self.add_related(&found.related, earlier, decided);
         Ok(())
     }
@@ -105,7 +106,7 @@ impl OrderedComponent<'_> {
 
     /// Adds the kept documents that resemble duplicates of others, without those that copies made a
     /// keeper: the component's duplicates in `decided` begin at `first`.
-    fn add_related(&self, related: &[RelatedMember], first: usize, decided: &mut BatchDecisions) {
+    fn add_related(&self, related: &[RelatedMember], first: usize, decided: &mut BatchResult) {
         if related.is_empty() {
             return;
         }

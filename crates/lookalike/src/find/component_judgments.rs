@@ -57,7 +57,7 @@ impl ComponentJudgments {
         self.separated(a).contains(&b)
     }
 
-    /// Whether two members, the earlier first, are duplicates.
+    /// Whether two members, in any order, are duplicates.
     pub(super) fn are_joined(&self, a: u32, b: u32) -> bool {
         self.joined.contains(&(a.min(b), a.max(b)))
     }

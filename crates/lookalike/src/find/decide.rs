@@ -1,10 +1,10 @@
-//! A batch in, decisions out: components are independent, so threads take them one after the
+//! A batch in, its result out: components are independent, so threads take them one after the
 //! other.
 
 use super::batch::ComponentBatch;
-use super::decision::BatchDecisions;
+use super::batch_result::BatchResult;
+use super::copies;
 use super::documents::RunDocuments;
-use super::equal_documents;
 use super::memory::Budget;
 use super::ordered_component::OrderedComponent;
 use super::pairs::MAX_PAIRS;
@@ -24,12 +24,12 @@ pub(super) fn decide_batch(
     options: &FindOptions,
     budget: &Budget,
     progress: &dyn Progress,
-) -> Result<BatchDecisions, Error> {
+) -> Result<BatchResult, Error> {
     let counter = Counter::default();
     let most_pairs = MAX_PAIRS.min((budget.batch() / PAIR_BYTES) as u64);
     let all = on_threads::<_, Error>(options.threads, |stop| {
         let mut sets = ShingleSets::new(documents, options, budget.sets());
-        let mut decided = BatchDecisions::default();
+        let mut decided = BatchResult::default();
         while let Some(i) = counter.next(batch.candidates.len()) {
             if stop.asked() {
                 break;
@@ -40,12 +40,12 @@ pub(super) fn decide_batch(
         }
         Ok(decided)
     })?;
-    let mut decided = BatchDecisions::default();
+    let mut decided = BatchResult::default();
     for more in all {
         decided.append(more);
     }
     for class in batch.lone_classes() {
-        equal_documents::of_kept(batch, class, &mut decided);
+        copies::of_kept(batch, class, &mut decided);
         progress.advance(class.len() as u64)?;
     }
     // Threads finish in any order.

@@ -27,7 +27,7 @@ impl DocumentState {
     /// It has no token.
     pub(super) const EMPTY: Self = Self(1);
     /// An earlier document has its id.
-    pub(super) const LEFT_OUT: Self = Self(2);
+    pub(super) const REPEATED_ID: Self = Self(2);
     /// An earlier document has equal shingles and represents it.
     pub(super) const COPY: Self = Self(3);
     /// A list leaves it out.
@@ -40,7 +40,7 @@ impl DocumentState {
 
     /// Whether it is a document of the run.
     pub(super) fn takes_part(self) -> bool {
-        !matches!(self, Self::LEFT_OUT | Self::DROPPED)
+        !matches!(self, Self::REPEATED_ID | Self::DROPPED)
     }
 }
 
@@ -57,7 +57,7 @@ pub(super) struct RunDocuments {
     /// Bytes of memory they take.
     pub(super) sources_held: u64,
     pub(super) skipped: SkippedRecords,
-    /// Those that are left out because of their ids.
+    /// Those that are excluded because of their ids.
     repeated: SkippedWriter,
     pub(super) inputs: InputsDigest,
     pub(super) cut_from_mail: MailRemovals,
@@ -135,7 +135,19 @@ impl RunDocuments {
         Some(self.starts[i]..self.starts[i + parts.count()])
     }
 
-    /// The block a document is in.
+    /// Refuses a number that is not one of a document.
+    ///
+    /// # Errors
+    /// [`Error::NoDocument`].
+    pub(super) fn check(&self, document: u32) -> Result<(), Error> {
+        let documents = self.len();
+        if (document as usize) < documents {
+            return Ok(());
+        }
+        Err(Error::NoDocument { document, documents })
+    }
+
+    /// The block a document is in; its number is one of the run's.
     pub(super) fn block_of(&self, document: u32) -> usize {
         self.starts.partition_point(|start| *start <= document) - 1
     }
@@ -150,12 +162,12 @@ impl RunDocuments {
         self.states[document as usize]
     }
 
-    /// Sets what is known now.
+    /// Sets the state of a document.
     pub(super) fn set_state(&mut self, document: u32, state: DocumentState) {
         self.states[document as usize] = state;
     }
 
-    /// Records that a document is left out after all.
+    /// Adds a document that is excluded since its id is repeated to the skipped records.
     pub(super) fn skip(&mut self, skipped: &SkippedItem) -> Result<(), Error> {
         self.repeated.push(skipped, &self.store.skipped)
     }
@@ -179,6 +191,7 @@ impl RunDocuments {
         document: u32,
         f: impl FnOnce(&StoredBlock, DocumentRow<'_>) -> R,
     ) -> Result<R, Error> {
+        self.check(document)?;
         let i = self.block_of(document);
         let bytes = self.store.row(i, document - self.starts[i])?;
         Ok(f(&self.store.blocks[i], DocumentRow::read(&bytes)?))

@@ -3,11 +3,11 @@
 //! Two documents with Jaccard t or more share one of the |x| − ⌈t·|x|⌉ + 1 rarest shingles of each,
 //! in whatever order of rarity, as long as it is the same for all (Chaudhuri, Ganti, Kaushik 2006;
 //! Bayardo, Ma, Srikant 2007). The one that is not larger needs about half as many (Xiao et al.
-//! 2008), so documents *stand* in the buckets of the former and *look* for others in those of the
-//! latter only: forms that share most of a template, but too little, meet nowhere. Shingles that
-//! occur once are shared by nobody, so most documents have nothing to look up. For containment the
-//! rarest shingles of the shorter document are looked up among *all* shingles of the longer one,
-//! which takes one more reading.
+//! 2008), so documents are inserted into the buckets of the former and probe those of the latter
+//! only: forms that share most of a template, but too little, meet nowhere. Shingles that occur
+//! once are shared by nobody, so most documents probe no bucket. For containment the rarest
+//! shingles of the shorter document probe the buckets of *all* shingles of the longer one, which
+//! takes one more reading.
 
 use super::bucket_lists::{BucketLists, DocumentLists};
 use super::documents::{DocumentState, RunDocuments};
@@ -35,8 +35,8 @@ const SORTED_BYTES: usize = 40;
 /// else are in the same range.
 type KeyEntry = (u64, u32);
 
-/// The mark of a key under which a document looks for others, not only is in it.
-const LOOKS: u64 = 1;
+/// The mark of a key whose bucket a document probes, in addition to being inserted into it.
+const PROBES: u64 = 1;
 
 /// What all threads share.
 pub(super) struct ExactCandidates<'a> {
@@ -148,21 +148,21 @@ fn ranges(log: &SpillLog<KeyEntry>, budget: &Budget, at_least: usize) -> Vec<Key
 fn sorted(log: &SpillLog<KeyEntry>, range: KeyRange) -> Result<Vec<KeyEntry>, Error> {
     let mut found = Vec::new();
     log.each_record(<[KeyEntry]>::len, |some| {
-        found.extend(some.iter().filter(|(key, _)| range.has(key & !LOOKS)));
+        found.extend(some.iter().filter(|(key, _)| range.has(key & !PROBES)));
         Ok(())
     })?;
     found.sort_unstable();
     Ok(found)
 }
 
-/// For each key under which somebody looks, which its mark tells: how many have it, who, and who
-/// looks.
+/// For each key that has a mark in one of its entries: the number of documents that have it, these
+/// documents, and those of them that probe its bucket.
 fn marked(entries: &[KeyEntry]) -> DocumentLists {
     let mut lists = DocumentLists::default();
-    let equal = |a: &KeyEntry, b: &KeyEntry| a.0 & !LOOKS == b.0 & !LOOKS;
+    let equal = |a: &KeyEntry, b: &KeyEntry| a.0 & !PROBES == b.0 & !PROBES;
     for bucket in entries.chunk_by(equal).filter(|bucket| bucket.len() > 1) {
         // Marked keys come after the others.
-        let probing = &bucket[bucket.partition_point(|entry| entry.0 & LOOKS == 0)..];
+        let probing = &bucket[bucket.partition_point(|entry| entry.0 & PROBES == 0)..];
         if !probing.is_empty() {
             let both = bucket.iter().chain(probing).map(|(_, document)| *document);
             lists.push(std::iter::once(bucket.len() as u32).chain(both));
@@ -171,7 +171,8 @@ fn marked(entries: &[KeyEntry]) -> DocumentLists {
     lists
 }
 
-/// For each key that somebody looks for: how many have it, who, and who looks.
+/// For each key that is probed: the number of documents that have it, these documents, and those
+/// that probe its bucket.
 fn directed(
     inserted: &SpillLog<KeyEntry>,
     probing: &SpillLog<KeyEntry>,
@@ -212,7 +213,7 @@ impl CandidateBuffers {
     }
 
     /// The keys of the rarest shingles of a document, but for those that occur nowhere else; for
-    /// Jaccard with a mark where it looks.
+    /// Jaccard with a mark where it probes.
     ///
     /// Shingles are put in order by the upper halves of their hashes, which some may share: as many
     /// different halves hold at least as many different shingles. Repeats in the text make the
@@ -226,7 +227,7 @@ impl CandidateBuffers {
     ) {
         let hashes = self.cutter.shingles(document).hashes;
         let length = prefix::prefix_length(hashes.len(), params.threshold());
-        let looks = match params.measure() {
+        let probed = match params.measure() {
             Measure::Jaccard => prefix::short_prefix_length(hashes.len(), params.threshold()),
             Measure::Containment => 0,
         };
@@ -235,13 +236,13 @@ impl CandidateBuffers {
             self.shared.sort_unstable();
             self.shared.dedup();
             let rarest = self.shared.iter().take(length - singles).enumerate();
-            let mark = |i| if i + singles < looks { LOOKS } else { 0 };
+            let mark = |i| if i + singles < probed { PROBES } else { 0 };
             out.extend(rarest.map(|(i, shared)| key(*shared as u32) | mark(i)));
         }
     }
 }
 
-/// Which keys somebody looks for; sometimes says yes where nobody does.
+/// A Bloom filter with one hash of the keys that are probed: no false negatives.
 struct KeyFilter {
     bits: Vec<u64>,
     shift: u32,

@@ -3,10 +3,10 @@
 use super::documents::{DocumentState, RunDocuments};
 use super::drop_list::DropCounts;
 use super::empty_copies::EmptyCopies;
+use super::excluded_documents::ExcludedDocuments;
 use super::group_concentration::GroupConcentration;
 use super::groups::Groups;
 use super::judged_documents::DecisionCounts;
-use super::left_out::LeftOut;
 use super::mail_removals::MailRemovals;
 use super::memory::Budget;
 use super::pairs::Pairs;
@@ -53,7 +53,7 @@ pub struct RunCounts {
     pub copies: u64,
     /// Other documents that share a bucket with another one.
     pub candidates: u64,
-    /// Pairs of documents whose shingle sets were compared.
+    /// Pairs of documents whose shingle sets were compared, whatever the result.
     pub verified: u64,
     /// Groups of two documents or more.
     pub groups: u64,
@@ -83,6 +83,9 @@ pub struct Findings {
     pub read_as_text: Vec<SkippedItem>,
     /// Fields of the keep policy of which no document has a value.
     pub missing_fields: Vec<String>,
+    /// Patterns of the keep policy that no document matches; empty where that is unknown, as in
+    /// divided runs.
+    pub unmatched_patterns: Vec<String>,
     /// Whether ids of records found in folders begin with the name of their file, since records
     /// of two files have one id.
     pub ids_by_file: bool,
@@ -120,7 +123,7 @@ pub struct DocumentStatus {
     /// Whether it has no token.
     pub empty: bool,
     /// Whether an earlier document has the same id, so that it was no part of the run.
-    pub left_out: bool,
+    pub repeated_id: bool,
     /// Whether a list leaves it out ([`FindOptions::drop`](super::FindOptions::drop)).
     pub dropped: bool,
 }
@@ -129,7 +132,7 @@ pub struct DocumentStatus {
 pub(super) fn findings(
     mut documents: RunDocuments,
     found: RunResults,
-    left_out: LeftOut,
+    excluded: ExcludedDocuments,
     budget: &Budget,
     times: Vec<(Stage, Duration)>,
     temp: Arc<TempSpace>,
@@ -143,15 +146,15 @@ pub(super) fn findings(
         (source.duplicates, source.duplicate_bytes) = (*duplicates, *bytes);
     }
     let counts = RunCounts {
-        documents: (documents.len() - left_out.documents) as u64,
+        documents: (documents.len() - excluded.documents) as u64,
         copies: documents.in_state(DocumentState::COPY).count() as u64,
         candidates: found.candidates,
-        verified: found.verified,
+        verified: found.compared,
         ..RunCounts::default()
     };
     let empty = empty.finish()?;
     let found = Findings::new(documents, found.sorted, empty, empty_copies, counts, temp)?;
-    Ok(Findings { times, dropped: left_out.dropped, ..found })
+    Ok(Findings { times, dropped: excluded.dropped, ..found })
 }
 
 impl Findings {
@@ -189,6 +192,7 @@ impl Findings {
             skipped,
             read_as_text: Vec::new(),
             missing_fields: Vec::new(),
+            unmatched_patterns: Vec::new(),
             ids_by_file: false,
             textless_copies,
             empty: IdList { sorted: empty },
@@ -230,7 +234,8 @@ impl Findings {
     /// Reads a document again and gives its text; `document` is its number in reading order.
     ///
     /// # Errors
-    /// [`Error::Read`] when it is no longer what it was.
+    /// [`Error::Read`] when it is no longer what it was, [`Error::NoDocument`] for a number that is
+    /// not below the number of documents read.
     pub fn text(&self, document: u32) -> Result<String, Error> {
         self.documents.with_row(document, |block, row| {
             let mut scratch = ReadBuffers::default();
@@ -241,7 +246,7 @@ impl Findings {
     /// As [`text`](Self::text), but as it is written: in no normal form.
     ///
     /// # Errors
-    /// [`Error::Read`] when it is no longer what it was.
+    /// As [`text`](Self::text).
     pub(crate) fn written_text(&self, document: u32) -> Result<String, Error> {
         self.documents.with_row(document, |block, row| {
             let mut scratch = ReadBuffers::default();
@@ -252,7 +257,8 @@ impl Findings {
     /// The id of a document, by its number in reading order.
     ///
     /// # Errors
-    /// [`Error::Spill`] when the temporary file it is in cannot be read.
+    /// [`Error::Spill`] when the temporary file it is in cannot be read, [`Error::NoDocument`] for
+    /// a number that is not below the number of documents read.
     pub fn id(&self, document: u32) -> Result<String, Error> {
         self.documents.with_row(document, |_, row| row.id.to_owned())
     }
@@ -291,7 +297,7 @@ impl Findings {
     /// number in reading order.
     ///
     /// # Errors
-    /// [`Error::Read`] when it is no longer what it was.
+    /// As [`text`](Self::text).
     pub fn describe(&self, document: u32) -> Result<Description, Error> {
         self.documents.with_row(document, |block, row| {
             Ok(block.retained.describe(row.place, row.id, &mut ReadBuffers::default())?)
@@ -304,16 +310,20 @@ impl Findings {
     }
 
     /// Where a document belongs, and what it was found to be; `document` is its number in reading
-    /// order, which must be one that [`replay`](Self::replay) gives.
-    pub fn status(&self, document: u32) -> DocumentStatus {
+    /// order.
+    ///
+    /// # Errors
+    /// [`Error::NoDocument`] for a number that is not below the number of documents read.
+    pub fn status(&self, document: u32) -> Result<DocumentStatus, Error> {
+        self.documents.check(document)?;
         let state = self.documents.state(document);
         let block = &self.documents.store.blocks[self.documents.block_of(document)];
-        DocumentStatus {
+        Ok(DocumentStatus {
             source: block.retained.number().source,
             empty: state == DocumentState::EMPTY,
-            left_out: state == DocumentState::LEFT_OUT,
+            repeated_id: state == DocumentState::REPEATED_ID,
             dropped: state == DocumentState::DROPPED,
-        }
+        })
     }
 
     /// Gives the id and the fingerprint of the shingles of every document, in reading order.
@@ -411,6 +421,10 @@ impl IdList {
     }
 
     /// The ids in order; may be asked for again.
+    ///
+    /// # Errors
+    /// An item is an error where a temporary file cannot be read ([`Error::of_io`]); it is the
+    /// last.
     pub fn iter(&self) -> impl Iterator<Item = io::Result<String>> + '_ {
         let text = |id: &[u8]| Some(std::str::from_utf8(id).ok()?.to_owned());
         self.sorted.decoded("an id", move |id, _| text(id))

@@ -1,7 +1,7 @@
 //! Groups: decided batch by batch, given in the order of a report, held in memory or on the disk.
 
 use super::batch::ComponentBatch;
-use super::decision::BatchDecisions;
+use super::batch_result::BatchResult;
 use super::group_categories::GroupCategories;
 use crate::error::Error;
 use crate::find::options::FindOptions;
@@ -43,9 +43,10 @@ pub struct Duplicate {
     /// Exact overlap with the keeper: `left` is the keeper's set. Where both documents have equal
     /// shingles the sizes are not counted: 1, 1 and 1 represent them.
     pub overlap: Overlap,
-    /// The rule of the keep policy, by its place there, that put the keeper first; `None` where
-    /// the id did.
-    pub decided_by: Option<u8>,
+    /// The rule that put the keeper first, by its place in
+    /// [`KeepPolicy::rules`](lookalike_core::keep::KeepPolicy::rules), from 0; `None` where the id,
+    /// a reference collection or a decision did.
+    pub decided_by: Option<u32>,
     /// Its range in its document, where it is a unit.
     pub unit: Option<UnitRange>,
 }
@@ -84,7 +85,7 @@ impl Groups {
         self.units
     }
 
-    /// The same with units as members.
+    /// Sets whether the members are units.
     pub(super) fn set_units(&mut self, units: bool) {
         self.units = units;
     }
@@ -94,12 +95,16 @@ impl Groups {
         self.categories.as_ref()
     }
 
-    /// The same groups with their categories.
+    /// Sets the categories of the groups.
     pub(crate) fn set_categories(&mut self, categories: GroupCategories) {
         self.categories = Some(categories);
     }
 
     /// The groups in order; may be asked for again. They are read as they are asked for.
+    ///
+    /// # Errors
+    /// An item is an error where a temporary file cannot be read ([`Error::of_io`]); it is the
+    /// last.
     pub fn iter(&self) -> impl Iterator<Item = io::Result<Group>> + '_ {
         self.sorted.decoded("a group", |_, payload| decode(payload))
     }
@@ -130,7 +135,7 @@ impl Groups {
 /// Gives the groups of a batch as records; `decided` is sorted by keeper.
 pub(super) fn records(
     batch: &ComponentBatch,
-    decided: &BatchDecisions,
+    decided: &BatchResult,
     options: &FindOptions,
     take: &mut TakeRecord<'_>,
 ) -> Result<(), Error> {
@@ -152,7 +157,7 @@ pub(super) fn records(
                 document: batch.documents[duplicate as usize],
                 bytes: of.bytes,
                 overlap,
-                decided_by: options.keep.decided_by(row.key, of.key).map(|rule| rule as u8),
+                decided_by: options.keep.decided_by(row.key, of.key).map(|rule| rule as u32),
                 unit: of.place.unit(),
             }
         };
@@ -240,7 +245,7 @@ fn decode(payload: &[u8]) -> Option<Group> {
         let id = reader.str()?.to_owned();
         let (document, bytes) = (reader.u64()? as u32, reader.u64()?);
         let (overlap, flags) = (reader.overlap()?, reader.u64()?);
-        let decided_by = (flags & !HAS_UNIT).checked_sub(1).map(|rule| rule as u8);
+        let decided_by = (flags & !HAS_UNIT).checked_sub(1).map(|rule| rule as u32);
         let unit = self::unit(flags, &mut reader)?;
         Some(Duplicate { id, document, bytes, overlap, decided_by, unit })
     });

@@ -19,14 +19,15 @@ const ID_BYTES: usize = 32;
 /// The same by fingerprint.
 const FINGERPRINT_BYTES: usize = 56;
 
-/// Refuses repeated ids, or leaves the later documents out where that is asked for. Documents of
-/// inputs and of reference collections may share ids. Returns how many were left out; `None` where
-/// `meet` says so of the sources of two documents, before anything is changed.
+/// Refuses repeated ids, or excludes the later documents where `skip_repeated`. Documents of inputs
+/// and of reference collections may share ids. Returns how many were excluded; `None`, changing
+/// nothing, where `clashes(source_a, source_b)` is true for a repeated id: the caller then reads
+/// again with ids that begin with the file.
 pub(super) fn unique_ids(
     documents: &mut RunDocuments,
     budget: &Budget,
-    leave_out: bool,
-    meet: impl Fn(u32, u32) -> bool,
+    skip_repeated: bool,
+    clashes: impl Fn(u32, u32) -> bool,
 ) -> Result<Option<usize>, Error> {
     let mut repeated = Vec::new();
     let (mut hashes, mut numbers) = (Vec::new(), Vec::new());
@@ -52,19 +53,19 @@ pub(super) fn unique_ids(
     repeated.sort_unstable();
     let source =
         |document| documents.store.blocks[documents.block_of(document)].retained.number().source;
-    if repeated.iter().any(|&(second, first)| meet(source(first), source(second))) {
+    if repeated.iter().any(|&(second, first)| clashes(source(first), source(second))) {
         return Ok(None);
     }
     for &(second, first) in &repeated {
-        leave_out_or_refuse(documents, first, second, leave_out)?;
+        exclude_or_refuse(documents, first, second, skip_repeated)?;
     }
-    let further = leave_out_units(documents, &repeated)?;
+    let further = exclude_units(documents, &repeated)?;
     Ok(Some(repeated.len() + further))
 }
 
-/// Leaves the further units of documents out whose ids are those of earlier documents: an earlier
-/// one may have fewer units. Returns how many.
-fn leave_out_units(documents: &mut RunDocuments, repeated: &[(u32, u32)]) -> Result<usize, Error> {
+/// Excludes the further units of documents whose ids are those of earlier documents: an earlier one
+/// may have fewer units. Returns how many.
+fn exclude_units(documents: &mut RunDocuments, repeated: &[(u32, u32)]) -> Result<usize, Error> {
     let mut further = 0;
     for &(second, first) in repeated {
         let parent = |documents: &RunDocuments, document| {
@@ -73,15 +74,15 @@ fn leave_out_units(documents: &mut RunDocuments, repeated: &[(u32, u32)]) -> Res
                 id.map(|id| (id, block.retained.number(), row.place.with_unit(None)))
             })
         };
-        let Some(left_out) = parent(documents, second)? else { return Ok(0) };
+        let Some(excluded) = parent(documents, second)? else { return Ok(0) };
         for document in second + 1..documents.len() as u32 {
-            if documents.state(document) == DocumentState::LEFT_OUT {
+            if documents.state(document) == DocumentState::REPEATED_ID {
                 break;
             }
-            if parent(documents, document)?.as_ref() != Some(&left_out) {
+            if parent(documents, document)?.as_ref() != Some(&excluded) {
                 break;
             }
-            leave_out_or_refuse(documents, first, document, true)?;
+            exclude_or_refuse(documents, first, document, true)?;
             further += 1;
         }
     }
@@ -106,19 +107,19 @@ fn repeated_in(
     Ok(())
 }
 
-fn leave_out_or_refuse(
+fn exclude_or_refuse(
     documents: &mut RunDocuments,
     first: u32,
     second: u32,
-    leave_out: bool,
+    skip_repeated: bool,
 ) -> Result<(), Error> {
     let first = documents.place_name(first)?;
     let (id, location) = documents
         .with_row(second, |block, row| (row.id.to_owned(), block.retained.location(row.place)))?;
-    if !leave_out {
+    if !skip_repeated {
         return Err(Error::RepeatedId { id, first, second: documents.place_name(second)? });
     }
-    documents.set_state(second, DocumentState::LEFT_OUT);
+    documents.set_state(second, DocumentState::REPEATED_ID);
     let reason = SkipReason::RepeatedId { first };
     let (source, line) = (location.source().to_owned(), location.number());
     documents.skip(&SkippedItem { source, line, id: Some(id), reason })

@@ -10,8 +10,8 @@ use lookalike_core::parameter::Parameter;
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The keep policy, ready to be asked about documents.
-pub(crate) struct KeepRules {
+/// Makes the keep keys of documents, and says which source each is counted under.
+pub(crate) struct KeepKeyMaker {
     policy: KeepPolicy,
     globs: Vec<GlobMatcher>,
     /// How many fields the policy looks at; the source's, if any, comes behind them.
@@ -19,9 +19,11 @@ pub(crate) struct KeepRules {
     source_field: bool,
     /// Of each field that the policy looks at: whether a document has it.
     seen: Vec<AtomicBool>,
+    /// Of each pattern: whether a document matches it.
+    matched: Vec<AtomicBool>,
 }
 
-impl KeepRules {
+impl KeepKeyMaker {
     /// Fails where a rule's pattern cannot be understood.
     pub(crate) fn new(options: &FindOptions) -> Result<Self, Error> {
         let globs = options.keep.globs().map(|glob| {
@@ -39,14 +41,16 @@ impl KeepRules {
             fields: options.keep.field_names().count(),
             source_field: options.source_field.is_some(),
             seen: options.keep.field_names().map(|_| AtomicBool::new(false)).collect(),
+            matched: options.keep.globs().map(|_| AtomicBool::new(false)).collect(),
         })
     }
 
-    /// The fields that no document had.
-    pub(crate) fn missing_fields(&self) -> Vec<String> {
-        let named = self.policy.field_names().zip(&self.seen);
-        let missing = named.filter(|(_, seen)| !seen.load(Ordering::Relaxed));
-        missing.map(|(name, _)| name.to_owned()).collect()
+    /// The fields that no document had, and the patterns that none matched, so far.
+    pub(crate) fn idle_rules(&self) -> IdleRules {
+        IdleRules {
+            fields: unset_names(self.policy.field_names(), &self.seen),
+            patterns: unset_names(self.policy.globs(), &self.matched),
+        }
     }
 
     /// Appends the document's key in the keep order.
@@ -64,9 +68,12 @@ impl KeepRules {
             let path = path(collection, position[0], document);
             self.globs.iter().map(|glob| glob.is_match(path)).collect()
         };
+        for (_, matched) in matches.iter().zip(&self.matched).filter(|(matches, _)| **matches) {
+            set(matched);
+        }
         for (value, seen) in document.fields.iter().zip(&self.seen) {
-            if value.is_some_and(|value| !value.is_empty()) && !seen.load(Ordering::Relaxed) {
-                seen.store(true, Ordering::Relaxed);
+            if value.is_some_and(|value| !value.is_empty()) {
+                set(seen);
             }
         }
         let traits = KeepAttributes {
@@ -100,6 +107,29 @@ impl KeepRules {
             Some((folder, _)) => Cow::Owned(format!("{}/{folder}", name.trim_end_matches('/'))),
             None => Cow::Borrowed(name),
         }
+    }
+}
+
+/// The fields and patterns of a keep policy that put no document before another.
+#[derive(Debug, Default)]
+pub(crate) struct IdleRules {
+    /// Fields of which no document has a value.
+    pub(crate) fields: Vec<String>,
+    /// Patterns that match no document.
+    pub(crate) patterns: Vec<String>,
+}
+
+/// The names whose flag is not set.
+fn unset_names<'a>(names: impl Iterator<Item = &'a str>, flags: &[AtomicBool]) -> Vec<String> {
+    let unset = names.zip(flags).filter(|(_, flag)| !flag.load(Ordering::Relaxed));
+    unset.map(|(name, _)| name.to_owned()).collect()
+}
+
+/// Sets a flag that threads share. One that is set is not written: that would take it out of the
+/// caches of the others.
+fn set(flag: &AtomicBool) {
+    if !flag.load(Ordering::Relaxed) {
+        flag.store(true, Ordering::Relaxed);
     }
 }
 

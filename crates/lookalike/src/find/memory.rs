@@ -12,6 +12,7 @@
 //! Without a limit everything is held; a share is then as good as endless. What is held only
 //! decides whether bytes go through a temporary file, never what comes out.
 
+use super::workers::MAX_THREADS;
 use crate::error::Error;
 use crate::read::TextUnit;
 use std::path::PathBuf;
@@ -45,7 +46,8 @@ const CACHE_BYTES: u64 = 256 * MIB;
 /// How much memory a run may use, and where temporary files go.
 #[derive(Debug, Clone, Default)]
 pub struct Memory {
-    /// The most bytes the whole process may hold, from 1; `None` for no limit.
+    /// The most bytes the whole process may hold, from 1; `None` for no limit. One that is too
+    /// small for the run is [`Error::MemoryTooSmall`].
     pub limit: Option<u64>,
     /// The folder in which temporary files are made; the current one where it is `None`.
     pub temp_dir: Option<PathBuf>,
@@ -90,33 +92,39 @@ enum BlockUse {
 
 impl Budget {
     /// For a run whose documents are not known yet.
+    ///
+    /// # Errors
+    /// [`Error::TooManyThreads`] and [`Error::MemoryTooSmall`].
     pub(crate) fn new(memory: &Memory, threads: usize) -> Result<Self, Error> {
-        let budget = Self::unchecked(memory, threads);
+        let budget = Self::unchecked(memory, threads)?;
         budget.check()?;
         Ok(budget)
     }
 
-    /// The same, where words are compared, next to bytes that are held for good.
+    /// For a run that compares words, next to `held` bytes that are held for good.
     pub(crate) fn of_texts(memory: &Memory, threads: usize, held: u64) -> Result<Self, Error> {
-        let unchecked = Self::unchecked(memory, threads);
+        let unchecked = Self::unchecked(memory, threads)?;
         let budget = Self { resident: held, blocks: BlockUse::Texts, ..unchecked };
         // What few documents take is in the least that a first refusal names.
         budget.check_work(LEAST_WORK + MIB)?;
         Ok(budget)
     }
 
-    fn unchecked(memory: &Memory, threads: usize) -> Self {
-        Self {
+    fn unchecked(memory: &Memory, threads: usize) -> Result<Self, Error> {
+        if threads > MAX_THREADS {
+            return Err(Error::TooManyThreads { got: threads, most: MAX_THREADS });
+        }
+        Ok(Self {
             limit: memory.limit,
             threads: threads as u64,
             resident: 0,
             columns: None,
             results: memory.results.unwrap_or(u64::MAX),
             blocks: BlockUse::Documents,
-        }
+        })
     }
 
-    /// The same, for what is compared as a document.
+    /// The budget for a run that compares these units.
     pub(super) fn with_unit(self, unit: TextUnit) -> Self {
         let is_whole = unit == TextUnit::Document;
         let blocks = if is_whole { BlockUse::Documents } else { BlockUse::Units };
@@ -142,8 +150,8 @@ impl Budget {
         }
     }
 
-    /// The same, now that it is known how many documents and blocks there are, and how many bytes
-    /// of their columns are held.
+    /// The budget with the number of documents and blocks, and the bytes of their columns that are
+    /// held.
     pub(super) fn with_documents(
         self,
         documents: usize,
@@ -156,7 +164,7 @@ impl Budget {
         Ok(budget)
     }
 
-    /// The same, next to bytes that are held for good.
+    /// The budget next to further bytes that are held for good.
     pub(crate) fn with_held(self, bytes: u64) -> Result<Self, Error> {
         let budget = Self { resident: self.resident + bytes, ..self };
         budget.check()?;
@@ -213,7 +221,7 @@ impl Budget {
         ((self.work() / 8 + left / 4 * 3) / self.threads) as usize
     }
 
-    /// What tells for sure which entries nobody looks for.
+    /// Bytes of the key filter.
     pub(super) fn filter(&self) -> usize {
         (self.work() / 16) as usize
     }

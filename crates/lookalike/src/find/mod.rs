@@ -5,7 +5,7 @@
 //!   ─ identity (unique ids, equal documents)
 //!   ─ bucket: band keys → lists   or   exact_candidates: rare shingles → lists
 //!   ─ batch (connected components, as many as memory allows)
-//!   ─ decide (threads over components: shingle sets, prefix filter, groups, equal documents)
+//!   ─ decide (threads over components: shingle sets, prefix filter, groups, copies)
 //!   → results (groups, pairs) → findings
 //! ```
 //!
@@ -23,6 +23,7 @@
 
 mod assembled;
 mod batch;
+mod batch_result;
 mod better_setting;
 mod block_notes;
 mod block_store;
@@ -32,16 +33,16 @@ mod checkpoint;
 mod columns;
 mod component;
 mod component_judgments;
+mod copies;
 mod decide;
 mod decided_part;
-mod decision;
 mod documents;
 mod drop_list;
 mod empty_copies;
-mod equal_documents;
 mod estimates;
 mod exact_candidates;
 mod excess_candidates;
+mod excluded_documents;
 mod findings;
 mod group_categories;
 mod group_concentration;
@@ -49,7 +50,6 @@ mod groups;
 mod identity;
 mod judged_documents;
 pub(crate) mod keep_keys;
-mod left_out;
 mod loaded_rows;
 mod mail_removals;
 mod memory;
@@ -91,9 +91,9 @@ pub use mail_removals::MailRemovals;
 pub(crate) use memory::Budget;
 pub use memory::Memory;
 pub use memory_amount::parse_memory;
-pub use options::{FindOptions, Grouping, KeeperChoice, MAX_THREADS, PairList};
+pub use options::{FindOptions, Grouping, KeeperChoice, PairList};
 pub use pairs::{MAX_PAIRS, Pair, PairCursor, PairRef, Pairs};
-pub(crate) use pipeline::explain_read_error;
+pub(crate) use pipeline::explained;
 pub use pipeline::{find, in_collection};
 pub use related::{RelatedDocument, RelatedDocuments};
 pub(crate) use share::{BlockDocuments, PreparedShare, ShareNotes};
@@ -101,3 +101,4 @@ pub use skipped::SkippedRecords;
 pub use sources::{MAX_SOURCES, SourceCounts};
 pub(crate) use text_run::{DocumentBlock, TextRun};
 pub use textless_copies::TextlessCopies;
+pub use workers::MAX_THREADS;

@@ -4,6 +4,7 @@ use crate::decisions::Decisions;
 use crate::error::{DecisionError, Error, NoEstimates};
 use crate::find::drop_list::DropList;
 use crate::find::memory::Memory;
+use crate::find::workers::default_threads;
 use lookalike_core::error::{ParamsError, parse_name};
 use lookalike_core::keep::KeepPolicy;
 use lookalike_core::kernel::Kernel;
@@ -12,9 +13,6 @@ use lookalike_core::params::Params;
 use std::num::NonZeroUsize;
 use std::str::FromStr;
 use std::sync::Arc;
-
-/// The most threads that a run may be asked to have: more would take memory and save no time.
-pub const MAX_THREADS: usize = 1024;
 
 /// How verified pairs become groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -140,15 +138,16 @@ pub struct FindOptions {
     pub advice: bool,
     /// How much memory there is, and where temporary files go.
     pub memory: Memory,
-    /// Threads to use.
+    /// Threads that work at a time, at most [`MAX_THREADS`](super::MAX_THREADS): a run with more is
+    /// refused.
     pub threads: NonZeroUsize,
     /// The inner loops to use; all give the same result.
     pub kernel: Kernel,
 }
 
 impl FindOptions {
-    /// Stars, longest document kept, no pairs, advice, no limit on memory, all processors, the
-    /// fastest kernel.
+    /// Stars, longest document kept, no pairs, advice, no limit on memory, a thread for each
+    /// processor, the fastest kernel.
     pub fn new(params: Params) -> Self {
         Self {
             params,
@@ -164,7 +163,7 @@ impl FindOptions {
             source_field: None,
             advice: true,
             memory: Memory::default(),
-            threads: std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
+            threads: default_threads(),
             kernel: Kernel::best(),
         }
     }

@@ -1,8 +1,8 @@
 //! The members of a component in keep order, and how two of them are compared.
 
 use super::batch::ComponentBatch;
+use super::batch_result::EQUAL;
 use super::component_judgments::ComponentJudgments;
-use super::decision::EQUAL;
 use super::options::{FindOptions, Grouping, KeeperChoice};
 use super::shingle_sets::ShingleSets;
 use crate::error::Error;
@@ -40,7 +40,7 @@ impl<'a> OrderedComponent<'a> {
             KeeperChoice::EarlierReference => batch.rows.compare_by_rules(first(*a), first(*b)),
         });
         if !batch.judged.is_empty() {
-            // Members that are kept come next to those of a reference collection.
+            // Members that a decision keeps come directly after those of a reference collection.
             let rank = |place: &u32| {
                 let document = first(*place);
                 let is_fixed = batch.rows.is_reference(document);
@@ -55,8 +55,10 @@ impl<'a> OrderedComponent<'a> {
         this
     }
 
-    /// Directed buckets come in pairs: of bucket b and bucket b + half, all members are inserted
-    /// into the first, and those of the second probe it. The others probe the second.
+    /// The buckets that each member probes, where not all of a bucket may find each other.
+    /// `ComponentBatch::load` makes two buckets of each list of [`Links`](super::batch::Links):
+    /// all its documents are inserted into b, and those that probe b into b + half, too. The others
+    /// probe b + half, so that of two members that meet one is among those that probe.
     fn directed(&self) -> Vec<Vec<u32>> {
         let half = self.component.bucket_count as u32 / 2;
         let probed = |position: u32| {
@@ -105,14 +107,14 @@ impl<'a> OrderedComponent<'a> {
         sets.one(self.batch, self.place(position), self.document(position))
     }
 
-    /// Whether one of two members is inserted into a bucket that the other one probes.
+    /// Whether `a`, the earlier member, is inserted into a bucket that `b` probes.
     pub(super) fn are_candidates(&self, a: u32, b: u32) -> bool {
-        let (mut a, mut b) = (self.probed_buckets(b), self.inserted_buckets(a));
-        while let ([x, rest_a @ ..], [y, rest_b @ ..]) = (a, b) {
+        let (mut probed, mut inserted) = (self.probed_buckets(b), self.inserted_buckets(a));
+        while let ([x, rest_probed @ ..], [y, rest_inserted @ ..]) = (probed, inserted) {
             match x.cmp(y) {
                 std::cmp::Ordering::Equal => return true,
-                std::cmp::Ordering::Less => a = rest_a,
-                std::cmp::Ordering::Greater => b = rest_b,
+                std::cmp::Ordering::Less => probed = rest_probed,
+                std::cmp::Ordering::Greater => inserted = rest_inserted,
             }
         }
         false
@@ -195,7 +197,8 @@ pub(super) struct Comparer<'p, 's> {
     pub(super) screened: bool,
     /// Pairs that may still be found before [`CompareStop::PairsAreFull`].
     pub(super) most_pairs: u64,
-    pub(super) verified: u64,
+    /// Pairs whose sets were compared, whatever the result.
+    pub(super) compared: u64,
 }
 
 impl Comparer<'_, '_> {
@@ -235,7 +238,7 @@ impl Comparer<'_, '_> {
 
     /// Compares the sets of two members.
     fn verify(&mut self, a: u32, b: u32) -> Result<Option<Overlap>, CompareStop> {
-        self.verified += 1;
+        self.compared += 1;
         let params = &self.component.options.params;
         let (a, b) = self.component.two(a, b, self.sets)?;
         Ok(verify::overlap_at_least(a, b, params.measure(), params.threshold()))

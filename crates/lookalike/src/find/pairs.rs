@@ -2,8 +2,7 @@
 //! the disk.
 
 use super::batch::ComponentBatch;
-use super::decision::EQUAL;
-use super::decision::{BatchDecisions, VerifiedPair};
+use super::batch_result::{BatchResult, EQUAL, VerifiedPair};
 use super::estimates::SignatureEstimate;
 use super::groups::{self, HAS_UNIT, put_unit};
 use super::options::PairList;
@@ -82,13 +81,17 @@ impl Pairs {
         self.len == 0
     }
 
-    /// The same with units as documents.
+    /// Sets whether the documents are units.
     pub(super) fn set_units(&mut self, units: bool) {
         self.units = units;
     }
 
     /// The pairs in order; may be asked for again. They are read as they are asked for.
     /// [`cursor`](Self::cursor) does the same without a copy of each.
+    ///
+    /// # Errors
+    /// An item is an error where a temporary file cannot be read ([`Error::of_io`]); it is the
+    /// last.
     pub fn iter(&self) -> impl Iterator<Item = io::Result<Pair>> + '_ {
         let mut cursor = self.cursor();
         until_error(move || {
@@ -149,7 +152,7 @@ fn corrupt() -> Error {
 /// with them those of their equals, at most `most`; they are counted first. Returns how many.
 pub(super) fn records(
     batch: &ComponentBatch,
-    decided: &BatchDecisions,
+    decided: &BatchResult,
     options: &FindOptions,
     most: u64,
     take: &mut TakeRecord<'_>,

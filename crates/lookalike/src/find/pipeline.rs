@@ -8,10 +8,10 @@ use crate::find::checkpoint::Checkpoint;
 use crate::find::decide::decide_batch;
 use crate::find::documents::RunDocuments;
 use crate::find::exact_candidates::ExactCandidates;
+use crate::find::excluded_documents::{ExcludedDocuments, exclude};
 use crate::find::findings::{self, Findings};
 use crate::find::judged_documents::{DecisionCounts, JudgedDocuments};
-use crate::find::keep_keys::KeepRules;
-use crate::find::left_out::{LeftOut, leave_out};
+use crate::find::keep_keys::{IdleRules, KeepKeyMaker};
 use crate::find::memory::Budget;
 use crate::find::options::FindOptions;
 use crate::find::prepare::BlockPreparation;
@@ -26,6 +26,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+/// Bytes of a word and its separator, on average: how many shingles an input may have is not known
+/// before it is read.
+const AVERAGE_WORD_BYTES: u64 = 6;
 /// Rounding of the limit on one record when the least memory for it is computed.
 const BLOCK_ROUNDING: u64 = 16;
 
@@ -92,12 +95,13 @@ pub fn in_collection(
         collection.rewind();
         run.times.clear();
     };
-    let missing_fields = std::mem::take(&mut run.missing_fields);
+    let idle = std::mem::take(&mut run.idle);
     let mut findings = run.decide(linked)?;
     findings.read_as_text = collection.read_as_text().to_vec();
     findings.normalization = collection.normalization();
     findings.set_unit(collection.unit());
-    findings.missing_fields = missing_fields;
+    findings.missing_fields = idle.fields;
+    findings.unmatched_patterns = idle.patterns;
     findings.ids_by_file = collection.has_ids_by_file();
     if options.advice {
         findings.better_setting = better_setting_of(&findings, options, progress)?;
@@ -105,8 +109,8 @@ pub fn in_collection(
     Ok(findings)
 }
 
-/// Verifies and groups documents that were read before. Where a reading found a document has to
-/// have the text it had.
+/// Verifies and groups documents that were read before. Each text must still be at the place where
+/// it was first read.
 pub(super) fn decide_documents(
     collection: &Collection,
     options: &FindOptions,
@@ -119,14 +123,13 @@ pub(super) fn decide_documents(
     let mut run = FindRun::new(collection, options, progress, &checkpoint, temp);
     let counts = options.params.exact().then(|| {
         let bytes: u64 = documents.sources.iter().map(|source| source.bytes).sum();
-        // As in `counter_bytes`.
-        ShingleCounts::new(budget.counters(bytes / 6))
+        ShingleCounts::new(budget.counters(bytes / AVERAGE_WORD_BYTES))
     });
     if let Some(counts) = &counts {
         documents.count_again(options, counts)?;
     }
     let linked = run.link(documents, counts, budget)?;
-    // Ids that repeat are known before documents are divided.
+    // Repeated ids cannot be found here: they were refused before the run was divided.
     run.decide(
         linked.ok_or_else(|| Error::TemporaryFile { what: "the ids of records".to_owned() })?,
     )
@@ -140,15 +143,15 @@ struct FindRun<'a> {
     checkpoint: &'a Checkpoint,
     temp: Arc<TempSpace>,
     times: Vec<(Stage, Duration)>,
-    /// Fields of the keep policy that no document has.
-    missing_fields: Vec<String>,
+    /// Rules of the keep policy that put no document before another.
+    idle: IdleRules,
 }
 
 /// The documents of a run, and the buckets that connect them.
 struct LinkedDocuments {
     documents: RunDocuments,
     links: Links,
-    left_out: LeftOut,
+    excluded: ExcludedDocuments,
     budget: Budget,
     decisions: Option<DecisionCounts>,
 }
@@ -161,8 +164,8 @@ impl<'a> FindRun<'a> {
         checkpoint: &'a Checkpoint,
         temp: Arc<TempSpace>,
     ) -> Self {
-        let (times, missing_fields) = (Vec::new(), Vec::new());
-        Self { collection, options, progress, checkpoint, temp, times, missing_fields }
+        let (times, idle) = (Vec::new(), IdleRules::default());
+        Self { collection, options, progress, checkpoint, temp, times, idle }
     }
 
     /// Reads all documents, and counts their shingles for an exact run.
@@ -171,7 +174,7 @@ impl<'a> FindRun<'a> {
         let temp = Arc::clone(&self.temp);
         let counts =
             options.params.exact().then(|| ShingleCounts::new(counter_bytes(collection, budget)));
-        let rules = KeepRules::new(options)?;
+        let rules = KeepKeyMaker::new(options)?;
         let documents = self.timed(Stage::Prepare, collection.bytes(), || {
             let spool = spool(budget, &temp, checkpoint)?;
             let preparation = BlockPreparation {
@@ -187,10 +190,10 @@ impl<'a> FindRun<'a> {
             };
             RunDocuments::new(preparation.run(progress)?, collection.listed())
         });
-        let documents = documents.or_else(|error| explain_read_error(collection, budget, error))?;
+        let documents = documents.map_err(|error| explained(collection, budget, error))?;
         // It is unknown for documents that an earlier run has read.
         if checkpoint.done.chunks.is_empty() && documents.len() > 0 {
-            self.missing_fields = rules.missing_fields();
+            self.idle = rules.idle_rules();
         }
         Ok((documents, counts))
     }
@@ -214,8 +217,8 @@ impl<'a> FindRun<'a> {
         let total = if counts.is_some() { len * passes } else { options.params.bands() };
         self.timed(Stage::Bucket, Some(total as u64), || {
             let can_reread = !checkpoint.is_active();
-            let left_out = leave_out(collection, options, &mut documents, &budget, can_reread)?;
-            let Some(left_out) = left_out else { return Ok(None) };
+            let excluded = exclude(collection, options, &mut documents, &budget, can_reread)?;
+            let Some(excluded) = excluded else { return Ok(None) };
             let (judged, decisions) = match &options.decisions {
                 Some(decisions) => {
                     let (judged, counts) = JudgedDocuments::new(decisions, &documents)?;
@@ -224,7 +227,7 @@ impl<'a> FindRun<'a> {
                 None => (JudgedDocuments::default(), None),
             };
             let mut equal = BucketLists::of_equal(&temp, &budget);
-            // Copies have keepers of their own where others than their first may be kept.
+            // Copies have keepers of their own where the keepers are given.
             if !options.keepers.is_given() {
                 identity::equal_documents(&mut documents, &judged, &budget, &mut equal)?;
             }
@@ -246,7 +249,7 @@ impl<'a> FindRun<'a> {
             }
             judged.add_buckets(&mut shared, directed)?;
             let links = Links { equal, shared, directed, judged };
-            Ok(Some(LinkedDocuments { documents, links, left_out, budget, decisions }))
+            Ok(Some(LinkedDocuments { documents, links, excluded, budget, decisions }))
         })
     }
 
@@ -254,7 +257,7 @@ impl<'a> FindRun<'a> {
     fn decide(mut self, linked: LinkedDocuments) -> Result<Findings, Error> {
         let Self { collection, options, progress, checkpoint, .. } = self;
         let temp = Arc::clone(&self.temp);
-        let LinkedDocuments { mut documents, links, left_out, budget, decisions } = linked;
+        let LinkedDocuments { mut documents, links, excluded, budget, decisions } = linked;
         documents.store.drop_columns();
         let mut connected = ComponentLinks::new(documents.len(), &links)?;
         let found = self.timed(Stage::Decide, Some(connected.documents()), || {
@@ -268,7 +271,7 @@ impl<'a> FindRun<'a> {
             results.finish(connected.sharing)
         })?;
         collection.check_unchanged()?;
-        let found = findings::findings(documents, found, left_out, &budget, self.times, temp)?;
+        let found = findings::findings(documents, found, excluded, &budget, self.times, temp)?;
         Ok(Findings { decisions, ..found })
     }
 
@@ -285,23 +288,19 @@ impl<'a> FindRun<'a> {
     }
 }
 
-/// The cause of an error of reading: an input that changes meanwhile has bad records, and a record
-/// that is too long for the memory asks for more of it.
-pub(crate) fn explain_read_error<T>(
-    collection: &Collection,
-    budget: &Budget,
-    error: Error,
-) -> Result<T, Error> {
-    match error {
+/// The cause of an error of reading, or the error: an input that changes meanwhile has bad records,
+/// and a record that is too long for the memory asks for more of it.
+pub(crate) fn explained(collection: &Collection, budget: &Budget, error: Error) -> Error {
+    let cause = match &error {
         Error::Read(ReadError::BadRecord(_) | ReadError::Io { .. }) => {
-            collection.check_unchanged()?;
+            collection.check_unchanged().err().map(Error::from)
         }
         Error::Read(ReadError::OverMemory { bytes, .. }) => {
-            budget.block(bytes.saturating_add(BLOCK_ROUNDING))?;
+            budget.block(bytes.saturating_add(BLOCK_ROUNDING)).err()
         }
-        _ => {}
-    }
-    Err(error)
+        _ => None,
+    };
+    cause.unwrap_or(error)
 }
 
 /// A file for the texts that cannot be read again, where memory is limited or the run may be
@@ -320,6 +319,5 @@ pub(super) fn spool(
 
 /// Bytes of counters for the number of shingles that the input may have.
 fn counter_bytes(collection: &Collection, budget: &Budget) -> u64 {
-    // A word and its separator average six bytes.
-    budget.counters(collection.bytes().unwrap_or(1 << 30) / 6)
+    budget.counters(collection.bytes().unwrap_or(1 << 30) / AVERAGE_WORD_BYTES)
 }

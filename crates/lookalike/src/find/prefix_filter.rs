@@ -7,9 +7,11 @@
 //! Where all shingles are common, as pairs of characters are, members meet more often in these
 //! buckets than in those of their signatures, which then stay in use ([`meetings`]).
 //!
-//! Shingle i has two buckets: in 2i stand those that have it in their longer prefix, in 2i + 1
-//! those that have it in the shorter one, too. The latter look into the first, the former into the
-//! second.
+//! The i-th shingle has two buckets, b = 2 · (joined pairs + i) and b + 1. Members that have it in
+//! their longer prefix are inserted into b; those that have it in the shorter one are inserted into
+//! b + 1, too, and probe b; the others probe b + 1. So of two members that meet one has it in its
+//! shorter prefix. The first buckets are those of joined pairs: both members of the n-th one are
+//! inserted into 2n, and probe it.
 
 use super::ordered_component::OrderedComponent;
 use super::shingle_sets::ShingleSets;

@@ -4,7 +4,7 @@ use super::block_notes::BlockNotes;
 use super::block_store::{BlockContents, BlockPart, BlockStore, BlockStoreWriter, ColumnBlock};
 use super::checkpoint::{Checkpoint, Step};
 use super::columns::{DocumentRow, FIRST_BAND_COLUMN, FixedColumns, RowBuffer};
-use super::keep_keys::KeepRules;
+use super::keep_keys::KeepKeyMaker;
 use super::mail_removals::MailRemovals;
 use super::memory::Budget;
 use super::shingle_counts::{ShingleCounter, ShingleCounts};
@@ -47,7 +47,7 @@ pub(super) struct BlockPreparation<'a> {
     pub(super) counts: Option<&'a ShingleCounts>,
     /// Takes the anchors of each document, whose shingles are not looked at then.
     pub(super) anchors: Option<&'a AnchorRule<'a>>,
-    pub(super) rules: &'a KeepRules,
+    pub(super) rules: &'a KeepKeyMaker,
     /// What an earlier run finished, and where steps are recorded.
     pub(super) checkpoint: &'a Checkpoint,
 }

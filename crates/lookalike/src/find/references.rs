@@ -1,6 +1,6 @@
 //! Members of a component that are of the reference collection, where pairs are listed, and buckets
-//! where the keepers are given: members of the reference collection are in them, the others look
-//! into them.
+//! where the keepers are given: members of the reference collection are inserted into them, the
+//! others probe them.
 //!
 //! Two documents of the reference collection are no pair. A document of the collection that is
 //! equal to one of them is part of the same member, and has pairs with others of them.
@@ -37,7 +37,7 @@ impl OrderedComponent<'_> {
     }
 }
 
-/// Some buckets in which members of the reference collection look for each other, too.
+/// Some buckets that members of the reference collection probe, too.
 pub(super) struct ProbingReferences<'b, B>(pub(super) &'b B);
 
 impl<B: BucketMembership> BucketMembership for ProbingReferences<'_, B> {

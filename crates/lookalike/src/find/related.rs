@@ -1,7 +1,7 @@
 //! Kept documents without a group that resemble duplicates of other keepers.
 
 use super::batch::ComponentBatch;
-use super::decision::BatchDecisions;
+use super::batch_result::BatchResult;
 use crate::error::Error;
 use crate::spill::SortedRecords;
 use crate::spill::TakeRecord;
@@ -33,6 +33,10 @@ impl RelatedDocuments {
     }
 
     /// The documents in order.
+    ///
+    /// # Errors
+    /// An item is an error where a temporary file cannot be read ([`Error::of_io`]); it is the
+    /// last.
     pub fn iter(&self) -> impl Iterator<Item = io::Result<RelatedDocument>> + '_ {
         self.sorted.decoded("a related document", decode)
     }
@@ -41,7 +45,7 @@ impl RelatedDocuments {
 /// Gives those of a batch as records.
 pub(super) fn records(
     batch: &ComponentBatch,
-    decided: &BatchDecisions,
+    decided: &BatchResult,
     take: &mut TakeRecord<'_>,
 ) -> Result<(), Error> {
     let mut payload = Vec::new();

@@ -1,8 +1,8 @@
 //! What batches give, put in the order of a report. A run that may be resumed stores it, too.
 
 use super::batch::ComponentBatch;
+use super::batch_result::BatchResult;
 use super::checkpoint::{BatchStep, Checkpoint, Step};
-use super::decision::BatchDecisions;
 use super::documents::RunDocuments;
 use super::group_concentration::GroupConcentration;
 use super::groups::{self, Groups};
@@ -90,7 +90,8 @@ pub(super) struct SortedResults {
 /// Everything that was found.
 pub(super) struct RunResults {
     pub(super) sorted: SortedResults,
-    pub(super) verified: u64,
+    /// Pairs that were compared.
+    pub(super) compared: u64,
     /// Documents that share a bucket with another one.
     pub(super) candidates: u64,
     /// Duplicates and their bytes, by source.
@@ -106,7 +107,8 @@ pub(super) struct ResultCollector<'a> {
     log: SpillLog<u8>,
     /// First documents of components that an earlier run has decided.
     done: Vec<Range<u32>>,
-    verified: u64,
+    /// Pairs that were compared.
+    compared: u64,
     pair_count: u64,
     /// Duplicates and their bytes, by source.
     duplicates: Vec<(u64, u64)>,
@@ -129,7 +131,7 @@ impl<'a> ResultCollector<'a> {
             sorters: ResultSorters::new(options, budget, temp),
             log: SpillLog::stored(temp, "results", 0, len)?,
             done: batches.iter().map(|batch| batch.roots.clone()).collect(),
-            verified: 0,
+            compared: 0,
             pair_count: 0,
             duplicates: vec![(0, 0); sources],
         };
@@ -162,7 +164,7 @@ impl<'a> ResultCollector<'a> {
         roots: Range<u32>,
         documents: &RunDocuments,
         batch: &ComponentBatch,
-        decided: &BatchDecisions,
+        decided: &BatchResult,
     ) -> Result<(), Error> {
         let Self { options, checkpoint, sorters, log, pair_count, .. } = self;
         let mut piece = Vec::new();
@@ -190,7 +192,7 @@ impl<'a> ResultCollector<'a> {
         }
         log.append(piece)?;
         log.sync()?;
-        let (duplicates, verified) = (of_sources(documents, batch, decided), decided.verified);
+        let (duplicates, verified) = (of_sources(documents, batch, decided), decided.compared);
         let step = BatchStep { roots, results: log.len(), verified, duplicates, pairs };
         self.count(&step)?;
         self.checkpoint.append(Step::Batch(step))
@@ -206,7 +208,7 @@ impl<'a> ResultCollector<'a> {
             *sum = sum.checked_add(number).ok_or_else(damaged)?;
             Ok::<_, Error>(())
         };
-        add(&mut self.verified, batch.verified)?;
+        add(&mut self.compared, batch.verified)?;
         add(&mut self.pair_count, batch.pairs)?;
         for (source, duplicates, bytes) in &batch.duplicates {
             let sums = self.duplicates.get_mut(*source as usize).ok_or_else(damaged)?;
@@ -218,9 +220,9 @@ impl<'a> ResultCollector<'a> {
 
     /// Puts everything in order. `candidates` documents share a bucket with another one.
     pub(super) fn finish(self, candidates: u64) -> Result<RunResults, Error> {
-        let Self { sorters, pair_count, verified, duplicates, .. } = self;
+        let Self { sorters, pair_count, compared, duplicates, .. } = self;
         let sorted = sorters.finish(pair_count)?;
-        Ok(RunResults { sorted, verified, candidates, duplicates })
+        Ok(RunResults { sorted, compared, candidates, duplicates })
     }
 }
 
@@ -257,7 +259,7 @@ fn damaged() -> Error {
 fn of_sources(
     documents: &RunDocuments,
     batch: &ComponentBatch,
-    decided: &BatchDecisions,
+    decided: &BatchResult,
 ) -> Vec<(u32, u64, u64)> {
     let mut sums: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
     for (duplicate, _, _) in &decided.duplicates {

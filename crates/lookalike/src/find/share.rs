@@ -8,11 +8,11 @@
 use super::checkpoint::Checkpoint;
 use super::columns::{DocumentRow, FIRST_BAND_COLUMN, FixedColumns, ID_COLUMN, RowBuffer};
 use super::documents::{DocumentState, RunDocuments};
-use super::keep_keys::KeepRules;
+use super::keep_keys::KeepKeyMaker;
 use super::mail_removals::MailRemovals;
 use super::memory::Budget;
 use super::options::FindOptions;
-use super::pipeline::explain_read_error;
+use super::pipeline::explained;
 use super::prepare::BlockPreparation;
 use super::sources::SourceCounts;
 use crate::digest::InputsDigest;
@@ -83,7 +83,7 @@ impl PreparedShare {
             collection.limit_records(bytes);
         }
         let temp = Arc::new(TempSpace::new(options.memory.temp_dir()));
-        let rules = KeepRules::new(options)?;
+        let rules = KeepKeyMaker::new(options)?;
         let preparation = BlockPreparation {
             collection,
             options,
@@ -96,11 +96,11 @@ impl PreparedShare {
             checkpoint: &Checkpoint::default(),
         };
         let blocks = preparation.run(progress);
-        let blocks = blocks.or_else(|error| explain_read_error(collection, &budget, error))?;
+        let blocks = blocks.map_err(|error| explained(collection, &budget, error))?;
         let documents = RunDocuments::new(blocks, &[])?;
         let bands = if options.params.exact() { 0 } else { options.params.bands() };
         let width = FIRST_BAND_COLUMN + bands;
-        Ok(Self { documents, width, missing_fields: rules.missing_fields() })
+        Ok(Self { documents, width, missing_fields: rules.idle_rules().fields })
     }
 
     /// How many blocks there are.

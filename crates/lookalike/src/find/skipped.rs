@@ -169,6 +169,10 @@ impl SkippedRecords {
     }
 
     /// The records in order; may be asked for again. They are read as they are asked for.
+    ///
+    /// # Errors
+    /// An item is an error where a temporary file cannot be read ([`Error::of_io`]); it is the
+    /// last.
     pub fn iter(&self) -> impl Iterator<Item = io::Result<SkippedItem>> + '_ {
         let mut pieces = self.blocks.iter().flat_map(|of_block| &of_block.pieces);
         let mut records = SkippedReader::default();

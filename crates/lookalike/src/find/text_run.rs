@@ -7,12 +7,12 @@
 use super::checkpoint::Checkpoint;
 use super::columns::{DocumentRow, Rows};
 use super::documents::{DocumentState, RunDocuments};
+use super::excluded_documents::{ExcludedDocuments, exclude};
 use super::findings::{self, Findings};
-use super::keep_keys::KeepRules;
-use super::left_out::{LeftOut, leave_out};
+use super::keep_keys::{IdleRules, KeepKeyMaker};
 use super::memory::Budget;
 use super::options::FindOptions;
-use super::pipeline::{explain_read_error, spool};
+use super::pipeline::{explained, spool};
 use super::prepare::BlockPreparation;
 use super::results::{ResultSorters, RunResults};
 use crate::error::Error;
@@ -66,7 +66,7 @@ impl TextRun {
             };
             let read = reading.read(progress)?;
             progress.end(Stage::Prepare, start.elapsed());
-            let Some((documents, anchors, missing_fields, left_out)) = read else {
+            let Some((documents, anchors, idle, excluded)) = read else {
                 // Two files have the same id: they are read again with ids that begin with the
                 // file.
                 collection.name_ids_by_file();
@@ -79,12 +79,13 @@ impl TextRun {
             let blocks = documents.store.blocks.len();
             let budget = budget.with_documents(documents.len(), blocks, 0)?.with_held(held)?;
             let sorted = ResultSorters::new(options, &budget, &temp).finish(0)?;
-            let found = RunResults { sorted, verified: 0, candidates: 0, duplicates: Vec::new() };
+            let found = RunResults { sorted, compared: 0, candidates: 0, duplicates: Vec::new() };
             let mut findings =
-                findings::findings(documents, found, left_out, &budget, times, Arc::clone(&temp))?;
+                findings::findings(documents, found, excluded, &budget, times, Arc::clone(&temp))?;
             findings.read_as_text = collection.read_as_text().to_vec();
             findings.normalization = collection.normalization();
-            findings.missing_fields = missing_fields;
+            findings.missing_fields = idle.fields;
+            findings.unmatched_patterns = idle.patterns;
             findings.ids_by_file = collection.has_ids_by_file();
             return Ok((Self { findings, budget, order }, anchors));
         }
@@ -174,9 +175,9 @@ impl DocumentBlock<'_> {
     }
 }
 
-/// What one reading of all documents gives: these, their anchors, fields that none has, and what is
-/// left out.
-type Reading = (RunDocuments, AnchorLog, Vec<String>, LeftOut);
+/// What one reading of all documents gives: these, their anchors, keep rules that put none before
+/// another, and how many are excluded.
+type Reading = (RunDocuments, AnchorLog, IdleRules, ExcludedDocuments);
 
 /// How all documents are read once.
 struct TextReading<'a> {
@@ -195,7 +196,7 @@ impl TextReading<'_> {
         let share = budget.share(8);
         let rule = options.params.shingle();
         let anchors = AnchorRule { rule, kernel: options.kernel, length, share };
-        let rules = KeepRules::new(options)?;
+        let rules = KeepKeyMaker::new(options)?;
         let spool = spool(budget, temp, checkpoint)?;
         let preparation = BlockPreparation {
             collection,
@@ -209,17 +210,17 @@ impl TextReading<'_> {
             checkpoint,
         };
         let store = preparation.run(progress);
-        let store = store.or_else(|error| explain_read_error(collection, budget, error))?;
+        let store = store.map_err(|error| explained(collection, budget, error))?;
         let mut documents = RunDocuments::new(store, collection.listed())?;
         let can_reread = !checkpoint.is_active();
-        let left_out = leave_out(collection, options, &mut documents, budget, can_reread)?;
-        let Some(left_out) = left_out else { return Ok(None) };
+        let excluded = exclude(collection, options, &mut documents, budget, can_reread)?;
+        let Some(excluded) = excluded else { return Ok(None) };
         documents.store.drop_columns();
         let anchors = documents.store.take_anchors();
         // It is unknown for documents that an earlier run has read.
         let is_known = checkpoint.done.chunks.is_empty() && documents.len() > 0;
-        let missing = if is_known { rules.missing_fields() } else { Vec::new() };
-        Ok(Some((documents, anchors, missing, left_out)))
+        let idle = if is_known { rules.idle_rules() } else { IdleRules::default() };
+        Ok(Some((documents, anchors, idle, excluded)))
     }
 }
 
@@ -233,7 +234,7 @@ fn keep_order(
     for i in 0..documents.store.blocks.len() {
         for (document, row) in documents.range(i).zip(documents.store.rows(i)?.iter()) {
             let row = row?;
-            sorter.push(&keep::place(row.key, row.id.as_bytes()), &document.to_le_bytes())?;
+            sorter.push(&keep::sort_key(row.key, row.id.as_bytes()), &document.to_le_bytes())?;
         }
     }
     let mut order = vec![0; documents.len()];

@@ -1,9 +1,18 @@
-//! The only threads: the same work on each, until there is no more or somebody fails.
+//! Runs the same work on several threads until none is left or one fails.
 
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread::Builder;
+
+/// The most threads that a run may have: more would take memory and save no time.
+pub const MAX_THREADS: usize = 1024;
+
+/// One thread for each processor, at most [`MAX_THREADS`].
+pub(crate) fn default_threads() -> NonZeroUsize {
+    let most = NonZeroUsize::new(MAX_THREADS).unwrap_or(NonZeroUsize::MIN);
+    std::thread::available_parallelism().map_or(NonZeroUsize::MIN, |threads| threads.min(most))
+}
 
 /// Lets workers know that one of them failed, so that the others stop early.
 #[derive(Debug, Default)]
@@ -58,6 +67,9 @@ impl<K: Ord, E> Earliest<K, E> {
 ///
 /// # Errors
 /// The first one met in that order, when all have stopped.
+///
+/// # Panics
+/// Where `work` does on one of the threads: the panic is continued on the caller's.
 pub fn on_threads<T: Send, E: Send>(
     threads: NonZeroUsize,
     work: impl Fn(&StopFlag) -> Result<T, E> + Sync,

@@ -1,6 +1,7 @@
 //! Options of adding documents to an index.
 
 use super::prepare::DocumentFields;
+use crate::find::workers::default_threads;
 use std::num::NonZeroUsize;
 
 /// What is done with a document whose id the index has.
@@ -54,7 +55,7 @@ impl AddOptions {
             added,
             expires: None,
             skip_bad: false,
-            threads: std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
+            threads: default_threads(),
         }
     }
     /// Fields of a document that says nothing of them.

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::find::FindOptions;
-use crate::find::keep_keys::KeepRules;
+use crate::find::keep_keys::KeepKeyMaker;
 use crate::find::shingles::ShingleCutter;
 use crate::read::{Collection, Document};
 use lookalike_core::keep;
@@ -24,7 +24,7 @@ pub struct PlacedDocument {
 /// Finds the places of documents, each by itself. Rules about the reading order give no order here:
 /// all documents have one position.
 pub struct KeepOrder {
-    rules: KeepRules,
+    rules: KeepKeyMaker,
     cutter: ShingleCutter,
     key: Vec<u8>,
 }
@@ -35,7 +35,7 @@ impl KeepOrder {
     /// # Errors
     /// A pattern of the keep rules cannot be understood.
     pub fn new(options: &FindOptions) -> Result<Self, Error> {
-        let (rules, cutter) = (KeepRules::new(options)?, ShingleCutter::new(options));
+        let (rules, cutter) = (KeepKeyMaker::new(options)?, ShingleCutter::new(options));
         Ok(Self { rules, cutter, key: Vec::new() })
     }
 
@@ -49,7 +49,7 @@ impl KeepOrder {
     ) -> PlacedDocument {
         self.key.clear();
         self.rules.key(collection, document, [0; 3], reference, &mut self.key);
-        let place = keep::place(&self.key, document.id.as_bytes());
+        let place = keep::sort_key(&self.key, document.id.as_bytes());
         let shingles = self.cutter.shingles(document);
         let (fingerprint, is_empty) = (shingles.fingerprint, shingles.hashes.is_empty());
         PlacedDocument { place, fingerprint, is_empty, bytes: document.bytes() }

@@ -22,6 +22,7 @@ mod group_sizes;
 mod held;
 mod huge;
 mod index;
+mod keep_rules;
 mod laws;
 mod memory;
 mod passage_oracle;

@@ -3,7 +3,8 @@
 use super::action_args::ActionArgs;
 use super::cut_args::CutArgs;
 use crate::cmd::CommandError;
-use crate::options::{CsvArgs, ParameterArgs, RunArgs, ShingleArgs};
+use crate::options::{CsvArgs, RunArgs};
+use crate::parameter_args::{ParameterArgs, ShingleArgs};
 use crate::read_args::ReadArgs;
 use lookalike::core::parameter::NamesParameters;
 use lookalike::dedup::{Annotate, DEFAULT_FIELD, Destination};

@@ -1,7 +1,8 @@
 //! The arguments of `lookalike find`.
 
 use super::audit::AuditSampleArgs;
-use crate::options::{CsvArgs, ParameterArgs, RunArgs, ShingleArgs, WholeRunArgs};
+use crate::options::{CsvArgs, RunArgs, WholeRunArgs};
+use crate::parameter_args::{ParameterArgs, ShingleArgs};
 use crate::read_args::ReadArgs;
 use std::path::PathBuf;
 

@@ -6,7 +6,7 @@ use super::settings::{self, StoreArg};
 use crate::cmd::CommandResult;
 use crate::exit_code::ExitCode;
 use crate::extraction::{WorkerOption, size};
-use crate::options::{AimArgs, ShingleArgs, SignatureArgs};
+use crate::parameter_args::{AimArgs, ShingleArgs, SignatureArgs};
 use crate::read_args::ReadArgs;
 use crate::terminal;
 use lookalike::core::params::Measure;

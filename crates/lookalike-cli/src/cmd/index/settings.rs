@@ -2,7 +2,7 @@
 
 use crate::cmd::CommandError;
 use crate::explicit_args::ExplicitArgs;
-use crate::options::{AimArgs, ShingleArgs, SignatureArgs};
+use crate::parameter_args::{AimArgs, ShingleArgs, SignatureArgs};
 use crate::read_args::ReadArgs;
 use clap::{Args, ValueEnum};
 use lookalike::core::params::{Measure, Params, ParamsBuilder};

@@ -1,6 +1,7 @@
 //! The arguments of `lookalike passages`.
 
-use crate::options::{CsvArgs, OrderArgs, ResumeArgs, WholeRunArgs, WordArgs, WorkArgs};
+use crate::options::{CsvArgs, OrderArgs, ResumeArgs, WholeRunArgs, WorkArgs};
+use crate::parameter_args::WordArgs;
 use crate::read_args::ReadArgs;
 use lookalike::passages::DEFAULT_WORDS;
 use std::path::PathBuf;

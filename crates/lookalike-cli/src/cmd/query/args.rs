@@ -2,7 +2,7 @@
 
 use crate::cmd::index::{PlaceArgs, SettingsArgs};
 use crate::explicit_args::ExplicitArgs;
-use crate::options::threshold;
+use crate::parameter_args::threshold;
 use crate::read_args::ReadArgs;
 use lookalike::store::filter::MetadataFilter;
 use std::num::NonZeroUsize;

@@ -2,7 +2,8 @@
 
 use crate::cmd::CommandError;
 use crate::extraction::WorkerOption;
-use crate::options::{KeepArgs, ParameterArgs, ShingleArgs, WorkArgs};
+use crate::options::{KeepArgs, WorkArgs};
+use crate::parameter_args::{ParameterArgs, ShingleArgs};
 use crate::read_args::ReadArgs;
 use lookalike::core::params::Params;
 use lookalike::find::{FindOptions, PairList};

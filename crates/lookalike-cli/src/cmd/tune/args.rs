@@ -1,6 +1,6 @@
 //! The arguments of `lookalike tune`.
 
-use crate::options::{ParameterArgs, ShingleArgs};
+use crate::parameter_args::{ParameterArgs, ShingleArgs};
 use crate::read_args::ReadArgs;
 use lookalike::core::params::ShingleRule;
 use lookalike::tune::SAMPLE_DOCUMENTS;

@@ -3,7 +3,7 @@
 use crate::cmd::index::SettingsArgs;
 use crate::duration::patience;
 use crate::explicit_args::ExplicitArgs;
-use crate::options::threshold;
+use crate::parameter_args::threshold;
 use crate::read_args::ReadArgs;
 use std::path::PathBuf;
 use std::time::Duration;

@@ -26,13 +26,13 @@ impl Reasons {
     }
 
     /// Where the clause is that holds between a keeper and a duplicate.
-    pub(super) fn place(&self, keeper: &Keeper, decided_by: Option<u8>) -> usize {
+    pub(super) fn place(&self, keeper: &Keeper, decided_by: Option<u32>) -> usize {
         if keeper.reference {
             self.by_reference
         } else if keeper.by_decision {
             self.by_reference + 1
         } else {
-            decided_by.map_or(self.by_reference - 1, usize::from)
+            decided_by.map_or(self.by_reference - 1, |rule| rule as usize)
         }
     }
 }

@@ -9,25 +9,25 @@ use super::options::FindOptions;
 use crate::error::Error;
 use crate::read::Collection;
 
-/// Documents that are no part of a run.
+/// How many documents are no part of a run.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct LeftOut {
-    /// How many there are.
+pub(super) struct ExcludedDocuments {
+    /// Those that a list names, and those with repeated ids.
     pub(super) documents: usize,
     /// What became of the list of documents to leave out, where there is one.
     pub(super) dropped: Option<DropCounts>,
 }
 
-/// Leaves out the documents that a list names. Of the others it refuses repeated ids, or leaves the
-/// later documents out; `None` where records of two files of a folder have the same id and could
-/// have different ones, as they `can_reread`.
-pub(super) fn leave_out(
+/// Excludes the documents that a list names; of the others it refuses repeated ids, or excludes the
+/// later documents. `None`, changing nothing about ids, where two files of a folder have the same
+/// id and `can_reread`: the caller then reads again with ids that begin with the file.
+pub(super) fn exclude(
     collection: &Collection,
     options: &FindOptions,
     documents: &mut RunDocuments,
     budget: &Budget,
     can_reread: bool,
-) -> Result<Option<LeftOut>, Error> {
+) -> Result<Option<ExcludedDocuments>, Error> {
     let drop = options.drop.as_deref();
     let dropped = drop.map(|list| drop_listed(list, collection, documents)).transpose()?;
     let retries = can_reread && collection.stream().is_none() && !collection.has_ids_by_file();
@@ -38,10 +38,10 @@ pub(super) fn leave_out(
     let skip = options.skip_repeated_ids;
     let repeated = identity::unique_ids(documents, budget, skip, is_clash_across_files)?;
     let by_list = dropped.map_or(0, |counts| counts.documents as usize);
-    Ok(repeated.map(|repeated| LeftOut { documents: repeated + by_list, dropped }))
+    Ok(repeated.map(|repeated| ExcludedDocuments { documents: repeated + by_list, dropped }))
 }
 
-/// Leaves the documents out that the list names; those of reference collections stay.
+/// Excludes the documents that the list names; those of reference collections stay.
 fn drop_listed(
     list: &DropList,
     collection: &Collection,

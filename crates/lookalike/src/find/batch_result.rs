@@ -1,4 +1,4 @@
-//! What was decided about components.
+//! What the components of a batch gave: duplicates, pairs, related documents.
 
 use lookalike_core::verify::Overlap;
 
@@ -10,7 +10,7 @@ pub(super) type VerifiedPair = (u32, u32, Overlap, Option<u32>);
 
 /// What components gave, by place in the batch.
 #[derive(Debug, Default)]
-pub(super) struct BatchDecisions {
+pub(super) struct BatchResult {
     /// Duplicate, keeper, overlap with the keeper on the left.
     pub(super) duplicates: Vec<(u32, u32, Overlap)>,
     /// Verified pairs of members, where they were asked for, and how many values of their
@@ -19,16 +19,16 @@ pub(super) struct BatchDecisions {
     /// Kept document without a group, the most similar duplicate of another one, and their overlap
     /// with the former on the left; where they were asked for.
     pub(super) related: Vec<(u32, u32, Overlap)>,
-    /// Comparisons of two sets.
-    pub(super) verified: u64,
+    /// Pairs whose sets were compared, whatever the result.
+    pub(super) compared: u64,
 }
 
-impl BatchDecisions {
+impl BatchResult {
     /// Takes in what other components gave.
     pub(super) fn append(&mut self, mut other: Self) {
         self.duplicates.append(&mut other.duplicates);
         self.pairs.append(&mut other.pairs);
         self.related.append(&mut other.related);
-        self.verified += other.verified;
+        self.compared += other.compared;
     }
 }

@@ -1,12 +1,11 @@
-//! Documents with equal shingles, once it is decided what becomes of the first of them.
+//! The copies of a class: its documents behind the first, once it is decided what becomes of that.
 //!
 //! Copies of a kept document are its duplicates. Copies of a duplicate are duplicates of its
 //! keeper as well, unless a document that was kept between the two is more similar. Documents of a
 //! reference collection are never duplicates.
 
 use super::batch::ComponentBatch;
-use super::decision::BatchDecisions;
-use super::decision::EQUAL;
+use super::batch_result::{BatchResult, EQUAL};
 use super::ordered_component::{Comparer, OrderedComponent};
 use crate::error::Error;
 use crate::find::options::Grouping;
@@ -22,7 +21,7 @@ pub(super) fn decide_copies(
     component: &OrderedComponent<'_>,
     duplicates: &[DuplicateMember],
     comparer: &mut Comparer<'_, '_>,
-    decided: &mut BatchDecisions,
+    decided: &mut BatchResult,
 ) -> Result<(), Error> {
     let mut is_kept = vec![true; component.len()];
     for duplicate in duplicates {
@@ -62,7 +61,7 @@ pub(super) fn decide_copies(
 }
 
 /// Decides the documents of a class whose first is kept.
-pub(super) fn of_kept(batch: &ComponentBatch, class: &[u32], decided: &mut BatchDecisions) {
+pub(super) fn of_kept(batch: &ComponentBatch, class: &[u32], decided: &mut BatchResult) {
     let Some((first, copies)) = class.split_first() else { return };
     let copies = copies.iter().filter(|copy| !batch.rows.is_reference(**copy));
     decided.duplicates.extend(copies.map(|copy| (*copy, *first, EQUAL)));
@@ -95,6 +94,6 @@ fn later_of(
     }
     later.sort_unstable();
     later.dedup();
-    comparer.verified += later.len() as u64;
+    comparer.compared += later.len() as u64;
     later.into_iter().map(|x| Ok((component.document(x), comparer.overlap(x, member)?))).collect()
 }

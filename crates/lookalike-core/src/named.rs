@@ -1,0 +1,28 @@
+//! The texts of closed choices, such as `fold` and `keep` of [`Case`](crate::params::Case).
+
+/// Declares the texts of a closed choice once, for reading and for writing.
+macro_rules! named {
+    ($type:ident, $parameter:ident, $expected:literal,
+     $($variant:ident = $name:literal),+ $(,)?) => {
+        impl std::fmt::Display for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(match self { $(Self::$variant => $name),+ })
+            }
+        }
+        impl std::str::FromStr for $type {
+            type Err = $crate::error::ParamsError;
+            fn from_str(text: &str) -> Result<Self, $crate::error::ParamsError> {
+                match text {
+                    $($name => Ok(Self::$variant),)+
+                    _ => Err($crate::error::ParamsError::Parse {
+                        parameter: $crate::parameter::Parameter::$parameter,
+                        got: text.to_owned(),
+                        expected: $expected,
+                    }),
+                }
+            }
+        }
+    };
+}
+
+pub(crate) use named;

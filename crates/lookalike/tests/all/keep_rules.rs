@@ -1,0 +1,99 @@
+//! Which of the keep rules decides, where there are many or where one of them never applies; and
+//! what is asked of findings and options that they cannot have.
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+use lookalike::core::keep::{KeepPolicy, KeepRule};
+use lookalike::core::params::{Params, ParamsBuilder};
+use lookalike::error::Error;
+use lookalike::find::{FindOptions, Findings, MAX_THREADS};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use tempfile::TempDir;
+
+const TEXT: &str = "the report of the first quarter in a number of words";
+
+/// A folder with two texts that differ in their length only.
+fn two_drafts() -> (TempDir, PathBuf) {
+    let place = tempfile::tempdir().unwrap();
+    let drafts = place.path().join("drafts");
+    std::fs::create_dir(&drafts).unwrap();
+    std::fs::write(drafts.join("a.txt"), TEXT).unwrap();
+    std::fs::write(drafts.join("b.txt"), format!("{TEXT}...")).unwrap();
+    (place, drafts)
+}
+
+fn find(folder: &PathBuf, rules: Vec<KeepRule>) -> Findings {
+    let options = FindOptions::new(Params::new(&ParamsBuilder::default()).unwrap());
+    let options = FindOptions { keep: KeepPolicy::new(rules), ..options };
+    lookalike::find(std::slice::from_ref(folder), &options).unwrap()
+}
+
+#[test]
+fn the_rule_that_decides_is_found_among_more_than_a_byte_counts() {
+    let (_place, drafts) = two_drafts();
+    for before in [0, 254, 255, 256, 300] {
+        let mut rules = vec!["path:elsewhere/*".parse::<KeepRule>().unwrap(); before];
+        rules.push(KeepRule::Longest);
+        let found = find(&drafts, rules);
+        let group = found.groups.iter().next().unwrap().unwrap();
+        assert_eq!(group.keeper.id, "b.txt");
+        let decided_by = group.duplicates[0].decided_by;
+        assert_eq!(decided_by.map(|rule| usize::try_from(rule).unwrap()), Some(before));
+    }
+}
+
+#[test]
+fn patterns_that_match_nothing_are_reported() {
+    let (_place, drafts) = two_drafts();
+    let rules = ["path:elsewhere/*", "path:**/a.txt", "path:zzz,longest"];
+    let found = find(&drafts, rules.map(|rule| rule.parse().unwrap()).to_vec());
+    assert_eq!(found.unmatched_patterns, ["elsewhere/*", "zzz,longest"]);
+    assert_eq!(found.groups.iter().next().unwrap().unwrap().keeper.id, "a.txt");
+    assert!(find(&drafts, vec![KeepRule::Longest]).unmatched_patterns.is_empty());
+    // Of a collection without documents nothing is said.
+    for name in ["a.txt", "b.txt"] {
+        std::fs::write(drafts.join(name), [0; 600]).unwrap();
+    }
+    let found = find(&drafts, vec!["path:zzz".parse().unwrap()]);
+    assert_eq!((found.counts.skipped, found.unmatched_patterns.len()), (2, 0));
+}
+
+#[test]
+fn numbers_of_no_document_are_errors() {
+    let (_place, drafts) = two_drafts();
+    let found = find(&drafts, Vec::new());
+    assert_eq!(found.text(0).unwrap(), TEXT);
+    assert!(found.status(1).is_ok());
+    for number in [2, u32::MAX] {
+        let errors = [
+            found.text(number).map(drop),
+            found.id(number).map(drop),
+            found.describe(number).map(drop),
+            found.place_name(number).map(drop),
+            found.status(number).map(drop),
+        ];
+        for error in errors {
+            let Err(Error::NoDocument { document, documents: 2 }) = error else {
+                panic!("{error:?}");
+            };
+            assert_eq!(document, number);
+        }
+    }
+    let message = found.id(7).unwrap_err().to_string();
+    assert!(message.contains("no document 7") && message.contains("read 2"), "{message}");
+}
+
+#[test]
+fn more_threads_than_a_run_may_have_are_refused() {
+    let (_place, drafts) = two_drafts();
+    let options = FindOptions::new(Params::new(&ParamsBuilder::default()).unwrap());
+    assert!(options.threads.get() <= MAX_THREADS);
+    let threads = NonZeroUsize::new(MAX_THREADS + 1).unwrap();
+    let options = FindOptions { threads, ..options };
+    let error = lookalike::find(&[drafts], &options).err().unwrap();
+    assert!(matches!(error, Error::TooManyThreads { got: 1025, most: 1024 }), "{error}");
+    assert_eq!(
+        error.to_string(),
+        "threads is 1025, expected 1 to 1024: more take memory and save no time"
+    );
+}
