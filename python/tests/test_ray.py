@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import random
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,7 @@ from divided_runs import (
     BUCKET, WORK, by_id, by_source, filled_in, joined, large, named_oddly, rows_of, skewed, sources, star_round_calls,
     with_annotations,
 )
-from soak import IS_SOAK
+from soak import IS_SOAK, slow
 from test_stages import corpus
 
 import lookalike
@@ -387,3 +389,29 @@ def test_a_worker_of_another_version_is_named(monkeypatch: pytest.MonkeyPatch) -
         lookalike.ray.find(dataset(corpus(20)))
 
 
+#: Finds on a cluster whose workers have another folder of packages, which is given.
+_OTHER_PACKAGES = """
+import sys
+import ray
+
+environment = {"env_vars": {"PYTHONPATH": sys.argv[1]}}
+ray.init(address="local", num_cpus=1, include_dashboard=False, log_to_driver=False, logging_level="ERROR", runtime_env=environment)
+ray.data.DataContext.get_current().enable_progress_bars = False
+import lookalike.ray
+from lookalike.errors import OptionError
+
+try:
+    lookalike.ray.find(ray.data.from_items([{"id": "a", "text": "one two"}]))
+except OptionError as error:
+    print("refused:", error)
+"""
+
+
+@slow
+@pytest.mark.parametrize("content", ["raise ModuleNotFoundError(\"No module named 'lookalike'\", name='lookalike')", ""])
+def test_workers_with_another_package_are_one_error(tmp_path: Path, content: str) -> None:
+    (tmp_path / "lookalike").mkdir()
+    (tmp_path / "lookalike" / "__init__.py").write_text(content)
+    done = subprocess.run([sys.executable, "-c", _OTHER_PACKAGES, str(tmp_path)], capture_output=True, text=True, timeout=300)
+    expected = f"refused: a worker has no lookalike, or another version than {lookalike.__version__}, which the driver has: "
+    assert done.stdout.startswith(expected) and len(done.stdout.splitlines()) == 1, done.stderr[-3000:] + done.stdout

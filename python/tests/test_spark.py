@@ -189,7 +189,7 @@ def test_components_are_not_decided_in_rounds(spark: Any) -> None:
         _spark_find(spark, large("edits", 120), task_memory=9_000, threshold=0.6, shingle="words:3", group="components")
 
 
-def _spark_find(spark: Any, rows: list[dict[str, Any]], **options: Any) -> Any:
+def _spark_find(spark: Any, rows: list[dict[str, Any]], /, **options: Any) -> Any:
     import lookalike.spark
 
     return lookalike.spark.find(frame(spark, rows), **options)

@@ -75,7 +75,7 @@ class Checkpoint:
         """
         if self._folder is not None:
             return self.result(stage, make)
-        stored = _local_checkpoint(make())
+        stored: DataFrame = _local_checkpoint(make())
         self._stored.append(stored)
         return stored
 
