@@ -11,11 +11,12 @@ use lookalike::core::curve::Choice;
 use lookalike::error::Error;
 use lookalike::progress::{Interruption, Progress, Stage, Warning};
 use lookalike::report::phrases::{self, RemedySpelling};
+use parking_lot::Mutex;
 use pyo3::prelude::*;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -64,7 +65,7 @@ impl Watch {
 
     /// What was not reported yet: stages that were completed, and the one that is under way.
     fn news(&self, is_done: bool) -> Vec<StageProgress> {
-        let mut stages = self.stages.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut stages = self.stages.lock();
         // The last one may have ended because it failed.
         let open = usize::from(!is_done && stages.now.is_none());
         let completed = stages.ended.len().saturating_sub(open);
@@ -77,7 +78,7 @@ impl Watch {
 
 impl Progress for Watch {
     fn begin(&self, stage: Stage, total: Option<u64>) {
-        let mut stages = self.stages.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut stages = self.stages.lock();
         stages.now = Some((stage, total));
         // Before others see the stage, which has done nothing yet.
         self.done.store(0, Ordering::Relaxed);
@@ -91,7 +92,7 @@ impl Progress for Watch {
     }
 
     fn end(&self, stage: Stage, _: Duration) {
-        let mut stages = self.stages.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut stages = self.stages.lock();
         let total = stages.now.take().and_then(|(_, total)| total);
         // Not everything is counted that is done, such as the columns of a file that nobody reads.
         let done = total.unwrap_or_else(|| self.done.load(Ordering::Relaxed));

@@ -43,8 +43,9 @@ pub use extraction::WORKER as EXTRACT_WORKER;
 use extraction::WorkerOption;
 use lookalike::extract::WorkerCommand;
 pub use lookalike::extract::serve as extract_worker;
+use parking_lot::Mutex;
 use std::ffi::OsString;
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::LazyLock;
 use terminal::ColorWhen;
 
 const EXAMPLE: &str = "\
@@ -157,7 +158,7 @@ fn parse<A>(arguments: impl IntoIterator<Item = A>) -> Result<Cli, clap::Error>
 where
     A: Into<OsString> + Clone,
 {
-    let mut definition = DEFINITION.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut definition = DEFINITION.lock();
     let mut matches = definition.try_get_matches_from_mut(arguments)?;
     Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut definition))
 }

@@ -1,6 +1,7 @@
 //! The three permutation schemes of datasketch, and values as they store them.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use parking_lot::Mutex;
+use std::sync::Arc;
 
 use crate::allocation::{self, AllocationError};
 use crate::instruction_set::InstructionSet;
@@ -218,7 +219,7 @@ impl Permutations {
         seed: u32,
         length: usize,
     ) -> Result<Arc<Self>, AllocationError> {
-        let mut drawn = DRAW_CACHE.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut drawn = DRAW_CACHE.lock();
         let drawing = (scheme, seed, length);
         if let Some((_, known)) = drawn.iter().find(|(known, _)| *known == drawing) {
             return Ok(Arc::clone(known));

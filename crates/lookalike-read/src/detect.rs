@@ -26,10 +26,11 @@ use crate::walk::{self, name_of};
 use lookalike_index::index::{self, Access, Index, IndexLocation};
 use lookalike_index::settings::StoredContent;
 use lookalike_index::time;
+use parking_lot::Mutex;
 use std::fs::{self, File};
 use std::io::{self, Cursor};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 /// Bytes in which the first that is not blank must be.
 const SNIFFED_BYTES: u64 = 64 << 10;

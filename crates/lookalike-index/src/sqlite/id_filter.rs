@@ -103,7 +103,6 @@ impl BloomFilter {
 mod tests {
     use super::*;
     use crate::sqlite::index_state::IndexState;
-    use crate::sqlite::lock::lock;
     use crate::sqlite::posting::{PostingRun, id_key};
     use crate::sqlite::{Tuning, test_index};
     use std::sync::Arc;
@@ -163,7 +162,7 @@ mod tests {
         let state = test_index::state(&path, tuning);
         (0..8).for_each(|number| test_index::put(&state, &number.to_string()));
         let known =
-            |state: &IndexState| lock(&state.writer).as_ref().unwrap().id_filter.filter.is_some();
+            |state: &IndexState| state.writer.lock().as_ref().unwrap().id_filter.filter.is_some();
         assert!(known(&state));
         drop(state);
         let broken = path.join("0000000001.seg");

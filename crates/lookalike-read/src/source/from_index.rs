@@ -17,10 +17,11 @@ use lookalike_index::entry::{IndexRecord, RecordFields};
 use lookalike_index::filter;
 use lookalike_index::settings::StoredContent;
 use lookalike_index::{Index, IndexError, backend::Snapshot, set};
+use parking_lot::{Mutex, MutexGuard};
 use serde_json::Value;
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Number of documents whose sizes are read before their sets are.
 const PLANNED: usize = 4096;
@@ -198,7 +199,7 @@ impl IndexSource {
     }
 
     fn snapshot(&self) -> MutexGuard<'_, Box<dyn Snapshot>> {
-        self.snapshot.lock().unwrap_or_else(PoisonError::into_inner)
+        self.snapshot.lock()
     }
 
     /// Divides the documents from number `next` on into blocks by the size of their texts; gives

@@ -24,11 +24,12 @@ use crate::source::{AfterError, BlockContent, LaneReader, RetainedContent, Sourc
 use crate::source_info::SourceInfo;
 use crate::spool::Spool;
 use crate::stamp::Stamp;
+use parking_lot::Mutex;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 /// Maximum number of files kept open for reading records again; others are opened for each record.
 const KEPT_OPEN: usize = 128;
@@ -80,7 +81,7 @@ impl RecordSource {
                 (Box::new(CountedFile { file, settings }), *compression)
             }
             RecordInput::Stream(compression, stream) => {
-                let stream = stream.lock().unwrap_or_else(PoisonError::into_inner).take();
+                let stream = stream.lock().take();
                 (stream.unwrap_or_else(|| Box::new(io::empty())), *compression)
             }
         };

@@ -14,7 +14,8 @@ use crate::read::{
 use crate::spill::{SortedRecords, Sorter, TempSpace};
 use crate::words::{ComparedWords, Spans, TextSpan, WordRule};
 use lookalike_core::shingle::Shingler;
-use std::sync::{Arc, Mutex, PoisonError};
+use parking_lot::Mutex;
+use std::sync::Arc;
 
 /// What was found in the corpus.
 pub(super) struct CorpusScan {
@@ -53,7 +54,7 @@ pub(super) fn scan(
         documents += scanner.documents;
         skipped.extend(scanner.skipped);
     }
-    let sorter = sorter.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let sorter = sorter.into_inner();
     Ok(CorpusScan { matches: sorter.finish()?, documents, skipped, contaminated })
 }
 
@@ -136,7 +137,7 @@ impl<'a> Scanner<'a> {
                 payload.clear();
                 matches::encode(&found, &mut payload);
                 matches::put_key(&mut key, number, place, &found);
-                let mut sorter = sorter.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut sorter = sorter.lock();
                 sorter.push(&key, &payload)?;
             }
         }

@@ -17,12 +17,13 @@ use crate::find::options::{FindOptions, PairList};
 use crate::read::{Collection, InputStamp, ReadError, RetainedState, Stamp};
 use crate::spill::{Journal, TempSpace};
 use lookalike_core::hash;
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::ops::Range;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// The version of the files in a run's folder.
 const FORMAT_VERSION: u32 = 10;
@@ -195,7 +196,7 @@ impl Checkpoint {
     /// Stores a step, whose data are on the disk.
     pub(super) fn append(&self, step: Step) -> Result<(), Error> {
         let Some(deferred) = &self.deferred else { return self.journal.append(&step) };
-        let mut deferred = deferred.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut deferred = deferred.lock();
         deferred.push(step);
         if matches!(deferred.last(), Some(Step::Chunk(_) | Step::Prepared)) {
             return Ok(());

@@ -9,8 +9,8 @@ use crate::error::Error;
 use crate::progress::{Interruption, Progress, Stage};
 use crate::read::{Block, Collection, ReadError};
 use lookalike_index::{Index, IndexError};
+use parking_lot::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 /// Documents that are written together.
@@ -88,7 +88,7 @@ impl CollectionReader<'_> {
 
     /// The next block in reading order, and its number.
     fn next(&self) -> Option<(u64, Result<Block, ReadError>)> {
-        let mut number = self.next_number.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut number = self.next_number.lock();
         let block = self.collection.next_block_in_order().transpose()?;
         *number += 1;
         Some((*number - 1, block))
