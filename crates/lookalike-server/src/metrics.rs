@@ -1,4 +1,7 @@
 //! Metrics of the server, in the text format of Prometheus.
+//!
+//! In place of the crate `prometheus`: counters live where requests are counted, and what is here
+//! writes them as text. It has not been compared (November 2026).
 
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
