@@ -86,7 +86,7 @@ impl ShingleArgs {
 
 /// How alike documents must be, and how surely they are found.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "How alike, and how surely found")]
+#[command(next_help_heading = "Similarity and recall")]
 pub(crate) struct AimArgs {
     /// Least exact similarity of a reported pair: above 0, at most 1
     #[arg(long, short, value_name = "J", default_value = "0.8", value_parser = threshold)]
@@ -101,7 +101,7 @@ pub(crate) struct AimArgs {
 
 /// What is similar.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "How alike, and how surely found")]
+#[command(next_help_heading = "Similarity and recall")]
 pub(crate) struct MeasureArgs {
     /// `jaccard`: shared shingles among all of both; `containment`: among those of the shorter,
     /// which finds an excerpt inside a longer text
@@ -115,7 +115,7 @@ pub(crate) struct MeasureArgs {
 
 /// What signatures are.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "How alike, and how surely found")]
+#[command(next_help_heading = "Similarity and recall")]
 pub(crate) struct SignatureArgs {
     /// Values in a signature, 1 to 8192 [default: chosen for threshold and recall]
     #[arg(long, value_name = "N")]
@@ -278,7 +278,7 @@ fn number(text: &str, parameter: Parameter, expected: &'static str) -> Result<f6
 
 /// Who is kept.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "What stays, and how the work is done")]
+#[command(next_help_heading = "Keep order and resources")]
 pub(crate) struct KeepArgs {
     /// Which document of a group stays: longest, shortest, first or last (read), newest, oldest,
     /// field:NAME (its highest value; field:NAME:asc the lowest), path:GLOB (what matches it).
@@ -303,7 +303,7 @@ pub(crate) struct KeepArgs {
 
 /// How the work is done.
 #[derive(Debug, Default, Args)]
-#[command(next_help_heading = "What stays, and how the work is done")]
+#[command(next_help_heading = "Keep order and resources")]
 pub(crate) struct WorkArgs {
     /// The most memory to use, such as 512MiB or 4GiB; what does not fit goes through temporary
     /// files [default: no limit]
@@ -323,7 +323,7 @@ pub(crate) struct WorkArgs {
 
 /// Where temporary files go.
 #[derive(Debug, Clone, Default, Args)]
-#[command(next_help_heading = "What stays, and how the work is done")]
+#[command(next_help_heading = "Keep order and resources")]
 pub(crate) struct TempArgs {
     /// Folder for temporary files [default: that of the system]
     #[arg(long, value_name = "FOLDER")]
@@ -332,7 +332,7 @@ pub(crate) struct TempArgs {
 
 /// How many work at a time.
 #[derive(Debug, Default, Args)]
-#[command(next_help_heading = "What stays, and how the work is done")]
+#[command(next_help_heading = "Keep order and resources")]
 pub(crate) struct ThreadArgs {
     /// Threads [default: one per processor]
     #[arg(long, value_name = "N", value_parser = threads)]
@@ -341,7 +341,7 @@ pub(crate) struct ThreadArgs {
 
 /// Who is kept, and how the work is done.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "What stays, and how the work is done")]
+#[command(next_help_heading = "Keep order and resources")]
 pub(crate) struct RunArgs {
     #[command(flatten)]
     keep: KeepArgs,
@@ -363,7 +363,7 @@ pub(crate) struct RunArgs {
 
 /// Whether the run goes on from an earlier one.
 #[derive(Debug, Clone, Copy, Args)]
-#[command(next_help_heading = "What stays, and how the work is done")]
+#[command(next_help_heading = "Keep order and resources")]
 pub(crate) struct ResumeArgs {
     /// Keep finished stages in --temp-dir, and go on from them when the same run was interrupted
     #[arg(long, requires = "temp_dir")]
@@ -372,7 +372,7 @@ pub(crate) struct ResumeArgs {
 
 /// The order of documents, and what they are counted under.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "What stays, and how the work is done")]
+#[command(next_help_heading = "Keep order and resources")]
 pub(crate) struct OrderArgs {
     /// Which document is the first of those with a passage: longest, shortest, first or last
     /// (read), newest, oldest, field:NAME (its highest value; field:NAME:asc the lowest),
