@@ -81,7 +81,8 @@ struct RunningMerges<'a> {
     running: Vec<(SegmentMerge<'a>, MergePace)>,
     /// Segments whose merge failed.
     failed_segments: Vec<Arc<Segment>>,
-    /// The error of the first.
+    /// The error of the first. It is kept until the other merges are done, which go on: they keep
+    /// queries fast, and do not depend on the failed one.
     error: Option<IndexError>,
 }
 

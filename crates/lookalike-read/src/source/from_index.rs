@@ -209,11 +209,12 @@ impl IndexSource {
         let (mut last, mut bytes) = (None, 0);
         let over = self.info.settings.longest_record(false);
         let over = over.filter(|_| self.content == IndexContent::Texts);
-        let mut too_long = None;
-        let mut add = |entry: &IndexRecord| {
+        let add = |entry: &IndexRecord| {
             last = Some(entry.number);
             if let Some(over) = over.filter(|over| entry.bytes > over.limit) {
-                too_long.get_or_insert((entry.id.clone(), over));
+                let (source, id) = (self.info.shown.clone(), Some(entry.id.clone()));
+                let skipped = SkippedItem { source, line: None, id, reason: over.reason() };
+                return Err(ReadError::BadRecord(skipped));
             }
             bytes += entry.bytes;
             match planned.back_mut() {
@@ -227,12 +228,7 @@ impl IndexSource {
             }
             Ok(())
         };
-        self.snapshot().scan(next, PLANNED, RecordFields::default(), &mut add)?;
-        if let Some((id, over)) = too_long {
-            let (source, reason) = (self.info.shown.clone(), over.reason());
-            let skipped = SkippedItem { source, line: None, id: Some(id), reason };
-            return Err(ReadError::BadRecord(skipped));
-        }
+        self.snapshot().try_scan(next, PLANNED, RecordFields::default(), add)?;
         Ok(last.map_or(next, |last: u64| last.saturating_add(1)))
     }
 

@@ -15,6 +15,7 @@ use crate::format::{BlockRecords, RecordAgain, RecordFormat, TakeText, WholeReco
 use crate::header::CsvHeader;
 use crate::location::Location;
 use crate::normalizing_sink::SourceSink;
+use crate::options::ReadOptions;
 use crate::positioned_io::read_exact_at;
 use crate::retained_state::{KeptState, RecordRange, RetainedState};
 use crate::scratch::ReadBuffers;
@@ -24,6 +25,7 @@ use crate::source::{AfterError, BlockContent, LaneReader, RetainedContent, Sourc
 use crate::source_info::SourceInfo;
 use crate::spool::Spool;
 use crate::stamp::Stamp;
+use crate::text_cut::KeptCopier;
 use parking_lot::Mutex;
 use std::fs::File;
 use std::io::{self, Read};
@@ -187,6 +189,10 @@ impl Source for RecordSource {
 
     fn header(&self) -> Option<&CsvHeader> {
         self.format.header()
+    }
+
+    fn copy_text(&self, record: &[u8], options: &ReadOptions, copier: &mut KeptCopier<'_>) -> bool {
+        self.format.copy_text(record, options, copier)
     }
 }
 

@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::find::{Budget, explain_read_error};
 use crate::progress::Progress;
 use crate::read::{
-    Block, BlockNumber, Collection, Document, DocumentSink, Normalization, SkippedItem,
+    Block, BlockNumber, Collection, Document, DocumentSink, Location, Normalization, SkippedItem,
 };
 use crate::spill::{SortedRecords, Sorter, TempSpace};
 use crate::words::{ComparedWords, Spans, TextSpan, WordRule};
@@ -108,8 +108,10 @@ impl<'a> Scanner<'a> {
         candidates.sort_unstable();
         candidates.dedup();
         let source = corpus.file_of(self.block.source, document.id);
-        let not_aligned =
-            || Error::NotAligned { id: document.id.to_owned(), place: source.to_owned() };
+        let not_aligned = || {
+            let place = Some(Location::in_source(source, None));
+            Error::NotAligned { id: document.id.to_owned(), place }
+        };
         // The texts are those that were read, in no other form.
         let form = Normalization::default();
         let spans = |text| Spans::of(text, self.rule, form).ok_or_else(not_aligned);

@@ -7,6 +7,7 @@ mod decision;
 mod difference;
 mod estimates;
 mod job;
+mod spill_position;
 mod survivors;
 
 pub use audit::AuditError;
@@ -16,10 +17,12 @@ pub use decision::{DecisionError, DecisionProblem};
 pub use difference::Difference;
 pub use estimates::NoEstimates;
 pub use job::{JobError, JobStage};
+pub use spill_position::SpillPosition;
 pub use survivors::SurvivorsProblem;
 
 use crate::progress::Interruption;
-use crate::read::ReadError;
+use crate::read::{Location, ReadError};
+use crate::report::UnknownName;
 use crate::shard::ShardError;
 use lookalike_core::candidate::MAX_DOCUMENTS;
 use lookalike_core::error::ParamsError;
@@ -41,12 +44,12 @@ pub enum Error {
     Index(IndexError),
     /// A document could not be put into an index.
     NotAdded {
-        /// Where it is, as `source:line`, or the source alone.
-        place: String,
+        /// Where it is.
+        place: Box<Location>,
         /// Why not.
         error: IndexError,
     },
-    /// A report cannot be held against these documents.
+    /// A report cannot be compared with these documents.
     Audit(Box<AuditError>),
     /// A benchmark cannot be compared with a corpus.
     Contamination(ContaminationError),
@@ -56,18 +59,17 @@ pub enum Error {
     RepeatedId {
         /// The id.
         id: String,
-        /// Where it is first, as `source:line`, or the source alone; `row N of source` where
-        /// the caller holds it.
-        first: String,
+        /// Where it is first.
+        first: Location,
         /// Where it is again.
-        second: String,
+        second: Location,
     },
     /// A document read again for verification is not the one that was read first.
     Changed {
         /// The document's id.
         id: String,
         /// Where it is.
-        place: String,
+        place: Location,
     },
     /// The documents of a task are not those of the stage before.
     Shard(ShardError),
@@ -91,13 +93,17 @@ pub enum Error {
     NotAligned {
         /// The document's id.
         id: String,
-        /// Where it is.
-        place: String,
+        /// Where it is; `None` for a text that the caller has.
+        place: Option<Location>,
     },
     /// A temporary file holds something that was not written to it.
     TemporaryFile {
         /// What was expected there.
         what: String,
+        /// The file, if it is known and not a part of memory.
+        path: Option<PathBuf>,
+        /// Where in the file, if it is known.
+        position: Option<SpillPosition>,
     },
     /// More documents than one run can number.
     TooManyDocuments {
@@ -134,6 +140,8 @@ pub enum Error {
         /// What the system says.
         source: std::io::Error,
     },
+    /// What is written has no format of that name.
+    OutputName(UnknownName),
     /// Survivors cannot be written there, or not as what was asked for.
     Survivors {
         /// Where they were to go.
@@ -224,12 +232,10 @@ impl NamesParameters for Error {
             Self::MemoryTooSmall { got, least } => message.memory_too_small(*got, *least),
             Self::WithoutTexts { source_name } => message.without_texts(source_name),
             Self::EqualHashes => message.equal_hashes(),
-            Self::NotAligned { id, place } => message.not_aligned(id, place),
-            Self::TemporaryFile { what } => write!(
-                f,
-                "a temporary file does not hold {what} any more; run again, and let nothing else \
-                 write to the folder for temporary files"
-            ),
+            Self::NotAligned { id, place } => message.not_aligned(id, place.as_ref()),
+            Self::TemporaryFile { what, path, position } => {
+                message.temporary_file(what, path.as_deref(), *position)
+            }
             Self::Estimates(why) => why.fmt_with(f, name),
             Self::TooManyDocuments { got } => write!(
                 f,
@@ -248,6 +254,7 @@ impl NamesParameters for Error {
                 plain(source),
                 remedy(source.kind())
             ),
+            Self::OutputName(name) => fmt::Display::fmt(name, f),
             Self::Survivors { path, problem } => {
                 write!(f, "cannot write {}: ", path.display())?;
                 problem.fmt_with(f, name)
@@ -307,16 +314,19 @@ impl MessageWriter<'_, '_> {
         )
     }
 
-    fn not_aligned(self, id: &str, place: &str) -> fmt::Result {
+    fn not_aligned(self, id: &str, place: Option<&Location>) -> fmt::Result {
+        write!(self.f, "the words of document {id:?}")?;
+        if let Some(place) = place {
+            write!(self.f, " at {place}")?;
+        }
         write!(
             self.f,
-            "the words of document {id:?} at {place} cannot be found in the text as it is \
-             written; leave out {}",
+            " cannot be found in the text as it is written; leave out {}",
             (self.name)(Parameter::Normalize)
         )
     }
 
-    fn repeated_id(self, id: &str, first: &str, second: &str) -> fmt::Result {
+    fn repeated_id(self, id: &str, first: &Location, second: &Location) -> fmt::Result {
         if first == second {
             return write!(
                 self.f,
@@ -343,6 +353,24 @@ impl MessageWriter<'_, '_> {
             amount(got),
             amount(least.next_multiple_of(1 << 20))
         )
+    }
+
+    fn temporary_file(
+        self,
+        what: &str,
+        path: Option<&Path>,
+        position: Option<SpillPosition>,
+    ) -> fmt::Result {
+        match path {
+            Some(path) => write!(self.f, "the temporary file {}", path.display())?,
+            None => self.f.write_str("a temporary file")?,
+        }
+        write!(self.f, " does not hold {what} any more")?;
+        if let Some(position) = position {
+            write!(self.f, " at {position}")?;
+        }
+        self.f
+            .write_str("; run again, and let nothing else write to the folder for temporary files")
     }
 
     fn run_not_private(self, path: &Path, problem: &str) -> fmt::Result {
@@ -465,6 +493,12 @@ impl Error {
             Ok(error) => error,
             Err(source) => Self::Spill { path: PathBuf::from("temporary files"), source },
         }
+    }
+
+    /// The error of a temporary file that does not hold what was written to it, where neither the
+    /// file nor the place in it is known.
+    pub(crate) fn temporary_file(what: impl Into<String>) -> Self {
+        Self::TemporaryFile { what: what.into(), path: None, position: None }
     }
 
     /// The way there, for what reads and writes.

@@ -300,7 +300,7 @@ impl<'a> BlockStoreWriter<'a> {
         gathered.sort_unstable_by_key(|(block, _)| block.retained.number());
         let width = gathered.iter().map(|(_, columns)| columns.width()).max().unwrap_or(0);
         if gathered.iter().any(|(_, columns)| columns.documents > 0 && columns.width() != width) {
-            return Err(Error::TemporaryFile { what: "the columns of a block".to_owned() });
+            return Err(Error::temporary_file("the columns of a block"));
         }
         let mut values = Vec::with_capacity(state.gathered_bytes / 8);
         for column in 0..width {

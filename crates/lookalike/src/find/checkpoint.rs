@@ -240,7 +240,7 @@ pub(crate) fn describe_run(collection: &Collection, options: &FindOptions) -> Re
 }
 
 fn damaged() -> Error {
-    Error::TemporaryFile { what: "the steps of an earlier run".to_owned() }
+    Error::temporary_file("the steps of an earlier run")
 }
 
 /// The files in words, or their number, bytes and a hash of these words where they are many.

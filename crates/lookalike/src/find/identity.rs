@@ -112,14 +112,14 @@ fn leave_out_or_refuse(
     second: u32,
     leave_out: bool,
 ) -> Result<(), Error> {
-    let first = documents.place_name(first)?;
+    let first = documents.location(first)?;
     let (id, location) = documents
         .with_row(second, |block, row| (row.id.to_owned(), block.retained.location(row.place)))?;
     if !leave_out {
-        return Err(Error::RepeatedId { id, first, second: documents.place_name(second)? });
+        return Err(Error::RepeatedId { id, first, second: location });
     }
     documents.set_state(second, DocumentState::LEFT_OUT);
-    let reason = SkipReason::RepeatedId { first };
+    let reason = SkipReason::RepeatedId { first: first.to_string() };
     let (source, line) = (location.source().to_owned(), location.number());
     documents.skip(&SkippedItem { source, line, id: Some(id), reason })
 }

@@ -127,9 +127,7 @@ pub(super) fn decide_documents(
     }
     let linked = run.link(documents, counts, budget)?;
     // Ids that repeat are known before documents are divided.
-    run.decide(
-        linked.ok_or_else(|| Error::TemporaryFile { what: "the ids of records".to_owned() })?,
-    )
+    run.decide(linked.ok_or_else(|| Error::temporary_file("the ids of records"))?)
 }
 
 /// A run, and what it has noted so far.

@@ -66,7 +66,7 @@ impl SkippedLog {
 }
 
 fn corrupt() -> Error {
-    Error::TemporaryFile { what: "a skipped record".to_owned() }
+    Error::temporary_file("a skipped record")
 }
 
 /// Takes the records of one block after the other.

@@ -277,8 +277,7 @@ impl PassageRows {
         let rows = until_error(move || {
             let Some((key, payload)) = cursor.next_record()? else { return Ok(None) };
             let row = decode(key, payload, take(&mut last));
-            let damaged = || Error::TemporaryFile { what: "a place of a passage".to_owned() };
-            let row = row.ok_or_else(damaged)?;
+            let row = row.ok_or_else(|| cursor.damaged("a place of a passage"))?;
             last = Some(Arc::clone(&row.passage));
             Ok(Some(row))
         });
