@@ -4,8 +4,7 @@
 //! cargo run --example folder_to_groups [FOLDER]
 //! ```
 
-use lookalike::core::params::{Params, ParamsBuilder};
-use lookalike::{FindOptions, find};
+use lookalike::{FindOptions, Params, ParamsBuilder, find};
 use std::error::Error;
 use std::io::Write;
 use std::path::Path;

@@ -4,12 +4,9 @@
 //! cargo run --example jsonl_dedup [INPUT [OUTPUT]]
 //! ```
 
-use lookalike::FindOptions;
-use lookalike::core::params::{Params, ParamsBuilder};
 use lookalike::dedup::{Destination, Survivors, apply};
 use lookalike::find::in_collection;
-use lookalike::progress::NoProgress;
-use lookalike::read::{Collection, ReadOptions};
+use lookalike::{Collection, FindOptions, NoProgress, Params, ParamsBuilder, ReadOptions};
 use std::error::Error;
 use std::io::Write;
 use std::path::{Path, PathBuf};

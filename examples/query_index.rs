@@ -4,14 +4,13 @@
 //! cargo run --example query_index [FOLDER [TEXT]]
 //! ```
 
-use lookalike::core::params::{Params, ParamsBuilder};
 use lookalike::index::{AddOptions, TextPreparer, add};
-use lookalike::progress::NoProgress;
-use lookalike::read::{Collection, Normalization, ReadOptions};
+use lookalike::read::Normalization;
 use lookalike::store::entry::RecordFields;
 use lookalike::store::index::{IndexLocation, create};
 use lookalike::store::query::{QueryBuffers, QueryRequest};
 use lookalike::store::settings::{IndexSettings, StoredContent};
+use lookalike::{Collection, NoProgress, Params, ParamsBuilder, ReadOptions};
 use std::error::Error;
 use std::io::Write;
 use std::path::Path;

@@ -5,10 +5,11 @@
 //! cargo run --example sketches_by_hand
 //! ```
 
-use lookalike::core::params::{Params, ParamsBuilder, ShingleRule, Unit};
+use lookalike::core::params::{ShingleRule, Unit};
 use lookalike::core::shingle::Shingler;
 use lookalike::core::signature::Signer;
 use lookalike::core::verify;
+use lookalike::{Params, ParamsBuilder};
 use std::error::Error;
 use std::io::Write;
 

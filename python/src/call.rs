@@ -11,11 +11,12 @@ use lookalike::core::curve::Choice;
 use lookalike::error::Error;
 use lookalike::progress::{Interruption, Progress, Stage, Warning};
 use lookalike::report::phrases::{self, RemedySpelling};
+use parking_lot::Mutex;
 use pyo3::prelude::*;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -64,7 +65,7 @@ impl Watch {
 
     /// What was not reported yet: stages that were completed, and the one that is under way.
     fn news(&self, is_done: bool) -> Vec<StageProgress> {
-        let mut stages = self.stages.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut stages = self.stages.lock();
         // The last one may have ended because it failed.
         let open = usize::from(!is_done && stages.now.is_none());
         let completed = stages.ended.len().saturating_sub(open);
@@ -77,7 +78,7 @@ impl Watch {
 
 impl Progress for Watch {
     fn begin(&self, stage: Stage, total: Option<u64>) {
-        let mut stages = self.stages.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut stages = self.stages.lock();
         stages.now = Some((stage, total));
         // Before others see the stage, which has done nothing yet.
         self.done.store(0, Ordering::Relaxed);
@@ -91,7 +92,7 @@ impl Progress for Watch {
     }
 
     fn end(&self, stage: Stage, _: Duration) {
-        let mut stages = self.stages.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut stages = self.stages.lock();
         let total = stages.now.take().and_then(|(_, total)| total);
         // Not everything is counted that is done, such as the columns of a file that nobody reads.
         let done = total.unwrap_or_else(|| self.done.load(Ordering::Relaxed));
@@ -122,7 +123,7 @@ pub(crate) fn long<T: Send>(
             .name("lookalike".to_owned())
             .spawn_scoped(scope, move || drop(sender.send(work(watch))))
             .map_err(|error| no_thread(&error))?;
-        let done = look_after(py, watch, receiver, progress, None);
+        let done = poll_signals(py, watch, receiver, progress, None);
         // What it came to is known; a panic is one of the things.
         let _ = py.detach(|| worker.join());
         done
@@ -146,7 +147,7 @@ pub(crate) fn reading<T: Send + 'static>(
         .name("lookalike".to_owned())
         .spawn(move || drop(sender.send(work(&theirs))))
         .map_err(|error| no_thread(&error))?;
-    look_after(py, &watch, receiver, progress, Some(GRACE))
+    poll_signals(py, &watch, receiver, progress, Some(GRACE))
 }
 
 pub(crate) fn no_thread(error: &io::Error) -> PyErr {
@@ -155,36 +156,52 @@ pub(crate) fn no_thread(error: &io::Error) -> PyErr {
     ))
 }
 
+/// Waits without the interpreter until another thread sends a value; `None` if it ends without
+/// one. Some twenty times a second, `poll` is called with the interpreter: for `false` the wait
+/// ends with `None`.
+///
+/// # Errors
+/// Those of `poll`, at once.
+pub(crate) fn wait<T: Send>(
+    py: Python<'_>,
+    mut receiver: Receiver<T>,
+    mut poll: impl FnMut() -> PyResult<bool>,
+) -> PyResult<Option<T>> {
+    loop {
+        let (got, back) = py.detach(move || (receiver.recv_timeout(PATIENCE), receiver));
+        receiver = back;
+        match got {
+            Ok(value) => return Ok(Some(value)),
+            Err(RecvTimeoutError::Disconnected) => return Ok(None),
+            Err(RecvTimeoutError::Timeout) => {
+                if !poll()? {
+                    return Ok(None);
+                }
+            }
+        }
+    }
+}
+
 /// Waits until the work is done, or is left behind.
-fn look_after<T: Send>(
+fn poll_signals<T: Send>(
     py: Python<'_>,
     watch: &Watch,
     ended: Receiver<Result<T, Error>>,
     progress: Option<&Py<PyAny>>,
     grace: Option<Duration>,
 ) -> PyResult<T> {
-    let mut ended = ended;
     let mut raised: Option<(PyErr, Instant)> = None;
-    let result = loop {
-        let (got, back) = py.detach(move || (ended.recv_timeout(PATIENCE), ended));
-        ended = back;
-        match got {
-            Ok(result) => break Some(result),
-            Err(RecvTimeoutError::Disconnected) => break None,
-            Err(RecvTimeoutError::Timeout) => {}
+    let result = wait(py, ended, || {
+        if let Some((_, since)) = &raised {
+            return Ok(grace.is_none_or(|grace| since.elapsed() <= grace));
         }
-        match &raised {
-            Some((_, since)) if grace.is_some_and(|grace| since.elapsed() > grace) => break None,
-            Some(_) => {}
-            None => {
-                let reported = py.check_signals().and_then(|()| report(py, watch, false, progress));
-                if let Err(error) = reported {
-                    watch.unwanted.store(true, Ordering::Relaxed);
-                    raised = Some((error, Instant::now()));
-                }
-            }
+        let reported = py.check_signals().and_then(|()| report(py, watch, false, progress));
+        if let Err(error) = reported {
+            watch.unwanted.store(true, Ordering::Relaxed);
+            raised = Some((error, Instant::now()));
         }
-    };
+        Ok(true)
+    })?;
     if let Some((error, _)) = raised {
         py.detach(move || drop(result));
         return Err(error);

@@ -3,7 +3,7 @@
 use lookalike::audit::AuditError;
 use lookalike::core::error::ParamsError;
 use lookalike::error::{ContaminationError, DecisionError, Error};
-use lookalike::read::ReadError;
+use lookalike::read::{Location, ReadError};
 use lookalike::store::IndexError;
 use lookalike::store::error::Unwritable;
 use pyo3::prelude::*;
@@ -79,10 +79,12 @@ fn audit_error(error: &AuditError, text: String) -> PyErr {
     }
 }
 
-/// The row of documents in memory that a place is, and what is in front of it.
-fn row(place: &str) -> Option<(&'static str, u64)> {
-    let (row, name) = place.strip_prefix("row ")?.split_once(" of ")?;
-    Some((side(name)?, row.parse().ok()?))
+/// The row of documents in memory that a location is, and what is in front of it.
+fn row(location: &Location) -> Option<(&'static str, u64)> {
+    match location {
+        Location::Row { source, row } => Some((side(source)?, *row)),
+        Location::Whole { .. } | Location::Line { .. } => None,
+    }
 }
 
 /// What is in front of a row of documents of that name.

@@ -119,9 +119,9 @@ impl PyFindings {
                     units[0].push(pair.a, Some(of_a));
                     units[1].push(pair.b, Some(of_b));
                 }
-                let values = pair.estimate.iter().flat_map(|e| e.six_decimals(&pair.overlap));
-                for (column, text) in estimates.iter_mut().zip(values) {
-                    column.append_option(text.parse().ok());
+                let values = pair.estimate.iter().flat_map(|e| e.rounded(&pair.overlap));
+                for (column, value) in estimates.iter_mut().zip(values) {
+                    column.append_value(value);
                 }
             }
             Ok((a, b, similarities, estimates, units))

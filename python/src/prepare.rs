@@ -27,8 +27,8 @@ use lookalike::error::Error;
 use lookalike::find::workers::{Earliest, on_threads};
 use lookalike::progress::{Progress, Stage};
 use lookalike::read::{
-    BlockNumber, Collection, Document, DocumentSink, Raw, ReadBuffers, ReadError, SkipReason,
-    SkippedItem,
+    BlockNumber, Collection, Document, DocumentSink, Location, Raw, ReadBuffers, ReadError,
+    SkipReason, SkippedItem,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -215,19 +215,19 @@ fn leave_out(
         let source = collection.source_name(parts[part].source).unwrap_or_default().to_owned();
         (source, (names == Names::Held).then_some(parts[part].rows[document]))
     };
-    let shown = |at| match place(at) {
-        (source, Some(row)) => format!("row {row} of {source}"),
-        (source, None) => source,
+    let location = |at| match place(at) {
+        (source, Some(row)) => Location::Row { source, row },
+        (source, None) => Location::Whole { source },
     };
     let mut reported = Vec::new();
     for &(later, first) in &repeated {
         let id = parts[later.0].ids[later.1].clone();
-        let first = shown(first);
+        let first = location(first);
         if !skip_bad {
-            return Err(Error::RepeatedId { id, first, second: shown(later) });
+            return Err(Error::RepeatedId { id, first, second: location(later) });
         }
         let (source, line) = place(later);
-        let reason = SkipReason::RepeatedId { first };
+        let reason = SkipReason::RepeatedId { first: first.to_string() };
         reported.push(SkippedItem { source, line, id: Some(id), reason });
     }
     for same in repeated.chunk_by(|a, b| a.0.0 == b.0.0) {

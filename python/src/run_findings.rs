@@ -164,8 +164,7 @@ impl SimilarityColumns {
     /// The numbers that are in files, with six decimals.
     pub(crate) fn push(&mut self, overlap: Option<&Overlap>) {
         for (column, (_, measure)) in self.columns.iter_mut().zip(self.measures) {
-            let text = overlap.map(|overlap| overlap.six_decimals_of(*measure));
-            column.append_option(text.and_then(|text| text.parse().ok()));
+            column.append_option(overlap.map(|overlap| overlap.rounded(*measure)));
         }
     }
 

@@ -280,7 +280,7 @@ fn wheel(root: &Path, environment: &Environment) -> Result<PathBuf, String> {
     // What an earlier version left is not to be found below.
     let _ = std::fs::remove_dir_all(&folder);
     let out = folder.to_string_lossy();
-    let build = ["-m", "maturin", "build", "--profile", "dev", "--features", "beside-tests"];
+    let build = ["-m", "maturin", "build", "--profile", "dev", "--features", "test-dependencies"];
     let how = ["--manifest-path", "python/Cargo.toml", "--out", &*out];
     let interpreter = environment.python.to_string_lossy();
     environment.python(

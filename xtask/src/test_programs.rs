@@ -3,12 +3,12 @@
 
 use crate::commands::{TestVariables, output};
 use crate::stages::{TestCounts, count};
+use parking_lot::Mutex;
 use serde_json::Value;
 use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 /// A program that runs tests.
@@ -60,23 +60,23 @@ pub(crate) fn run(
 ) -> Result<(), String> {
     let (programs, failed) = (Mutex::new(programs.into_iter()), Mutex::new(Vec::new()));
     let counts = Mutex::new(counts);
-    let next = || programs.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let next = || programs.lock().next();
     let work = || {
         while let Some(program) = next() {
             let mut command = Command::new(&program.executable);
             command.envs(variables.iter().copied()).current_dir(&program.folder);
             let (mut text, mut counted) = (Vec::new(), TestCounts::default());
             let result = count(&mut command, &mut text, &mut counted);
-            let mut counts = counts.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut counts = counts.lock();
             counts.add(counted);
             // Without a reader of the output, the tests run to their end all the same.
             let _ = std::io::stdout().write_all(&text);
-            failed.lock().unwrap_or_else(PoisonError::into_inner).extend(result.err());
+            failed.lock().extend(result.err());
         }
     };
     let processors = thread::available_parallelism().map_or(1, NonZeroUsize::get);
     thread::scope(|scope| (0..processors).for_each(|_| drop(scope.spawn(work))));
-    let failed = failed.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let failed = failed.into_inner();
     if failed.is_empty() { Ok(()) } else { Err(failed.join("; ")) }
 }
 

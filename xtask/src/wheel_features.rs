@@ -12,7 +12,7 @@ use std::path::Path;
 pub(crate) fn run(root: &Path) -> Result<(), String> {
     let tests =
         dependencies(root, &["--workspace", "--all-features", "--edges", "normal,build,dev"])?;
-    let wheel = ["--package", "lookalike-python", "--features", "beside-tests"];
+    let wheel = ["--package", "lookalike-python", "--features", "test-dependencies"];
     let wheel = dependencies(root, &[&wheel[..], &["--edges", "normal,build"]].concat())?;
     let different: Vec<&str> = wheel.difference(&tests).map(String::as_str).collect();
     if different.is_empty() {
@@ -20,7 +20,7 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
     }
     Err(format!(
         "these dependencies of the wheel have other features in the tests of the workspace, and \
-         would be compiled twice; complete `beside-tests` in python/Cargo.toml:\n{}",
+         would be compiled twice; complete `test-dependencies` in python/Cargo.toml:\n{}",
         different.join("\n")
     ))
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 /// What people decided.
 #[derive(Debug, Default, Args)]
-#[command(next_help_heading = "What stays, and how the work is done")]
+#[command(next_help_heading = "Keep order and resources")]
 pub(crate) struct DecisionArgs {
     /// What people decided about documents: pairs that are no duplicates, pairs that are, documents
     /// that are kept. A JSON object per line (docs/reference/decisions.md), or an index, whose

@@ -31,7 +31,7 @@ pub(crate) struct ExtractArgs {
     /// Mail: whether the signature below belongs to the text; `cut` leaves out short tails only
     #[arg(
         long,
-        alias = "mail-signatures",
+        visible_alias = "mail-signatures",
         value_enum,
         value_name = "WHAT",
         default_value = "keep"

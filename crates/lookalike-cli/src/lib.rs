@@ -1,5 +1,29 @@
 //! The command `lookalike`: parses, calls one command, prints its error. The program
 //! `lookalike` calls it, and so does the module of that name in Python.
+//!
+//! ```
+//! use std::ffi::OsString;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let folder = tempfile::tempdir()?;
+//! # let letters = folder.path().join("letters");
+//! # std::fs::create_dir(&letters)?;
+//! # std::fs::write(letters.join("a.txt"), "one two three four five six seven eight")?;
+//! # std::fs::write(letters.join("b.txt"), "one two three four five six seven eight")?;
+//! # let groups = folder.path().join("groups.jsonl");
+//! let arguments: [OsString; 5] = [
+//!     "lookalike".into(),
+//!     "find".into(),
+//!     letters.into(),
+//!     "--output".into(),
+//!     groups.clone().into(),
+//! ];
+//! let code = lookalike_cli::main(arguments, None);
+//! assert_eq!(code, lookalike_cli::ExitCode::SUCCESS);
+//! assert!(std::fs::read_to_string(groups)?.contains("b.txt"));
+//! # Ok(())
+//! # }
+//! ```
 
 mod cmd;
 mod decision_args;
@@ -44,8 +68,9 @@ pub use extraction::WORKER as EXTRACT_WORKER;
 use extraction::WorkerOption;
 use lookalike::extract::WorkerCommand;
 pub use lookalike::extract::serve as extract_worker;
+use parking_lot::Mutex;
 use std::ffi::OsString;
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::LazyLock;
 use terminal::ColorWhen;
 
 const EXAMPLE: &str = "\
@@ -158,7 +183,7 @@ fn parse<A>(arguments: impl IntoIterator<Item = A>) -> Result<Cli, clap::Error>
 where
     A: Into<OsString> + Clone,
 {
-    let mut definition = DEFINITION.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut definition = DEFINITION.lock();
     let mut matches = definition.try_get_matches_from_mut(arguments)?;
     Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut definition))
 }

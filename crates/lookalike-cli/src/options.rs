@@ -19,7 +19,7 @@ use std::path::PathBuf;
 
 /// Who is kept.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "What stays, and how the work is done")]
+#[command(next_help_heading = "Keep order and resources")]
 pub(crate) struct KeepArgs {
     /// Which document of a group stays: longest, shortest, first or last (read), newest, oldest,
     /// field:NAME (its highest value; field:NAME:asc the lowest), path:GLOB (what matches it).
@@ -44,7 +44,7 @@ pub(crate) struct KeepArgs {
 
 /// How the work is done.
 #[derive(Debug, Default, Args)]
-#[command(next_help_heading = "What stays, and how the work is done")]
+#[command(next_help_heading = "Keep order and resources")]
 pub(crate) struct WorkArgs {
     /// The most memory to use, such as 512MiB or 4GiB; what does not fit goes through temporary
     /// files [default: no limit]
@@ -64,7 +64,7 @@ pub(crate) struct WorkArgs {
 
 /// Where temporary files go.
 #[derive(Debug, Clone, Default, Args)]
-#[command(next_help_heading = "What stays, and how the work is done")]
+#[command(next_help_heading = "Keep order and resources")]
 pub(crate) struct TempArgs {
     /// Folder for temporary files [default: that of the system]
     #[arg(long, value_name = "FOLDER")]
@@ -73,7 +73,7 @@ pub(crate) struct TempArgs {
 
 /// How many work at a time.
 #[derive(Debug, Default, Args)]
-#[command(next_help_heading = "What stays, and how the work is done")]
+#[command(next_help_heading = "Keep order and resources")]
 pub(crate) struct ThreadArgs {
     /// Threads [default: one per processor]
     #[arg(long, value_name = "N", value_parser = threads)]
@@ -82,7 +82,7 @@ pub(crate) struct ThreadArgs {
 
 /// Who is kept, and how the work is done.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "What stays, and how the work is done")]
+#[command(next_help_heading = "Keep order and resources")]
 pub(crate) struct RunArgs {
     #[command(flatten)]
     keep: KeepArgs,
@@ -104,7 +104,7 @@ pub(crate) struct RunArgs {
 
 /// Whether the run goes on from an earlier one.
 #[derive(Debug, Clone, Copy, Args)]
-#[command(next_help_heading = "What stays, and how the work is done")]
+#[command(next_help_heading = "Keep order and resources")]
 pub(crate) struct ResumeArgs {
     /// Keep finished stages in --temp-dir, and go on from them when the same run was interrupted
     #[arg(long, requires = "temp_dir")]
@@ -113,7 +113,7 @@ pub(crate) struct ResumeArgs {
 
 /// The order of documents, and what they are counted under.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "What stays, and how the work is done")]
+#[command(next_help_heading = "Keep order and resources")]
 pub(crate) struct OrderArgs {
     /// Which document is the first of those with a passage: longest, shortest, first or last
     /// (read), newest, oldest, field:NAME (its highest value; field:NAME:asc the lowest),

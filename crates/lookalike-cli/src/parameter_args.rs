@@ -76,7 +76,7 @@ impl ShingleArgs {
 
 /// How alike documents must be, and how surely they are found.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "How alike, and how surely found")]
+#[command(next_help_heading = "Similarity and recall")]
 pub(crate) struct AimArgs {
     /// Least exact similarity of a reported pair: above 0, at most 1
     #[arg(long, short, value_name = "J", default_value = "0.8", value_parser = threshold)]
@@ -91,7 +91,7 @@ pub(crate) struct AimArgs {
 
 /// What is similar.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "How alike, and how surely found")]
+#[command(next_help_heading = "Similarity and recall")]
 pub(crate) struct MeasureArgs {
     /// `jaccard`: shared shingles among all of both; `containment`: among those of the shorter,
     /// which finds an excerpt inside a longer text
@@ -105,7 +105,7 @@ pub(crate) struct MeasureArgs {
 
 /// What signatures are.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "How alike, and how surely found")]
+#[command(next_help_heading = "Similarity and recall")]
 pub(crate) struct SignatureArgs {
     /// Values in a signature, 1 to 8192 [default: chosen for threshold and recall]
     #[arg(long, value_name = "N")]

@@ -1,4 +1,7 @@
 //! The S-curve of a banding, drawn for a terminal and as SVG.
+//!
+//! In place of `plotters`: there is one curve, in characters and as SVG by the same scale. It has
+//! not been compared (November 2026).
 
 use lookalike::core::curve::{candidate_probability, steepest};
 use lookalike::core::params::RecallCaveat;

@@ -7,6 +7,9 @@
 //! ```
 //!
 //! Every line has its group's number, so that a line found by `grep` says where it belongs.
+//!
+//! In place of `comfy-table`, which holds all rows before the first is printed; groups are printed
+//! as they are read. It has not been compared (November 2026).
 
 use crate::terminal::Style;
 use crate::text_width::{shorten, visible};

@@ -20,6 +20,9 @@ use crate::kernel::Kernel;
 use crate::params::Measure;
 use std::cmp::Ordering;
 
+/// Millionths are written as six decimals.
+const MILLION: u128 = 1_000_000;
+
 /// The sizes of two sets and of their intersection. Built by [`overlap`], or from counts. No method
 /// panics where the intersection exceeds a set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -102,14 +105,25 @@ impl Overlap {
     /// `1.000000`: equal sets, or for containment a set that is in the other one as a whole;
     /// what would round to it is `0.999999`.
     pub fn six_decimals_of(&self, measure: Measure) -> String {
-        const MILLION: u128 = 1_000_000;
+        let millionths = self.millionths(measure);
+        format!("{}.{:06}", millionths / MILLION, millionths % MILLION)
+    }
+
+    /// The number that [`six_decimals_of`](Self::six_decimals_of) writes.
+    pub fn rounded(&self, measure: Measure) -> f64 {
+        // Both are whole numbers of less than 53 bits, so the quotient is the nearest number, as it
+        // is where the text is read.
+        self.millionths(measure) as f64 / MILLION as f64
+    }
+
+    fn millionths(&self, measure: Measure) -> u128 {
         let (part, whole) = self.fraction(measure);
         let (part, whole) = (u128::from(part), u128::from(whole));
         if whole == 0 {
-            return "0.000000".to_owned();
+            return 0;
         }
         if part >= whole {
-            return "1.000000".to_owned();
+            return MILLION;
         }
         let (quotient, rest) = (part * MILLION / whole, part * MILLION % whole);
         let up = match (2 * rest).cmp(&whole) {
@@ -117,7 +131,7 @@ impl Overlap {
             Ordering::Equal => quotient % 2,
             Ordering::Greater => 1,
         };
-        format!("0.{:06}", (quotient + up).min(MILLION - 1))
+        (quotient + up).min(MILLION - 1)
     }
 
     /// The similarity as part and whole.
@@ -416,6 +430,7 @@ mod tests {
             let text = of(part, whole).six_decimals();
             let millionths: i128 = text.replace('.', "").parse().unwrap();
             let (part, whole) = (i128::from(part), i128::from(whole));
+            prop_assert_eq!(of(n.min(m), n.max(m)).rounded(Jaccard), text.parse::<f64>().unwrap());
             let error = 2 * (millionths * whole - part * 1_000_000).abs();
             prop_assert!(error <= whole || millionths == 999_999, "{}", text);
             prop_assert!(error != whole || millionths % 2 == 0 || millionths == 999_999);

@@ -4,6 +4,8 @@
 //! The choice between bands can depend on the last bit of an integral, so sums are in the order of
 //! QUADPACK, which a crate for quadrature does not promise. For Jaccard similarity the exact
 //! integrals, which a recurrence gives, leave a few pairs to compute so.
+//!
+//! No crate for quadrature has been compared in speed (November 2026).
 
 /// The error that `quad` is content with, absolute and relative.
 const TOLERANCE: f64 = 1.49e-8;

@@ -3,6 +3,8 @@
 //! `numpy.sum` adds in pairs, so its rounding differs from that of a loop; `MinHash.count` and the
 //! partitions of an LSH Ensemble have the rounding of `NumPy`. The crate `ndarray` adds eight
 //! numbers at a time without the halving above 128 numbers, so its sums have other bits.
+//!
+//! Not compared in speed, since bits decide (November 2026).
 
 /// The most numbers that eight accumulators add without halving.
 const BLOCK: usize = 128;

@@ -1,6 +1,7 @@
 //! The three permutation schemes of datasketch, and values as they store them.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use parking_lot::Mutex;
+use std::sync::Arc;
 
 use crate::allocation::{self, AllocationError};
 use crate::instruction_set::InstructionSet;
@@ -154,16 +155,18 @@ impl HashValues {
         }
     }
 
-    /// How many are equal at the same place.
+    /// How many are equal at the same place; none if the widths differ, which are those of two
+    /// schemes.
     pub fn equal_to(&self, other: &Self) -> usize {
         match (self, other) {
             (Self::Narrow(one), Self::Narrow(two)) => equal(one, two),
             (Self::Wide(one), Self::Wide(two)) => equal(one, two),
-            _ => 0,
+            (Self::Narrow(_), Self::Wide(_)) | (Self::Wide(_), Self::Narrow(_)) => 0,
         }
     }
 
-    /// Lowers each to that of `other`.
+    /// Lowers each to that of `other`. Values of another width, which are those of another scheme,
+    /// lower none.
     pub fn lower_to(&mut self, other: &Self) {
         match (self, other) {
             (Self::Narrow(one), Self::Narrow(two)) => {
@@ -172,7 +175,7 @@ impl HashValues {
             (Self::Wide(one), Self::Wide(two)) => {
                 one.iter_mut().zip(two).for_each(|(least, &value)| *least = (*least).min(value));
             }
-            _ => {}
+            (Self::Narrow(_), Self::Wide(_)) | (Self::Wide(_), Self::Narrow(_)) => {}
         }
     }
 
@@ -218,7 +221,7 @@ impl Permutations {
         seed: u32,
         length: usize,
     ) -> Result<Arc<Self>, AllocationError> {
-        let mut drawn = DRAW_CACHE.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut drawn = DRAW_CACHE.lock();
         let drawing = (scheme, seed, length);
         if let Some((_, known)) = drawn.iter().find(|(known, _)| *known == drawing) {
             return Ok(Arc::clone(known));

@@ -326,6 +326,67 @@ pub trait Snapshot: Send {
     ) -> Result<usize, IndexError>;
 }
 
+/// Reading for functions with errors of their own, the first of which ends it.
+impl dyn Snapshot + '_ {
+    /// As [`records`](Snapshot::records).
+    ///
+    /// # Errors
+    /// Read errors, and errors of `each`.
+    pub fn try_records<E: From<IndexError>>(
+        &mut self,
+        numbers: &[u64],
+        wanted: RecordFields,
+        mut each: impl FnMut(&IndexRecord) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut stopped = None;
+        let read = self.records(numbers, wanted, &mut |record| {
+            each(record).map_err(|error| stop(&mut stopped, error))
+        });
+        stopped.map_or(read.map_err(E::from), Err)
+    }
+
+    /// As [`scan`](Snapshot::scan).
+    ///
+    /// # Errors
+    /// Read errors, and errors of `each`.
+    pub fn try_scan<E: From<IndexError>>(
+        &mut self,
+        from: u64,
+        most: usize,
+        wanted: RecordFields,
+        mut each: impl FnMut(&IndexRecord) -> Result<(), E>,
+    ) -> Result<usize, E> {
+        let mut stopped = None;
+        let read = self.scan(from, most, wanted, &mut |record| {
+            each(record).map_err(|error| stop(&mut stopped, error))
+        });
+        stopped.map_or(read.map_err(E::from), Err)
+    }
+
+    /// As [`decisions`](Snapshot::decisions).
+    ///
+    /// # Errors
+    /// Read errors, and errors of `each`.
+    pub fn try_decisions<E: From<IndexError>>(
+        &mut self,
+        after: u64,
+        most: usize,
+        mut each: impl FnMut(u64, &str) -> Result<(), E>,
+    ) -> Result<usize, E> {
+        let mut stopped = None;
+        let read = self.decisions(after, most, &mut |number, entry| {
+            each(number, entry).map_err(|error| stop(&mut stopped, error))
+        });
+        stopped.map_or(read.map_err(E::from), Err)
+    }
+}
+
+/// Keeps an error that no backend knows, and ends the reading.
+fn stop<E>(stopped: &mut Option<E>, error: E) -> IndexError {
+    *stopped = Some(error);
+    IndexError::Stopped
+}
+
 /// A problem that [`Backend::check`] found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexProblem {

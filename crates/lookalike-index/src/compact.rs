@@ -13,7 +13,8 @@ use crate::backend::Snapshot;
 use crate::entry::RecordFields;
 use crate::error::IndexError;
 use lookalike_core::compact;
-use std::sync::{Arc, Mutex, PoisonError};
+use parking_lot::Mutex;
+use std::sync::Arc;
 
 /// Maximum number of documents of a chunk.
 const CHUNK: usize = 1 << 16;
@@ -67,7 +68,7 @@ impl CompactSignatures {
     }
 
     fn shown(&self) -> Arc<Vec<Arc<SignatureChunk>>> {
-        Arc::clone(&self.chunks.lock().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.chunks.lock())
     }
 
     /// Adds the documents after the last one.
@@ -76,7 +77,7 @@ impl CompactSignatures {
         snapshot: &mut dyn Snapshot,
         num_hashes: usize,
     ) -> Result<Arc<Vec<Arc<SignatureChunk>>>, IndexError> {
-        let _one = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
+        let _one = self.reading.lock();
         let shown = self.shown();
         let newest = shown.iter().map(|chunk| chunk.version).max();
         if newest.is_some_and(|newest| newest >= snapshot.version()) {
@@ -97,7 +98,7 @@ impl CompactSignatures {
             }
         }
         let chunks = Arc::new(chunks);
-        *self.chunks.lock().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&chunks);
+        *self.chunks.lock() = Arc::clone(&chunks);
         Ok(chunks)
     }
 }

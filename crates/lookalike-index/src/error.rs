@@ -99,6 +99,8 @@ pub enum IndexError {
         /// The most that are stored.
         most: usize,
     },
+    /// The function that takes what is read ended the reading.
+    Stopped,
     /// A document with this id is there already.
     IdTaken {
         /// The id.
@@ -271,6 +273,7 @@ impl NamesParameters for IndexError {
             Self::Document { id, why } => write!(f, "document {id:?} cannot be stored: {why}"),
             Self::Categories { got, most } => fmt_categories(f, *got, *most),
             Self::Decision { position, got, most } => fmt_decision(f, [position + 1, *got, *most]),
+            Self::Stopped => f.write_str("the reading was ended before its end"),
             Self::IdTaken { id } => {
                 write!(f, "document {id:?} is there already: update replaces it")
             }

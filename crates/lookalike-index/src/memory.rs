@@ -10,9 +10,10 @@ use crate::error::IndexError;
 use crate::original::DocumentVersion;
 use crate::original_limits::original_of;
 use crate::settings::{IndexSettings, StoredContent};
+use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// An index in memory.
 pub struct MemoryBackend {
@@ -50,7 +51,7 @@ impl MemoryBackend {
     }
 
     fn state(&self) -> Arc<MemoryState> {
-        Arc::clone(&self.state.lock().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.state.lock())
     }
 }
 
@@ -153,7 +154,7 @@ impl Backend for MemoryBackend {
     }
 
     fn write(&self, changes: &[Change<'_>]) -> Result<Vec<ChangeOutcome>, IndexError> {
-        let mut guard = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut guard = self.state.lock();
         let mut state = MemoryState::clone(&guard);
         let done = changes.iter().map(|change| state.apply(change, &self.settings));
         let done = done.collect::<Result<Vec<ChangeOutcome>, IndexError>>()?;
@@ -163,7 +164,7 @@ impl Backend for MemoryBackend {
     }
 
     fn add_decisions(&self, entries: &[&str]) -> Result<u64, IndexError> {
-        let mut guard = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut guard = self.state.lock();
         let mut state = MemoryState::clone(&guard);
         state.decisions.extend(entries.iter().map(|&entry| entry.to_owned()));
         state.version += u64::from(!entries.is_empty());
@@ -174,7 +175,7 @@ impl Backend for MemoryBackend {
 
     fn add_duplicates(&self, entries: &[DuplicateEntry<'_>]) -> Result<u64, IndexError> {
         duplicate_table::check(entries)?;
-        let mut guard = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut guard = self.state.lock();
         let mut state = MemoryState::clone(&guard);
         let (mut recorded, mut is_changed) = (0, false);
         for entry in entries {
@@ -197,7 +198,7 @@ impl Backend for MemoryBackend {
         through: u64,
         members: &[CategoryMember],
     ) -> Result<u64, IndexError> {
-        let mut guard = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut guard = self.state.lock();
         let mut state = MemoryState::clone(&guard);
         let number = state.categories.as_ref().map_or(0, |(before, _)| before.number) + 1;
         state.categories = Some((CategoryState { number, through }, model.to_vec()));
@@ -214,7 +215,7 @@ impl Backend for MemoryBackend {
         through: u64,
         members: &[CategoryMember],
     ) -> Result<bool, IndexError> {
-        let mut guard = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut guard = self.state.lock();
         let mut state = MemoryState::clone(&guard);
         let Some((stored, _)) = state.categories.as_mut().filter(|one| one.0.number == number)
         else {

@@ -10,6 +10,9 @@
 //! with zeros to whole bytes. The lower parts follow, `low` bits each. Bits are counted from the
 //! lowest of each byte. This is the code of Elias and Fano: within about a bit per hash of the
 //! minimum for such sets, 58 bits a hash at 300 of them.
+//!
+//! In place of `sucds`: its sequences are for access in memory, and have no form on disk that is
+//! specified and checked, as a stored index needs. It has not been compared (November 2026).
 
 use crate::error::IndexError;
 

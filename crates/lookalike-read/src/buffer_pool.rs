@@ -1,7 +1,8 @@
 //! Buffers of blocks, used again. Fresh memory costs as much as reading into it.
 
+use parking_lot::Mutex;
 use std::ops::Deref;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// Maximum number of free buffers.
 const POOLED: usize = 16;
@@ -15,7 +16,7 @@ pub(crate) struct BufferPool {
 impl BufferPool {
     /// A free buffer, of any length, or an empty one.
     pub(crate) fn take(&self) -> Vec<u8> {
-        self.buffers.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
+        self.buffers.lock().pop().unwrap_or_default()
     }
 }
 
@@ -51,7 +52,7 @@ impl Deref for PooledBuffer {
 
 impl Drop for PooledBuffer {
     fn drop(&mut self) {
-        let mut buffers = self.pool.buffers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut buffers = self.pool.buffers.lock();
         if buffers.len() < POOLED && self.buffer.len() <= self.longest_kept {
             buffers.push(std::mem::take(&mut self.buffer));
         }
@@ -67,9 +68,9 @@ mod tests {
         let pool = Arc::new(BufferPool::default());
         let buffer = |length| PooledBuffer::new(vec![0; length], length, 100, &pool);
         drop((0..POOLED + 9).map(|_| buffer(100)).collect::<Vec<_>>());
-        assert_eq!(pool.buffers.lock().unwrap().len(), POOLED);
+        assert_eq!(pool.buffers.lock().len(), POOLED);
         pool.take();
         drop(buffer(101));
-        assert_eq!(pool.buffers.lock().unwrap().len(), POOLED - 1);
+        assert_eq!(pool.buffers.lock().len(), POOLED - 1);
     }
 }

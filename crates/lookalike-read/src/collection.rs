@@ -18,7 +18,7 @@ use crate::source::RetainedContent;
 use crate::source::from_index::{IndexContent, IndexSource};
 use crate::spool::Spool;
 use crate::stamp::{InputStamp, Stamp};
-use crate::text_cut::{self, SourceLayout};
+use crate::text_cut::{self, KeptCopier};
 use crate::unit::{TextUnit, parent_id};
 use crate::walk::name_of;
 use crate::without_documents::NoDocuments;
@@ -401,10 +401,10 @@ impl Collection {
         out: &mut Vec<u8>,
     ) -> bool {
         let Some(source) = self.inputs.sources.get(source as usize) else { return false };
-        let Some(format) = source.format() else { return false };
         let options = &self.inputs.settings.options;
-        let layout = SourceLayout { format, options, header: source.header() };
-        text_cut::cut(&layout, record, text, taken, out)
+        let copy =
+            |record: &[u8], copier: &mut KeptCopier<'_>| source.copy_text(record, options, copier);
+        text_cut::cut(copy, record, text, taken, out)
     }
 
     /// How the inputs are read, in words that are equal for equal options.

@@ -26,10 +26,11 @@ use crate::walk::{self, name_of};
 use lookalike_index::index::{self, Access, Index, IndexLocation};
 use lookalike_index::settings::StoredContent;
 use lookalike_index::time;
+use parking_lot::Mutex;
 use std::fs::{self, File};
 use std::io::{self, Cursor};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 /// Bytes in which the first that is not blank must be.
 const SNIFFED_BYTES: u64 = 64 << 10;
@@ -163,7 +164,8 @@ impl Opener<'_> {
         let format = if let Some(format) = self.options.format.or_else(|| Format::of_name(stem)) {
             format
         } else {
-            let head = first_bytes(self.opened.settings.decode(compression, file));
+            let stream = self.opened.settings.decode(compression, file);
+            let head = first_bytes(stream).map_err(failed)?;
             if is_parquet(&head) {
                 Format::Parquet
             } else if is_jsonl(&head) {
@@ -311,6 +313,7 @@ impl Opener<'_> {
             let (head, whole) = peek(stream, SNIFFED_STREAM_BYTES).map_err(failed)?;
             stream = whole;
             let head = first_bytes(compression.decode(Cursor::new(head), u64::MAX));
+            let head = head.map_err(failed)?;
             match of_kind("", &head) {
                 Some(format) => format,
                 None if head.is_empty() || is_jsonl(&head) => Format::Jsonl,
@@ -354,7 +357,7 @@ impl Opener<'_> {
                 | Format::Warc
                 | Format::Tar => true,
                 Format::Parquet => compression == Compression::None,
-                _ => false,
+                Format::Text | Format::File | Format::Lines => false,
             });
             let format = match self.options.format.or(by_name) {
                 Some(format @ (Format::Csv | Format::Tsv | Format::Jsonl))
@@ -438,12 +441,22 @@ fn open_records(
     return Err(refused(TableProblem::NoParquet));
 }
 
-/// The first bytes of a stream, as many as can be read.
-fn first_bytes(stream: io::Result<ByteStream>) -> Vec<u8> {
+/// The first bytes of a stream, as many as can be decompressed: what is wrong with the others is
+/// said of the file when it is read.
+///
+/// # Errors
+/// Those of the system.
+fn first_bytes(stream: io::Result<ByteStream>) -> io::Result<Vec<u8>> {
     let mut head = vec![0; SNIFFED_BYTES as usize];
-    let length = stream.map_or(0, |mut stream| fill(&mut stream, &mut head).0);
+    let (length, failed) = match stream {
+        Ok(mut stream) => fill(&mut stream, &mut head),
+        Err(error) => (0, Some(error)),
+    };
+    if let Some(error) = failed.filter(|error| error.raw_os_error().is_some()) {
+        return Err(error);
+    }
     head.truncate(length);
-    head
+    Ok(head)
 }
 
 /// The format of a stream of files that begins so.

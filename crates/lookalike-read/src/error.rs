@@ -56,6 +56,8 @@ pub enum ReadError {
     UnknownFormat {
         /// The text given.
         got: String,
+        /// The names of all formats.
+        expected: Vec<&'static str>,
     },
     /// A pattern or a type of files that has no meaning.
     Filter {
@@ -164,8 +166,9 @@ impl NamesParameters for ReadError {
             Self::Filter { parameter, got, problem } => {
                 write!(f, "{} cannot be {got:?}: {problem}", name(*parameter))
             }
-            Self::UnknownFormat { got } => {
-                write!(f, "{} cannot be {got:?}; expected {FORMATS}", name(Parameter::Format))
+            Self::UnknownFormat { got, expected } => {
+                write!(f, "{} cannot be {got:?}; expected ", name(Parameter::Format))?;
+                fmt_choices(f, expected)
             }
             Self::UnknownEncoding { got } => {
                 write!(f, "{} cannot be {got:?}; expected {ENCODINGS}", name(Parameter::Encoding))
@@ -252,12 +255,24 @@ fn state(after: &io::Result<Stamp>) -> String {
     }
 }
 
-const FORMATS: &str = "text, lines, jsonl, csv, tsv, parquet, file, mbox, warc or tar";
 const ENCODINGS: &str = "a label of the WHATWG Encoding Standard such as utf-8, windows-1252, \
      utf-16le, shift_jis or gb18030";
 const UNREADABLE: &str = "check that the file is whole and may be read";
 const ALONE: &str = "run again when nothing writes to it";
 const CHANGED: &str = "changed since it was opened: it had";
+
+/// Writes names as `text, lines or jsonl`.
+fn fmt_choices(f: &mut fmt::Formatter<'_>, names: &[&str]) -> fmt::Result {
+    for (number, name) in names.iter().enumerate() {
+        let before = match number {
+            0 => "",
+            number if number + 1 == names.len() => " or ",
+            _ => ", ",
+        };
+        write!(f, "{before}{name}")?;
+    }
+    Ok(())
+}
 
 fn fmt_no_files(
     f: &mut fmt::Formatter<'_>,

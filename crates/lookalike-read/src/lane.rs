@@ -5,9 +5,10 @@ use crate::error::ReadError;
 use crate::skipped::SkipReason;
 use crate::source::{AfterError, LaneReader, Source};
 use crate::without_documents::NoDocuments;
+use parking_lot::{Mutex, MutexGuard};
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 /// A source, or a part of it that is read in parallel with the others.
 pub(crate) struct Lane {
@@ -45,16 +46,12 @@ impl Lane {
 
     /// Waits until no other thread reads the lane.
     pub(crate) fn lock(&self) -> MutexGuard<'_, LaneState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// `None` while another thread reads the lane.
     pub(crate) fn try_lock(&self) -> Option<MutexGuard<'_, LaneState>> {
-        match self.state.try_lock() {
-            Ok(state) => Some(state),
-            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
-            Err(TryLockError::WouldBlock) => None,
-        }
+        self.state.try_lock()
     }
 
     /// Goes back to the start.

@@ -28,6 +28,15 @@ pub enum Location {
 }
 
 impl Location {
+    /// A line of a source, from 1; all of the source for `None`.
+    pub fn in_source(source: impl Into<String>, line: Option<u64>) -> Self {
+        let source = source.into();
+        match line {
+            Some(line) => Self::Line { source, line },
+            None => Self::Whole { source },
+        }
+    }
+
     /// Name of the file, the stream, the index or the documents in memory.
     pub fn source(&self) -> &str {
         let (Self::Whole { source } | Self::Line { source, .. } | Self::Row { source, .. }) = self;

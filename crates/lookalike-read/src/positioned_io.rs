@@ -20,21 +20,21 @@ pub(crate) use anywhere::{read_exact_at, write_all_at};
 
 #[cfg(not(unix))]
 mod anywhere {
+    use parking_lot::Mutex;
     use std::fs::File;
     use std::io::{self, Read, Seek, SeekFrom, Write};
-    use std::sync::{Mutex, PoisonError};
 
     /// A file has one position for all threads.
     static POSITION: Mutex<()> = Mutex::new(());
 
     pub(crate) fn read_exact_at(mut file: &File, buffer: &mut [u8], offset: u64) -> io::Result<()> {
-        let _position = POSITION.lock().unwrap_or_else(PoisonError::into_inner);
+        let _position = POSITION.lock();
         file.seek(SeekFrom::Start(offset))?;
         file.read_exact(buffer)
     }
 
     pub(crate) fn write_all_at(mut file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
-        let _position = POSITION.lock().unwrap_or_else(PoisonError::into_inner);
+        let _position = POSITION.lock();
         file.seek(SeekFrom::Start(offset))?;
         file.write_all(bytes)
     }

@@ -1,23 +1,15 @@
 //! A record, or a text file, without some ranges of its text; all other bytes stay as they are.
 
 use crate::encoding::without_mark;
-use crate::format::jsonl;
-use crate::format::kind::Format;
 use crate::header::CsvHeader;
 use crate::options::ReadOptions;
 use std::ops::Range;
 
-/// How the texts of a source are written in its records.
-pub(crate) struct SourceLayout<'a> {
-    pub(crate) format: Format,
-    pub(crate) options: &'a ReadOptions,
-    pub(crate) header: Option<&'a CsvHeader>,
-}
-
 /// Appends `record` to `out` without the ranges `taken` of its text, which are ascending and apart.
-/// `false` where the text is not in the record as a literal of its format; `out` is of no use then.
+/// `copy` finds the text in the record, as its format writes it. `false` where it is not in there
+/// as a literal; `out` is of no use then.
 pub(crate) fn cut(
-    layout: &SourceLayout<'_>,
+    copy: impl FnOnce(&[u8], &mut KeptCopier<'_>) -> bool,
     record: &[u8],
     text: &str,
     taken: &[Range<usize>],
@@ -27,27 +19,11 @@ pub(crate) fn cut(
     let (mark, record) = record.split_at(mark);
     out.extend_from_slice(mark);
     let mut copier = KeptCopier { text: text.as_bytes(), taken, at: 0, out };
-    let found = match layout.format {
-        Format::Jsonl => json(layout, record, &mut copier),
-        Format::Csv => separated(layout, b',', record, &mut copier),
-        Format::Tsv => separated(layout, b'\t', record, &mut copier),
-        Format::Lines => {
-            let line = record.strip_suffix(b"\r").unwrap_or(record);
-            line.len().checked_sub(text.len()).is_some_and(|start| {
-                copier.out.extend_from_slice(&line[..start]);
-                let is_copied = copier.run(&line[start..]);
-                copier.out.extend_from_slice(&record[line.len()..]);
-                is_copied
-            })
-        }
-        Format::Text | Format::File => copier.run(record),
-        _ => false,
-    };
-    found && copier.at == text.len()
+    copy(record, &mut copier) && copier.at == text.len()
 }
 
 /// Copies what is kept of a text, as it is written.
-struct KeptCopier<'a> {
+pub(crate) struct KeptCopier<'a> {
     text: &'a [u8],
     taken: &'a [Range<usize>],
     /// Bytes of the text before what is copied next.
@@ -57,7 +33,7 @@ struct KeptCopier<'a> {
 
 impl KeptCopier<'_> {
     /// Copies bytes that are those of the text; `false` where they are not.
-    fn run(&mut self, raw: &[u8]) -> bool {
+    pub(crate) fn run(&mut self, raw: &[u8]) -> bool {
         let (start, end) = (self.at, self.at + raw.len());
         if self.text.get(start..end) != Some(raw) {
             return false;
@@ -93,10 +69,19 @@ impl KeptCopier<'_> {
     }
 }
 
-/// Copies the object of a line.
-fn json(layout: &SourceLayout<'_>, record: &[u8], copier: &mut KeptCopier<'_>) -> bool {
-    let Ok(line) = std::str::from_utf8(record) else { return false };
-    let Some(range) = jsonl::text_range(line, layout.options) else { return false };
+/// Copies a line that ends with its text.
+pub(crate) fn line(record: &[u8], copier: &mut KeptCopier<'_>) -> bool {
+    let line = record.strip_suffix(b"\r").unwrap_or(record);
+    line.len().checked_sub(copier.text.len()).is_some_and(|start| {
+        copier.out.extend_from_slice(&line[..start]);
+        let is_copied = copier.run(&line[start..]);
+        copier.out.extend_from_slice(&record[line.len()..]);
+        is_copied
+    })
+}
+
+/// Copies the object of a line, which has the text in a range, without its quotes.
+pub(crate) fn json(record: &[u8], range: Range<usize>, copier: &mut KeptCopier<'_>) -> bool {
     let mut raw = &record[range.clone()];
     copier.out.extend_from_slice(&record[..range.start]);
     while !raw.is_empty() {
@@ -146,14 +131,15 @@ fn json_escape(raw: &[u8]) -> Option<(usize, char)> {
 }
 
 /// Copies a record of comma- or tab-separated values.
-fn separated(
-    layout: &SourceLayout<'_>,
-    delimiter: u8,
+pub(crate) fn separated(
     record: &[u8],
+    delimiter: u8,
+    header: Option<&CsvHeader>,
+    options: &ReadOptions,
     copier: &mut KeptCopier<'_>,
 ) -> bool {
-    let columns = layout.header.map(|header| header.columns.as_slice()).unwrap_or_default();
-    let column = columns.iter().position(|column| *column == layout.options.text_field);
+    let columns = header.map(|header| header.columns.as_slice()).unwrap_or_default();
+    let column = columns.iter().position(|column| *column == options.text_field);
     let Some(range) = column.and_then(|column| value_range(record, delimiter, column)) else {
         return false;
     };
@@ -231,15 +217,25 @@ fn value_range(record: &[u8], delimiter: u8, column: usize) -> Option<Range<usiz
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Format;
+    use crate::format::RecordFormat;
+    use crate::format::jsonl::JSONL;
+    use crate::format::lines::LINES;
+    use crate::format::whole_text::WholeTextFormat;
     use proptest::prelude::*;
 
     fn cut_of(format: Format, record: &str, text: &str, taken: &[Range<usize>]) -> Option<String> {
         let columns = vec!["id".to_owned(), "text".to_owned(), "more".to_owned()];
         let header = CsvHeader { raw: Vec::new(), columns };
         let options = ReadOptions::default();
-        let layout = SourceLayout { format, options: &options, header: Some(&header) };
         let mut out = Vec::new();
-        let found = cut(&layout, record.as_bytes(), text, taken, &mut out);
+        let copy = |record: &[u8], copier: &mut KeptCopier<'_>| match format {
+            Format::Csv => separated(record, b',', Some(&header), &options, copier),
+            Format::Jsonl => JSONL.copy_text(record, &options, copier),
+            Format::Lines => LINES.copy_text(record, &options, copier),
+            _ => WholeTextFormat.copy_text(record, &options, copier),
+        };
+        let found = cut(copy, record.as_bytes(), text, taken, &mut out);
         found.then(|| String::from_utf8(out).unwrap())
     }
 

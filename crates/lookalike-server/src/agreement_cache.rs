@@ -5,7 +5,7 @@ use crate::problem::Problem;
 use lookalike::decisions::{self, Agreements, JudgedPairs};
 use lookalike::error::Error;
 use lookalike::store::Index;
-use std::sync::{Mutex, PoisonError};
+use parking_lot::Mutex;
 
 /// The judgments of an index.
 #[derive(Default)]
@@ -21,7 +21,7 @@ impl AgreementCache {
         most: usize,
         problem: impl FnOnce(Error) -> Problem,
     ) -> Result<Agreements, Problem> {
-        let mut judged = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut judged = self.0.lock();
         let last = judged.last();
         let read = decisions::each_of_index(index, last, &mut |decision| judged.add(&decision));
         read.map_err(problem)?;

@@ -25,7 +25,7 @@ use lookalike::progress::Progress;
 use lookalike::store::settings::StoredContent;
 use lookalike::store::{Index, IndexError};
 use serde::Serialize;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use tokio::sync::OwnedSemaphorePermit;
 
 /// An index of the server, with what requests to it use.
@@ -158,7 +158,7 @@ fn start_groups(index: &Arc<Index>, service: &Service) -> std::io::Result<GroupC
         CacheLimits { bytes: list_bytes(limits.held_bytes), cursor_time: limits.cursor_time };
     let default_threshold = index.settings().threshold;
     let compute = move |threshold: f64, progress: &dyn Progress| {
-        let _turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let _turn = turn.lock();
         document_groups::find(&index, threshold, time::now(), &compute_limits, progress)
     };
     GroupCache::start(default_threshold, cache_limits, Box::new(compute))

@@ -1,8 +1,8 @@
 //! A thread of the service, which is waited for when the service stops.
 
+use parking_lot::Mutex;
 use std::io;
 use std::mem;
-use std::sync::{Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
 
 /// A handle that many threads may share. The default is that of a thread that has ended.
@@ -21,13 +21,13 @@ impl BackgroundThread {
 
     /// Takes another thread in place of one that has ended.
     pub(crate) fn replace(&self, other: Self) {
-        let other = other.0.into_inner().unwrap_or_else(PoisonError::into_inner);
-        drop(mem::replace(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner), other));
+        let other = other.0.into_inner();
+        drop(mem::replace(&mut *self.0.lock(), other));
     }
 
     /// Waits for the end of the thread. A second caller does not wait.
     pub(crate) fn join(&self) {
-        let thread = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let thread = self.0.lock().take();
         if let Some(thread) = thread {
             // A panic of the thread is on standard error.
             let _ = thread.join();

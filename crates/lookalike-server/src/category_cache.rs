@@ -5,8 +5,8 @@ use lookalike::categories::{CategoryNumber, NO_CATEGORY};
 use lookalike::index::IndexCategories;
 use lookalike::store::IndexError;
 use lookalike::store::backend::Snapshot;
+use parking_lot::Mutex;
 use serde_json::{Value, json};
-use std::sync::{Mutex, PoisonError};
 
 /// The value of the parameter `category` for documents that are in none.
 const NONE: &str = "none";
@@ -21,9 +21,9 @@ impl CategoryCache {
         &self,
         snapshot: &mut dyn Snapshot,
     ) -> Result<Option<IndexCategories>, IndexError> {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let known = self.0.lock().clone();
         let read = IndexCategories::read(snapshot, known.as_ref())?;
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&read);
+        self.0.lock().clone_from(&read);
         Ok(read)
     }
 

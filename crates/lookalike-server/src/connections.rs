@@ -1,8 +1,9 @@
 //! Tracks idle connections: a new one can replace the one that is idle longest.
 
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
 /// The idle connections.
@@ -20,7 +21,7 @@ struct Idle {
 
 impl Connections {
     fn lock(&self) -> MutexGuard<'_, Idle> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+        self.idle.lock()
     }
 
     /// Closes the connection that is idle longest. Returns whether there is one.

@@ -5,8 +5,8 @@ use lookalike::core::hash::token_hash;
 use lookalike::decisions::{self, Judgment, ReviewDecision};
 use lookalike::error::Error;
 use lookalike::store::{Index, IndexError};
+use parking_lot::RwLock;
 use std::collections::{HashMap, HashSet};
-use std::sync::{PoisonError, RwLock};
 
 /// The decisions of an index.
 #[derive(Default)]
@@ -19,7 +19,7 @@ impl DecisionCache {
         index: &Index,
         work: impl FnOnce(&DecisionsInForce) -> Result<T, Problem>,
     ) -> Result<T, Problem> {
-        let last = self.0.read().unwrap_or_else(PoisonError::into_inner).last;
+        let last = self.0.read().last;
         let mut new = Vec::new();
         let mut take = |decision: ReviewDecision| {
             // Notes are in the log only.
@@ -27,10 +27,10 @@ impl DecisionCache {
         };
         decisions::each_of_index(index, last, &mut take).map_err(problem)?;
         if !new.is_empty() {
-            let mut in_force = self.0.write().unwrap_or_else(PoisonError::into_inner);
+            let mut in_force = self.0.write();
             in_force.apply(new);
         }
-        work(&self.0.read().unwrap_or_else(PoisonError::into_inner))
+        work(&self.0.read())
     }
 }
 

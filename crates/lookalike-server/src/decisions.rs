@@ -4,13 +4,13 @@ use crate::address::{QueryParameters, invalid_value};
 use crate::app::{App, HandlerResult, json_bytes};
 use crate::body;
 use crate::documents::{self, JsonList};
-use crate::hexadecimal::{self, Hexadecimal};
 use crate::json::{self, AtMost};
 use crate::pool::PoolWorker;
 use crate::problem::{Code, Problem};
 use crate::token::client_name;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
+use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
 use lookalike::decisions::{self, Agreements, DecisionFields, ReviewDecision};
 use lookalike::error::Error;
 use lookalike::index::time;
@@ -120,7 +120,7 @@ struct AgreementPage {
 /// The cursor behind a pair: the bytes of both ids in hexadecimal. Pairs that are judged later move
 /// none.
 fn pair_cursor(documents: &[String; 2]) -> String {
-    let [a, b] = documents.each_ref().map(|id| Hexadecimal(id.as_bytes()));
+    let [a, b] = documents.each_ref().map(|id| HEXLOWER.encode(id.as_bytes()));
     format!("{a}-{b}")
 }
 
@@ -132,7 +132,8 @@ fn pair_after(text: &str) -> Result<[String; 2], Problem> {
 /// The id of these bytes. A cursor is a place among pairs, of which none needs to be stored, so
 /// bytes that are no UTF-8 have a place, too.
 fn id_of_hex(text: &str) -> Option<String> {
-    let bytes = hexadecimal::read(text).filter(|bytes| !bytes.is_empty())?;
+    let bytes =
+        HEXLOWER_PERMISSIVE.decode(text.as_bytes()).ok().filter(|bytes| !bytes.is_empty())?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 

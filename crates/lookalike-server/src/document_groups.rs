@@ -14,9 +14,10 @@ use lookalike::progress::{Interruption, Progress};
 use lookalike::store::entry::RecordFields;
 use lookalike::store::query::MatchSimilarity;
 use lookalike::store::{Index, IndexError};
+use parking_lot::Mutex;
 use std::collections::HashSet;
 use std::num::NonZeroUsize;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 
 /// All groups of a snapshot, the largest first.
 #[derive(Debug)]

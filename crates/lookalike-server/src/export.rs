@@ -13,6 +13,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use hyper::body::Frame;
 use lookalike::index::{export, export_with_originals_in, time};
+use lookalike::store::IndexError;
 use std::io::{self, Write};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -51,18 +52,35 @@ pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> Handle
         } else {
             export(&app.index, now, out)?
         };
-        Ok(written.map(drop).map_err(|error| error.to_string()))
+        written.map(drop).map_err(|error| LinesError::Index(error.to_string()))
     })
 }
 
-/// Writes lines: an error of the client's connection, or why the index cannot be read.
-type LinesResult = io::Result<Result<(), String>>;
+/// Why lines end before the last one.
+pub(crate) enum LinesError {
+    /// The client does not take them; nobody is left to report that to.
+    Client,
+    /// The index cannot be read.
+    Index(String),
+}
+
+impl From<io::Error> for LinesError {
+    fn from(_: io::Error) -> Self {
+        Self::Client
+    }
+}
+
+impl From<IndexError> for LinesError {
+    fn from(error: IndexError) -> Self {
+        Self::Index(error.to_string())
+    }
+}
 
 /// The answer that consists of the lines that a function writes, as the client takes them.
 pub(crate) fn stream_lines(
     app: &Arc<App>,
     headers: &HeaderMap,
-    write: impl FnOnce(&App, &mut dyn Write) -> LinesResult + Send + 'static,
+    write: impl FnOnce(&App, &mut dyn Write) -> Result<(), LinesError> + Send + 'static,
 ) -> HandlerResult {
     let place = Arc::clone(&app.service.exports).try_acquire_owned();
     let place = place.map_err(|_| Problem::busy("as many exports as may be are under way"))?;
@@ -105,21 +123,17 @@ fn write_lines(
     sender: Sender<io::Result<Bytes>>,
     is_compressed: bool,
     place: OwnedSemaphorePermit,
-    write: impl FnOnce(&App, &mut dyn Write) -> LinesResult,
+    write: impl FnOnce(&App, &mut dyn Write) -> Result<(), LinesError>,
 ) {
     let mut out = PieceWriter { sender, piece: Vec::with_capacity(PIECE) };
     let written = if is_compressed {
         let mut encoder = GzEncoder::new(&mut out, Compression::fast());
-        write(app, &mut encoder).and_then(|done| encoder.finish().map(|_| done))
+        write(app, &mut encoder).and_then(|()| Ok(encoder.finish().map(drop)?))
     } else {
         write(app, &mut out)
     };
-    let failed = match written.and_then(|done| out.flush().map(|()| done)) {
-        Ok(Err(why)) => Some(why),
-        // It is whole, or the client is gone.
-        Ok(Ok(())) | Err(_) => None,
-    };
-    if let Some(why) = failed {
+    // Otherwise it is whole, or the client is gone.
+    if let Err(LinesError::Index(why)) = written.and_then(|()| Ok(out.flush()?)) {
         app.service.log.say(&format!("an export was ended: {why}"));
         let _ = out.sender.blocking_send(Err(io::Error::other("the index cannot be read")));
     }

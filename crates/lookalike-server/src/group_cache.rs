@@ -10,9 +10,10 @@ use crate::document_groups::DocumentGroups;
 use crate::problem::{Code, Problem};
 use lookalike::index::time;
 use lookalike::progress::{Interruption, Progress, Stage};
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -64,7 +65,7 @@ struct CacheShared {
 
 impl CacheShared {
     fn lock(&self) -> MutexGuard<'_, CacheState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }
 
@@ -110,7 +111,7 @@ impl GroupCache {
     pub(crate) fn stop(&self) {
         self.shared.lock().closed = true;
         self.shared.changed.notify_all();
-        drop(self.thread.lock().unwrap_or_else(PoisonError::into_inner).take());
+        drop(self.thread.lock().take());
     }
 }
 
@@ -124,7 +125,7 @@ fn run(shared: &CacheShared, compute: &Compute) {
             match state.start_next(Instant::now()) {
                 Some(threshold) => break threshold,
                 None => {
-                    state = shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+                    shared.changed.wait(&mut state);
                 }
             }
         };

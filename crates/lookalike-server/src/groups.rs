@@ -24,7 +24,7 @@ use lookalike::store::backend::Snapshot;
 use lookalike::store::entry::RecordFields;
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 /// Default and maximum number of groups in a list.
 const LIST: usize = 50;
@@ -325,7 +325,7 @@ fn show(
     now: i64,
 ) -> Result<(Vec<u8>, bool), Problem> {
     let ListPart { mut at, limit, stale, right, decided, order, ref filter, beginning } = *part;
-    let mut review = found.review.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut review = found.review.lock();
     review.update(&found.groups, in_force);
     let mut snapshot = index.snapshot()?;
     // The documents may have changed or expired since the list was chosen.

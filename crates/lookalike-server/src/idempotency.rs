@@ -9,9 +9,10 @@ use crate::problem::{Code, Problem};
 use crate::service_state::ServiceState;
 use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
+use parking_lot::{Mutex, MutexGuard};
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 /// Maximum length of a key, in bytes.
 const KEY_MAX: usize = 255;
@@ -42,7 +43,7 @@ impl KeyedRequests {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashSet<KeyHash>> {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+        self.running.lock()
     }
 
     /// Looks up the key of a request; `None` if it has none. Reads the state, by a thread that may

@@ -29,7 +29,6 @@
 //! | `removal`, `export` | documents that meet a condition are removed, all are exported |
 //! | `upkeep`, `upkeep_jobs` | upkeep while serving |
 //! | `gzip`, `response_compression` | compressed bodies and answers |
-//! | `hexadecimal` | bytes in hexadecimal digits |
 //! | `idempotency`, `kept_answer` | requests that may be sent twice |
 //! | [`webhook`] | webhooks, and how messages are signed |
 //! | `near_duplicate_watch`, `webhook_sender`, `news_signal` | messages about new near-duplicates |
@@ -108,7 +107,6 @@ mod group_cache;
 mod group_filter;
 mod groups;
 mod gzip;
-mod hexadecimal;
 mod idempotency;
 mod index_dispatch;
 mod index_name;

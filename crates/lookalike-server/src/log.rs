@@ -3,10 +3,9 @@
 use crate::background_thread::BackgroundThread;
 use crate::config::{Log, LogFormat};
 use lookalike::index::time;
+use parking_lot::Mutex;
 use serde_json::json;
 use std::io::Write;
-use std::sync::Mutex;
-use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::Duration;
@@ -88,7 +87,7 @@ impl Logger {
     }
 
     fn put(&self, text: String) {
-        let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        let lines = self.lines.lock();
         let Some(sender) = lines.as_ref() else { return };
         if sender.try_send(text).is_err() {
             self.left_out.fetch_add(1, Ordering::Relaxed);
@@ -101,7 +100,7 @@ impl Logger {
         if left_out > 0 {
             self.say(&format!("{left_out} lines of the log were left out: it was read too slowly"));
         }
-        drop(self.lines.lock().unwrap_or_else(PoisonError::into_inner).take());
+        drop(self.lines.lock().take());
         self.thread.join();
     }
 

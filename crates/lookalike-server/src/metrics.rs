@@ -1,9 +1,13 @@
 //! Metrics of the server, in the text format of Prometheus.
+//!
+//! In place of the crate `prometheus`: counters live where requests are counted, and what is here
+//! writes them as text. It has not been compared (November 2026).
 
+use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// Upper bounds of the buckets of durations, in µs.
@@ -32,7 +36,7 @@ pub(crate) struct BatchSizes(Mutex<Histogram<8>>);
 
 impl BatchSizes {
     pub(crate) fn record(&self, size: u64) {
-        let mut histogram = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut histogram = self.0.lock();
         histogram.record(size, &BOUNDS_SIZE);
     }
 }
@@ -103,10 +107,10 @@ impl Metrics {
     ) {
         let labels = format!("{}route=\"{route}\"", index_label(index));
         let key = (labels.clone(), method.to_owned(), status);
-        let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut requests = self.requests.lock();
         *requests.entry(key).or_default() += 1;
         drop(requests);
-        let mut durations = self.durations.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut durations = self.durations.lock();
         let histogram = durations.entry(labels).or_default();
         histogram.record(took.as_micros() as u64, &BOUNDS_US);
     }
@@ -115,7 +119,7 @@ impl Metrics {
     pub(crate) fn render(&self, gauges: &[Gauge]) -> String {
         let mut out = String::new();
         head(&mut out, "lookalike_requests_total", "counter", "Requests that were answered.");
-        let requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
+        let requests = self.requests.lock();
         for ((labels, method, status), count) in &*requests {
             let _ = writeln!(
                 out,
@@ -126,12 +130,12 @@ impl Metrics {
         drop(requests);
         let name = "lookalike_request_duration_seconds";
         head(&mut out, name, "histogram", "From the head of a request to its answer.");
-        for (labels, histogram) in &*self.durations.lock().unwrap_or_else(PoisonError::into_inner) {
+        for (labels, histogram) in &*self.durations.lock() {
             histogram.write(&mut out, name, &format!("{labels},"), &BOUNDS_US, 1e6);
         }
         let name = "lookalike_write_changes";
         head(&mut out, name, "histogram", "Changes that were written at once.");
-        let sizes = *self.sizes.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let sizes = *self.sizes.0.lock();
         sizes.write(&mut out, name, "", &BOUNDS_SIZE, 1.0);
         // The values of all indexes follow one head.
         let by_name = gauges.iter().map(|gauge| gauge.name).collect::<Vec<_>>();

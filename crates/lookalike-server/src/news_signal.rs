@@ -1,6 +1,6 @@
 //! Tells a thread that there is something new to do, or that it ends.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::time::Duration;
 
 /// A signal between threads.
@@ -18,7 +18,7 @@ struct SignalState {
 
 impl NewsSignal {
     fn lock(&self) -> MutexGuard<'_, SignalState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// Tells that there is something to do.
@@ -41,16 +41,16 @@ impl NewsSignal {
     /// Waits for something to do; `false` if the thread ends. A signal since it last returned
     /// counts.
     pub(crate) fn wait(&self) -> bool {
-        let waited =
-            self.changed.wait_while(self.lock(), |state| !state.has_news && !state.is_closed);
-        let mut state = waited.unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.lock();
+        self.changed.wait_while(&mut state, |state| !state.has_news && !state.is_closed);
         state.has_news = false;
         !state.is_closed
     }
 
     /// Waits for a time; returns whether the thread ends.
     pub(crate) fn pause(&self, pause: Duration) -> bool {
-        let waited = self.changed.wait_timeout_while(self.lock(), pause, |state| !state.is_closed);
-        waited.unwrap_or_else(PoisonError::into_inner).0.is_closed
+        let mut state = self.lock();
+        self.changed.wait_while_for(&mut state, |state| !state.is_closed, pause);
+        state.is_closed
     }
 }

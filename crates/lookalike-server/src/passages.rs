@@ -268,14 +268,7 @@ impl PassageSearch<'_> {
                 reserve(sum)?;
             }
             let wanted = RecordFields { text: true, ..RecordFields::default() };
-            let mut compared = Ok(());
-            snapshot.records(&numbers, wanted, &mut |record| {
-                if compared.is_ok() {
-                    compared = self.add(record);
-                }
-                Ok(())
-            })?;
-            compared?;
+            snapshot.try_records(&numbers, wanted, |record| self.add(record))?;
         }
         Ok(())
     }

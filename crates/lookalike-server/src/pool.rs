@@ -7,11 +7,12 @@ use lookalike::extract::{ExtractOptions, Extractor};
 use lookalike::index::TextPreparer;
 use lookalike::store::query::QueryBuffers;
 use lookalike::store::{Index, IndexError};
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::collections::VecDeque;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
@@ -104,7 +105,7 @@ struct Queue {
 
 impl PoolShared {
     fn lock(&self) -> MutexGuard<'_, Queue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+        self.queue.lock()
     }
 
     fn next(&self) -> Option<PoolJob> {
@@ -117,7 +118,7 @@ impl PoolShared {
             if queue.closed {
                 return None;
             }
-            queue = self.news.wait(queue).unwrap_or_else(PoisonError::into_inner);
+            self.news.wait(&mut queue);
         }
     }
 
@@ -158,8 +159,7 @@ impl WorkerThreads {
     pub(crate) fn stop(&self) {
         self.shared.lock().closed = true;
         self.shared.news.notify_all();
-        let threads =
-            std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
+        let threads = std::mem::take(&mut *self.threads.lock());
         for thread in threads {
             let _ = thread.join();
         }

@@ -329,12 +329,11 @@ impl QueryBody {
             if wanted == RecordFields::default() {
                 matches.push(&ResponseMatch { category, ..ResponseMatch::new(one, size) })?;
             } else {
-                let mut written = Ok(());
-                snapshot.records(&[one.record.number], wanted, &mut |record| {
+                snapshot.try_records(&[one.record.number], wanted, |record| {
                     let metadata = visible(&record.metadata, right);
                     let texts = asked.as_deref().zip(record.text.as_deref());
                     let texts = texts.filter(|_| has_equal_set(one));
-                    written = matches.push(&ResponseMatch {
+                    matches.push(&ResponseMatch {
                         category: category.clone(),
                         equal_text: texts.map(|(asked, text)| asked == text),
                         metadata: wanted.metadata.then_some(&*metadata),
@@ -344,10 +343,8 @@ impl QueryBody {
                             StoredText(record.text.as_deref().map(|text| beginning(text, most)))
                         }),
                         ..ResponseMatch::new(one, size)
-                    });
-                    Ok(())
+                    })
                 })?;
-                written?;
             }
             if matches.bytes() > ANSWER_BYTES {
                 let detail = format!(

@@ -2,7 +2,8 @@
 
 use crate::tls::TlsIdentity;
 use crate::token::Tokens;
-use std::sync::{Arc, PoisonError, RwLock};
+use parking_lot::RwLock;
+use std::sync::Arc;
 
 /// What is in effect of it.
 pub(crate) struct Credentials(RwLock<Arc<ReloadedConfig>>);
@@ -27,7 +28,7 @@ impl Credentials {
 
     /// What is in effect at this moment.
     pub(crate) fn now(&self) -> Arc<ReloadedConfig> {
-        Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.0.read())
     }
 
     /// Replaces it. A server that needs tokens, or has TLS, keeps that.
@@ -39,7 +40,7 @@ impl Credentials {
         if now.tls.is_some() != new.tls.is_some() {
             return Err("TLS is not taken into use or out of it while it runs".to_owned());
         }
-        *self.0.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(new);
+        *self.0.write() = Arc::new(new);
         Ok(())
     }
 }

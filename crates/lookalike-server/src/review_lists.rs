@@ -4,19 +4,19 @@
 use crate::address::QueryParameters;
 use crate::app::{App, HandlerResult};
 use crate::document_groups::{self, DocumentGroups};
-use crate::export::stream_lines;
+use crate::export::{LinesError, stream_lines};
 use crate::group_cache::Lookup;
 use crate::groups::pending;
 use crate::pool::PoolWorker;
 use crate::problem::Problem;
 use axum::extract::{Request, State};
 use lookalike::index::time;
+use lookalike::store::Index;
 use lookalike::store::backend::Snapshot;
 use lookalike::store::entry::RecordFields;
-use lookalike::store::{Index, IndexError};
 use serde_json::json;
 use std::collections::HashSet;
-use std::io::{self, Write};
+use std::io::Write;
 use std::sync::Arc;
 
 /// Seconds after which a list that is computed is asked for again.
@@ -28,19 +28,8 @@ const STEP: usize = 4_000;
 pub(crate) async fn decisions(State(app): State<Arc<App>>, request: Request) -> HandlerResult {
     QueryParameters::read(request.uri().query(), &[])?;
     stream_lines(&app, request.headers(), |app, out| {
-        let mut failed = None;
-        let read = app.index.snapshot().and_then(|mut snapshot| {
-            snapshot.decisions(0, usize::MAX, &mut |_, entry| {
-                if failed.is_none() {
-                    failed = writeln!(out, "{entry}").err();
-                }
-                Ok(())
-            })
-        });
-        match failed {
-            Some(error) => Err(error),
-            None => Ok(read.map(drop).map_err(|error| error.to_string())),
-        }
+        let mut snapshot = app.index.snapshot()?;
+        snapshot.try_decisions(0, usize::MAX, |_, entry| Ok(writeln!(out, "{entry}")?)).map(drop)
     })
 }
 
@@ -51,9 +40,7 @@ pub(crate) async fn removed(State(app): State<Arc<App>>, request: Request) -> Ha
         Err(pending) => return pending,
     };
     stream_lines(&app, request.headers(), move |app, out| {
-        if let Err(why) = current(&app.index, &found) {
-            return Ok(Err(why));
-        }
+        current(&app.index, &found)?;
         for group in &found.groups {
             for (duplicate, similarity) in &group.duplicates {
                 let line = json!({
@@ -62,7 +49,7 @@ pub(crate) async fn removed(State(app): State<Arc<App>>, request: Request) -> Ha
                 writeln!(out, "{line}")?;
             }
         }
-        Ok(Ok(()))
+        Ok(())
     })
 }
 
@@ -75,10 +62,7 @@ pub(crate) async fn kept(State(app): State<Arc<App>>, request: Request) -> Handl
     stream_lines(&app, request.headers(), move |app, out| {
         let duplicates = found.groups.iter().flat_map(|group| &group.duplicates);
         let removed: HashSet<&str> = duplicates.map(|(one, _)| one.id.as_str()).collect();
-        match current(&app.index, &found) {
-            Ok(mut snapshot) => write_kept(&mut *snapshot, &removed, out),
-            Err(why) => Ok(Err(why)),
-        }
+        write_kept(&mut *current(&app.index, &found)?, &removed, out)
     })
 }
 
@@ -86,7 +70,7 @@ fn write_kept(
     snapshot: &mut dyn Snapshot,
     removed: &HashSet<&str>,
     out: &mut dyn Write,
-) -> io::Result<Result<(), String>> {
+) -> Result<(), LinesError> {
     let (mut from, now) = (0, time::now());
     loop {
         let (mut ids, mut last) = (Vec::new(), None);
@@ -101,9 +85,9 @@ fn write_kept(
             writeln!(out, "{}", json!({ "id": id }))?;
         }
         match (read, last) {
-            (Err(error), _) => return Ok(Err(error.to_string())),
+            (Err(error), _) => return Err(error.into()),
             (Ok(STEP), Some(last)) => from = last.saturating_add(1),
-            _ => return Ok(Ok(())),
+            (Ok(_), _) => return Ok(()),
         }
     }
 }
@@ -129,10 +113,10 @@ async fn groups(
 }
 
 /// A snapshot of the state that groups are of.
-fn current(index: &Index, found: &DocumentGroups) -> Result<Box<dyn Snapshot>, String> {
-    let snapshot = index.snapshot().map_err(|error: IndexError| error.to_string())?;
+fn current(index: &Index, found: &DocumentGroups) -> Result<Box<dyn Snapshot>, LinesError> {
+    let snapshot = index.snapshot()?;
     if found.is_stale(snapshot.version(), time::now()) {
-        return Err("the index changed in the meantime".to_owned());
+        return Err(LinesError::Index("the index changed in the meantime".to_owned()));
     }
     Ok(snapshot)
 }

@@ -9,7 +9,8 @@ use crate::pool::WorkerThreads;
 use crate::reload::Credentials;
 use lookalike::index::time;
 use lookalike::store::IndexError;
-use std::sync::{Arc, Mutex};
+use parking_lot::Mutex;
+use std::sync::Arc;
 use tokio::sync::Semaphore;
 
 /// Exports at once.

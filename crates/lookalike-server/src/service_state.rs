@@ -9,11 +9,11 @@ use crate::kept_answer::{Fingerprint, KeptAnswer, KeyHash};
 use axum::body::Bytes;
 use axum::http::StatusCode;
 use lookalike::index::time;
+use parking_lot::{Mutex, MutexGuard};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, params};
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// The format of the file (`PRAGMA user_version`).
@@ -110,7 +110,7 @@ impl ServiceState {
     }
 
     fn lock(&self) -> MutexGuard<'_, Connection> {
-        self.connection.lock().unwrap_or_else(PoisonError::into_inner)
+        self.connection.lock()
     }
 
     /// The answer to the request with a key, if it was kept and not for too long.

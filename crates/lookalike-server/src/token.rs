@@ -1,11 +1,11 @@
 //! Tokens: what a client may do, who it is, and until when.
 
 use crate::config_error::ConfigError;
-use crate::hexadecimal::{self, Hexadecimal};
 use crate::index_name::IndexName;
 use axum::extract::Request;
 use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
+use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
 use lookalike::index::time;
 use sha2::{Digest, Sha256};
 use std::fmt;
@@ -71,7 +71,7 @@ impl TokenHash {
 
     /// Reads 64 hexadecimal digits; `None` for everything else.
     pub fn from_hex(text: &str) -> Option<Self> {
-        hexadecimal::read(text)?.try_into().ok().map(Self)
+        HEXLOWER_PERMISSIVE.decode(text.as_bytes()).ok()?.try_into().ok().map(Self)
     }
 
     /// Compares in a time that does not depend on where the hashes differ.
@@ -84,7 +84,7 @@ impl TokenHash {
 impl fmt::Display for TokenHash {
     /// 64 hexadecimal digits.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        Hexadecimal(&self.0).fmt(f)
+        HEXLOWER.encode_display(&self.0).fmt(f)
     }
 }
 

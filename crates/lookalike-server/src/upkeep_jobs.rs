@@ -6,12 +6,13 @@ use crate::problem::{Code, Problem};
 use lookalike::index::time;
 use lookalike::store::Index;
 use lookalike::store::backend::IndexProblem;
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 /// Jobs that are listed.
 const LISTED: usize = 20;
@@ -60,10 +61,6 @@ pub(crate) struct Upkeep {
     thread: BackgroundThread,
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Upkeep {
     /// Starts a job on a thread of its own; a problem if one runs.
     pub(crate) fn start(
@@ -73,7 +70,7 @@ impl Upkeep {
         kind: JobKind,
         to: Option<PathBuf>,
     ) -> Result<JobRecord, Problem> {
-        let mut jobs = lock(&self.jobs);
+        let mut jobs = self.jobs.lock();
         if let Some(last) = jobs.back().filter(|last| last.state == JobState::Running) {
             let detail = format!(
                 "job {} is not done yet: GET /v1/upkeep says when it is; then send this again",
@@ -109,7 +106,7 @@ impl Upkeep {
 
     /// The jobs, the newest first.
     pub(crate) fn list(&self) -> Vec<JobRecord> {
-        lock(&self.jobs).iter().rev().cloned().collect()
+        self.jobs.lock().iter().rev().cloned().collect()
     }
 
     /// Waits for the job that runs, if any.
@@ -124,7 +121,7 @@ fn finish(
     log: &Logger,
     outcome: Result<Map<String, Value>, Problem>,
 ) {
-    let mut jobs = lock(jobs);
+    let mut jobs = jobs.lock();
     let Some(job) = jobs.back_mut() else { return };
     job.ended = Some(time::format(time::now()));
     (job.state, job.outcome) = match outcome {

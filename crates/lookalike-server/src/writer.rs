@@ -8,9 +8,10 @@ use crate::problem::Problem;
 use lookalike::index::{ExistingIds, PreparedDocument, record_duplicates};
 use lookalike::store::backend::{Change, ChangeOutcome};
 use lookalike::store::{Index, IndexError};
+use parking_lot::Mutex;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 /// Maximum size of a batch in changes and, without the last one, in bytes.
@@ -137,14 +138,14 @@ impl IndexWriter {
     ) -> Result<SubmittedChanges, Problem> {
         let (reply, answer) = oneshot::channel();
         let job = WriteJob { changes, reply, _place: place };
-        let jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
+        let jobs = self.jobs.lock();
         let sent = jobs.as_ref().is_some_and(|jobs| jobs.send(job).is_ok());
         if sent { Ok(SubmittedChanges(answer)) } else { Err(Problem::busy("the server stops")) }
     }
 
     /// Writes queued changes and ends the thread.
     pub(crate) fn stop(&self) {
-        drop(self.jobs.lock().unwrap_or_else(PoisonError::into_inner).take());
+        drop(self.jobs.lock().take());
         self.thread.join();
     }
 }

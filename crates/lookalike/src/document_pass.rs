@@ -4,8 +4,8 @@ use crate::error::Error;
 use crate::find::workers::{Earliest, on_threads};
 use crate::progress::Progress;
 use crate::read::{Block, BlockNumber, Collection, DocumentSink, ReadBuffers};
+use crate::read_progress::ReadProgress;
 use std::num::NonZeroUsize;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What a thread does with the documents it is given.
 pub(crate) trait DocumentVisitor: DocumentSink<Error = Error> + Send {
@@ -21,7 +21,7 @@ pub(crate) fn each_document<V: DocumentVisitor>(
     progress: &dyn Progress,
     make: impl Fn() -> V + Sync,
 ) -> Result<Vec<V>, Error> {
-    let reported = AtomicU64::new(0);
+    let read_progress = ReadProgress::new(collection, progress);
     let failed = Earliest::<BlockNumber, Error>::default();
     let visitors = on_threads(threads, |stop| {
         let mut visitor = make();
@@ -36,13 +36,11 @@ pub(crate) fn each_document<V: DocumentVisitor>(
                 failed.keep(block.number(), error);
                 stop.ask();
             }
-            progress
-                .advance(before.saturating_sub(reported.fetch_max(before, Ordering::Relaxed)))?;
+            read_progress.report_up_to(before)?;
         }
         Ok(visitor)
     });
     let visitors = failed.or::<_, Error>(visitors)?;
-    let read = collection.bytes_read();
-    progress.advance(read.saturating_sub(reported.into_inner()))?;
+    read_progress.report()?;
     Ok(visitors)
 }

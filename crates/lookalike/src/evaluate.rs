@@ -1,4 +1,4 @@
-//! A report held against the truth: what was found, what was not, what should not have been.
+//! A report compared with a truth file: what was found, what was not, what should not have been.
 //!
 //! ```text
 //! report, truth  table::read → a Side each: pairs, or documents with the group each is in

@@ -8,11 +8,11 @@
 //! its folded text. That says how many documents the form reaches. Whether more of them are similar
 //! then is measured by [`tune`](crate::tune) only.
 
+use crate::id_sample::IdSample;
 use crate::read::{NormalForm, Normalization, TextNormalizer};
 use lookalike_core::params::ShingleRule;
 use lookalike_core::shingle::Shingler;
 use serde::{Deserialize, Serialize};
-use std::collections::BinaryHeap;
 use std::fmt;
 
 /// Documents that a run draws: those with the least hashes of ids.
@@ -173,8 +173,10 @@ pub(crate) struct SampledText(u64, Scripts);
 pub(crate) struct Sampler {
     /// None where there is nothing to measure.
     comparison: Option<Comparison>,
-    /// The least hashes that this thread met.
-    least: BinaryHeap<u64>,
+    /// The least hashes that this thread met, each with the number of its document there.
+    least: IdSample<u64, ()>,
+    /// How many documents were drawn.
+    count: u64,
     drawn: Vec<SampledText>,
 }
 
@@ -182,19 +184,17 @@ impl Sampler {
     /// For texts of `normalization` that are shingled by `rule`.
     pub(crate) fn new(rule: &ShingleRule, normalization: Normalization) -> Self {
         let comparison = is_open(normalization).then(|| Comparison::new(rule));
-        Self { comparison, least: BinaryHeap::new(), drawn: Vec::new() }
+        Self { comparison, least: IdSample::new(SAMPLE), count: 0, drawn: Vec::new() }
     }
 
     /// Takes a document by the hash of its id.
     pub(crate) fn add(&mut self, id_hash: u64, text: &str) {
         let Some(comparison) = &mut self.comparison else { return };
-        if self.least.len() >= SAMPLE {
-            if self.least.peek().is_some_and(|most| *most < id_hash) {
-                return;
-            }
-            self.least.pop();
+        if !self.least.wants(id_hash) {
+            return;
         }
-        self.least.push(id_hash);
+        self.count += 1;
+        self.least.insert(id_hash, self.count, (), |(), ()| false);
         self.drawn.push(SampledText(id_hash, comparison.changed(text)));
     }
 

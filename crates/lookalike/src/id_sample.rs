@@ -6,7 +6,7 @@ use std::collections::btree_map::Entry;
 
 /// The values with the least hashes so far, at most a number of them. Values of one hash are in the
 /// order of their keys.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct IdSample<K, V> {
     most: usize,
     drawn: BTreeMap<(u64, K), V>,
@@ -62,6 +62,11 @@ impl<K: Ord, V> IdSample<K, V> {
     /// Whether as many values are drawn as are wanted.
     pub(crate) fn is_full(&self) -> bool {
         self.drawn.len() >= self.most
+    }
+
+    /// Hashes and keys, in the order of the hashes.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = (u64, &K)> {
+        self.drawn.keys().map(|(hash, key)| (*hash, key))
     }
 
     /// Keys and values, in the order of the hashes.

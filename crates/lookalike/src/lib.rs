@@ -2,8 +2,7 @@
 //! parallel, and reports what was found, verified.
 //!
 //! ```
-//! use lookalike::core::params::{Params, ParamsBuilder};
-//! use lookalike::{FindOptions, find};
+//! use lookalike::{FindOptions, Params, ParamsBuilder, find};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let folder = tempfile::tempdir()?;
@@ -72,6 +71,7 @@ mod moved_blocks;
 pub mod pair_similarity;
 pub mod passages;
 pub mod progress;
+mod read_progress;
 pub mod report;
 pub mod shard;
 mod spill;
@@ -87,3 +87,7 @@ pub use lookalike_read::stop_words;
 pub use error::Error;
 pub use find::{FindOptions, Findings, find};
 pub use lookalike_core as core;
+pub use lookalike_core::params::{Params, ParamsBuilder};
+pub use lookalike_index::Index;
+pub use lookalike_read::{Collection, ReadOptions};
+pub use progress::NoProgress;

@@ -4,11 +4,11 @@
 //! A file or folder is removed by its owner when that is dropped. A signal that ends the process
 //! drops nothing, so a handler calls [`remove_all`] first.
 
+use parking_lot::Mutex;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 
 /// Absolute paths of what exists now.
 static PATHS: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
@@ -23,7 +23,7 @@ pub(crate) struct RegisteredPath(PathBuf);
 
 impl Drop for RegisteredPath {
     fn drop(&mut self) {
-        PATHS.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.0);
+        PATHS.lock().remove(&self.0);
     }
 }
 
@@ -36,7 +36,7 @@ pub(crate) fn register<T>(
     create: impl FnOnce() -> io::Result<T>,
     path: impl FnOnce(&T) -> &Path,
 ) -> io::Result<(T, RegisteredPath)> {
-    let mut paths = PATHS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut paths = PATHS.lock();
     let created = create()?;
     let path = std::path::absolute(path(&created))?;
     paths.insert(path.clone());
@@ -47,7 +47,7 @@ pub(crate) fn register<T>(
 /// ends the process after a signal: from here on, every thread that creates or finishes an output
 /// blocks until the process ends.
 pub fn remove_all() {
-    let paths = PATHS.lock().unwrap_or_else(PoisonError::into_inner);
+    let paths = PATHS.lock();
     for path in paths.iter() {
         remove(path);
     }

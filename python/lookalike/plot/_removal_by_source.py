@@ -10,7 +10,7 @@ from lookalike._dedup import Written
 from lookalike._found import Found
 from lookalike._options import refused, whole_option
 from lookalike.errors import OptionError
-from lookalike.plot._given_table import refuse_with_table
+from lookalike.plot._table_arguments import refuse_with_table
 
 __all__ = ["RemovalBySource", "SourceRemoval", "removal_by_source"]
 

@@ -11,7 +11,7 @@ from lookalike._found import Found
 from lookalike._measure import Audit, Tuned
 from lookalike._options import refused
 from lookalike.errors import OptionError
-from lookalike.plot._given_table import refuse_with_table
+from lookalike.plot._table_arguments import refuse_with_table
 
 __all__ = ["MeasuredRecall", "SCurve", "s_curve"]
 

@@ -10,7 +10,7 @@ from typing import Any
 from lookalike._found import Found
 from lookalike._measure import Tuned
 from lookalike._options import refused, whole_option
-from lookalike.plot._given_table import refuse_with_table
+from lookalike.plot._table_arguments import refuse_with_table
 
 __all__ = ["SimilarityHistogram", "similarity_histogram"]
 

@@ -1,7 +1,8 @@
 //! The prefix trees of a `MinHashLSHForest`: sorted lists of bytes.
 
+use parking_lot::Mutex;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -178,7 +179,7 @@ impl Forest {
     }
 
     fn sort_tree(forest: &Py<Self>, sorting: &Mutex<()>, number: usize) -> PyResult<()> {
-        let alone = sorting.lock().unwrap_or_else(PoisonError::into_inner);
+        let alone = sorting.lock();
         let (sorted, fresh) = Python::attach(|py| {
             let this = forest.bind(py).try_borrow()?;
             let tree = this.trees.get(number);

@@ -6,6 +6,7 @@ mod categories;
 mod convert;
 mod group_sizes;
 mod groups;
+mod index_class;
 pub(crate) mod interruptible;
 mod json;
 mod open_index;
@@ -13,9 +14,8 @@ mod originals;
 mod query;
 mod read;
 mod settings;
-mod stored;
 mod survivors;
 mod table;
 
-pub(crate) use stored::StoredIndex;
+pub(crate) use index_class::StoredIndex;
 pub(crate) use table::check_columns;

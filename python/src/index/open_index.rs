@@ -6,11 +6,12 @@ use crate::error::index_error;
 use lookalike::index::TextPreparer;
 use lookalike::store::query::QueryBuffers;
 use lookalike::store::{Index, IndexError};
+use parking_lot::{Condvar, Mutex};
 use pyo3::prelude::*;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::ops::Deref;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::thread::{self, ThreadId};
 
 /// Maximum number of idle tools.
@@ -37,7 +38,7 @@ impl Handle {
         &self,
         work: impl FnOnce(&Index, &mut QueryTools) -> Result<T, IndexError>,
     ) -> Result<T, IndexError> {
-        let idle = lock(&self.tools).pop();
+        let idle = self.tools.lock().pop();
         let mut tools = match idle {
             Some(tools) => tools,
             None => QueryTools {
@@ -46,16 +47,12 @@ impl Handle {
             },
         };
         let done = work(&self.index, &mut tools);
-        let mut idle = lock(&self.tools);
+        let mut idle = self.tools.lock();
         if idle.len() < IDLE {
             idle.push(tools);
         }
         done
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// An index that was opened by this process. A process forked from it shares the file positions,
@@ -79,12 +76,12 @@ struct Calls {
 impl Calls {
     fn begin(&self) -> ThreadId {
         let thread = thread::current().id();
-        *lock(&self.of).entry(thread).or_default() += 1;
+        *self.of.lock().entry(thread).or_default() += 1;
         thread
     }
 
     fn end(&self, thread: ThreadId) {
-        let mut of = lock(&self.of);
+        let mut of = self.of.lock();
         if let Entry::Occupied(mut calls) = of.entry(thread) {
             *calls.get_mut() -= 1;
             if *calls.get() == 0 {
@@ -100,9 +97,8 @@ impl Calls {
     fn wait(&self) -> bool {
         let this = thread::current().id();
         let is_busy = |of: &HashMap<ThreadId, usize>| !of.is_empty() && !of.contains_key(&this);
-        let of = lock(&self.of);
-        let waited = self.ended.wait_timeout_while(of, PATIENCE, |of| is_busy(of));
-        let (of, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        let mut of = self.of.lock();
+        self.ended.wait_while_for(&mut of, |of| is_busy(of), PATIENCE);
         is_busy(&of)
     }
 }
@@ -167,7 +163,7 @@ impl OpenIndex {
 
     /// Whether it is closed for this process.
     pub(super) fn is_closed(&self) -> bool {
-        self.is_forked() || lock(&self.handle).is_none()
+        self.is_forked() || self.handle.lock().is_none()
     }
 
     fn is_forked(&self) -> bool {
@@ -189,7 +185,7 @@ impl OpenIndex {
                  with lookalike.Index.open"
             )));
         }
-        let here = lock(&self.handle);
+        let here = self.handle.lock();
         let handle = here.clone().ok_or_else(|| {
             StoreError::new_err(format!(
                 "{name} is closed: open it again with lookalike.Index.open"
@@ -226,7 +222,7 @@ impl OpenIndex {
         if self.is_forked() {
             return Ok(());
         }
-        let handle = lock(&self.handle).take();
+        let handle = self.handle.lock().take();
         py.detach(move || drop(handle));
         while py.detach(|| self.calls.wait()) {
             py.check_signals()?;
@@ -237,7 +233,7 @@ impl OpenIndex {
 
 impl Drop for OpenIndex {
     fn drop(&mut self) {
-        let handle = self.handle.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        let handle = self.handle.get_mut().take();
         if self.is_forked() {
             std::mem::forget(handle);
             return;
@@ -246,7 +242,7 @@ impl Drop for OpenIndex {
         // Threads that close it must not wait for the lock that this thread holds.
         let handle = Mutex::new(Some(handle));
         let _ = Python::try_attach(|py| {
-            let handle = lock(&handle).take();
+            let handle = handle.lock().take();
             py.detach(move || drop(handle));
         });
     }

@@ -79,8 +79,7 @@ impl DecidedRows {
         }
         let measures = [Measure::Jaccard, Measure::Containment];
         for (column, measure) in self.similarities.iter_mut().zip(measures) {
-            let text = overlap.map(|overlap| overlap.six_decimals_of(measure));
-            column.append_option(text.and_then(|text| text.parse().ok()));
+            column.append_option(overlap.map(|overlap| overlap.rounded(measure)));
         }
     }
 

@@ -6,9 +6,9 @@ use crate::error::run_error;
 use crate::table::ArrowTable;
 use lookalike::error::Error;
 use lookalike::progress::Interruption;
+use parking_lot::Mutex;
 use pyo3::prelude::*;
 use std::sync::mpsc::{Receiver, sync_channel};
-use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 /// Takes the rows of a table.
@@ -50,7 +50,7 @@ impl DecidedTables {
 
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<ArrowTable>> {
         let received = py.detach(|| {
-            let mut rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut rows = self.rows.lock();
             let received = rows.as_ref().map(Receiver::recv);
             if !matches!(received, Some(Ok(Ok(Some(_))))) {
                 *rows = None;

@@ -160,7 +160,9 @@ pub(super) fn write_text(
     }
     let by = match audit.judged_by {
         JudgedBy::Pairs => "Found is what is among the pairs that were reported.",
-        JudgedBy::Groups => "Found means by the groups: not both documents of the pair were kept.",
+        JudgedBy::Groups => {
+            "A pair counts as found if the groups remove at least one of its documents."
+        }
     };
     let predicted = match params.recall_caveat() {
         Some(caveat) => caveat.to_string(),

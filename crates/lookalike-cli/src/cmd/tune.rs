@@ -3,8 +3,8 @@
 
 mod args;
 mod layout;
-mod measured;
 mod plan;
+mod sample_advice;
 
 use super::{CommandError, CommandResult};
 use crate::exit_code::ExitCode;
@@ -16,8 +16,8 @@ use lookalike::core::params::Params;
 use lookalike::error::Error;
 use lookalike::report::Output;
 use lookalike::report::phrases::one_line;
-use measured::SampleAdvice;
 use plan::PlanOutput;
+use sample_advice::SampleAdvice;
 use std::fs;
 use std::io::{self, Write};
 use std::path::Path;

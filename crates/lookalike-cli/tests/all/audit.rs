@@ -25,12 +25,14 @@ fn audit(place: &Place, report: &Value, more: &[&str]) -> crate::command::Run {
 fn a_run_is_measured() {
     let (place, report) = place();
     let out = audit(&place, &report, &[]).ok();
-    for text in ["Recall is 1.0000 (predicted", "This is known, not estimated", "by the groups"] {
+    for text in
+        ["Recall is 1.0000 (predicted", "This is known, not estimated", "if the groups remove"]
+    {
         assert!(out.contains(text), "{text}: {out}");
     }
     assert!(!out.contains("confidence") && !out.contains("would make it"), "{out}");
     let out = audit(&place, &report, &["--sample", "100"]).ok();
-    for text in ["Recall is 0.", " to 1.0000 (95 % confidence", "by the groups", "\nall "] {
+    for text in ["Recall is 0.", " to 1.0000 (95 % confidence", "if the groups remove", "\nall "] {
         assert!(out.contains(text), "{text}: {out}");
     }
     let by_pairs = audit(&place, &report, &["--pairs", "pairs.csv", "--json", "--threads", "2"]);

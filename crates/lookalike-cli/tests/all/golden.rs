@@ -59,6 +59,23 @@ const COMMANDS: &[(&str, &[&str])] = &[
     ("query ix sample/lost-cat.txt --json", &[]),
     ("query ix sample/recipe-lentil-soup.txt --nearest 5", &[]),
     ("query ic sample/recipe-lentil-soup.txt --json", &[]),
+    ("dedup c.jsonl -o d.jsonl --removed gone.csv", &["d.jsonl", "gone.csv"]),
+    ("passages sample --min-words 10 --json", &[]),
+    ("passages sample --min-words 10 -o p.csv --report p.html", &["p.csv", "p.html"]),
+    ("passages sample --min-words 10 -o p.jsonl", &["p.jsonl"]),
+    (
+        "contamination sample --against items.jsonl -o i.jsonl --drop drop.jsonl --report i.html",
+        &["i.jsonl", "drop.jsonl", "i.html"],
+    ),
+    ("shard plan job c.jsonl --tasks 3", &[]),
+    ("shard keys job", &[]),
+    ("shard connect job", &[]),
+    ("shard components job", &[]),
+    ("shard decide job", &[]),
+    ("shard finish job -o s.csv", &["s.csv"]),
+    ("index create iw c.jsonl -t 0.5", &[]),
+    ("index compact iw", &["iw/0000000001.seg"]),
+    ("watch sample --index iw --once --json --settle 0s", &[]),
 ];
 
 fn copy(from: &Path, to: &Path) {
@@ -110,6 +127,8 @@ fn every_output_has_its_golden_bytes() {
     place.file("sample.truth.csv", fs::read(root().join("fixtures/sample.truth.csv")).unwrap());
     let documents = collection(30);
     place.file("c.jsonl", jsonl(&documents));
+    let soup = fs::read_to_string(place.path("sample/recipe-lentil-soup.txt")).unwrap();
+    place.file("items.jsonl", jsonl(&[("soup".to_owned(), soup)]));
     let rows = documents.iter().map(|(id, text)| format!("{id},{text}\n"));
     place.file("c.csv", format!("id,text\n{}", rows.collect::<String>()));
     let folder = fs::canonicalize(place.path("")).unwrap().to_str().unwrap().to_owned();

@@ -4,10 +4,10 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests, too")]
 
 use crate::command::{Place, is_soak};
+use parking_lot::Mutex;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 pub(crate) struct Served {
@@ -89,7 +89,7 @@ fn what_was_acknowledged_outlives_a_kill() {
         let id = format!("d{}", next.fetch_add(1, Ordering::Relaxed));
         let body = format!("{{\"text\":\"the words of document {id} are these\"}}");
         match ask(address, "PUT", &format!("/v1/documents/{id}"), &body) {
-            Some((201, _)) => acknowledged.lock().unwrap().push(id),
+            Some((201, _)) => acknowledged.lock().push(id),
             Some((status, body)) => panic!("{status} {body}"),
             None => return,
         }
@@ -98,13 +98,13 @@ fn what_was_acknowledged_outlives_a_kill() {
         for _ in 0..8 {
             scope.spawn(|| send(&served.address));
         }
-        while acknowledged.lock().unwrap().len() < 200 {
+        while acknowledged.lock().len() < 200 {
             std::thread::sleep(std::time::Duration::from_millis(2));
         }
         served.signal("-KILL");
     });
     assert_eq!(served.end().0, None);
-    let acknowledged = acknowledged.into_inner().unwrap();
+    let acknowledged = acknowledged.into_inner();
     assert!(acknowledged.len() >= 200);
     let served = Served::start(&place, &["--log", "off"]);
     for id in &acknowledged {
@@ -133,7 +133,7 @@ impl Acknowledged {
             let id = format!("d{number}");
             let body = format!("{{\"text\":\"the words of document {id} are these\"}}");
             match ask(address, "PUT", &format!("/v1/documents/{id}"), &body) {
-                Some((201, _)) => self.documents.lock().unwrap().push(id),
+                Some((201, _)) => self.documents.lock().push(id),
                 Some((status, body)) => panic!("{status} {body}"),
                 None => return,
             }
@@ -145,7 +145,7 @@ impl Acknowledged {
                  \"note\":\"{note}\"}}]}}"
             );
             match ask(address, "POST", "/v1/decisions", &body) {
-                Some((200, _)) => self.decisions.lock().unwrap().push(note),
+                Some((200, _)) => self.decisions.lock().push(note),
                 // Two equal documents are no pair.
                 Some((422, _)) if number == 0 => {}
                 Some((status, body)) => panic!("{status} {body}"),
@@ -155,7 +155,7 @@ impl Acknowledged {
     }
 
     fn count(&self) -> usize {
-        self.documents.lock().unwrap().len() + self.decisions.lock().unwrap().len()
+        self.documents.lock().len() + self.decisions.lock().len()
     }
 }
 
@@ -188,7 +188,7 @@ fn decisions_that_were_acknowledged_outlive_kills() {
         });
         assert_eq!(served.end().0, None);
         let log = noted(&place);
-        let decisions = acknowledged.decisions.lock().unwrap();
+        let decisions = acknowledged.decisions.lock();
         // Those of a request are stored together: all or none.
         assert!(log.chunks(2).all(|two| two.len() == 2 && two[0] == two[1]), "kill {kill}");
         let there: std::collections::HashSet<&String> = log.iter().collect();
@@ -197,7 +197,7 @@ fn decisions_that_were_acknowledged_outlive_kills() {
         assert!(log.len() >= 2 * decisions.len());
     }
     let served = Served::start(&place, &["--log", "off"]);
-    for id in &*acknowledged.documents.lock().unwrap() {
+    for id in &*acknowledged.documents.lock() {
         let (status, body) = served.ask("GET", &format!("/v1/documents/{id}"), "").unwrap();
         assert_eq!(status, 200, "{id} was acknowledged and is gone: {body}");
     }

@@ -35,7 +35,7 @@ impl ConnectedRuns {
     /// run.
     ///
     /// # Errors
-    /// The first error of `similar`.
+    /// The first error of `similar`; the runs are of no use then.
     pub(super) fn join_similar<E>(
         &mut self,
         bucket: u32,
@@ -45,32 +45,34 @@ impl ConnectedRuns {
     ) -> Result<(), E> {
         let links = &mut self.links;
         let mut merged: Option<ConnectedRun> = None;
-        let mut failed = Ok(());
-        self.buckets[bucket as usize].retain(|run| {
+        let runs = &mut self.buckets[bucket as usize];
+        let mut kept = 0;
+        for at in 0..runs.len() {
+            let run = runs[at];
             let mut node = run.first;
-            while failed.is_ok() && node != NONE && !sets.is_joined(run.member, member) {
+            while node != NONE && !sets.is_joined(run.member, member) {
                 let ListEntry { entry: earlier, next } = links[node as usize];
                 node = next;
-                match similar(earlier) {
-                    Ok(true) => sets.join(earlier, member),
-                    Ok(false) => {}
-                    Err(error) => failed = Err(error),
+                if similar(earlier)? {
+                    sets.join(earlier, member);
                 }
             }
             if !sets.is_joined(run.member, member) {
-                return true;
+                runs[kept] = run;
+                kept += 1;
+                continue;
             }
             let first = match merged {
                 Some(merged) => {
                     links[run.last as usize].next = merged.first;
                     ConnectedRun { first: run.first, ..merged }
                 }
-                None => *run,
+                None => run,
             };
             merged = Some(first);
-            false
-        });
-        self.buckets[bucket as usize].extend(merged);
-        failed
+        }
+        runs.truncate(kept);
+        runs.extend(merged);
+        Ok(())
     }
 }

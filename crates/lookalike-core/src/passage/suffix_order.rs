@@ -6,6 +6,9 @@
 //! Park, *Linear-Time Longest-Common-Prefix Computation in Suffix Arrays*, 2001. Libraries sort the
 //! bytes of one text; here are several sequences of numbers, few of them: passages are joined to
 //! unitigs before.
+//!
+//! No crate has been compared. `cargo x bench passages` measures all of the search;
+//! `bench/README.md` has suffix arrays of whole collections next to it (November 2026).
 
 use std::ops::Range;
 

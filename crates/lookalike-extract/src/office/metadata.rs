@@ -59,10 +59,11 @@ fn optional(
     fields: &mut Fields,
 ) -> Result<(), ExtractError> {
     let xml = package.xml(name);
-    match xml.and_then(|xml| xml.map_or(Ok(()), |xml| set(&xml, package, names, fields))) {
-        Err(failure @ (ExtractError::Limit { .. } | ExtractError::TooSlow { .. })) => Err(failure),
-        _ => Ok(()),
+    let read = xml.and_then(|xml| xml.map_or(Ok(()), |xml| set(&xml, package, names, fields)));
+    if let Err(failure @ (ExtractError::Limit { .. } | ExtractError::TooSlow { .. })) = read {
+        return Err(failure);
     }
+    Ok(())
 }
 
 fn set(

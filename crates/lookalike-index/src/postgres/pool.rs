@@ -3,11 +3,12 @@
 use super::address::Address;
 use super::failure::{failure, is_lost};
 use crate::error::IndexError;
+use parking_lot::Mutex;
 use postgres::fallible_iterator::FallibleIterator;
 use postgres::types::ToSql;
 use postgres::{Client, Error, Row, SimpleQueryMessage, Statement};
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// Maximum number of idle connections.
 const MAX_IDLE: usize = 16;
@@ -113,8 +114,8 @@ impl ConnectionPool {
         Ok(Session { client, statements: BTreeMap::new() })
     }
 
-    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Session>> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    fn idle(&self) -> parking_lot::MutexGuard<'_, Vec<Session>> {
+        self.idle.lock()
     }
 }
 

@@ -18,6 +18,8 @@ const COLUMNS: &str = "v.doc, v.id, v.version, v.original, v.added, v.ended, v.m
 pub(super) struct VersionRecord {
     pub(super) id: String,
     pub(super) version: DocumentVersion,
+    /// Bytes of the hash of its original; `None` where the original is missing.
+    hash_bytes: Option<usize>,
     checksum: i64,
 }
 
@@ -27,10 +29,15 @@ impl VersionRecord {
     /// # Errors
     /// [`IndexError::Damaged`].
     pub(super) fn verify(&self) -> Result<(), IndexError> {
-        if self.checksum == checksum::version(&self.id, &self.version) {
+        let expected = size_of::<OriginalHash>();
+        let why = if self.checksum != checksum::version(&self.id, &self.version) {
+            "the checksum of its row is wrong".to_owned()
+        } else if let Some(got) = self.hash_bytes.filter(|got| *got != expected) {
+            format!("the SHA-256 of its original has {got} bytes, not {expected} bytes")
+        } else {
             return Ok(());
-        }
-        Err(damaged(&self.id, self.version.number, "the checksum of its row is wrong"))
+        };
+        Err(damaged(&self.id, self.version.number, &why))
     }
 }
 
@@ -75,7 +82,8 @@ fn select(
 
 fn version(row: &Row) -> Result<VersionRecord, IndexError> {
     let number = |at| column::<i64>(row, "versions", at).map(i64::cast_unsigned);
-    // The hash is missing where the original is; `originals::read` reports that.
+    // The hash is missing where the original is; `originals::read` reports that. One of another
+    // length is reported by `verify`, so that damaged rows can be removed.
     let sha256: Option<&[u8]> = column(row, "originals", 10)?;
     let version = DocumentVersion {
         document: number(0)?,
@@ -90,7 +98,8 @@ fn version(row: &Row) -> Result<VersionRecord, IndexError> {
         bytes: column::<Option<i64>>(row, "originals", 11)?.unwrap_or(0).cast_unsigned(),
     };
     let id: String = column(row, "versions", 1)?;
-    Ok(VersionRecord { id, version, checksum: column(row, "versions", 9)? })
+    let hash_bytes = sha256.map(<[u8]>::len);
+    Ok(VersionRecord { id, version, hash_bytes, checksum: column(row, "versions", 9)? })
 }
 
 /// The text of a version that has ended; `None` if there is no such version, or if it was stored

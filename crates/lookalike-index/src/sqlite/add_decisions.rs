@@ -2,7 +2,6 @@
 
 use super::catalogue;
 use super::index_state::IndexState;
-use super::lock::lock;
 use crate::checksum;
 use crate::decision_log;
 use crate::error::IndexError;
@@ -14,7 +13,7 @@ use rusqlite::{Connection, params};
 /// As [`Backend::add_decisions`](crate::backend::Backend::add_decisions).
 pub(super) fn add(state: &IndexState, entries: &[&str]) -> Result<u64, IndexError> {
     decision_log::check(entries)?;
-    let mut guard = lock(&state.writer);
+    let mut guard = state.writer.lock();
     let writer = guard.as_mut().ok_or_else(|| state.read_only())?;
     let failed = |error| state.place.database(error);
     writer.check_log().map_err(failed)?;

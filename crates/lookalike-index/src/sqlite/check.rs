@@ -82,9 +82,7 @@ fn collect_damage<T>(
     match result {
         Ok(seen) => Ok(Some(seen)),
         Err(IndexError::DamagedCatalogue { file, why }) => {
-            let what = format!(
-                "{why}; restore a backup, or save what can be read with `lookalike index export`"
-            );
+            let what = format!("{why}; restore a backup, or export what can be read");
             let problem = IndexProblem { place: file, what, repairable: false };
             if !problems.contains(&problem) {
                 problems.push(problem);

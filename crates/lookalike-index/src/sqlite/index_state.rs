@@ -10,7 +10,6 @@ use super::categories;
 use super::decisions;
 use super::duplicates;
 use super::index_folder::IndexFolder;
-use super::lock::lock;
 use super::merge_signal::MergeSignal;
 use super::originals::Originals;
 use super::posting::{PostingList, id_key};
@@ -29,8 +28,9 @@ use crate::entry::{IndexRecord, RecordFields};
 use crate::error::{IndexError, Unwritable};
 use crate::original::DocumentVersion;
 use crate::settings::IndexSettings;
+use parking_lot::{Mutex, MutexGuard};
 use rusqlite::Connection;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Bytes of a page of the catalogue.
@@ -78,12 +78,12 @@ impl IndexState {
 
     /// The current view.
     pub(super) fn view(&self) -> Arc<PostingView> {
-        Arc::clone(&lock(&self.view))
+        Arc::clone(&self.view.lock())
     }
 
     /// Publishes another view.
     pub(super) fn publish(&self, view: Arc<PostingView>) {
-        *lock(&self.view) = view;
+        *self.view.lock() = view;
     }
 
     /// Frees the space that is reserved for a full disk: the reserve and the log.
@@ -91,7 +91,7 @@ impl IndexState {
     /// # Errors
     /// [`IndexError::ReadOnly`].
     pub(super) fn free_reserve(&self) -> Result<(), IndexError> {
-        let guard = lock(&self.writer);
+        let guard = self.writer.lock();
         let writer = guard.as_ref().ok_or_else(|| self.read_only())?;
         reserve::release(&self.place);
         // Readers may prevent it; then the reserve has to suffice.
@@ -101,7 +101,7 @@ impl IndexState {
 
     /// Restores the size of the reserve.
     pub(super) fn fill_reserve(&self) {
-        let guard = lock(&self.writer);
+        let guard = self.writer.lock();
         let pages = guard.as_ref().map(|writer| {
             writer.connection.query_row("PRAGMA page_count", [], |row| row.get::<_, i64>(0))
         });
@@ -112,8 +112,8 @@ impl IndexState {
 
     /// Ends writing. The writer's connection is closed last, so that nothing stays in the log.
     pub(super) fn close(&self) {
-        lock(&self.idle).clear();
-        *lock(&self.writer) = None;
+        self.idle.lock().clear();
+        *self.writer.lock() = None;
     }
 
     /// The error of a write to an index that is open for reading only.
@@ -129,7 +129,7 @@ impl IndexState {
         let mut tries = 0;
         loop {
             // A reader that retries prevents others from adding later documents to the view.
-            let guard = (tries > 0).then(|| lock(&self.refreshing));
+            let guard = (tries > 0).then(|| self.refreshing.lock());
             let snapshot = self.begin()?;
             let view = self.view();
             let is_old = !self.writable && view.generation < snapshot.head.generation;
@@ -162,7 +162,7 @@ impl IndexState {
         snapshot: &FolderSnapshot,
         guard: Option<MutexGuard<'_, ()>>,
     ) -> Result<Arc<PostingView>, IndexError> {
-        let _one = guard.unwrap_or_else(|| lock(&self.refreshing));
+        let _one = guard.unwrap_or_else(|| self.refreshing.lock());
         let view = self.view();
         if self.writable
             || (view.covers(&snapshot.head) && view.generation >= snapshot.head.generation)
@@ -180,7 +180,7 @@ impl IndexState {
 
     /// Begins a read transaction.
     pub(super) fn begin(self: &Arc<Self>) -> Result<FolderSnapshot, IndexError> {
-        let idle = lock(&self.idle).pop();
+        let idle = self.idle.lock().pop();
         let reading = match idle.filter(|reading| reading.is_current(&self.place)) {
             Some(reading) => reading,
             None => ReadConnection::open(&self.place)?,
@@ -232,7 +232,7 @@ impl Drop for FolderSnapshot {
         let Some(reading) = self.reading.take() else { return };
         let connection = &reading.connection;
         let ended = connection.prepare_cached("ROLLBACK").and_then(|mut end| end.execute([]));
-        let mut idle = lock(&self.state.idle);
+        let mut idle = self.state.idle.lock();
         if ended.is_ok() && idle.len() < IDLE {
             idle.push(reading);
         }
@@ -396,7 +396,7 @@ mod tests {
         let state = Arc::new(folder::open_for_writing(&place, Duration::ZERO, tuning).unwrap());
         let head = state.begin().unwrap().head;
         let panicking = std::panic::AssertUnwindSafe(|| {
-            let mut guard = lock(&state.writer);
+            let mut guard = state.writer.lock();
             let work =
                 |writer: &mut CatalogueWriter, _: &mut PostingView| -> Result<(), IndexError> {
                     writer.head.last += 7;

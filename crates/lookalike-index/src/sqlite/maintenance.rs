@@ -6,7 +6,6 @@ use super::checksums;
 use super::id_filter::IdFilter;
 use super::index_folder::IndexFolder;
 use super::index_state::IndexState;
-use super::lock::lock;
 use super::merge::{merge, swap};
 use super::originals::Originals;
 use super::posting_view::collect_run;
@@ -94,7 +93,7 @@ fn repeat_sparingly(
 /// Merges all postings to one segment.
 fn merge_to_one(state: &Arc<IndexState>) -> Result<(), IndexError> {
     {
-        let mut guard = lock(&state.writer);
+        let mut guard = state.writer.lock();
         let writer = guard.as_mut().ok_or_else(|| state.read_only())?;
         if state.view().tail() > 0 {
             let mut made = None;
@@ -144,7 +143,7 @@ fn any_dead(state: &Arc<IndexState>) -> Result<bool, IndexError> {
 
 /// Removes at most `most` expired documents; returns how many.
 fn remove_expired(state: &IndexState, now: i64, most: usize) -> Result<usize, IndexError> {
-    let mut guard = lock(&state.writer);
+    let mut guard = state.writer.lock();
     let writer = guard.as_mut().ok_or_else(|| state.read_only())?;
     let sql = "SELECT doc FROM docs WHERE expires <= ?1 LIMIT ?2";
     let find = |connection: &Connection| -> rusqlite::Result<Vec<u32>> {
@@ -177,7 +176,7 @@ fn remove_expired(state: &IndexState, now: i64, most: usize) -> Result<usize, In
 fn remove_unused_originals(state: &IndexState) -> Result<(), IndexError> {
     let mut after = 0;
     loop {
-        let mut guard = lock(&state.writer);
+        let mut guard = state.writer.lock();
         let writer = guard.as_mut().ok_or_else(|| state.read_only())?;
         let next = writer.transaction(state, |writer, _| {
             let sql = "SELECT original FROM originals WHERE original > ?1
@@ -212,7 +211,7 @@ fn remove_unused_originals(state: &IndexState) -> Result<(), IndexError> {
 fn release_pages(state: &IndexState, full: &mut bool) -> Result<(), IndexError> {
     repeat_sparingly(state, full, PAGES_AT_ONCE, |most| {
         let failed = |error| state.place.database(error);
-        let guard = lock(&state.writer);
+        let guard = state.writer.lock();
         let writer = guard.as_ref().ok_or_else(|| state.read_only())?;
         let connection = &writer.connection;
         let free: u32 =
@@ -245,7 +244,7 @@ pub(super) fn repair(state: &Arc<IndexState>) -> Result<(), IndexError> {
     let _one = state.signal.exclusive();
     let failed = |error| state.place.database(error);
     let (old, new, changes) = {
-        let mut guard = lock(&state.writer);
+        let mut guard = state.writer.lock();
         let writer = guard.as_mut().ok_or_else(|| state.read_only())?;
         writer.connection.execute_batch("REINDEX").map_err(failed)?;
         writer.transaction(state, |writer, _| {

@@ -3,7 +3,6 @@
 use super::catalogue;
 use super::catalogue_writer::CatalogueWriter;
 use super::index_state::IndexState;
-use super::lock::lock;
 use super::posting::{Posting, PostingList};
 use super::segment::{PostingCursor, Segment};
 use super::segment_file::SegmentFile;
@@ -53,7 +52,7 @@ impl<'a> SegmentMerge<'a> {
         segments: &[Arc<Segment>],
     ) -> Result<Option<Self>, IndexError> {
         let name = {
-            let mut guard = lock(&state.writer);
+            let mut guard = state.writer.lock();
             let writer = guard.as_mut().ok_or_else(|| state.read_only())?;
             // The transaction that added a segment may have been rolled back.
             let view = state.view();
@@ -189,7 +188,7 @@ pub(super) fn swap(
     changes: u64,
     also: impl FnOnce(&mut CatalogueWriter),
 ) -> Result<(), IndexError> {
-    let mut guard = lock(&state.writer);
+    let mut guard = state.writer.lock();
     let writer = guard.as_mut().ok_or_else(|| state.read_only())?;
     let place = &state.place;
     writer.transaction(state, |writer, view| {

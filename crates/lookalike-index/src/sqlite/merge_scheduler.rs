@@ -6,13 +6,12 @@
 //! full speed.
 
 use super::index_state::IndexState;
-use super::lock::lock;
 use super::merge::SegmentMerge;
 use super::merge_signal::MergeSignal;
 use super::posting_view::PostingView;
 use super::segment::Segment;
 use crate::error::IndexError;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Documents added per document of a merge by the time it is due.
@@ -28,10 +27,9 @@ impl MergeSignal {
             return;
         }
         let most = 10 * state.tuning.fan_out;
-        let mut flags = lock(&self.flags);
+        let mut flags = self.flags.lock();
         while state.view().segments.len() > most && !flags.failed && !flags.end {
-            let waited = self.changed.wait_timeout(flags, Duration::from_millis(20));
-            flags = waited.unwrap_or_else(PoisonError::into_inner).0;
+            self.changed.wait_for(&mut flags, Duration::from_millis(20));
         }
     }
 }
@@ -83,7 +81,8 @@ struct RunningMerges<'a> {
     running: Vec<(SegmentMerge<'a>, MergePace)>,
     /// Segments whose merge failed.
     failed_segments: Vec<Arc<Segment>>,
-    /// The error of the first.
+    /// The error of the first. It is kept until the other merges are done, which go on: they keep
+    /// queries fast, and do not depend on the failed one.
     error: Option<IndexError>,
 }
 
@@ -346,10 +345,10 @@ mod tests {
         let above = tempfile::tempdir().unwrap();
         let path = above.path().join("index");
         let state = unmerged(&path);
-        lock(&state.signal.flags).waiters = 1;
+        state.signal.flags.lock().waiters = 1;
         merge_all(&state).unwrap();
         assert_eq!((state.view().segments.len(), files(&path)), (40, 40));
-        lock(&state.signal.flags).waiters = 0;
+        state.signal.flags.lock().waiters = 0;
         // One that is given up half done leaves nothing behind.
         let segments = state.view().segments.clone();
         let mut merge = SegmentMerge::begin(&state, &segments).unwrap().unwrap();

@@ -1,7 +1,5 @@
 //! Signals between writers and the thread that merges segments.
-
-use super::lock::lock;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::time::Duration;
 
 /// Signals between writers and the thread that merges segments.
@@ -29,24 +27,24 @@ pub(super) struct SignalFlags {
 impl MergeSignal {
     /// Signals a new segment.
     pub(super) fn flushed(&self) {
-        let mut flags = lock(&self.flags);
+        let mut flags = self.flags.lock();
         (flags.flushed, flags.failed) = (true, false);
         self.changed.notify_all();
     }
 
     /// Ends the thread after the merges that are running.
     pub(super) fn end(&self) {
-        lock(&self.flags).end = true;
+        self.flags.lock().end = true;
         self.changed.notify_all();
     }
 
     /// Prevents other threads from merging or rebuilding segments until the guard is dropped.
     /// Running merges are abandoned.
     pub(super) fn exclusive(&self) -> MutexGuard<'_, ()> {
-        lock(&self.flags).waiters += 1;
+        self.flags.lock().waiters += 1;
         self.changed.notify_all();
-        let turn = lock(&self.turn);
-        let mut flags = lock(&self.flags);
+        let turn = self.turn.lock();
+        let mut flags = self.flags.lock();
         // Abandoned merges are planned again after this turn.
         (flags.waiters, flags.flushed) = (flags.waiters - 1, true);
         self.changed.notify_all();
@@ -56,34 +54,35 @@ impl MergeSignal {
     /// Waits for work; `None` when the thread must end.
     pub(super) fn next(&self) -> Option<MutexGuard<'_, ()>> {
         let idle = |flags: &mut SignalFlags| (!flags.flushed || flags.waiters > 0) && !flags.end;
-        let waited = self.changed.wait_while(lock(&self.flags), idle);
-        let mut flags = waited.unwrap_or_else(PoisonError::into_inner);
+        let mut flags = self.flags.lock();
+        self.changed.wait_while(&mut flags, idle);
         flags.flushed = false;
         let ends = flags.end;
         drop(flags);
-        (!ends).then(|| lock(&self.turn))
+        (!ends).then(|| self.turn.lock())
     }
 
     /// Waits up to `timeout` for a new segment or another signal.
     pub(super) fn pause(&self, timeout: Duration) {
         let idle = |flags: &mut SignalFlags| !flags.flushed && flags.waiters == 0 && !flags.end;
-        let waited = self.changed.wait_timeout_while(lock(&self.flags), timeout, idle);
-        waited.unwrap_or_else(PoisonError::into_inner).0.flushed = false;
+        let mut flags = self.flags.lock();
+        self.changed.wait_while_for(&mut flags, idle, timeout);
+        flags.flushed = false;
     }
 
     /// Whether the thread must end.
     pub(super) fn ends(&self) -> bool {
-        lock(&self.flags).end
+        self.flags.lock().end
     }
 
     /// Whether a thread waits for exclusive access.
     pub(super) fn has_waiters(&self) -> bool {
-        lock(&self.flags).waiters > 0
+        self.flags.lock().waiters > 0
     }
 
     /// Records whether the last merges succeeded.
     pub(super) fn merged(&self, is_done: bool) {
-        lock(&self.flags).failed = !is_done;
+        self.flags.lock().failed = !is_done;
         self.changed.notify_all();
     }
 }

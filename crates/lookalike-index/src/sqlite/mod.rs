@@ -27,7 +27,6 @@ mod id_filter;
 mod index_folder;
 mod index_state;
 mod layout;
-mod lock;
 mod maintenance;
 mod merge;
 mod merge_scheduler;
@@ -61,7 +60,6 @@ use crate::error::IndexError;
 use crate::settings::IndexSettings;
 use index_folder::IndexFolder;
 use index_state::IndexState;
-use lock::lock;
 use std::path::Path;
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -255,7 +253,7 @@ impl Backend for FolderBackend {
     }
 
     fn announce_service(&self, address: &str) -> Result<(), IndexError> {
-        match lock(&self.state.writer).as_mut() {
+        match self.state.writer.lock().as_mut() {
             Some(writer) => writer
                 .announce_service(address)
                 .map_err(|error| self.state.place.writing(&self.state.place.lock(), error)),

@@ -66,7 +66,7 @@ fn rights_error(place: &IndexFolder, error: &rusqlite::Error) -> IndexError {
         why: format!(
             "its catalogue cannot be read safely ({error}): reading shares catalog.sqlite-wal and \
              catalog.sqlite-shm with a writer; give this user the right to write to the folder \
-             and its files, or read a copy made by `lookalike index backup`"
+             and its files, or read a backup of the index"
         ),
         transient: false,
     }

@@ -17,18 +17,23 @@ const COLUMNS: &str = "doc, id, version, versions.original, added, ended, modifi
 pub(super) struct VersionRow {
     pub(super) id: String,
     pub(super) version: DocumentVersion,
+    /// Bytes of the hash of its original; `None` where the original is missing.
+    hash_bytes: Option<usize>,
     checksum: i64,
 }
 
 impl VersionRow {
     pub(super) fn new(id: &str, version: DocumentVersion) -> Self {
-        Self { id: id.to_owned(), version, checksum: 0 }
+        let hash_bytes = Some(version.sha256.len());
+        Self { id: id.to_owned(), version, hash_bytes, checksum: 0 }
     }
 
     fn of(row: &Row<'_>) -> rusqlite::Result<Self> {
         let number = |at| row.get::<_, i64>(at).map(i64::cast_unsigned);
-        // The hash is missing where the original is; `read` of the original reports that.
+        // The hash is missing where the original is; `read` of the original reports that. One of
+        // another length is reported by `verify`, so that damaged rows can be removed.
         let sha256: Option<Vec<u8>> = row.get(10)?;
+        let hash_bytes = sha256.as_ref().map(Vec::len);
         let version = DocumentVersion {
             document: number(0)?,
             number: number(2)?,
@@ -41,7 +46,7 @@ impl VersionRow {
             sha256: sha256.and_then(|hash| OriginalHash::try_from(hash).ok()).unwrap_or_default(),
             bytes: row.get::<_, Option<i64>>(11)?.unwrap_or(0).cast_unsigned(),
         };
-        Ok(Self { id: row.get(1)?, version, checksum: row.get(9)? })
+        Ok(Self { id: row.get(1)?, version, hash_bytes, checksum: row.get(9)? })
     }
 
     /// The checksum of its columns.
@@ -54,12 +59,17 @@ impl VersionRow {
     /// # Errors
     /// [`IndexError::Damaged`].
     pub(super) fn verify(&self, place: &IndexFolder) -> Result<(), IndexError> {
-        if self.checksum == self.computed_checksum() {
+        let expected = size_of::<OriginalHash>();
+        let why = if self.checksum != self.computed_checksum() {
+            "the checksum of its row is wrong".to_owned()
+        } else if let Some(got) = self.hash_bytes.filter(|got| *got != expected) {
+            format!("the SHA-256 of its original has {got} bytes, not {expected} bytes")
+        } else {
             return Ok(());
-        }
+        };
         let (number, id) = (self.version.number, shortened_id(&self.id));
         let what = format!("version {number} of document {id:?} of {}", place.name);
-        Err(IndexError::Damaged { what, why: "the checksum of its row is wrong".to_owned() })
+        Err(IndexError::Damaged { what, why })
     }
 
     /// Writes the row, in place of that of its document if there is one.

@@ -7,7 +7,6 @@ use super::document_numbers::numbers;
 use super::id_filter::IdFilter;
 use super::index_folder::IndexFolder;
 use super::index_state::IndexState;
-use super::lock::lock;
 use super::posting::{Posting, PostingList, PostingRun, id_key};
 use super::posting_view::PostingView;
 use super::remove_rows::{remove_rows, remove_text};
@@ -82,7 +81,7 @@ fn attempt(state: &IndexState, changes: &[Change<'_>]) -> Result<Vec<ChangeOutco
     for entry in changes.iter().filter_map(Change::entry) {
         state.settings.check_entry(entry)?;
     }
-    let mut guard = lock(&state.writer);
+    let mut guard = state.writer.lock();
     let writer = guard.as_mut().ok_or_else(|| state.read_only())?;
     if changes.is_empty() {
         return Ok(Vec::new());

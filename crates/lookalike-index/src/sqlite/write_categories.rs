@@ -3,7 +3,6 @@
 use super::catalogue;
 use super::categories;
 use super::index_state::IndexState;
-use super::lock::lock;
 use crate::category_table::{self, CategoryMember};
 use crate::checksum;
 use crate::error::IndexError;
@@ -20,7 +19,7 @@ pub(super) fn replace(
     new: &[CategoryMember],
 ) -> Result<u64, IndexError> {
     category_table::check(model)?;
-    let mut guard = lock(&state.writer);
+    let mut guard = state.writer.lock();
     let writer = guard.as_mut().ok_or_else(|| state.read_only())?;
     let failed = |error| state.place.database(error);
     writer.check_log().map_err(failed)?;
@@ -55,7 +54,7 @@ pub(super) fn add_members(
     through: u64,
     new: &[CategoryMember],
 ) -> Result<bool, IndexError> {
-    let mut guard = lock(&state.writer);
+    let mut guard = state.writer.lock();
     let writer = guard.as_mut().ok_or_else(|| state.read_only())?;
     let failed = |error| state.place.database(error);
     writer.check_log().map_err(failed)?;

@@ -3,7 +3,6 @@
 use super::catalogue;
 use super::document_numbers::numbers;
 use super::index_state::IndexState;
-use super::lock::lock;
 use super::posting::id_key;
 use crate::checksum;
 use crate::duplicate_table::{self, DuplicateEntry};
@@ -16,7 +15,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 /// As [`Backend::add_duplicates`](crate::backend::Backend::add_duplicates).
 pub(super) fn add(state: &IndexState, entries: &[DuplicateEntry<'_>]) -> Result<u64, IndexError> {
     duplicate_table::check(entries)?;
-    let mut guard = lock(&state.writer);
+    let mut guard = state.writer.lock();
     let writer = guard.as_mut().ok_or_else(|| state.read_only())?;
     let failed = |error| state.place.database(error);
     writer.check_log().map_err(failed)?;

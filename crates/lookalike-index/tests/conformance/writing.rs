@@ -3,7 +3,7 @@
 use super::documents::{Document, Maker, settings};
 use super::{ALL, Place, assert_clean, candidates, everything, now};
 use lookalike_index::IndexError;
-use lookalike_index::backend::{Change, ChangeOutcome, bucket_keys};
+use lookalike_index::backend::{Change, ChangeOutcome, Snapshot, bucket_keys};
 use lookalike_index::entry::{IndexRecord, MAX_ID_BYTES, RecordFields};
 use lookalike_index::settings::StoredContent;
 
@@ -298,7 +298,34 @@ pub fn scanning_goes_page_by_page<P: Place>(fresh: impl Fn() -> P) {
     });
     assert!(matches!(ended, Err(IndexError::NoSets { .. })));
     assert_eq!(count, 1);
+    errors_of_another_kind_end_the_reading(&mut *snapshot);
     assert_eq!(everything(&mut *snapshot), all, "it goes on as before");
+}
+
+/// An error that no index knows.
+#[derive(Debug, PartialEq)]
+enum Full {
+    At(u64),
+    Index,
+}
+
+impl From<IndexError> for Full {
+    fn from(_: IndexError) -> Self {
+        Self::Index
+    }
+}
+
+fn errors_of_another_kind_end_the_reading(snapshot: &mut dyn Snapshot) {
+    let mut numbers = Vec::new();
+    snapshot.try_scan(0, 9, ALL, |record| Ok::<_, Full>(numbers.push(record.number))).unwrap();
+    let mut seen = 0;
+    let mut second = |record: &IndexRecord| {
+        seen += 1;
+        if record.number == numbers[1] { Err(Full::At(record.number)) } else { Ok(()) }
+    };
+    assert_eq!(snapshot.try_scan(0, 9, ALL, &mut second), Err(Full::At(numbers[1])));
+    assert_eq!(snapshot.try_records(&numbers, ALL, &mut second), Err(Full::At(numbers[1])));
+    assert_eq!(seen, 4);
 }
 
 /// What is not wanted is not there.

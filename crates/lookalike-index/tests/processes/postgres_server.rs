@@ -5,12 +5,13 @@
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 use ::postgres::{Client, NoTls};
+use parking_lot::Mutex;
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 /// How long a server may take to start.
@@ -145,13 +146,11 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         let Some(watcher) = &self.watcher else { return };
-        if let Ok(mut both) = watcher.lock() {
-            let [watcher, server] = &mut *both;
-            // The end of what it reads is what it waits for.
-            drop(watcher.stdin.take());
-            let _ = server.wait();
-            let _ = watcher.wait();
-        }
+        let [watcher, server] = &mut *watcher.lock();
+        // The end of what it reads is what it waits for.
+        drop(watcher.stdin.take());
+        let _ = server.wait();
+        let _ = watcher.wait();
     }
 }
 

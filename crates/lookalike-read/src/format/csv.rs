@@ -14,6 +14,7 @@ use crate::scratch::ReadBuffers;
 use crate::skipped::SkipReason;
 use crate::source_info::SourceInfo;
 use crate::table_problem::{Field, TableProblem};
+use crate::text_cut::{self, KeptCopier};
 use csv::ByteRecord;
 use memchr::{memchr, memchr3};
 use std::sync::OnceLock;
@@ -34,6 +35,10 @@ impl SeparatedValues {
 impl RecordFormat for SeparatedValues {
     fn cut(&self, bytes: &[u8]) -> RecordBoundary {
         cut(self.delimiter, bytes)
+    }
+
+    fn copy_text(&self, record: &[u8], options: &ReadOptions, copier: &mut KeptCopier<'_>) -> bool {
+        text_cut::separated(record, self.delimiter, self.header(), options, copier)
     }
 
     fn read(

@@ -17,11 +17,11 @@ use lookalike_extract::archive::{EntryKind, TarEntry, TarNext, next_entry};
 use lookalike_extract::{
     ExtractError, ExtractedPart, Extractor, FailedPart, FileKind, LimitUsage, PartSink, UniqueNames,
 };
+use parking_lot::{Mutex, MutexGuard};
 #[cfg(feature = "mail")]
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// The format of a mailbox, a crawl or a tar archive.
@@ -64,7 +64,7 @@ impl EmbeddedFiles {
     }
 
     fn repeated(&self) -> MutexGuard<'_, RepeatedNames> {
-        self.repeated.lock().unwrap_or_else(PoisonError::into_inner)
+        self.repeated.lock()
     }
 
     /// The number of the member at `start` of block `index`, where it repeats a name.

@@ -11,6 +11,7 @@ use crate::options::ReadOptions;
 use crate::skipped::{SkipReason, SkippedItem};
 use crate::source_info::SourceInfo;
 use crate::table_problem::Field;
+use crate::text_cut::{self, KeptCopier};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -18,7 +19,13 @@ use std::ops::Range;
 const NAMED_FIELDS: usize = 20;
 
 /// The format of lines that are JSON objects.
-pub(crate) const JSONL: LineRecords = LineRecords { parse, set_extra, is_json: true };
+pub(crate) const JSONL: LineRecords = LineRecords { parse, set_extra, copy_text, is_json: true };
+
+fn copy_text(record: &[u8], options: &ReadOptions, copier: &mut KeptCopier<'_>) -> bool {
+    let line = std::str::from_utf8(record).ok();
+    let range = line.and_then(|line| text_range(line, options));
+    range.is_some_and(|range| text_cut::json(record, range, copier))
+}
 
 /// Checks that the object in the first line of a file has the fields. Bytes that are no JSON pass:
 /// reading reports them.

@@ -33,21 +33,37 @@ pub enum Format {
     Tar,
 }
 
-/// The names, in the order of the formats.
-const NAMES: [(Format, &str); 10] = [
-    (Format::Text, "text"),
-    (Format::File, "file"),
-    (Format::Lines, "lines"),
-    (Format::Jsonl, "jsonl"),
-    (Format::Csv, "csv"),
-    (Format::Tsv, "tsv"),
-    (Format::Parquet, "parquet"),
-    (Format::Mbox, "mbox"),
-    (Format::Warc, "warc"),
-    (Format::Tar, "tar"),
-];
-
 impl Format {
+    /// All formats, in the order in which messages name them.
+    const ALL: [Self; 10] = [
+        Self::Text,
+        Self::Lines,
+        Self::Jsonl,
+        Self::Csv,
+        Self::Tsv,
+        Self::Parquet,
+        Self::File,
+        Self::Mbox,
+        Self::Warc,
+        Self::Tar,
+    ];
+
+    /// The name, as options have it.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::File => "file",
+            Self::Lines => "lines",
+            Self::Jsonl => "jsonl",
+            Self::Csv => "csv",
+            Self::Tsv => "tsv",
+            Self::Parquet => "parquet",
+            Self::Mbox => "mbox",
+            Self::Warc => "warc",
+            Self::Tar => "tar",
+        }
+    }
+
     /// The format of the extension of a file's name, which has no extension of compression.
     pub fn of_name(name: &str) -> Option<Self> {
         let ends = [
@@ -84,7 +100,7 @@ impl Format {
 
 impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(NAMES[*self as usize].1)
+        f.write_str(self.name())
     }
 }
 
@@ -92,8 +108,10 @@ impl FromStr for Format {
     type Err = ReadError;
 
     fn from_str(text: &str) -> Result<Self, ReadError> {
-        let mut formats = NAMES.iter().filter(|(_, name)| *name == text);
-        let format = formats.next().map(|(format, _)| *format);
-        format.ok_or_else(|| ReadError::UnknownFormat { got: text.to_owned() })
+        let format = Self::ALL.into_iter().find(|format| format.name() == text);
+        format.ok_or_else(|| {
+            let expected = Self::ALL.map(Self::name).to_vec();
+            ReadError::UnknownFormat { got: text.to_owned(), expected }
+        })
     }
 }

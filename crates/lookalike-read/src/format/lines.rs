@@ -10,6 +10,7 @@ use crate::normalizing_sink::SourceSink;
 use crate::options::ReadOptions;
 use crate::scratch::ReadBuffers;
 use crate::skipped::SkipReason;
+use crate::text_cut::{self, KeptCopier};
 use memchr::memrchr;
 
 /// The format of records that are lines.
@@ -17,6 +18,8 @@ pub(crate) struct LineRecords {
     pub(crate) parse: ParseLine,
     /// Sets the values of the extra fields of a line that is a document.
     pub(crate) set_extra: fn(&[u8], &ReadOptions, &mut ExtraFields),
+    /// Copies a line without what goes of its text.
+    pub(crate) copy_text: fn(&[u8], &ReadOptions, &mut KeptCopier<'_>) -> bool,
     /// Whether lines are objects of JSON, which state more about the document.
     pub(crate) is_json: bool,
 }
@@ -34,6 +37,7 @@ pub(crate) type ParseLine = for<'l> fn(
 pub(crate) const LINES: LineRecords = LineRecords {
     parse: |line, options, _, _| parse(line, options),
     set_extra: |_, options, extra| extra.none(options.fields.len()),
+    copy_text: |line, _, copier| text_cut::line(line, copier),
     is_json: false,
 };
 
@@ -41,6 +45,10 @@ impl RecordFormat for LineRecords {
     /// Cuts behind the last line feed.
     fn cut(&self, bytes: &[u8]) -> RecordBoundary {
         RecordBoundary { whole: memrchr(b'\n', bytes).map_or(0, |at| at + 1), unclosed: false }
+    }
+
+    fn copy_text(&self, record: &[u8], options: &ReadOptions, copier: &mut KeptCopier<'_>) -> bool {
+        (self.copy_text)(record, options, copier)
     }
 
     fn read(

@@ -23,8 +23,10 @@ use crate::error::ReadError;
 use crate::format::record::{InvalidRecord, RecordBoundary, RecordDocument};
 use crate::header::CsvHeader;
 use crate::normalizing_sink::SourceSink;
+use crate::options::ReadOptions;
 use crate::scratch::ReadBuffers;
 use crate::source_info::SourceInfo;
+use crate::text_cut::KeptCopier;
 use std::fmt::Write;
 
 /// What is done with the records of one source. A value may keep what it learns from the source,
@@ -80,6 +82,11 @@ pub(crate) trait RecordFormat: Send + Sync {
     /// The header of a table, once its first block is observed.
     fn header(&self) -> Option<&CsvHeader> {
         None
+    }
+
+    /// Copies a record without what goes of its text; `false` where the text is no literal in it.
+    fn copy_text(&self, _: &[u8], _: &ReadOptions, _: &mut KeptCopier<'_>) -> bool {
+        false
     }
 
     /// Whether each line is a record, so that reading goes on behind one that is too long.

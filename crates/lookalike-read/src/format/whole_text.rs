@@ -6,8 +6,10 @@ use crate::error::ReadError;
 use crate::format::record::RecordBoundary;
 use crate::format::{RecordAgain, RecordFormat, TakeText, WholeRecords};
 use crate::normalizing_sink::SourceSink;
+use crate::options::ReadOptions;
 use crate::scratch::ReadBuffers;
 use crate::skipped::SkipReason;
+use crate::text_cut::KeptCopier;
 use lookalike_extract::{FileKind, encoding};
 
 /// The format of a stream that is one document, of any encoding.
@@ -16,6 +18,10 @@ pub(crate) struct WholeTextFormat;
 impl RecordFormat for WholeTextFormat {
     fn cut(&self, _: &[u8]) -> RecordBoundary {
         RecordBoundary { whole: 0, unclosed: false }
+    }
+
+    fn copy_text(&self, record: &[u8], _: &ReadOptions, copier: &mut KeptCopier<'_>) -> bool {
+        copier.run(record)
     }
 
     fn read(

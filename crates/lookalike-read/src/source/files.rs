@@ -11,6 +11,7 @@ use crate::format::kind::Format;
 use crate::lane_range::LaneRange;
 use crate::location::Location;
 use crate::normalizing_sink::SourceSink;
+use crate::options::ReadOptions;
 use crate::retained_state::{KeptState, RetainedState};
 use crate::scratch::ReadBuffers;
 use crate::settings::SourceSettings;
@@ -19,6 +20,7 @@ use crate::source::{BlockContent, LaneReader, RetainedContent, Source};
 use crate::source_info::SourceInfo;
 use crate::spool::Spool;
 use crate::stamp::Stamp;
+use crate::text_cut::KeptCopier;
 use crate::walk::name_of;
 use lookalike_core::parameter::Parameter;
 use lookalike_extract::{ExtractedPart, FailedPart, FileKind, LimitUsage, PartSink};
@@ -100,6 +102,11 @@ impl Source for FileSource {
 
     fn format(&self) -> Option<Format> {
         Some(Format::Text)
+    }
+
+    /// A file is its text, unless it was extracted or decoded.
+    fn copy_text(&self, file: &[u8], _: &ReadOptions, copier: &mut KeptCopier<'_>) -> bool {
+        copier.run(file)
     }
 
     fn has_files(&self) -> bool {

@@ -17,10 +17,11 @@ use lookalike_index::entry::{IndexRecord, RecordFields};
 use lookalike_index::filter;
 use lookalike_index::settings::StoredContent;
 use lookalike_index::{Index, IndexError, backend::Snapshot, set};
+use parking_lot::{Mutex, MutexGuard};
 use serde_json::Value;
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Number of documents whose sizes are read before their sets are.
 const PLANNED: usize = 4096;
@@ -198,7 +199,7 @@ impl IndexSource {
     }
 
     fn snapshot(&self) -> MutexGuard<'_, Box<dyn Snapshot>> {
-        self.snapshot.lock().unwrap_or_else(PoisonError::into_inner)
+        self.snapshot.lock()
     }
 
     /// Divides the documents from number `next` on into blocks by the size of their texts; gives
@@ -208,11 +209,12 @@ impl IndexSource {
         let (mut last, mut bytes) = (None, 0);
         let over = self.info.settings.longest_record(false);
         let over = over.filter(|_| self.content == IndexContent::Texts);
-        let mut too_long = None;
-        let mut add = |entry: &IndexRecord| {
+        let add = |entry: &IndexRecord| {
             last = Some(entry.number);
             if let Some(over) = over.filter(|over| entry.bytes > over.limit) {
-                too_long.get_or_insert((entry.id.clone(), over));
+                let (source, id) = (self.info.shown.clone(), Some(entry.id.clone()));
+                let skipped = SkippedItem { source, line: None, id, reason: over.reason() };
+                return Err(ReadError::BadRecord(skipped));
             }
             bytes += entry.bytes;
             match planned.back_mut() {
@@ -226,12 +228,7 @@ impl IndexSource {
             }
             Ok(())
         };
-        self.snapshot().scan(next, PLANNED, RecordFields::default(), &mut add)?;
-        if let Some((id, over)) = too_long {
-            let (source, reason) = (self.info.shown.clone(), over.reason());
-            let skipped = SkippedItem { source, line: None, id: Some(id), reason };
-            return Err(ReadError::BadRecord(skipped));
-        }
+        self.snapshot().try_scan(next, PLANNED, RecordFields::default(), add)?;
         Ok(last.map_or(next, |last: u64| last.saturating_add(1)))
     }
 

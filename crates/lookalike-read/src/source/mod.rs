@@ -26,11 +26,13 @@ use crate::header::CsvHeader;
 use crate::lane_range::LaneRange;
 use crate::location::Location;
 use crate::normalizing_sink::SourceSink;
+use crate::options::ReadOptions;
 use crate::retained_state::{KeptState, RetainedState};
 use crate::scratch::ReadBuffers;
 use crate::source_info::SourceInfo;
 use crate::spool::Spool;
 use crate::stamp::Stamp;
+use crate::text_cut::KeptCopier;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -117,6 +119,11 @@ pub(crate) trait Source: Send + Sync {
     /// The header of a table, once it was read.
     fn header(&self) -> Option<&CsvHeader> {
         None
+    }
+
+    /// Copies a record without what goes of its text; `false` where the text is no literal in it.
+    fn copy_text(&self, _: &[u8], _: &ReadOptions, _: &mut KeptCopier<'_>) -> bool {
+        false
     }
 
     /// The file named by the user that a document is in, by the document's id.

@@ -15,6 +15,7 @@ use crate::format::{BlockRecords, RecordAgain, RecordFormat, TakeText, WholeReco
 use crate::header::CsvHeader;
 use crate::location::Location;
 use crate::normalizing_sink::SourceSink;
+use crate::options::ReadOptions;
 use crate::positioned_io::read_exact_at;
 use crate::retained_state::{KeptState, RecordRange, RetainedState};
 use crate::scratch::ReadBuffers;
@@ -24,11 +25,13 @@ use crate::source::{AfterError, BlockContent, LaneReader, RetainedContent, Sourc
 use crate::source_info::SourceInfo;
 use crate::spool::Spool;
 use crate::stamp::Stamp;
+use crate::text_cut::KeptCopier;
+use parking_lot::Mutex;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 /// Maximum number of files kept open for reading records again; others are opened for each record.
 const KEPT_OPEN: usize = 128;
@@ -80,7 +83,7 @@ impl RecordSource {
                 (Box::new(CountedFile { file, settings }), *compression)
             }
             RecordInput::Stream(compression, stream) => {
-                let stream = stream.lock().unwrap_or_else(PoisonError::into_inner).take();
+                let stream = stream.lock().take();
                 (stream.unwrap_or_else(|| Box::new(io::empty())), *compression)
             }
         };
@@ -186,6 +189,10 @@ impl Source for RecordSource {
 
     fn header(&self) -> Option<&CsvHeader> {
         self.format.header()
+    }
+
+    fn copy_text(&self, record: &[u8], options: &ReadOptions, copier: &mut KeptCopier<'_>) -> bool {
+        self.format.copy_text(record, options, copier)
     }
 }
 

@@ -12,9 +12,10 @@ use crate::source::{BlockContent, LaneReader, RetainedContent, Source};
 use crate::source_info::SourceInfo;
 use crate::spool::Spool;
 use crate::stamp::Stamp;
+use parking_lot::Mutex;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 /// A Parquet file.
 pub(crate) struct ParquetSource {
@@ -52,7 +53,7 @@ impl ParquetSource {
 
     /// The file, opened unless it is open.
     fn table(&self) -> Result<Arc<ParquetFile>, ReadError> {
-        let mut open = self.table.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.table.lock();
         if let Some(table) = &*open {
             return Ok(Arc::clone(table));
         }
@@ -102,7 +103,7 @@ impl Source for ParquetSource {
         let share = until(lane + 1) - until(lane);
         self.info().settings.consumed.fetch_add(share, Ordering::Relaxed);
         if self.lanes_left.fetch_sub(1, Ordering::AcqRel) == 1 {
-            self.table.lock().unwrap_or_else(PoisonError::into_inner).take();
+            self.table.lock().take();
         }
     }
 

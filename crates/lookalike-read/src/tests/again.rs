@@ -230,7 +230,7 @@ pub(super) fn spooled_documents_are_fetched() {
     let spool = spool(folder.path());
     let options = ReadOptions::default();
     let collection = Collection::with_block_bytes(&[path], &[], &options, 256).unwrap();
-    let blocks = std::sync::Mutex::new(Vec::new());
+    let blocks = parking_lot::Mutex::new(Vec::new());
     std::thread::scope(|scope| {
         for _ in 0..3 {
             scope.spawn(|| {
@@ -238,7 +238,7 @@ pub(super) fn spooled_documents_are_fetched() {
                 while let Some(block) = collection.next_block().unwrap() {
                     let mut taken = Taken::default();
                     block.read(&mut scratch, &mut taken).unwrap();
-                    blocks.lock().unwrap().push((
+                    blocks.lock().push((
                         block.retain(Some(&spool), &mut ReadBuffers::default()).unwrap(),
                         taken,
                     ));
@@ -248,7 +248,7 @@ pub(super) fn spooled_documents_are_fetched() {
     });
     assert_eq!(spool.len(), lines.len() as u64);
     let mut scratch = ReadBuffers::default();
-    let blocks = blocks.into_inner().unwrap();
+    let blocks = blocks.into_inner();
     let mut count = 0;
     for (retained, taken) in &blocks {
         assert!(retained.state().is_some(), "bytes are kept in memory");

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::Format;
+use parking_lot::Mutex;
 use proptest::prelude::*;
-use std::sync::Mutex;
 
 /// A file of each format with the same documents.
 fn render(format: Format, texts: &[String], line_end: &str) -> String {
@@ -127,12 +127,12 @@ fn threads_get_every_block_once_in_a_fixed_numbering() {
                         let mut taken = Taken::default();
                         block.read(&mut scratch, &mut taken).unwrap();
                         let ids: Vec<_> = taken.documents.into_iter().map(|(id, ..)| id).collect();
-                        found.lock().unwrap().push((block.number(), ids));
+                        found.lock().push((block.number(), ids));
                     }
                 });
             }
         });
-        let mut found = found.into_inner().unwrap();
+        let mut found = found.into_inner();
         found.sort();
         (found, collection.bytes_read() == collection.bytes().unwrap())
     };

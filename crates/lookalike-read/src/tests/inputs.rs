@@ -245,3 +245,22 @@ fn pipes_are_streams() {
     let all = through(b"a\0b\0".to_vec(), &forced("utf-16le")).unwrap();
     assert_eq!(all.texts(), ["ab"]);
 }
+
+/// Its bytes cannot be read, which says nothing about its format.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_file_whose_first_bytes_cannot_be_read_is_an_error() {
+    let error = open(Path::new("/proc/self/mem"), &ReadOptions::default()).err().unwrap();
+    assert!(matches!(&error, ReadError::Io { .. }), "{error}");
+    assert!(error.to_string().contains("/proc/self/mem"), "{error}");
+}
+
+/// What is wrong with it is said when it is read, so that it can be skipped.
+#[test]
+fn a_damaged_file_of_no_known_format_is_opened() {
+    let folder = tempfile::tempdir().unwrap();
+    put(folder.path(), &[("x.gz", b"no gzip"), ("y.zst", b"no zstd")]);
+    for name in ["x.gz", "y.zst"] {
+        open(&folder.path().join(name), &ReadOptions::default()).unwrap();
+    }
+}

@@ -10,9 +10,10 @@ use ::parquet::file::properties::{
 };
 use ::parquet::file::writer::SerializedFileWriter;
 use ::parquet::schema::parser::parse_message_type;
+use parking_lot::Mutex;
 use proptest::prelude::*;
 use std::fs;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 /// Values of one column of one row group.
 enum Column {
@@ -278,12 +279,12 @@ proptest! {
                     while let Some(block) = collection.next_block().unwrap() {
                         let mut records = Records::default();
                         block.read(&mut scratch, &mut records).unwrap();
-                        found.lock().unwrap().push((block.number(), records.documents));
+                        found.lock().push((block.number(), records.documents));
                     }
                 });
             }
         });
-        let mut found = found.into_inner().unwrap();
+        let mut found = found.into_inner();
         found.sort();
         let all: Vec<_> =
             found.into_iter().flat_map(|(_, d)| d).map(|(id, text, _)| (id, text)).collect();

@@ -8,7 +8,7 @@ import { refusal, SETTINGS, STATS } from "./mock.mjs";
 export const HOSTILE = "\"'><img src=x onerror=\"window.hacked=1\"><script>window.hacked=1" +
   "</script><svg onload=window.hacked=1>javascript:hacked=1 \u202e</bdi>&lt;b&gt;";
 
-/** So many different words. */
+/** A number of different words. */
 export const words = (n, name) => Array.from({ length: n }, (_, i) => `${name}${i}`).join(" ");
 
 /** A match of a query. */

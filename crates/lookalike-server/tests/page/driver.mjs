@@ -17,7 +17,7 @@ export const KEYS = {
   control: "\uE009", left: "\uE012", right: "\uE014", down: "\uE015",
 };
 
-/** Waits so many milliseconds. */
+/** Waits a number of milliseconds. */
 export const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 
 const launch = async () => {

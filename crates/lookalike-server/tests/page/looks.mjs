@@ -77,15 +77,15 @@ const checks = async (browser) => {
     ["button", "padding:0;height:9px", "small, "],
   ];
   try {
-    for (const [tag, style, told] of wrongs) {
+    for (const [tag, style, expected] of wrongs) {
       await browser.open(server.url);
       await browser.wait("!document.querySelector('#view-query').hidden");
       await browser.run("const made = document.createElement(arguments[0]); " +
         "made.style.cssText = arguments[1]; made.textContent = arguments[2]; " +
         "document.querySelector('#view-query').append(made)", tag, style,
-      told.startsWith("no name") ? "" : "Wrong");
+      expected.startsWith("no name") ? "" : "Wrong");
       const found = await findings(browser);
-      assert.ok(found.some((finding) => finding.startsWith(told)), `${told}: ${found}`);
+      assert.ok(found.some((finding) => finding.startsWith(expected)), `${expected}: ${found}`);
     }
   } finally {
     server.close();

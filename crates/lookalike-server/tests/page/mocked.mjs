@@ -37,7 +37,7 @@ const withMock = (special, act) => async (browser) => {
     assert.equal(await browser.run("return window.hacked"), null);
     assert.equal(await browser.run("return document.querySelectorAll('script,main img').length"),
       1, "nothing has become an element that should be a text");
-    // Refusals are told as they come, by the browser itself.
+    // Refusals are shown as they come, by the browser itself.
     const wrong = (await browser.complaints()).filter((line) =>
       !line.includes("Failed to load resource"));
     assert.deepEqual(wrong, []);
@@ -74,7 +74,7 @@ const searching = withMock({}, async (browser, server) => {
   assert.equal(await browser.run("return document.querySelector('#query-text').value"), TEXT);
   assert.equal(server.calls.filter(({ path }) => path === "/v1/query").length, 1);
 
-  // Another text is compared anew with the same document.
+  // Another text is compared again with the same document.
   await search(browser, "Another text.");
   await browser.wait("document.querySelectorAll('.match').length === 3");
   await browser.click(".match .button");
@@ -239,7 +239,7 @@ const sideBySide = withMock({}, async (browser, server) => {
   assert.ok(changed[0].endsWith("held on <del>Monday</del> in the large hall.\n"), changed[0]);
   assert.ok(changed[1].endsWith("held on <ins>Thursday</ins> in the large hall.\n"), changed[1]);
   assert.deepEqual(row.find(([, right]) => right.includes("Nobody")),
-    ["", "<ins>Nobody had to stand.</ins>\n"], "a new line stands beside nothing");
+    ["", "<ins>Nobody had to stand.</ins>\n"], "a new line is next to nothing");
   assert.deepEqual(row.at(-1), ["<del>The board</del>", ""]);
   const marks = await browser.run("return ['del', 'ins'].map(tag => getComputedStyle(" +
     "document.querySelector('.rows ' + tag)).textDecorationLine)");
@@ -571,7 +571,7 @@ const tokens = async (browser) => {
     await page.wait("document.querySelector('#place').textContent === 'letters.lookalike'");
     assert.equal(server.calls.filter(({ token }) => token === "Bearer wrong").length > 0, true);
 
-    // Kept for this tab only, and forgotten when told.
+    // Kept for this tab only, and forgotten on request.
     const kept = await page.run("return [sessionStorage.length, localStorage.length, " +
       "document.cookie, location.href.includes('right')]");
     assert.deepEqual(kept, [1, 0, "", false]);
@@ -607,11 +607,11 @@ const refusals = async (browser) => {
       [{ status: 200 }, ["The answer is not from lookalike"]],
     ];
     await page.wait("document.querySelector('#query-threshold').value === '0.8'");
-    for (const [answer, told] of cases) {
+    for (const [answer, expected] of cases) {
       next = answer;
       await search(page);
       await page.wait("document.querySelector('#query-results [role=alert]')");
-      for (const part of told) await page.see(part);
+      for (const part of expected) await page.see(part);
       assert.equal(await page.run("return document.querySelector('#query-text').value"), TEXT);
       // The box of one refusal is not taken for the next.
       next = null;
@@ -700,7 +700,7 @@ const writing = async (browser) => {
     assert.ok(!stored.has("taken"));
     assert.equal(await page.run(`return ${focused}`), "document-title");
 
-    // Ids that no address can hold are told and nothing else is touched.
+    // Ids that no address can hold are reported and nothing else is touched.
     const before = server.calls.length;
     await page.run("location.hash = '#/add'");
     await page.paste("#add-id", "..");
@@ -753,7 +753,7 @@ const files = withMock({}, async (browser, server) => {
   await browser.see("from ada@example.org, 2024-03-02.");
   assert.equal(await typed(), "The second one.");
 
-  // A long one is held beside the field, and searched as a whole.
+  // A long one is held next to the field, and searched as a whole.
   const long = words(40_000, "word");
   await browser.run(`const data = new DataTransfer();
     data.items.add(new File([arguments[0]], "long.txt"));
@@ -1261,20 +1261,20 @@ export const CASES = {
   "known passages of a text are found": knownPassages,
   "an index without texts has no passages": noPassages,
   "a document is searched by its id": searchingById,
-  "nothing found is told with what that means": nothingFound,
+  "nothing found is shown with what that means": nothingFound,
   "a prediction that does not hold has its caveat": recallCaveat,
   "everything goes by keyboard": byKeyboard,
   "texts stand side by side": sideBySide,
   "the same words are shown as each text has them": sameWords,
   "texts that run from right to left do": rightToLeft,
-  "missing differences are told": noDifferences,
+  "missing differences are reported": noDifferences,
   "large texts are drawn in parts": largeTexts,
   "groups are browsed": grouped,
   "categories are browsed, with their documents": categories,
   "groups that are pending, stale, large or none": groupStates,
   "groups are decided about by keys, with undo and redo": reviewing,
   "groups to decide about are filtered": reviewFilter,
-  "where two people judged the same, it is told": agreeing,
+  "where two people judged the same, it is shown": agreeing,
   "a filter that leaves few groups is followed": reviewSparse,
   "many pairs are decided about at once, and taken back": reviewingMany,
   "decisions that could not be stored are kept and sent again": reviewRefused,
@@ -1282,7 +1282,7 @@ export const CASES = {
   "differences are gone through by keys and buttons": walking,
   "texts of long words are drawn": longWords,
   "moved blocks are marked, and gone between": moving,
-  "equal shingles are told apart from equal texts": equalSets,
+  "equal shingles are distinguished from equal texts": equalSets,
   "groups to decide about are those of a category": byCategory,
   "an index without categories has no filter by them": noCategories,
   "the API is shown and tried": apiPage,
@@ -1292,7 +1292,7 @@ export const CASES = {
   "the index is shown": theIndex,
   "hostile ids, texts and metadata are texts": hostile,
   "the token": tokens,
-  "refusals are told, and what was typed stays": refusals,
+  "refusals are shown, and what was typed stays": refusals,
   "late answers are not shown": lateAnswers,
   "documents are added, replaced and removed": writing,
   "files are read by the service": files,

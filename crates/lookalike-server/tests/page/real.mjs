@@ -293,5 +293,5 @@ export const CASES = {
   "the API is tried": triedApi,
   "tokens let in, for reading and for writing": withTokens,
   "versions are listed and compared": versionsOfADocument,
-  "refusals of the server are told": refused,
+  "refusals of the server are shown": refused,
 };

@@ -12,7 +12,7 @@
 //! unique in the documents, and in the reference collection.
 
 use super::draw::{DocumentSample, IdHasher, SampledDocument};
-use super::neighbours::{BinTally, Neighbours};
+use super::neighbours::Neighbours;
 use super::search::{FoundNeighbours, SearchedSample, text_digest};
 use super::{AuditOptions, check_confidence, search};
 use crate::digest::InputsDigest;
@@ -213,7 +213,10 @@ impl AuditSample {
             let tally = tallies.and_then(|each| each.bins.get_mut(range as usize));
             let tally = tally
                 .ok_or_else(|| damaged(format!("no range {range} of {document} was drawn")))?;
-            *tally = BinTally { count, kept: kept.into_iter().collect() };
+            tally.count = count;
+            for (lot, id) in &kept {
+                tally.keep(*lot, id);
+            }
         }
         Ok(ShareNeighbours(found))
     }
@@ -254,7 +257,7 @@ impl ShareNeighbours {
         let neighbours = numbered.flat_map(|(document, each)| {
             let ranges = (0u32..).zip(&each.bins).filter(|(_, tally)| tally.count > 0);
             ranges.map(move |(range, tally)| {
-                let kept = tally.kept.iter().cloned().collect();
+                let kept = tally.kept.keys().map(|(lot, id)| (lot, id.clone())).collect();
                 RangeRow { document, range, count: tally.count, kept }
             })
         });

@@ -30,7 +30,7 @@ impl Neighbours {
         };
         for each in &self.sample {
             let sampled = judge.number(&each.id);
-            for (_, neighbour) in each.bins.iter().flat_map(|tally| &tally.kept) {
+            for (_, neighbour) in each.bins.iter().flat_map(|tally| tally.kept.keys()) {
                 let neighbour = judge.number(neighbour);
                 if by == JudgedBy::Pairs {
                     judge.pairs.insert(in_order(sampled, neighbour), false);
@@ -90,7 +90,7 @@ impl<'a> Judge<'a> {
 
     /// What became of the neighbours of one document in one bin.
     fn trial(&self, sampled: &str, tally: &BinTally) -> Option<Trial> {
-        let found: Vec<bool> = tally.kept.iter().map(|(_, id)| self.found(sampled, id)).collect();
+        let found: Vec<bool> = tally.kept.keys().map(|(_, id)| self.found(sampled, id)).collect();
         let first = *found.first()?;
         let share = found.iter().filter(|found| **found).count() as f64 / found.len() as f64;
         let exact = tally.count == found.len() as u64;

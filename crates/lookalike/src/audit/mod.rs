@@ -55,9 +55,9 @@ pub const CONFIDENCE: f64 = 0.95;
 pub struct AuditOptions {
     /// Documents to draw; all of them where there are fewer.
     pub sample: NonZeroUsize,
-    /// Draws them; the same seed draws the same documents.
+    /// Random seed of the sample: the same seed draws the same documents.
     pub seed: u64,
-    /// How often the intervals hold the truth, at least: above 0, below 1.
+    /// Confidence level of the intervals: above 0, below 1.
     pub confidence: f64,
     /// Threads to use; the figures do not depend on it.
     pub threads: NonZeroUsize,

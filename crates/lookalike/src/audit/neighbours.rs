@@ -7,9 +7,9 @@
 
 use super::draw::IdHasher;
 use crate::digest::InputsDigest;
+use crate::id_sample::IdSample;
 use lookalike_core::params::Measure;
 use lookalike_core::verify::Overlap;
-use std::collections::BTreeSet;
 
 /// Neighbours kept per sampled document and range of similarity.
 pub(super) const KEPT: usize = 16;
@@ -67,32 +67,33 @@ impl Bins {
 }
 
 /// The true neighbours of one document in one bin.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct BinTally {
     pub(super) count: u64,
-    /// Lot and id of those with the smallest lots.
-    pub(super) kept: BTreeSet<(u64, String)>,
+    /// Ids of those with the smallest lots.
+    pub(super) kept: IdSample<String, ()>,
 }
 
 impl BinTally {
-    fn add(&mut self, lot: u64, id: &str, most: usize) {
+    fn new(most: usize) -> Self {
+        Self { count: 0, kept: IdSample::new(most) }
+    }
+
+    fn add(&mut self, lot: u64, id: &str) {
         self.count += 1;
-        let full = self.kept.len() >= most;
-        if full && self.kept.last().is_some_and(|(greatest, _)| lot > *greatest) {
-            return;
-        }
-        self.kept.insert((lot, id.to_owned()));
-        if self.kept.len() > most {
-            self.kept.pop_last();
+        self.keep(lot, id);
+    }
+
+    /// Adds an id that is counted.
+    pub(super) fn keep(&mut self, lot: u64, id: &str) {
+        if self.kept.wants(lot) {
+            self.kept.insert(lot, id.to_owned(), (), |(), ()| false);
         }
     }
 
-    fn merge(&mut self, mut other: Self, most: usize) {
+    fn merge(&mut self, other: Self) {
         self.count += other.count;
-        self.kept.append(&mut other.kept);
-        while self.kept.len() > most {
-            self.kept.pop_last();
-        }
+        self.kept.merge(other.kept, |(), ()| false);
     }
 }
 
@@ -101,33 +102,31 @@ impl BinTally {
 pub(super) struct DocumentNeighbours {
     pub(super) id: String,
     pub(super) bins: Vec<BinTally>,
-    /// Neighbours kept in each bin.
-    most: usize,
 }
 
 impl DocumentNeighbours {
     pub(super) fn new(id: String, bins: &Bins) -> Self {
-        Self { id, bins: vec![BinTally::default(); bins.len()], most: bins.kept }
+        Self { id, bins: vec![BinTally::new(bins.kept); bins.len()] }
     }
 
     /// Counts a true neighbour: another document with this overlap.
     pub(super) fn add(&mut self, lots: IdHasher, bins: &Bins, neighbour: &str, overlap: &Overlap) {
         if let Some(tally) = self.bins.get_mut(bins.of(overlap)) {
-            tally.add(lots.neighbour(&self.id, neighbour), neighbour, self.most);
+            tally.add(lots.neighbour(&self.id, neighbour), neighbour);
         }
     }
 
     /// Counts what another thread has met.
     pub(super) fn merge(&mut self, other: Self) {
         for (mine, more) in self.bins.iter_mut().zip(other.bins) {
-            mine.merge(more, self.most);
+            mine.merge(more);
         }
     }
 
     /// The bin of the neighbour with the smallest lot of all.
     pub(super) fn first_bin(&self) -> Option<usize> {
         let firsts = self.bins.iter().enumerate();
-        let firsts = firsts.filter_map(|(bin, tally)| Some((tally.kept.first()?, bin)));
+        let firsts = firsts.filter_map(|(bin, tally)| Some((tally.kept.keys().next()?, bin)));
         firsts.min().map(|(_, bin)| bin)
     }
 }
@@ -166,7 +165,7 @@ impl Neighbours {
     /// matter. Some are given several times.
     pub fn ids(&self) -> impl Iterator<Item = &str> {
         self.sample.iter().flat_map(|each| {
-            let kept = each.bins.iter().flat_map(|tally| &tally.kept);
+            let kept = each.bins.iter().flat_map(|tally| tally.kept.keys());
             std::iter::once(each.id.as_str()).chain(kept.map(|(_, id)| id.as_str()))
         })
     }
@@ -212,8 +211,8 @@ mod tests {
             let [mut whole, other] = parts;
             whole.merge(other);
             let tally = &whole.bins[2];
-            assert_eq!((tally.count, tally.kept.len()), (200, KEPT));
-            for (_, id) in &tally.kept {
+            assert_eq!((tally.count, tally.kept.keys().count()), (200, KEPT));
+            for (_, id) in tally.kept.keys() {
                 times[id[1..].parse::<usize>().unwrap()] += 1;
             }
         }

@@ -1,6 +1,9 @@
 //! Documents → topics: spherical k-means over weighted words (Dhillon and Modha, *Concept
 //! decompositions for large sparse text data*, 2001), in integers, so that neither the machine nor
 //! the order of the documents within a sum changes a result.
+//!
+//! In place of `linfa-clustering`, whose sums are of floating-point numbers, so that their order
+//! changes the last bits of a result. It has not been compared (November 2026).
 
 use super::vocabulary::{TopicVocabulary, WordPlace};
 use lookalike_core::hash::SplitMix64;

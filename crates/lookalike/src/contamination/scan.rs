@@ -9,12 +9,13 @@ use crate::error::Error;
 use crate::find::{Budget, explained};
 use crate::progress::Progress;
 use crate::read::{
-    Block, BlockNumber, Collection, Document, DocumentSink, Normalization, SkippedItem,
+    Block, BlockNumber, Collection, Document, DocumentSink, Location, Normalization, SkippedItem,
 };
 use crate::spill::{SortedRecords, Sorter, TempSpace};
 use crate::words::{ComparedWords, Spans, TextSpan, WordRule};
 use lookalike_core::shingle::Shingler;
-use std::sync::{Arc, Mutex, PoisonError};
+use parking_lot::Mutex;
+use std::sync::Arc;
 
 /// What was found in the corpus.
 pub(super) struct CorpusScan {
@@ -53,7 +54,7 @@ pub(super) fn scan(
         documents += scanner.documents;
         skipped.extend(scanner.skipped);
     }
-    let sorter = sorter.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let sorter = sorter.into_inner();
     Ok(CorpusScan { matches: sorter.finish()?, documents, skipped, contaminated })
 }
 
@@ -107,8 +108,10 @@ impl<'a> Scanner<'a> {
         candidates.sort_unstable();
         candidates.dedup();
         let source = corpus.file_of(self.block.source, document.id);
-        let not_aligned =
-            || Error::NotAligned { id: document.id.to_owned(), place: source.to_owned() };
+        let not_aligned = || {
+            let place = Some(Location::in_source(source, None));
+            Error::NotAligned { id: document.id.to_owned(), place }
+        };
         // The texts are those that were read, in no other form.
         let form = Normalization::default();
         let spans = |text| Spans::of(text, self.rule, form).ok_or_else(not_aligned);
@@ -136,7 +139,7 @@ impl<'a> Scanner<'a> {
                 payload.clear();
                 matches::encode(&found, &mut payload);
                 matches::put_key(&mut key, number, place, &found);
-                let mut sorter = sorter.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut sorter = sorter.lock();
                 sorter.push(&key, &payload)?;
             }
         }

@@ -212,7 +212,7 @@ fn document_of(payload: &[u8]) -> Option<ContaminatedDocument> {
 }
 
 fn damaged() -> Error {
-    Error::TemporaryFile { what: "the matches of items".to_owned() }
+    Error::temporary_file("the matches of items")
 }
 
 /// Matches that are read item by item.

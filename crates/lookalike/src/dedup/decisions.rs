@@ -91,7 +91,7 @@ impl<'a> DecisionCursor<'a> {
             let (found, payload) = record?;
             if *found == key {
                 self.payload = payload;
-                let damaged = || Error::TemporaryFile { what: "a decision".to_owned() };
+                let damaged = || Error::temporary_file("a decision");
                 return decoded(&self.payload).ok_or_else(damaged);
             }
         }

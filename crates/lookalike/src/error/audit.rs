@@ -5,7 +5,7 @@ use lookalike_core::parameter::{NamesParameters, Parameter, ParameterSpelling};
 use std::fmt;
 use std::path::PathBuf;
 
-/// Why a report cannot be held against documents; both sides are named, and the remedy.
+/// Why a report cannot be compared with documents; both sides are named, and the remedy.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum AuditError {

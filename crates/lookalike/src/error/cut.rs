@@ -105,7 +105,7 @@ impl CutProblem {
                  ends in .csv or .jsonl with {})",
                 name(Parameter::Annotate)
             ),
-            _ => Ok(()),
+            (Self::Listed | Self::Text { .. }, CutPart::Unit) => Ok(()),
         }
     }
 }

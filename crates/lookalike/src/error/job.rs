@@ -146,10 +146,9 @@ impl fmt::Display for JobError {
                      change; make a new plan for changed inputs",
                 )
             }
-            Self::NoTask { stage, tasks: 0, .. } => write!(
-                f,
-                "the job has no stage {stage}; `lookalike shard status` lists those that it has"
-            ),
+            Self::NoTask { stage, tasks: 0, .. } => {
+                write!(f, "the job has no stage {stage}; its status lists those that it has")
+            }
             Self::NoTask { stage, got, tasks } => {
                 write!(f, "the stage {stage} has no task {got}, expected 0 to {}", tasks - 1)
             }

@@ -1,6 +1,7 @@
 //! The messages of [`Error`], in the spelling of parameters that a front end has.
 
-use super::{Difference, Error, difference};
+use super::{Difference, Error, SpillPosition, difference};
+use crate::read::Location;
 use lookalike_core::candidate::MAX_DOCUMENTS;
 use lookalike_core::parameter::{NamesParameters, Parameter, ParameterSpelling};
 use std::fmt;
@@ -37,12 +38,10 @@ impl NamesParameters for Error {
             Self::NoDocument { document, documents } => message.no_document(*document, *documents),
             Self::WithoutTexts { source_name } => message.without_texts(source_name),
             Self::EqualHashes => message.equal_hashes(),
-            Self::NotAligned { id, place } => message.not_aligned(id, place),
-            Self::TemporaryFile { what } => write!(
-                f,
-                "a temporary file does not hold {what} any more; run again, and let nothing else \
-                 write to the folder for temporary files"
-            ),
+            Self::NotAligned { id, place } => message.not_aligned(id, place.as_ref()),
+            Self::TemporaryFile { what, path, position } => {
+                message.temporary_file(what, path.as_deref(), *position)
+            }
             Self::Estimates(why) => why.fmt_with(f, name),
             Self::TooManyDocuments { got } => write!(
                 f,
@@ -61,6 +60,7 @@ impl NamesParameters for Error {
                 plain(source),
                 remedy(source.kind())
             ),
+            Self::OutputName(name) => fmt::Display::fmt(name, f),
             Self::Survivors { path, problem } => {
                 write!(f, "cannot write {}: ", path.display())?;
                 problem.fmt_with(f, name)
@@ -120,16 +120,19 @@ impl MessageWriter<'_, '_> {
         )
     }
 
-    fn not_aligned(self, id: &str, place: &str) -> fmt::Result {
+    fn not_aligned(self, id: &str, place: Option<&Location>) -> fmt::Result {
+        write!(self.f, "the words of document {id:?}")?;
+        if let Some(place) = place {
+            write!(self.f, " at {place}")?;
+        }
         write!(
             self.f,
-            "the words of document {id:?} at {place} cannot be found in the text as it is \
-             written; leave out {}",
+            " cannot be found in the text as it is written; leave out {}",
             (self.name)(Parameter::Normalize)
         )
     }
 
-    fn repeated_id(self, id: &str, first: &str, second: &str) -> fmt::Result {
+    fn repeated_id(self, id: &str, first: &Location, second: &Location) -> fmt::Result {
         if first == second {
             return write!(
                 self.f,
@@ -171,6 +174,24 @@ impl MessageWriter<'_, '_> {
             self.f,
             "there is no document {document}: the run read {documents}, which are numbered from 0"
         )
+    }
+
+    fn temporary_file(
+        self,
+        what: &str,
+        path: Option<&Path>,
+        position: Option<SpillPosition>,
+    ) -> fmt::Result {
+        match path {
+            Some(path) => write!(self.f, "the temporary file {}", path.display())?,
+            None => self.f.write_str("a temporary file")?,
+        }
+        write!(self.f, " does not hold {what} any more")?;
+        if let Some(position) = position {
+            write!(self.f, " at {position}")?;
+        }
+        self.f
+            .write_str("; run again, and let nothing else write to the folder for temporary files")
     }
 
     fn run_not_private(self, path: &Path, problem: &str) -> fmt::Result {

@@ -8,6 +8,7 @@ mod difference;
 mod estimates;
 mod job;
 mod message;
+mod spill_position;
 mod survivors;
 
 pub use audit::AuditError;
@@ -17,10 +18,12 @@ pub use decision::{DecisionError, DecisionProblem};
 pub use difference::Difference;
 pub use estimates::NoEstimates;
 pub use job::{JobError, JobStage};
+pub use spill_position::SpillPosition;
 pub use survivors::SurvivorsProblem;
 
 use crate::progress::Interruption;
-use crate::read::ReadError;
+use crate::read::{Location, ReadError};
+use crate::report::UnknownName;
 use crate::shard::ShardError;
 use lookalike_core::error::ParamsError;
 use lookalike_index::IndexError;
@@ -39,12 +42,12 @@ pub enum Error {
     Index(IndexError),
     /// A document could not be put into an index.
     NotAdded {
-        /// Where it is, as `source:line`, or the source alone.
-        place: String,
+        /// Where it is.
+        place: Box<Location>,
         /// Why not.
         error: IndexError,
     },
-    /// A report cannot be held against these documents.
+    /// A report cannot be compared with these documents.
     Audit(Box<AuditError>),
     /// A benchmark cannot be compared with a corpus.
     Contamination(ContaminationError),
@@ -54,18 +57,17 @@ pub enum Error {
     RepeatedId {
         /// The id.
         id: String,
-        /// Where it is first, as `source:line`, or the source alone; `row N of source` where
-        /// the caller holds it.
-        first: String,
+        /// Where it is first.
+        first: Location,
         /// Where it is again.
-        second: String,
+        second: Location,
     },
     /// A document read again for verification is not the one that was read first.
     Changed {
         /// The document's id.
         id: String,
         /// Where it is.
-        place: String,
+        place: Location,
     },
     /// The documents of a task are not those of the stage before.
     Shard(ShardError),
@@ -103,13 +105,17 @@ pub enum Error {
     NotAligned {
         /// The document's id.
         id: String,
-        /// Where it is.
-        place: String,
+        /// Where it is; `None` for a text that the caller has.
+        place: Option<Location>,
     },
     /// A temporary file holds something that was not written to it.
     TemporaryFile {
         /// What was expected there.
         what: String,
+        /// The file, if it is known and not a part of memory.
+        path: Option<PathBuf>,
+        /// Where in the file, if it is known.
+        position: Option<SpillPosition>,
     },
     /// More documents than one run can number.
     TooManyDocuments {
@@ -146,6 +152,8 @@ pub enum Error {
         /// What the system says.
         source: std::io::Error,
     },
+    /// What is written has no format of that name.
+    OutputName(UnknownName),
     /// Survivors cannot be written there, or not as what was asked for.
     Survivors {
         /// Where they were to go.
@@ -216,6 +224,12 @@ impl Error {
             Ok(error) => error,
             Err(source) => Self::Spill { path: PathBuf::from("temporary files"), source },
         }
+    }
+
+    /// The error of a temporary file that does not hold what was written to it, where neither the
+    /// file nor the place in it is known.
+    pub(crate) fn temporary_file(what: impl Into<String>) -> Self {
+        Self::TemporaryFile { what: what.into(), path: None, position: None }
     }
 
     /// The way there, for what reads and writes.

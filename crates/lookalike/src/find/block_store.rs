@@ -15,10 +15,11 @@ use crate::error::Error;
 use crate::passages::anchor_log::{AnchorEntry, AnchorLog};
 use crate::read::{BlockNumber, Collection, ReadError, RetainedBlock, RetainedState, Spool};
 use crate::spill::{SpillLog, TempSpace};
+use parking_lot::{Mutex, MutexGuard};
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 /// The most bytes of columns that are gathered before they become a chunk.
 const CHUNK_BYTES: usize = 64 << 20;
@@ -284,7 +285,7 @@ impl<'a> BlockStoreWriter<'a> {
     /// All blocks, in reading order.
     pub(super) fn finish(self) -> Result<BlockStore, Error> {
         self.end_chunk(&mut self.state())?;
-        let mut store = self.state.into_inner().unwrap_or_else(PoisonError::into_inner).store;
+        let mut store = self.state.into_inner().store;
         // Parts of a block stay in their order.
         store.blocks.sort_by_key(|block| block.retained.number());
         Ok(store)
@@ -299,7 +300,7 @@ impl<'a> BlockStoreWriter<'a> {
         gathered.sort_unstable_by_key(|(block, _)| block.retained.number());
         let width = gathered.iter().map(|(_, columns)| columns.width()).max().unwrap_or(0);
         if gathered.iter().any(|(_, columns)| columns.documents > 0 && columns.width() != width) {
-            return Err(Error::TemporaryFile { what: "the columns of a block".to_owned() });
+            return Err(Error::temporary_file("the columns of a block"));
         }
         let mut values = Vec::with_capacity(state.gathered_bytes / 8);
         for column in 0..width {
@@ -373,6 +374,6 @@ impl<'a> BlockStoreWriter<'a> {
     }
 
     fn state(&self) -> MutexGuard<'_, WriterState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }

@@ -11,8 +11,8 @@ use crate::error::Error;
 use crate::find::options::FindOptions;
 use crate::progress::Progress;
 use lookalike_core::candidate::{self, BandScratch};
+use parking_lot::Mutex;
 use std::collections::HashSet;
-use std::sync::{Mutex, PoisonError};
 
 /// Bytes of memory for one document while a band is sorted.
 const ENTRY_BYTES: usize = 40;
@@ -57,11 +57,11 @@ pub(super) fn band_buckets(
                 if checkpoint.is_active() {
                     of_band.push(found);
                 } else {
-                    lists.lock().unwrap_or_else(PoisonError::into_inner).add(found)?;
+                    lists.lock().add(found)?;
                 }
             }
             // Of a band that is stored, all lists are, and those of no band that is not done.
-            let mut lists = lists.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut lists = lists.lock();
             of_band.into_iter().try_for_each(|found| lists.add(found))?;
             lists.end_band(band as u32, checkpoint)?;
             drop(lists);

@@ -17,12 +17,13 @@ use crate::find::options::{FindOptions, PairList};
 use crate::read::{Collection, InputStamp, ReadError, RetainedState, Stamp};
 use crate::spill::{Journal, TempSpace};
 use lookalike_core::hash;
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::ops::Range;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// The version of the files in a run's folder.
 const FORMAT_VERSION: u32 = 10;
@@ -199,7 +200,7 @@ impl Checkpoint {
     /// Stores a step, whose data are on the disk.
     pub(super) fn append(&self, step: Step) -> Result<(), Error> {
         let Some(deferred) = &self.deferred else { return self.journal.append(&step) };
-        let mut deferred = deferred.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut deferred = deferred.lock();
         deferred.push(step);
         if matches!(deferred.last(), Some(Step::Chunk(_) | Step::Prepared)) {
             return Ok(());
@@ -243,7 +244,7 @@ pub(crate) fn describe_run(collection: &Collection, options: &FindOptions) -> Re
 }
 
 fn damaged() -> Error {
-    Error::TemporaryFile { what: "the steps of an earlier run".to_owned() }
+    Error::temporary_file("the steps of an earlier run")
 }
 
 /// The files in words, or their number, bytes and a hash of these words where they are many.

@@ -90,7 +90,7 @@ impl<'a> DocumentRow<'a> {
 
 /// The error of bytes that are no row.
 pub(super) fn damaged() -> Error {
-    Error::TemporaryFile { what: "a row of a document".to_owned() }
+    Error::temporary_file("a row of a document")
 }
 
 /// Many rows, one after the other.

@@ -8,7 +8,7 @@ use super::sources::SourceCounts;
 use crate::digest::InputsDigest;
 use crate::error::Error;
 use crate::folding::SampledText;
-use crate::read::SkippedItem;
+use crate::read::{Location, SkippedItem};
 use lookalike_core::candidate::MAX_DOCUMENTS;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -197,16 +197,16 @@ impl RunDocuments {
         Ok(f(&self.store.blocks[i], DocumentRow::read(&bytes)?))
     }
 
-    /// Where the document was read, in words: `source:line`, or `row 3 of source`.
-    pub(super) fn place_name(&self, document: u32) -> Result<String, Error> {
-        self.with_row(document, |block, row| block.retained.location(row.place).to_string())
+    /// Where the document was read.
+    pub(super) fn location(&self, document: u32) -> Result<Location, Error> {
+        self.with_row(document, |block, row| block.retained.location(row.place))
     }
 
     /// What to say when the i-th block is read again and holds other documents.
     pub(super) fn changed(&self, i: usize) -> Result<Error, Error> {
         let first = self.starts[i];
         let id = self.with_row(first, |_, row| row.id.to_owned())?;
-        Ok(Error::Changed { id, place: self.place_name(first)? })
+        Ok(Error::Changed { id, place: self.location(first)? })
     }
 
     /// Gives all values of some columns to `f`, block by block: the first document of the block and

@@ -88,8 +88,8 @@ impl DropList {
                 line,
                 problem: format!(
                     "expected an object with the id and the source of a document such as \
-                     {{\"id\":\"d7\",\"source\":\"web.jsonl\"}}, as `contamination --drop` writes \
-                     it: {error}"
+                     {{\"id\":\"d7\",\"source\":\"web.jsonl\"}}, as a list of \
+                     contaminated documents has it: {error}"
                 ),
             })?;
             list.push(id, source);

@@ -49,6 +49,14 @@ impl SignatureEstimate {
             if text == "-0.000000" { "0.000000".to_owned() } else { text }
         })
     }
+
+    /// The numbers that [`six_decimals`](Self::six_decimals) writes.
+    pub fn rounded(&self, exact: &Overlap) -> [f64; 3] {
+        let values = [self.jaccard(), self.error(exact), self.standard_error(exact)];
+        let texts = self.six_decimals(exact);
+        // Six decimals are a number, so that no value is left as it is.
+        std::array::from_fn(|i| texts[i].parse().unwrap_or(values[i]))
+    }
 }
 
 /// The columns of pairs with estimates, in the order of [`SignatureEstimate::six_decimals`].
@@ -138,6 +146,8 @@ mod tests {
         let estimate = |equal, num_hashes| SignatureEstimate { equal, num_hashes };
         assert_eq!(estimate(100, 125).six_decimals(&exact), ["0.800000", "0.000000", "0.035777"]);
         assert_eq!(estimate(96, 128).six_decimals(&exact), ["0.750000", "-0.050000", "0.035355"]);
+        let texts = estimate(96, 128).rounded(&exact).map(|value| value.to_string());
+        assert_eq!(texts, ["0.75", "-0.05", "0.035355"]);
         let equal = Overlap { intersection: 9, left: 9, right: 9 };
         assert_eq!(estimate(128, 128).six_decimals(&equal), ["1.000000", "0.000000", "0.000000"]);
     }

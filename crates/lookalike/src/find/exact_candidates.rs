@@ -23,7 +23,8 @@ use crate::read::{Document, ReadBuffers};
 use crate::spill::{SpillLog, TempSpace};
 use lookalike_core::params::{Measure, Params};
 use lookalike_core::prefix;
-use std::sync::{Arc, Mutex, PoisonError};
+use parking_lot::Mutex;
+use std::sync::Arc;
 
 /// Entries that one thread gathers before it hands them on.
 const GATHERED: usize = 1 << 16;
@@ -84,8 +85,7 @@ impl ExactCandidates<'_> {
     ) -> Result<SpillLog<KeyEntry>, Error> {
         let counter = Counter::default();
         let log = Mutex::new(SpillLog::scratch(self.temp, name, self.budget.buckets() / 2));
-        let add =
-            |entries| log.lock().unwrap_or_else(PoisonError::into_inner).append(entries).map(drop);
+        let add = |entries| log.lock().append(entries).map(drop);
         on_threads::<_, Error>(self.options.threads, |stop| {
             let mut tools = CandidateBuffers::new(self.options);
             let mut scratch = ReadBuffers::default();
@@ -109,7 +109,7 @@ impl ExactCandidates<'_> {
             }
             add(gathered)
         })?;
-        Ok(log.into_inner().unwrap_or_else(PoisonError::into_inner))
+        Ok(log.into_inner())
     }
 
     /// Adds the documents that have the same key, a range of keys at a time.
@@ -131,7 +131,7 @@ impl ExactCandidates<'_> {
                     None => marked(&sorted(inserted, ranges[i])?),
                     Some(probing) => directed(inserted, probing, ranges[i])?,
                 };
-                lists.lock().unwrap_or_else(PoisonError::into_inner).add(found)?;
+                lists.lock().add(found)?;
             }
             Ok(())
         })?;

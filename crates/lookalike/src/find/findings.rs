@@ -20,7 +20,8 @@ use crate::find::sources::SourceCounts;
 use crate::folding::FoldingEffect;
 use crate::progress::Stage;
 use crate::read::{
-    Description, Document, DocumentSink, Normalization, ReadBuffers, SkippedItem, TextUnit,
+    Description, Document, DocumentSink, Location, Normalization, ReadBuffers, SkippedItem,
+    TextUnit,
 };
 use crate::spill::{SortedRecords, Sorter, TempSpace};
 use crate::tune::SettingProfile;
@@ -285,12 +286,12 @@ impl Findings {
         Ok(of_reference)
     }
 
-    /// Where a document was read, in words: `source:line`, or `row 3 of source`.
+    /// Where a document was read.
     ///
     /// # Errors
     /// As [`id`](Self::id).
-    pub fn place_name(&self, document: u32) -> Result<String, Error> {
-        self.documents.place_name(document)
+    pub fn location(&self, document: u32) -> Result<Location, Error> {
+        self.documents.location(document)
     }
 
     /// Reads a document again for its title or first words, source and date; `document` is its

@@ -113,14 +113,14 @@ fn exclude_or_refuse(
     second: u32,
     skip_repeated: bool,
 ) -> Result<(), Error> {
-    let first = documents.place_name(first)?;
+    let first = documents.location(first)?;
     let (id, location) = documents
         .with_row(second, |block, row| (row.id.to_owned(), block.retained.location(row.place)))?;
     if !skip_repeated {
-        return Err(Error::RepeatedId { id, first, second: documents.place_name(second)? });
+        return Err(Error::RepeatedId { id, first, second: location });
     }
     documents.set_state(second, DocumentState::REPEATED_ID);
-    let reason = SkipReason::RepeatedId { first };
+    let reason = SkipReason::RepeatedId { first: first.to_string() };
     let (source, line) = (location.source().to_owned(), location.number());
     documents.skip(&SkippedItem { source, line, id: Some(id), reason })
 }

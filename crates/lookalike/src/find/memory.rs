@@ -181,10 +181,12 @@ impl Budget {
 
     fn check_work(&self, work: u64) -> Result<(), Error> {
         let least = self.process_bytes() + self.resident + work;
-        match self.limit {
-            Some(got) if got < least => Err(Error::MemoryTooSmall { got, least }),
-            _ => Ok(()),
+        if let Some(got) = self.limit
+            && got < least
+        {
+            return Err(Error::MemoryTooSmall { got, least });
         }
+        Ok(())
     }
 
     /// What stages may hold in addition to what is resident.
@@ -284,13 +286,13 @@ impl Budget {
 
     /// Refuses work in this many bytes at once.
     pub(crate) fn need(&self, work: u64) -> Result<(), Error> {
-        match self.limit {
-            Some(got) if work > self.work() => {
-                let least = (self.process_bytes() + self.resident).saturating_add(work);
-                Err(Error::MemoryTooSmall { got, least })
-            }
-            _ => Ok(()),
+        if let Some(got) = self.limit
+            && work > self.work()
+        {
+            let least = (self.process_bytes() + self.resident).saturating_add(work);
+            return Err(Error::MemoryTooSmall { got, least });
         }
+        Ok(())
     }
 
     /// Refuses what is made of texts in this many bytes next to what has a share of the work:

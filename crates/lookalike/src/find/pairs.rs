@@ -145,7 +145,7 @@ impl Pairs {
 }
 
 fn corrupt() -> Error {
-    Error::TemporaryFile { what: "verified pairs".to_owned() }
+    Error::temporary_file("verified pairs")
 }
 
 /// Gives the pairs of a batch as records: those of the members that represent their equals, and

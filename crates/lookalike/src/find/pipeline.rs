@@ -130,9 +130,7 @@ pub(super) fn decide_documents(
     }
     let linked = run.link(documents, counts, budget)?;
     // Repeated ids cannot be found here: they were refused before the run was divided.
-    run.decide(
-        linked.ok_or_else(|| Error::TemporaryFile { what: "the ids of records".to_owned() })?,
-    )
+    run.decide(linked.ok_or_else(|| Error::temporary_file("the ids of records"))?)
 }
 
 /// A run, and what it has noted so far.

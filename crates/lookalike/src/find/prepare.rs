@@ -21,13 +21,13 @@ use crate::progress::Progress;
 use crate::read::{
     Block, BlockNumber, Collection, Document, DocumentSink, ReadBuffers, SkippedItem, Spool,
 };
+use crate::read_progress::ReadProgress;
 use crate::spill::TempSpace;
 use lookalike_core::band;
 use lookalike_core::hash;
 use lookalike_core::signature::Signer;
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Bytes of the columns and rows of units above which they become a part of their block. Documents
 /// are fewer than the bytes of a block, units of one byte are not.
@@ -56,7 +56,7 @@ impl BlockPreparation<'_> {
     /// Reads the whole collection. Blocks come in reading order.
     pub(super) fn run(&self, progress: &dyn Progress) -> Result<BlockStore, Error> {
         let Self { collection, options, budget, temp, spool, checkpoint, .. } = *self;
-        let reported = AtomicU64::new(0);
+        let read_progress = ReadProgress::new(collection, progress);
         let done = checkpoint.done.chunks.last();
         let skipped = SkippedLog::open(temp, budget, done.map_or(0, |step| step.skipped))?;
         let sources = Arc::new(Sources::new(options.source_field.as_ref(), budget));
@@ -94,9 +94,7 @@ impl BlockPreparation<'_> {
                         stop.ask();
                     }
                 }
-                let read = collection.bytes_read();
-                progress
-                    .advance(read.saturating_sub(reported.fetch_max(read, Ordering::Relaxed)))?;
+                read_progress.report()?;
             }
             preparer.finish();
             Ok(())

@@ -252,7 +252,7 @@ fn decode(record: &[u8]) -> Option<(RecordKind, &[u8], &[u8])> {
 }
 
 fn damaged() -> Error {
-    Error::TemporaryFile { what: "groups and pairs".to_owned() }
+    Error::temporary_file("groups and pairs")
 }
 
 /// Duplicates and their bytes, by the sources that have any.

@@ -19,7 +19,9 @@ use crate::digest::InputsDigest;
 use crate::error::Error;
 use crate::folding::SampledText;
 use crate::progress::Progress;
-use crate::read::{Collection, Content, Document, ReadBuffers, RetainedState, SkippedItem, Spool};
+use crate::read::{
+    Collection, Content, Document, Location, ReadBuffers, RetainedState, SkippedItem, Spool,
+};
 use crate::spill::TempSpace;
 use crate::spill::codec::{FieldReader, put_bytes, put_u32, put_u64};
 use serde::{Deserialize, Serialize};
@@ -200,15 +202,15 @@ impl BlockDocuments {
         Ok(self.rows.get(i)?.id.to_owned())
     }
 
-    /// Where it was read, in words. `spool` is the one that its share was read with.
-    pub(crate) fn place_name(
+    /// Where it was read. `spool` is the one that its share was read with.
+    pub(crate) fn location(
         &self,
         i: usize,
         collection: &Collection,
         spool: Option<&Arc<Spool>>,
-    ) -> Result<String, Error> {
+    ) -> Result<Location, Error> {
         let retained = collection.retained(self.state, spool)?;
-        Ok(retained.location(self.rows.get(i)?.place).to_string())
+        Ok(retained.location(self.rows.get(i)?.place))
     }
 
     /// Some of the documents, ascending, with other labels.
@@ -261,5 +263,5 @@ impl BlockDocuments {
 }
 
 fn corrupt() -> Error {
-    Error::TemporaryFile { what: "the state of a block".to_owned() }
+    Error::temporary_file("the state of a block")
 }

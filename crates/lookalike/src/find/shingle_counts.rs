@@ -5,7 +5,7 @@
 //! stay in a stretch of memory that the cache can hold and do not wait for each other.
 
 use lookalike_core::prefix::Counters;
-use std::sync::{Mutex, PoisonError};
+use parking_lot::Mutex;
 
 /// Tables, as a power of two.
 const LOG2_TABLES: u32 = 9;
@@ -45,9 +45,7 @@ impl ShingleCounts {
     /// The counters, when all has been counted.
     pub(super) fn finish(self) -> CompleteCounts {
         let tables = self.tables.into_iter();
-        let tables: Vec<Counters> = tables
-            .map(|table| table.into_inner().unwrap_or_else(PoisonError::into_inner))
-            .collect();
+        let tables: Vec<Counters> = tables.map(Mutex::into_inner).collect();
         CompleteCounts { tables }
     }
 }
@@ -84,7 +82,7 @@ impl ShingleCounter<'_> {
 }
 
 fn flush(table: &Mutex<Counters>, gathered: &[u32]) {
-    let mut table = table.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut table = table.lock();
     for upper in gathered {
         table.add(u64::from(*upper) << 32);
     }

@@ -124,7 +124,7 @@ impl<'a> ShingleSets<'a> {
         if fingerprint == row.fingerprint {
             return Ok(());
         }
-        let place = self.documents.place_name(batch.documents[document as usize])?;
+        let place = self.documents.location(batch.documents[document as usize])?;
         Err(Error::Changed { id: row.id.to_owned(), place })
     }
 }

@@ -12,10 +12,11 @@ use crate::error::Error;
 use crate::read::{SkipReason, SkippedItem};
 use crate::spill::codec::{FieldReader, put_bytes, put_u64};
 use crate::spill::{SpillLog, TempSpace, until_error};
+use parking_lot::{Mutex, MutexGuard};
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 /// Bytes of a block's records from which on they are a piece.
 const PIECE_BYTES: usize = 1 << 18;
@@ -53,7 +54,7 @@ impl SkippedLog {
     }
 
     fn log(&self) -> MutexGuard<'_, SpillLog<u8>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 
     /// Brings all bytes to the disk where a later run may go on with them, and gives their number.
@@ -65,7 +66,7 @@ impl SkippedLog {
 }
 
 fn corrupt() -> Error {
-    Error::TemporaryFile { what: "a skipped record".to_owned() }
+    Error::temporary_file("a skipped record")
 }
 
 /// Takes the records of one block after the other.

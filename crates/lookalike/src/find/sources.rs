@@ -4,9 +4,10 @@
 use super::memory::Budget;
 use crate::error::Error;
 use crate::read::BlockNumber;
+use parking_lot::{Mutex, MutexGuard};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 /// Documents and bytes of one source.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -120,7 +121,7 @@ impl Sources {
     }
 
     fn known(&self) -> MutexGuard<'_, SourceNumbers> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+        self.known.lock()
     }
 
     /// The number of a source. More values of a field than a run counts, and more names than

@@ -18,7 +18,7 @@ use super::results::{ResultSorters, RunResults};
 use crate::error::Error;
 use crate::passages::anchor_log::{AnchorLog, AnchorRule};
 use crate::progress::{Progress, Stage};
-use crate::read::{Collection, ReadBuffers, RetainedBlock};
+use crate::read::{Collection, Location, ReadBuffers, RetainedBlock};
 use crate::spill::{Sorter, TempSpace};
 use lookalike_core::keep;
 use serde_json::Value;
@@ -145,14 +145,12 @@ impl TextRun {
     /// The error of a document whose words cannot be found in its text.
     pub(crate) fn not_aligned(&self, document: u32) -> Error {
         let named = self.named(document);
-        named.map_or_else(|error| error, |(id, place)| Error::NotAligned { id, place })
+        named.map_or_else(|error| error, |(id, place)| Error::NotAligned { id, place: Some(place) })
     }
 
-    /// The id of a document, and where it was read, in words.
-    pub(crate) fn named(&self, document: u32) -> Result<(String, String), Error> {
-        self.with_document(document, |block, row| {
-            (row.id.to_owned(), block.location(row.place).to_string())
-        })
+    /// The id of a document, and where it was read.
+    pub(crate) fn named(&self, document: u32) -> Result<(String, Location), Error> {
+        self.with_document(document, |block, row| (row.id.to_owned(), block.location(row.place)))
     }
 }
 

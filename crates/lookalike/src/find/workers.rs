@@ -1,8 +1,8 @@
 //! Runs the same work on several threads until none is left or one fails.
 
+use parking_lot::Mutex;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::thread::Builder;
 
 /// The most threads that a run may have: more would take memory and save no time.
@@ -44,7 +44,7 @@ impl<K, E> Default for Earliest<K, E> {
 impl<K: Ord, E> Earliest<K, E> {
     /// What failed, and which piece of work it was.
     pub fn keep(&self, at: K, error: E) {
-        let mut first = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut first = self.0.lock();
         if first.as_ref().is_none_or(|(earlier, _)| at < *earlier) {
             *first = Some((at, error));
         }
@@ -55,7 +55,7 @@ impl<K: Ord, E> Earliest<K, E> {
     /// # Errors
     /// The failure of the earliest piece; without one that of `done`.
     pub fn or<T, F: From<E>>(self, done: Result<T, F>) -> Result<T, F> {
-        match self.0.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        match self.0.into_inner() {
             Some((_, error)) => Err(error.into()),
             None => done,
         }

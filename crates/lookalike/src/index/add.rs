@@ -6,11 +6,11 @@ use super::pipeline::write_in_order;
 use super::prepare::TextPreparer;
 use super::prepared_block::{CollectionPreparer, PreparedBlock};
 use crate::error::Error;
-use crate::progress::{Interruption, Progress, Stage};
+use crate::progress::{Progress, Stage};
 use crate::read::{Block, Collection, ReadError};
+use crate::read_progress::ReadProgress;
 use lookalike_index::{Index, IndexError};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use parking_lot::Mutex;
 use std::time::Instant;
 
 /// Documents that are written together.
@@ -38,8 +38,12 @@ pub fn add(
 ) -> Result<AddCounts, Box<InterruptedAdd>> {
     let start = Instant::now();
     progress.begin(Stage::Add, collection.bytes());
-    let (next_number, reported) = (Mutex::new(0), AtomicU64::new(0));
-    let reader = CollectionReader { collection, options, progress, next_number, reported };
+    let reader = CollectionReader {
+        collection,
+        options,
+        progress: ReadProgress::new(collection, progress),
+        next_number: Mutex::new(0),
+    };
     let mut writer = BatchWriter::new(index, options, (BATCH_DOCUMENTS, BATCH_BYTES));
     writer.counts.skipped.extend_from_slice(collection.listed());
     let written = reader.write(index, &mut writer);
@@ -51,11 +55,9 @@ pub fn add(
 struct CollectionReader<'a> {
     collection: &'a Collection,
     options: &'a AddOptions,
-    progress: &'a dyn Progress,
+    progress: ReadProgress<'a>,
     /// Number of the next block.
     next_number: Mutex<u64>,
-    /// Bytes that were reported as progress.
-    reported: AtomicU64,
 }
 
 impl CollectionReader<'_> {
@@ -69,34 +71,29 @@ impl CollectionReader<'_> {
     /// The blocks that one thread takes, each with its number, up to the first that fails.
     fn blocks(&self, preparer: TextPreparer) -> impl Iterator<Item = (u64, PreparedBlock)> {
         let mut preparer = CollectionPreparer::new(self.collection, preparer, self.options);
-        let (mut wanted, mut failed) = (Ok(()), false);
+        let mut failed = false;
         std::iter::from_fn(move || {
             if failed {
                 return None;
             }
             let (number, block) = self.next()?;
-            let block = match (wanted, block) {
-                (Ok(()), Ok(block)) => preparer.prepare(&block),
-                (Ok(()), Err(error)) => PreparedBlock::failed(error),
-                (Err(interrupted), _) => PreparedBlock::failed(interrupted),
+            let mut block = match block {
+                Ok(block) => preparer.prepare(&block),
+                Err(error) => PreparedBlock::failed(error),
             };
+            if let Err(interruption) = self.progress.report() {
+                block.failure.get_or_insert(interruption.into());
+            }
             failed = block.failure.is_some();
-            wanted = self.report();
             Some((number, block))
         })
     }
 
     /// The next block in reading order, and its number.
     fn next(&self) -> Option<(u64, Result<Block, ReadError>)> {
-        let mut number = self.next_number.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut number = self.next_number.lock();
         let block = self.collection.next_block_in_order().transpose()?;
         *number += 1;
         Some((*number - 1, block))
-    }
-
-    fn report(&self) -> Result<(), Interruption> {
-        let read = self.collection.bytes_read();
-        let before = self.reported.fetch_max(read, Ordering::Relaxed);
-        self.progress.advance(read.saturating_sub(before))
     }
 }

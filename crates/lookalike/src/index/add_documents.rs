@@ -9,8 +9,9 @@ use super::prepare::{DocumentFields, TextPreparer};
 use super::prepared_block::PreparedBlock;
 use lookalike_index::entry::Metadata;
 use lookalike_index::{Index, IndexError};
+use parking_lot::Mutex;
 use std::slice::ChunksMut;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::thread::Builder;
 
 /// Documents of a full batch.
@@ -177,7 +178,7 @@ impl PreparerPool<'_> {
         let chunks: &ChunkQueue<'_, S> = &Mutex::new(documents.chunks_mut(CHUNK).enumerate());
         let prepare_some = |preparer: &mut TextPreparer| {
             let mut blocks = Vec::new();
-            let take = || chunks.lock().unwrap_or_else(PoisonError::into_inner).next();
+            let take = || chunks.lock().next();
             while let Some((number, chunk)) = take() {
                 let first = row + (number * CHUNK) as u64;
                 blocks.push((number, prepare_chunk(preparer, chunk, first, self.options)));

@@ -56,7 +56,7 @@ impl From<IndexError> for NotWritten {
 impl From<NotWritten> for Error {
     fn from(NotWritten { location, error }: NotWritten) -> Self {
         match location {
-            Some(location) => Self::NotAdded { place: location.to_string(), error },
+            Some(location) => Self::NotAdded { place: Box::new(location.into()), error },
             None => error.into(),
         }
     }

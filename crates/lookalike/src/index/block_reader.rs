@@ -6,7 +6,7 @@ use super::original::OwnedOriginal;
 use super::prepare::{DocumentFields, FormerVersion};
 use crate::error::Error;
 use crate::read::{
-    Block, Collection, Document, DocumentContents, DocumentSink, Format, Raw, ReadError,
+    Block, Collection, Document, DocumentContents, DocumentSink, Format, Location, Raw, ReadError,
     SkipReason, SkippedItem, name_of,
 };
 use crate::report::csv::UNIT_COLUMNS;
@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 const NO_LINE: &str = "it is not a JSON line of an index export";
 const NO_ORIGINALS: &str = "its line has versions with originals, which this index does not keep: \
-                            add it to one with --store originals, or export without --originals";
+                            add it to one that keeps originals, or export without them";
 
 /// A document as it was read.
 pub(super) struct UnpreparedDocument<'a> {
@@ -217,8 +217,7 @@ impl<O: ReadOutput> DocumentSink for BlockReader<'_, O> {
             let (source, id) = (self.source.to_string(), Some(document.id.to_owned()));
             return self.skipped(SkippedItem { source, line, id, reason });
         }
-        let source = &self.source;
-        let place = line.map_or(source.to_string(), |line| format!("{source}:{line}"));
+        let place = Box::new(Location::in_source(&*self.source, line));
         Err(Error::NotAdded { place, error }.into())
     }
 

@@ -186,7 +186,7 @@ fn spans<'a>(
     rule: WordRule,
     normalization: Normalization,
 ) -> Result<Spans<'a>, Error> {
-    let not_aligned = || Error::NotAligned { id: id.to_owned(), place: String::new() };
+    let not_aligned = || Error::NotAligned { id: id.to_owned(), place: None };
     Spans::of(text, rule, normalization).ok_or_else(not_aligned)
 }
 

@@ -7,7 +7,7 @@
 use super::batch_writer::{BatchWriter, NotWritten};
 use super::prepared_block::PreparedBlock;
 use super::reorder_buffer::ReorderBuffer;
-use std::sync::{Mutex, PoisonError};
+use parking_lot::Mutex;
 use std::thread::Builder;
 
 /// Writes the blocks of several streams by ascending number. `own` is called by this thread, each
@@ -29,9 +29,8 @@ where
     P: Iterator<Item = (u64, PreparedBlock<E>)> + Send,
 {
     let (writer, buffer) = (&Mutex::new(writer), &ReorderBuffer::new(window));
-    let write = |blocks: &mut dyn Iterator<Item = PreparedBlock<E>>| {
-        writer.lock().unwrap_or_else(PoisonError::into_inner).write_all(blocks)
-    };
+    let write =
+        |blocks: &mut dyn Iterator<Item = PreparedBlock<E>>| writer.lock().write_all(blocks);
     std::thread::scope(|scope| {
         // The writer ends when there is no sender.
         let (receiver, sender) = (buffer.receiver(), buffer.sender());

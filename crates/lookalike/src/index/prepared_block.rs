@@ -4,9 +4,8 @@ use super::add_options::AddOptions;
 use super::block_reader::{BlockReader, ReadOutput, UnpreparedDocument};
 use super::prepare::{DocumentFields, FormerVersion, PreparedDocument, TextPreparer};
 use crate::error::Error;
-use crate::read::{Block, Collection, ReadBuffers, SkippedItem};
+use crate::read::{Block, Collection, Location, ReadBuffers, SkippedItem};
 use lookalike_index::settings::OriginalSettings;
-use std::fmt;
 use std::sync::Arc;
 
 /// Documents of one block, in order, ready to be written.
@@ -17,7 +16,8 @@ pub(super) struct PreparedBlock<E = Error> {
     pub(super) skipped: Vec<SkippedItem>,
     /// Which of the chosen fields any of the documents has.
     pub(super) found: Vec<bool>,
-    /// Why no documents follow.
+    /// Why no documents follow. It is a part of the block and not the error of `prepare`, since the
+    /// documents before it are written first, which other threads may not have got to yet.
     pub(super) failure: Option<E>,
 }
 
@@ -37,10 +37,9 @@ pub(super) struct RowLocation {
     pub(super) line: Option<u64>,
 }
 
-impl fmt::Display for RowLocation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.source)?;
-        self.line.map_or(Ok(()), |line| write!(f, ":{line}"))
+impl From<RowLocation> for Location {
+    fn from(RowLocation { source, line }: RowLocation) -> Self {
+        Self::in_source(&*source, line)
     }
 }
 

@@ -7,7 +7,8 @@ use super::original::OwnedOriginal;
 use super::prepare::DocumentFields;
 use crate::error::Error;
 use crate::progress::{Progress, Stage};
-use crate::read::{Collection, ReadBuffers, ReadError, SkippedItem};
+use crate::read::{Collection, Location, ReadBuffers, ReadError, SkippedItem};
+use crate::read_progress::ReadProgress;
 use lookalike_index::IndexError;
 use lookalike_index::entry::shortened_id;
 use lookalike_index::settings::OriginalSettings;
@@ -74,14 +75,13 @@ fn read_blocks<E: From<Error> + From<ReadError> + StdError + Send + Sync + 'stat
     output: &mut DocumentForwarder<'_, E>,
 ) -> Result<Vec<bool>, E> {
     let mut found = vec![false; options.metadata.len()];
-    let (mut buffers, mut reported) = (ReadBuffers::default(), 0);
+    let mut buffers = ReadBuffers::default();
+    let read_progress = ReadProgress::new(collection, progress);
     while let Some(block) = collection.next_block_in_order()? {
         let mut reader = BlockReader::new(collection, &block, options, output);
         block.read(&mut buffers, &mut reader)?;
         found.iter_mut().zip(&reader.found).for_each(|(found, here)| *found |= *here);
-        let read = collection.bytes_read();
-        progress.advance(read.saturating_sub(reported)).map_err(Error::from)?;
-        reported = read.max(reported);
+        read_progress.report().map_err(Error::from)?;
     }
     Ok(found)
 }
@@ -105,10 +105,10 @@ impl<E: From<Error> + From<ReadError> + StdError + Send + Sync + 'static> ReadOu
     fn document(&mut self, document: UnpreparedDocument<'_>, _: usize) -> Result<(), E> {
         let UnpreparedDocument { id, text, extra, original, former, source, line } = document;
         if !former.is_empty() {
-            let place = line.map_or_else(|| source.to_string(), |line| format!("{source}:{line}"));
+            let place = Box::new(Location::in_source(&**source, line));
             let id = shortened_id(id);
             let why = "its line has former versions, which are not sent: restore a backup, or \
-                       export without --originals"
+                       export without originals"
                 .to_owned();
             return Err(Error::NotAdded { place, error: IndexError::Document { id, why } }.into());
         }

@@ -3,6 +3,7 @@
 use crate::error::Error;
 use crate::progress::{Progress, Stage};
 use crate::read::{Collection, Document, DocumentSink, ReadBuffers, ReadError, SkippedItem};
+use crate::read_progress::ReadProgress;
 use lookalike_index::backend::{Change, ChangeOutcome};
 use lookalike_index::{Index, IndexError};
 use std::collections::HashSet;
@@ -46,14 +47,14 @@ pub fn remove_inputs(
     let start = Instant::now();
     progress.begin(Stage::Add, collection.bytes());
     let mut remover = Remover { index, seen: HashSet::new(), removed: RemovedCounts::default() };
-    let (mut scratch, mut ids, mut reported) = (ReadBuffers::default(), IdBatch::default(), 0);
+    let (mut scratch, mut ids) = (ReadBuffers::default(), IdBatch::default());
+    let read_progress = ReadProgress::new(collection, progress);
     while let Some(block) = collection.next_block_in_order()? {
         let read = block.read(&mut scratch, &mut ids);
         remover.remove(ids.0.iter().map(String::as_str))?;
         read?;
         ids.0.clear();
-        progress.advance(collection.bytes_read() - reported)?;
-        reported = collection.bytes_read();
+        read_progress.report()?;
     }
     progress.end(Stage::Add, start.elapsed());
     Ok(remover.removed)

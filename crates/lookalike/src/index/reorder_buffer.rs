@@ -1,7 +1,7 @@
 //! Values of several threads → one thread, in order.
 
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::collections::BTreeMap;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Takes values from several threads, each with its number, and gives them to one by number.
 pub(super) struct ReorderBuffer<T> {
@@ -27,21 +27,14 @@ impl<T> ReorderBuffer<T> {
     }
 
     fn state(&self) -> MutexGuard<'_, ReorderState<T>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn wait<'a>(
-        &'a self,
-        state: MutexGuard<'a, ReorderState<T>>,
-    ) -> MutexGuard<'a, ReorderState<T>> {
-        self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// Adds the value with a number; waits if it is too far ahead. `false` if the receiver is gone.
     pub(super) fn put(&self, number: u64, value: T) -> bool {
         let mut state = self.state();
         while number >= state.next + self.window && !state.is_closed {
-            state = self.wait(state);
+            self.changed.wait(&mut state);
         }
         if state.is_closed {
             return false;
@@ -64,7 +57,7 @@ impl<T> ReorderBuffer<T> {
             if state.senders == 0 || state.is_closed {
                 return None;
             }
-            state = self.wait(state);
+            self.changed.wait(&mut state);
         }
     }
 

@@ -81,7 +81,7 @@ impl RunPlaces<'_> {
             self.first += u64::from(self.range.1);
             while self.at == self.ranges.len() {
                 if self.block == self.of.blocks.len() {
-                    return Err(Error::TemporaryFile { what: "the number of a run".to_owned() });
+                    return Err(Error::temporary_file("the number of a run"));
                 }
                 (self.ranges, _) = self.of.block(self.block)?;
                 (self.block, self.at) = (self.block + 1, 0);

@@ -232,5 +232,5 @@ fn checksum_after(checksum: u64, piece: &[u32]) -> u64 {
 }
 
 fn damaged(what: &str) -> Error {
-    Error::TemporaryFile { what: format!("{what} of an earlier run") }
+    Error::temporary_file(format!("{what} of an earlier run"))
 }

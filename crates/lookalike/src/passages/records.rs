@@ -20,7 +20,7 @@ use lookalike_core::passage::position_set::PositionSet;
 use lookalike_core::passage::run_hash::{HASH_BITS, RunHasher};
 use lookalike_core::passage::unitig::{EqualRun, RepeatedRun, RunRecord, Unitigs, group_equal};
 use lookalike_core::shingle::Shingler;
-use std::sync::{Mutex, PoisonError};
+use parking_lot::Mutex;
 
 /// Records that a thread gathers before they are sorted in.
 const GATHERED: usize = 1 << 14;
@@ -84,7 +84,7 @@ impl RunSelection<'_> {
             }
             selector.runs.hand_on()
         })?;
-        sorter.into_inner().unwrap_or_else(PoisonError::into_inner).finish()
+        sorter.into_inner().finish()
     }
 }
 
@@ -205,7 +205,7 @@ impl GatheredRuns<'_> {
     }
 
     fn hand_on(&mut self) -> Result<(), Error> {
-        let mut sorter = self.sorter.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sorter = self.sorter.lock();
         sorter.append(&mut self.gathered)
     }
 }

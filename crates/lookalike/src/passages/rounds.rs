@@ -209,8 +209,8 @@ impl PassageCuts {
         if let Some(ranges) = ranges {
             return Ok((text, ranges));
         }
-        let (id, place) = (self.run.id(document)?, self.run.place_name(document)?);
-        Err(Error::NotAligned { id, place })
+        let (id, place) = (self.run.id(document)?, self.run.location(document)?);
+        Err(Error::NotAligned { id, place: Some(place) })
     }
 }
 

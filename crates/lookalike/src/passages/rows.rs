@@ -14,11 +14,12 @@ use crate::spill::{SortedRecords, Sorter, until_error};
 use crate::words::TextSpan;
 use lookalike_core::passage::maximal::{Passage, Passages};
 use lookalike_core::passage::unitig::Unitigs;
+use parking_lot::Mutex;
 use std::cmp::Reverse;
 use std::io;
 use std::mem::take;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// Bytes of memory for each maximal run while passages are made, and for each passage: it, its rank
 /// and the number of its rows.
@@ -95,8 +96,7 @@ impl<'a> PlaceRows<'a> {
 
     /// All rows that were taken.
     pub(super) fn finish(self) -> Result<PassageRows, Error> {
-        let TakenPlaces { sorter, mut repeated } =
-            self.taken.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let TakenPlaces { sorter, mut repeated } = self.taken.into_inner();
         repeated.sort_unstable_by_key(|(bytes, document)| (Reverse(*bytes), *document));
         let (sorted, passages) = (sorter.finish()?, self.passages.passages.len());
         Ok(PassageRows { sorted, passages, repeated })
@@ -159,7 +159,7 @@ impl PlaceTaker for PlaceRows<'_> {
 
     fn take(&self, located: &[LocatedPlace]) -> Result<(), Error> {
         let (mut key, mut payload) = (Vec::new(), Vec::new());
-        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut taken = self.taken.lock();
         for places in located.chunk_by(|a, b| a.place.document == b.place.document) {
             let bytes = repeated_bytes(places.iter().map(|place| &place.span));
             taken.repeated.push((bytes, places[0].place.document));
@@ -277,8 +277,7 @@ impl PassageRows {
         let rows = until_error(move || {
             let Some((key, payload)) = cursor.next_record()? else { return Ok(None) };
             let row = decode(key, payload, take(&mut last));
-            let damaged = || Error::TemporaryFile { what: "a place of a passage".to_owned() };
-            let row = row.ok_or_else(damaged)?;
+            let row = row.ok_or_else(|| cursor.damaged("a place of a passage"))?;
             last = Some(Arc::clone(&row.passage));
             Ok(Some(row))
         });

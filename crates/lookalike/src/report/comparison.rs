@@ -88,7 +88,7 @@ impl ComparisonReport<'_> {
         let Self { names, params, .. } = self;
         let overlap = &self.similarity.overlap;
         let six = |value: f64| (value * 1e6).round() / 1e6;
-        let number = overlap.six_decimals().parse::<f64>().unwrap_or_default();
+        let number = overlap.rounded(Measure::Jaccard);
         let mut value = json!({
             "a": names[0],
             "b": names[1],

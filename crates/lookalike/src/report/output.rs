@@ -1,7 +1,7 @@
 //! Files that are complete or not there.
 
 use super::part_file::PartFile;
-use super::{OutputCompression, Target};
+use super::{OutputCompression, OutputFormat, Target, UnknownName};
 use crate::error::Error;
 use flate2::write::GzEncoder;
 use std::io::{self, BufWriter, Write};
@@ -72,6 +72,11 @@ impl Output {
     /// The name it was made for.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// The error of an output in a format that is none of the `possible` ones.
+    pub(super) fn other_format(&self, possible: &'static [OutputFormat]) -> Error {
+        Error::OutputName(UnknownName { path: self.path.clone(), possible })
     }
 
     fn plain(sink: OutputSink) -> Self {

@@ -338,9 +338,10 @@ impl ParquetTable {
             push_text(first, Some(a));
             push_text(second, Some(b));
             push_similarities(rest, Some(overlap), measure);
-            let estimates = estimate.iter().flat_map(|estimate| estimate.six_decimals(overlap));
-            for (column, text) in rest.iter_mut().skip(similarities(measure).len()).zip(estimates) {
-                push_double(column, text.parse().ok());
+            let estimates = estimate.iter().flat_map(|estimate| estimate.rounded(overlap));
+            for (column, value) in rest.iter_mut().skip(similarities(measure).len()).zip(estimates)
+            {
+                push_double(column, Some(value));
             }
         }
         self.end_row(a.len() + b.len())
@@ -350,8 +351,7 @@ impl ParquetTable {
 /// The numbers that are written elsewhere, with six decimals.
 fn push_similarities(columns: &mut [PendingColumn], overlap: Option<&Overlap>, measure: Measure) {
     for (column, (_, measure)) in columns.iter_mut().zip(similarities(measure)) {
-        let text = overlap.map(|overlap| overlap.six_decimals_of(*measure));
-        push_double(column, text.and_then(|text| text.parse().ok()));
+        push_double(column, overlap.map(|overlap| overlap.rounded(*measure)));
     }
 }
 

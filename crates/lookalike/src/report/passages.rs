@@ -39,8 +39,8 @@ impl PassageOutput {
     /// Writes the file in one of these formats and gives it its name. `cells` are those of CSV.
     ///
     /// # Errors
-    /// The output cannot be written, a temporary file cannot be read, or an input cannot be read
-    /// again for a page.
+    /// [`Error::OutputName`] for another format; the output cannot be written, a temporary file
+    /// cannot be read, or an input cannot be read again for a page.
     pub fn write(
         self,
         output: Output,
@@ -52,9 +52,10 @@ impl PassageOutput {
             #[cfg(feature = "parquet")]
             (Self::Places, OutputFormat::Parquet) => super::parquet::passages(output, findings),
             (Self::Places, OutputFormat::Jsonl) => output.finish(|out| jsonl(out, findings)),
-            (Self::Places, _) => output.finish(|out| csv(out, findings, cells)),
+            (Self::Places, OutputFormat::Csv) => output.finish(|out| csv(out, findings, cells)),
             (Self::Report, OutputFormat::Html) => html::passages(output, findings, options),
-            (Self::Report, _) => output.finish(|out| json(out, findings, options)),
+            (Self::Report, OutputFormat::Json) => output.finish(|out| json(out, findings, options)),
+            (Self::Places | Self::Report, _) => Err(output.other_format(self.formats())),
         }
     }
 }

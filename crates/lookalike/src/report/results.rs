@@ -46,8 +46,8 @@ impl OutputKind {
     /// in CSV.
     ///
     /// # Errors
-    /// The output cannot be written, a temporary file cannot be read, or an input cannot be read
-    /// again for a page.
+    /// [`Error::OutputName`] for another format; the output cannot be written, a temporary file
+    /// cannot be read, or an input cannot be read again for a page.
     pub fn write(
         self,
         output: Output,
@@ -67,16 +67,67 @@ impl OutputKind {
             (Self::Groups, OutputFormat::Jsonl) => {
                 output.finish(|out| jsonl::groups(out, groups, measure))
             }
-            (Self::Groups, _) => output.finish(|out| csv::groups(out, groups, measure, cells)),
+            (Self::Groups, OutputFormat::Csv) => {
+                output.finish(|out| csv::groups(out, groups, measure, cells))
+            }
             #[cfg(feature = "parquet")]
             (Self::Pairs, OutputFormat::Parquet) => super::parquet::pairs(output, pairs, measure),
-            (Self::Pairs, _) => output.finish(|out| csv::pairs(out, pairs, measure, cells)),
-            (Self::Skipped, _) => output.finish(|out| {
+            (Self::Pairs, OutputFormat::Csv) => {
+                output.finish(|out| csv::pairs(out, pairs, measure, cells))
+            }
+            (Self::Skipped, OutputFormat::Csv) => output.finish(|out| {
                 let (skipped, textless_copies) = (&findings.skipped, &findings.textless_copies);
                 csv::skipped(out, skipped, textless_copies, &findings.empty, cells)
             }),
             (Self::Report, OutputFormat::Html) => run_page::write(output, subject),
-            (Self::Report, _) => output.finish(|out| json::summary(out, findings, options, audit)),
+            (Self::Report, OutputFormat::Json) => {
+                output.finish(|out| json::summary(out, findings, options, audit))
+            }
+            (Self::Groups | Self::Pairs | Self::Skipped | Self::Report, _) => {
+                Err(output.other_format(self.formats()))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::find::{FindOptions, find};
+    use crate::report::{Target, UnknownName};
+    use lookalike_core::params::{Params, ParamsBuilder};
+
+    #[test]
+    fn another_format_is_refused_and_leaves_no_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let input = folder.path().join("in.jsonl");
+        std::fs::write(&input, "{\"id\":\"a\",\"text\":\"one two\"}\n").unwrap();
+        let inputs = [input];
+        let options = FindOptions::new(Params::new(&ParamsBuilder::default()).unwrap());
+        let findings = find(&inputs, &options).unwrap();
+        let (findings, options) = (&findings, &options);
+        let subject =
+            RunSubject { findings, options, inputs: &inputs, reference: &[], audit: None };
+        let all = [OutputFormat::Jsonl, OutputFormat::Csv, OutputFormat::Json, OutputFormat::Html];
+        let kinds =
+            [OutputKind::Groups, OutputKind::Pairs, OutputKind::Skipped, OutputKind::Report];
+        for kind in kinds {
+            for format in all {
+                let path = folder.path().join("out.csv");
+                let output =
+                    Output::create(&Target::new(&path, &[OutputFormat::Csv]).unwrap()).unwrap();
+                let written = kind.write(output, format, &subject, CellRule::default());
+                let is_possible = kind.formats().contains(&format);
+                assert_eq!(written.is_ok(), is_possible, "{kind:?} {format:?}: {written:?}");
+                assert_eq!(path.exists(), is_possible);
+                match written {
+                    Ok(()) => std::fs::remove_file(&path).unwrap(),
+                    Err(Error::OutputName(UnknownName { possible, .. })) => {
+                        assert_eq!(possible, kind.formats());
+                    }
+                    Err(error) => panic!("{kind:?} {format:?}: {error}"),
+                }
+            }
         }
     }
 }

@@ -7,12 +7,13 @@ use super::folder::SpillFolder;
 use super::temp_space::TempSpace;
 use crate::error::Error;
 use lookalike_core::hash::token_hash;
+use parking_lot::Mutex;
 use serde::{Serialize, de::DeserializeOwned};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::marker::PhantomData;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// Digits of a checksum.
 const DIGITS: usize = 16;
@@ -88,7 +89,7 @@ impl<T: Serialize + DeserializeOwned> Journal<T> {
         let Some(JournalFile { path, state, .. }) = &self.file else { return Ok(()) };
         let failed = |source| Error::Spill { path: path.clone(), source };
         let line = line(step).map_err(failed)?;
-        let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = state.lock();
         let written = state.write(&line);
         if written.is_err() {
             // Should this fail too, the line is a torn end, which the next run cuts off.

@@ -8,7 +8,7 @@
 
 use super::file::SpillFile;
 use super::temp_space::TempSpace;
-use crate::error::Error;
+use crate::error::{Error, SpillPosition};
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
@@ -242,7 +242,7 @@ impl<T: LogValue> SpillLog<T> {
             let from = (range.start - start) as usize;
             values.get(from..from.checked_add(count)?)
         });
-        found.map(Cow::Borrowed).ok_or_else(|| self.damaged())
+        found.map(Cow::Borrowed).ok_or_else(|| self.damaged(range.start))
     }
 
     /// Gives every record to `take`, in the order of the positions: as many values as `length` says
@@ -280,13 +280,17 @@ impl<T: LogValue> SpillLog<T> {
             }
         }
         let mut is_whole = values.is_empty();
+        let whole = at - values.len() as u64;
         for (_, values) in &self.held {
             is_whole &= take_whole(values)? == values.len();
         }
-        if is_whole { Ok(()) } else { Err(self.damaged()) }
+        if is_whole { Ok(()) } else { Err(self.damaged(whole)) }
     }
 
-    fn damaged(&self) -> Error {
-        Error::TemporaryFile { what: self.name.to_owned() }
+    /// The error of values that are not there, from the one at a position on.
+    fn damaged(&self, at: u64) -> Error {
+        let path = self.file.as_ref().map(|file| file.path().to_owned());
+        let position = path.as_ref().map(|_| SpillPosition::Byte(at * T::BYTES as u64));
+        Error::TemporaryFile { what: self.name.to_owned(), path, position }
     }
 }

@@ -5,9 +5,10 @@ use super::batch::{KeyedRecord, SortBatch};
 use super::file::SpillFile;
 use super::merge::{LEAST_BUFFER, MergedRuns, buffer_bytes, fan_in};
 use super::temp_space::TempSpace;
-use crate::error::Error;
+use crate::error::{Error, SpillPosition};
 use std::io::{self, BufWriter, Write};
 use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
 
 /// Takes a record: its key and its payload.
@@ -208,7 +209,11 @@ impl SortedRecords {
                 CursorState::Opening { spilled, memory: *memory }
             }
         };
-        RecordCursor { state }
+        let path = match &self.records {
+            SortedStorage::Memory(_) => None,
+            SortedStorage::File { spilled, .. } => Some(spilled.file.path()),
+        };
+        RecordCursor { state, path, given: 0 }
     }
 
     /// The records from the first on, copied: key and payload. It ends after an error.
@@ -232,8 +237,8 @@ impl SortedRecords {
         let mut cursor = self.cursor();
         let next = move || {
             let Some((key, payload)) = cursor.next_record()? else { return Ok(None) };
-            let damaged = || Error::TemporaryFile { what: what.to_owned() };
-            decode(key, payload).map(Some).ok_or_else(damaged)
+            let value = decode(key, payload);
+            value.map(Some).ok_or_else(|| cursor.damaged(what))
         };
         until_error(next).map(|record| record.map_err(Error::into_io))
     }
@@ -255,6 +260,10 @@ pub(crate) fn until_error<T, E>(
 #[derive(Debug)]
 pub(crate) struct RecordCursor<'a> {
     state: CursorState<'a>,
+    /// The temporary file, if the records are in one.
+    path: Option<&'a Path>,
+    /// How many records were read.
+    given: u64,
 }
 
 #[derive(Debug)]
@@ -281,6 +290,7 @@ impl RecordCursor<'_> {
             let buffer = buffer_bytes(*memory, spilled.runs.len());
             self.state = CursorState::Merge(MergedRuns::new(&spilled.file, &spilled.runs, buffer)?);
         }
+        self.given += 1;
         match &mut self.state {
             CursorState::Memory { batch, at } => {
                 *at += 1;
@@ -290,6 +300,16 @@ impl RecordCursor<'_> {
                 Ok(merge.next()?.map(|(bytes, layout)| layout.split(bytes)))
             }
             CursorState::Opening { .. } => Ok(None),
+        }
+    }
+
+    /// The error of the record read last, which is no `what`.
+    pub(crate) fn damaged(&self, what: &str) -> Error {
+        let position = self.path.map(|_| SpillPosition::Record(self.given.saturating_sub(1)));
+        Error::TemporaryFile {
+            what: what.to_owned(),
+            path: self.path.map(Path::to_owned),
+            position,
         }
     }
 }

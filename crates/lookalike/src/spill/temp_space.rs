@@ -5,10 +5,11 @@ use super::file::SpillFile;
 use super::folder::SpillFolder;
 use crate::error::Error;
 use crate::read::{ReadError, Spool};
+use parking_lot::Mutex;
 use serde_json::Value;
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 /// Where temporary files may go. The folder for them is made when the first is needed, and removed
 /// when this and all its files are dropped; that of a resumable run by [`finish`](Self::finish).
@@ -57,7 +58,7 @@ impl TempSpace {
         if let Some(folder) = self.folder.get() {
             return Ok(folder);
         }
-        let _making = self.making.lock().unwrap_or_else(PoisonError::into_inner);
+        let _making = self.making.lock();
         if let Some(folder) = self.folder.get() {
             return Ok(folder);
         }

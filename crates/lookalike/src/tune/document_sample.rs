@@ -7,6 +7,7 @@ use crate::read::{
     BlockNumber, Collection, Document, DocumentPosition, DocumentSink, ReadBuffers, ReadError,
     SkippedItem,
 };
+use crate::read_progress::ReadProgress;
 use lookalike_core::hash;
 use std::time::Instant;
 
@@ -50,13 +51,12 @@ pub fn sample(
         documents: 0,
         skipped: Vec::new(),
     };
-    let (mut scratch, mut reported) = (ReadBuffers::default(), 0);
+    let mut scratch = ReadBuffers::default();
+    let read_progress = ReadProgress::new(collection, progress);
     while let Some(block) = collection.next_block()? {
         draw.block = Some(block.number());
         block.read(&mut scratch, &mut draw)?;
-        let read = collection.bytes_read();
-        progress.advance(read.saturating_sub(reported))?;
-        reported = read;
+        read_progress.report()?;
     }
     progress.end(Stage::Draw, start.elapsed());
     let texts = draw.sample.into_values().map(|(_, text)| text).collect();

@@ -8,9 +8,9 @@ use lookalike::error::Error;
 use lookalike::passages::{PassageOptions, passages_in};
 use lookalike::progress::{Interruption, Progress, Stage};
 use lookalike::read::{Collection, ReadOptions};
+use parking_lot::Mutex;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -44,19 +44,19 @@ impl Until {
 
     /// The stages so far.
     fn stages(&self) -> Vec<CountedStage> {
-        self.stages.lock().unwrap().clone()
+        self.stages.lock().clone()
     }
 }
 
 impl Progress for Until {
     fn begin(&self, stage: Stage, total: Option<u64>) {
         let counted = CountedStage { stage, total, done: 0, has_ended: false };
-        self.stages.lock().unwrap().push(counted);
+        self.stages.lock().push(counted);
     }
 
     fn advance(&self, done: u64) -> Result<(), Interruption> {
         self.asked.fetch_add(1, Ordering::Relaxed);
-        if let Some(last) = self.stages.lock().unwrap().last_mut() {
+        if let Some(last) = self.stages.lock().last_mut() {
             last.done += done;
         }
         let less = |left: u64| left.checked_sub(1);
@@ -65,7 +65,7 @@ impl Progress for Until {
     }
 
     fn end(&self, stage: Stage, _: Duration) {
-        let mut stages = self.stages.lock().unwrap();
+        let mut stages = self.stages.lock();
         for counted in stages.iter_mut().rev().filter(|counted| counted.stage == stage).take(1) {
             counted.has_ended = true;
         }

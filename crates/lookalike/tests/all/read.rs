@@ -8,9 +8,9 @@ use lookalike::progress::NoProgress;
 use lookalike::read::{
     Collection, Document, DocumentSink, Format, ReadBuffers, ReadError, ReadOptions, SkippedItem,
 };
+use parking_lot::Mutex;
 use std::io::Write as _;
 use std::path::PathBuf;
-use std::sync::Mutex;
 
 #[derive(Default)]
 struct Count {
@@ -53,7 +53,7 @@ fn count(file: &str, format: Option<Format>) -> Option<Count> {
                 while let Some(block) = collection.next_block().unwrap() {
                     block.read(&mut scratch, &mut count).unwrap();
                 }
-                let mut sum = sum.lock().unwrap();
+                let mut sum = sum.lock();
                 sum.documents += count.documents;
                 sum.empty += count.empty;
                 sum.bytes += count.bytes;
@@ -61,7 +61,7 @@ fn count(file: &str, format: Option<Format>) -> Option<Count> {
         }
     });
     assert_eq!(Some(collection.bytes_read()), collection.bytes());
-    sum.into_inner().ok()
+    Some(sum.into_inner())
 }
 
 /// Documents and empty ones, as the data's README counts them.

@@ -24,6 +24,7 @@ use band_probe::{KeyRow, Scan};
 use error::{SketchIndexError, reported};
 use ids::Key;
 use lookalike::index::time;
+use parking_lot::Mutex;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -31,7 +32,6 @@ use pyo3::types::{PyBytes, PyDict, PyList, PySet, PyTuple};
 use sketch_index::{IndexParameters, SketchIndex};
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
 
 /// Rows that are read at a time.
 const PIECE: usize = 1_024;
@@ -446,7 +446,7 @@ impl Drop for FolderLsh {
         }
         // Threads that close it must not wait for the lock that this one has.
         let sketch_index = Mutex::new(Some(sketch_index));
-        let take = || sketch_index.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let take = || sketch_index.lock().take();
         let _ = Python::try_attach(|py| {
             let done = py.detach(|| take().map_or(Ok(()), |sketch_index| sketch_index.close()));
             match done {

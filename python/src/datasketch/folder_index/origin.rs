@@ -1,8 +1,8 @@
 //! Which folders of sketches this process has created. Pickles in these are its own.
 
+use parking_lot::Mutex;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
 /// A folder, and when it was created where the file system knows.
@@ -20,12 +20,12 @@ fn identity(folder: &Path) -> Option<Identity> {
 /// Records that this process has created a folder.
 pub(super) fn record(folder: &Path) {
     if let Some(identity) = identity(folder) {
-        CREATED.lock().unwrap_or_else(PoisonError::into_inner).insert(identity);
+        CREATED.lock().insert(identity);
     }
 }
 
 /// Whether this process has created a folder.
 pub(super) fn is_own(folder: &Path) -> bool {
-    let created = CREATED.lock().unwrap_or_else(PoisonError::into_inner);
+    let created = CREATED.lock();
     identity(folder).is_some_and(|identity| created.contains(&identity))
 }

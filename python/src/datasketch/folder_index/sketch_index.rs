@@ -21,10 +21,11 @@ use lookalike::store::index::Access;
 use lookalike::store::settings::IndexSettings;
 use lookalike::store::sketches::SketchSettings;
 use lookalike::store::sqlite;
+use parking_lot::{Mutex, MutexGuard};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// How long another one that is just closing is waited for.
@@ -58,10 +59,6 @@ pub(super) struct SketchIndex {
     /// Whether a session has changes that are not on the disk.
     waits: AtomicBool,
     slot: Mutex<IndexSlot>,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl IndexParameters {
@@ -141,7 +138,7 @@ impl SketchIndex {
 
     /// What is in the folder, if there is one.
     fn open(&self) -> Result<Option<Arc<OpenFolder>>, SketchIndexError> {
-        match &*lock(&self.slot) {
+        match &*self.slot.lock() {
             IndexSlot::Nothing => Ok(None),
             IndexSlot::Open(open) => Ok(Some(Arc::clone(open))),
             IndexSlot::Closed => Err(SketchIndexError::Closed),
@@ -154,7 +151,7 @@ impl SketchIndex {
     /// It is closed, or what waits cannot be written.
     pub(super) fn settled(&self) -> Result<Option<Arc<OpenFolder>>, SketchIndexError> {
         if self.waits.load(Ordering::Acquire) {
-            self.write(&mut lock(&self.writing))?;
+            self.write(&mut self.writing.lock())?;
         }
         self.open()
     }
@@ -168,7 +165,7 @@ impl SketchIndex {
         if let Some(open) = self.open()? {
             return Ok(of(&open.settings));
         }
-        Ok(lock(&self.writing).settings.as_deref().and_then(of))
+        Ok(self.writing.lock().settings.as_deref().and_then(of))
     }
 
     /// Adds a key with bands; false where `is_new` is asked for and it is not. Changes are written
@@ -255,9 +252,9 @@ impl SketchIndex {
     /// # Errors
     /// As [`commit`](Self::commit); it is closed all the same.
     pub(super) fn close(&self) -> Result<(), SketchIndexError> {
-        let mut waiting = lock(&self.writing);
+        let mut waiting = self.writing.lock();
         let done = self.write(&mut waiting);
-        let before = std::mem::replace(&mut *lock(&self.slot), IndexSlot::Closed);
+        let before = std::mem::replace(&mut *self.slot.lock(), IndexSlot::Closed);
         drop(before);
         match done {
             Err(SketchIndexError::Closed) => Ok(()),
@@ -267,7 +264,7 @@ impl SketchIndex {
 
     /// The right to write.
     fn writer(&self) -> Result<MutexGuard<'_, PendingChanges>, SketchIndexError> {
-        let waiting = lock(&self.writing);
+        let waiting = self.writing.lock();
         self.open()?;
         if self.is_read_only {
             let index = self.folder.display().to_string();
@@ -367,7 +364,7 @@ impl SketchIndex {
             // What is written stays.
             Err(error) => (IndexSlot::Closed, Err(SketchIndexError::Left { error })),
         };
-        *lock(&self.slot) = slot;
+        *self.slot.lock() = slot;
         done
     }
 }

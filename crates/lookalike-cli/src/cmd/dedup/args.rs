@@ -57,7 +57,7 @@ pub(crate) struct DedupArgs {
 
 /// Documents that go whatever they resemble.
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "What stays, and how the work is done")]
+#[command(next_help_heading = "Keep order and resources")]
 pub(super) struct DropArgs {
     /// Leave out the documents that FILE names, as `contamination --drop` writes it: a JSON object
     /// with id and source per line; the others are compared as if these were not there

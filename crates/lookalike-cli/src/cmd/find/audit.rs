@@ -6,9 +6,9 @@ use lookalike::audit::{Audit, AuditOptions, CONFIDENCE, true_neighbours};
 use lookalike::find::{FindOptions, Findings};
 use lookalike::progress::{Interruption, Progress, Stage};
 use lookalike::read::{Collection, ReadError, refuse_streams};
+use parking_lot::Mutex;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// How the run is audited, if it is.
@@ -64,7 +64,7 @@ impl AuditSampleArgs {
         let clock = Clock { progress, times: Mutex::default() };
         let neighbours = true_neighbours(open, &options.params, &how, &clock)?;
         let audit = neighbours.judge_findings(findings)?;
-        findings.times.extend(clock.times.into_inner().unwrap_or_else(PoisonError::into_inner));
+        findings.times.extend(clock.times.into_inner());
         Ok(Some(audit))
     }
 }
@@ -85,7 +85,7 @@ impl Progress for Clock<'_> {
     }
 
     fn end(&self, stage: Stage, elapsed: Duration) {
-        self.times.lock().unwrap_or_else(PoisonError::into_inner).push((stage, elapsed));
+        self.times.lock().push((stage, elapsed));
         self.progress.end(stage, elapsed);
     }
 }

@@ -33,7 +33,7 @@ use std::time::{Duration, Instant};
 
 /// How documents are added.
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "What becomes of documents")]
+#[command(next_help_heading = "Stored documents")]
 #[expect(clippy::struct_excessive_bools, reason = "options that go with each other")]
 pub(super) struct HowArgs {
     /// A field or column to keep as metadata; may be given again (a comma in its name is `\\,`).

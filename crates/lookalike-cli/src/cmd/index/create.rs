@@ -53,7 +53,7 @@ pub(super) struct CreateArgs {
     /// `jaccard`: shared shingles among all of both; `containment`: among those of the shorter,
     /// which finds what is copied from longer texts; it takes a posting for each shingle
     #[arg(long, value_name = "WHAT", default_value = "jaccard")]
-    #[arg(help_heading = "How alike, and how surely found")]
+    #[arg(help_heading = "Similarity and recall")]
     measure: Measure,
 
     #[command(flatten)]

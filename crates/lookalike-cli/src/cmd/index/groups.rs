@@ -33,25 +33,25 @@ pub(super) struct GroupsArgs {
     /// Least exact similarity of a reported pair: above 0, at most 1 [default: that of the index]
     #[arg(long, short, value_name = "J", value_parser = threshold)]
     #[arg(allow_negative_numbers = true)]
-    #[arg(help_heading = "How alike, and how surely found")]
+    #[arg(help_heading = "Similarity and recall")]
     threshold: Option<f64>,
 
     /// Least predicted share of the pairs at the threshold that are found: above 0, below 1
     /// [default: that of the index]
     #[arg(long, value_name = "SHARE", value_parser = recall)]
     #[arg(allow_negative_numbers = true)]
-    #[arg(help_heading = "How alike, and how surely found")]
+    #[arg(help_heading = "Similarity and recall")]
     recall: Option<f64>,
 
     /// `jaccard`: shared shingles among all of both; `containment`: among those of the shorter,
     /// which finds an excerpt inside a longer text [default: that of the index]
     #[arg(long, value_name = "WHAT")]
-    #[arg(help_heading = "How alike, and how surely found")]
+    #[arg(help_heading = "Similarity and recall")]
     measure: Option<Measure>,
 
     /// Miss no pair: candidates by shared rare shingles instead of signatures; slower, more memory
     #[arg(long)]
-    #[arg(help_heading = "How alike, and how surely found")]
+    #[arg(help_heading = "Similarity and recall")]
     exact: bool,
 
     #[command(flatten)]
@@ -62,7 +62,7 @@ pub(super) struct GroupsArgs {
 
     /// Do not apply the decisions of the index
     #[arg(long, conflicts_with = "decisions")]
-    #[arg(help_heading = "What stays, and how the work is done")]
+    #[arg(help_heading = "Keep order and resources")]
     no_decisions: bool,
 
     #[command(flatten)]

@@ -13,6 +13,7 @@ use crate::terminal;
 use lookalike::index::RemovedCounts;
 use lookalike::report::phrases::count;
 use lookalike::report::{Output, OutputFormat, Target};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use std::io::{self, BufWriter, Read, Write};
 use std::path::Path;
 
@@ -79,17 +80,22 @@ pub(super) fn remove<'a>(
     Ok(counts)
 }
 
+/// What is encoded in a piece of a path. A dot is: `.` and `..` are no ids but steps.
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'~');
+
 /// An id as a piece of a path.
 fn encoded(id: &str) -> String {
-    use std::fmt::Write as _;
-    let mut text = String::new();
-    for byte in id.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-_~".contains(&byte) {
-            text.push(char::from(byte));
-        } else {
-            // A text takes whatever is written to it.
-            let _ = write!(text, "%{byte:02X}");
-        }
+    utf8_percent_encode(id, ENCODED).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_one_piece_of_a_path() {
+        assert_eq!(encoded("a-b_c~1"), "a-b_c~1");
+        assert_eq!(encoded(".."), "%2E%2E");
+        assert_eq!(encoded("a/b c?é%\0"), "a%2Fb%20c%3F%C3%A9%25%00");
     }
-    text
 }

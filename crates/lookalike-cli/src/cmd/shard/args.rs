@@ -49,7 +49,7 @@ pub(crate) struct PlanArgs {
 
     /// Files or folders whose documents are always kept; documents of INPUT that resemble one of
     /// them are its duplicates
-    #[arg(long, value_name = "INPUT", help_heading = "What stays, and how the work is done")]
+    #[arg(long, value_name = "INPUT", help_heading = "Keep order and resources")]
     pub(super) reference: Vec<PathBuf>,
 
     #[command(flatten)]

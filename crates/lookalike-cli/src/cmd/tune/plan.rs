@@ -2,7 +2,7 @@
 
 use super::args::TuneArgs;
 use super::layout::{duration, heading, rounded, six, write_table};
-use super::measured::SampleAdvice;
+use super::sample_advice::SampleAdvice;
 use crate::plot::CurvePlot;
 use lookalike::core::curve::{self, Banding, Choice, Cost};
 use lookalike::report::phrases::count;

@@ -7,6 +7,10 @@
 //!   64 bytes of text in about ten instructions; peeling off set bits takes one dependent step
 //!   each.
 //! * The classic families need no intrinsics: their portable body is at the multiplier's limit.
+//!
+//! In place of the crate `wide` and of `std::simd`: the former has no byte compression, the latter
+//! is not stable; neither has been compared. `cargo x bench stages` times each stage, `lookalike
+//! find FILE --kernel avx2` a run with one kernel (`bench/README.md`, November 2026).
 #![allow(clippy::wildcard_imports, reason = "intrinsics are named as the manuals name them")]
 #![allow(clippy::cast_possible_wrap, reason = "intrinsics take bit patterns as signed numbers")]
 

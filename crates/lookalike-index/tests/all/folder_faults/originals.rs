@@ -97,6 +97,21 @@ fn a_damaged_original_is_named() {
     assert_named("UPDATE originals SET base = NULL WHERE original = 12", "decompress");
 }
 
+/// The version must not be listed with a hash that its original never had.
+#[test]
+fn a_hash_of_another_length_is_damage_and_no_hash_of_zeros() {
+    let (_above, folder) = archive();
+    let catalogue = Connection::open(folder.join("catalog.sqlite")).unwrap();
+    catalogue.execute("UPDATE originals SET sha256 = zeroblob(5) WHERE original = 3", []).unwrap();
+    drop(catalogue);
+    let listed = open(&folder).snapshot().unwrap().versions("https://e.example/");
+    let error = listed.unwrap_err();
+    assert!(matches!(error, IndexError::Damaged { .. }), "{error}");
+    let message = error.to_string();
+    assert!(message.contains("version 3 of document"), "{message}");
+    assert!(message.contains("has 5 bytes, not 32 bytes"), "{message}");
+}
+
 #[test]
 fn a_missing_base_is_named() {
     assert_named("DELETE FROM originals WHERE original = 1", "original 1, its base, is missing");

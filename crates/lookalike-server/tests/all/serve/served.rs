@@ -12,9 +12,10 @@ use lookalike::store::{Index, IndexError};
 use lookalike_server::{
     ClientToken, Config, IndexName, Right, ServedIndex, Server, StopHandle, StopOutcome,
 };
+use parking_lot::{Condvar, Mutex};
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -160,18 +161,18 @@ impl Gate {
     }
 
     pub(crate) fn close(&self) {
-        self.closed.lock().unwrap().0 = true;
+        self.closed.lock().0 = true;
     }
 
     pub(crate) fn open(&self) {
-        self.closed.lock().unwrap().0 = false;
+        self.closed.lock().0 = false;
         self.news.notify_all();
     }
 
     /// Waits until this many are held up.
     pub(crate) fn wait_for(&self, count: usize) {
-        let closed = self.closed.lock().unwrap();
-        drop(self.news.wait_while(closed, |(_, held)| *held < count).unwrap());
+        let mut closed = self.closed.lock();
+        self.news.wait_while(&mut closed, |(_, held)| *held < count);
     }
 
     /// How many have read or written.
@@ -181,10 +182,10 @@ impl Gate {
 
     fn pass(&self) {
         self.passed.fetch_add(1, Ordering::SeqCst);
-        let mut closed = self.closed.lock().unwrap();
+        let mut closed = self.closed.lock();
         closed.1 += 1;
         self.news.notify_all();
-        let mut closed = self.news.wait_while(closed, |(closed, _)| *closed).unwrap();
+        self.news.wait_while(&mut closed, |(closed, _)| *closed);
         closed.1 -= 1;
     }
 }

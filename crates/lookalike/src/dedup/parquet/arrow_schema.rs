@@ -11,6 +11,8 @@
 //!
 //! [Arrow format]: https://arrow.apache.org/docs/format/Columnar.html
 //! [FlatBuffers]: https://flatbuffers.dev/internals/
+//!
+//! Neither speed nor size has been compared with `arrow-ipc` (November 2026).
 
 use crate::report::parquet::Cell;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};

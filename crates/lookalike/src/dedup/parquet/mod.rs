@@ -216,7 +216,7 @@ impl Rewriter {
             }
         }
         if written {
-            self.note(decision);
+            self.note(decision)?;
             self.rows += 1;
             self.bytes += input.row_bytes(group);
         }
@@ -227,18 +227,18 @@ impl Rewriter {
         Ok(())
     }
 
-    fn note(&mut self, decision: &Decision<'_>) {
+    fn note(&mut self, decision: &Decision<'_>) -> std::result::Result<(), Error> {
         let values = AnnotationValues::of(decision);
-        let number = |text: Option<&str>| text.and_then(|text| text.parse().ok());
         match self.notes.as_mut_slice() {
             [kept, group, keeper, similarity, reason, neighbour, likeness, size] => {
                 push_bool(kept, Some(values.kept));
                 push_number(group, values.group);
                 push_text(keeper, values.keeper);
-                push_double(similarity, number(values.similarity));
+                push_double(similarity, number(values.similarity)?);
                 push_text(reason, Some(values.reason));
                 push_text(neighbour, values.neighbour.map(|(id, _)| id));
-                push_double(likeness, number(values.neighbour.map(|(_, similarity)| similarity)));
+                let neighbour = values.neighbour.map(|(_, similarity)| similarity);
+                push_double(likeness, number(neighbour)?);
                 push_number(size, values.group_size);
             }
             [kept, cut_words, passages] => {
@@ -247,8 +247,10 @@ impl Rewriter {
                 push_number(cut_words, Some(words));
                 push_text(passages, Some(&json_spans(spans)));
             }
+            // Documents are not annotated: there are no columns.
             _ => {}
         }
+        Ok(())
     }
 
     /// Writes the pending rows as a row group.
@@ -280,6 +282,12 @@ impl Rewriter {
     fn unreadable(&self, name: &str, error: &ParquetError) -> Error {
         self.refused(format!("{name} cannot be read again: {error}"))
     }
+}
+
+/// A similarity as text → its number.
+fn number(similarity: Option<&str>) -> std::result::Result<Option<f64>, Error> {
+    let number = similarity.map(str::parse).transpose();
+    number.map_err(|_| Error::temporary_file("the similarity of a decision"))
 }
 
 fn write_group(

@@ -1,6 +1,9 @@
 //! Figures → pictures inside the page (SVG), each with a text for those who cannot see it.
 //!
 //! Colours are those of the page's style, so the pictures are light or dark with it.
+//!
+//! In place of `plotters`: pictures need a text for each figure and the colours of the page, and
+//! few kinds of them are drawn. It has not been compared (November 2026).
 
 use super::number::{ExactSimilarity, Plural, Probability, Thousandths};
 use crate::audit::{Audit, SimilarityRange};

@@ -34,7 +34,7 @@ pub(super) fn rows(subject: &RunSubject<'_>) -> Vec<PageParameter> {
         };
         let meaning = format!("Documents drawn to measure the recall; a pair is found if {found}");
         rows.push(row("--audit", &audit.sampled, meaning));
-        rows.push(row("--audit-seed", &audit.seed, "Draws them"));
+        rows.push(row("--audit-seed", &audit.seed, "Random seed of the sample"));
     }
     let meaning = "Tells whether another run has read the same documents";
     rows.push(row("digest", &findings.inputs.digest, meaning));

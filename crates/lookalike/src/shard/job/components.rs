@@ -226,7 +226,7 @@ impl RepeatedIds {
                 let (task, document) = &self.documents[number];
                 let name = texts.get(*task as usize).and_then(Option::as_deref);
                 let spool = name.map(|name| job.open_texts(name)).transpose()?;
-                document.place_name(0, collection, spool.as_ref())
+                document.location(0, collection, spool.as_ref())
             };
             return Err(Error::RepeatedId { id, first: place(first)?, second: place(number)? });
         }

@@ -220,7 +220,7 @@ impl<'a> NumberedNodes<'a> {
                 _ => now = self.next()?,
             }
             if now.is_none() {
-                return Err(Error::TemporaryFile { what: "nodes of documents".to_owned() });
+                return Err(Error::temporary_file("nodes of documents"));
             }
         }
     }

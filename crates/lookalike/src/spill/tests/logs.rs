@@ -1,6 +1,6 @@
 //! Logs against vectors: in memory, in a file, and behind what an earlier run wrote.
 
-use crate::error::Error;
+use crate::error::{Error, SpillPosition};
 use crate::spill::log::LogValue;
 use crate::spill::{SpillLog, TempSpace};
 use proptest::prelude::*;
@@ -94,12 +94,19 @@ fn what_is_not_there_is_an_error() {
     for share in [0, usize::MAX] {
         let (log, _) = filled(&temp, &[vec![1u8, 2], vec![9, 3]], share);
         for range in [3..5, 4..5, 90..99, 0..u64::MAX] {
+            let start = range.start;
             let error = log.range(range).unwrap_err().to_string();
             assert!(error.contains("does not hold values any more"), "{error}");
+            // What is in memory has no file.
+            assert_eq!(error.contains(&format!("at byte {start};")), share == 0, "{error}");
         }
         // The last record says that it has nine values.
         let error = log.each_record(|values| values[0].into(), |_| Ok(())).unwrap_err();
         assert!(error.to_string().contains("does not hold values any more"), "{error}");
+        let Error::TemporaryFile { path, position, .. } = error else { panic!("{error}") };
+        let is_in = path.is_some_and(|path| path.starts_with(parent.path()));
+        assert_eq!(is_in, share == 0);
+        assert_eq!(position, (share == 0).then_some(SpillPosition::Byte(2)));
     }
 }
 

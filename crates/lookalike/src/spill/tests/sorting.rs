@@ -1,6 +1,6 @@
 //! The sorter against the sort of the standard library.
 
-use crate::error::Error;
+use crate::error::{Error, SpillPosition};
 use crate::spill::sorter::MIN_MEMORY;
 use crate::spill::{SortedRecords, Sorter, TempSpace};
 use proptest::prelude::*;
@@ -148,4 +148,23 @@ fn sorted_can_be_shared() {
     shared::<SortedRecords>();
     shared::<Sorter>();
     shared::<TempSpace>();
+}
+
+#[test]
+fn a_record_that_cannot_be_decoded_is_named() {
+    let parent = tempfile::tempdir().unwrap();
+    let records: Vec<Record> = (0..3u8).map(|key| (vec![key], vec![key; 2 * MIN_MEMORY])).collect();
+    for temp in [Some(space(parent.path())), None] {
+        let is_spilled = temp.is_some();
+        let sorted = sorted(&records, temp, MIN_MEMORY);
+        let decoded = sorted.decoded("a small key", |key, _| (key[0] < 1).then_some(()));
+        let mut results: Vec<_> = decoded.collect();
+        let error = Error::of_io(results.pop().unwrap().unwrap_err());
+        assert_eq!(results.len(), 1);
+        let message = error.to_string();
+        assert!(message.contains("does not hold a small key any more"), "{message}");
+        let Error::TemporaryFile { path, position, .. } = error else { panic!("{message}") };
+        assert_eq!(path.is_some_and(|path| path.starts_with(parent.path())), is_spilled);
+        assert_eq!(position, is_spilled.then_some(SpillPosition::Record(1)));
+    }
 }
