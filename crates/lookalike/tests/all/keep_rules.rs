@@ -69,7 +69,7 @@ fn numbers_of_no_document_are_errors() {
             found.text(number).map(drop),
             found.id(number).map(drop),
             found.describe(number).map(drop),
-            found.place_name(number).map(drop),
+            found.location(number).map(drop),
             found.status(number).map(drop),
         ];
         for error in errors {
