@@ -26,7 +26,7 @@ from typing import Any
 import pytest
 
 import lookalike
-from lookalike import Index, Match, _index, _index_maintenance
+from lookalike import Index, Match, _index, _index_maintenance, _index_queries
 from lookalike.errors import (
     DamagedError,
     DocumentError,
@@ -1195,7 +1195,7 @@ def test_importing_brings_no_other_package() -> None:
 
 
 def test_examples_run() -> None:
-    for module, least in ((_index, 25), (_index_maintenance, 10)):
+    for module, least in ((_index, 15), (_index_queries, 10), (_index_maintenance, 10)):
         failed, tried = doctest.testmod(module)
         assert failed == 0 and tried >= least
 
