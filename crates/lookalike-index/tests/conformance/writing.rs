@@ -317,7 +317,11 @@ impl From<IndexError> for Full {
 
 fn errors_of_another_kind_end_the_reading(snapshot: &mut dyn Snapshot) {
     let mut numbers = Vec::new();
-    snapshot.try_scan(0, 9, ALL, |record| Ok::<_, Full>(numbers.push(record.number))).unwrap();
+    let scanned = snapshot.try_scan(0, 9, ALL, |record| {
+        numbers.push(record.number);
+        Ok::<_, Full>(())
+    });
+    assert_eq!(scanned, Ok(numbers.len()));
     let mut seen = 0;
     let mut second = |record: &IndexRecord| {
         seen += 1;
