@@ -260,7 +260,10 @@ impl<'py> KeywordOptions<'py> {
         &self,
         default: impl FnOnce() -> NonZeroUsize,
     ) -> PyResult<NonZeroUsize> {
-        let threads = self.count("threads")?.unwrap_or_else(default);
+        let Some(threads) = self.count("threads")? else {
+            let most = NonZeroUsize::new(MAX_THREADS);
+            return Ok(most.map_or(NonZeroUsize::MIN, |most| most.min(default())));
+        };
         if threads.get() > MAX_THREADS {
             let text = format!("threads: expected 1 to {MAX_THREADS}, got {threads}");
             return Err(OptionError::new_err(text));
