@@ -100,13 +100,13 @@ fn what_is_not_there_is_an_error() {
             // What is in memory has no file.
             assert_eq!(error.contains(&format!("at byte {start};")), share == 0, "{error}");
         }
-        // The last record says that it has nine values.
+        // Records are 1, then 2 and 9; the last says that it has three values, and has one.
         let error = log.each_record(|values| values[0].into(), |_| Ok(())).unwrap_err();
         assert!(error.to_string().contains("does not hold values any more"), "{error}");
         let Error::TemporaryFile { path, position, .. } = error else { panic!("{error}") };
         let is_in = path.is_some_and(|path| path.starts_with(parent.path()));
         assert_eq!(is_in, share == 0);
-        assert_eq!(position, (share == 0).then_some(SpillPosition::Byte(2)));
+        assert_eq!(position, (share == 0).then_some(SpillPosition::Byte(3)));
     }
 }
 
