@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from soak import IS_SOAK
 from test_stages import corpus
 
 import lookalike
-from lookalike.errors import ChangedError, DocumentError
+from lookalike.errors import ChangedError, DocumentError, FileError, OptionError
 
 
 def run_all(spark: Any, place: Path) -> None:
@@ -34,12 +35,33 @@ def run_all(spark: Any, place: Path) -> None:
     assert first.counts == again.counts == lookalike.find(rows, threshold=0.5).counts
     for other, problem in ((rows[1:], "249 rows, the checkpoint is of one with 250"), ([*rows[1:], rows[0] | {"id": "x"}], "other ids")):
         refused(ChangedError, problem, lambda rows=other: lookalike.spark.find(frame(spark, rows), threshold=0.5, checkpoint=folder))
+    outputs_and_checkpoints(spark, place, rows, first)
     kept = lookalike.spark.dedup(frame(spark, rows), threshold=0.5).collect()
     assert sorted(row["id"] for row in kept) == [row["id"] for row in lookalike.dedup(rows, threshold=0.5)]
     audited(spark, documents, reference)
     extracted(spark)
     twice = frame(spark, [*rows, rows[3]])
     refused(DocumentError, "'d00003' (2 rows)", lambda: lookalike.spark.find(twice))
+
+
+def outputs_and_checkpoints(spark: Any, place: Path, rows: list[dict[str, Any]], found: Any) -> None:
+    """Checks that nothing which is there is taken for something else."""
+    import lookalike.spark
+    from lookalike.spark._order import OrderedRows
+
+    (place / "empty").mkdir()
+    refused(FileError, "empty is there already", lambda: found.write(str(place / "empty")))
+    # The manifests of a version that wrote no columns.
+    for manifest in (place / "run").glob("*.manifest/*.json"):
+        row = json.loads(manifest.read_text())
+        del row["schema"]
+        manifest.write_text(json.dumps(row))
+        (manifest.parent / f".{manifest.name}.crc").unlink(missing_ok=True)
+    other: dict[str, Any] = {"threshold": 0.9, "checkpoint": str(place / "run")}
+    refused(OptionError, "is of another run", lambda: lookalike.spark.find(frame(spark, rows), **other))
+    if not OrderedRows(spark, 2).is_sorting:
+        rounds: dict[str, Any] = {"threshold": 0.5, "shingle": "words:2", "task_memory": 1_300}
+        refused(OptionError, "name a folder by checkpoint", lambda: lookalike.spark.find(frame(spark, rows), **rounds))
 
 
 def audited(spark: Any, documents: list[dict[str, Any]], reference: list[dict[str, Any]]) -> None:

@@ -20,7 +20,7 @@ from lookalike.spark._columns import ANNOTATIONS, column, refuse_annotations
 from lookalike.spark._connect import connected, labelled, shingle_counters
 from lookalike.spark._large import SparkRows
 from lookalike.spark._order import OrderedRows, offsets_of
-from lookalike.spark._tables import refuse_existing
+from lookalike.spark._tables import refuse_existing, write_lines
 from lookalike.spark._tasks import DecideTask, LineTask, NumberTask, OneFileTask
 from lookalike.stages import DECIDED, Plan
 
@@ -106,7 +106,7 @@ class Found:
         bytes of ``lookalike find -o``.
 
         :param folder: one that is not there. It is whole when it has the file ``_SUCCESS``, which Spark writes last, and
-            Sail does not write; a write that fails leaves a folder without it, which is to be removed.
+            Sail does not write, which also makes no folder for a report without a line; a write that fails leaves a folder without it, which is to be removed.
         :param format: ``"csv"`` or ``"jsonl"``.
         :raises FileError: the folder is there already.
         """
@@ -475,13 +475,13 @@ class _Run:
     ) -> None:
         if not self._order.is_sorting:
             lines = self._order.mapped(rows, ranges, order, OneFileTask(task, header), _LINES)
-            lines.write.text(folder)
+            write_lines(lines, folder)
             return
         lines = self._order.mapped(rows, ranges, order, task, _LINES)
         if header:
             # A union keeps the order of its sides, and of the partitions of each.
             lines = self.spark.createDataFrame([(header,)], _LINES).coalesce(1).union(lines)
-        lines.write.text(folder)
+        write_lines(lines, folder)
 
 
 def _node(columns: list[Any]) -> Any:

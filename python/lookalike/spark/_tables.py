@@ -13,7 +13,7 @@ from lookalike.spark._columns import column
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["format_of", "read", "refuse_existing", "write"]
+__all__ = ["format_of", "read", "refuse_existing", "write", "write_lines"]
 
 #: Formats by the ends of names.
 _ENDS = {"jsonl": "jsonl", "ndjson": "jsonl", "json": "jsonl", "csv": "csv", "parquet": "parquet",
@@ -21,6 +21,8 @@ _ENDS = {"jsonl": "jsonl", "ndjson": "jsonl", "json": "jsonl", "csv": "csv", "pa
 #: CSV as RFC 4180 has it, which is what the command line reads; a record may have several lines.
 _CSV = {"header": "true", "quote": '"', "escape": '"', "multiLine": "true", "columnPruning": "false"}
 _BROKEN = "__lookalike_broken"
+#: What Spark and Sail say where an output is there.
+_THERE = ("PATH_ALREADY_EXISTS", "path already exists")
 
 
 def format_of(inputs: list[str], given: str | None) -> str:
@@ -100,7 +102,24 @@ def refuse_existing(spark: SparkSession, path: str | None, kind: str) -> None:
             return
         raise _refused(f"cannot look at {path}", error) from error
     if there:
-        raise FileError(f"{path} is there already; name another output, or remove it first")
+        raise _is_there(path)
+
+
+def _is_there(path: str) -> FileError:
+    return FileError(f"{path} is there already; name another output, or remove it first")
+
+
+def write_lines(lines: DataFrame, folder: str) -> None:
+    """Writes texts, a line each.
+
+    :raises FileError: the folder is there, without a file that :func:`refuse_existing` could see.
+    """
+    try:
+        lines.write.text(folder)
+    except Exception as error:
+        if any(sign in str(error) for sign in _THERE):
+            raise _is_there(folder) from error
+        raise
 
 
 def write(frame: DataFrame, path: str, kind: str) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from lookalike import stages
 from lookalike._row_operations import RowTask
 from lookalike._stage_tasks import NO_LIMIT, RowOrder, by_range
+from lookalike.errors import OptionError
 from lookalike.stages import Plan
 
 __all__ = [
@@ -34,6 +35,8 @@ _LINE_ROWS = 1 << 16
 _SORTED_ROWS = 1 << 12
 #: Bytes up to which the texts of a column have offsets of 32 bits, with a reserve.
 _SHORT_BYTES = 1 << 30
+#: Bytes of texts that an Arrow array holds.
+_MOST_BYTES = (1 << 31) - 1
 
 
 @dataclass(frozen=True)
@@ -142,7 +145,14 @@ class OneFileTask:
         import pyarrow as pa
 
         lines = [self.header] if self.header else []
+        size = 0
         for batch in self.task(batches):
+            size += batch.nbytes
+            if size > _MOST_BYTES:
+                raise OptionError(
+                    "the report has more than 2 GiB, which this engine cannot write in order; write found.groups or "
+                    "found.pairs as a table, or run it on Spark"
+                )
             lines += batch.column("value").to_pylist()
         yield pa.record_batch([pa.array(lines, pa.string())], names=["value"])
 
