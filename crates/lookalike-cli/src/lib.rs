@@ -27,6 +27,7 @@
 
 mod cmd;
 mod decision_args;
+mod deferred_args;
 mod difference;
 mod duration;
 mod exit_code;
@@ -62,6 +63,7 @@ use cmd::{
 };
 #[cfg(feature = "serve")]
 use cmd::{serve, token};
+use deferred_args::DeferredArgs;
 pub use exit_code::ExitCode;
 use explicit_args::ExplicitArgs;
 pub use extraction::WORKER as EXTRACT_WORKER;
@@ -122,9 +124,11 @@ enum Command {
     Evaluate(evaluate::EvaluateArgs),
     Audit(audit::AuditArgs),
     Contamination(contamination::ContaminationArgs),
-    Index(index::IndexArgs),
+    /// Documents that are kept: add, replace and remove them, group them, look after the index
+    Index(DeferredArgs<index::IndexArgs>),
     Query(query::QueryArgs),
-    Shard(shard::ShardArgs),
+    /// `find` divided over tasks that leave files, for a shell loop or a batch scheduler
+    Shard(DeferredArgs<shard::ShardArgs>),
     Watch(Box<watch::WatchArgs>),
     #[cfg(feature = "serve")]
     Serve(serve::ServeArgs),
@@ -195,7 +199,7 @@ where
 fn plan_args(arguments: &[String]) -> Result<shard::PlanArgs, String> {
     match parse(arguments).map(|cli| cli.command) {
         Ok(Command::Shard(args)) => {
-            args.into_plan().ok_or_else(|| "expected those of `shard plan`".to_owned())
+            args.args.into_plan().ok_or_else(|| "expected those of `shard plan`".to_owned())
         }
         Ok(_) => Err("expected those of `shard plan`".to_owned()),
         Err(error) => Err(error.to_string()),
@@ -229,9 +233,9 @@ fn outcome(
         Command::Evaluate(args) => evaluate::run(args),
         Command::Audit(args) => audit::run(args, worker),
         Command::Contamination(args) => contamination::run(args, worker),
-        Command::Index(args) => index::run(args, worker),
+        Command::Index(args) => index::run(&mut args.args, worker),
         Command::Query(args) => query::run(args, worker),
-        Command::Shard(args) => shard::run(args, arguments, worker),
+        Command::Shard(args) => shard::run(&mut args.args, arguments, worker),
         Command::Watch(args) => watch::run(args, worker),
         #[cfg(feature = "serve")]
         Command::Serve(args) => serve::run(args, worker),

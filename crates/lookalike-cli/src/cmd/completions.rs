@@ -1,10 +1,12 @@
 //! `lookalike completions SHELL`: the script that makes a shell complete the command's options.
 
 use super::CommandResult;
+use super::index::IndexArgs;
+use super::shard::ShardArgs;
 use crate::Cli;
 use crate::exit_code::ExitCode;
 use crate::terminal;
-use clap::{Command, CommandFactory};
+use clap::{Args, Command, CommandFactory};
 use clap_complete::Shell;
 use std::io::Write;
 
@@ -39,5 +41,15 @@ fn shown(command: &Command) -> Command {
     Command::new("lookalike")
         .version(env!("CARGO_PKG_VERSION"))
         .args(command.get_arguments())
-        .subcommands(subcommands)
+        .subcommands(subcommands.cloned().map(defined))
+}
+
+/// A command with its own commands: the generator also completes those of `help`, which are made
+/// before deferred definitions are.
+fn defined(command: Command) -> Command {
+    match command.get_name() {
+        "index" => IndexArgs::augment_args(command.defer(|defined| defined)),
+        "shard" => ShardArgs::augment_args(command.defer(|defined| defined)),
+        _ => command,
+    }
 }

@@ -30,7 +30,7 @@ Examples:
   lookalike query news.lookalike draft.txt
   lookalike index groups news.lookalike --report groups.html";
 
-/// Documents that are kept: add, replace and remove them, group them, look after the index
+// What it does is said in `lib.rs`, since that is listed where the arguments are not defined.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLE)]
 pub(crate) struct IndexArgs {

@@ -24,7 +24,7 @@ Example, on one machine:
 On many machines, a scheduler runs `lookalike shard keys job 0`, `lookalike shard keys job 1`, …
 wherever it likes; docs/shard.md has scripts.";
 
-/// `find` divided over tasks that leave files, for a shell loop or a batch scheduler
+// What it does is said in `lib.rs`, since that is listed where the arguments are not defined.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLE)]
 pub(crate) struct ShardArgs {
