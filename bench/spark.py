@@ -6,7 +6,7 @@ Sail next to `lookalike find` on the same documents.
         [--documents N]
 
 FILE.parquet has the columns `id` and `text`. Spark is a standalone cluster of a master and two workers
-of one core each on the loopback interface, Ray a node of two cores, Sail one process. Every engine
+of one core each on the loopback interface, with Spark's external shuffle service, Ray a node of two cores, Sail one process. Every engine
 runs once to be warm, and once to be measured; the groups are compared byte for byte with those of the
 program. CPU seconds are those of all processes of the run, seen ten times a second.
 
@@ -56,7 +56,7 @@ def spark_session(place: Path) -> Iterator[Any]:
     import spark_cluster
 
     (place / "events").mkdir()
-    with spark_cluster.SparkCluster(place, worker_memory="3g") as cluster:
+    with spark_cluster.SparkCluster(place, worker_memory="3g", has_shuffle_service=True) as cluster:
         spark = cluster.session(**{
             "spark.executor.memory": "2g", "spark.driver.memory": "2g", "spark.sql.shuffle.partitions": "8",
             "spark.eventLog.enabled": "true", "spark.eventLog.dir": f"file://{place / 'events'}",

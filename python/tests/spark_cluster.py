@@ -73,9 +73,16 @@ class ConnectServer:
 class SparkCluster:
     """The processes of a cluster; they end with :meth:`stop`."""
 
-    def __init__(self, folder: Path, worker_memory: str = "1g") -> None:
+    def __init__(self, folder: Path, worker_memory: str = "1g", *, has_shuffle_service: bool = False) -> None:
+        """
+        :param has_shuffle_service: whether a process of its own serves what executors wrote for others, so that
+            it is there when they have ended.
+        """
         import pyspark
 
+        self._service = {"spark.shuffle.service.enabled": "true", "spark.shuffle.service.port": str(_free_port())}
+        if not has_shuffle_service:
+            self._service = {}
         self.folder, self._worker_memory = folder, worker_memory
         self.processes: list[subprocess.Popen[bytes]] = []
         self._program = Path(pyspark.__file__).parent / "bin" / "spark-class"
@@ -91,6 +98,8 @@ class SparkCluster:
             resources = ["--cores", "1", "--memory", self._worker_memory, "--webui-port", "0"]
             place = ["--work-dir", str(self.folder / f"work{number}")]
             self._run(f"worker{number}", "worker.Worker", [*resources, *place, self.url])
+        if self._service:
+            self._run(_SERVICE, "ExternalShuffleService", [])
         end = time.monotonic() + PATIENCE
         while self._workers() < 2:
             if time.monotonic() > end or any(process.poll() is not None for process in self.processes):
@@ -100,11 +109,15 @@ class SparkCluster:
             time.sleep(0.2)
 
     def _run(self, name: str, kind: str, arguments: list[str]) -> None:
+        # A worker with these settings would start a service itself, and there is one port for both.
+        service = self._service if name == _SERVICE else {}
+        # The service reads what is in the folders of the workers.
+        places = ("worker1", "worker2") if name == _SERVICE else (name,)
         environment = os.environ | {
             "SPARK_LOCAL_IP": "127.0.0.1",
             "SPARK_DAEMON_MEMORY": "256m",
-            "SPARK_DAEMON_JAVA_OPTS": _SHORT_LIVED,
-            "SPARK_LOCAL_DIRS": str(self.folder / f"local-{name}"),
+            "SPARK_DAEMON_JAVA_OPTS": " ".join([_SHORT_LIVED, *(f"-D{key}={value}" for key, value in service.items())]),
+            "SPARK_LOCAL_DIRS": ",".join(str(self.folder / f"local-{place}") for place in places),
         }
         command = [str(self._program), f"org.apache.spark.deploy.{kind}", "--host", "127.0.0.1", *arguments]
         with (self.folder / f"{name}.log").open("wb") as log:
@@ -140,11 +153,13 @@ class SparkCluster:
 
         os.environ.update(_ENVIRONMENT)
         builder = SparkSession.builder.master(self.url)
-        for name, value in {**_settings(), **settings}.items():
+        for name, value in {**_settings(), **self._service, **settings}.items():
             builder = builder.config(name, str(value))
         return builder.getOrCreate()
 
 
+#: The name of the service of shuffled rows.
+_SERVICE = "shuffle"
 _ENVIRONMENT = {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
 
 

@@ -53,9 +53,8 @@ def outputs_and_checkpoints(spark: Any, place: Path, rows: list[dict[str, Any]],
     refused(FileError, "empty is there already", lambda: found.write(str(place / "empty")))
     # The manifests of a version that wrote no columns.
     for manifest in (place / "run").glob("*.manifest/*.json"):
-        row = json.loads(manifest.read_text())
-        del row["schema"]
-        manifest.write_text(json.dumps(row))
+        rows_of = [json.loads(line) for line in manifest.read_text().splitlines()]
+        manifest.write_text("".join(json.dumps({"stage": row["stage"], "plan": row["plan"]}) + "\n" for row in rows_of))
         (manifest.parent / f".{manifest.name}.crc").unlink(missing_ok=True)
     other: dict[str, Any] = {"threshold": 0.9, "checkpoint": str(place / "run")}
     refused(OptionError, "is of another run", lambda: lookalike.spark.find(frame(spark, rows), **other))
