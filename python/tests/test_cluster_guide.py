@@ -32,7 +32,7 @@ def blocks(language: str, place: Path) -> list[str]:
 
 
 def block(place: Path, language: str, part: str) -> str:
-    """The only block in which `part` stands."""
+    """The only block that has `part`."""
     [found] = [block for block in blocks(language, place) if part in block]
     return found
 
