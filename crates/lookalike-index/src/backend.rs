@@ -338,11 +338,11 @@ impl dyn Snapshot + '_ {
         wanted: RecordFields,
         mut each: impl FnMut(&IndexRecord) -> Result<(), E>,
     ) -> Result<(), E> {
-        let mut stopped = None;
-        let read = self.records(numbers, wanted, &mut |record| {
-            each(record).map_err(|error| stop(&mut stopped, error))
-        });
-        stopped.map_or(read.map_err(E::from), Err)
+        until_stopped(|stopped| {
+            self.records(numbers, wanted, &mut |record| {
+                each(record).map_err(|error| stop(stopped, error))
+            })
+        })
     }
 
     /// As [`scan`](Snapshot::scan).
@@ -356,11 +356,11 @@ impl dyn Snapshot + '_ {
         wanted: RecordFields,
         mut each: impl FnMut(&IndexRecord) -> Result<(), E>,
     ) -> Result<usize, E> {
-        let mut stopped = None;
-        let read = self.scan(from, most, wanted, &mut |record| {
-            each(record).map_err(|error| stop(&mut stopped, error))
-        });
-        stopped.map_or(read.map_err(E::from), Err)
+        until_stopped(|stopped| {
+            self.scan(from, most, wanted, &mut |record| {
+                each(record).map_err(|error| stop(stopped, error))
+            })
+        })
     }
 
     /// As [`decisions`](Snapshot::decisions).
@@ -373,12 +373,21 @@ impl dyn Snapshot + '_ {
         most: usize,
         mut each: impl FnMut(u64, &str) -> Result<(), E>,
     ) -> Result<usize, E> {
-        let mut stopped = None;
-        let read = self.decisions(after, most, &mut |number, entry| {
-            each(number, entry).map_err(|error| stop(&mut stopped, error))
-        });
-        stopped.map_or(read.map_err(E::from), Err)
+        until_stopped(|stopped| {
+            self.decisions(after, most, &mut |number, entry| {
+                each(number, entry).map_err(|error| stop(stopped, error))
+            })
+        })
     }
+}
+
+/// What a reading gives, or the error of a callback that [`stop`] has kept.
+fn until_stopped<T, E: From<IndexError>>(
+    read: impl FnOnce(&mut Option<E>) -> Result<T, IndexError>,
+) -> Result<T, E> {
+    let mut stopped = None;
+    let read = read(&mut stopped);
+    stopped.map_or(read.map_err(E::from), Err)
 }
 
 /// Keeps an error that no backend knows, and ends the reading.
