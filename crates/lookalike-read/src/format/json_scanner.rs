@@ -34,12 +34,14 @@ pub(crate) enum JsonValue {
     Other(&'static str),
 }
 
-/// A string: the bytes between its quotes, and whether any is an escape.
+/// A string: the bytes between its quotes, and how many escapes are among them. A count and not a
+/// flag, so that copies are whole words: three bytes of padding that are read behind a flag that
+/// was just written stall the load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct JsonString {
     pub(crate) start: usize,
     pub(crate) end: usize,
-    pub(crate) escaped: bool,
+    pub(crate) escapes: usize,
 }
 
 impl JsonValue {
@@ -151,7 +153,7 @@ impl<'a> JsonScanner<'a> {
     #[inline]
     fn string(&mut self) -> Result<JsonString, SyntaxError> {
         let start = self.at;
-        let mut escaped = false;
+        let mut escapes = 0;
         loop {
             let Some(next) = memchr2(b'"', b'\\', &self.bytes[self.at..]) else {
                 self.at = self.bytes.len();
@@ -161,13 +163,13 @@ impl<'a> JsonScanner<'a> {
             if self.bytes[self.at] == b'"' {
                 break;
             }
-            escaped = true;
+            escapes += 1;
             self.escape()?;
         }
         let end = self.at;
         self.no_controls(start, end)?;
         self.at += 1;
-        Ok(JsonString { start, end, escaped })
+        Ok(JsonString { start, end, escapes })
     }
 
     /// Takes one escape, a surrogate being any four digits.
@@ -216,7 +218,7 @@ impl<'a> JsonScanner<'a> {
     pub(crate) fn decoded_string(&mut self, text: &mut String) -> Result<JsonString, StringFault> {
         let start = self.at;
         let mut copied = start;
-        let mut escaped = false;
+        let mut escapes = 0;
         loop {
             let Some(next) = memchr2(b'"', b'\\', &self.bytes[self.at..]) else {
                 self.at = self.bytes.len();
@@ -226,23 +228,23 @@ impl<'a> JsonScanner<'a> {
             if self.bytes[self.at] == b'"' {
                 break;
             }
-            if !escaped {
-                escaped = true;
+            if escapes == 0 {
                 text.clear();
                 text.reserve(self.bytes.len() - start);
             }
+            escapes += 1;
             text.push_str(&self.line[copied..self.at]);
             let character = self.character()?;
             text.push(character);
             copied = self.at;
         }
         let end = self.at;
-        if escaped {
+        if escapes > 0 {
             text.push_str(&self.line[copied..end]);
         }
         self.no_controls(start, end)?;
         self.at += 1;
-        Ok(JsonString { start, end, escaped })
+        Ok(JsonString { start, end, escapes })
     }
 
     /// Takes one escape and says what it represents.
@@ -289,7 +291,7 @@ impl<'a> JsonScanner<'a> {
     where
         'a: 'b,
     {
-        if !string.escaped {
+        if string.escapes == 0 {
             return Ok(&self.line[string.start..string.end]);
         }
         buffer.clear();
@@ -299,7 +301,7 @@ impl<'a> JsonScanner<'a> {
 
     /// A key of the record itself, or its id, must be text; `serde_json` wants that too.
     pub(crate) fn whole_string(&self, string: JsonString) -> Result<(), SyntaxError> {
-        if string.escaped && self.text_of(string, &mut String::new()).is_err() {
+        if string.escapes > 0 && self.text_of(string, &mut String::new()).is_err() {
             let expected = "whole surrogate pairs in a key";
             return Err(SyntaxError { at: string.start, expected });
         }
@@ -309,7 +311,7 @@ impl<'a> JsonScanner<'a> {
     /// Whether a key is `name`.
     #[inline]
     pub(crate) fn key_is(&self, key: JsonString, name: &str) -> bool {
-        if key.escaped {
+        if key.escapes > 0 {
             return *self.key_text(key) == *name;
         }
         &self.bytes[key.start..key.end] == name.as_bytes()
@@ -318,7 +320,7 @@ impl<'a> JsonScanner<'a> {
     /// A key's text; half surrogate pairs become U+FFFD.
     pub(crate) fn key_text(&self, key: JsonString) -> Cow<'a, str> {
         let raw = &self.line[key.start..key.end];
-        if !key.escaped {
+        if key.escapes == 0 {
             return Cow::Borrowed(raw);
         }
         let mut buffer = String::new();

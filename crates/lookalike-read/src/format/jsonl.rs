@@ -88,7 +88,7 @@ pub(crate) fn parse<'b>(
     }
     let bad = |reason| InvalidRecord { id: id.map(str::to_owned), reason };
     let text = match found.text {
-        Some(JsonValue::String(string)) if !string.escaped => &line[string.start..string.end],
+        Some(JsonValue::String(string)) if string.escapes == 0 => &line[string.start..string.end],
         // `members` has decoded it.
         Some(JsonValue::String(_)) => text.as_str(),
         None => match inside(&scanner, &options.text_field) {

@@ -1,8 +1,8 @@
 //! What is kept of each block: notes, columns, rows and anchors; all but the notes in logs.
 //!
 //! [`BlockStoreWriter`] takes blocks from all threads. The columns of many blocks are gathered to a
-//! *chunk*, column after column, so that later a column is read in long ranges. A chunk is a step
-//! of a resumable run. A block of many units is stored in parts: each has a chunk of its own, and
+//! *chunk*, column after column, so that later a column is read in long ranges; of a run without a
+//! limit of memory each block is a chunk. A chunk is a step of a resumable run. A block of many units is stored in parts: each has a chunk of its own, and
 //! is in the list of blocks with the number of its block.
 
 use super::block_notes::{BlockNotes, BlockPlace, ColumnChunk};
@@ -261,7 +261,7 @@ impl<'a> BlockStoreWriter<'a> {
         let place = BlockPlace { chunk, within: 0, rows, anchors };
         state.gathered_bytes += columns.held();
         state.gathered.push((StoredBlock { retained, notes, place }, columns));
-        if state.gathered_bytes > CHUNK_BYTES.min(share / 4) {
+        if !self.gathers() || state.gathered_bytes > CHUNK_BYTES.min(share / 4) {
             self.end_chunk(&mut state)?;
         }
         state.spill_above(share / 2)
@@ -302,12 +302,7 @@ impl<'a> BlockStoreWriter<'a> {
         if gathered.iter().any(|(_, columns)| columns.documents > 0 && columns.width() != width) {
             return Err(Error::temporary_file("the columns of a block"));
         }
-        let mut values = Vec::with_capacity(state.gathered_bytes / 8);
-        for column in 0..width {
-            for (_, columns) in &gathered {
-                values.extend_from_slice(columns.get(column));
-            }
-        }
+        let values = in_column_order(&mut gathered, width, state.gathered_bytes);
         let (mut blocks, mut documents) = (std::mem::take(&mut state.parts), 0);
         for (mut block, _) in gathered {
             block.place.within = documents;
@@ -373,7 +368,31 @@ impl<'a> BlockStoreWriter<'a> {
         })
     }
 
+    /// Whether blocks are gathered to chunks: where columns may go to the disk, from which they are
+    /// read in long ranges. In memory each block is a chunk, without a copy.
+    fn gathers(&self) -> bool {
+        self.budget.is_limited() || self.checkpoint.is_active()
+    }
+
     fn state(&self) -> MutexGuard<'_, WriterState> {
         self.state.lock()
     }
+}
+
+/// The values of blocks, column after column; those of a single block are moved.
+fn in_column_order(
+    gathered: &mut [(StoredBlock, FixedColumns)],
+    width: usize,
+    bytes: usize,
+) -> Vec<u64> {
+    if let [(_, columns)] = gathered {
+        return std::mem::take(&mut columns.values);
+    }
+    let mut values = Vec::with_capacity(bytes / 8);
+    for column in 0..width {
+        for (_, columns) in &*gathered {
+            values.extend_from_slice(columns.get(column));
+        }
+    }
+    values
 }
