@@ -368,6 +368,7 @@ def decide(
     reference: Documents | list[str] | None,
     options: dict[str, Any],
     checks: object,
+    rows: tuple[object, object] | None = None,
 ) -> DecidedTables: ...
 def group_lines(
     rows: object, measure: str, format: str, first: int, header: bool

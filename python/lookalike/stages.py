@@ -33,6 +33,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from lookalike import _engine
@@ -56,6 +57,7 @@ __all__ = [
     "connect",
     "count",
     "decide",
+    "decide_unsorted",
     "empty_counters",
     "empty_table",
     "group_lines",
@@ -562,6 +564,43 @@ def decide(
                 )
     if pending:
         yield from _decided(plan, pa.Table.from_batches(pending))
+
+
+def decide_unsorted(plan: Plan, rows: pyarrow.Table, *, slice_bytes: int = BATCH_BYTES) -> Iterator[pyarrow.RecordBatch]:
+    """As :func:`decide`, of rows in any order, for engines that do not sort them: their texts are not copied.
+
+    :param rows: documents of whole components, with the columns that :func:`decide` has.
+    :param slice_bytes: about as many bytes of texts are worked on at once, or a larger component.
+    :raises ChangedError: a document is not what it was in :func:`keys`.
+    """
+    plan.check()
+    pa, pc = import_arrow(), _compute()
+    if rows.num_rows == 0:
+        return
+    order = pc.sort_indices(rows["component"])
+    flags = _whole(pc.fill_null(rows["reference"], False)) if "reference" in rows.column_names else None
+    documents, checks = documents_of(plan, rows), _whole(rows["check"])
+    for first, end in pairwise(_slices(plan, rows, order, slice_bytes)):
+        taken = order.slice(first, end - first)
+        here = taken if flags is None else taken.filter(pc.invert(flags.take(taken)))
+        kept = None if flags is None else taken.filter(flags.take(taken))
+        kept = kept if kept is not None and len(kept) else None
+        selected = [array.cast(pa.int64()) for array in (here, here.slice(0, 0) if kept is None else kept)]
+        reference = None if kept is None else documents
+        for table in _engine.decide(documents, reference, dict(plan.options), checks.take(pa.concat_arrays(selected)), tuple(selected)):
+            yield from _rows(table, DECIDED)
+
+
+def _slices(plan: Plan, rows: Any, order: Any, slice_bytes: int) -> list[int]:
+    """Where slices of whole components begin in an order by component, and where the last ends."""
+    pa, pc = import_arrow(), _compute()
+    components = _whole(rows["component"]).take(order)
+    sizes = pc.fill_null(pc.cast(_whole(pc.binary_length(rows[plan.text])), pa.int64()), 0).take(order)
+    begins = pc.add(pc.indices_nonzero(pc.not_equal(components[1:], components[:-1])), 1)
+    # The bytes of texts before a component tell the slice that it is in.
+    slices = pc.divide(pc.cumulative_sum(sizes).take(pc.subtract(begins, 1)), slice_bytes)
+    before = pa.concat_arrays([pa.array([0], pa.int64()), slices])[:-1]
+    return [0, *begins.filter(pc.not_equal(slices, before)).to_pylist(), rows.num_rows]
 
 
 def _by_component(batches: Iterable[Any]) -> Iterator[Any]:

@@ -1,7 +1,7 @@
 //! What a call is given to compare: documents that Python holds, or paths.
 
 use crate::compared_input::ComparedInput;
-use crate::error::{self, FileError, HELD, OptionError, read_error};
+use crate::error::{self, DocumentError, FileError, HELD, OptionError, read_error};
 use crate::ids;
 use lookalike::core::params::ParamsBuilder;
 use lookalike::error::Error;
@@ -100,6 +100,24 @@ impl ComparedInputs {
         let paths = || GivenInput::Paths(Vec::new());
         let (documents, reference) = (paths(), paths());
         Self { documents, reference, places: Default::default(), reading: ReadOptions::default() }
+    }
+
+    /// Takes these rows of the documents in memory, and of those of the reference collection.
+    ///
+    /// # Errors
+    /// `DocumentError` for rows that are not there.
+    pub(crate) fn select(&mut self, documents: Vec<usize>, reference: Vec<usize>) -> PyResult<()> {
+        for (side, rows) in [(&mut self.documents, documents), (&mut self.reference, reference)] {
+            let GivenInput::Held(held) = side else { continue };
+            for held in held {
+                let (len, last) = (held.rows.len(), rows.iter().max().copied());
+                *held = held.select(rows.clone()).ok_or_else(|| {
+                    let got = last.unwrap_or_default();
+                    DocumentError::new_err(format!("row {got} of {len} documents was asked for"))
+                })?;
+            }
+        }
+        Ok(())
     }
 
     /// Opens them.

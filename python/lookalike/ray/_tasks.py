@@ -285,8 +285,7 @@ class DecideTask:
     plan: Plan
 
     def __call__(self, table: Any) -> Any:
-        rows = table.drop_columns([BIN]).sort_by("component").combine_chunks()
-        return _table(stages.decide(self.plan, rows.to_batches(4096), task_bytes=NO_LIMIT), DECIDED)
+        return _table(stages.decide_unsorted(self.plan, table.drop_columns([BIN])), DECIDED)
 
 
 @dataclass(frozen=True)

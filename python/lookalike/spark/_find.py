@@ -21,7 +21,8 @@ from lookalike.spark._connect import connected, labelled, shingle_counters
 from lookalike.spark._large import SparkRows
 from lookalike.spark._order import OrderedRows, offsets_of
 from lookalike.spark._tables import refuse_existing, write_lines
-from lookalike.spark._tasks import DecideTask, LineTask, NumberTask, OneFileTask
+from lookalike.spark._tasks import DecideTask, LineTask, NumberTask, OneFileTask, UnsortedDecideTask
+from lookalike.spark._worker import map_rows
 from lookalike.stages import DECIDED, Plan
 
 if TYPE_CHECKING:
@@ -376,7 +377,9 @@ class _Run:
             nodes = labels.select("node", "component", "check")
             docs = self._readable().join(f.broadcast(nodes) if total <= _BROADCAST else nodes, "node")
             docs = docs.repartition(self.parts, "component")
-            return self._order.mapped_in_each(docs, [("component", "ascending")], DecideTask(self.plan), DECIDED)
+            if not self._order.is_sorting:
+                return map_rows(docs, UnsortedDecideTask(self.plan), DECIDED)
+            return map_rows(docs.sortWithinPartitions("component"), DecideTask(self.plan), DECIDED)
 
         decided = self.checkpoint.result(f"{self._stages}decided", make)
         self._add_notes(_notes(f, decided))

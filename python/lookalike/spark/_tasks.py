@@ -25,6 +25,7 @@ __all__ = [
     "SameTask",
     "SortedTask",
     "TotalTask",
+    "UnsortedDecideTask",
 ]
 
 _Batches = Iterable[Any]
@@ -82,6 +83,20 @@ class DecideTask:
 
     def __call__(self, batches: _Batches) -> Iterator[Any]:
         return stages.decide(self.plan, batches, task_bytes=NO_LIMIT)
+
+
+@dataclass(frozen=True)
+class UnsortedDecideTask:
+    """:class:`DecideTask` where the engine does not sort rows: it holds all rows of its partition."""
+
+    plan: Plan
+
+    def __call__(self, batches: _Batches) -> Iterator[Any]:
+        import pyarrow as pa
+
+        there = [batch for batch in batches if batch.num_rows]
+        if there:
+            yield from stages.decide_unsorted(self.plan, pa.Table.from_batches(there))
 
 
 @dataclass(frozen=True)

@@ -36,17 +36,13 @@ pub(crate) fn connect(
     let parts = count(parts)?;
     let arrays = StageTable::of(blocks)?.binary("rows")?;
     let rows = py.detach(|| -> Result<BlockRows, BlockError> {
-        let mut connector = Connector::new(rule);
-        for blob in each_blob(&arrays) {
-            connector.add(blob)?;
-        }
-        let connected = connector.finish();
+        let connected = Connector::of(rule, each_blob(&arrays))?.finish();
         let mut rows = BlockRows::default();
         for block in divided(&connected.forest, Vec::new(), parts) {
-            rows.push_block(BlockKind::Edges, &block);
+            rows.push_block(BlockKind::Edges, block);
         }
         for block in divided(&[], connected.identities, parts) {
-            rows.push_block(BlockKind::Identities, &block);
+            rows.push_block(BlockKind::Identities, block);
         }
         for node in connected.repeated {
             rows.push_note(&json!({"repeated": node.cast_signed()}).to_string());
@@ -67,14 +63,11 @@ pub(crate) fn merge_forests(
     let parts = count(parts)?;
     let arrays = StageTable::of(blocks)?.binary("rows")?;
     let rows = py.detach(|| -> Result<BlockRows, BlockError> {
-        let mut all = ShardBlock::default();
-        for blob in each_blob(&arrays) {
-            all.decode_into(blob)?;
-        }
+        let all = ShardBlock::decode(each_blob(&arrays))?;
         let forest = merge_with_roots(all.edges);
         let mut rows = BlockRows::default();
         for block in divided(&forest, Vec::new(), parts) {
-            rows.push_block(BlockKind::Edges, &block);
+            rows.push_block(BlockKind::Edges, block);
         }
         Ok(rows)
     });
@@ -102,14 +95,11 @@ pub(crate) fn stars(
     };
     let arrays = StageTable::of(blocks)?.binary("rows")?;
     let rows = py.detach(|| -> Result<BlockRows, BlockError> {
-        let mut all = ShardBlock::default();
-        for blob in each_blob(&arrays) {
-            all.decode_into(blob)?;
-        }
+        let all = ShardBlock::decode(each_blob(&arrays))?;
         let done = star_step(step, all, parts);
         let mut rows = BlockRows::default();
         for block in done.blocks {
-            rows.push_block(BlockKind::Edges, &block);
+            rows.push_block(BlockKind::Edges, block);
         }
         if done.unsettled > 0 {
             rows.push_note(&json!({"unsettled": done.unsettled}).to_string());
@@ -141,10 +131,7 @@ fn divided(forest: &[Edge], identities: Vec<NodeIdentity>, parts: NonZeroU32) ->
 pub(crate) fn label(py: Python<'_>, blocks: &Bound<'_, PyAny>) -> PyResult<ArrowTable> {
     let arrays = StageTable::of(blocks)?.binary("rows")?;
     let columns = py.detach(|| -> Result<Option<[Vec<Option<i64>>; 5]>, BlockError> {
-        let mut all = ShardBlock::default();
-        for blob in each_blob(&arrays) {
-            all.decode_into(blob)?;
-        }
+        let mut all = ShardBlock::decode(each_blob(&arrays))?;
         all.identities.sort_unstable();
         // After rounds some edges are several; of the components of a node the least is its own.
         all.edges.sort_unstable_by_key(|(component, node)| (*node, *component));

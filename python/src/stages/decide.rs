@@ -1,12 +1,13 @@
 //! `decide` and `match`: documents of whole components, or documents and kept ones, in; members of
 //! groups, pairs and counts out.
 
-use super::columns::optional_integers;
+use super::columns::{integers, optional_integers};
 use super::decided_rows::DecidedRows;
 use super::decided_tables::{DecidedTables, TakeRows};
 use super::plan_options::plan_options;
 use crate::call;
 use crate::compared_input::ComparedInput;
+use crate::error::DocumentError;
 use crate::inputs::ComparedInputs;
 use lookalike::core::params::Measure;
 use lookalike::error::Error;
@@ -22,28 +23,39 @@ const RESULT_BYTES: u64 = 32 << 20;
 const TABLE_ROWS: usize = 1 << 16;
 
 /// Runs `find` on documents of whole components. `checks` is an Arrow array of int64, first of the
-/// documents, then of the reference; null where documents share a node.
+/// documents, then of the reference; null where documents share a node. `rows` selects rows of the
+/// documents and of the reference: two Arrow arrays of int64.
 #[pyfunction]
-#[pyo3(signature = (documents, reference, options, checks))]
+#[pyo3(signature = (documents, reference, options, checks, rows=None))]
 pub(crate) fn decide(
     py: Python<'_>,
     documents: ComparedInput,
     reference: Option<ComparedInput>,
     options: &Bound<'_, PyDict>,
     checks: &Bound<'_, PyAny>,
+    rows: Option<(Bound<'_, PyAny>, Bound<'_, PyAny>)>,
 ) -> PyResult<DecidedTables> {
     let (mut find, reading) = plan_options(py, options)?;
     find.memory.results = Some(RESULT_BYTES);
     let measure = find.params.measure();
     let checks = optional_integers(checks, "checks")?.into_iter();
     let checks: Vec<Option<u64>> = checks.map(|check| check.map(i64::cast_unsigned)).collect();
-    let inputs = ComparedInputs::new(py, &documents, reference.as_ref(), reading)?;
+    let mut inputs = ComparedInputs::new(py, &documents, reference.as_ref(), reading)?;
+    if let Some((documents, reference)) = rows {
+        inputs.select(row_numbers(&documents)?, row_numbers(&reference)?)?;
+    }
     let findings = call::reading(py, None, move |watch| {
         let collection = inputs.open()?;
         let documents = CheckedDocuments { collection: &collection, checks: &checks };
         documents.decide(&find, watch)
     })?;
     DecidedTables::new(move |take| RowTables::new(measure, take).add(&findings))
+}
+
+fn row_numbers(rows: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
+    let numbers = integers(rows, "rows")?.into_iter().map(usize::try_from);
+    let numbers: Result<Vec<usize>, _> = numbers.collect();
+    numbers.map_err(|_| DocumentError::new_err("rows: expected 0 or more, got a negative number"))
 }
 
 /// Compares documents with kept ones: those of the reference collection if `reference` is true,

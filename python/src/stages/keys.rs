@@ -107,7 +107,7 @@ impl KeyStage {
         }
         py.detach(|| {
             for block in self.collector.flush() {
-                self.rows.push_block(BlockKind::Keys, &block);
+                self.rows.push_block(BlockKind::Keys, block);
             }
             if all {
                 self.count();

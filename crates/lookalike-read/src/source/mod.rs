@@ -16,6 +16,7 @@ mod record_stream;
 pub(crate) mod records;
 #[cfg(feature = "parquet")]
 pub(crate) mod row_groups;
+mod selected_rows;
 pub(crate) mod spooled_texts;
 
 use crate::document::DocumentPosition;

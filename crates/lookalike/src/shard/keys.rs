@@ -228,10 +228,9 @@ impl MembershipCollector {
 
     /// The rows that were collected, for each part that has any.
     pub(crate) fn flush(&mut self) -> Vec<PartBlock> {
-        let mut blocks = vec![ShardBlock::default(); self.parts.get() as usize];
-        let mut memberships = std::mem::take(&mut self.memberships);
-        memberships.sort_unstable();
-        for (bucket, is_connected) in self.rule.buckets(&memberships) {
+        let mut blocks: Vec<ShardBlock> = (0..self.parts.get()).map(|_| self.empty_block()).collect();
+        self.memberships.sort_unstable();
+        for (bucket, is_connected) in self.rule.buckets(&self.memberships) {
             let part = part_of(self.rule.bucket(bucket[0].key), self.parts);
             let here = &mut blocks[part as usize];
             if is_connected {
@@ -248,11 +247,27 @@ impl MembershipCollector {
             let forest = merge(std::mem::take(&mut block.edges));
             block.edges = forest.iter().map(|edge| (edge.component, edge.node)).collect();
         }
+        // The memory stays for the next flush.
+        self.memberships.clear();
         for identity in self.identities.drain(..) {
             blocks[part_of(identity.node, self.parts) as usize].identities.push(identity);
         }
         let numbered = (0..).zip(blocks).filter(|(_, block)| !block.is_empty());
         numbered.map(|(part, block)| PartBlock { part, rows: block.encode() }).collect()
+    }
+
+    /// With room for the rows of a part. Keys and nodes are hashes, of which parts have about as
+    /// many each: few have a sixteenth more.
+    fn empty_block(&self) -> ShardBlock {
+        let room = |rows: usize| {
+            let each = rows / self.parts.get() as usize;
+            each + each / 16
+        };
+        ShardBlock {
+            memberships: Vec::with_capacity(room(self.memberships.len())),
+            edges: Vec::new(),
+            identities: Vec::with_capacity(room(self.identities.len())),
+        }
     }
 }
 
