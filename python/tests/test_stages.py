@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 import lookalike
-from lookalike import stages
+from lookalike import _engine, stages
 from lookalike._divided_run import RunSums
 from lookalike._options import Options
 from lookalike.errors import ChangedError, DamagedError, DocumentError, OptionError
@@ -78,7 +78,22 @@ def divided(
     if labels:
         joined = change(table).join(pa.Table.from_batches(labels), "node", join_type="inner").sort_by("component")
         decided = list(stages.decide(plan, joined.to_batches(64)))
+        shuffled = joined.take(pa.array(random.Random(3).sample(range(joined.num_rows), joined.num_rows), pa.int64()))
+        for slice_bytes in (1, 1 << 12, 1 << 40):
+            found = list(stages.decide_unsorted(plan, shuffled, slice_bytes=slice_bytes))
+            assert rows_and_sums(plan, found) == rows_and_sums(plan, decided)
     return plan, decided, notes
+
+
+def rows_and_sums(plan: stages.Plan, decided: list[Any]) -> tuple[list[str], dict[str, int], list[Any]]:
+    """Members and pairs in one order, and the sums of the notes."""
+    rows = [row for kind in ("member", "pair") for batch in of_kind(decided, kind) for row in batch.to_pylist()]
+    sums = RunSums()
+    sums.add_notes([note for batch in of_kind(decided, "note") for note in batch["note"].to_pylist()])
+    # Without signatures the order decides which documents are compared.
+    work = ("candidates", "verified") if plan.is_counted else ()
+    counts = {name: count for name, count in sums.counts.items() if name not in work}
+    return sorted(map(repr, rows)), counts, sums.sources
 
 
 def counted(plan: stages.Plan, shares: list[Any]) -> bytes:
@@ -360,6 +375,30 @@ def test_components_that_are_not_sorted_are_refused(monkeypatch: pytest.MonkeyPa
             list(stages.decide(plan, table.to_batches(size)))
         decided = pa.Table.from_batches(list(stages.decide(plan, table.sort_by("component").to_batches(size))))
         assert decided["role"].to_pylist().count("keeper") == 2
+
+
+def test_rows_in_any_order_are_decided_in_slices_of_whole_components(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[int] = []
+
+    def decide(documents: Any, reference: Any, options: Any, checks: Any, rows: Any) -> Any:
+        calls.append(len(checks))
+        return engine(documents, reference, options, checks, rows)
+
+    engine = _engine.decide
+    monkeypatch.setattr(_engine, "decide", decide)
+    rows = [{"id": f"d{number}", "text": f"{number % 5} two three four five six", "component": number % 5} for number in range(40)]
+    table = pa.Table.from_pylist(rows).append_column("check", pa.nulls(40, pa.int64()))
+    for slice_bytes, slices in ((1, [8] * 5), (250 * 2, [24, 16]), (1 << 40, [40])):
+        calls.clear()
+        chunked = pa.concat_tables([table.slice(at, 7) for at in range(0, 40, 7)])
+        decided = pa.Table.from_batches(list(stages.decide_unsorted(stages.plan(), chunked, slice_bytes=slice_bytes)))
+        assert calls == slices
+        assert decided["role"].to_pylist().count("keeper") == 5
+    assert list(stages.decide_unsorted(stages.plan(), table.slice(0, 0))) == []
+    with pytest.raises(DocumentError, match="negative"):
+        engine(stages.documents_of(stages.plan(), table), None, {}, pa.nulls(1, pa.int64()), (pa.array([-1]), pa.array([], pa.int64())))
+    with pytest.raises(DocumentError, match="row 40 of 40"):
+        engine(stages.documents_of(stages.plan(), table), None, {}, pa.nulls(1, pa.int64()), (pa.array([40]), pa.array([], pa.int64())))
 
 
 _NO_ENGINE = """

@@ -70,11 +70,7 @@ mod tests {
             Ok(buffer)
         }
 
-        fn text<'a>(
-            &'a self,
-            row: usize,
-            _: &'a mut String,
-        ) -> Result<&'a str, DocumentRowError> {
+        fn text<'a>(&'a self, row: usize, _: &'a mut String) -> Result<&'a str, DocumentRowError> {
             Ok(&self.0[row..=row])
         }
 

@@ -228,7 +228,8 @@ impl MembershipCollector {
 
     /// The rows that were collected, for each part that has any.
     pub(crate) fn flush(&mut self) -> Vec<PartBlock> {
-        let mut blocks: Vec<ShardBlock> = (0..self.parts.get()).map(|_| self.empty_block()).collect();
+        let mut blocks: Vec<ShardBlock> =
+            (0..self.parts.get()).map(|_| self.empty_block()).collect();
         self.memberships.sort_unstable();
         for (bucket, is_connected) in self.rule.buckets(&self.memberships) {
             let part = part_of(self.rule.bucket(bucket[0].key), self.parts);
