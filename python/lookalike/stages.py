@@ -12,7 +12,8 @@ order of the stages, with what is between them::
     stars     edges      → edges             instead, where one task cannot hold them: rounds of three
                                              steps, a task for each part
     label     edges and identities → nodes of components       a task for each part
-    decide    documents of components → members, pairs, notes  whole components to a task
+    decide    documents of components → members, pairs, notes  whole components to a task, sorted;
+                                             in any order for decide_unsorted
     group_lines, pair_lines   sorted rows → the bytes of the reports
 
 Documents of components that are larger than a task get other keys, those of their rarest shingles;
@@ -572,15 +573,20 @@ def decide_unsorted(plan: Plan, rows: pyarrow.Table, *, slice_bytes: int = BATCH
     :param rows: documents of whole components, with the columns that :func:`decide` has.
     :param slice_bytes: about as many bytes of texts are worked on at once, or a larger component.
     :raises ChangedError: a document is not what it was in :func:`keys`.
+    :raises DocumentError: a row has no component.
     """
     plan.check()
+    if slice_bytes < 1:
+        raise OptionError(f"slice_bytes: expected 1 or more, got {slice_bytes}")
     pa, pc = import_arrow(), _compute()
     if rows.num_rows == 0:
         return
+    if rows["component"].null_count:
+        raise DocumentError("a row has no component (null); rows are those of labels, joined by node")
     order = pc.sort_indices(rows["component"])
     flags = _whole(pc.fill_null(rows["reference"], False)) if "reference" in rows.column_names else None
     documents, checks = documents_of(plan, rows), _whole(rows["check"])
-    for first, end in pairwise(_slices(plan, rows, order, slice_bytes)):
+    for first, end in pairwise(_slices(rows, documents, order, slice_bytes)):
         taken = order.slice(first, end - first)
         here = taken if flags is None else taken.filter(pc.invert(flags.take(taken)))
         kept = None if flags is None else taken.filter(flags.take(taken))
@@ -591,13 +597,13 @@ def decide_unsorted(plan: Plan, rows: pyarrow.Table, *, slice_bytes: int = BATCH
             yield from _rows(table, DECIDED)
 
 
-def _slices(plan: Plan, rows: Any, order: Any, slice_bytes: int) -> list[int]:
+def _slices(rows: Any, documents: Any, order: Any, slice_bytes: int) -> list[int]:
     """Where slices of whole components begin in an order by component, and where the last ends."""
     pa, pc = import_arrow(), _compute()
     components = _whole(rows["component"]).take(order)
-    sizes = pc.fill_null(pc.cast(_whole(pc.binary_length(rows[plan.text])), pa.int64()), 0).take(order)
+    sizes = _whole(pa.table(documents.text_bytes())["bytes"]).take(order)
     begins = pc.add(pc.indices_nonzero(pc.not_equal(components[1:], components[:-1])), 1)
-    # The bytes of texts before a component tell the slice that it is in.
+    # The bytes of texts before a component give the number of its slice.
     slices = pc.divide(pc.cumulative_sum(sizes).take(pc.subtract(begins, 1)), slice_bytes)
     before = pa.concat_arrays([pa.array([0], pa.int64()), slices])[:-1]
     return [0, *begins.filter(pc.not_equal(slices, before)).to_pylist(), rows.num_rows]

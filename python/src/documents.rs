@@ -4,7 +4,9 @@ use crate::array_chunks::ArrayChunks;
 use crate::capsule::{self};
 use crate::column::{ValueColumn, type_name};
 use crate::error::{DocumentError, DocumentTypeError};
+use crate::table::ArrowTable;
 use crate::text::{self, TextRows, at_row};
+use arrow_array::Int64Array;
 use lookalike::read::{
     DocumentRowError, DocumentRows, Field, InMemoryDocuments, SkipReason, SpooledTexts,
 };
@@ -249,6 +251,15 @@ impl PythonDocuments {
     #[getter]
     fn named_by_row(&self) -> bool {
         self.rows.named_by_row()
+    }
+
+    /// Bytes of the text of each row, 0 where it has none: a table with the column `bytes` (int64).
+    fn text_bytes(&self, py: Python<'_>) -> PyResult<ArrowTable> {
+        py.detach(|| {
+            let bytes = (0..self.rows.len()).map(|row| self.rows.texts.bytes(row) as u64);
+            let bytes = bytes.map(u64::cast_signed).collect::<Vec<_>>();
+            ArrowTable::new(vec![("bytes", Arc::new(Int64Array::from(bytes)), false)])
+        })
     }
 
     /// Bytes of all texts.

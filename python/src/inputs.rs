@@ -102,19 +102,23 @@ impl ComparedInputs {
         Self { documents, reference, places: Default::default(), reading: ReadOptions::default() }
     }
 
-    /// Takes these rows of the documents in memory, and of those of the reference collection.
+    /// Keeps only these rows of the documents in memory, and of those of the reference collection.
     ///
     /// # Errors
-    /// `DocumentError` for rows that are not there.
+    /// `DocumentError` for rows that are not there, and rows of a side that is not in memory.
     pub(crate) fn select(&mut self, documents: Vec<usize>, reference: Vec<usize>) -> PyResult<()> {
         for (side, rows) in [(&mut self.documents, documents), (&mut self.reference, reference)] {
-            let GivenInput::Held(held) = side else { continue };
-            for held in held {
-                let (len, last) = (held.rows.len(), rows.iter().max().copied());
-                *held = held.select(rows.clone()).ok_or_else(|| {
-                    let got = last.unwrap_or_default();
-                    DocumentError::new_err(format!("row {got} of {len} documents was asked for"))
+            if let GivenInput::Held(held) = side
+                && let [held] = &mut held[..]
+            {
+                let len = held.rows.len();
+                *held = held.select(rows).ok_or_else(|| {
+                    let expected = format!("rows: expected numbers below {len}, the number of");
+                    DocumentError::new_err(format!("{expected} documents, got a greater one"))
                 })?;
+            } else if !rows.is_empty() {
+                let text = "rows are selected of documents in memory; give documents, not paths";
+                return Err(OptionError::new_err(text));
             }
         }
         Ok(())

@@ -16,10 +16,11 @@ from typing import Any
 import pytest
 
 import lookalike
+from lookalike import stages
 from lookalike._stage_tasks import _runs
 from lookalike._task_errors import TaskError, task_errors
 from lookalike.errors import DocumentError, FileError, LookalikeError, OptionError
-from lookalike.spark._tasks import MergeTask, OneFileTask, SameTask, SortedTask
+from lookalike.spark._tasks import DecideTask, MergeTask, OneFileTask, SameTask, SortedTask, UnsortedDecideTask
 from lookalike.spark._worker import _WorkerTask
 
 
@@ -78,6 +79,18 @@ def test_a_task_sorts_rows_where_the_engine_does_not(most: int, monkeypatch: pyt
     assert all(batch.num_rows <= 3 for batch in found)
     expected = sorted(rows, key=lambda row: (-row["size"], str(row["id"]).encode(), not row["kept"]))
     assert pa.Table.from_batches(found).to_pylist() == expected
+    assert list(task([])) == []
+
+
+def test_a_task_decides_where_the_engine_does_not_sort() -> None:
+    pa = pytest.importorskip("pyarrow")
+    plan = stages.plan()
+    rows = [{"id": f"d{number}", "text": f"{number % 3} two three four five six", "component": number % 3} for number in range(12)]
+    table = pa.Table.from_pylist(rows).append_column("check", pa.nulls(12, pa.int64()))
+    task = pickle.loads(pickle.dumps(UnsortedDecideTask(plan)))
+    found = pa.Table.from_batches(list(task([table.to_batches()[0].slice(0, 0), *table.to_batches(5)])))
+    expected = pa.Table.from_batches(list(DecideTask(plan)(table.sort_by("component").to_batches(5))))
+    assert found.to_pylist() == expected.to_pylist() and found["role"].to_pylist().count("keeper") == 3
     assert list(task([])) == []
 
 

@@ -395,9 +395,21 @@ def test_rows_in_any_order_are_decided_in_slices_of_whole_components(monkeypatch
         assert calls == slices
         assert decided["role"].to_pylist().count("keeper") == 5
     assert list(stages.decide_unsorted(stages.plan(), table.slice(0, 0))) == []
+    for kind in (pa.large_string(), pa.string_view(), pa.dictionary(pa.int32(), pa.string())):
+        other = table.set_column(1, "text", table["text"].cast(kind))
+        calls.clear()
+        found = pa.Table.from_batches(list(stages.decide_unsorted(stages.plan(), other, slice_bytes=250 * 2)))
+        assert calls == [24, 16] and found["role"].to_pylist().count("keeper") == 5
+    changed = table.set_column(3, "check", pa.array([None] * 39 + [1], pa.int64()))
+    with pytest.raises(ChangedError, match="d39"):
+        list(stages.decide_unsorted(stages.plan(), changed, slice_bytes=1))
+    with pytest.raises(DocumentError, match="no component"):
+        list(stages.decide_unsorted(stages.plan(), table.set_column(2, "component", pa.nulls(40, pa.int64()))))
+    with pytest.raises(OptionError, match="slice_bytes: expected 1 or more, got 0"):
+        list(stages.decide_unsorted(stages.plan(), table, slice_bytes=0))
     with pytest.raises(DocumentError, match="negative"):
         engine(stages.documents_of(stages.plan(), table), None, {}, pa.nulls(1, pa.int64()), (pa.array([-1]), pa.array([], pa.int64())))
-    with pytest.raises(DocumentError, match="row 40 of 40"):
+    with pytest.raises(DocumentError, match="below 40"):
         engine(stages.documents_of(stages.plan(), table), None, {}, pa.nulls(1, pa.int64()), (pa.array([40]), pa.array([], pa.int64())))
 
 

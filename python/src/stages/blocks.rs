@@ -35,7 +35,7 @@ pub(crate) fn connect(
     let rule = if probed { BucketRule::Probed } else { BucketRule::Shared };
     let parts = count(parts)?;
     let arrays = StageTable::of(blocks)?.binary("rows")?;
-    let rows = py.detach(|| -> Result<BlockRows, BlockError> {
+    let table = py.detach(|| -> Result<_, BlockError> {
         let connected = Connector::of(rule, each_blob(&arrays))?.finish();
         let mut rows = BlockRows::default();
         for block in divided(&connected.forest, Vec::new(), parts) {
@@ -47,9 +47,9 @@ pub(crate) fn connect(
         for node in connected.repeated {
             rows.push_note(&json!({"repeated": node.cast_signed()}).to_string());
         }
-        Ok(rows)
+        Ok(rows.finish())
     });
-    rows.map_err(damaged)?.finish()
+    table.map_err(damaged)?
 }
 
 /// Joins the forests of blocks to one: a block of edges for each part, with an edge from each
@@ -62,16 +62,16 @@ pub(crate) fn merge_forests(
 ) -> PyResult<ArrowTable> {
     let parts = count(parts)?;
     let arrays = StageTable::of(blocks)?.binary("rows")?;
-    let rows = py.detach(|| -> Result<BlockRows, BlockError> {
+    let table = py.detach(|| -> Result<_, BlockError> {
         let all = ShardBlock::decode(each_blob(&arrays))?;
         let forest = merge_with_roots(all.edges);
         let mut rows = BlockRows::default();
         for block in divided(&forest, Vec::new(), parts) {
             rows.push_block(BlockKind::Edges, block);
         }
-        Ok(rows)
+        Ok(rows.finish())
     });
-    rows.map_err(damaged)?.finish()
+    table.map_err(damaged)?
 }
 
 /// Runs a task of a step of a round that finds components: `request`, `reply` or `join`. After the
@@ -94,7 +94,7 @@ pub(crate) fn stars(
         }
     };
     let arrays = StageTable::of(blocks)?.binary("rows")?;
-    let rows = py.detach(|| -> Result<BlockRows, BlockError> {
+    let table = py.detach(|| -> Result<_, BlockError> {
         let all = ShardBlock::decode(each_blob(&arrays))?;
         let done = star_step(step, all, parts);
         let mut rows = BlockRows::default();
@@ -104,9 +104,9 @@ pub(crate) fn stars(
         if done.unsettled > 0 {
             rows.push_note(&json!({"unsettled": done.unsettled}).to_string());
         }
-        Ok(rows)
+        Ok(rows.finish())
     });
-    rows.map_err(damaged)?.finish()
+    table.map_err(damaged)?
 }
 
 /// Edges and identities by the parts of their nodes.

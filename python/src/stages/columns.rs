@@ -43,8 +43,8 @@ impl BlockKind {
 pub(super) struct BlockRows {
     kinds: StringBuilder,
     parts: Int32Builder,
-    /// Blocks, of many megabytes, are put into one array when all are known, which then does not
-    /// grow.
+    /// Blocks, of many megabytes; [`finish`](Self::finish) copies them into an array of their total
+    /// size.
     rows: Vec<Option<Vec<u8>>>,
     notes: StringBuilder,
 }

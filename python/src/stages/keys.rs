@@ -115,8 +115,8 @@ impl KeyStage {
             for note in self.tally.notes.drain(..) {
                 self.rows.push_note(&note.to_string());
             }
-        });
-        std::mem::take(&mut self.rows).finish().map(Some)
+            std::mem::take(&mut self.rows).finish().map(Some)
+        })
     }
 }
 

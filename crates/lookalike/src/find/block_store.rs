@@ -1,8 +1,9 @@
 //! What is kept of each block: notes, columns, rows and anchors; all but the notes in logs.
 //!
 //! [`BlockStoreWriter`] takes blocks from all threads. The columns of many blocks are gathered to a
-//! *chunk*, column after column, so that later a column is read in long ranges; of a run without a
-//! limit of memory each block is a chunk. A chunk is a step of a resumable run. A block of many units is stored in parts: each has a chunk of its own, and
+//! *chunk*, column after column, so that later a column is read in long ranges. A chunk is a step
+//! of a resumable run. Where columns cannot go to the disk each block is a chunk, and the chunks are
+//! in reading order. A block of many units is stored in parts: each has a chunk of its own, and
 //! is in the list of blocks with the number of its block.
 
 use super::block_notes::{BlockNotes, BlockPlace, ColumnChunk};
@@ -70,6 +71,8 @@ pub(super) struct BlockPart {
 /// All blocks of a run, in reading order.
 pub(super) struct BlockStore {
     pub(super) blocks: Vec<StoredBlock>,
+    /// Whether a chunk is of several blocks, in the order in which they were read.
+    is_gathered: bool,
     chunks: Vec<ColumnChunk>,
     columns: SpillLog<u64>,
     rows: SpillLog<u8>,
@@ -83,6 +86,7 @@ impl BlockStore {
     pub(super) fn new(skipped: Arc<SkippedLog>, sources: Arc<Sources>) -> Self {
         Self {
             blocks: Vec::new(),
+            is_gathered: false,
             chunks: Vec::new(),
             columns: SpillLog::default(),
             rows: SpillLog::default(),
@@ -108,9 +112,13 @@ impl BlockStore {
         AnchorLog::new(std::mem::take(&mut self.anchors), ranges)
     }
 
-    /// The blocks whose columns are in one chunk, in the order they have there, chunk by chunk.
+    /// The blocks whose columns are in one chunk, in the order they have there, chunk by chunk; in
+    /// reading order where each block is a chunk.
     pub(super) fn by_chunk(&self) -> Vec<u32> {
         let mut order: Vec<u32> = (0..self.blocks.len() as u32).collect();
+        if !self.is_gathered {
+            return order;
+        }
         let place = |block: u32| &self.blocks[block as usize].place;
         order.sort_unstable_by_key(|block| (place(*block).chunk, place(*block).within));
         order
@@ -203,6 +211,8 @@ impl<'a> BlockStoreWriter<'a> {
         let (columns, rows) = done.chunks.last().map_or((0, 0), |step| (step.columns, step.rows));
         sources.resume(&done.sources, &done.tallies);
         let mut store = BlockStore::new(skipped, Arc::clone(&sources));
+        // From the disk they are read in long ranges; in memory gathering would copy them.
+        store.is_gathered = budget.is_limited() || checkpoint.is_active();
         // Their share is one, so that it is divided here.
         store.columns = SpillLog::stored(temp, "columns", usize::MAX, columns)?;
         store.rows = SpillLog::stored(temp, "rows", usize::MAX, rows)?;
@@ -261,7 +271,7 @@ impl<'a> BlockStoreWriter<'a> {
         let place = BlockPlace { chunk, within: 0, rows, anchors };
         state.gathered_bytes += columns.held();
         state.gathered.push((StoredBlock { retained, notes, place }, columns));
-        if !self.gathers() || state.gathered_bytes > CHUNK_BYTES.min(share / 4) {
+        if !state.store.is_gathered || state.gathered_bytes > CHUNK_BYTES.min(share / 4) {
             self.end_chunk(&mut state)?;
         }
         state.spill_above(share / 2)
@@ -366,12 +376,6 @@ impl<'a> BlockStoreWriter<'a> {
             sources,
             tallies: state.tallies.take(),
         })
-    }
-
-    /// Whether blocks are gathered to chunks: where columns may go to the disk, from which they are
-    /// read in long ranges. In memory each block is a chunk, without a copy.
-    fn gathers(&self) -> bool {
-        self.budget.is_limited() || self.checkpoint.is_active()
     }
 
     fn state(&self) -> MutexGuard<'_, WriterState> {

@@ -76,8 +76,8 @@ impl ShardBlock {
         out
     }
 
-    /// The rows of encoded blocks. What they say of their lengths is summed up before, so that
-    /// memory for the rows is taken once.
+    /// The rows of encoded blocks. The counts in their headers are summed first, so that memory for
+    /// the rows is allocated once.
     ///
     /// # Errors
     /// As [`decode_into`](Self::decode_into).

@@ -228,8 +228,7 @@ impl MembershipCollector {
 
     /// The rows that were collected, for each part that has any.
     pub(crate) fn flush(&mut self) -> Vec<PartBlock> {
-        let mut blocks: Vec<ShardBlock> =
-            (0..self.parts.get()).map(|_| self.empty_block()).collect();
+        let mut blocks = self.empty_blocks();
         self.memberships.sort_unstable();
         for (bucket, is_connected) in self.rule.buckets(&self.memberships) {
             let part = part_of(self.rule.bucket(bucket[0].key), self.parts);
@@ -257,18 +256,21 @@ impl MembershipCollector {
         numbered.map(|(part, block)| PartBlock { part, rows: block.encode() }).collect()
     }
 
-    /// With room for the rows of a part. Keys and nodes are hashes, of which parts have about as
-    /// many each: few have a sixteenth more.
-    fn empty_block(&self) -> ShardBlock {
-        let room = |rows: usize| {
-            let each = rows / self.parts.get() as usize;
-            each + each / 16
-        };
-        ShardBlock {
-            memberships: Vec::with_capacity(room(self.memberships.len())),
-            edges: Vec::new(),
-            identities: Vec::with_capacity(room(self.identities.len())),
+    /// Empty blocks of all parts, with memory for their memberships and identities.
+    fn empty_blocks(&self) -> Vec<ShardBlock> {
+        let mut rows = vec![(0, 0); self.parts.get() as usize];
+        for member in &self.memberships {
+            rows[part_of(self.rule.bucket(member.key), self.parts) as usize].0 += 1;
         }
+        for identity in &self.identities {
+            rows[part_of(identity.node, self.parts) as usize].1 += 1;
+        }
+        let empty = |(memberships, identities)| ShardBlock {
+            memberships: Vec::with_capacity(memberships),
+            edges: Vec::new(),
+            identities: Vec::with_capacity(identities),
+        };
+        rows.into_iter().map(empty).collect()
     }
 }
 

@@ -19,8 +19,8 @@ mod files;
 #[path = "../histories/fresh_run.rs"]
 mod fresh_run;
 mod group_sizes;
-mod held;
 mod huge;
+mod in_memory_documents;
 mod index;
 mod keep_rules;
 mod laws;
