@@ -35,7 +35,8 @@ pub(super) struct BlockPlace {
     pub(super) anchors: Range<u64>,
 }
 
-/// Columns of one or several blocks: the position of the first value, and how many documents there are.
+/// Columns of one or several blocks: the position of the first value, and how many documents there
+/// are.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(super) struct ColumnChunk {
     pub(super) at: u64,

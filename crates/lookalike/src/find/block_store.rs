@@ -2,9 +2,9 @@
 //!
 //! [`BlockStoreWriter`] takes blocks from all threads. The columns of many blocks are gathered to a
 //! *chunk*, column after column, so that later a column is read in long ranges. A chunk is a step
-//! of a resumable run. Where columns cannot go to the disk each block is a chunk, and the chunks are
-//! in reading order. A block of many units is stored in parts: each has a chunk of its own, and
-//! is in the list of blocks with the number of its block.
+//! of a resumable run. Where columns cannot go to the disk each block is a chunk, in reading order.
+//! A block of many units is stored in parts: each has a chunk of its own, and is in the list of
+//! blocks with the number of its block.
 
 use super::block_notes::{BlockNotes, BlockPlace, ColumnChunk};
 use super::checkpoint::{Checkpoint, ChunkStep, Step};
