@@ -68,7 +68,7 @@ SOAK_CASES: list[dict[str, Any]] = [
     {"partitions": 64, "keep": ["field:date", "shortest"]},
     {"partitions": 2, "case": "keep", "frequencies": True, "shingle": "bag"},
     {"partitions": 17, "group": "components", "tokens": "whitespace", "shingle": "words:3"},
-    {"partitions": 5, "normalize": ["nfkc"], "keep": ["field:date:asc", "longest"]},
+    {"partitions": 5, "normalize": "nfkc", "keep": ["field:date:asc", "longest"]},
     {"partitions": 8, "num_hashes": 64, "bands": 16, "rows": 4, "scheme": "mod-prime"},
 ]
 
