@@ -7,6 +7,7 @@
 )]
 
 use crate::command::{Place, collection, jsonl, words};
+use lookalike_test_support::gzip;
 
 /// A place with the collection of ten groups as `in.jsonl`.
 fn place() -> Place {
@@ -266,9 +267,7 @@ fn standard_input_and_compressed_files_are_read_once_more() {
     let input = place.read("in.jsonl");
     place.run_with_input(&["dedup", "-", "-o", "stdin.jsonl"], input.as_bytes()).ok();
     assert_eq!(place.read("stdin.jsonl"), place.read("out.jsonl"));
-    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    std::io::Write::write_all(&mut gzip, input.as_bytes()).unwrap();
-    place.file("in.jsonl.gz", gzip.finish().unwrap());
+    place.file("in.jsonl.gz", gzip(input.as_bytes()));
     place.run(&["dedup", "in.jsonl.gz", "-o", "gz.jsonl.zst", "--memory", "64MiB"]).ok();
     let zst = std::fs::read(place.path("gz.jsonl.zst")).unwrap();
     assert_eq!(zstd::decode_all(&zst[..]).unwrap(), place.read("out.jsonl").as_bytes());

@@ -4,9 +4,8 @@
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use crate::command::Place;
-use crate::crash::{
-    end, gzip, halted, is_prepared, names, short_documents, signal, start, stored_run,
-};
+use crate::crash::{end, halted, is_prepared, names, short_documents, signal, start, stored_run};
+use lookalike_test_support::{gzip, is_soak};
 use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
@@ -285,7 +284,7 @@ fn the_limit_holds() {
         // The least limit is the tightest.
         let (mib, kib) = least(&place, &args, 1);
         assert!(kib <= mib * 1024 * 11 / 10, "{variant:?}: {kib} KiB with {mib}MiB");
-        if crate::command::is_soak() {
+        if is_soak() {
             let mib = 128.max(mib);
             let limit = format!("{mib}MiB");
             let kib = peak(&place, &[&args[..], &["--memory", &limit]].concat());

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use crate::command::Place;
-use crate::crash::gzip;
+use lookalike_test_support::gzip;
 use std::fmt::Write as _;
 
 const LICENCE: &str = "Permission is hereby granted, free of charge, to any person obtaining a \

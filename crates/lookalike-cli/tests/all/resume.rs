@@ -1,11 +1,12 @@
 //! Runs that are stopped go on where they were and end with the same bytes, or say why not.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-use crate::command::{Place, is_soak};
+use crate::command::Place;
 use crate::crash::{
-    Random, change_unseen, end, gzip, halted, is_prepared, journal, names, short_documents, start,
+    Random, change_unseen, end, halted, is_prepared, journal, names, short_documents, start,
 };
 use crate::crash::{signal, stored_run};
+use lookalike_test_support::{gzip, is_soak};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;

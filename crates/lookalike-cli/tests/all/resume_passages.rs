@@ -2,11 +2,12 @@
 //! why not.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-use crate::command::{Place, is_soak};
+use crate::command::Place;
 use crate::crash::{
-    Random, change_unseen, end, gzip, halted, is_prepared, journal_named, start, stored_run,
+    Random, change_unseen, end, halted, is_prepared, journal_named, start, stored_run,
 };
 use crate::resume::{Scenario, copy_folder, kill_and_resume};
+use lookalike_test_support::{gzip, is_soak};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;

@@ -3,7 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "this is a test")]
 
 use crate::command::{Place, collection, jsonl};
-use crate::crash::{gzip, short_documents};
+use crate::crash::short_documents;
+use lookalike_test_support::gzip;
 use std::fs;
 use std::io::Write;
 

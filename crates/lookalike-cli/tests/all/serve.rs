@@ -3,7 +3,8 @@
 #![cfg(feature = "serve")]
 #![expect(clippy::unwrap_used, reason = "helpers of tests, too")]
 
-use crate::command::{Place, is_soak};
+use crate::command::Place;
+use lookalike_test_support::is_soak;
 use parking_lot::Mutex;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;

@@ -2,8 +2,9 @@
 //! out of order change nothing or say what is missing.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-use crate::command::{Place, Run, is_soak};
-use crate::crash::{Random, end, gzip, names, short_documents, signal, start};
+use crate::command::{Place, Run};
+use crate::crash::{Random, end, names, short_documents, signal, start};
+use lookalike_test_support::{gzip, is_soak};
 use serde_json::Value;
 use std::fs;
 use std::time::Duration;

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "tests may stop at anything unexpected")]
 
 use crate::command::{Place, words};
-use crate::crash::gzip;
+use lookalike_test_support::gzip;
 use serde_json::{Value, json};
 
 const FIRST: &str =

@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "every test file uses another part")]
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "this is a part of tests")]
 
+use lookalike_test_support::document_set_path;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -31,12 +32,6 @@ impl Run {
         assert!(!self.err.contains("panicked"), "{}", self.err);
         self.err
     }
-}
-
-/// Whether long tests run at their full size, which `cargo x soak` asks for.
-#[expect(clippy::disallowed_methods, reason = "a test")]
-pub(crate) fn is_soak() -> bool {
-    std::env::var_os("LOOKALIKE_SOAK").is_some()
 }
 
 /// A folder to work in; gone at the end of the test.
@@ -143,19 +138,9 @@ pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
-/// A file of the shared data; a test without it prints SKIPPED.
+/// A file of the document sets, as an argument; a test without it prints SKIPPED.
 pub(crate) fn shared(name: &str) -> Option<String> {
-    let path = root().join("../shared/data").join(name);
-    if !path.exists() {
-        writeln!(
-            std::io::stderr(),
-            "SKIPPED: {} is absent, so this test shows nothing",
-            path.display()
-        )
-        .unwrap();
-        return None;
-    }
-    Some(path.to_str().unwrap().to_owned())
+    Some(document_set_path(name)?.to_str().unwrap().to_owned())
 }
 
 /// `words` words that depend on `seed` and differ between seeds.

@@ -3,10 +3,8 @@
 #![allow(dead_code, reason = "every test file uses another part")]
 #![allow(clippy::unwrap_used, reason = "this is a part of tests")]
 
-use flate2::write::GzEncoder;
 use std::fmt::Write as _;
 use std::fs;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -55,13 +53,6 @@ pub(crate) fn short_documents(first: u64, count: u64) -> String {
         texts.push(text);
     }
     lines
-}
-
-/// The bytes as gzip stores them.
-pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
-    let mut encoder = GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    encoder.write_all(bytes).unwrap();
-    encoder.finish().unwrap()
 }
 
 /// Starts the binary; what it prints is not kept.

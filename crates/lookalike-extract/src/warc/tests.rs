@@ -3,6 +3,7 @@
 use super::*;
 use crate::extractor::{ExtractedPart, Extractor, FailedPart, PartSink};
 use crate::options::{ExtractOptions, Limits};
+use lookalike_test_support::gzip;
 use proptest::prelude::*;
 use std::convert::Infallible;
 use std::io::Write as _;
@@ -57,12 +58,6 @@ fn content(record: &[u8]) -> Result<Option<String>, String> {
     let file =
         file(&cut.unwrap(), &LimitTracker::new(&options)).map_err(|failure| failure.to_string())?;
     Ok(file.map(|file| String::from_utf8(file.bytes.into_owned()).unwrap()))
-}
-
-fn gzip(bytes: &[u8]) -> Vec<u8> {
-    let mut writer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    writer.write_all(bytes).unwrap();
-    writer.finish().unwrap()
 }
 
 fn zlib(bytes: &[u8]) -> Vec<u8> {

@@ -7,6 +7,7 @@ use lookalike_extract::{
     ExtractError, ExtractOptions, ExtractedPart, Extractor, FailedPart, Fields, HtmlText, Limits,
     PartSink,
 };
+use lookalike_test_support::document_set_path;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::convert::Infallible;
@@ -312,23 +313,6 @@ proptest! {
     }
 }
 
-/// The document sets; a test without them prints SKIPPED.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "tests read the path of the data from the environment"
-)]
-fn data() -> Option<PathBuf> {
-    let named = std::env::var_os("LOOKALIKE_DATA").map(PathBuf::from);
-    let mut above = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
-    let sibling = above.find_map(|folder| Some(folder.join("shared/data")).filter(|f| f.is_dir()));
-    let found = named.or(sibling).filter(|folder| folder.join("html").is_dir());
-    if found.is_none() {
-        let message = "SKIPPED: no document sets: neither LOOKALIKE_DATA nor a shared/data above";
-        writeln!(std::io::stderr(), "{message}").unwrap();
-    }
-    found
-}
-
 /// Hashes of `n` words each.
 fn shingles(text: &str, n: usize) -> HashSet<u64> {
     use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
@@ -398,7 +382,7 @@ impl Name {
 
 /// Id → the oracle's visible text and title, and the page itself.
 fn real_pages(folder: &Path) -> BTreeMap<String, (String, String, Vec<u8>)> {
-    let open = |name: &str| GzDecoder::new(File::open(folder.join("html").join(name)).unwrap());
+    let open = |name: &str| GzDecoder::new(File::open(folder.join(name)).unwrap());
     let mut lines = String::new();
     open("docs.jsonl.gz").read_to_string(&mut lines).unwrap();
     let mut pages = BTreeMap::new();
@@ -422,7 +406,7 @@ fn real_pages(folder: &Path) -> BTreeMap<String, (String, String, Vec<u8>)> {
 /// move different pages with the same menus apart.
 #[test]
 fn real_pages_are_read_as_by_others() {
-    let Some(folder) = data() else { return };
+    let Some(folder) = document_set_path("html") else { return };
     let pages = real_pages(&folder);
     assert_eq!(pages.len(), 848);
     let (mut similarity, mut all, mut main) = (0.0, Vec::new(), Vec::new());

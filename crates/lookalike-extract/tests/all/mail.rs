@@ -6,6 +6,7 @@ use flate2::read::GzDecoder;
 use lookalike_extract::{
     ExtractError, ExtractOptions, ExtractedPart, Extractor, FailedPart, Fields, HtmlText, PartSink,
 };
+use lookalike_test_support::document_set_path;
 use std::collections::{BTreeMap, HashSet};
 use std::convert::Infallible;
 use std::fs::File;
@@ -13,17 +14,8 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// The folder of the messages; a test without it prints SKIPPED.
-#[expect(clippy::disallowed_methods, reason = "where the data lies is no parameter of a test")]
-fn data() -> Option<PathBuf> {
-    let sibling = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let folder =
-        std::env::var_os("LOOKALIKE_DATA").map_or_else(sibling, PathBuf::from).join("mail");
-    if folder.join("raw.tar.gz").is_file() {
-        return Some(folder);
-    }
-    let message = "SKIPPED: no mail/raw.tar.gz in LOOKALIKE_DATA or ../shared/data";
-    writeln!(std::io::stderr(), "{message}").unwrap();
-    None
+fn message_folder() -> Option<PathBuf> {
+    document_set_path("mail/raw.tar.gz")?.parent().map(Path::to_owned)
 }
 
 #[derive(Default)]
@@ -76,13 +68,10 @@ fn messages(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 
 /// The bodies of a set of documents, each as a message.
 fn bodies(set: &str) -> BTreeMap<String, Vec<u8>> {
-    let Some(folder) = data() else { return BTreeMap::new() };
-    let path = folder.with_file_name(set).join("docs.jsonl.gz");
-    let Ok(file) = File::open(&path) else {
-        writeln!(std::io::stderr(), "SKIPPED: no {set}/docs.jsonl.gz").unwrap();
+    let Some(path) = document_set_path(&format!("{set}/docs.jsonl.gz")) else {
         return BTreeMap::new();
     };
-    let lines = BufReader::new(GzDecoder::new(file)).lines();
+    let lines = BufReader::new(GzDecoder::new(File::open(path).unwrap())).lines();
     let docs = lines.map(|line| {
         let doc: serde_json::Value = serde_json::from_str(&line.unwrap()).unwrap();
         let (id, text) = (doc["id"].as_str().unwrap(), doc["text"].as_str().unwrap());
@@ -95,7 +84,7 @@ fn bodies(set: &str) -> BTreeMap<String, Vec<u8>> {
 /// A message of more than 100 words keeps at least half of them, whatever looks like a signature.
 #[test]
 fn no_message_loses_half_as_its_signature() {
-    let Some(folder) = data() else { return };
+    let Some(folder) = message_folder() else { return };
     let sets = [("mail", messages(&folder)), ("newsgroups", bodies("newsgroups"))];
     let with = ExtractOptions { quotes: true, ..ExtractOptions::default() };
     let without = ExtractOptions { quotes: true, signatures: false, ..ExtractOptions::default() };
@@ -176,7 +165,7 @@ fn fixtures_give_what_is_next_to_them() {
 /// have attached texts, which are no body here, or boundaries that were never declared.
 #[test]
 fn bodies_are_those_of_an_independent_program() {
-    let Some(folder) = data() else { return };
+    let Some(folder) = message_folder() else { return };
     let messages = messages(&folder);
     let options = ExtractOptions { html: HtmlText::All, quotes: true, ..ExtractOptions::default() };
     let mut extractor = Extractor::new(&options);

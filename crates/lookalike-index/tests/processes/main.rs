@@ -8,5 +8,3 @@ mod conformance;
 
 mod folder_crash;
 mod postgres;
-#[cfg(feature = "postgres")]
-mod postgres_server;

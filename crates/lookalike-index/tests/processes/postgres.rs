@@ -9,10 +9,10 @@ mod tls;
 mod writers;
 
 use crate::conformance::Place;
-use crate::postgres_server::Server;
 use lookalike_index::backend::Backend;
 use lookalike_index::index::Access;
 use lookalike_index::settings::IndexSettings;
+use lookalike_test_support::postgres_server::{self, PostgresServer};
 use std::path::Path;
 use std::time::Duration;
 
@@ -29,16 +29,15 @@ fn postgres_open(url: &str, access: Access) -> Box<dyn Backend> {
 
 impl Postgres {
     /// The place of an index of a name.
-    fn named(server: &Server, name: &str) -> Self {
+    fn named(server: &PostgresServer, name: &str) -> Self {
         Self { url: server.index(name) }
     }
 }
 
 impl Drop for Postgres {
     fn drop(&mut self) {
-        if let (Some(server), false) = (crate::postgres_server::server(), std::thread::panicking())
-        {
-            crate::postgres_server::drop_index(server, &self.url);
+        if let (Some(server), false) = (postgres_server::server(), std::thread::panicking()) {
+            postgres_server::drop_index(server, &self.url);
         }
     }
 }
@@ -58,20 +57,20 @@ impl Place for Postgres {
     }
 
     fn restored(&self, backup: &Path) -> Option<Box<dyn Backend>> {
-        let url = crate::postgres_server::server()?.fresh();
+        let url = postgres_server::server()?.fresh();
         Some(lookalike_index::postgres::restore(&url, backup).unwrap())
     }
 }
 
 fn fresh() -> Postgres {
-    Postgres { url: crate::postgres_server::server().unwrap().fresh() }
+    Postgres { url: postgres_server::server().unwrap().fresh() }
 }
 
-crate::conformance::suite!(fresh, crate::postgres_server::server().is_some());
+crate::conformance::suite!(fresh, postgres_server::server().is_some());
 
 #[test]
 fn originals_and_versions_are_kept() {
-    if crate::postgres_server::server().is_none() {
+    if postgres_server::server().is_none() {
         return;
     }
     crate::conformance::versions_equal_the_model(fresh);

@@ -1,18 +1,22 @@
 //! Formats of records: where a record ends, and which document it is.
 //!
 //! [`RecordFormat`] has an implementation for each format, in a file of its own;
-//! `source/records.rs` chooses one by [`Format`](crate::Format).
+//! `source/records.rs` chooses one by [`Format`](crate::Format). What mailboxes, crawls and tar
+//! archives share is in `embedded_files.rs`.
 
 pub(crate) mod csv;
-pub(crate) mod embedded_files;
+mod embedded_files;
 mod json_scanner;
 pub(crate) mod jsonl;
 pub(crate) mod kind;
 pub(crate) mod lines;
+pub(crate) mod mbox;
 pub(crate) mod packed_rows;
 #[cfg(feature = "parquet")]
 pub(crate) mod parquet;
 pub(crate) mod record;
+pub(crate) mod tar;
+pub(crate) mod warc;
 pub(crate) mod whole_text;
 
 use crate::buffer_pool::PooledBuffer;

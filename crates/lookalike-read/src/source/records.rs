@@ -5,11 +5,13 @@ use crate::document::DocumentPosition;
 use crate::encoding;
 use crate::error::ReadError;
 use crate::format::csv::SeparatedValues;
-use crate::format::embedded_files::EmbeddedFiles;
 use crate::format::jsonl::{self, JSONL};
 use crate::format::kind::Format;
 use crate::format::lines::LINES;
+use crate::format::mbox::MboxFormat;
 use crate::format::packed_rows::PackedRowsFormat;
+use crate::format::tar::TarFormat;
+use crate::format::warc::WarcFormat;
 use crate::format::whole_text::WholeTextFormat;
 use crate::format::{BlockRecords, RecordAgain, RecordFormat, TakeText, WholeRecords};
 use crate::header::CsvHeader;
@@ -66,7 +68,9 @@ impl RecordSource {
             Format::Csv => Arc::new(SeparatedValues::new(b',')),
             Format::Tsv => Arc::new(SeparatedValues::new(b'\t')),
             Format::Parquet => Arc::new(PackedRowsFormat),
-            Format::Mbox | Format::Warc | Format::Tar => Arc::new(EmbeddedFiles::new(kind)),
+            Format::Mbox => Arc::<MboxFormat>::default(),
+            Format::Warc => Arc::<WarcFormat>::default(),
+            Format::Tar => Arc::<TarFormat>::default(),
         };
         let (plain, kept) = (OnceLock::new(), OnceLock::new());
         Self { info, kind, format, origin, plain, kept }

@@ -3,6 +3,7 @@
 
 use super::*;
 use crate::{Field, Format, InputStamp, Raw, Spool};
+use lookalike_test_support::gzip;
 use proptest::prelude::*;
 use std::fs;
 use std::sync::Arc;

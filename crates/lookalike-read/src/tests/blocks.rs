@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::Format;
+use lookalike_test_support::gzip;
 use parking_lot::Mutex;
 use proptest::prelude::*;
 

@@ -1,8 +1,9 @@
 //! Mailboxes, crawls and archives: the same documents wherever blocks end, compressed or not, and
 //! the same when they are fetched again.
 
-use super::{All, Collection, ReadBuffers, ReadOptions, Taken, blocks, gzip, read_named, zst};
+use super::{All, Collection, ReadBuffers, ReadOptions, Taken, blocks, read_named, zst};
 use lookalike_extract::{ExtractOptions, Limits};
+use lookalike_test_support::gzip;
 use std::path::Path;
 
 fn fixture(name: &str) -> Vec<u8> {

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::{Format, SkipReason};
+use lookalike_test_support::gzip;
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;

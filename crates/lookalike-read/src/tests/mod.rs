@@ -120,13 +120,6 @@ fn read_skipping(name: &str, bytes: impl AsRef<[u8]>) -> All {
     read_named(name, bytes.as_ref(), &options, 1 << 20).unwrap()
 }
 
-fn gzip(bytes: &[u8]) -> Vec<u8> {
-    use std::io::Write;
-    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    encoder.write_all(bytes).unwrap();
-    encoder.finish().unwrap()
-}
-
 fn zst(bytes: &[u8]) -> Vec<u8> {
     zstd::encode_all(bytes, 1).unwrap()
 }

@@ -10,6 +10,7 @@ use ::parquet::file::properties::{
 };
 use ::parquet::file::writer::SerializedFileWriter;
 use ::parquet::schema::parser::parse_message_type;
+use lookalike_test_support::gzip;
 use parking_lot::Mutex;
 use proptest::prelude::*;
 use std::fs;

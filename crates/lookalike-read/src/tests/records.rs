@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::{Field, Format, SkipReason};
-use std::io::Write as _;
+use lookalike_test_support::{document_set_path, gzip};
 
 const OBJECT: &[u8] = b"{\"id\":\"a\",\"text\":\"b\"}\n";
 
@@ -120,11 +120,8 @@ fn ignored_values_nest_to_any_depth() {
 /// The verdict on every line of the shared file of bad input.
 #[test]
 fn shared_bad_file_line_by_line() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/edge/bad.jsonl");
-    let Ok(bytes) = std::fs::read(path) else {
-        writeln!(std::io::stderr(), "SKIPPED: no shared data").unwrap();
-        return;
-    };
+    let Some(path) = document_set_path("edge/bad.jsonl") else { return };
+    let bytes = std::fs::read(path).unwrap();
     let all = read_skipping("bad.jsonl", &bytes);
     let documents = all.places.iter().map(|place| place.rsplit(':').next().unwrap().to_owned());
     assert_eq!(

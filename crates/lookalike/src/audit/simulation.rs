@@ -9,6 +9,7 @@ use crate::read::BlockNumber;
 use lookalike_core::hash::SplitMix64;
 use lookalike_core::params::Measure;
 use lookalike_core::verify::Overlap;
+use lookalike_test_support::is_soak;
 
 const AUDITS: u64 = 1_000;
 const CONFIDENCE: f64 = 0.95;
@@ -125,12 +126,6 @@ impl Population {
 /// The stated rate, less three standard deviations of a share of that many audits.
 fn least() -> f64 {
     CONFIDENCE - 3.0 * (CONFIDENCE * (1.0 - CONFIDENCE) / AUDITS as f64).sqrt()
-}
-
-/// Whether long tests run at their full size, which `cargo x soak` asks for.
-#[expect(clippy::disallowed_methods, reason = "a test")]
-fn is_soak() -> bool {
-    std::env::var_os("LOOKALIKE_SOAK").is_some()
 }
 
 #[test]

@@ -1,4 +1,5 @@
 use super::*;
+use lookalike_test_support::gzip;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -151,12 +152,9 @@ fn files_that_make_no_sense_are_refused_with_file_and_line() {
 
 #[test]
 fn compressed_files_and_byte_order_marks_are_read() {
-    use std::io::Write;
     let folder = tempfile::tempdir().unwrap();
     let text = "\u{feff}id_a,id_b\na,b\n";
-    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    gzip.write_all(text.as_bytes()).unwrap();
-    let report = file(&folder, "r.csv.gz", gzip.finish().unwrap());
+    let report = file(&folder, "r.csv.gz", gzip(text.as_bytes()));
     let truth = file(&folder, "t.csv.zst", zstd::encode_all(text.as_bytes(), 1).unwrap());
     let result = evaluate(&report, &truth, &EvaluateOptions::default()).unwrap();
     assert_eq!(result.true_positives, 1);

@@ -5,29 +5,22 @@
 //! `LOOKALIKE_DATA` names, or in `../shared/data` next to the repository.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests that print figures")]
-#![allow(clippy::disallowed_methods, reason = "the folder of the sets is in the environment")]
 
 use flate2::read::GzDecoder;
 use lookalike::categories::{CategoryBuffers, CategoryModel, CategorySample};
 use lookalike::core::hash::token_hash;
 use lookalike::evaluate::{EvaluateOptions, evaluate};
+use lookalike_test_support::document_set_path;
 use std::fmt::Write as _;
 use std::fs::{self, File};
-use std::io::{Read as _, Write as _};
-use std::path::PathBuf;
+use std::io::Read as _;
 
 /// A document: id, text, class if it has exactly one.
 type ClassifiedDocument = (String, String, Option<String>);
 
 /// The documents of a set.
 fn documents(set: &str) -> Option<Vec<ClassifiedDocument>> {
-    let sibling = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let data = std::env::var_os("LOOKALIKE_DATA").map_or_else(sibling, PathBuf::from);
-    let Ok(file) = File::open(data.join(set).join("docs.jsonl.gz")) else {
-        let message = "SKIPPED: the document sets are not at ../shared/data next to the repository";
-        writeln!(std::io::stderr(), "{message}").unwrap();
-        return None;
-    };
+    let file = File::open(document_set_path(&format!("{set}/docs.jsonl.gz"))?).unwrap();
     let mut text = String::new();
     GzDecoder::new(file).read_to_string(&mut text).unwrap();
     Some(text.lines().map(document).collect())

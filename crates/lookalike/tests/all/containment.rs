@@ -3,12 +3,13 @@
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a test")]
 
 use crate::collection::sets::documents;
-use crate::collection::{data, find_in, run, write};
+use crate::collection::{find_in, run, write};
 use lookalike::core::band::bucket_keys;
 use lookalike::core::hash::SplitMix64;
 use lookalike::core::params::{Case, Measure, Params, ParamsBuilder, ShingleRule, TokenRule, Unit};
 use lookalike::core::shingle::Shingler;
 use lookalike::core::signature::Signer;
+use lookalike_test_support::document_sets;
 use std::collections::{BTreeMap, HashSet};
 
 fn words(random: &mut SplitMix64, count: u64) -> Vec<String> {
@@ -150,7 +151,7 @@ fn quoted(mails: &BTreeMap<String, String>) -> Vec<(&str, &str)> {
 
 #[test]
 fn mails_quoted_in_their_replies_are_all_found() {
-    let (Some(data), Some(mails)) = (data(), documents("mail")) else { return };
+    let (Some(data), Some(mails)) = (document_sets(), documents("mail")) else { return };
     let input = data.join("mail/docs.jsonl.gz");
     let builder =
         ParamsBuilder { measure: Measure::Containment, exact: true, ..ParamsBuilder::default() };

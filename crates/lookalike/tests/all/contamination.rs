@@ -1,7 +1,6 @@
 //! Items of a benchmark in a corpus: equal to the definition, and nothing planted is missed.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-use crate::collection::data;
 use flate2::read::GzDecoder;
 use lookalike::contamination::{
     BenchmarkField, Contamination, ContaminationOptions, RunMatch, contamination,
@@ -13,6 +12,7 @@ use lookalike::find::Memory;
 use lookalike::progress::NoProgress;
 use lookalike::read::{Collection, ReadOptions};
 use lookalike::report;
+use lookalike_test_support::document_sets;
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -337,7 +337,7 @@ fn bad_input_is_named() {
 /// 2,000 texts, cut, re-wrapped, in another case and with other punctuation, inside other texts.
 #[test]
 fn all_planted_questions_are_found() {
-    let Some(data) = data() else { return };
+    let Some(data) = document_sets() else { return };
     let mut text = String::new();
     let file = File::open(data.join("newsgroups/docs.jsonl.gz")).unwrap();
     GzDecoder::new(file).read_to_string(&mut text).unwrap();

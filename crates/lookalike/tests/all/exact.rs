@@ -3,8 +3,9 @@
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a test")]
 
 use crate::collection::sets::{known, reported, test_each_set};
-use crate::collection::{Drawn, check, is_soak};
+use crate::collection::{Drawn, check};
 use lookalike::core::params::{Measure, ParamsBuilder, ShingleRule, Unit};
+use lookalike_test_support::is_soak;
 use proptest::prelude::*;
 
 /// Shingles of all kinds.

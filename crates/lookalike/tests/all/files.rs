@@ -3,13 +3,14 @@
 #![cfg(all(feature = "html", feature = "mail", feature = "archive", feature = "scripts"))]
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a test")]
 
-use crate::collection::{Pairs, data, truth};
+use crate::collection::{Pairs, truth};
 use flate2::read::GzDecoder;
 use lookalike::core::params::{Case, Params, ParamsBuilder, ShingleRule, TokenRule, Unit};
 use lookalike::extract::{ExtractOptions, HtmlText};
 use lookalike::find::{self, FindOptions, Findings, PairList};
 use lookalike::progress::NoProgress;
 use lookalike::read::{Collection, NormalForm, Normalization, ReadOptions};
+use lookalike_test_support::document_sets;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -47,7 +48,7 @@ fn mixed_folder(data: &Path) -> tempfile::TempDir {
 
 #[test]
 fn a_mixed_folder_is_searched_without_a_loss() {
-    let Some(data) = data() else { return };
+    let Some(data) = document_sets() else { return };
     let folder = mixed_folder(&data);
     for html in [HtmlText::Main, HtmlText::All] {
         let extract = ExtractOptions { html, ..ExtractOptions::default() };
@@ -72,7 +73,7 @@ fn a_mixed_folder_is_searched_without_a_loss() {
 
 #[test]
 fn an_archive_gives_what_the_folder_gives() {
-    let Some(data) = data() else { return };
+    let Some(data) = document_sets() else { return };
     for set in ["html", "mail"] {
         let archive = data.join(set).join("raw.tar.gz");
         let folder = tempfile::tempdir().unwrap();
@@ -96,7 +97,7 @@ fn an_archive_gives_what_the_folder_gives() {
 
 #[test]
 fn normal_forms_make_spellings_equal() {
-    let Some(data) = data() else { return };
+    let Some(data) = document_sets() else { return };
     let folder = data.join("edge");
     let words = ShingleRule::new(Unit::Words, 5).unwrap();
     let shingle = words.with_tokens(TokenRule::Whitespace).with_case(Case::Keep);

@@ -12,8 +12,8 @@ use lookalike::core::shingle::Shingler;
 use lookalike::find::{self, FindOptions, Findings, Group, Grouping, PairList};
 use lookalike::progress::NoProgress;
 use lookalike::read::{Collection, ReadOptions};
+use lookalike_test_support::gzip;
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
@@ -111,10 +111,7 @@ fn findings_do_not_depend_on_order_split_threads_or_kernel() {
         .collect();
     assert_eq!(essence(&find(&parts, &base)), expected);
     let packed = path("packed.jsonl.gz");
-    let file = std::fs::File::create(&packed).unwrap();
-    let mut encoder = flate2::write::GzEncoder::new(file, flate2::Compression::fast());
-    encoder.write_all(lines(&documents).as_bytes()).unwrap();
-    encoder.finish().unwrap();
+    std::fs::write(&packed, gzip(lines(&documents).as_bytes())).unwrap();
     assert_eq!(essence(&find(&[packed], &base)), expected);
 }
 

@@ -1,16 +1,14 @@
 //! A limit on memory changes where bytes lie and nothing else.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-use crate::collection::is_soak;
-use flate2::write::GzEncoder;
 use lookalike::core::hash::SplitMix64;
 use lookalike::core::params::{Measure, Params, ParamsBuilder};
 use lookalike::error::Error;
 use lookalike::find::{self, FindOptions, Findings, Grouping, Memory, PairList};
 use lookalike::progress::NoProgress;
 use lookalike::read::{Collection, ReadOptions};
+use lookalike_test_support::{gzip, is_soak};
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 /// Short documents, enough of them that no share of the least memory holds their columns: one in
@@ -76,10 +74,7 @@ fn inputs(folder: &Path) -> [PathBuf; 2] {
     let text = corpus(60_000);
     let (plain, packed) = (folder.join("in.jsonl"), folder.join("in.jsonl.gz"));
     std::fs::write(&plain, &text).unwrap();
-    let file = std::fs::File::create(&packed).unwrap();
-    let mut encoder = GzEncoder::new(file, flate2::Compression::fast());
-    encoder.write_all(text.as_bytes()).unwrap();
-    encoder.finish().unwrap();
+    std::fs::write(&packed, gzip(text.as_bytes())).unwrap();
     [plain, packed]
 }
 

@@ -2,7 +2,7 @@
 //! real sets.
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a test")]
 
-use crate::collection::{Drawn, data, is_soak};
+use crate::collection::Drawn;
 use crate::passage_oracle::{Expected, Oracle, OracleDocument};
 use flate2::read::GzDecoder;
 use lookalike::core::hash::SplitMix64;
@@ -19,6 +19,7 @@ use lookalike::progress::NoProgress;
 use lookalike::read::{Collection, Document, NormalForm, Normalization, ReadOptions, TextUnit};
 use lookalike::report::passages::PassageOutput;
 use lookalike::report::{Output, Target, html};
+use lookalike_test_support::{document_sets, is_soak};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
@@ -174,7 +175,7 @@ fn set(path: &Path, folder: &Path) -> Vec<OracleDocument> {
 
 #[test]
 fn passages_of_the_sets_are_those_of_the_oracle() {
-    let Some(data) = data() else { return };
+    let Some(data) = document_sets() else { return };
     let mut sets: Vec<_> = std::fs::read_dir(data).unwrap().map(|e| e.unwrap().path()).collect();
     sets.sort();
     for set_folder in sets {

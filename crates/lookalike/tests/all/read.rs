@@ -8,9 +8,8 @@ use lookalike::progress::NoProgress;
 use lookalike::read::{
     Collection, Document, DocumentSink, Format, ReadBuffers, ReadError, ReadOptions, SkippedItem,
 };
+use lookalike_test_support::document_sets;
 use parking_lot::Mutex;
-use std::io::Write as _;
-use std::path::PathBuf;
 
 #[derive(Default)]
 struct Count {
@@ -37,11 +36,7 @@ impl DocumentSink for Count {
 }
 
 fn count(file: &str, format: Option<Format>) -> Option<Count> {
-    let data = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data"));
-    if !data.is_dir() {
-        writeln!(std::io::stderr(), "SKIPPED: no shared data for {file}").unwrap();
-        return None;
-    }
+    let data = document_sets()?;
     let options = ReadOptions { format, ..ReadOptions::default() };
     let collection = Collection::open(&[data.join(file)], &options).unwrap();
     let sum = Mutex::new(Count::default());

@@ -7,9 +7,6 @@
 
 mod fresh_run;
 mod history;
-#[cfg(feature = "postgres")]
-#[path = "../../../lookalike-index/tests/processes/postgres_server.rs"]
-mod postgres_server;
 
 use fresh_run::{find, reported};
 use lookalike::core::keep::KeepPolicy;
@@ -160,7 +157,7 @@ fn groups_are_those_of_a_fresh_run_after_any_history_in_a_folder() {
 #[test]
 fn groups_are_those_of_a_fresh_run_after_any_history_in_postgresql() {
     use std::cell::RefCell;
-    let Some(server) = postgres_server::server() else { return };
+    let Some(server) = lookalike_test_support::postgres_server::server() else { return };
     let url = RefCell::new(String::new());
     let make = |_: &Path, settings: &IndexSettings| {
         *url.borrow_mut() = server.fresh();

@@ -3,11 +3,11 @@
 use super::{WRITE, postgres_open};
 use crate::conformance::documents::{Document, Maker, settings};
 use crate::conformance::{assert_clean, now};
-use crate::postgres_server::{Server, drop_index, server, skipped};
 use lookalike_index::IndexError;
 use lookalike_index::backend::Change;
 use lookalike_index::postgres;
 use lookalike_index::settings::StoredContent;
+use lookalike_test_support::postgres_server::{PostgresServer, drop_index, server, skipped};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -23,7 +23,7 @@ fn puts(documents: &[Document]) -> Vec<Change<'_>> {
 }
 
 /// Ends the sessions that wait in a way, once there is one.
-fn end_who_waits(server: &Server, how: &str) {
+fn end_who_waits(server: &PostgresServer, how: &str) {
     let mut client = server.client();
     let sql = format!(
         "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity \
@@ -46,12 +46,12 @@ fn assert_transient<T: std::fmt::Debug>(result: Result<T, IndexError>, says: &st
 }
 
 /// A server of its own, since these sessions are found by how they wait.
-fn own() -> Option<Server> {
+fn own() -> Option<PostgresServer> {
     if !server()?.is_own() {
         skipped("sessions are ended on a server of the test's own only");
         return None;
     }
-    Some(Server::start().unwrap())
+    Some(PostgresServer::start().unwrap())
 }
 
 #[test]

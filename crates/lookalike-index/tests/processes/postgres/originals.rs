@@ -4,19 +4,19 @@
 use super::{Postgres, WRITE, postgres_open};
 use crate::conformance::documents::{Maker, settings};
 use crate::conformance::{assert_clean, known, now, page};
-use crate::postgres_server::{Server, server};
 use ::postgres::Client;
 use lookalike_index::IndexError;
 use lookalike_index::backend::{Backend, Change};
 use lookalike_index::index::Access;
 use lookalike_index::postgres;
 use lookalike_index::settings::StoredContent;
+use lookalike_test_support::postgres_server::{PostgresServer, server};
 
 const ID: &str = "https://e.example/";
 
 /// An index with twelve versions of one document, each but the first a difference, and a connection
 /// that sees its tables.
-fn archive(server: &Server, name: &str) -> (Postgres, Box<dyn Backend>, Client) {
+fn archive(server: &PostgresServer, name: &str) -> (Postgres, Box<dyn Backend>, Client) {
     let index = Postgres::named(server, name);
     let settings = settings(StoredContent::Originals);
     let backend = postgres::create(&index.url, &settings).unwrap();

@@ -4,7 +4,6 @@
 use super::{Postgres, WRITE, postgres_open};
 use crate::conformance::documents::{Document, Maker, settings};
 use crate::conformance::{assert_clean, candidates, now};
-use crate::postgres_server::{Server, server};
 use ::postgres::Client;
 use lookalike_index::IndexError;
 use lookalike_index::backend::{Backend, Change, ChangeOutcome, bucket_keys};
@@ -12,10 +11,11 @@ use lookalike_index::entry::RecordFields;
 use lookalike_index::index::Access;
 use lookalike_index::postgres;
 use lookalike_index::settings::StoredContent;
+use lookalike_test_support::postgres_server::{PostgresServer, server};
 
 /// An index of a name with some documents, and a connection that sees its tables.
 fn filled(
-    server: &Server,
+    server: &PostgresServer,
     name: &str,
     store: StoredContent,
 ) -> (Postgres, Box<dyn Backend>, Client) {

@@ -2,11 +2,11 @@
 
 use super::WRITE;
 use crate::conformance::documents::settings;
-use crate::postgres_server::{Server, skipped};
 use lookalike_index::IndexError;
 use lookalike_index::index::Access;
 use lookalike_index::postgres::{self, Defaults, with_defaults};
 use lookalike_index::settings::StoredContent;
+use lookalike_test_support::postgres_server::{PostgresServer, skipped};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
@@ -58,13 +58,14 @@ fn prepare(certificates: &Path, data: &Path, user: Option<u32>) {
 
 /// A server with TLS, and its port. Another process can take a port between its choice and the
 /// start of the server, so several are tried.
-fn start(certificates: &Path) -> Result<(Server, u16), String> {
+fn start(certificates: &Path) -> Result<(PostgresServer, u16), String> {
     let attempt = || {
         let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let port = free.local_addr().unwrap().port();
         drop(free);
         let more = ["listen_addresses=127.0.0.1", &format!("port={port}")];
-        let server = Server::start_with(&more, &|data, user| prepare(certificates, data, user))?;
+        let server =
+            PostgresServer::start_with(&more, &|data, user| prepare(certificates, data, user))?;
         Ok((server, port))
     };
     attempt().or_else(|_: String| attempt()).or_else(|_| attempt())

@@ -3,13 +3,14 @@
 use super::{WRITE, postgres_open};
 use crate::conformance::documents::{Document, Maker, settings};
 use crate::conformance::{assert_clean, decisions, now};
-use crate::postgres_server::{drop_index, server};
 use lookalike_core::hash::SplitMix64;
 use lookalike_index::IndexError;
 use lookalike_index::backend::{Change, ChangeOutcome};
 use lookalike_index::duplicate_table::DuplicateEntry;
 use lookalike_index::postgres;
 use lookalike_index::settings::StoredContent;
+use lookalike_test_support::is_soak;
+use lookalike_test_support::postgres_server::{drop_index, server};
 use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdout, Command, Stdio};
@@ -147,9 +148,8 @@ fn an_id_is_added_by_one_of_several() {
 }
 
 #[test]
-#[expect(clippy::disallowed_methods, reason = "the size of a soak is in the environment")]
 fn what_is_acknowledged_outlives_the_process() {
-    let kills = if std::env::var_os("LOOKALIKE_SOAK").is_some() { 300 } else { 50 };
+    let kills = if is_soak() { 300 } else { 50 };
     let Some(server) = server() else { return };
     let url = server.fresh();
     let backend = postgres::create(&url, &settings(StoredContent::Originals)).unwrap();

@@ -2,11 +2,9 @@
 
 use crate::serve::client::Client;
 use crate::serve::served::{Served, settings};
-use flate2::Compression;
-use flate2::write::GzEncoder;
 use lookalike::store::settings::StoredContent;
+use lookalike_test_support::gzip;
 use serde_json::{Value, json};
-use std::io::Write;
 
 const TYPE: &str = "content-type: application/warc";
 
@@ -43,12 +41,6 @@ fn crawl(pages: u32) -> Vec<u8> {
 
 fn post(client: &Client, path: &str, body: &[u8]) -> crate::serve::client::Answer {
     client.request("POST", path, &[TYPE], body)
-}
-
-fn gzip(bytes: &[u8]) -> Vec<u8> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
-    encoder.write_all(bytes).unwrap();
-    encoder.finish().unwrap()
 }
 
 fn ids(client: &Client) -> Vec<String> {

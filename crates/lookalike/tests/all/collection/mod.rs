@@ -15,15 +15,9 @@ use lookalike::progress::NoProgress;
 use lookalike::read::{Collection, ReadOptions};
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{Read, Write as _};
+use std::io::Read;
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
-
-/// Whether long tests run at their full size, which `cargo x soak` asks for.
-#[expect(clippy::disallowed_methods, reason = "a test")]
-pub(crate) fn is_soak() -> bool {
-    std::env::var_os("LOOKALIKE_SOAK").is_some()
-}
+use std::path::Path;
 
 /// Ids (the smaller first) → similarity.
 pub(crate) type Pairs = BTreeMap<(String, String), String>;
@@ -158,17 +152,6 @@ pub(crate) fn check(drawn: &Drawn, builder: &ParamsBuilder, threads: usize, pair
         }
     }
     assert_eq!(found, expected, "{drawn:?} {builder:?}");
-}
-
-/// The document sets next to the repository; a test without them prints SKIPPED.
-pub(crate) fn data() -> Option<PathBuf> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    let message = "SKIPPED: the document sets are not at ../shared/data next to the repository";
-    writeln!(std::io::stderr(), "{message}").unwrap();
-    None
 }
 
 /// The pairs of a truth file (plain or `.gz`) at or above a threshold.

@@ -1,12 +1,13 @@
 //! The document sets next to the repository: by which rules all of their similar pairs are known,
 //! and in which files these are.
 
-use super::{Pairs, data, truth};
+use super::{Pairs, truth};
 use flate2::read::GzDecoder;
 use lookalike::core::params::{Case, Params, ParamsBuilder, ShingleRule, TokenRule, Unit};
 use lookalike::find::{self, FindOptions, Findings, PairList};
 use lookalike::progress::NoProgress;
 use lookalike::read::{Collection, Format, ReadOptions};
+use lookalike_test_support::document_sets;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -88,7 +89,7 @@ pub(crate) fn reported(findings: &Findings) -> Pairs {
 
 /// Texts by id of a set of JSONL documents; nothing where the sets are absent.
 pub(crate) fn documents(set: &str) -> Option<BTreeMap<String, String>> {
-    let file = File::open(data()?.join(set).join("docs.jsonl.gz")).unwrap();
+    let file = File::open(document_sets()?.join(set).join("docs.jsonl.gz")).unwrap();
     let one = |line: std::io::Result<String>| {
         let document: serde_json::Value = serde_json::from_str(&line.unwrap()).unwrap();
         let [id, text] = ["id", "text"].map(|name| document[name].as_str().unwrap().to_owned());
@@ -112,7 +113,7 @@ fn shingle(name: &str) -> ShingleRule {
 
 /// All that is known of a set of [`test_each_set`]; nothing where the sets are absent.
 pub(crate) fn known(set: &str) -> Vec<Known> {
-    let Some(data) = data() else { return Vec::new() };
+    let Some(data) = document_sets() else { return Vec::new() };
     let folder = data.join(set);
     let rules: &[&str] = &["w3", "w5", "w5-lower", "w5-lower-words", "c5"];
     match set {

@@ -1,13 +1,9 @@
 //! A PostgreSQL server for tests: the one that `DATABASE_URL` names, or one of this test's own,
 //! started from the system's packages in a temporary folder and stopped at the end.
-#![allow(dead_code, reason = "every test binary uses its part of it")]
-#![allow(unreachable_pub, reason = "a module of several test binaries")]
-#![allow(clippy::unwrap_used, reason = "these are tests")]
 
-use ::postgres::{Client, NoTls};
+use crate::skipped::print_skipped;
 use parking_lot::Mutex;
-use std::io::Write as _;
-use std::os::unix::fs::PermissionsExt as _;
+use postgres::{Client, NoTls};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
@@ -20,21 +16,22 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Names of indexes, each once in a process.
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
-/// The server of this process, which ends with it; `None` where there is none to be had.
-pub fn server() -> Option<&'static Server> {
-    static SERVER: OnceLock<Option<Server>> = OnceLock::new();
-    SERVER.get_or_init(Server::find).as_ref()
+/// The server of this process, which ends with it; `None`, and `SKIPPED` is printed, where there is
+/// none to be had.
+pub fn server() -> Option<&'static PostgresServer> {
+    static SERVER: OnceLock<Option<PostgresServer>> = OnceLock::new();
+    SERVER.get_or_init(PostgresServer::find).as_ref()
 }
 
 /// A server that can be asked for databases.
-pub struct Server {
+pub struct PostgresServer {
     /// The address of a database without an index.
     base: String,
     /// Ends the server when this process is gone, however it ends; `None` for one that was given.
     watcher: Option<Mutex<[Child; 2]>>,
 }
 
-impl Server {
+impl PostgresServer {
     #[expect(
         clippy::disallowed_methods,
         reason = "tests read the address of a server from the environment"
@@ -56,12 +53,18 @@ impl Server {
 
     /// A server that only this process's user, or another unprivileged one, runs: PostgreSQL
     /// refuses the administrator.
+    ///
+    /// # Errors
+    /// The programs of the server are absent, cannot be run, or fail; with what they print.
     pub fn start() -> Result<Self, String> {
         Self::start_with(&["listen_addresses="], &|_, _| {})
     }
 
-    /// The same with more settings; `prepare` gets the folder of its data, and the user that runs
-    /// it if that is another one, before it starts.
+    /// The same with more settings, each `name=value`; `prepare` gets the folder of its data, and
+    /// the user that runs it if that is another one, before it starts.
+    ///
+    /// # Errors
+    /// Those of [`start`](Self::start).
     pub fn start_with(more: &[&str], prepare: &dyn Fn(&Path, Option<u32>)) -> Result<Self, String> {
         // Tests need not outlive the machine.
         let settings = ["fsync=off", "shared_buffers=64MB", "autovacuum=off"];
@@ -81,8 +84,7 @@ impl Server {
         };
         let folder = tempfile::Builder::new().prefix("lookalike-pg-").tempdir();
         let folder = folder.map_err(|error| error.to_string())?.keep();
-        let open = std::fs::Permissions::from_mode(0o777);
-        std::fs::set_permissions(&folder, open).map_err(|error| error.to_string())?;
+        open_to_all(&folder).map_err(|error| error.to_string())?;
         let data = folder.join("data");
         let made = run("initdb")
             .arg("-D")
@@ -143,7 +145,7 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+impl Drop for PostgresServer {
     fn drop(&mut self) {
         let Some(watcher) = &self.watcher else { return };
         let [watcher, server] = &mut *watcher.lock();
@@ -156,11 +158,11 @@ impl Drop for Server {
 
 /// Says that a test was skipped, past the capture of what passes.
 pub fn skipped(why: &str) {
-    writeln!(std::io::stderr(), "SKIPPED: PostgreSQL: {why}").unwrap();
+    print_skipped(&format!("PostgreSQL: {why}"));
 }
 
 /// Removes an index that a test has made.
-pub fn drop_index(server: &Server, url: &str) {
+pub fn drop_index(server: &PostgresServer, url: &str) {
     let name = url.rsplit("index=").next().unwrap();
     let name = name.replace("%26", "&").replace("%23", "#").replace("%25", "%");
     let sql = format!("DROP SCHEMA IF EXISTS \"{}\" CASCADE", name.replace('"', "\"\""));
@@ -192,6 +194,19 @@ fn unprivileged() -> Result<Option<String>, String> {
     }
     // That of `nobody` on every system that has one.
     Ok(Some("65534".to_owned()))
+}
+
+/// Lets every user write to a folder.
+#[cfg(unix)]
+fn open_to_all(folder: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o777))
+}
+
+/// Users are not changed elsewhere.
+#[cfg(not(unix))]
+fn open_to_all(_: &Path) -> std::io::Result<()> {
+    Ok(())
 }
 
 /// Stops the server and removes its folder when this process has ended, even if it was killed: then

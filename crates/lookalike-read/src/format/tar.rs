@@ -1,0 +1,211 @@
+//! Tar archives: a record is an entry. An archive has an end mark, and names may repeat.
+
+use crate::document::DocumentContents;
+use crate::error::ReadError;
+use crate::format::embedded_files::{
+    EmbeddedFiles, FileRecords, RecordContent, RecordPlace, failed, whole_records,
+};
+use crate::format::kind::Format;
+use crate::format::record::RecordBoundary;
+use crate::format::{BlockRecords, NextRecords, RecordAgain, RecordFormat, TakeText, WholeRecords};
+use crate::normalizing_sink::SourceSink;
+use crate::scratch::ReadBuffers;
+use crate::skipped::SkipReason;
+use crate::source_info::SourceInfo;
+use lookalike_extract::archive::{EntryKind, TarEntry, TarNext, next_entry};
+use lookalike_extract::{ExtractError, FileKind, PartSink, UniqueNames};
+use parking_lot::Mutex;
+use std::collections::HashMap;
+
+/// The format of a tar archive.
+#[derive(Default)]
+pub(crate) struct TarFormat {
+    files: EmbeddedFiles,
+    repeated: Mutex<RepeatedNames>,
+}
+
+/// Members that repeat the name of an earlier one.
+#[derive(Default)]
+struct RepeatedNames {
+    names: UniqueNames,
+    /// By block and place in it.
+    numbers: HashMap<(u32, u32), u32>,
+    /// All members were observed.
+    complete: bool,
+}
+
+impl RepeatedNames {
+    /// Adds the members of the next block; `None` at the end of the archive.
+    fn add(&mut self, records: Option<&BlockRecords>) {
+        let Some(records) = records else {
+            self.complete = true;
+            return;
+        };
+        for (start, name) in member_names(&records.buffer) {
+            if let Some(number) = self.names.number(&name) {
+                self.numbers.insert((records.index, start), number);
+            }
+        }
+    }
+}
+
+impl RecordFormat for TarFormat {
+    /// The archive is unclosed as long as its end mark is missing.
+    fn cut(&self, bytes: &[u8]) -> RecordBoundary {
+        let (whole, has_end) = whole_records(self, bytes);
+        let rest = &bytes[whole..];
+        let zeros = !rest.is_empty() && is_zeros(rest);
+        RecordBoundary { whole, unclosed: !has_end && !zeros }
+    }
+
+    fn read(
+        &self,
+        records: &WholeRecords<'_>,
+        scratch: &mut ReadBuffers,
+        sink: &mut SourceSink<'_>,
+    ) -> Result<(), ReadError> {
+        let source = records.source;
+        let is_damaged = self.files.read(self, records, scratch, sink)?;
+        if records.index == 0 && is_zeros(records.bytes) {
+            return sink.skipped(source.skipped(SkipReason::NoContent));
+        }
+        // One reason is enough.
+        if records.unclosed && !is_damaged {
+            let what = "the archive is cut off: it has no end mark".to_owned();
+            let failure = ExtractError::Damaged { what };
+            sink.skipped(source.skipped(SkipReason::NoText { failure, content: None }))?;
+        }
+        Ok(())
+    }
+
+    fn read_again(
+        &self,
+        record: &RecordAgain<'_>,
+        scratch: &mut ReadBuffers,
+        take: TakeText<'_>,
+    ) -> Result<(), String> {
+        EmbeddedFiles::read_again(self, record, scratch, take)
+    }
+
+    fn observe(&self, _: &SourceInfo, records: Option<&BlockRecords>) -> Result<(), ReadError> {
+        let mut repeated = self.repeated.lock();
+        if records.is_some_and(|records| records.index == 0) {
+            // The archive is read from its start again.
+            *repeated = RepeatedNames::default();
+        }
+        repeated.add(records);
+        Ok(())
+    }
+
+    fn learn_header(&self, _: &SourceInfo, next: NextRecords<'_>) -> Result<(), ReadError> {
+        if self.repeated.lock().complete {
+            return Ok(());
+        }
+        let mut repeated = RepeatedNames::default();
+        while !repeated.complete {
+            repeated.add(next()?.as_ref());
+        }
+        *self.repeated.lock() = repeated;
+        Ok(())
+    }
+
+    fn is_encoded(&self) -> bool {
+        true
+    }
+
+    fn reads_empty(&self, _: bool, unclosed: bool) -> bool {
+        // An archive without its end mark says so.
+        unclosed
+    }
+}
+
+impl FileRecords for TarFormat {
+    type Record<'a> = TarEntry<'a>;
+
+    fn first<'a>(
+        &self,
+        bytes: &'a [u8],
+        at_end: bool,
+    ) -> Option<(usize, RecordContent<TarEntry<'a>>)> {
+        first(bytes, at_end)
+    }
+
+    fn extract<S: PartSink>(
+        &self,
+        entry: TarEntry<'_>,
+        read: impl FnOnce(&str, &[u8], &mut S) -> Result<(), S::Error>,
+        sink: &mut S,
+    ) -> Result<(), S::Error> {
+        if entry.kind == EntryKind::File {
+            return match Format::refused_in_archive(&entry.name) {
+                None => read(&entry.name, entry.content, sink),
+                Some(failure) => failed(&failure, entry.content, sink),
+            };
+        }
+        match entry.kind.failure() {
+            Some(failure) => failed(&failure, &[], sink),
+            None => Ok(()),
+        }
+    }
+
+    /// The file in the archive.
+    fn contents<'a>(&self, entry: &TarEntry<'a>, _: &'a [u8]) -> DocumentContents<'a> {
+        let media_type = FileKind::of(&entry.name, entry.content).media_type_of(&entry.name);
+        DocumentContents { bytes: entry.content, media_type, name: "" }
+    }
+
+    /// The path of the entry, with a number where it repeats one.
+    fn id(&self, entry: &TarEntry<'_>, place: RecordPlace<'_>) -> String {
+        let number = self.repeated.lock().numbers.get(&(place.block, place.start)).copied();
+        let number = number.map_or_else(String::new, |number| format!("#{number}"));
+        format!("{}/{}{number}", place.source.name, entry.name)
+    }
+
+    fn modified(&self, entry: &TarEntry<'_>, _: &SourceInfo) -> Option<u64> {
+        entry.modified.and_then(|time| u64::try_from(time).ok())
+    }
+}
+
+/// Cuts the first entry off; see [`FileRecords::first`].
+fn first(bytes: &[u8], at_end: bool) -> Option<(usize, RecordContent<TarEntry<'_>>)> {
+    if !cfg!(feature = "archive") {
+        return RecordContent::unsupported(Format::Tar, bytes);
+    }
+    if bytes.is_empty() {
+        return None;
+    }
+    let content = match next_entry(bytes) {
+        Ok(TarNext::Entry { entry, bytes }) => return Some((bytes, RecordContent::File(entry))),
+        Ok(TarNext::More { .. }) if !at_end => return None,
+        Ok(TarNext::More { .. }) if is_zeros(bytes) => RecordContent::End,
+        Ok(TarNext::More { .. }) => {
+            let what = "the archive ends within a file".to_owned();
+            RecordContent::Damaged(ExtractError::Damaged { what })
+        }
+        // Nothing but zeros should follow.
+        Ok(TarNext::End) => RecordContent::End,
+        Err(failure) => RecordContent::Damaged(failure),
+    };
+    Some((bytes.len(), content))
+}
+
+fn is_zeros(bytes: &[u8]) -> bool {
+    bytes.iter().all(|byte| *byte == 0)
+}
+
+/// The names of the members that a piece of an archive holds, and where each begins.
+fn member_names(bytes: &[u8]) -> impl Iterator<Item = (u32, String)> {
+    let mut start = 0;
+    std::iter::from_fn(move || {
+        while let Some((done, content)) = first(&bytes[start..], true) {
+            let at = start as u32;
+            start += done.max(1);
+            if let RecordContent::File(entry) = content
+                && entry.kind != EntryKind::Folder
+            {
+                return Some((at, entry.name));
+            }
+        }
+        None
+    })
+}

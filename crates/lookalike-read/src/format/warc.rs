@@ -1,0 +1,76 @@
+//! Crawls (WARC, WET): a record is what a crawler fetched, or made of it.
+
+use crate::document::DocumentContents;
+use crate::error::ReadError;
+use crate::format::embedded_files::{EmbeddedFiles, FileRecords, RecordContent, whole_records};
+use crate::format::record::RecordBoundary;
+use crate::format::{RecordAgain, RecordFormat, TakeText, WholeRecords};
+use crate::normalizing_sink::SourceSink;
+use crate::scratch::ReadBuffers;
+use lookalike_extract::warc::next_record;
+use lookalike_extract::{FileKind, PartSink};
+
+/// The format of a crawl.
+#[derive(Default)]
+pub(crate) struct WarcFormat(EmbeddedFiles);
+
+impl RecordFormat for WarcFormat {
+    fn cut(&self, bytes: &[u8]) -> RecordBoundary {
+        let (whole, _) = whole_records(self, bytes);
+        RecordBoundary { whole, unclosed: false }
+    }
+
+    fn read(
+        &self,
+        records: &WholeRecords<'_>,
+        scratch: &mut ReadBuffers,
+        sink: &mut SourceSink<'_>,
+    ) -> Result<(), ReadError> {
+        self.0.read(self, records, scratch, sink).map(drop)
+    }
+
+    fn read_again(
+        &self,
+        record: &RecordAgain<'_>,
+        scratch: &mut ReadBuffers,
+        take: TakeText<'_>,
+    ) -> Result<(), String> {
+        EmbeddedFiles::read_again(self, record, scratch, take)
+    }
+
+    fn is_encoded(&self) -> bool {
+        true
+    }
+}
+
+impl FileRecords for WarcFormat {
+    /// A record with its header; some hold no file.
+    type Record<'a> = &'a [u8];
+
+    const ID_FIELD: Option<&'static str> = Some("record-id");
+
+    fn first<'a>(&self, bytes: &'a [u8], at_end: bool) -> Option<(usize, RecordContent<&'a [u8]>)> {
+        let (done, record) = next_record(bytes, at_end)?;
+        let content =
+            record.map_or_else(RecordContent::Damaged, |_| RecordContent::File(&bytes[..done]));
+        Some((done, content))
+    }
+
+    fn extract<S: PartSink>(
+        &self,
+        record: &[u8],
+        read: impl FnOnce(&str, &[u8], &mut S) -> Result<(), S::Error>,
+        sink: &mut S,
+    ) -> Result<(), S::Error> {
+        read("record.warc", record, sink)
+    }
+
+    fn contents<'a>(&self, record: &&'a [u8], _: &'a [u8]) -> DocumentContents<'a> {
+        DocumentContents { bytes: record, media_type: FileKind::Warc.media_type(), name: "" }
+    }
+
+    /// The one record of a crawl is a file in a file, whose name says nothing.
+    fn name_within<'w>(&self, within: &'w str) -> &'w str {
+        within.split_once('/').map_or("", |(_, within)| within)
+    }
+}

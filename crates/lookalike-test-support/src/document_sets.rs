@@ -1,0 +1,33 @@
+//! Where the document sets are that tests read.
+
+use crate::skipped::print_skipped;
+use std::path::{Path, PathBuf};
+
+/// The folder of the document sets: the one that `LOOKALIKE_DATA` names, or `../shared/data` next
+/// to the repository. `None` where it is absent; then `SKIPPED` is printed.
+pub fn document_sets() -> Option<PathBuf> {
+    let folder = configured_folder();
+    if folder.is_dir() {
+        return Some(folder);
+    }
+    print_skipped("the document sets are neither in LOOKALIKE_DATA nor in ../shared/data");
+    None
+}
+
+/// A file or folder in the folder of the document sets, such as `mail/docs.jsonl.gz`. `None` where
+/// it is absent; then `SKIPPED` is printed.
+pub fn document_set_path(name: &str) -> Option<PathBuf> {
+    let path = configured_folder().join(name);
+    if path.exists() {
+        return Some(path);
+    }
+    print_skipped(&format!("{name} is neither in LOOKALIKE_DATA nor in ../shared/data"));
+    None
+}
+
+/// The folder, which may be absent.
+#[expect(clippy::disallowed_methods, reason = "the folder of the sets is in the environment")]
+fn configured_folder() -> PathBuf {
+    let sibling = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    std::env::var_os("LOOKALIKE_DATA").map_or_else(sibling, PathBuf::from)
+}

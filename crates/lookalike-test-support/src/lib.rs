@@ -1,0 +1,18 @@
+//! What the tests of several crates need: the size that they run at, the document sets, compressed
+//! bytes, a server of PostgreSQL.
+//!
+//! Crates have it in `dev-dependencies` only. It uses no crate of the workspace, so that each can
+//! have it. A test that lacks what it needs prints `SKIPPED` and the reason, which `cargo x test`
+//! counts.
+#![allow(clippy::unwrap_used, reason = "tests may stop at anything unexpected")]
+
+mod document_sets;
+mod gzip;
+#[cfg(feature = "postgres")]
+pub mod postgres_server;
+mod skipped;
+mod soak;
+
+pub use document_sets::{document_set_path, document_sets};
+pub use gzip::gzip;
+pub use soak::is_soak;
