@@ -103,6 +103,7 @@ pub mod original;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod original_code;
 mod original_limits;
+pub mod percent;
 #[cfg(feature = "postgres")]
 pub mod postgres;
 pub mod query;

@@ -2,16 +2,17 @@
 
 use crate::problem::{Code, Problem};
 use lookalike::store::entry::check_id;
-use percent_encoding::percent_decode_str;
+use lookalike::store::percent::{self, PercentError};
+use std::borrow::Cow;
 use std::str::FromStr;
 
 /// The id in a path after `/v1/documents/`.
 pub(crate) fn id(path: &str) -> Result<String, Problem> {
     let raw = path.rsplit('/').next().unwrap_or_default();
-    let wrong = |why: &str| Problem::new(Code::BAD_ID, format!("the id in the address {why}"));
-    let id = decode(raw).map_err(wrong)?;
+    let id = percent::decode(raw)
+        .map_err(|why| Problem::new(Code::BAD_ID, format!("the id in the address {why}")))?;
     check_id(&id)?;
-    Ok(id)
+    Ok(id.into_owned())
 }
 
 /// The id in a path `/v1/documents/{id}/…`, and the number in `/versions/{number}` behind it.
@@ -29,18 +30,9 @@ pub(crate) fn id_and_version(path: &str) -> Result<(String, Option<u64>), Proble
     Ok((id, number.transpose()?))
 }
 
-fn decode(raw: &str) -> Result<String, &'static str> {
-    let bytes = raw.as_bytes();
-    let is_cut = |at: usize| {
-        let digits = bytes.get(at + 1..at + 3);
-        !digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
-    };
-    if raw.match_indices('%').any(|(at, _)| is_cut(at)) {
-        return Err("has a % without two hexadecimal digits behind it: write % as %25");
-    }
-    let text = percent_decode_str(raw).decode_utf8();
-    let text = text.map_err(|_| "is not UTF-8: encode the bytes of its UTF-8 form as %XX")?;
-    Ok(text.into_owned())
+/// Decodes a part of a query, where a `+` is a space.
+fn decode_form(text: &str) -> Result<String, PercentError> {
+    percent::decode(&text.replace('+', " ")).map(Cow::into_owned)
 }
 
 /// The parameters of a URL: known ones, each at most once.
@@ -62,7 +54,7 @@ impl QueryParameters {
         let mut all: Vec<(String, String)> = Vec::new();
         for part in query.unwrap_or_default().split('&').filter(|part| !part.is_empty()) {
             let (name, value) = part.split_once('=').unwrap_or((part, ""));
-            let [name, value] = [name, value].map(|text| decode(&text.replace('+', " ")));
+            let [name, value] = [name, value].map(decode_form);
             let (Ok(name), Ok(value)) = (name, value) else {
                 return wrong(format!("{part:?} is not UTF-8, each byte but letters as %XX"));
             };

@@ -2,10 +2,9 @@
 
 use super::tls::{self, TlsMode};
 use crate::error::IndexError;
-use percent_encoding::percent_decode_str;
+use crate::percent;
 use postgres::config::Host;
 use postgres::{Client, Config, NoTls};
-use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -63,7 +62,7 @@ impl Address {
         let (mut mode, mut roots) = (None, None);
         for parameter in query.split('&').filter(|parameter| !parameter.is_empty()) {
             if let Some(name) = parameter.strip_prefix("index=") {
-                schema = decoded(name).ok_or_else(|| wrong("index= is not percent-encoded"))?;
+                schema = decoded("index=", name)?;
             } else if let Some(name) = parameter.strip_prefix("sslmode=") {
                 mode = Some(TlsMode::named(name).ok_or_else(|| {
                     wrong(
@@ -72,8 +71,11 @@ impl Address {
                     )
                 })?);
             } else if let Some(file) = parameter.strip_prefix("sslrootcert=") {
-                let file = decoded(file).filter(|file| !file.is_empty());
-                roots = Some(file.ok_or_else(|| wrong("sslrootcert= names no file"))?.into());
+                let file = decoded("sslrootcert=", file)?;
+                if file.is_empty() {
+                    return Err(wrong("sslrootcert= names no file"));
+                }
+                roots = Some(file.into());
             } else {
                 let sign = if others.is_empty() { '?' } else { '&' };
                 let _ = write!(others, "{sign}{parameter}");
@@ -159,15 +161,10 @@ fn display_name(config: &Config, schema: &str) -> String {
     format!("postgres://{}/{database}?{socket}index={schema}", hosts.join(","))
 }
 
-/// The text that is percent-encoded; `None` if the encoding or its UTF-8 is invalid.
-fn decoded(text: &str) -> Option<String> {
-    let is_whole = |(at, _): (usize, &str)| {
-        let digits = text.as_bytes().get(at + 1..at + 3);
-        digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
-    };
-    let is_valid = text.match_indices('%').all(is_whole);
-    let decoded = percent_decode_str(text).decode_utf8().ok();
-    decoded.filter(|_| is_valid).map(Cow::into_owned)
+/// The value of a parameter, decoded.
+fn decoded(parameter: &str, value: &str) -> Result<String, IndexError> {
+    let decoded = percent::decode(value).map_err(|why| wrong(&format!("{parameter} {why}")))?;
+    Ok(decoded.into_owned())
 }
 
 #[cfg(test)]
@@ -207,6 +204,9 @@ mod tests {
             "postgres://ann:s3cret@h/d?index=pg_x",
             "postgres://ann:s3cret@h/d?index=%00",
             "postgres://ann:s3cret@h/d?index=%f",
+            "postgres://ann:s3cret@h/d?index=%ff",
+            "postgres://ann:s3cret@h/d?sslmode=verify-ca&sslrootcert=%f",
+            "postgres://ann:s3cret@h/d?sslmode=verify-ca&sslrootcert=",
             "postgres://ann:s3cret@h/d?colour=red",
             "postgres://ann:s3cret@h/d?sslmode=maybe",
             "postgres://ann:s3cret@h/d?sslmode=verify-full",

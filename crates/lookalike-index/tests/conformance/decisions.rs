@@ -1,6 +1,7 @@
 //! The log of decisions: what was added is there, in its order.
 
 use super::documents::{Maker, settings};
+use super::writing::Full;
 use super::{Place, assert_clean};
 use lookalike_index::backend::Backend;
 use lookalike_index::error::IndexError;
@@ -19,6 +20,30 @@ pub fn decisions(backend: &dyn Backend, after: u64) -> Vec<String> {
     let count = snapshot.decisions(after, usize::MAX, each).unwrap();
     assert_eq!(count, entries.len());
     entries
+}
+
+/// The first error of a caller ends the reading and is returned; the snapshot stays usable.
+pub fn errors_of_a_caller_end_the_reading_of_decisions<P: Place>(fresh: impl Fn() -> P) {
+    let place = fresh();
+    let backend = place.create(&settings(StoredContent::Sets));
+    backend.add_decisions(&["{\"a\":1}", "{\"b\":2}", "{\"c\":3}"]).unwrap();
+    let mut snapshot = backend.snapshot().unwrap();
+    for last in 1..=3 {
+        let mut seen = Vec::new();
+        let read = snapshot.try_decisions(0, 9, |number, _| {
+            seen.push(number);
+            if number == last { Err(Full::At(number)) } else { Ok(()) }
+        });
+        assert_eq!(read, Err(Full::At(last)));
+        assert_eq!(seen, (1..=last).collect::<Vec<_>>());
+    }
+    let mut entries = Vec::new();
+    let read = snapshot.try_decisions(1, 1, |number, entry| {
+        entries.push((number, entry.to_owned()));
+        Ok::<_, Full>(())
+    });
+    assert_eq!(read, Ok(1));
+    assert_eq!(entries, [(2, "{\"b\":2}".to_owned())]);
 }
 
 /// Entries stay, whatever happens to documents; a copy has them.

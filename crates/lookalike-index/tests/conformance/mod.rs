@@ -72,6 +72,7 @@ macro_rules! suite {
             a_backup_is_the_index_at_one_moment,
             categories_are_kept_and_follow_documents,
             decisions_are_kept_in_order,
+            errors_of_a_caller_end_the_reading_of_decisions,
             duplicates_follow_their_keeper,
             duplicates_equal_the_model,
             ids_of_any_kind,

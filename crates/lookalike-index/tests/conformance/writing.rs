@@ -304,7 +304,7 @@ pub fn scanning_goes_page_by_page<P: Place>(fresh: impl Fn() -> P) {
 
 /// An error that no index knows.
 #[derive(Debug, PartialEq)]
-enum Full {
+pub(super) enum Full {
     At(u64),
     Index,
 }

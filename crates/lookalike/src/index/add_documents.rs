@@ -3,6 +3,7 @@
 use super::add_options::AddOptions;
 use super::batch_writer::{AddCounts, BatchWriter, InterruptedAdd, NotWritten};
 use super::block_reader::{UnpreparedDocument, check};
+use super::buffered_documents::BufferedDocuments;
 use super::original::OwnedOriginal;
 use super::pipeline::write_in_order;
 use super::prepare::{DocumentFields, TextPreparer};
@@ -207,8 +208,7 @@ impl PreparerPool<'_> {
 fn join<E>(blocks: impl Iterator<Item = PreparedBlock<E>>) -> PreparedBlock<E> {
     let mut all = PreparedBlock::default();
     for mut block in blocks {
-        all.rows.append(&mut block.rows);
-        all.bytes += block.bytes;
+        all.documents.append(&mut block.documents);
         all.failure = block.failure;
         if all.failure.is_some() {
             break;
@@ -225,7 +225,7 @@ fn prepare_chunk<S: AsRef<str>, E>(
     options: &AddOptions,
 ) -> PreparedBlock<FeedError<E>> {
     let source: Arc<str> = "documents".into();
-    let mut block = PreparedBlock::default();
+    let (mut documents, mut failure) = (BufferedDocuments::default(), None);
     for (row, document) in (first..).zip(chunk) {
         let (id, text) = (document.id.as_ref(), document.text.as_ref());
         let metadata = std::mem::take(&mut document.metadata);
@@ -234,7 +234,7 @@ fn prepare_chunk<S: AsRef<str>, E>(
         let described = match checked.and_then(|()| check(id, text, &metadata)) {
             Ok(described) => described,
             Err(error) => {
-                block.failure = Some(FeedError::Document { row, error });
+                failure = Some(FeedError::Document { row, error });
                 break;
             }
         };
@@ -250,9 +250,9 @@ fn prepare_chunk<S: AsRef<str>, E>(
             source: &source,
             line: Some(row),
         };
-        block.push(preparer, given, described);
+        documents.push(preparer, given, described);
     }
-    block
+    PreparedBlock { documents: vec![documents], failure, ..PreparedBlock::default() }
 }
 
 /// Checks the length of an original.

@@ -1,10 +1,11 @@
 //! Prepared blocks → batches → the backend.
 
 use super::add_options::{AddOptions, Existing};
+use super::buffered_documents::{BufferedDocuments, PreparedRow, RowLocation};
 use super::categories::catch_up;
 use super::existing_ids::ExistingIds;
-use super::group_members::record_duplicates;
-use super::prepared_block::{PreparedBlock, PreparedRow, RowLocation};
+use super::group_members::record_members;
+use super::prepared_block::PreparedBlock;
 use super::unchanged::leave_out_unchanged;
 use crate::error::Error;
 use crate::read::SkippedItem;
@@ -103,19 +104,22 @@ impl<'a> BatchWriter<'a> {
         &mut self,
         blocks: &mut dyn Iterator<Item = PreparedBlock<E>>,
     ) -> Result<(), E> {
-        let (mut batch, mut bytes) = (Vec::new(), 0);
+        let (mut batch, mut count, mut bytes) = (Vec::new(), 0, 0);
         for mut block in blocks {
             self.note(&mut block);
-            bytes += block.bytes;
-            batch.append(&mut block.rows);
-            let is_full = batch.len() >= self.limits.0 || bytes >= self.limits.1;
+            count += block.documents.iter().map(BufferedDocuments::len).sum::<usize>();
+            bytes += block.documents.iter().map(BufferedDocuments::bytes).sum::<usize>();
+            batch.append(&mut block.documents);
+            let is_full = count >= self.limits.0 || bytes >= self.limits.1;
             if is_full || block.failure.is_some() {
-                self.write(std::mem::take(&mut batch))?;
-                bytes = 0;
+                self.write(&batch)?;
+                batch.clear();
+                (count, bytes) = (0, 0);
             }
             block.failure.map_or(Ok(()), Err)?;
         }
-        self.write(batch)?;
+        self.write(&batch)?;
+        drop(batch);
         catch_up(self.index).map_err(NotWritten::from)?;
         Ok(())
     }
@@ -123,7 +127,7 @@ impl<'a> BatchWriter<'a> {
     /// Counts what a block has in addition to its documents.
     fn note<E>(&mut self, block: &mut PreparedBlock<E>) {
         self.counts.skipped.append(&mut block.skipped);
-        self.read += block.rows.len() as u64;
+        self.read += block.documents.iter().map(|some| some.len() as u64).sum::<u64>();
         self.found.resize(block.found.len().max(self.found.len()), false);
         for (found, here) in self.found.iter_mut().zip(&block.found) {
             *found |= *here;
@@ -131,7 +135,8 @@ impl<'a> BatchWriter<'a> {
     }
 
     /// Writes all documents of a batch, or all before the one that fails.
-    fn write(&mut self, mut rows: Vec<PreparedRow>) -> Result<(), NotWritten> {
+    fn write(&mut self, documents: &[BufferedDocuments]) -> Result<(), NotWritten> {
+        let mut rows: Vec<_> = documents.iter().flat_map(BufferedDocuments::rows).collect();
         let mut left_out = Vec::new();
         match self.options.existing {
             Existing::Keep => left_out = self.leave_out_existing(&mut rows)?,
@@ -147,47 +152,50 @@ impl<'a> BatchWriter<'a> {
         let Some(at) = self.position_of(&error, &rows) else { return Err(error.into()) };
         self.put(&rows[..at])?;
         self.counts.existing += left_out.iter().filter(|before| **before <= at).count() as u64;
-        Err(NotWritten { location: Some(rows[at].location.clone()), error })
+        Err(NotWritten { location: Some(rows[at].location().clone()), error })
     }
 
-    fn put(&mut self, rows: &[PreparedRow]) -> Result<(), IndexError> {
+    fn put(&mut self, rows: &[PreparedRow<'_>]) -> Result<(), IndexError> {
         if rows.is_empty() {
             return Ok(());
         }
         let replaces =
             matches!(self.options.existing, Existing::Replace | Existing::ReplaceChanged);
         let changes = rows.iter().map(|row| {
-            let change = if replaces || row.is_next_version { Change::Put } else { Change::Add };
-            change(row.document.entry())
+            let change = if replaces || row.is_next_version() { Change::Put } else { Change::Add };
+            change(row.entry())
         });
         let changes: Vec<_> = changes.collect();
         for (outcome, row) in self.index.write(&changes)?.into_iter().zip(rows) {
             match outcome {
                 // The version before it was counted.
-                _ if row.is_next_version => {}
+                _ if row.is_next_version() => {}
                 ChangeOutcome::Added => self.counts.added += 1,
                 ChangeOutcome::Replaced => self.counts.replaced += 1,
                 ChangeOutcome::Removed | ChangeOutcome::Absent => {}
             }
         }
         self.counts.duplicates +=
-            record_duplicates(self.index, rows.iter().map(|row| &row.document))?;
-        let is_former = rows.iter().skip(1).map(|next| next.is_next_version).chain([false]);
+            record_members(self.index, rows.iter().map(|row| (row.id(), row.duplicates())))?;
+        let is_former = rows.iter().skip(1).map(|next| next.is_next_version()).chain([false]);
         let last = rows.iter().zip(is_former).filter(|(_, is_former)| !is_former);
-        let empty = last.filter(|(row, _)| row.document.signature.is_empty());
+        let empty = last.filter(|(row, _)| row.entry().signature.is_empty());
         self.counts.without_shingles += empty.count() as u64;
         Ok(())
     }
 
     /// Leaves out documents whose ids the index has, or an earlier document of the batch. Returns
     /// for each of them how many stay before it.
-    fn leave_out_existing(&self, rows: &mut Vec<PreparedRow>) -> Result<Vec<usize>, IndexError> {
+    fn leave_out_existing(
+        &self,
+        rows: &mut Vec<PreparedRow<'_>>,
+    ) -> Result<Vec<usize>, IndexError> {
         let mut ids = ExistingIds::new(self.index);
         let (mut staying, mut left_out) = (Vec::with_capacity(rows.len()), Vec::new());
         let mut kept = 0;
         for row in rows.iter() {
-            let id = row.document.id.as_str();
-            let stays = if row.is_next_version {
+            let id = row.id();
+            let stays = if row.is_next_version() {
                 staying.last() == Some(&true)
             } else if ids.has(id, self.options.added)? {
                 left_out.push(kept);
@@ -205,8 +213,8 @@ impl<'a> BatchWriter<'a> {
     }
 
     /// The position of the document that an error is about.
-    fn position_of(&self, error: &IndexError, rows: &[PreparedRow]) -> Option<usize> {
-        let ids = || rows.iter().map(|row| &row.document.id);
+    fn position_of(&self, error: &IndexError, rows: &[PreparedRow<'_>]) -> Option<usize> {
+        let ids = || rows.iter().map(|row| row.id());
         match error {
             IndexError::IdTaken { id } => {
                 let first = ids().position(|other| other == id)?;

@@ -17,10 +17,24 @@ pub fn record_duplicates<'a>(
     index: &Index,
     documents: impl Iterator<Item = &'a PreparedDocument>,
 ) -> Result<u64, IndexError> {
+    let members = |document: &'a PreparedDocument| {
+        (document.id.as_str(), document.fields.duplicates.as_slice())
+    };
+    record_members(index, documents.map(members))
+}
+
+/// The same of ids, each with those of its duplicates.
+///
+/// # Errors
+/// As [`record_duplicates`].
+pub(super) fn record_members<'a>(
+    index: &Index,
+    documents: impl Iterator<Item = (&'a str, &'a [String])>,
+) -> Result<u64, IndexError> {
     let mut recorder = DuplicateRecorder::new(index);
-    for document in documents {
-        for id in &document.fields.duplicates {
-            recorder.push(id, &document.id)?;
+    for (keeper, duplicates) in documents {
+        for id in duplicates {
+            recorder.push(id, keeper)?;
         }
     }
     recorder.finish()

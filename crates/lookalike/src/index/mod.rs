@@ -20,6 +20,7 @@ mod add_documents;
 mod add_options;
 mod batch_writer;
 mod block_reader;
+mod buffered_documents;
 mod categories;
 mod categorise;
 mod category_rows;

@@ -152,6 +152,13 @@ impl<'a> PreparedText<'a> {
         QueryDocument { set: self.set, fingerprint: self.fingerprint, signature: self.signature }
     }
 
+    /// Appends the encoded shingle set, where the index keeps sets.
+    pub(super) fn encode_set(&self, out: &mut Vec<u8>) {
+        if self.keeps_set {
+            set::encode(self.set, out);
+        }
+    }
+
     /// The text as a document to add; `text` is stored, where the index keeps texts.
     pub fn document(
         &self,
@@ -160,9 +167,7 @@ impl<'a> PreparedText<'a> {
         fields: DocumentFields,
     ) -> PreparedDocument {
         let mut encoded = Vec::new();
-        if self.keeps_set {
-            set::encode(self.set, &mut encoded);
-        }
+        self.encode_set(&mut encoded);
         let Self { bytes, fingerprint, signature, .. } = *self;
         let signature = signature.to_vec();
         PreparedDocument {

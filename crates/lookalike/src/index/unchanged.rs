@@ -1,6 +1,6 @@
 //! Documents that an index has as they are.
 
-use super::prepared_block::PreparedRow;
+use super::buffered_documents::PreparedRow;
 use lookalike_index::backend::Snapshot;
 use lookalike_index::entry::RecordFields;
 use lookalike_index::original::original_hash;
@@ -15,16 +15,16 @@ use std::collections::HashSet;
 /// What keeps the index from being read.
 pub(super) fn leave_out_unchanged(
     index: &Index,
-    rows: &mut Vec<PreparedRow>,
+    rows: &mut Vec<PreparedRow<'_>>,
     now: i64,
 ) -> Result<Vec<usize>, IndexError> {
     let mut snapshot = index.snapshot()?;
     let has_originals = index.settings().store.has_originals();
     let (mut staying, mut left_out, mut changed) = (Vec::new(), Vec::new(), HashSet::new());
     for row in rows.iter() {
-        let id = row.document.id.as_str();
+        let id = row.id();
         // A later one of the same id meets an earlier one of this batch, not that of the index.
-        let is_same = !changed.contains(id) && is_stored(&mut *snapshot, row, has_originals, now)?;
+        let is_same = !changed.contains(id) && is_stored(&mut *snapshot, *row, has_originals, now)?;
         if is_same {
             left_out.push(staying.len() - left_out.len());
         } else {
@@ -40,21 +40,21 @@ pub(super) fn leave_out_unchanged(
 /// Whether the index has a document as it is.
 fn is_stored(
     snapshot: &mut dyn Snapshot,
-    row: &PreparedRow,
+    row: PreparedRow<'_>,
     has_originals: bool,
     now: i64,
 ) -> Result<bool, IndexError> {
-    let document = &row.document;
+    let document = row.entry();
     let wanted = RecordFields { text: document.text.is_some(), ..RecordFields::default() };
-    let Some(stored) = record(snapshot, &document.id, now, wanted)? else { return Ok(false) };
+    let Some(stored) = record(snapshot, document.id, now, wanted)? else { return Ok(false) };
     let is_same = stored.fingerprint == document.fingerprint
         && stored.bytes == document.bytes
-        && stored.text == document.text;
+        && stored.text.as_deref() == document.text;
     if !is_same || !has_originals {
         return Ok(is_same);
     }
-    let text = || document.text.as_deref().map(|text| original_hash(text.as_bytes()));
-    let sha256 = document.original.as_ref().map(|one| one.entry().sha256).or_else(text);
-    let versions = snapshot.versions(&document.id)?;
+    let text = || document.text.map(|text| original_hash(text.as_bytes()));
+    let sha256 = document.original.map(|one| one.sha256).or_else(text);
+    let versions = snapshot.versions(document.id)?;
     Ok(versions.last().map(|version| version.sha256) == sha256)
 }

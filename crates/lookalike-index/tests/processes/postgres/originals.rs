@@ -104,6 +104,20 @@ fn damage_of_originals_is_named() {
     }
 }
 
+/// The version must not be listed with a hash that its original never had.
+#[test]
+fn a_hash_of_another_length_is_damage_and_no_hash_of_zeros() {
+    let Some(server) = server() else { return };
+    let (_index, backend, mut client) = archive(server, "archive_hash_length");
+    let sql = "UPDATE originals SET sha256 = '12345' WHERE original = 3";
+    assert_eq!(client.execute(sql, &[]).unwrap(), 1);
+    let error = backend.snapshot().unwrap().versions(ID).unwrap_err();
+    assert!(matches!(error, IndexError::Damaged { .. }), "{error}");
+    let message = error.to_string();
+    assert!(message.contains("version 3 of document"), "{message}");
+    assert!(message.contains("has 5 bytes, not 32 bytes"), "{message}");
+}
+
 #[test]
 fn the_text_of_a_version_that_has_ended_has_a_checksum() {
     let Some(server) = server() else { return };

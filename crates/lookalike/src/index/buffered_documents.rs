@@ -1,0 +1,187 @@
+//! Documents, shingled and signed, in buffers that they share.
+//!
+//! Buffers of their own for each document cost several percent of the processor time of adding
+//! documents, since one thread allocates them and another one frees them.
+
+use super::block_reader::UnpreparedDocument;
+use super::original::OwnedOriginal;
+use super::prepare::{DocumentFields, FormerVersion, TextPreparer};
+use crate::read::Location;
+use lookalike_index::entry::IndexEntry;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Estimated bytes of memory of a byte of JSON as values.
+const MAP_BYTES: usize = 3;
+/// Estimated bytes of memory of a document in addition to its texts, shingles and metadata.
+const ROW_BYTES: usize = 200;
+
+/// Documents in order, shingled and signed, ready to be written.
+#[derive(Default)]
+pub(super) struct BufferedDocuments {
+    rows: Vec<BufferedRow>,
+    /// Ids and texts.
+    words: String,
+    /// Encoded shingle sets.
+    sets: Vec<u8>,
+    signatures: Vec<u32>,
+    /// Estimated bytes of memory.
+    bytes: usize,
+}
+
+/// One document, with its positions in the buffers.
+struct BufferedRow {
+    id: Range<usize>,
+    text: Option<Range<usize>>,
+    set: Range<usize>,
+    signature: Range<usize>,
+    fingerprint: u128,
+    bytes: u64,
+    original: Option<OwnedOriginal>,
+    fields: DocumentFields,
+    is_next_version: bool,
+    location: RowLocation,
+}
+
+/// Where a document was read.
+#[derive(Debug, Clone)]
+pub(super) struct RowLocation {
+    source: Arc<str>,
+    /// Its line in the file, or its number among the documents of a caller.
+    pub(super) line: Option<u64>,
+}
+
+impl From<RowLocation> for Location {
+    fn from(RowLocation { source, line }: RowLocation) -> Self {
+        Self::in_source(&*source, line)
+    }
+}
+
+impl BufferedDocuments {
+    /// Number of documents.
+    pub(super) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Estimated bytes of memory.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// The documents, in order.
+    pub(super) fn rows(&self) -> impl Iterator<Item = PreparedRow<'_>> {
+        self.rows.iter().map(|row| PreparedRow { documents: self, row })
+    }
+
+    /// Shingles and signs a document and appends it, behind the versions before it; `described` is
+    /// the length of its metadata as JSON.
+    pub(super) fn push(
+        &mut self,
+        preparer: &mut TextPreparer,
+        mut given: UnpreparedDocument<'_>,
+        described: usize,
+    ) {
+        let (id, source, line) = (given.id, given.source, given.line);
+        let mut is_next_version = false;
+        for FormerVersion { added, modified, text, original } in std::mem::take(&mut given.former) {
+            let extra = DocumentFields { added, modified, ..DocumentFields::default() };
+            let (original, former) = (Some(original), Vec::new());
+            let text = &text;
+            let version = UnpreparedDocument { id, text, extra, original, former, source, line };
+            self.push_version(preparer, version, is_next_version);
+            is_next_version = true;
+        }
+        self.push_version(preparer, given, is_next_version);
+        self.bytes += MAP_BYTES * described;
+    }
+
+    fn push_version(
+        &mut self,
+        preparer: &mut TextPreparer,
+        given: UnpreparedDocument<'_>,
+        is_next_version: bool,
+    ) {
+        let UnpreparedDocument { id, text, extra: fields, original, source, line, .. } = given;
+        let before = self.rows.last().and_then(|row| row.original.as_ref());
+        if let Some(original) = &original
+            && !before.is_some_and(|before| before.shares_bytes(original))
+        {
+            self.bytes += original.bytes().len();
+        }
+        let id = appended(&mut self.words, id);
+        let stored_text = preparer.keeps_texts().then(|| appended(&mut self.words, text));
+        let prepared = preparer.prepare(text);
+        let (set, signature) = (self.sets.len(), self.signatures.len());
+        prepared.encode_set(&mut self.sets);
+        self.signatures.extend_from_slice(prepared.signature);
+        let row = BufferedRow {
+            id,
+            text: stored_text,
+            set: set..self.sets.len(),
+            signature: signature..self.signatures.len(),
+            fingerprint: prepared.fingerprint,
+            bytes: prepared.bytes,
+            original,
+            fields,
+            is_next_version,
+            location: RowLocation { source: Arc::clone(source), line },
+        };
+        let texts = row.id.len() + row.text.as_ref().map_or(0, Range::len);
+        self.bytes += texts + row.set.len() + 4 * row.signature.len() + ROW_BYTES;
+        self.rows.push(row);
+    }
+}
+
+/// Appends a text; returns its position.
+fn appended(words: &mut String, text: &str) -> Range<usize> {
+    words.push_str(text);
+    words.len() - text.len()..words.len()
+}
+
+/// One of [`BufferedDocuments`].
+#[derive(Clone, Copy)]
+pub(super) struct PreparedRow<'a> {
+    documents: &'a BufferedDocuments,
+    row: &'a BufferedRow,
+}
+
+impl<'a> PreparedRow<'a> {
+    /// Its id.
+    pub(super) fn id(self) -> &'a str {
+        &self.documents.words[self.row.id.clone()]
+    }
+
+    /// Whether it is the next version of the document in the row before.
+    pub(super) fn is_next_version(self) -> bool {
+        self.row.is_next_version
+    }
+
+    /// Where it was read.
+    pub(super) fn location(self) -> &'a RowLocation {
+        &self.row.location
+    }
+
+    /// The ids of documents that went as its duplicates.
+    pub(super) fn duplicates(self) -> &'a [String] {
+        &self.row.fields.duplicates
+    }
+
+    /// The document as an index takes it.
+    pub(super) fn entry(self) -> IndexEntry<'a> {
+        let (BufferedDocuments { words, sets, signatures, .. }, row) = (self.documents, self.row);
+        let DocumentFields { metadata, added, modified, expires, .. } = &row.fields;
+        IndexEntry {
+            id: self.id(),
+            fingerprint: row.fingerprint,
+            bytes: row.bytes,
+            signature: &signatures[row.signature.clone()],
+            set: &sets[row.set.clone()],
+            text: row.text.clone().map(|text| &words[text]),
+            original: row.original.as_ref().map(OwnedOriginal::entry),
+            metadata,
+            added: *added,
+            modified: *modified,
+            expires: *expires,
+        }
+    }
+}
