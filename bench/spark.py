@@ -216,6 +216,9 @@ def on_sail(args: argparse.Namespace, place: Path, expected: bytes, _documents: 
     found.write(str(place / "groups-of-sail"))
     compare("Sail", joined(place / "groups-of-sail"), expected)
     report("Sail", costs[1], found.seconds)
+    # A server that is left to the end of the process waits for its tasks for minutes.
+    spark.stop()
+    server.stop()
     return {"seconds": costs[1].seconds, "wall": costs[1].wall, "stages": found.seconds}
 
 
