@@ -35,21 +35,25 @@ pub(crate) fn connect(
     let rule = if probed { BucketRule::Probed } else { BucketRule::Shared };
     let parts = count(parts)?;
     let arrays = StageTable::of(blocks)?.binary("rows")?;
-    let table = py.detach(|| -> Result<_, BlockError> {
-        let connected = Connector::of(rule, each_blob(&arrays))?.finish();
+    let rows = py.detach(|| -> Result<BlockRows, BlockError> {
+        let mut connector = Connector::new(rule);
+        for blob in each_blob(&arrays) {
+            connector.add(blob)?;
+        }
+        let connected = connector.finish();
         let mut rows = BlockRows::default();
         for block in divided(&connected.forest, Vec::new(), parts) {
-            rows.push_block(BlockKind::Edges, block);
+            rows.push_block(BlockKind::Edges, &block);
         }
         for block in divided(&[], connected.identities, parts) {
-            rows.push_block(BlockKind::Identities, block);
+            rows.push_block(BlockKind::Identities, &block);
         }
         for node in connected.repeated {
             rows.push_note(&json!({"repeated": node.cast_signed()}).to_string());
         }
-        Ok(rows.finish())
+        Ok(rows)
     });
-    table.map_err(damaged)?
+    rows.map_err(damaged)?.finish()
 }
 
 /// Joins the forests of blocks to one: a block of edges for each part, with an edge from each
@@ -62,16 +66,19 @@ pub(crate) fn merge_forests(
 ) -> PyResult<ArrowTable> {
     let parts = count(parts)?;
     let arrays = StageTable::of(blocks)?.binary("rows")?;
-    let table = py.detach(|| -> Result<_, BlockError> {
-        let all = ShardBlock::decode(each_blob(&arrays))?;
+    let rows = py.detach(|| -> Result<BlockRows, BlockError> {
+        let mut all = ShardBlock::default();
+        for blob in each_blob(&arrays) {
+            all.decode_into(blob)?;
+        }
         let forest = merge_with_roots(all.edges);
         let mut rows = BlockRows::default();
         for block in divided(&forest, Vec::new(), parts) {
-            rows.push_block(BlockKind::Edges, block);
+            rows.push_block(BlockKind::Edges, &block);
         }
-        Ok(rows.finish())
+        Ok(rows)
     });
-    table.map_err(damaged)?
+    rows.map_err(damaged)?.finish()
 }
 
 /// Runs a task of a step of a round that finds components: `request`, `reply` or `join`. After the
@@ -94,19 +101,22 @@ pub(crate) fn stars(
         }
     };
     let arrays = StageTable::of(blocks)?.binary("rows")?;
-    let table = py.detach(|| -> Result<_, BlockError> {
-        let all = ShardBlock::decode(each_blob(&arrays))?;
+    let rows = py.detach(|| -> Result<BlockRows, BlockError> {
+        let mut all = ShardBlock::default();
+        for blob in each_blob(&arrays) {
+            all.decode_into(blob)?;
+        }
         let done = star_step(step, all, parts);
         let mut rows = BlockRows::default();
         for block in done.blocks {
-            rows.push_block(BlockKind::Edges, block);
+            rows.push_block(BlockKind::Edges, &block);
         }
         if done.unsettled > 0 {
             rows.push_note(&json!({"unsettled": done.unsettled}).to_string());
         }
-        Ok(rows.finish())
+        Ok(rows)
     });
-    table.map_err(damaged)?
+    rows.map_err(damaged)?.finish()
 }
 
 /// Edges and identities by the parts of their nodes.
@@ -131,7 +141,10 @@ fn divided(forest: &[Edge], identities: Vec<NodeIdentity>, parts: NonZeroU32) ->
 pub(crate) fn label(py: Python<'_>, blocks: &Bound<'_, PyAny>) -> PyResult<ArrowTable> {
     let arrays = StageTable::of(blocks)?.binary("rows")?;
     let columns = py.detach(|| -> Result<Option<[Vec<Option<i64>>; 5]>, BlockError> {
-        let mut all = ShardBlock::decode(each_blob(&arrays))?;
+        let mut all = ShardBlock::default();
+        for blob in each_blob(&arrays) {
+            all.decode_into(blob)?;
+        }
         all.identities.sort_unstable();
         // After rounds some edges are several; of the components of a node the least is its own.
         all.edges.sort_unstable_by_key(|(component, node)| (*node, *component));

@@ -8,7 +8,7 @@ use crate::table::ArrowTable;
 use arrow_array::builder::{BinaryBuilder, Int32Builder, StringBuilder};
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
-use arrow_array::{Array, ArrayRef, BinaryArray};
+use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
 use lookalike::shard::PartBlock;
 use pyo3::prelude::*;
@@ -43,24 +43,22 @@ impl BlockKind {
 pub(super) struct BlockRows {
     kinds: StringBuilder,
     parts: Int32Builder,
-    /// Blocks, of many megabytes; [`finish`](Self::finish) copies them into an array of their total
-    /// size.
-    rows: Vec<Option<Vec<u8>>>,
+    rows: BinaryBuilder,
     notes: StringBuilder,
 }
 
 impl BlockRows {
-    pub(super) fn push_block(&mut self, kind: BlockKind, block: PartBlock) {
+    pub(super) fn push_block(&mut self, kind: BlockKind, block: &PartBlock) {
         self.kinds.append_value(kind.name());
         self.parts.append_value(block.part.cast_signed());
-        self.rows.push(Some(block.rows));
+        self.rows.append_value(&block.rows);
         self.notes.append_null();
     }
 
     pub(super) fn push_note(&mut self, note: &str) {
         self.kinds.append_value("note");
         self.parts.append_value(0);
-        self.rows.push(None);
+        self.rows.append_null();
         self.notes.append_value(note);
     }
 
@@ -68,20 +66,10 @@ impl BlockRows {
         ArrowTable::new(vec![
             ("kind", Arc::new(self.kinds.finish()), false),
             ("part", Arc::new(self.parts.finish()), false),
-            ("rows", Arc::new(binary_array(self.rows)), true),
+            ("rows", Arc::new(self.rows.finish()), true),
             ("note", Arc::new(self.notes.finish()), true),
         ])
     }
-}
-
-/// Each value is dropped when it is in the array.
-fn binary_array(values: Vec<Option<Vec<u8>>>) -> BinaryArray {
-    let bytes = values.iter().flatten().map(Vec::len).sum();
-    let mut array = BinaryBuilder::with_capacity(values.len(), bytes);
-    for value in values {
-        array.append_option(value);
-    }
-    array.finish()
 }
 
 /// An imported table whose columns have the types that a stage expects.
@@ -164,10 +152,11 @@ fn wrong(name: &str, expected: &str, got: &ArrayRef) -> PyErr {
 }
 
 /// The values of a column of bytes, nulls left out.
-pub(super) fn each_blob(arrays: &[ArrayRef]) -> impl Iterator<Item = &[u8]> + Clone {
-    arrays.iter().flat_map(|array| {
-        let short = array.as_binary_opt::<i32>().into_iter().flatten();
-        let long = array.as_binary_opt::<i64>().into_iter().flatten();
-        short.chain(long).flatten()
+pub(super) fn each_blob<'a>(arrays: &'a [ArrayRef]) -> impl Iterator<Item = &'a [u8]> + 'a {
+    arrays.iter().flat_map(|array| -> Box<dyn Iterator<Item = &'a [u8]> + 'a> {
+        match array.as_binary_opt::<i32>() {
+            Some(array) => Box::new(array.iter().flatten()),
+            None => Box::new(array.as_binary_opt::<i64>().into_iter().flatten().flatten()),
+        }
     })
 }

@@ -64,6 +64,6 @@ pub(crate) fn total_counters(py: Python<'_>, rows: &Bound<'_, PyAny>) -> PyResul
 fn row(counters: &RarityCounters) -> PyResult<ArrowTable> {
     let mut rows = BlockRows::default();
     let block = PartBlock { part: 0, rows: counters.encode() };
-    rows.push_block(BlockKind::Counters, block);
+    rows.push_block(BlockKind::Counters, &block);
     rows.finish()
 }

@@ -107,7 +107,7 @@ impl KeyStage {
         }
         py.detach(|| {
             for block in self.collector.flush() {
-                self.rows.push_block(BlockKind::Keys, block);
+                self.rows.push_block(BlockKind::Keys, &block);
             }
             if all {
                 self.count();
@@ -115,8 +115,8 @@ impl KeyStage {
             for note in self.tally.notes.drain(..) {
                 self.rows.push_note(&note.to_string());
             }
-            std::mem::take(&mut self.rows).finish().map(Some)
-        })
+        });
+        std::mem::take(&mut self.rows).finish().map(Some)
     }
 }
 

@@ -76,60 +76,11 @@ impl ShardBlock {
         out
     }
 
-    /// The rows of encoded blocks. The counts in their headers are summed first, so that memory for
-    /// the rows is allocated once.
-    ///
-    /// # Errors
-    /// As [`decode_into`](Self::decode_into).
-    pub fn decode<'a>(
-        blocks: impl IntoIterator<Item = &'a [u8], IntoIter: Clone>,
-    ) -> Result<Self, BlockError> {
-        let blocks = blocks.into_iter();
-        let mut counts = [0; 3];
-        for block in blocks.clone() {
-            let [memberships, edges, identities] = Sections::of(block)?.counts();
-            counts[0] += memberships;
-            counts[1] += edges;
-            counts[2] += identities;
-        }
-        let mut rows = Self {
-            memberships: Vec::with_capacity(counts[0]),
-            edges: Vec::with_capacity(counts[1]),
-            identities: Vec::with_capacity(counts[2]),
-        };
-        for block in blocks {
-            rows.decode_into(block)?;
-        }
-        Ok(rows)
-    }
-
     /// Adds the rows of an encoded block to these.
     ///
     /// # Errors
     /// Where the bytes are no block of this version, or not all of one.
     pub fn decode_into(&mut self, bytes: &[u8]) -> Result<(), BlockError> {
-        let Sections { memberships, edges, identities } = Sections::of(bytes)?;
-        let pairs = |bytes| rows_of::<2>(bytes);
-        self.memberships.extend(pairs(memberships).map(|[key, node]| Membership { key, node }));
-        self.edges.extend(pairs(edges).map(|[a, b]| (a, b)));
-        self.identities.extend(rows_of::<3>(identities).map(|[node, check, bytes]| NodeIdentity {
-            node,
-            check,
-            bytes,
-        }));
-        Ok(())
-    }
-}
-
-/// The bytes of the rows of an encoded block, whole rows of each kind.
-struct Sections<'a> {
-    memberships: &'a [u8],
-    edges: &'a [u8],
-    identities: &'a [u8],
-}
-
-impl<'a> Sections<'a> {
-    fn of(bytes: &'a [u8]) -> Result<Self, BlockError> {
         let (header, rows) = bytes
             .split_at_checked(HEADER)
             .ok_or(BlockError::Length { got: bytes.len(), expected: HEADER as u64 })?;
@@ -151,12 +102,15 @@ impl<'a> Sections<'a> {
         }
         let (memberships, rest) = rows.split_at(ends[0] as usize);
         let (edges, identities) = rest.split_at((ends[1] - ends[0]) as usize);
-        Ok(Self { memberships, edges, identities })
-    }
-
-    /// How many rows there are of each kind.
-    fn counts(&self) -> [usize; 3] {
-        [self.memberships.len() / PAIR, self.edges.len() / PAIR, self.identities.len() / IDENTITY]
+        let pairs = |bytes| rows_of::<2>(bytes);
+        self.memberships.extend(pairs(memberships).map(|[key, node]| Membership { key, node }));
+        self.edges.extend(pairs(edges).map(|[a, b]| (a, b)));
+        self.identities.extend(rows_of::<3>(identities).map(|[node, check, bytes]| NodeIdentity {
+            node,
+            check,
+            bytes,
+        }));
+        Ok(())
     }
 }
 
@@ -198,9 +152,6 @@ mod tests {
         assert_eq!(read, block());
         read.decode_into(&bytes).unwrap();
         assert_eq!((read.memberships.len(), read.edges.len(), read.identities.len()), (4, 2, 2));
-        assert_eq!(ShardBlock::decode([&bytes[..], &bytes]).unwrap(), read);
-        assert_eq!(ShardBlock::decode([]).unwrap(), ShardBlock::default());
-        assert!(ShardBlock::decode([&bytes[..], &bytes[1..]]).is_err());
     }
 
     #[test]

@@ -33,17 +33,6 @@ impl Connector {
         Self { rows: ShardBlock::default(), rule }
     }
 
-    /// A connector that has taken in these encoded blocks.
-    ///
-    /// # Errors
-    /// Where one of them is none.
-    pub fn of<'a>(
-        rule: BucketRule,
-        blocks: impl IntoIterator<Item = &'a [u8], IntoIter: Clone>,
-    ) -> Result<Self, BlockError> {
-        Ok(Self { rows: ShardBlock::decode(blocks)?, rule })
-    }
-
     /// Takes in an encoded block.
     ///
     /// # Errors

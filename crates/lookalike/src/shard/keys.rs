@@ -228,9 +228,10 @@ impl MembershipCollector {
 
     /// The rows that were collected, for each part that has any.
     pub(crate) fn flush(&mut self) -> Vec<PartBlock> {
-        let mut blocks = self.empty_blocks();
-        self.memberships.sort_unstable();
-        for (bucket, is_connected) in self.rule.buckets(&self.memberships) {
+        let mut blocks = vec![ShardBlock::default(); self.parts.get() as usize];
+        let mut memberships = std::mem::take(&mut self.memberships);
+        memberships.sort_unstable();
+        for (bucket, is_connected) in self.rule.buckets(&memberships) {
             let part = part_of(self.rule.bucket(bucket[0].key), self.parts);
             let here = &mut blocks[part as usize];
             if is_connected {
@@ -247,30 +248,11 @@ impl MembershipCollector {
             let forest = merge(std::mem::take(&mut block.edges));
             block.edges = forest.iter().map(|edge| (edge.component, edge.node)).collect();
         }
-        // The memory stays for the next flush.
-        self.memberships.clear();
         for identity in self.identities.drain(..) {
             blocks[part_of(identity.node, self.parts) as usize].identities.push(identity);
         }
         let numbered = (0..).zip(blocks).filter(|(_, block)| !block.is_empty());
         numbered.map(|(part, block)| PartBlock { part, rows: block.encode() }).collect()
-    }
-
-    /// Empty blocks of all parts, with memory for their memberships and identities.
-    fn empty_blocks(&self) -> Vec<ShardBlock> {
-        let mut rows = vec![(0, 0); self.parts.get() as usize];
-        for member in &self.memberships {
-            rows[part_of(self.rule.bucket(member.key), self.parts) as usize].0 += 1;
-        }
-        for identity in &self.identities {
-            rows[part_of(identity.node, self.parts) as usize].1 += 1;
-        }
-        let empty = |(memberships, identities)| ShardBlock {
-            memberships: Vec::with_capacity(memberships),
-            edges: Vec::new(),
-            identities: Vec::with_capacity(identities),
-        };
-        rows.into_iter().map(empty).collect()
     }
 }
 
