@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 import spark_cluster
-from soak import IS_SOAK
+from soak import IS_SOAK, slow
 
 CLASSIC = """
 from pyspark.sql import SparkSession
@@ -65,6 +65,7 @@ def test_a_session_of_this_process(tmp_path: Path) -> None:
     check(CLASSIC, str(tmp_path))
 
 
+@slow
 def test_a_server_of_spark_connect(tmp_path: Path) -> None:
     need_spark()
     pytest.importorskip("grpc", reason="grpcio is not installed")

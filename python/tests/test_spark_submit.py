@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import spark_cluster
 from divided_runs import joined
+from soak import slow
 from test_stages import corpus
 
 import lookalike
@@ -102,6 +103,7 @@ def test_find_writes_the_bytes_of_the_command_line(here: Program, program: str, 
     assert again.returncode == 1 and "is there already; name another output" in error_of(again)
 
 
+@slow
 def test_parquet_and_lines_of_json(here: Program, program: str, tmp_path: Path) -> None:
     import pyarrow as pa
     import pyarrow.parquet
@@ -129,6 +131,7 @@ def test_parquet_and_lines_of_json(here: Program, program: str, tmp_path: Path) 
     assert sum(row["role"] == "duplicate" for row in kept) == counts["duplicates"]
 
 
+@slow
 def test_tables_of_text_are_read_as_on_the_command_line(here: Program, program: str, tmp_path: Path) -> None:
     words = "one two three, four \"five\" six\nseven eight nine ten"
     rows = [["1", words], ["2", words], ["3", ""], ["4", "  "], ["05", words + " eleven"]]
