@@ -1,15 +1,15 @@
 //! Reads records that are files: each is cut off, and is a file again, with a document or several.
 //!
 //! [`FileRecords`] is what differs between formats of such records; `mbox.rs`, `warc.rs` and
-//! `tar.rs` implement it.
+//! `tar.rs` implement it. [`FileRecordFormat`] makes a format of it; `tar.rs` has its own.
 
 use crate::description::StatedFields;
 use crate::document::{DocumentContents, DocumentPosition, Raw};
 use crate::error::ReadError;
 use crate::file::part_sink::{OnePart, PartOutput, no_text, push_within};
 use crate::format::kind::Format;
-use crate::format::record::without_line_feed;
-use crate::format::{RecordAgain, TakeText, WholeRecords};
+use crate::format::record::{RecordBoundary, without_line_feed};
+use crate::format::{RecordAgain, RecordFormat, TakeText, WholeRecords};
 use crate::normalizing_sink::SourceSink;
 use crate::scratch::ReadBuffers;
 use crate::skipped::{SkipReason, SkippedItem};
@@ -62,6 +62,47 @@ pub(crate) trait FileRecords {
     /// The name of a part in its record, of the name that extraction gives it.
     fn name_within<'w>(&self, within: &'w str) -> &'w str {
         within
+    }
+}
+
+/// A format of records that are files, where the stream holds nothing else.
+pub(crate) struct FileRecordFormat<F> {
+    records: F,
+    files: EmbeddedFiles,
+}
+
+impl<F> FileRecordFormat<F> {
+    pub(crate) fn new(records: F) -> Self {
+        Self { records, files: EmbeddedFiles::default() }
+    }
+}
+
+impl<F: FileRecords + Send + Sync> RecordFormat for FileRecordFormat<F> {
+    fn cut(&self, bytes: &[u8]) -> RecordBoundary {
+        let (whole, _) = whole_records(&self.records, bytes);
+        RecordBoundary { whole, unclosed: false }
+    }
+
+    fn read(
+        &self,
+        records: &WholeRecords<'_>,
+        scratch: &mut ReadBuffers,
+        sink: &mut SourceSink<'_>,
+    ) -> Result<(), ReadError> {
+        self.files.read(&self.records, records, scratch, sink).map(drop)
+    }
+
+    fn read_again(
+        &self,
+        record: &RecordAgain<'_>,
+        scratch: &mut ReadBuffers,
+        take: TakeText<'_>,
+    ) -> Result<(), String> {
+        EmbeddedFiles::read_again(&self.records, record, scratch, take)
+    }
+
+    fn is_encoded(&self) -> bool {
+        true
     }
 }
 

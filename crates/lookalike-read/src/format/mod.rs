@@ -5,7 +5,7 @@
 //! archives share is in `embedded_files.rs`.
 
 pub(crate) mod csv;
-mod embedded_files;
+pub(crate) mod embedded_files;
 mod json_scanner;
 pub(crate) mod jsonl;
 pub(crate) mod kind;

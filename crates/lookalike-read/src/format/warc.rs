@@ -1,47 +1,12 @@
 //! Crawls (WARC, WET): a record is what a crawler fetched, or made of it.
 
 use crate::document::DocumentContents;
-use crate::error::ReadError;
-use crate::format::embedded_files::{EmbeddedFiles, FileRecords, RecordContent, whole_records};
-use crate::format::record::RecordBoundary;
-use crate::format::{RecordAgain, RecordFormat, TakeText, WholeRecords};
-use crate::normalizing_sink::SourceSink;
-use crate::scratch::ReadBuffers;
+use crate::format::embedded_files::{FileRecords, RecordContent};
 use lookalike_extract::warc::next_record;
 use lookalike_extract::{FileKind, PartSink};
 
 /// The format of a crawl.
-#[derive(Default)]
-pub(crate) struct WarcFormat(EmbeddedFiles);
-
-impl RecordFormat for WarcFormat {
-    fn cut(&self, bytes: &[u8]) -> RecordBoundary {
-        let (whole, _) = whole_records(self, bytes);
-        RecordBoundary { whole, unclosed: false }
-    }
-
-    fn read(
-        &self,
-        records: &WholeRecords<'_>,
-        scratch: &mut ReadBuffers,
-        sink: &mut SourceSink<'_>,
-    ) -> Result<(), ReadError> {
-        self.0.read(self, records, scratch, sink).map(drop)
-    }
-
-    fn read_again(
-        &self,
-        record: &RecordAgain<'_>,
-        scratch: &mut ReadBuffers,
-        take: TakeText<'_>,
-    ) -> Result<(), String> {
-        EmbeddedFiles::read_again(self, record, scratch, take)
-    }
-
-    fn is_encoded(&self) -> bool {
-        true
-    }
-}
+pub(crate) struct WarcFormat;
 
 impl FileRecords for WarcFormat {
     /// A record with its header; some hold no file.

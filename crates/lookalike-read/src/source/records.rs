@@ -5,6 +5,7 @@ use crate::document::DocumentPosition;
 use crate::encoding;
 use crate::error::ReadError;
 use crate::format::csv::SeparatedValues;
+use crate::format::embedded_files::FileRecordFormat;
 use crate::format::jsonl::{self, JSONL};
 use crate::format::kind::Format;
 use crate::format::lines::LINES;
@@ -68,8 +69,8 @@ impl RecordSource {
             Format::Csv => Arc::new(SeparatedValues::new(b',')),
             Format::Tsv => Arc::new(SeparatedValues::new(b'\t')),
             Format::Parquet => Arc::new(PackedRowsFormat),
-            Format::Mbox => Arc::<MboxFormat>::default(),
-            Format::Warc => Arc::<WarcFormat>::default(),
+            Format::Mbox => Arc::new(FileRecordFormat::new(MboxFormat)),
+            Format::Warc => Arc::new(FileRecordFormat::new(WarcFormat)),
             Format::Tar => Arc::<TarFormat>::default(),
         };
         let (plain, kept) = (OnceLock::new(), OnceLock::new());
