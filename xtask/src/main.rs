@@ -133,10 +133,16 @@ fn test(root: &Path, stages: &mut Stages, variables: TestVariables) -> Result<()
     // Compilation is a stage of its own, so that the times of the tests are those of the tests.
     let build = |_: &mut TestCounts| test_programs::build(root, &FEATURES);
     let programs = stages.run("build of the tests", build)?;
-    stages.run("tests", |counts| test_programs::run(programs, variables, counts))?;
-    let examples = [&["test", "--doc"][..], &FEATURES].concat();
-    stages.run("examples", |counts| cargo_tests(root, &examples, counts))?;
-    python::run_if_possible(root, stages, variables)
+    let tests = |stages: &mut Stages| {
+        stages.run("tests", |counts| test_programs::run(programs, variables, counts))?;
+        let examples = [&["test", "--doc"][..], &FEATURES].concat();
+        stages.run("examples", |counts| cargo_tests(root, &examples, counts))
+    };
+    let Some(package) = python::install_if_possible(root, stages)? else { return tests(stages) };
+    package.beside_clusters(root, stages, variables, |stages| {
+        tests(stages)?;
+        package.test(root, stages, variables)
+    })
 }
 
 /// Clippy of every crate without features, and with each alone: `lint`, which takes all of them,

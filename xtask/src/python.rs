@@ -44,33 +44,59 @@ const PYTEST: [&str; 4] = ["-m", "pytest", "-rs", "--quiet"];
 /// As many files of tests at once as there are processors; tests of one file may need its order.
 const PARALLEL: [&str; 4] = ["--numprocesses", "auto", "--dist", "loadfile"];
 
+/// The package in its environment, and the wheel that it came from.
+pub(crate) struct InstalledPackage {
+    environment: Environment,
+    wheel: PathBuf,
+}
+
 /// Builds, installs and tests the package.
 ///
 /// # Errors
 /// There is no environment, or a step fails.
 pub(crate) fn run(root: &Path, stages: &mut Stages) -> Result<(), String> {
     let environment = stages.run("packages for Python", |_| Environment::new(root))?;
-    test(root, &environment, stages, &[])
+    let package = install(root, environment, stages)?;
+    package.beside_clusters(root, stages, &[], |stages| package.test(root, stages, &[]))
 }
 
-/// The same, and says so where Python or its packages are absent.
+/// Builds and installs the package; `None`, and a word about it, where Python or its packages are
+/// absent.
 ///
 /// # Errors
 /// A step fails.
-pub(crate) fn run_if_possible(
+pub(crate) fn install_if_possible(
     root: &Path,
     stages: &mut Stages,
-    variables: TestVariables,
-) -> Result<(), String> {
+) -> Result<Option<InstalledPackage>, String> {
     // An environment that cannot be made is no failure of the stage.
     match stages.run("packages for Python", |_| Ok(Environment::new(root)))? {
-        Ok(environment) => test(root, &environment, stages, variables),
+        Ok(environment) => install(root, environment, stages).map(Some),
         Err(reason) => {
             let reason = format!("the package for Python is not tested: {reason}");
             stages.counts.say_skipped(&reason);
-            Ok(())
+            Ok(None)
         }
     }
+}
+
+/// Builds and installs the package, and checks its types.
+fn install(
+    root: &Path,
+    environment: Environment,
+    stages: &mut Stages,
+) -> Result<InstalledPackage, String> {
+    let wheel = thread::scope(|scope| {
+        // The checks take one processor each, and wait for nothing; the wheel leaves a processor
+        // idle most of the time.
+        let types =
+            scope.spawn(|| Stages::run_parallel(|stages| types(root, &environment, stages)));
+        let wheel = stages.run("wheel", |_| wheel(root, &environment))?;
+        stages.run("installation of the wheel", |_| environment.install(root, &wheel))?;
+        stages.wait("wait for the checks of types", [types])?;
+        Ok::<_, String>(wheel)
+    })?;
+    Ok(InstalledPackage { environment, wheel })
 }
 
 /// Builds and installs the package, and runs pytest with these arguments.
@@ -190,31 +216,54 @@ fn variables_of_tests(variables: TestVariables) -> Result<Vec<(&'static str, Str
     Ok(all)
 }
 
-fn test(
-    root: &Path,
-    environment: &Environment,
-    stages: &mut Stages,
-    variables: TestVariables,
-) -> Result<(), String> {
-    thread::scope(|scope| {
-        // The checks take one processor each, and wait for nothing; the wheel leaves a processor
-        // idle most of the time.
-        let types = scope.spawn(|| Stages::run_parallel(|stages| types(root, environment, stages)));
-        let wheel = stages.run("wheel", |_| wheel(root, environment))?;
-        stages.run("installation of the wheel", |_| environment.install(root, &wheel))?;
-        // A cluster leaves processors idle while it starts and between its stages.
-        let spark = scope.spawn(|| {
-            Stages::run_parallel(|stages| spark_tests(root, environment, stages, variables))
-        });
-        let tested = pytest(root, environment, stages, variables);
-        let ray = scope.spawn(|| {
-            Stages::run_parallel(|stages| ray_tests(root, environment, stages, variables))
-        });
-        let checked = package(root, environment, stages);
-        let waited = stages.wait("wait for clusters", [types, spark, ray]);
-        tested.and(checked).and(waited)?;
-        other_sparks(root, &wheel, stages, variables)
-    })
+impl InstalledPackage {
+    /// Tests the package on clusters while `others` runs: a cluster leaves processors idle while it
+    /// starts and between its stages.
+    ///
+    /// # Errors
+    /// Those of `others`, or a test on a cluster fails.
+    pub(crate) fn beside_clusters(
+        &self,
+        root: &Path,
+        stages: &mut Stages,
+        variables: TestVariables,
+        others: impl FnOnce(&mut Stages) -> Result<(), String>,
+    ) -> Result<(), String> {
+        thread::scope(|scope| {
+            let clusters = scope.spawn(|| {
+                Stages::run_parallel(|stages| self.test_on_clusters(root, stages, variables))
+            });
+            let tested = others(stages);
+            let waited = stages.wait("wait for clusters", [clusters]);
+            tested.and(waited)
+        })
+    }
+
+    /// Runs the tests that need a cluster: each version of Spark that is installed, and Ray.
+    fn test_on_clusters(
+        &self,
+        root: &Path,
+        stages: &mut Stages,
+        variables: TestVariables,
+    ) -> Result<(), String> {
+        let spark = spark_tests(root, &self.environment, stages, variables);
+        spark.and(ray_tests(root, &self.environment, stages, variables))?;
+        other_sparks(root, &self.wheel, stages, variables)
+    }
+
+    /// Runs the tests that need no cluster.
+    ///
+    /// # Errors
+    /// A test fails.
+    pub(crate) fn test(
+        &self,
+        root: &Path,
+        stages: &mut Stages,
+        variables: TestVariables,
+    ) -> Result<(), String> {
+        let tested = pytest(root, &self.environment, stages, variables);
+        tested.and(package(root, &self.environment, stages))
+    }
 }
 
 /// Runs the tests that need no cluster.

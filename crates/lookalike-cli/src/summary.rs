@@ -326,11 +326,13 @@ fn without_text(failure: &ExtractError) -> Cow<'static, str> {
     })
 }
 
+/// The file and line of a record, and its id where that says more.
 fn place(skipped: &SkippedItem) -> String {
-    match (skipped.line, &skipped.id) {
-        (Some(line), Some(id)) => format!("{}:{line} ({id})", skipped.source),
-        (Some(line), None) => format!("{}:{line}", skipped.source),
-        (None, _) => skipped.source.clone(),
+    let Some(line) = skipped.line else { return skipped.source.clone() };
+    let place = format!("{}:{line}", skipped.source);
+    match &skipped.id {
+        Some(id) if *id != place => format!("{place} ({id})"),
+        _ => place,
     }
 }
 
@@ -378,6 +380,15 @@ mod tests {
         assert_eq!((found[1].0.as_ref(), found[1].1.0), ("with the id of an earlier document", 2));
         assert_eq!((found[2].0.as_ref(), found[2].1.0), ("binary", 1));
         assert_eq!(found.len(), 3);
+    }
+
+    #[test]
+    fn an_id_made_of_file_and_line_is_not_repeated() {
+        let mut record = skipped("crawl.warc", Some(13), SkipReason::Binary);
+        record.id = Some("crawl.warc:13".to_owned());
+        assert_eq!(place(&record), "crawl.warc:13");
+        record.id = Some("page 7".to_owned());
+        assert_eq!(place(&record), "crawl.warc:13 (page 7)");
     }
 
     #[test]
