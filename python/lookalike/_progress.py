@@ -40,13 +40,13 @@ def shown(progress: bool | Progress | None) -> Iterator[Progress | None]:
         )
 
 
-def warn(text: str) -> None:
-    """Warns with :class:`RunawayWarning` at the line that called this package. The engine calls it."""
+def warn(text: str, category: type[Warning] = RunawayWarning) -> None:
+    """Warns at the line that called this package. The engine calls it."""
     level = 1
     caller: FrameType | None = sys._getframe()
     while caller is not None and caller.f_globals.get("__name__", "").startswith("lookalike."):
         level, caller = level + 1, caller.f_back
-    warnings.warn(text, RunawayWarning, stacklevel=level)
+    warnings.warn(text, category, stacklevel=level)
 
 
 class _Bar:

@@ -31,7 +31,6 @@ where these do not divide them either, they are decided in rounds over the keep 
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -39,6 +38,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from lookalike import _engine
 from lookalike._options import FILE_OPTIONS, check_options, named, refused, whole_option
+from lookalike._progress import warn
 from lookalike.errors import DocumentError, OptionError
 
 if TYPE_CHECKING:
@@ -259,11 +259,11 @@ def _bands(documents: int, options: dict[str, Any]) -> dict[str, int]:
         accidental = documents * tuned.bands * _BACKGROUND**tuned.rows
         if accidental <= 1 or num_hashes >= _MOST_HASHES:
             if accidental > 1:
-                warnings.warn(
+                warn(
                     f"documents={documents}: signatures of {tuned.num_hashes} values leave each document about "
                     f"{accidental:,.0f} candidates by accident, so that most documents are connected; take a greater "
                     "threshold or larger shingles",
-                    stacklevel=4,
+                    UserWarning,
                 )
             return {"num_hashes": tuned.num_hashes, "bands": tuned.bands, "rows": tuned.rows}
         num_hashes += 16

@@ -576,6 +576,16 @@ def test_bands_are_chosen_for_the_documents(documents: int, threshold: float, ch
     assert tuple(parameters[name] for name in ("num_hashes", "bands", "rows")) == chosen
 
 
+def test_warnings_name_the_line_that_called_the_package() -> None:
+    """As deep as a call comes: ``lookalike.spark`` plans inside of its own functions."""
+    inner: dict[str, Any] = {"__name__": "lookalike.spark._find"}
+    exec("def outer(plan): return inner(plan)\ndef inner(plan): return plan(threshold=0.5, documents=10**9)", inner)
+    for plan in (stages.plan, lambda **_: inner["outer"](stages.plan)):
+        with pytest.warns(UserWarning, match="candidates by accident") as caught:
+            plan(threshold=0.5, documents=10**9)
+        assert caught[0].filename == __file__
+
+
 def test_one_machine_with_the_same_bands_has_the_same_groups() -> None:
     rows = corpus(150)
     parameters = stages.plan(threshold=0.7, documents=10**11).parameters
