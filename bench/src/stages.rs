@@ -8,6 +8,7 @@ use crate::options::{BenchError, BenchOptions};
 use crate::table::TextTable;
 use lookalike::core::band::bucket_keys;
 use lookalike::core::candidate::{BandIndex, BandScratch, group_equal_keys};
+use lookalike::core::hash::SplitMix64;
 use lookalike::core::kernel::Kernel;
 use lookalike::core::params::{Params, ParamsBuilder, Scheme, ShingleRule, Unit};
 use lookalike::core::shingle::Shingler;
@@ -120,6 +121,7 @@ pub(crate) fn stages(
         read_all(file, &ReadOptions::default(), &mut sink).map_or(0, |()| sink.0)
     })?;
     text_stages(&mut bench, &texts, &Amount::Bytes(size))?;
+    signature_stages(&mut bench)?;
     later_stages(&mut bench, &texts)?;
     twelve_thousand(&mut bench)?;
     println!(
@@ -216,6 +218,27 @@ fn sign_stage(
         });
         first.sum()
     })
+}
+
+/// Shingle hashes to signatures: per kernel and number of shingles of a document.
+fn signature_stages(bench: &mut StageBench) -> Result<(), BenchError> {
+    let mut random = SplitMix64::new(1);
+    let hashes: Vec<u32> = (0..1_000_000).map(|_| random.next_u32()).collect();
+    let each = Amount::Units(hashes.len(), "shingle");
+    for kernel in Kernel::available().into_iter().rev() {
+        let mut signer = Signer::with_kernel(Scheme::FastSimilarity, 128, 1, kernel);
+        for length in [20, 100, 350, 1_000, 20_000] {
+            let name = format!("{length} shingles → signature of 128, {kernel}");
+            bench.stage(&name, &each, || {
+                let first = hashes.chunks(length).map(|hashes| {
+                    let signature = signer.sign(hashes);
+                    u64::from(signature.first().copied().unwrap_or_default())
+                });
+                first.sum()
+            })?;
+        }
+    }
+    Ok(())
 }
 
 /// Signatures to bucket keys, keys to buckets, sets to overlaps.

@@ -13,6 +13,9 @@ use crate::params::Scheme;
 /// Shingles computed side by side.
 const BLOCK: usize = 32;
 const _: () = assert!(BLOCK <= PAD, "the last block must fit the padding");
+/// The most hash functions that are computed one by one, with shingles side by side. Of functions
+/// side by side, those that no value needs are wasted.
+pub(super) const FEW: usize = 8;
 /// Signature values whose minima stay in registers together.
 const LANES: usize = 64;
 
@@ -92,9 +95,16 @@ fn fill_empty(parameters: &HashParameters, shingles: &[u32], out: &mut [u32]) {
             return;
         }
         let mut least = [u32::MAX; GROUP];
-        for &x in shingles {
-            for lane in 0..GROUP {
-                least[lane] = least[lane].min((x ^ b[lane]).wrapping_mul(a[lane]));
+        if filled <= FEW {
+            for lane in 0..filled {
+                let hashes = shingles.iter().map(|x| (x ^ b[lane]).wrapping_mul(a[lane]));
+                least[lane] = hashes.fold(u32::MAX, u32::min);
+            }
+        } else {
+            for &x in shingles {
+                for lane in 0..GROUP {
+                    least[lane] = least[lane].min((x ^ b[lane]).wrapping_mul(a[lane]));
+                }
             }
         }
         for lane in 0..filled {

@@ -180,8 +180,33 @@ fn sketches_agree() {
         let parameters = parameters(Scheme::FastSimilarity, num_hashes, num_hashes as u64);
         let mut expected = vec![0; HashParameters::padded(num_hashes)];
         let mut got = expected.clone();
-        for n in [0, 1, 2, 15, 16, 17, 50, 300, 1_000, 6 * num_hashes + 5, 20_011] {
+        for n in [0, 1, 2, 15, 16, 17, 50, 300, 1_000, 32 * num_hashes + 5, 20_011] {
             let shingles: Vec<u32> = (0..n).map(|_| random.next_u32()).collect();
+            scalar.sketch(&parameters, &shingles, &mut expected);
+            for kernel in Kernel::available() {
+                kernel.sketch(&parameters, &shingles, &mut got);
+                assert_eq!(got[..num_hashes], expected[..num_hashes], "{kernel} {num_hashes} {n}");
+            }
+        }
+    }
+}
+
+#[test]
+fn sketches_agree_where_a_hash_is_the_greatest() {
+    let scalar = Kernel::named("scalar").unwrap();
+    let mut random = SplitMix64::new(19);
+    for num_hashes in [16, 128, 512] {
+        let parameters = parameters(Scheme::FastSimilarity, num_hashes, 7);
+        let (a, b) = parameters.rounds[0];
+        // Newton's iteration: each step doubles the low bits that are right.
+        let inverse = (0..5).fold(a, |x, _| x.wrapping_mul(2_u32.wrapping_sub(a.wrapping_mul(x))));
+        let greatest = inverse.wrapping_mul(u32::MAX) ^ b;
+        assert_eq!((greatest ^ b).wrapping_mul(a), u32::MAX);
+        let mut expected = vec![0; HashParameters::padded(num_hashes)];
+        let mut got = expected.clone();
+        for n in [0, 1, 20, 40 * num_hashes] {
+            let mut shingles: Vec<u32> = (0..n).map(|_| random.next_u32()).collect();
+            shingles.insert(n / 2, greatest);
             scalar.sketch(&parameters, &shingles, &mut expected);
             for kernel in Kernel::available() {
                 kernel.sketch(&parameters, &shingles, &mut got);
