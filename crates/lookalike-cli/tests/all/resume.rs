@@ -175,7 +175,7 @@ fn killed_at_any_moment_it_ends_with_the_same_bytes() {
     let mut kills = 0;
     let scenarios = scenarios();
     let expected: Vec<_> = scenarios.iter().map(|scenario| scenario.expected(&place)).collect();
-    let enough = if is_soak() { 200 } else { 20 };
+    let enough = if is_soak() { 200 } else { 10 };
     while kills < enough {
         for (scenario, (expected, time)) in scenarios.iter().zip(&expected) {
             kills += kill_and_resume(scenario, &place, expected, *time, &mut random);

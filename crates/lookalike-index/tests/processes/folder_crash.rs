@@ -12,6 +12,7 @@ use lookalike_index::index::Access;
 use lookalike_index::memory::MemoryBackend;
 use lookalike_index::settings::StoredContent;
 use lookalike_index::sqlite::{self, Tuning};
+use lookalike_test_support::is_soak;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -178,11 +179,11 @@ fn kill_writers(store: StoredContent, rounds: u64) {
 
 #[test]
 fn what_was_acknowledged_outlives_a_kill() {
-    kill_writers(StoredContent::Sets, 300);
+    kill_writers(StoredContent::Sets, if is_soak() { 300 } else { 60 });
 }
 
 /// The same with originals and versions.
 #[test]
 fn what_was_acknowledged_of_an_archive_outlives_a_kill() {
-    kill_writers(StoredContent::Originals, 100);
+    kill_writers(StoredContent::Originals, if is_soak() { 100 } else { 30 });
 }

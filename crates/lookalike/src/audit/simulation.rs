@@ -11,8 +11,12 @@ use lookalike_core::params::Measure;
 use lookalike_core::verify::Overlap;
 use lookalike_test_support::is_soak;
 
-const AUDITS: u64 = 1_000;
 const CONFIDENCE: f64 = 0.95;
+
+/// Samples that are drawn of one population.
+fn audits() -> u64 {
+    if is_soak() { 1_000 } else { 250 }
+}
 
 /// A collection by its true pairs, each in a range of similarity and found or not.
 struct Population {
@@ -114,18 +118,18 @@ impl Population {
             interval.low <= truth + 1e-12 && truth - 1e-12 <= interval.high
         };
         let (mut overall, mut within) = (0, 0);
-        for seed in 0..AUDITS {
+        for seed in 0..audits() {
             let audit = self.audit(sample, seed);
             overall += u64::from(holds(audit.overall.interval, whole));
             within += u64::from(holds(audit.ranges[2].figures.interval, range));
         }
-        (overall as f64 / AUDITS as f64, within as f64 / AUDITS as f64)
+        (overall as f64 / audits() as f64, within as f64 / audits() as f64)
     }
 }
 
 /// The stated rate, less three standard deviations of a share of that many audits.
 fn least() -> f64 {
-    CONFIDENCE - 3.0 * (CONFIDENCE * (1.0 - CONFIDENCE) / AUDITS as f64).sqrt()
+    CONFIDENCE - 3.0 * (CONFIDENCE * (1.0 - CONFIDENCE) / audits() as f64).sqrt()
 }
 
 #[test]
