@@ -139,7 +139,7 @@ fn test(root: &Path, stages: &mut Stages, variables: TestVariables) -> Result<()
         stages.run("examples", |counts| cargo_tests(root, &examples, counts))
     };
     let Some(package) = python::install_if_possible(root, stages)? else { return tests(stages) };
-    package.beside_clusters(root, stages, variables, |stages| {
+    package.next_to_clusters(root, stages, variables, |stages| {
         tests(stages)?;
         package.test(root, stages, variables)
     })

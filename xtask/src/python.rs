@@ -57,7 +57,7 @@ pub(crate) struct InstalledPackage {
 pub(crate) fn run(root: &Path, stages: &mut Stages) -> Result<(), String> {
     let environment = stages.run("packages for Python", |_| Environment::new(root))?;
     let package = install(root, environment, stages)?;
-    package.beside_clusters(root, stages, &[], |stages| package.test(root, stages, &[]))
+    package.next_to_clusters(root, stages, &[], |stages| package.test(root, stages, &[]))
 }
 
 /// Builds and installs the package; `None`, and a word about it, where Python or its packages are
@@ -222,7 +222,7 @@ impl InstalledPackage {
     ///
     /// # Errors
     /// Those of `others`, or a test on a cluster fails.
-    pub(crate) fn beside_clusters(
+    pub(crate) fn next_to_clusters(
         &self,
         root: &Path,
         stages: &mut Stages,

@@ -180,7 +180,9 @@ fn sketches_agree() {
         let parameters = parameters(Scheme::FastSimilarity, num_hashes, num_hashes as u64);
         let mut expected = vec![0; HashParameters::padded(num_hashes)];
         let mut got = expected.clone();
-        for n in [0, 1, 2, 15, 16, 17, 50, 300, 1_000, 32 * num_hashes + 5, 20_011] {
+        for n in
+            [0, 1, 2, 15, 16, 17, 50, 300, 1_000, 6 * num_hashes + 5, 32 * num_hashes + 5, 20_011]
+        {
             let shingles: Vec<u32> = (0..n).map(|_| random.next_u32()).collect();
             scalar.sketch(&parameters, &shingles, &mut expected);
             for kernel in Kernel::available() {

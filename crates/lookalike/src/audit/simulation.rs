@@ -127,9 +127,10 @@ impl Population {
     }
 }
 
-/// The stated rate, less three standard deviations of a share of that many audits.
+/// The stated rate, less three standard deviations of a share of 1,000 audits; of fewer, the same
+/// is asked for.
 fn least() -> f64 {
-    CONFIDENCE - 3.0 * (CONFIDENCE * (1.0 - CONFIDENCE) / audits() as f64).sqrt()
+    CONFIDENCE - 3.0 * (CONFIDENCE * (1.0 - CONFIDENCE) / 1_000.0).sqrt()
 }
 
 #[test]
