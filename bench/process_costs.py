@@ -93,6 +93,10 @@ class Cost:
     def total(self) -> float:
         return sum(self.seconds.values())
 
+    def by_kind(self) -> str:
+        """The CPU seconds of each kind of process, as text."""
+        return ", ".join(f"{kind} {seconds:.1f}" for kind, seconds in sorted(self.seconds.items()) if seconds >= 0.05)
+
 
 @contextlib.contextmanager
 def measured(cost: list[Cost]) -> Iterator[None]:
@@ -122,7 +126,6 @@ def measured(cost: list[Cost]) -> Iterator[None]:
 
 
 def report(name: str, cost: Cost, stages: dict[str, float]) -> None:
-    kinds = ", ".join(f"{kind} {seconds:.1f}" for kind, seconds in sorted(cost.seconds.items()) if seconds >= 0.05)
-    print(f"{name}: {cost.total:.1f} CPU s ({kinds}), {cost.wall:.1f} s of wall; peak of a Python process {cost.python_peak:.0f} MB")
+    print(f"{name}: {cost.total:.1f} CPU s ({cost.by_kind()}), {cost.wall:.1f} s of wall; peak of a Python process {cost.python_peak:.0f} MB")
     if stages:
         print("Wall seconds by stage: " + ", ".join(f"{stage} {seconds:.1f}" for stage, seconds in stages.items()))

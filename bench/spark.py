@@ -194,7 +194,10 @@ def killed(spark: Any, args: argparse.Namespace, place: Path, expected: bytes, u
     if not flag.exists():
         sys.exit(f"no executor was killed in {task}")
     compare(f"Spark, an executor killed in {task} (stage {stage.stage})", joined(place / f"after-{task}"), expected)
-    print(f"{costs[0].total:.1f} CPU s, {costs[0].total / usual.total:.2f} times those of the run before.", flush=True)
+    print(
+        f"{costs[0].total:.1f} CPU s ({costs[0].by_kind()}), {costs[0].total / usual.total:.2f} times those of the run before.",
+        flush=True,
+    )
     run_once(spark, args, place / f"warm-after-{task}").release()
 
 
