@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -42,3 +45,18 @@ def program() -> str:
     if path is None:
         pytest.skip("LOOKALIKE_PROGRAM does not say where the binary is; run cargo x python")
     return path
+
+
+@pytest.fixture(scope="session")
+def check_types(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], None]:
+    """Has mypy check a file; what it knows of the libraries serves all tests. A process of its own, since what
+    mypy leaves in this one is looked at by each collection of garbage."""
+    pytest.importorskip("mypy", reason="mypy checks the types")
+    options = ["--strict", "--allow-empty-bodies", "--disable-error-code=empty-body", "--follow-imports=silent"]
+    command = [sys.executable, "-m", "mypy", *options, "--cache-dir", str(tmp_path_factory.mktemp("mypy"))]
+
+    def check(file: Path) -> None:
+        done = subprocess.run([*command, str(file)], capture_output=True, text=True)
+        assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
+
+    return check

@@ -119,7 +119,7 @@ class SparkCluster:
             "SPARK_DAEMON_JAVA_OPTS": " ".join([_SHORT_LIVED, *(f"-D{key}={value}" for key, value in service.items())]),
             "SPARK_LOCAL_DIRS": ",".join(str(self.folder / f"local-{place}") for place in places),
         }
-        command = [str(self._program), f"org.apache.spark.deploy.{kind}", "--host", "127.0.0.1", *arguments]
+        command = [*_UNTIL_WE_END, str(self._program), f"org.apache.spark.deploy.{kind}", "--host", "127.0.0.1", *arguments]
         with (self.folder / f"{name}.log").open("wb") as log:
             # A group of its own, so that executors end with their worker.
             process = subprocess.Popen(command, stdout=log, stderr=log, env=environment, start_new_session=True)
@@ -158,6 +158,8 @@ class SparkCluster:
         return builder.getOrCreate()
 
 
+#: A program of Linux that ends what it starts when this process ends, also one that is killed.
+_UNTIL_WE_END = ["setpriv", "--pdeathsig", "TERM"] if shutil.which("setpriv") else []
 #: The name of the service of shuffled rows.
 _SERVICE = "shuffle"
 _ENVIRONMENT = {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}

@@ -45,11 +45,9 @@ def test_sparse_rows_are_the_lowest_bits(bits: int) -> None:
     rows = SignatureTransformer(num_hashes=48, bits=bits).fit_transform(DOCS)
     assert isinstance(rows, csr_matrix) and rows.has_sorted_indices
     assert (rows.shape, rows.dtype, rows.nnz) == ((120, 48 << bits), numpy.float64, 120 * 48)
-    expected = numpy.zeros(rows.shape)
-    for row, values in enumerate(dense.tolist()):
-        for place, value in enumerate(values):
-            expected[row, (place << bits) + value % 2**bits] = 1.0
-    assert (rows.toarray() == expected).all()
+    columns = [(place << bits) + value % 2**bits for values in dense.tolist() for place, value in enumerate(values)]
+    assert rows.indptr.tolist() == list(range(0, rows.nnz + 1, 48))
+    assert rows.indices.tolist() == columns and (rows.data == 1.0).all()
 
 
 def test_products_and_distances_are_the_similarities_in_the_mean() -> None:

@@ -73,7 +73,8 @@ SOAK_CASES: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("case", CASES + (SOAK_CASES if IS_SOAK else []))
+@slow
+@pytest.mark.parametrize("case", CASES + SOAK_CASES)
 def test_options_and_partitions(spark: Any, tmp_path: Path, case: dict[str, Any]) -> None:
     rows = corpus(250, seed=3)
     random.Random(1).shuffle(rows)
@@ -87,7 +88,7 @@ def test_runs_without_signatures(spark: Any, tmp_path: Path, case: dict[str, Any
 
 
 #: Kinds of skew with what a task holds; where that is little, components are decided in rounds.
-SKEWED: list[tuple[str, int]] = [("copies", 2 << 30), ("chains", 2 << 30)]
+SKEWED: list[tuple[str, int]] = [("copies", 2 << 30)]
 SOAK_SKEWED: list[tuple[str, int]] = [
     (kind, memory) for kind in ("copies", "forms", "chains", "bucket") for memory in (2 << 30, 200_000)
 ]
@@ -150,7 +151,8 @@ def test_a_template_falls_apart_by_rare_shingles(spark: Any, tmp_path: Path) -> 
     assert lookalike.find(rows, **options).counts["candidates"] == 90
 
 
-@pytest.mark.parametrize("kind", ["chains", "edits"] if IS_SOAK else ["chains"])
+@slow
+@pytest.mark.parametrize("kind", ["chains", "edits"])
 def test_a_graph_larger_than_a_task(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
@@ -162,7 +164,7 @@ def test_a_graph_larger_than_a_task(
     options: dict[str, Any] = {"threshold": 0.7, "shingle": "words:3", "partitions": 5, "groups": 1}
     if kind == "chains":
         monkeypatch.setattr(_connect, "edge_limit", lambda _: 500)
-        compare(spark, tmp_path / "run", skewed(kind, 3_000 if IS_SOAK else 80), **options)
+        compare(spark, tmp_path / "run", skewed(kind, 3_000), **options)
     else:
         monkeypatch.setattr(_star_rounds, "LEAST_EDGE_BYTES", 0)
         options |= {"threshold": 0.6, "task_memory": 3_000, "same_work": False, "checkpoint": str(tmp_path / "checkpoint")}
@@ -170,6 +172,7 @@ def test_a_graph_larger_than_a_task(
     assert calls
 
 
+@slow
 def test_one_machine_with_the_bands_for_many_documents_has_the_same_groups(spark: Any, tmp_path: Path) -> None:
     import lookalike.spark
 
@@ -184,6 +187,7 @@ def test_one_machine_with_the_bands_for_many_documents_has_the_same_groups(spark
     assert joined(tmp_path / "groups") == (tmp_path / "one.csv").read_bytes()
 
 
+@slow
 def test_components_are_not_decided_in_rounds(spark: Any) -> None:
     with pytest.raises(OptionError, match="task_memory allows 9000"):
         _spark_find(spark, large("edits", 120), task_memory=9_000, threshold=0.6, shingle="words:3", group="components")
@@ -502,7 +506,8 @@ SMALL_DISKS = {
 }
 
 
-@pytest.mark.parametrize("where", SMALL_DISKS if IS_SOAK else ["one process"])
+@slow
+@pytest.mark.parametrize("where", SMALL_DISKS)
 def test_a_worker_without_space_is_one_error(tmp_path: Path, where: str) -> None:
     """The disk of each worker has 3 MB; the keys take 14 MB."""
     session, disks = SMALL_DISKS[where]

@@ -294,14 +294,8 @@ impl DocumentChecker<'_> {
         let id = [id_key(record.id.as_bytes())];
         let mut found = 0;
         if let Some(segment) = self.view.segments.iter().find(holds) {
-            for (list, keys) in [(PostingList::Bands, &self.keys[..]), (PostingList::Ids, &id)] {
-                let mut before = None;
-                segment.find(list, keys, |at, other| {
-                    let is_new = other == number && before != Some(at);
-                    found += usize::from(is_new);
-                    before = if is_new { Some(at) } else { before };
-                })?;
-            }
+            found += segment.count_of(PostingList::Bands, &self.keys, number)?;
+            found += segment.count_of(PostingList::Ids, &id, number)?;
         }
         let is_whole = found == self.keys.len() + id.len();
         Ok((!is_whole).then(|| ("its postings are not all there".to_owned(), true)))

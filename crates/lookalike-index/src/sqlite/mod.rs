@@ -33,6 +33,7 @@ mod merge_scheduler;
 mod merge_signal;
 mod originals;
 mod posting;
+mod posting_cursor;
 mod posting_view;
 mod read_connection;
 mod record_reader;

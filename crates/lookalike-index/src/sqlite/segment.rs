@@ -10,7 +10,9 @@ use super::layout::{
     BLOCK, CHECKSUM, COUNT, NUMBERS, PER_BLOCK, PLACE, SegmentHeader, checksum, u32_at, u64_at,
 };
 use super::posting::{Posting, PostingList, guess, lower_bound};
+use super::posting_cursor::PostingCursor;
 use crate::error::IndexError;
+use std::cmp::Ordering::{Equal, Greater, Less};
 use std::fs::File;
 use std::hint::black_box;
 use std::io::{self, ErrorKind};
@@ -20,8 +22,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Keys that are looked up together.
 const KEYS_AT_ONCE: usize = 16;
-/// Blocks that a cursor reads at a time.
-const READ_AHEAD: usize = 16;
 
 /// The row of a segment in the catalogue.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -192,18 +192,70 @@ impl Segment {
         Ok(())
     }
 
+    /// How many of the keys a document has a posting of, in O(log n) for each key, also where all
+    /// documents have it.
+    ///
+    /// # Errors
+    /// [`IndexError::Damaged`] for a damaged block.
+    pub(super) fn count_of(
+        &self,
+        list: PostingList,
+        keys: &[u64],
+        number: u32,
+    ) -> Result<usize, IndexError> {
+        let blocks = self.blocks(list);
+        let mut block = BlockBuffer { index: None, bytes: [0; BLOCK] };
+        let mut found = 0;
+        for key in keys {
+            found += usize::from(self.holds(blocks, (*key, number), &mut block)?);
+        }
+        Ok(found)
+    }
+
+    fn holds(
+        &self,
+        blocks: BlockRange,
+        posting: Posting,
+        read: &mut BlockBuffer,
+    ) -> Result<bool, IndexError> {
+        let (first, end) = self.blocks_with(blocks, posting.0);
+        // The last block that does not begin behind the posting is the one that may have it.
+        let (mut low, mut high) = (first, end);
+        while low < high {
+            let middle = low.midpoint(high);
+            if posting_at(self.block(blocks.start + middle, read)?, 0) <= posting {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        let Some(block) = low.checked_sub(1).filter(|block| *block >= first) else {
+            return Ok(false);
+        };
+        let bytes = self.block(blocks.start + block, read)?;
+        let (mut low, mut high) = (0, blocks.held(block));
+        while low < high {
+            let middle = low.midpoint(high);
+            match posting_at(bytes, middle).cmp(&posting) {
+                Equal => return Ok(true),
+                Less => low = middle + 1,
+                Greater => high = middle,
+            }
+        }
+        Ok(false)
+    }
+
+    /// The blocks of a list that may have a key, and the first one behind them.
+    fn blocks_with(&self, blocks: BlockRange, key: u64) -> (usize, usize) {
+        let first = self.first_block(blocks, key);
+        let fences = &self.fences[blocks.start..blocks.start + blocks.count];
+        (first, first + fences[first..].partition_point(|fence| *fence <= key))
+    }
+
     /// All postings of a list, from the least key on.
     pub(super) fn cursor(segment: &Arc<Self>, list: PostingList) -> PostingCursor {
         let BlockRange { start, count, .. } = segment.blocks(list);
-        let segment = Arc::clone(segment);
-        PostingCursor {
-            segment,
-            block: start,
-            end: start + count,
-            at: 0,
-            first: 0,
-            ahead: Vec::new(),
-        }
+        PostingCursor::new(Arc::clone(segment), start..start + count)
     }
 
     /// Compares every block with its checksum again, and checks the order of keys.
@@ -271,12 +323,12 @@ impl Segment {
     }
 
     /// Reads consecutive blocks.
-    fn read(&self, index: usize, bytes: &mut [u8]) -> Result<(), IndexError> {
+    pub(super) fn read(&self, index: usize, bytes: &mut [u8]) -> Result<(), IndexError> {
         read_at(&self.file, &self.path, bytes, Self::offset(index))
     }
 
     /// Compares a block with its checksum if that was not done yet.
-    fn check_once(&self, index: usize, bytes: &[u8; BLOCK]) -> Result<(), IndexError> {
+    pub(super) fn check_once(&self, index: usize, bytes: &[u8; BLOCK]) -> Result<(), IndexError> {
         let (word, bit) = (&self.verified[index / 64], 1 << (index % 64));
         if word.load(Ordering::Relaxed) & bit == 0 {
             self.check_block(index, bytes)?;
@@ -309,6 +361,11 @@ impl Segment {
     }
 }
 
+/// A posting of a block.
+fn posting_at(bytes: &[u8; BLOCK], at: usize) -> Posting {
+    (u64_at(bytes, 8 * at), u32_at(bytes, NUMBERS + 4 * at))
+}
+
 /// A block that was read.
 struct BlockBuffer {
     index: Option<usize>,
@@ -329,70 +386,6 @@ impl BlockRange {
     /// Number of postings of a block: all but the last are full.
     fn held(&self, block: usize) -> usize {
         (self.postings - block * PER_BLOCK).min(PER_BLOCK)
-    }
-}
-
-/// A cursor over a list of a segment.
-pub(super) struct PostingCursor {
-    segment: Arc<Segment>,
-    block: usize,
-    end: usize,
-    at: usize,
-    /// Blocks that were read, and the number of the first of them.
-    first: usize,
-    ahead: Vec<[u8; BLOCK]>,
-}
-
-impl PostingCursor {
-    /// Appends the next postings with keys up to `most`, without those of dead documents; returns
-    /// their number including these.
-    ///
-    /// # Errors
-    /// [`IndexError::Damaged`] for a damaged block.
-    pub(super) fn take_up_to(
-        &mut self,
-        most: u64,
-        is_dead: impl Fn(u32) -> bool,
-        out: &mut Vec<Posting>,
-    ) -> Result<u64, IndexError> {
-        let mut taken = 0;
-        while self.block < self.end {
-            let block = self.read_ahead()?;
-            let bytes = &self.ahead[block];
-            // At most `PER_BLOCK`: the block is checked.
-            let held = u32_at(bytes, COUNT) as usize;
-            while self.at < held {
-                let key = u64_at(bytes, 8 * self.at);
-                if key > most {
-                    return Ok(taken);
-                }
-                let number = u32_at(bytes, NUMBERS + 4 * self.at);
-                if !is_dead(number) {
-                    out.push((key, number));
-                }
-                self.at += 1;
-                taken += 1;
-            }
-            self.block += 1;
-            self.at = 0;
-        }
-        Ok(taken)
-    }
-
-    /// Reads the next block and some after it; returns the position of the next block in `ahead`.
-    fn read_ahead(&mut self) -> Result<usize, IndexError> {
-        if !(self.first..self.first + self.ahead.len()).contains(&self.block) {
-            let count = READ_AHEAD.min(self.end - self.block);
-            self.first = self.block;
-            self.ahead.clear();
-            let mut blocks = vec![[0; BLOCK]; count];
-            self.segment.read(self.block, blocks.as_flattened_mut())?;
-            for (at, block) in blocks.iter().enumerate() {
-                self.segment.check_once(self.block + at, block)?;
-            }
-            self.ahead = blocks;
-        }
-        Ok(self.block - self.first)
     }
 }
 
@@ -483,7 +476,15 @@ mod tests {
             for (list, postings) in PostingList::BOTH.into_iter().zip(lists) {
                 let mut found = Vec::new();
                 segment.find(list, &keys, |at, number| found.push((keys[at], number))).unwrap();
-                prop_assert_eq!(found, postings);
+                prop_assert_eq!(&found, &postings);
+                for (key, number) in postings {
+                    let count = |keys: &[u64], number| segment.count_of(list, keys, number);
+                    prop_assert_eq!(count(&keys, number).unwrap(), 1);
+                    prop_assert_eq!(count(&[key], number).unwrap(), 1);
+                    prop_assert_eq!(count(&[key ^ 1], number).unwrap(), 0);
+                }
+                let absent = found.len() as u32;
+                prop_assert_eq!(segment.count_of(list, &keys, absent).unwrap(), 0);
             }
             segment.verify().unwrap();
         }
