@@ -8,8 +8,8 @@
 //! dozen lines. None has been compared (November 2026).
 
 use super::posting::{Posting, PostingList};
+use super::posting_cursor::PostingCursor;
 use super::posting_view::PostingView;
-use super::segment::Segment;
 use crate::error::IndexError;
 
 /// The filter is built when this many times the look-ups reach the number of documents.
@@ -68,7 +68,7 @@ impl BloomFilter {
         let mut filter = Self::new(room);
         let mut postings: Vec<Posting> = Vec::new();
         for segment in &view.segments {
-            let mut cursor = Segment::cursor(segment, PostingList::Ids);
+            let mut cursor = PostingCursor::new(segment, PostingList::Ids);
             let pieces = segment.documents().div_ceil(BATCH).max(1);
             for piece in 1..=pieces {
                 let end = (u128::from(piece) << 64) / u128::from(pieces);

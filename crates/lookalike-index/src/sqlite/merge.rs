@@ -89,7 +89,8 @@ impl<'a> SegmentMerge<'a> {
 
     fn begin_list(&mut self, list: PostingList) {
         self.list = list;
-        self.cursors = self.segments.iter().map(|segment| Segment::cursor(segment, list)).collect();
+        self.cursors =
+            self.segments.iter().map(|segment| PostingCursor::new(segment, list)).collect();
         self.pieces = self.postings_of(list).div_ceil(BATCH).max(1);
         self.done = 0;
     }

@@ -1,7 +1,7 @@
 //! All postings of a list of a segment, in order, for merging.
 
 use super::layout::{BLOCK, COUNT, NUMBERS, u32_at, u64_at};
-use super::posting::Posting;
+use super::posting::{Posting, PostingList};
 use super::segment::Segment;
 use crate::error::IndexError;
 use std::ops::Range;
@@ -22,9 +22,10 @@ pub(super) struct PostingCursor {
 }
 
 impl PostingCursor {
-    /// A cursor over all postings of some blocks.
-    pub(super) fn new(segment: Arc<Segment>, blocks: Range<usize>) -> Self {
-        let Range { start: block, end } = blocks;
+    /// A cursor over all postings of a list.
+    pub(super) fn new(segment: &Arc<Segment>, list: PostingList) -> Self {
+        let Range { start: block, end } = segment.blocks_of(list);
+        let segment = Arc::clone(segment);
         Self { segment, block, end, at: 0, first: 0, ahead: Vec::new() }
     }
 

@@ -10,14 +10,13 @@ use super::layout::{
     BLOCK, CHECKSUM, COUNT, NUMBERS, PER_BLOCK, PLACE, SegmentHeader, checksum, u32_at, u64_at,
 };
 use super::posting::{Posting, PostingList, guess, lower_bound};
-use super::posting_cursor::PostingCursor;
 use crate::error::IndexError;
 use std::cmp::Ordering::{Equal, Greater, Less};
 use std::fs::File;
 use std::hint::black_box;
 use std::io::{self, ErrorKind};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Keys that are looked up together.
@@ -252,10 +251,10 @@ impl Segment {
         (first, first + fences[first..].partition_point(|fence| *fence <= key))
     }
 
-    /// All postings of a list, from the least key on.
-    pub(super) fn cursor(segment: &Arc<Self>, list: PostingList) -> PostingCursor {
-        let BlockRange { start, count, .. } = segment.blocks(list);
-        PostingCursor::new(Arc::clone(segment), start..start + count)
+    /// The blocks of a list.
+    pub(super) fn blocks_of(&self, list: PostingList) -> Range<usize> {
+        let BlockRange { start, count, .. } = self.blocks(list);
+        start..start + count
     }
 
     /// Compares every block with its checksum again, and checks the order of keys.
