@@ -58,9 +58,16 @@ pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> Handle
     let beginning = parameters.number("beginning", beginning::MOST, 0)?;
     let filter = GroupFilter::read(&parameters)?;
     let right = right(&request);
+    let (categories, category) =
+        (Arc::clone(&app.categories), filter.category().map(str::to_owned));
     let look = move |worker: &mut PoolWorker| {
         document_groups::check_threshold(&worker.index, threshold)?;
-        Ok(worker.index.snapshot()?.version())
+        let mut snapshot = worker.index.snapshot()?;
+        // Nobody waits for a computation to learn that there is no such category.
+        if let Some(path) = category {
+            category_cache::named(categories.for_answer(&mut *snapshot)?.as_ref(), &path)?;
+        }
+        Ok(snapshot.version())
     };
     let version = app.pool.run(look).await?;
     let (found, stale) = match cursor {

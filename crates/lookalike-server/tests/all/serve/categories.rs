@@ -175,6 +175,7 @@ fn groups_are_those_of_a_category() {
     assert_eq!(keepers("category=none&search=kitten"), [""; 0]);
     assert_eq!(keepers(&format!("category={topic}&search=harbour")), ["ship-a"]);
     client.get("/v1/groups?category=99").problem(404, "unknown-category");
+    client.get("/v1/groups?threshold=0.71&category=99").problem(404, "unknown-category");
     // A page at a time.
     let first = settled(&served, &format!("category={topic}&limit=1"));
     assert_eq!(first["groups"][0]["keeper"]["id"], "ship-a");
@@ -202,6 +203,8 @@ fn without_categories_there_are_none() {
     assert_eq!(tree, json!({ "categories": [], "model": null, "without_category": 0 }));
     settled(&served, "");
     client.get("/v1/groups?category=1").problem(404, "unknown-category");
+    // Before the groups of a threshold that nobody asked for are computed.
+    client.get("/v1/groups?threshold=0.71&category=1").problem(404, "unknown-category");
     assert!(client.get("/v1/documents/a").ok(200).get("category").is_none());
     let refused = client.get("/v1/documents?category=1").problem(404, "unknown-category");
     assert!(refused["detail"].as_str().unwrap().contains("lookalike index categorise"));
