@@ -19,7 +19,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from lookalike import _engine
-from lookalike.stages import Plan, documents_of, import_arrow, sides_of
+from lookalike._arrow_values import import_arrow, read_table
+from lookalike.stages import Plan, documents_of, sides_of
 
 if TYPE_CHECKING:
     import pyarrow
@@ -57,7 +58,7 @@ def draw(
     plan.check()
     for documents, reference in _documents(plan, batches):
         drawn = _engine.draw(documents, reference, dict(plan.options), seed, limit)
-        yield from import_arrow().table(drawn).to_batches()
+        yield from read_table(drawn).to_batches()
 
 
 @dataclass(frozen=True)

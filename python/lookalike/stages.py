@@ -37,6 +37,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from lookalike import _engine
+from lookalike._arrow_values import flag, import_arrow, number, read_table
 from lookalike._options import FILE_OPTIONS, check_options, named, refused, whole_option
 from lookalike._progress import warn
 from lookalike.errors import DocumentError, OptionError
@@ -269,18 +270,6 @@ def _bands(documents: int, options: dict[str, Any]) -> dict[str, int]:
         num_hashes += 16
 
 
-def import_arrow() -> Any:
-    """The module ``pyarrow``.
-
-    :raises OptionError: it is not installed.
-    """
-    try:
-        import pyarrow
-    except ImportError:
-        raise OptionError("lookalike.stages needs pyarrow: pip install pyarrow") from None
-    return pyarrow
-
-
 def _compute() -> Any:
     import_arrow()
     import pyarrow.compute
@@ -310,7 +299,7 @@ def _rows(table: Any, columns: str) -> Iterator[pyarrow.RecordBatch]:
     """The batches of a table, without empty ones, in the types that engines state for them. An engine
     holds a batch at once, and the pairs of one component may be tens of millions."""
     schema = _schema(columns)
-    rows = import_arrow().table(table).select(schema.names).cast(schema)
+    rows = read_table(table).select(schema.names).cast(schema)
     yield from (batch for batch in rows.to_batches(max_chunksize=_BATCH_ROWS) if batch.num_rows)
 
 
@@ -325,7 +314,7 @@ def nodes(plan: Plan, table: pyarrow.Table, *, reference: bool = False) -> pyarr
     :param table: documents, with the columns of the plan.
     :param reference: whether they are of the reference collection, whose ids are names of their own.
     """
-    return import_arrow().table(_engine.nodes(documents_of(plan, table), reference))["node"]
+    return read_table(_engine.nodes(documents_of(plan, table), reference))["node"]
 
 
 def keys(
@@ -383,14 +372,14 @@ def total(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatc
     for batch in batches:
         pending.append(batch)
         if len(pending) == _PENDING_COUNTERS:
-            pending = pa.table(_engine.total_counters(pa.Table.from_batches(pending))).to_batches()
+            pending = read_table(_engine.total_counters(pa.Table.from_batches(pending))).to_batches()
     if pending:
         yield from _rows(_engine.total_counters(pa.Table.from_batches(pending)), BLOCKS)
 
 
 def empty_counters(plan: Plan) -> bytes:
     """Counters of no document, for :func:`keys`."""
-    rows = import_arrow().table(_engine.CountStage(dict(plan.options), _LOG2_COUNTERS).counters())
+    rows = read_table(_engine.CountStage(dict(plan.options), _LOG2_COUNTERS).counters())
     return bytes(rows["rows"][0].as_py())
 
 
@@ -409,7 +398,7 @@ def places(plan: Plan, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarr
         for reference, table in sides_of(pa.Table.from_batches([batch])):
             if table.num_rows == 0:
                 continue
-            found = pa.table(
+            found = read_table(
                 _engine.places(documents_of(plan, table), dict(plan.options), reference, _whole(table["check"]))
             )
             found = found.append_column("node", table["node"])
@@ -447,7 +436,7 @@ def sides_of(table: Any) -> list[tuple[bool, Any]]:
     if "reference" not in table.column_names:
         return [(False, table)]
     pc = _compute()
-    flags = pc.fill_null(table["reference"], False)
+    flags = pc.fill_null(table["reference"], flag(False))
     return [(False, table.filter(pc.invert(flags))), (True, table.filter(flags))]
 
 
@@ -554,7 +543,8 @@ def decide(
             if end:
                 yield from _decided(plan, table.slice(0, end))
                 # A copy: the batches that were decided are not to stay because of these rows.
-                rest = table.slice(end).take(pa.array(range(table.num_rows - end)))
+                rest = table.slice(end)
+                rest = rest.filter(_compute().is_valid(rest["component"]))
                 pending = rest.combine_chunks().to_batches()
                 size = sum(batch.nbytes for batch in pending)
             if size > task_bytes:
@@ -584,7 +574,7 @@ def decide_unsorted(plan: Plan, rows: pyarrow.Table, *, slice_bytes: int = BATCH
     if rows["component"].null_count:
         raise DocumentError("a row has no component (null); rows are those of labels, joined by node")
     order = pc.sort_indices(rows["component"])
-    flags = _whole(pc.fill_null(rows["reference"], False)) if "reference" in rows.column_names else None
+    flags = _whole(pc.fill_null(rows["reference"], flag(False))) if "reference" in rows.column_names else None
     documents, checks = documents_of(plan, rows), _whole(rows["check"])
     for first, end in pairwise(_slices(rows, documents, order, slice_bytes)):
         taken = order.slice(first, end - first)
@@ -601,11 +591,11 @@ def _slices(rows: Any, documents: Any, order: Any, slice_bytes: int) -> list[int
     """Where slices of whole components begin in an order by component, and where the last ends."""
     pa, pc = import_arrow(), _compute()
     components = _whole(rows["component"]).take(order)
-    sizes = _whole(pa.table(documents.text_bytes())["bytes"]).take(order)
-    begins = pc.add(pc.indices_nonzero(pc.not_equal(components[1:], components[:-1])), 1)
+    sizes = _whole(read_table(documents.text_bytes())["bytes"]).take(order)
+    begins = pc.add(pc.indices_nonzero(pc.not_equal(components[1:], components[:-1])), number(1))
     # The bytes of texts before a component give the number of its slice.
-    slices = pc.divide(pc.cumulative_sum(sizes).take(pc.subtract(begins, 1)), slice_bytes)
-    before = pa.concat_arrays([pa.array([0], pa.int64()), slices])[:-1]
+    slices = pc.divide(pc.cumulative_sum(sizes).take(pc.subtract(begins, number(1))), number(slice_bytes))
+    before = pa.concat_arrays([pa.repeat(number(0), 1), slices])[:-1]
     return [0, *begins.filter(pc.not_equal(slices, before)).to_pylist(), rows.num_rows]
 
 
@@ -639,10 +629,9 @@ def _last_component(components: Any) -> int:
 def _decided(plan: Plan, table: Any) -> Iterator[Any]:
     pa = import_arrow()
     sides = [side for _, side in sides_of(table)]
-    checks = pa.chunked_array([chunk for side in sides for chunk in side["check"].chunks], pa.int64())
+    checks = _whole(pa.chunked_array([chunk for side in sides for chunk in side["check"].chunks], pa.int64()))
     documents = [documents_of(plan, side) for side in sides if side is sides[0] or side.num_rows]
     reference = documents[1] if len(documents) > 1 else None
-    checks = checks.combine_chunks() if len(checks) else pa.array([], pa.int64())
     for rows in _engine.decide(documents[0], reference, dict(plan.options), checks):
         yield from _rows(rows, DECIDED)
 

@@ -17,10 +17,12 @@ import pytest
 
 import lookalike
 from lookalike import stages
-from lookalike._stage_tasks import _runs
+from lookalike._stage_tasks import MEMBER_ORDER, _runs
 from lookalike._task_errors import TaskError, task_errors
 from lookalike.errors import DocumentError, FileError, LookalikeError, OptionError
-from lookalike.spark._tasks import DecideTask, MergeTask, OneFileTask, SameTask, SortedTask, UnsortedDecideTask
+from lookalike.spark._tasks import (
+    ConnectTask, DecideTask, KeyTask, LabelTask, LineTask, MergeTask, OneFileTask, SameTask, SortedTask, UnsortedDecideTask,
+)
 from lookalike.spark._worker import _WorkerTask
 
 
@@ -185,3 +187,74 @@ def test_modules_of_workers_are_no_garbage(name: str, is_worker: bool, tmp_path:
         assert first - 100 < second <= first and first > 1000
     else:
         assert first == second == before
+
+
+#: Runs a task in a new process, on the batches of one file, and prints which modules it has imported.
+RUN_TASK = """
+import pickle, sys
+import pyarrow as pa
+from lookalike.spark._worker import _WorkerTask
+
+task, given, made = sys.argv[1:]
+batches = pa.ipc.open_file(given)
+rows = [batches.get_batch(number) for number in range(batches.num_record_batches)]
+with open(task, "rb") as file:
+    found = list(_WorkerTask(pickle.load(file))(rows))
+with pa.ipc.new_file(made, found[0].schema) as file:
+    for batch in found:
+        file.write_batch(batch)
+print([name for name in ("pandas", "pyspark", "ray") if name in sys.modules])
+"""
+
+
+def test_tasks_do_not_import_pandas(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    pytest.importorskip("pandas")
+
+    def run(task: Any, table: Any) -> Any:
+        paths = [str(tmp_path / f"{type(task).__name__}.{end}") for end in ("task", "given", "made")]
+        Path(paths[0]).write_bytes(pickle.dumps(task))
+        with pa.ipc.new_file(paths[1], table.schema) as file:
+            file.write_table(table, max_chunksize=5)
+        done = subprocess.run([sys.executable, "-c", RUN_TASK, *paths], capture_output=True, text=True)
+        assert (done.stdout, done.returncode) == ("[]\n", 0), f"{type(task).__name__}: {done.stderr}"
+        return pa.ipc.open_file(paths[2]).read_all()
+
+    def of_kind(table: Any, kind: str) -> Any:
+        return table.filter(pa.compute.equal(table["kind"], kind))
+
+    plan = stages.plan()
+    rows = [{"id": f"d{number:02}", "text": f"{number % 3} two three four five six seven"} for number in range(12)]
+    documents = pa.Table.from_pylist(rows)
+    documents = documents.append_column("node", stages.nodes(plan, documents))
+    # A null is a document of the collection.
+    documents = documents.append_column("reference", pa.array([None, *[False] * 8, *[True] * 3]))
+    connected = run(ConnectTask(2, probed=plan.is_probed), run(KeyTask(plan, 2), documents))
+    forest = run(MergeTask(2), of_kind(connected, "edges"))
+    labels = run(LabelTask(), pa.concat_tables([forest, of_kind(connected, "identities")]))
+    joined = documents.join(labels, "node", join_type="inner").sort_by("component")
+    decided = run(DecideTask(plan), joined)
+    assert run(UnsortedDecideTask(plan), joined).num_rows == decided.num_rows
+    members = of_kind(decided, "member").sort_by(list(MEMBER_ORDER))
+    ranged = members.append_column("range", pa.array([0] * members.num_rows, pa.int32()))
+    lines = run(LineTask(plan, offsets={0: 0}), ranged)
+    groups = b"".join(f"{text}\n".encode() for text in lines["value"].to_pylist())
+    assert groups == stages.group_lines(plan, members)
+    assert members.num_rows == 12
+
+
+def test_lines_that_no_row_holds_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    pa = pytest.importorskip("pyarrow")
+    plan = stages.plan()
+    rows = [{"id": f"d{number}", "text": "one two three four five six", "component": 1} for number in range(9)]
+    documents = pa.Table.from_pylist(rows).append_column("check", pa.nulls(9, pa.int64()))
+    decided = pa.Table.from_batches(list(DecideTask(plan)(documents.to_batches())))
+    members = decided.filter(pa.compute.equal(decided["kind"], "member")).sort_by(list(MEMBER_ORDER))
+    batches = members.append_column("range", pa.array([0] * 9, pa.int32())).to_batches()
+    (line,) = list(LineTask(plan, "jsonl", offsets={0: 0})(batches))
+    size = len(line["value"][0].as_py()) + 1
+    monkeypatch.setattr("lookalike.spark._tasks.MOST_BYTES", size)
+    assert list(LineTask(plan, "jsonl", offsets={0: 0})(batches)) == [line]
+    monkeypatch.setattr("lookalike.spark._tasks.MOST_BYTES", size - 1)
+    with pytest.raises(OptionError, match=f'take {size} bytes, and a row of the engine holds {size - 1}; write format="csv"'):
+        list(LineTask(plan, "jsonl", offsets={0: 0})(batches))

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from lookalike.errors import OptionError
+from lookalike.spark._columns import literal_row
 from lookalike.stages import Plan
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ class Checkpoint:
             schema = frame.schema.json()
             frame.write.mode("overwrite").parquet(path)
             check(self._read(path, schema))
-            manifest = self._spark.createDataFrame([(stage, self._plan, schema)], _MANIFEST)
+            manifest = literal_row(self._spark, stage=stage, plan=self._plan, schema=schema)
             manifest.write.mode("overwrite").json(f"{path}.manifest")
         return self._read(path, schema)
 

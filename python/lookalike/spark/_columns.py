@@ -1,4 +1,4 @@
-"""Names of columns, as Spark has them: without case, and quoted wherever they are expressions."""
+"""Columns of Spark: names, which are without case and quoted wherever they are expressions, and literals."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 from lookalike.errors import OptionError
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["ANNOTATIONS", "column", "refuse_annotations"]
+__all__ = ["ANNOTATIONS", "column", "literal_row", "refuse_annotations"]
 
 #: Columns that annotated rows get.
 ANNOTATIONS = ("role", "keeper", "jaccard")
@@ -21,6 +21,14 @@ def column(name: str) -> Any:
 
     quoted = name.replace("`", "``")
     return functions.col(f"`{quoted}`")
+
+
+def literal_row(spark: SparkSession, **texts: str) -> DataFrame:
+    """A frame of one row in one partition. ``createDataFrame`` would start a process of Python on an executor."""
+    from pyspark.sql import functions
+
+    columns = [functions.lit(text).alias(name) for name, text in texts.items()]
+    return spark.range(0, 1, 1, numPartitions=1).select(*columns)
 
 
 def refuse_annotations(df: DataFrame) -> None:

@@ -16,7 +16,7 @@ from lookalike._stage_tasks import MEMBER_ORDER, PAIR_ORDER, RowOrder
 from lookalike._task_errors import task_errors
 from lookalike.errors import DocumentError, DocumentTypeError, OptionError
 from lookalike.spark._checkpoint import Checkpoint
-from lookalike.spark._columns import ANNOTATIONS, column, refuse_annotations
+from lookalike.spark._columns import ANNOTATIONS, column, literal_row, refuse_annotations
 from lookalike.spark._connect import connected, labelled, shingle_counters
 from lookalike.spark._large import SparkRows
 from lookalike.spark._order import OrderedRows, offsets_of
@@ -483,7 +483,7 @@ class _Run:
         lines = self._order.mapped(rows, ranges, order, task, _LINES)
         if header:
             # A union keeps the order of its sides, and of the partitions of each.
-            lines = self.spark.createDataFrame([(header,)], _LINES).coalesce(1).union(lines)
+            lines = literal_row(self.spark, value=header).union(lines)
         write_lines(lines, folder)
 
 

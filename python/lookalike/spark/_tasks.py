@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lookalike import stages
+from lookalike._arrow_values import MOST_BYTES, number, text
 from lookalike._row_operations import RowTask
 from lookalike._stage_tasks import NO_LIMIT, RowOrder, by_range
 from lookalike.errors import OptionError
@@ -36,8 +37,6 @@ _LINE_ROWS = 1 << 16
 _SORTED_ROWS = 1 << 12
 #: Bytes up to which the texts of a column have offsets of 32 bits, with a reserve.
 _SHORT_BYTES = 1 << 30
-#: Bytes of texts that an Arrow array holds.
-_MOST_BYTES = (1 << 31) - 1
 
 
 @dataclass(frozen=True)
@@ -163,7 +162,7 @@ class OneFileTask:
         size = 0
         for batch in self.task(batches):
             size += batch.nbytes
-            if size > _MOST_BYTES:
+            if size > MOST_BYTES:
                 raise OptionError(
                     "the report has more than 2 GiB, which this engine cannot write in order; write found.groups or "
                     "found.pairs as a table, or run it on Spark"
@@ -188,8 +187,8 @@ class NumberTask:
                 if table["range"][0].as_py() != at:
                     at = table["range"][0].as_py()
                     group = self.offsets[at]
-                is_keeper = pc.cast(pc.equal(table["role"], "keeper"), pa.int64())
-                numbers = pc.add(pc.cumulative_sum(is_keeper), group)
+                is_keeper = pc.cast(pc.equal(table["role"], text(b"keeper")[0]), pa.int64())
+                numbers = pc.add(pc.cumulative_sum(is_keeper), number(group))
                 group = numbers[-1].as_py()
                 yield from table.append_column("group", numbers).combine_chunks().to_batches()
 
@@ -212,8 +211,13 @@ class LineTask:
             lines = self._lines(table) if keeper is None else self._lines(pa.concat_tables([keeper, table]))
             if keeper is not None:
                 lines = lines[len(self._lines(keeper)) :]
+            if len(lines) > MOST_BYTES:
+                raise OptionError(
+                    f"the lines of a group take {len(lines)} bytes, and a row of the engine holds {MOST_BYTES}; write "
+                    'format="csv", which has a line for each document'
+                )
             # The engine ends what it writes with a line end of its own.
-            yield pa.record_batch([pa.array([lines.decode()[:-1]])], names=["value"])
+            yield pa.record_batch([text(lines[:-1])], names=["value"])
 
     def _lines(self, table: Any) -> bytes:
         if self.offsets is None:
@@ -238,7 +242,7 @@ class LineTask:
                 yield table, None
                 continue
             yield table, None if table["role"][0].as_py() == "keeper" else keeper
-            at = _last(table["role"], "keeper")
+            at = _last_keeper(table["role"])
             keeper = keeper if at is None else table.slice(at, 1)
 
     def _whole_groups(self, batches: _Batches) -> Iterator[Any]:
@@ -261,9 +265,9 @@ class LineTask:
             yield pa.Table.from_batches(pending)
 
 
-def _last(values: Any, value: str) -> int | None:
-    """Where a value is for the last time."""
+def _last_keeper(roles: Any) -> int | None:
+    """Where the last keeper is."""
     import pyarrow.compute as pc
 
-    at = pc.indices_nonzero(pc.equal(values, value))
+    at = pc.indices_nonzero(pc.equal(roles, text(b"keeper")[0]))
     return at[-1].as_py() if len(at) else None
