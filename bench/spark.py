@@ -11,7 +11,8 @@ runs once to be warm, and once to be measured; the groups are compared byte for 
 program. CPU seconds are those of all processes of the run, seen ten times a second.
 
 `--kill KeyTask ConnectTask MergeTask LabelTask DecideTask LineTask` kills an executor once for each, while it
-runs such a task, and compares with the run before; the stage in which it was killed is printed.
+runs such a task, and compares with the mean of the runs before and after; the stage in which it was killed
+is printed.
 `--mllib N` measures MinHashLSH of MLlib (3 tables) on the first N documents, on the same cluster, and
 `--bigcode SCRIPT` BigCode's script (`near_deduplication/minhash_deduplication_spark.py` of
 bigcode-project/bigcode-dataset; it needs NumPy and SciPy) on the same documents, or on all without
@@ -96,8 +97,9 @@ def on_spark(args: argparse.Namespace, place: Path, expected: bytes, documents: 
         compare("Spark", joined(place / "groups"), expected)
         report("Spark", costs[0], found.seconds)
         found.release()
+        usual = costs[0]
         for task in args.kill or ():
-            killed(spark, args, place, expected, costs[0], task)
+            usual = killed(spark, args, place, expected, usual, task)
         stages = stage_costs(spark, args, place) if args.costs else []
         if args.mllib or args.bigcode:
             compare_peers(spark, args, place, lambda frame: lookalike.spark.find(frame, partitions=args.partitions))
@@ -176,8 +178,13 @@ class KillStage(logging.Handler):
             logging.getLogger("lookalike.spark").removeHandler(self)
 
 
-def killed(spark: Any, args: argparse.Namespace, place: Path, expected: bytes, usual: Cost, task: str) -> None:
-    """Runs with an executor killed in a task; then without, so that the new executor is warm."""
+def killed(spark: Any, args: argparse.Namespace, place: Path, expected: bytes, before: Cost, task: str) -> Cost:
+    """Runs with an executor killed in a task; then without, so that the new executor is warm. The speed of a shared
+    machine changes within minutes, so the first is compared with the mean of the runs before and after it.
+
+    :param before: what the run before took.
+    :returns: what the run after took.
+    """
     import pytest
     from divided_runs import kill_once
 
@@ -194,11 +201,16 @@ def killed(spark: Any, args: argparse.Namespace, place: Path, expected: bytes, u
     if not flag.exists():
         sys.exit(f"no executor was killed in {task}")
     compare(f"Spark, an executor killed in {task} (stage {stage.stage})", joined(place / f"after-{task}"), expected)
+    with measured(costs):
+        run_once(spark, args, place / f"warm-after-{task}").release()
+    killed_run, after = costs
+    mean = (before.total + after.total) / 2
     print(
-        f"{costs[0].total:.1f} CPU s ({costs[0].by_kind()}), {costs[0].total / usual.total:.2f} times those of the run before.",
+        f"{killed_run.total:.1f} CPU s ({killed_run.by_kind()}), {killed_run.total / mean:.2f} times the mean of the runs before "
+        f"and after it, {before.total:.1f} and {after.total:.1f}.",
         flush=True,
     )
-    run_once(spark, args, place / f"warm-after-{task}").release()
+    return after
 
 
 def on_sail(args: argparse.Namespace, place: Path, expected: bytes, _documents: int) -> dict[str, Any]:

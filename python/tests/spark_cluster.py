@@ -199,7 +199,10 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-_SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+#: A process of Java that ends soon: it has the fast compiler alone, and trusts the classes of PySpark.
+_SHORT_LIVED = " ".join([
+    "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:+UnlockDiagnosticVMOptions", "-XX:-BytecodeVerificationRemote",
+])
 
 
 def _settings() -> dict[str, str]:
@@ -213,7 +216,6 @@ def _settings() -> dict[str, str]:
         "spark.executor.memory": "640m",
         "spark.executorEnv.PYTHONPATH": path,
         "spark.sql.shuffle.partitions": "3",
-        # Code is compiled by the fast compiler alone: no process lives long enough for the other.
         "spark.driver.extraJavaOptions": _SHORT_LIVED,
         "spark.executor.extraJavaOptions": _SHORT_LIVED,
         # An executor that was killed is started again at once.

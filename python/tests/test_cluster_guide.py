@@ -125,6 +125,7 @@ def test_the_examples_of_ray(ray_node: None, place: Path, monkeypatch: pytest.Mo
     assert {row["id"] for row in defined["survivors"].take_all()} == kept_ids()
 
 
+@slow
 def test_texts_travel_where_labels_are_many(session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As above 10 million documents in components, whose labels are not sent to all executors."""
     monkeypatch.setattr("lookalike.spark._find._BROADCAST", 1)
