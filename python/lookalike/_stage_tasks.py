@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any, Final, TypeAlias
 
 from lookalike import stages
+from lookalike._arrow_values import int_scalar, text_array
 from lookalike.stages import DECIDED, KEPT, PART, Plan
 
 __all__ = [
@@ -56,7 +57,6 @@ class SliceTask:
     slice_bytes: int
 
     def __call__(self, batches: _Batches) -> Iterator[Any]:
-        import pyarrow as pa
         import pyarrow.compute as pc
 
         at, before = None, 0
@@ -65,9 +65,9 @@ class SliceTask:
                 if table["range"][0].as_py() != at:
                     at = table["range"][0].as_py()
                     before = self.offsets[at]
-                ends = pc.add(pc.cumulative_sum(table["bytes"]), before)
+                ends = pc.add(pc.cumulative_sum(table["bytes"]), int_scalar(before))
                 before = ends[-1].as_py()
-                slices = pc.divide(pc.subtract(ends, table["bytes"]), pa.scalar(self.slice_bytes, pa.int64()))
+                slices = pc.divide(pc.subtract(ends, table["bytes"]), int_scalar(self.slice_bytes))
                 yield from table.append_column("slice", slices).combine_chunks().to_batches()
 
 
@@ -98,7 +98,7 @@ class BlockTask:
         for table in _by_part(batches):
             kept, documents = _kept_and_others(table)
             if kept.num_rows == 0:
-                component = pa.array([0] * documents.num_rows, pa.int64())
+                component = pa.repeat(int_scalar(0), documents.num_rows)
                 rows = documents.append_column("component", component)
                 yield from stages.decide(self.plan, rows.to_batches(), task_bytes=NO_LIMIT)
             elif documents.num_rows:
@@ -116,10 +116,10 @@ class MemberTask:
         schema = stages.empty_table(DECIDED).schema
         for batch in batches:
             columns = {name: batch.column(name) for name in batch.schema.names}
-            role = "duplicate" if "id" in columns else "keeper"
-            if role == "keeper":
-                columns |= {"id": columns["keeper"], "rank": pa.array([_GREATEST] * batch.num_rows, pa.int64())}
-            columns |= {name: pa.array([text] * batch.num_rows) for name, text in (("kind", "member"), ("role", role))}
+            role = b"duplicate" if "id" in columns else b"keeper"
+            if role == b"keeper":
+                columns |= {"id": columns["keeper"], "rank": pa.repeat(int_scalar(_GREATEST), batch.num_rows)}
+            columns |= {name: pa.repeat(text_array(value)[0], batch.num_rows) for name, value in (("kind", b"member"), ("role", role))}
             arrays = [
                 columns[kind.name].cast(kind.type) if kind.name in columns else pa.nulls(batch.num_rows, kind.type)
                 for kind in schema

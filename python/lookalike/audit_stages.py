@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from lookalike import _engine
-from lookalike._arrow_values import import_arrow, read_table
+from lookalike._arrow_values import import_arrow, int_scalar, read_table, text_array
 from lookalike.stages import Plan, documents_of, sides_of
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def read_texts(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.Recor
     """
     pa = import_arrow()
     sums = added(_engine.read_texts(pa.Table.from_batches([batch])) for batch in batches if batch.num_rows)
-    yield pa.record_batch([pa.array([sums[0]], pa.int64()), pa.array([str(sums[1])])], names=["documents", "digest"])
+    yield pa.record_batch([pa.repeat(int_scalar(sums[0]), 1), text_array(str(sums[1]).encode())], names=["documents", "digest"])
 
 
 def added(parts: Iterable[tuple[int, int]]) -> tuple[int, int]:
@@ -127,8 +127,7 @@ def added(parts: Iterable[tuple[int, int]]) -> tuple[int, int]:
 
 
 def _found(searched: _engine.SampleSearch) -> Any:
-    pa = import_arrow()
-    return pa.record_batch([pa.array([searched.found()], pa.string())], names=["note"])
+    return import_arrow().record_batch([text_array(searched.found().encode())], names=["note"])
 
 
 def _documents(plan: Plan, batches: Iterable[Any]) -> Iterator[tuple[Any, Any]]:

@@ -37,7 +37,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from lookalike import _engine
-from lookalike._arrow_values import flag, import_arrow, number, read_table
+from lookalike._arrow_values import bool_scalar, import_arrow, int_scalar, read_table, text_array
 from lookalike._options import FILE_OPTIONS, check_options, named, refused, whole_option
 from lookalike._progress import warn
 from lookalike.errors import DocumentError, OptionError
@@ -292,7 +292,9 @@ def empty_table(columns: str) -> pyarrow.Table:
 
     :param columns: :data:`BLOCKS`, :data:`LABELS` or :data:`DECIDED`.
     """
-    return _schema(columns).empty_table()
+    schema = _schema(columns)
+    pa = import_arrow()
+    return pa.Table.from_arrays([pa.nulls(0, kind.type) for kind in schema], schema=schema)
 
 
 def _rows(table: Any, columns: str) -> Iterator[pyarrow.RecordBatch]:
@@ -403,7 +405,7 @@ def places(plan: Plan, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarr
             )
             found = found.append_column("node", table["node"])
             found = found.append_column("id", table[plan.id].cast(pa.string()))
-            found = found.append_column("reference", pa.array([reference] * table.num_rows, pa.bool_()))
+            found = found.append_column("reference", pa.repeat(bool_scalar(reference), table.num_rows))
             yield from _rows(found, PLACES)
 
 
@@ -436,7 +438,7 @@ def sides_of(table: Any) -> list[tuple[bool, Any]]:
     if "reference" not in table.column_names:
         return [(False, table)]
     pc = _compute()
-    flags = pc.fill_null(table["reference"], flag(False))
+    flags = pc.fill_null(table["reference"], bool_scalar(False))
     return [(False, table.filter(pc.invert(flags))), (True, table.filter(flags))]
 
 
@@ -489,7 +491,7 @@ def stars(batches: Iterable[pyarrow.RecordBatch], parts: int, step: StarStep) ->
     :param parts: that of :func:`keys`.
     """
     pc = _compute()
-    blocks = (batch.filter(pc.equal(batch.column("kind"), "edges")) for batch in batches)
+    blocks = (batch.filter(pc.equal(batch.column("kind"), text_array(b"edges")[0])) for batch in batches)
     yield from _of_blocks((batch for batch in blocks if batch.num_rows), lambda table: _engine.stars(table, parts, step), BLOCKS)
 
 
@@ -574,7 +576,7 @@ def decide_unsorted(plan: Plan, rows: pyarrow.Table, *, slice_bytes: int = BATCH
     if rows["component"].null_count:
         raise DocumentError("a row has no component (null); rows are those of labels, joined by node")
     order = pc.sort_indices(rows["component"])
-    flags = _whole(pc.fill_null(rows["reference"], flag(False))) if "reference" in rows.column_names else None
+    flags = _whole(pc.fill_null(rows["reference"], bool_scalar(False))) if "reference" in rows.column_names else None
     documents, checks = documents_of(plan, rows), _whole(rows["check"])
     for first, end in pairwise(_slices(rows, documents, order, slice_bytes)):
         taken = order.slice(first, end - first)
@@ -592,10 +594,10 @@ def _slices(rows: Any, documents: Any, order: Any, slice_bytes: int) -> list[int
     pa, pc = import_arrow(), _compute()
     components = _whole(rows["component"]).take(order)
     sizes = _whole(read_table(documents.text_bytes())["bytes"]).take(order)
-    begins = pc.add(pc.indices_nonzero(pc.not_equal(components[1:], components[:-1])), number(1))
+    begins = pc.add(pc.indices_nonzero(pc.not_equal(components[1:], components[:-1])), int_scalar(1))
     # The bytes of texts before a component give the number of its slice.
-    slices = pc.divide(pc.cumulative_sum(sizes).take(pc.subtract(begins, number(1))), number(slice_bytes))
-    before = pa.concat_arrays([pa.repeat(number(0), 1), slices])[:-1]
+    slices = pc.divide(pc.cumulative_sum(sizes).take(pc.subtract(begins, int_scalar(1))), int_scalar(slice_bytes))
+    before = pa.concat_arrays([pa.repeat(int_scalar(0), 1), slices])[:-1]
     return [0, *begins.filter(pc.not_equal(slices, before)).to_pylist(), rows.num_rows]
 
 

@@ -17,13 +17,14 @@ import pytest
 
 import lookalike
 from lookalike import stages
-from lookalike._stage_tasks import MEMBER_ORDER, _runs
+from lookalike._stage_tasks import MEMBER_ORDER, BlockTask, MatchTask, MemberTask, PlaceTask, SliceTask, _runs
 from lookalike._task_errors import TaskError, task_errors
 from lookalike.errors import DocumentError, FileError, LookalikeError, OptionError
 from lookalike.spark._tasks import (
     ConnectTask, DecideTask, KeyTask, LabelTask, LineTask, MergeTask, OneFileTask, SameTask, SortedTask, UnsortedDecideTask,
 )
 from lookalike.spark._worker import _WorkerTask
+from lookalike.stages import KEPT, PART
 
 
 def doubled(batches: Iterable[Any]) -> Iterator[Any]:
@@ -235,7 +236,13 @@ def test_tasks_do_not_import_pandas(tmp_path: Path) -> None:
     joined = documents.join(labels, "node", join_type="inner").sort_by("component")
     decided = run(DecideTask(plan), joined)
     assert run(UnsortedDecideTask(plan), joined).num_rows == decided.num_rows
+    in_part = joined.drop_columns(["component"]).append_column(PART, pa.array([0] * 12)).sort_by(plan.id)
+    assert of_kind(run(BlockTask(plan), in_part.append_column(KEPT, pa.array([False] * 12))), "member").num_rows > 0
+    assert of_kind(run(MatchTask(plan), in_part.append_column(KEPT, pa.array([True, *[False] * 11]))), "member").num_rows > 0
+    places = run(PlaceTask(plan), joined)
+    assert run(SliceTask({0: 0}, 100), places.append_column("range", pa.array([0] * 12, pa.int32())))["slice"][-1].as_py() > 1
     members = of_kind(decided, "member").sort_by(list(MEMBER_ORDER))
+    assert set(run(MemberTask(), members.drop_columns(["kind", "role", "id"]))["role"].to_pylist()) == {"keeper"}
     ranged = members.append_column("range", pa.array([0] * members.num_rows, pa.int32()))
     lines = run(LineTask(plan, offsets={0: 0}), ranged)
     groups = b"".join(f"{text}\n".encode() for text in lines["value"].to_pylist())

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lookalike import stages
-from lookalike._arrow_values import MOST_BYTES, number, text
+from lookalike._arrow_values import MOST_BYTES, int_scalar, text_array
 from lookalike._row_operations import RowTask
 from lookalike._stage_tasks import NO_LIMIT, RowOrder, by_range
 from lookalike.errors import OptionError
@@ -187,8 +187,8 @@ class NumberTask:
                 if table["range"][0].as_py() != at:
                     at = table["range"][0].as_py()
                     group = self.offsets[at]
-                is_keeper = pc.cast(pc.equal(table["role"], text(b"keeper")[0]), pa.int64())
-                numbers = pc.add(pc.cumulative_sum(is_keeper), number(group))
+                is_keeper = pc.cast(pc.equal(table["role"], text_array(b"keeper")[0]), pa.int64())
+                numbers = pc.add(pc.cumulative_sum(is_keeper), int_scalar(group))
                 group = numbers[-1].as_py()
                 yield from table.append_column("group", numbers).combine_chunks().to_batches()
 
@@ -217,7 +217,7 @@ class LineTask:
                     'format="csv", which has a line for each document'
                 )
             # The engine ends what it writes with a line end of its own.
-            yield pa.record_batch([text(lines[:-1])], names=["value"])
+            yield pa.record_batch([text_array(lines[:-1])], names=["value"])
 
     def _lines(self, table: Any) -> bytes:
         if self.offsets is None:
@@ -269,5 +269,5 @@ def _last_keeper(roles: Any) -> int | None:
     """Where the last keeper is."""
     import pyarrow.compute as pc
 
-    at = pc.indices_nonzero(pc.equal(roles, text(b"keeper")[0]))
+    at = pc.indices_nonzero(pc.equal(roles, text_array(b"keeper")[0]))
     return at[-1].as_py() if len(at) else None
