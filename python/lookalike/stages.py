@@ -270,6 +270,10 @@ def _bands(documents: int, options: dict[str, Any]) -> dict[str, int]:
         num_hashes += 16
 
 
+#: What rows without a component are refused with.
+_NO_COMPONENT = "a row has no component (null); rows are those of labels, joined by node"
+
+
 def _compute() -> Any:
     import_arrow()
     import pyarrow.compute
@@ -294,6 +298,7 @@ def empty_table(columns: str) -> pyarrow.Table:
     """
     schema = _schema(columns)
     pa = import_arrow()
+    # Without pandas, which `empty_table` of a schema imports.
     return pa.Table.from_arrays([pa.nulls(0, kind.type) for kind in schema], schema=schema)
 
 
@@ -531,7 +536,7 @@ def decide(
         ``component`` and ``check`` (int64), and ``reference`` where there is a reference collection.
     :param task_bytes: the most that the documents of a component may take.
     :raises ChangedError: a document is not what it was in :func:`keys`.
-    :raises DocumentError: the rows are not sorted.
+    :raises DocumentError: the rows are not sorted, or one has no component.
     :raises OptionError: a component is too large.
     """
     plan.check()
@@ -574,7 +579,7 @@ def decide_unsorted(plan: Plan, rows: pyarrow.Table, *, slice_bytes: int = BATCH
     if rows.num_rows == 0:
         return
     if rows["component"].null_count:
-        raise DocumentError("a row has no component (null); rows are those of labels, joined by node")
+        raise DocumentError(_NO_COMPONENT)
     order = pc.sort_indices(rows["component"])
     flags = _whole(pc.fill_null(rows["reference"], bool_scalar(False))) if "reference" in rows.column_names else None
     documents, checks = documents_of(plan, rows), _whole(rows["check"])
@@ -608,6 +613,8 @@ def _by_component(batches: Iterable[Any]) -> Iterator[Any]:
         if batch.num_rows == 0:
             continue
         components = batch.column("component")
+        if components.null_count:
+            raise DocumentError(_NO_COMPONENT)
         is_later = before is None or before <= components[0].as_py()
         if not is_later or not pc.all(pc.less_equal(components[:-1], components[1:]), min_count=0).as_py():
             raise DocumentError("the rows of decide are not sorted by component; sort them, so that it has whole components")

@@ -263,5 +263,8 @@ def test_lines_that_no_row_holds_are_refused(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr("lookalike.spark._tasks.MOST_BYTES", size)
     assert list(LineTask(plan, "jsonl", offsets={0: 0})(batches)) == [line]
     monkeypatch.setattr("lookalike.spark._tasks.MOST_BYTES", size - 1)
-    with pytest.raises(OptionError, match=f'take {size} bytes, and a row of the engine holds {size - 1}; write format="csv"'):
+    with pytest.raises(OptionError, match=f'lines of 9 documents take {size} bytes, and a row of the engine holds {size - 1}; write format="csv"'):
         list(LineTask(plan, "jsonl", offsets={0: 0})(batches))
+    monkeypatch.setattr("lookalike.spark._tasks.MOST_BYTES", 20)
+    with pytest.raises(OptionError, match=r"a row of the engine holds 20; set spark\.sql\.execution\.arrow\.maxRecordsPerBatch"):
+        list(LineTask(plan, offsets={0: 0})(batches))

@@ -377,6 +377,15 @@ def test_components_that_are_not_sorted_are_refused(monkeypatch: pytest.MonkeyPa
         assert decided["role"].to_pylist().count("keeper") == 2
 
 
+@pytest.mark.parametrize("components", [[None, 1, 1, 1], [1, 1, None, 1], [1, 1, 1, None]])
+@pytest.mark.parametrize("size", [1, 4])
+def test_rows_without_a_component_are_refused(components: list[int | None], size: int) -> None:
+    rows = [{"id": f"d{number}", "text": "one two three four five six", "component": each} for number, each in enumerate(components)]
+    table = pa.Table.from_pylist(rows).append_column("check", pa.nulls(4, pa.int64()))
+    with pytest.raises(DocumentError, match="no component"):
+        list(stages.decide(stages.plan(), table.to_batches(size)))
+
+
 def test_rows_in_any_order_are_decided_in_slices_of_whole_components(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[int] = []
 

@@ -212,9 +212,13 @@ class LineTask:
             if keeper is not None:
                 lines = lines[len(self._lines(keeper)) :]
             if len(lines) > MOST_BYTES:
+                is_whole = self.offsets is not None and self.form == "jsonl"
+                remedy = 'write format="csv", which has a line for each document' if is_whole else (
+                    "set spark.sql.execution.arrow.maxRecordsPerBatch to fewer rows"
+                )
                 raise OptionError(
-                    f"the lines of a group take {len(lines)} bytes, and a row of the engine holds {MOST_BYTES}; write "
-                    'format="csv", which has a line for each document'
+                    f"the lines of {table.num_rows} documents take {len(lines)} bytes, and a row of the engine holds "
+                    f"{MOST_BYTES}; {remedy}"
                 )
             # The engine ends what it writes with a line end of its own.
             yield pa.record_batch([text_array(lines[:-1])], names=["value"])
