@@ -27,6 +27,8 @@ _NO_SPACE = os.strerror(errno.ENOSPC)
 _NO_PACKAGE = re.compile(
     r"No module named 'lookalike['.]|Can't get attribute '\w+' on <module 'lookalike\b|cannot import name '\w+' from 'lookalike\b"
 )
+#: What Python says where Arrow is absent: PySpark needs it before a task begins.
+_NO_ARROW = "No module named 'pyarrow'"
 #: Characters of its message that are shown.
 _SHOWN = 300
 _NO_SPACE_REMEDY = (
@@ -70,7 +72,7 @@ def stated_errors() -> Iterator[None]:
 def task_errors(remedy: str) -> Iterator[None]:
     """The error of a task as that error, without the traces of the engine around it.
 
-    :param remedy: what to do where a worker has no lookalike.
+    :param remedy: what to do where a worker has no lookalike, or no pyarrow.
     :raises FileError: a worker has no space left.
     """
     try:
@@ -95,6 +97,8 @@ def _found(error: Exception, remedy: str) -> LookalikeError | None:
             return _made(stated["type"], stated["message"])
     if _NO_PACKAGE.search(text):
         return OptionError(f"a worker has no lookalike, or another version than {VERSION}, which the driver has: {remedy}")
+    if _NO_ARROW in text:
+        return OptionError(f"a worker has no pyarrow, which the driver has: {remedy}")
     if _NO_SPACE in text:
         return _made("OSError", next(line.strip() for line in text.splitlines() if _NO_SPACE in line))
     return None

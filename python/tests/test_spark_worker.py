@@ -138,9 +138,10 @@ def test_full_disks_and_absent_packages_are_known() -> None:
         with pytest.raises(OptionError, match="a worker has no lookalike, or another .* install it") as missing, task_errors("install it"):
             raise RuntimeError(f"Traceback:\nImportError: {said}\n\tat org.X")
         assert lookalike._engine.VERSION in str(missing.value)
-    for said in ("No module named 'lookalikes'", "No module named 'pyarrow'"):
-        with pytest.raises(RuntimeError), task_errors("install it"):
-            raise RuntimeError(said)
+    with pytest.raises(OptionError, match="a worker has no pyarrow, which the driver has: install it"), task_errors("install it"):
+        raise RuntimeError("Traceback:\nModuleNotFoundError: No module named 'pyarrow'\n\tat org.X")
+    with pytest.raises(RuntimeError), task_errors("install it"):
+        raise RuntimeError("No module named 'lookalikes'")
 
 
 def test_other_errors_stay_what_they_are() -> None:
