@@ -242,7 +242,7 @@ def on_ray(args: argparse.Namespace, place: Path, expected: bytes, _: int) -> di
 
     import lookalike.ray
 
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR)
+    ray.init("local", num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR)
     logging.getLogger("ray.data").setLevel(logging.ERROR)
     costs: list[Cost] = []
     for name in ("warm", "groups"):
