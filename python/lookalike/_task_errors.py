@@ -18,7 +18,7 @@ from lookalike import errors
 from lookalike._engine import VERSION
 from lookalike.errors import FileError, LookalikeError, OptionError
 
-__all__ = ["TaskError", "stated_errors", "task_errors"]
+__all__ = ["TaskError", "cause_of", "file_error", "file_errors", "stated_errors", "task_errors"]
 
 _MARK = "lookalike-task-error "
 #: What the system says of a full disk. The JVM has it in texts only.
@@ -36,6 +36,25 @@ _NO_SPACE_REMEDY = (
     "SPARK_LOCAL_DIRS of the workers; Ray: object_spilling_directory; both: TMPDIR), or add workers; or the disk of the "
     "output, of the checkpoint or of the driver is full; with checkpoint the same call goes on from the stages that are finished"
 )
+
+#: How the lines begin that state an exception of the JVM, and the causes of it.
+_STATED = re.compile(r"^(?:: |Caused by: )(.*)$", re.M)
+#: The class of an exception before its message; Spark Connect has it in parentheses.
+_CLASS = re.compile(r"^(?:[a-z]\w*\.)+\w+: |^\((?:[a-z]\w*\.)+\w+\) ")
+#: What Hadoop, Spark and Sail say where a path has a scheme that they do not know, or have no classes for.
+_NO_SCHEME = re.compile(r"No FileSystem for scheme|Class org\.apache\.hadoop\.fs\.\S+ not found|Unable to recognise URL")
+#: What they say where a path cannot be read or written.
+_FILE_PROBLEM = re.compile(
+    r"\bhadoop\.(fs|security)\.|\bjava\.nio\.file\.|\bFAILED_READ_FILE\b|mkdirs failed|not a directory|permission denied|access denied"
+    r"|read-only file system|is not a \w+ file|generic \w+ error|error encountered while finalizing writes|failed to lookup address",
+    re.I,
+)
+_NO_SCHEME_REMEDY = (
+    "name a scheme whose file system Spark has, such as s3a:// with the package hadoop-aws "
+    "(spark-submit --packages org.apache.hadoop:hadoop-aws:VERSION, that of the Hadoop of Spark)"
+)
+
+_PATH_REMEDY = "name another path, or let Spark and its workers read and write this one"
 
 
 class TaskError(Exception):
@@ -84,6 +103,57 @@ def task_errors(remedy: str) -> Iterator[None]:
         if found is None:
             raise
         raise found from error
+
+
+@contextlib.contextmanager
+def file_errors(problem: str) -> Iterator[None]:
+    """The error of a path that an engine cannot read or write, without the traces of the engine around it.
+
+    :param problem: what cannot be done, with the path.
+    :raises FileError: the error is of that kind, and none that :func:`task_errors` knows.
+    """
+    try:
+        yield
+    except LookalikeError:
+        raise
+    except Exception as error:
+        text = str(error)
+        stated = "\n".join([_first_line(error), *_STATED.findall(text)])
+        is_of_files = _NO_SCHEME.search(stated) or _FILE_PROBLEM.search(stated)
+        if not is_of_files or _found(error, "") is not None:
+            raise
+        raise file_error(problem, error) from error
+
+
+def file_error(problem: str, error: Exception, remedy: str = _PATH_REMEDY) -> FileError:
+    """The error of a path that an engine cannot read or write.
+
+    :param problem: what cannot be done, with the path.
+    :param remedy: what to do where the path has a scheme that the engine knows.
+    """
+    is_unknown = _NO_SCHEME.search(str(error)) is not None
+    return FileError(f"{problem}: {cause_of(error)}; {_NO_SCHEME_REMEDY if is_unknown else remedy}")
+
+
+def cause_of(error: Exception) -> str:
+    """What an engine says of the cause of an error, in one line. The text of an exception of the JVM begins with
+    the call that it is of, and the causes are between its traces."""
+    text = str(error)
+    stated = [match for match in _STATED.finditer(text) if match[1].strip()]
+    if not stated:
+        return _CLASS.sub("", _first_line(error))
+    line = stated[-1][1].strip()
+    if line.endswith("Traceback (most recent call last):"):
+        # An exception of Python: what it says is behind its trace, and before that of the JVM.
+        of_python = re.split(r"\n\s*at ", text[stated[-1].end() :], maxsplit=1)[0]
+        line = next((line for line in reversed(of_python.splitlines()) if line.strip()), line).strip()
+    # Where a task began to write says nothing of the path.
+    return re.sub(r"/_temporary/.*$", "", _CLASS.sub("", line))
+
+
+def _first_line(error: Exception) -> str:
+    lines = str(error).strip().splitlines()
+    return lines[0] if lines else type(error).__name__
 
 
 def _found(error: Exception, remedy: str) -> LookalikeError | None:

@@ -12,7 +12,7 @@ from soak import IS_SOAK, slow
 from test_stages import corpus
 
 import lookalike
-from lookalike.errors import DocumentError, OptionError
+from lookalike.errors import DocumentError, FileError, OptionError
 
 if (reason := spark_cluster.missing()) is not None:
     pytest.skip(reason, allow_module_level=True)
@@ -122,3 +122,22 @@ def test_a_run_that_fails_keeps_nothing(spark: Any, monkeypatch: pytest.MonkeyPa
     with pytest.raises(OptionError, match="the labels fail"):
         module.find(frame(spark, corpus(20)))
     assert set(storage().keySet()) <= before
+
+
+def test_paths_that_cannot_be_used_are_one_line(spark: Any, tmp_path: Path) -> None:
+    import lookalike.spark
+
+    file = tmp_path / "file"
+    file.touch()
+    docs = frame(spark, corpus(10))
+    unknown = 'No FileSystem for scheme "foo"; name a scheme whose file system Spark has, such as s3a://'
+    for checkpoint, cause in ((str(file), "not a directory"), ("foo://x/y", unknown)):
+        with pytest.raises(FileError) as error:
+            lookalike.spark.find(docs, checkpoint=checkpoint)
+        assert str(error.value).startswith(f"cannot use the checkpoint {checkpoint}") and cause in str(error.value)
+        assert "\n" not in str(error.value)
+    found = lookalike.spark.find(docs)
+    with pytest.raises(FileError, match=rf"^cannot write {file}/groups: .*not a directory: file:{file}; name another path"):
+        found.write(f"{file}/groups")
+    with pytest.raises(FileError, match=f"^cannot look at foo://x/y: {unknown}"):
+        found.write("foo://x/y")

@@ -185,6 +185,22 @@ def test_wrong_options_and_missing_inputs_are_one_line(here: Program, tmp_path: 
     assert column.returncode == 1 and "no column 'url'" in error_of(column)
 
 
+def test_paths_that_cannot_be_used_are_one_line(here: Program, tmp_path: Path) -> None:
+    docs = write_lines(tmp_path / "docs.jsonl", corpus(5))
+    (tmp_path / "no.parquet").write_text("no such thing")
+    scheme = 'No FileSystem for scheme "s3"; name a scheme whose file system Spark has'
+    cases: list[tuple[tuple[object, ...], str]] = [
+        (("find", "s3://b/pages"), f"cannot read s3://b/pages as parquet: {scheme}"),
+        (("find", docs, "--output", "s3://b/groups.csv"), f"cannot look at s3://b/groups.csv: {scheme}"),
+        (("find", tmp_path / "no.parquet"), "no.parquet is not a Parquet file"),
+        (("find", docs, "--checkpoint", docs), f"cannot use the checkpoint {docs}"),
+        (("dedup", docs, "--output", docs / "kept"), f"cannot write {docs}/kept: "),
+    ]
+    for arguments, problem in cases:
+        done = here.run(*arguments)
+        assert done.returncode == 1 and problem in error_of(done) and "An error occurred" not in error_of(done)
+
+
 def test_formats_are_known_by_the_ends_of_names() -> None:
     formats = {"a.jsonl": "jsonl", "s3://b/a.json.gz": "jsonl", "x/a.CSV": "csv", "s3://b/pages": "parquet",
                "pages.d/": "parquet", "a.parquet/": "parquet"}

@@ -18,7 +18,7 @@ import pytest
 import lookalike
 from lookalike import stages
 from lookalike._stage_tasks import MEMBER_ORDER, BlockTask, MatchTask, MemberTask, PlaceTask, SliceTask, _runs
-from lookalike._task_errors import TaskError, task_errors
+from lookalike._task_errors import TaskError, cause_of, file_errors, task_errors
 from lookalike.errors import DocumentError, FileError, LookalikeError, OptionError
 from lookalike.spark._tasks import (
     ConnectTask, DecideTask, KeyTask, LabelTask, LineTask, MergeTask, OneFileTask, SameTask, SortedTask, UnsortedDecideTask,
@@ -269,3 +269,29 @@ def test_lines_that_no_row_holds_are_refused(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr("lookalike.spark._tasks.MOST_BYTES", 20)
     with pytest.raises(OptionError, match=r"a row of the engine holds 20; set spark\.sql\.execution\.arrow\.maxRecordsPerBatch"):
         list(LineTask(plan, offsets={0: 0})(batches))
+
+
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        ("An error occurred while calling o1.load.\n: org.x.SparkException: Job aborted\n\tat org.x.A(A.java:1)\n"
+         "Caused by: java.io.IOException: Mkdirs failed to create file:/x/_temporary/0 (exists=false)\n\tat org.x.B(B.java:2)",
+         "Mkdirs failed to create file:/x"),
+        ("An error occurred while calling o1.load.\n: org.x.PythonException: Traceback (most recent call last):\n  File \"a\"\n"
+         "ValueError: no\n\n\tat org.x.A(A.java:1)", "ValueError: no"),
+        ("(org.x.UnsupportedFileSystemException) No FileSystem for scheme \"s3\"\n\nJVM stacktrace:\norg.x.A\n\tat org.x.B",
+         "No FileSystem for scheme \"s3\""),
+        ("[PATH_NOT_FOUND] Path does not exist: file:/x. SQLSTATE: 42K03", "[PATH_NOT_FOUND] Path does not exist: file:/x. SQLSTATE: 42K03"),
+        ("", "ValueError"),
+    ],
+)
+def test_the_cause_of_an_error_of_an_engine_is_one_line(text: str, cause: str) -> None:
+    assert cause_of(ValueError(text)) == cause
+
+
+def test_errors_of_files_are_no_others() -> None:
+    for text in ("Caused by: java.io.EOFException", f"\n: {TaskError(OptionError('permission denied'))}", os.strerror(errno.ENOSPC)):
+        with pytest.raises(ValueError), file_errors("cannot write x"):
+            raise ValueError(text)
+    with pytest.raises(FileError, match="^cannot write x: Permission denied: user=a; name another path"), file_errors("cannot write x"):
+        raise ValueError("An error\n: org.apache.hadoop.security.AccessControlException: Permission denied: user=a\n\tat org.x.A")

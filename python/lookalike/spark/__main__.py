@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from lookalike._task_errors import task_errors
+from lookalike._task_errors import cause_of, task_errors
 from lookalike.errors import LookalikeError, OptionError
 from lookalike.spark import _tables
 from lookalike.spark._arguments import options_of, parsed
@@ -50,8 +50,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _failed(error: Exception, code: int) -> int:
-    lines = str(error).strip().splitlines() or [type(error).__name__]
-    print(f"error: {' '.join(lines) if isinstance(error, LookalikeError) else lines[0]}", file=sys.stderr, flush=True)
+    text = " ".join(str(error).splitlines()) if isinstance(error, LookalikeError) else cause_of(error)
+    print(f"error: {text}", file=sys.stderr, flush=True)
     return code
 
 

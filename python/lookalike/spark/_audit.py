@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from lookalike import audit_stages
-from lookalike._task_errors import task_errors
+from lookalike._task_errors import file_errors, task_errors
 from lookalike._measure import Audit
 from lookalike._options import number_option, whole_option
 from lookalike.audit_stages import DRAWN, FOUND, TEXTS, AuditSample
@@ -44,7 +44,7 @@ def audit(found: Found, *, sample: int = 2_000, confidence: float = 0.95, seed: 
     """
     wanted = whole_option("sample", sample, 1)
     run = _AuditRun(found, wanted, number_option("confidence", confidence), whole_option("seed", seed, 0))
-    with task_errors(REMEDY):
+    with task_errors(REMEDY), file_errors("cannot read the documents"):
         return Audit.of_json(found._run._timed("audit", run.figures))
 
 

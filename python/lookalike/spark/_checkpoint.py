@@ -38,6 +38,11 @@ class Checkpoint:
         self._kept: list[DataFrame] = []
         self._stored: list[DataFrame] = []
 
+    @property
+    def folder(self) -> str | None:
+        """The folder of the results that are written."""
+        return self._folder
+
     def result(
         self, stage: str, make: Callable[[], DataFrame], check: Callable[[DataFrame], None] = lambda _: None
     ) -> DataFrame:

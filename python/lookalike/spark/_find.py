@@ -13,7 +13,7 @@ from lookalike._large_components import LargeComponents, component_sizes
 from lookalike._options import refuse_add, refused, whole_option
 from lookalike._progress import Progress, shown
 from lookalike._stage_tasks import MEMBER_ORDER, PAIR_ORDER, RowOrder
-from lookalike._task_errors import task_errors
+from lookalike._task_errors import file_errors, task_errors
 from lookalike.errors import DocumentError, DocumentTypeError, OptionError
 from lookalike.spark._checkpoint import Checkpoint
 from lookalike.spark._columns import ANNOTATIONS, column, literal_row, refuse_annotations
@@ -298,7 +298,7 @@ class _Run:
 
     def run(self) -> None:
         """Runs all stages up to the decisions."""
-        with task_errors(REMEDY):
+        with task_errors(REMEDY), file_errors(self._file_problem()):
             blocks = self._timed("keys", self._connect)
             self._connected = blocks
             labels, total, largest = self._timed("components", lambda: self._components(blocks))
@@ -313,6 +313,11 @@ class _Run:
             for note in others.notes if others is not None else ():
                 self._sums.add(note.get("counts"), note.get("source"))
             self.counts, self.sources = self._sums.counts, self._sums.sources
+
+    def _file_problem(self) -> str:
+        """What cannot be done where a run cannot read or write a path; frames have no paths."""
+        folder = self.checkpoint.folder
+        return "cannot read the documents" if folder is None else f"cannot use the checkpoint {folder}, or read the documents"
 
     def _timed(self, stage: str, work: Callable[[], _T]) -> _T:
         _LOG.info("stage %s begins", stage, extra={"stage": stage})

@@ -6,6 +6,7 @@ import re
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
+from lookalike._task_errors import file_error, file_errors
 from lookalike.errors import FileError, OptionError
 from lookalike.spark._checkpoint import is_absent
 from lookalike.spark._columns import column
@@ -21,6 +22,7 @@ _ENDS = {"jsonl": "jsonl", "ndjson": "jsonl", "json": "jsonl", "csv": "csv", "pa
 #: CSV as RFC 4180 has it, which is what the command line reads; a record may have several lines.
 _CSV = {"header": "true", "quote": '"', "escape": '"', "multiLine": "true", "columnPruning": "false"}
 _BROKEN = "__lookalike_broken"
+_READ_REMEDY = "name inputs that are there, and their format by --format"
 #: What Spark and Sail say where an output is there.
 _THERE = ("PATH_ALREADY_EXISTS", "path already exists")
 
@@ -62,7 +64,7 @@ def read(spark: SparkSession, inputs: list[str], kind: str, text: str, schema: s
             return reader.json(inputs)
         return spark.read.format(kind).load(inputs)
     except Exception as error:
-        raise _refused(f"cannot read {', '.join(inputs)} as {kind}", error) from error
+        raise file_error(f"cannot read {', '.join(inputs)} as {kind}", error, _READ_REMEDY) from error
 
 
 def _csv(spark: SparkSession, inputs: list[str], text: str) -> DataFrame:
@@ -100,7 +102,7 @@ def refuse_existing(spark: SparkSession, path: str | None, kind: str) -> None:
     except Exception as error:  # noqa: BLE001 - which class it is depends on the engine
         if is_absent(error):
             return
-        raise _refused(f"cannot look at {path}", error) from error
+        raise file_error(f"cannot look at {path}", error) from error
     if there:
         raise _is_there(path)
 
@@ -112,10 +114,12 @@ def _is_there(path: str) -> FileError:
 def write_lines(lines: DataFrame, folder: str) -> None:
     """Writes texts, a line each.
 
-    :raises FileError: the folder is there, without a file that :func:`refuse_existing` could see.
+    :raises FileError: the folder cannot be written, or is there without a file that :func:`refuse_existing`
+        could see.
     """
     try:
-        lines.write.text(folder)
+        with file_errors(f"cannot write {folder}"):
+            lines.write.text(folder)
     except Exception as error:
         if any(sign in str(error) for sign in _THERE):
             raise _is_there(folder) from error
@@ -123,18 +127,17 @@ def write_lines(lines: DataFrame, folder: str) -> None:
 
 
 def write(frame: DataFrame, path: str, kind: str) -> None:
-    """Writes rows."""
+    """Writes rows.
+
+    :raises FileError: the path cannot be written.
+    """
     kind = _named(kind)
-    if kind == "table":
-        frame.write.saveAsTable(path)
-    elif kind == "csv":
-        frame.write.options(header="true", quote='"', escape='"').csv(path)
-    elif kind == "jsonl":
-        frame.write.json(path)
-    else:
-        frame.write.format(kind).save(path)
-
-
-def _refused(problem: str, error: Exception) -> FileError:
-    first = str(error).strip().splitlines()
-    return FileError(f"{problem}: {first[0] if first else type(error).__name__}")
+    with file_errors(f"cannot write {path}"):
+        if kind == "table":
+            frame.write.saveAsTable(path)
+        elif kind == "csv":
+            frame.write.options(header="true", quote='"', escape='"').csv(path)
+        elif kind == "jsonl":
+            frame.write.json(path)
+        else:
+            frame.write.format(kind).save(path)
