@@ -38,6 +38,11 @@ def run_all(spark: Any, place: Path) -> None:
     outputs_and_checkpoints(spark, place, rows, first)
     kept = lookalike.spark.dedup(frame(spark, rows), threshold=0.5).collect()
     assert sorted(row["id"] for row in kept) == [row["id"] for row in lookalike.dedup(rows, threshold=0.5)]
+    bad = [*rows, *({"id": name, "text": "no id " * 9} for name in ("", None, ""))]
+    for _ in range(2):
+        found = lookalike.spark.find(frame(spark, bad), threshold=0.5, skip_bad=True, checkpoint=str(place / "bad"))
+        assert found.counts == {**first.counts, "skipped": 3}
+    assert sorted(row["reason"] for row in found.skipped.collect())[1:] == ["the id is empty"] * 2
     audited(spark, documents, reference)
     extracted(spark)
     twice = frame(spark, [*rows, rows[3]])

@@ -358,8 +358,18 @@ def test_bad_input_is_one_clear_error(tmp_path: Path) -> None:
     assert found.counts == lookalike.find([row for row in rows if row["id"]], skip_bad=True).counts | {"skipped": 2}
     assert sorted(str(skipped["id"]) for skipped in found.skipped) == ["None", "d00004"]
     assert len(lookalike.ray.dedup(dataset(rows), skip_bad=True).take_all()) == len(rows) - 2 - found.counts["duplicates"]
-    with pytest.raises(DocumentError, match="a document has no id"):
+    remedy = r"fill it or leave the row out, or let skip_bad=True leave out and count such rows$"
+    with pytest.raises(DocumentError, match=rf'^a document cannot be used: the column "id" is null in this row; {remedy}'):
         lookalike.ray.find(dataset(rows[5:]))
+    rows[5] = {**rows[5], "id": ""}
+    with pytest.raises(DocumentError, match=rf'^a document cannot be used: the id, the column "id", is empty in this row; {remedy}'):
+        lookalike.ray.find(dataset(rows[5:]))
+    empty = lookalike.ray.find(dataset(rows), skip_bad=True)
+    assert empty.counts == found.counts
+    assert sorted((str(skipped["id"]), skipped["reason"]) for skipped in empty.skipped)[0] == ("None", "the id is empty")
+    assert len(lookalike.ray.dedup(dataset(rows), skip_bad=True).take_all()) == len(rows) - 2 - found.counts["duplicates"]
+    roles = lookalike.ray.dedup(dataset(rows), annotate=True, skip_bad=True).take_all()
+    assert sorted(row["id"] for row in roles if row["role"] == "skipped") == ["", "d00004"]
     with pytest.raises(OptionError, match="pairs were not asked for"):
         found.pairs  # noqa: B018 - a property
     (tmp_path / "there").mkdir()

@@ -76,18 +76,21 @@ def test_a_bad_row_may_have_the_id_of_a_good_one(spark: Any, task_memory: Any) -
 
     rows = large("edits", 80)
     ids = [row["id"] for row in rows]
-    bad = [{"id": name, "text": None} for name in ids] + [{"id": None, "text": "no id " * 9}]
+    bad = [{"id": name, "text": None} for name in ids] + [{"id": None, "text": "no id " * 9}, {"id": "", "text": "no id " * 9}]
     options: dict[str, Any] = {"threshold": 0.6, "shingle": "words:3", "skip_bad": True}
     docs = frame(spark, [*rows, *bad])
     found = lookalike.spark.find(docs, task_memory=task_memory, **options)
     one = lookalike.find(rows, **options)
-    assert found.counts["skipped"] == len(rows) + 1
+    assert found.counts["skipped"] == len(rows) + 2
+    assert [row["id"] for row in found.skipped.where("reason = 'the id is empty'").collect()] == [None]
     assert {name: found.counts[name] for name in ("groups", "duplicates")} == {name: one.counts[name] for name in ("groups", "duplicates")}
     kept = lookalike.spark.dedup(docs, task_memory=task_memory, **options).collect()
     assert sorted(row["id"] for row in kept) == sorted(row["id"] for row in lookalike.dedup(rows, **options))
     roles = lookalike.spark.dedup(docs, annotate=True, task_memory=task_memory, **options).collect()
-    assert {row["role"] for row in roles if row["text"] is None or row["id"] is None} == {"skipped"}
-    assert sum(row["role"] == "skipped" for row in roles) == len(rows) + 1 and len(roles) == 2 * len(rows) + 1
+    assert {row["role"] for row in roles if row["text"] is None or not row["id"]} == {"skipped"}
+    assert sum(row["role"] == "skipped" for row in roles) == len(rows) + 2 and len(roles) == 2 * len(rows) + 2
+    with pytest.raises(DocumentError, match='^a document cannot be used: the id, the column "id", is empty in this row; .*skip_bad=True'):
+        lookalike.spark.find(frame(spark, [*rows, bad[-1]]))
 
 
 @slow

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import json
 import os
 import pickle
 import random
@@ -19,7 +20,7 @@ import pytest
 
 import lookalike
 from lookalike import _engine, stages
-from lookalike._divided_run import RunSums
+from lookalike._divided_run import NODE_SUM_RANGE, RunSums
 from lookalike._options import Options
 from lookalike.errors import ChangedError, DamagedError, DocumentError, OptionError
 
@@ -343,6 +344,24 @@ def test_null_texts_are_errors_or_listed() -> None:
         divided(rows)
     _, _, notes = divided(rows, skip_bad=True)
     assert any('"skipped"' in note and "d00004" in note for note in notes)
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.dictionary(pa.int32(), pa.string())])
+def test_rows_without_an_id_are_errors_or_listed(kind: Any) -> None:
+    table = pa.table({"id": pa.array(["a", "", "b", None, ""]).cast(kind), "text": ["one two three"] * 5})
+    for rows, problem in ((table.slice(1), 'the id, the column "id", is empty'), (table.slice(2), 'the column "id" is null')):
+        with pytest.raises(DocumentError, match=f"{problem} in this row; .*skip_bad=True"):
+            stages.nodes(stages.plan(), rows.slice(0, 2))
+        with pytest.raises(DocumentError, match=f"{problem} in this row; .*skip_bad=True"):
+            list(stages.keys(stages.plan(), rows.append_column("node", [range(rows.num_rows)]).slice(0, 2).to_batches(), 1))
+    plan = stages.plan(skip_bad=True)
+    table = table.append_column("node", stages.nodes(plan, table))
+    sums, notes = RunSums(), pa.Table.from_batches(stages.keys(plan, table.to_batches(2), 2))["note"].drop_null().to_pylist()
+    sums.add_notes(notes)
+    assert sums.counts["documents"] == 2 and sums.counts["skipped"] == 3
+    sums.check_rows(5, sum(node % NODE_SUM_RANGE for node in table["node"].to_pylist()))
+    reasons = [json.loads(note)["skipped"] for note in notes if "reason" in note]
+    assert sorted(map(str, reasons)).count("{'id': None, 'reason': 'the id is empty'}") == 2 and len(reasons) == 3
 
 
 def test_damaged_blocks_are_refused() -> None:

@@ -45,7 +45,9 @@ def _is_readable(plan: Plan, table: Any) -> Any:
     """Which rows are not those that ``skip_bad`` leaves out."""
     import pyarrow.compute as pc
 
-    return pc.and_(pc.is_valid(table[plan.text]), pc.is_valid(table[plan.id])).to_numpy()
+    is_readable = pc.and_(pc.is_valid(table[plan.text]), pc.is_valid(table[plan.id])).to_numpy()
+    is_empty = stages.empty_texts(table[plan.id])
+    return is_readable if is_empty is None else is_readable & ~pc.fill_null(is_empty, True).to_numpy()
 
 
 def run_task(task: Callable[[Any], Any], table: Any) -> Any:
@@ -104,23 +106,12 @@ class DocumentTask:
 
     def _nodes(self, table: Any, is_reference: bool) -> Any:
         try:
-            return stages.nodes(self.plan, self._with_ids(table), reference=is_reference)
+            return stages.nodes(self.plan, table, reference=is_reference)
         except DocumentTypeError as error:
             raise DocumentTypeError(
                 f"{error}; ds.map_batches(function, batch_format='pyarrow') with a function that casts the column makes "
                 "such values of it"
             ) from None
-
-    def _with_ids(self, table: Any) -> Any:
-        """Rows that ``skip_bad`` leaves out have nodes, too."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
-        ids = table[self.plan.id]
-        if not self.plan.options.get("skip_bad") or not pa.types.is_string(ids.type):
-            return table
-        ids = pc.if_else(pc.equal(pc.fill_null(ids, ""), ""), "-", ids)
-        return table.set_column(table.column_names.index(self.plan.id), self.plan.id, ids)
 
 
 @dataclass(frozen=True)

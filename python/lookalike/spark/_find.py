@@ -224,7 +224,7 @@ def survivors(df: DataFrame, found: Found, *, annotate: bool) -> DataFrame:
 
 def _is_readable(plan: Plan) -> Any:
     """Whether a row is not one that ``skip_bad`` leaves out."""
-    return column(plan.text).isNotNull() & column(plan.id).isNotNull()
+    return column(plan.text).isNotNull() & column(plan.id).isNotNull() & (column(plan.id).cast("string") != "")
 
 
 def _functions() -> Any:
