@@ -295,11 +295,13 @@ def check_options(
     function: str = "",
     accepted: Any = Options,
     others: Collection[str] = OTHER_OPTIONS,
+    listed: Collection[str] = OPTIONS,
 ) -> None:
     """Refuses names that are no options.
 
     :param accepted: the options of the function, a ``TypedDict``.
     :param others: options that others refuse, or that the function names itself.
+    :param listed: options that are named where there is none of that name.
     :raises OptionError: there is none of that name; the nearest one is named.
     """
     known: frozenset[str] = accepted.__optional_keys__
@@ -307,8 +309,8 @@ def check_options(
         if name not in OPTIONS:
             import difflib
 
-            near = difflib.get_close_matches(name, OPTIONS, 1)
-            there = f"did you mean {near[0]!r}?" if near else f"leave it out; there are {', '.join(OPTIONS)}"
+            near = difflib.get_close_matches(name, listed, 1)
+            there = f"did you mean {near[0]!r}?" if near else f"leave it out; there are {', '.join(listed)}"
             raise OptionError(f"there is no option {name!r}; {there}")
         if name not in known and name not in others:
             raise OptionError(

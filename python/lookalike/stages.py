@@ -40,7 +40,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 from lookalike import _engine
 from lookalike._arrow_values import bool_scalar, import_arrow, int_scalar, read_table, text_array
 from lookalike._divided_run import NODE_SUM_RANGE
-from lookalike._options import FILE_OPTIONS, check_options, named, refused, whole_option
+from lookalike._options import FILE_OPTIONS, OPTIONS, check_options, named, refused, whole_option
 from lookalike._progress import warn
 from lookalike.errors import DocumentError, OptionError
 
@@ -188,7 +188,8 @@ def plan(
     """
     options = {name: value for name, value in options.items() if value is not None}
     _refuse_undivided(options)
-    check_options(options, "plan")
+    unlisted = {*_ONE_MACHINE, *FILE_OPTIONS, "unit", *_RUN, "id_field", "text_field"}
+    check_options(options, "plan", listed=[name for name in OPTIONS if name not in unlisted])
     _check_names(text, id)
     _refuse_order(options.get("keep", []))
     if documents is not None:

@@ -373,8 +373,16 @@ def test_bad_input_is_one_clear_error(tmp_path: Path) -> None:
     with pytest.raises(OptionError, match="pairs were not asked for"):
         found.pairs  # noqa: B018 - a property
     (tmp_path / "there").mkdir()
-    with pytest.raises(OptionError, match="exists"):
+    with pytest.raises(FileError, match=f"^{tmp_path}/there is there already; name another"):
         found.write(str(tmp_path / "there"))
+    with pytest.raises(FileError, match=f"^cannot write {tmp_path}/no/groups: {tmp_path}/no is no folder; make it first"):
+        found.write(str(tmp_path / "no" / "groups"))
+    for name, given in (("ds", rows), ("ds", None), ("reference", rows)):
+        for call in (lookalike.ray.find, lookalike.ray.dedup):
+            with pytest.raises(DocumentTypeError, match=f"^{name}: expected a Dataset of Ray, got builtins"):
+                call(**{"ds": dataset(rows), name: given})
+    with pytest.raises(OptionError, match="there is no option 'checkpoint'; .* there are threshold, (?!.*(threads|memory|decisions|unit))"):
+        lookalike.ray.find(dataset(rows), checkpoint="x")
 
 
 def test_rows_that_change_are_noticed() -> None:

@@ -12,7 +12,7 @@ from soak import IS_SOAK, slow
 from test_stages import corpus
 
 import lookalike
-from lookalike.errors import DocumentError, FileError, OptionError
+from lookalike.errors import DocumentError, DocumentTypeError, FileError, OptionError
 
 if (reason := spark_cluster.missing()) is not None:
     pytest.skip(reason, allow_module_level=True)
@@ -144,3 +144,20 @@ def test_paths_that_cannot_be_used_are_one_line(spark: Any, tmp_path: Path) -> N
         found.write(f"{file}/groups")
     with pytest.raises(FileError, match=f"^cannot look at foo://x/y: {unknown}"):
         found.write("foo://x/y")
+
+
+def test_what_is_no_frame_is_refused(spark: Any) -> None:
+    import lookalike.spark
+
+    rows = corpus(5)
+    for name, given in (("df", rows), ("df", None), ("reference", rows)):
+        for call in (lookalike.spark.find, lambda df, **options: lookalike.spark.dedup(df, annotate=True, **options)):
+            with pytest.raises(DocumentTypeError, match=f"^{name}: expected a DataFrame of Spark, got builtins.*createDataFrame"):
+                call(**{"df": frame(spark, rows), name: given})
+
+
+def test_two_columns_of_one_name_are_refused(spark: Any) -> None:
+    import lookalike.spark
+
+    with pytest.raises(DocumentError, match="^df has 2 columns 'text'; rename"):
+        lookalike.spark.find(frame(spark, corpus(5)).withColumnRenamed("site", "text"))

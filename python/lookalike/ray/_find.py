@@ -19,7 +19,7 @@ from lookalike._progress import Progress, shown
 from lookalike._stage_tasks import MEMBER_ORDER, PAIR_ORDER
 from lookalike._star_rounds import StarTask, edge_limit, star_rounds
 from lookalike._task_errors import task_errors
-from lookalike.errors import DocumentError, OptionError
+from lookalike.errors import DocumentError, DocumentTypeError, FileError, LookalikeError, OptionError
 from lookalike.ray._large import RayRows
 from lookalike.ray._shuffle import each, shuffled
 from lookalike.ray._tasks import (
@@ -118,6 +118,7 @@ class RayFound:
         names, they are the bytes of ``lookalike find -o``.
 
         :param folder: one that is not there; of this machine.
+        :raises FileError: the folder is there already, or cannot be written.
         """
         if format not in ("csv", "jsonl"):
             raise refused("format", "'csv' or 'jsonl'", format)
@@ -185,6 +186,7 @@ def dedup(ds: Any, *, annotate: bool = False, **options: Any) -> Any:
     """
     refuse_add(options)
     ray = _ray()
+    _check_dataset(ds, "ds")
     import pyarrow.compute as pc
 
     taken = [name for name in ("role", "keeper", "jaccard") if annotate and name in (ds.columns() or [])]
@@ -209,6 +211,19 @@ def _ray() -> Any:
     return ray
 
 
+def _check_dataset(ds: object, name: str) -> None:
+    """Refuses what is no dataset.
+
+    :param name: what the dataset is called.
+    :raises DocumentTypeError: it is none.
+    """
+    if not isinstance(ds, _ray().data.Dataset):
+        raise DocumentTypeError(
+            f"{name}: expected a Dataset of Ray, got {type(ds).__module__}.{type(ds).__qualname__}; ray.data.from_items, "
+            "from_arrow and from_pandas make one of rows"
+        )
+
+
 @dataclass(frozen=True)
 class ConnectedBlocks:
     """Edges and identities in the object store."""
@@ -225,6 +240,9 @@ class _RayRun:
     def __init__(self, plan: Plan, ds: Any, reference: Any, parts: int, task_bytes: int) -> None:
         self._ray = _ray()
         self.plan, self.parts, self._task_bytes = plan, parts, task_bytes
+        _check_dataset(ds, "ds")
+        if reference is not None:
+            _check_dataset(reference, "reference")
         sides = [(ds, None)] if reference is None else [(ds, False), (reference, True)]
         self._sides = [self._mapped(side, DocumentTask(plan, is_reference)) for side, is_reference in sides]
         self.progress: Progress | None = None
@@ -428,10 +446,25 @@ def _of_kind(rows: Any, kind: str) -> Any:
 
 
 def _write(folder: str, files: Iterator[bytes]) -> None:
-    """Writes a folder that appears whole."""
+    """Writes a folder that appears whole.
+
+    :raises FileError: it is there, or cannot be written.
+    """
     place = Path(folder).absolute()
-    if place.exists():
-        raise OptionError(f"{folder} exists; name another folder, or remove it")
+    try:
+        if place.exists():
+            raise FileError(f"{folder} is there already; name another output, or remove it first")
+        if not place.parent.is_dir():
+            raise FileError(f"cannot write {folder}: {place.parent} is no folder; make it first, or name another output")
+        _write_whole(place, files)
+    except LookalikeError:
+        raise
+    except OSError as error:
+        problem = f"cannot write {folder}: {error.strerror or error}"
+        raise FileError(f"{problem}; name another output, or let this process write that one") from error
+
+
+def _write_whole(place: Path, files: Iterator[bytes]) -> None:
     with tempfile.TemporaryDirectory(prefix=".lookalike-", dir=place.parent) as temporary:
         made = Path(temporary) / "files"
         made.mkdir()

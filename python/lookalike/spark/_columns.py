@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lookalike.errors import OptionError
+from lookalike.errors import DocumentTypeError, OptionError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["ANNOTATIONS", "column", "literal_row", "refuse_annotations"]
+__all__ = ["ANNOTATIONS", "check_frame", "column", "literal_row", "refuse_annotations"]
 
 #: Columns that annotated rows get.
 ANNOTATIONS = ("role", "keeper", "jaccard")
@@ -31,11 +31,25 @@ def literal_row(spark: SparkSession, **texts: str) -> DataFrame:
     return spark.range(0, 1, 1, numPartitions=1).select(*columns)
 
 
+def check_frame(frame: Any, name: str) -> None:
+    """Refuses what is no frame. Those of Spark Connect have another class, before PySpark 4.0 with no common one.
+
+    :param name: what the frame is called.
+    :raises DocumentTypeError: it is none.
+    """
+    if not hasattr(frame, "sparkSession"):
+        raise DocumentTypeError(
+            f"{name}: expected a DataFrame of Spark, got {type(frame).__module__}.{type(frame).__qualname__}; "
+            "spark.createDataFrame makes one of rows, and of a pandas DataFrame"
+        )
+
+
 def refuse_annotations(df: DataFrame) -> None:
     """Refuses a frame that has a column which annotated rows get.
 
     :raises OptionError: it has.
     """
+    check_frame(df, "df")
     for name in df.columns:
         if name.lower() in ANNOTATIONS:
             raise OptionError(f"annotate=True adds the column {name!r}, which is there; rename it first")

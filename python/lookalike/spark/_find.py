@@ -16,7 +16,7 @@ from lookalike._stage_tasks import MEMBER_ORDER, PAIR_ORDER, RowOrder
 from lookalike._task_errors import file_errors, task_errors
 from lookalike.errors import DocumentError, DocumentTypeError, OptionError
 from lookalike.spark._checkpoint import Checkpoint
-from lookalike.spark._columns import ANNOTATIONS, column, literal_row, refuse_annotations
+from lookalike.spark._columns import ANNOTATIONS, check_frame, column, literal_row, refuse_annotations
 from lookalike.spark._connect import connected, labelled, shingle_counters
 from lookalike.spark._large import SparkRows
 from lookalike.spark._order import OrderedRows, offsets_of
@@ -251,9 +251,9 @@ class _Run:
     ) -> None:
         self._functions = _functions()
         self.plan: Plan = stages.plan(text=text, id=id_, **options)
-        for frame, name in ((df, "df"), (reference, "reference")):
-            if frame is not None:
-                _check_columns(frame, self.plan, name)
+        _check_columns(df, self.plan, "df")
+        if reference is not None:
+            _check_columns(reference, self.plan, "reference")
         self.spark: SparkSession = df.sparkSession
         self.parts = whole_option("partitions", partitions, 1) if partitions is not None else self._default_parts()
         self._task_bytes = bytes_of("task_memory", task_memory)
@@ -406,7 +406,7 @@ class _Run:
             more = " and others" if len(many) > _NAMED else ""
             raise DocumentError(
                 f"ids must be unique, these are those of several documents: {named}{more}; name another column, or "
-                "df.dropDuplicates([id]) leaves one row of each"
+                f"df.dropDuplicates([{plan.id!r}]) leaves one row of each"
             )
 
     def members(self) -> DataFrame:
@@ -529,12 +529,15 @@ def _check_columns(frame: DataFrame, plan: Plan, name: str) -> None:
     """Refuses a frame without the columns of the plan, or with others of these names.
 
     :param name: what the frame is called.
-    :raises DocumentError: it is one.
+    :raises DocumentError: it is one, or no frame.
     """
+    check_frame(frame, name)
     kinds = dict(_typed(frame))
     for column in plan.columns:
         if column not in kinds:
             raise DocumentError(f"{name} has no column {column!r}; there are {', '.join(kinds) or 'none'}")
+        if (count := frame.columns.count(column)) > 1:
+            raise DocumentError(f"{name} has {count} columns {column!r}; rename all but one of them, or leave them out")
     if kinds[plan.text] != "string":
         raise _wrong_type(name, plan.text, kinds[plan.text], "string")
     if kinds[plan.id] not in ("string", *_WHOLE):
