@@ -52,8 +52,13 @@ def run_all(spark: Any, place: Path) -> None:
 def outputs_and_checkpoints(spark: Any, place: Path, rows: list[dict[str, Any]], found: Any) -> None:
     """Checks that nothing which is there is taken for something else."""
     import lookalike.spark
+    from lookalike.spark import _tables
     from lookalike.spark._order import OrderedRows
 
+    no_parquet = place / "no.parquet"
+    no_parquet.write_text("no such thing")
+    problem = f"cannot read {no_parquet} as parquet: "
+    refused(FileError, problem, lambda: _tables.read(spark, [str(no_parquet)], "parquet", "text"))
     (place / "empty").mkdir()
     refused(FileError, "empty is there already", lambda: found.write(str(place / "empty")))
     # The manifests of a version that wrote no columns.

@@ -55,16 +55,23 @@ def read(spark: SparkSession, inputs: list[str], kind: str, text: str, schema: s
     if schema is not None and kind != "jsonl":
         raise OptionError(f"--schema has the columns of JSON lines, the inputs are read as {kind}; leave it out")
     try:
-        if kind == "table":
-            return reduce(lambda all_, more: all_.unionByName(more), [spark.read.table(name) for name in inputs])
-        if kind == "csv":
-            return _csv(spark, inputs, text)
-        if kind == "jsonl":
-            reader = spark.read.schema(schema) if schema is not None else spark.read
-            return reader.json(inputs)
-        return spark.read.format(kind).load(inputs)
+        rows = _rows(spark, inputs, kind, text, schema)
+        # Spark Connect looks at inputs when their columns are asked for.
+        rows.schema  # noqa: B018 - a property
     except Exception as error:
         raise file_error(f"cannot read {', '.join(inputs)} as {kind}", error, _READ_REMEDY) from error
+    return rows
+
+
+def _rows(spark: SparkSession, inputs: list[str], kind: str, text: str, schema: str | None) -> DataFrame:
+    if kind == "table":
+        return reduce(lambda all_, more: all_.unionByName(more), [spark.read.table(name) for name in inputs])
+    if kind == "csv":
+        return _csv(spark, inputs, text)
+    if kind == "jsonl":
+        reader = spark.read.schema(schema) if schema is not None else spark.read
+        return reader.json(inputs)
+    return spark.read.format(kind).load(inputs)
 
 
 def _csv(spark: SparkSession, inputs: list[str], text: str) -> DataFrame:
