@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from soak import IS_SOAK
 from test_stages import corpus
 
 import lookalike
-from lookalike.errors import ChangedError, DocumentError, FileError, OptionError
+from lookalike.errors import ChangedError, DamagedError, DocumentError, FileError, OptionError
 
 
 def run_all(spark: Any, place: Path) -> None:
@@ -45,6 +46,7 @@ def run_all(spark: Any, place: Path) -> None:
     assert sorted(row["reason"] for row in found.skipped.collect())[1:] == ["the id is empty"] * 2
     audited(spark, documents, reference)
     extracted(spark)
+    read_anew(spark, place, rows[:60])
     twice = frame(spark, [*rows, rows[3]])
     refused(DocumentError, "'d00003' (2 rows)", lambda: lookalike.spark.find(twice))
 
@@ -61,6 +63,12 @@ def outputs_and_checkpoints(spark: Any, place: Path, rows: list[dict[str, Any]],
     refused(FileError, problem, lambda: _tables.read(spark, [str(no_parquet)], "parquet", "text"))
     (place / "empty").mkdir()
     refused(FileError, "empty is there already", lambda: found.write(str(place / "empty")))
+    # A file of a stage is lost; without the manifest the stage runs again.
+    max((place / "run" / "labels").glob("*.parquet"), key=lambda path: path.stat().st_size).unlink()
+    again: dict[str, Any] = {"threshold": 0.5, "checkpoint": str(place / "run")}
+    refused(DamagedError, "rows of the stage labels, expected", lambda: lookalike.spark.find(frame(spark, rows), **again))
+    shutil.rmtree(place / "run" / "labels.manifest")
+    assert lookalike.spark.find(frame(spark, rows), **again).counts == found.counts
     # The manifests of a version that wrote no columns.
     for manifest in (place / "run").glob("*.manifest/*.json"):
         rows_of = [json.loads(line) for line in manifest.read_text().splitlines()]
@@ -95,6 +103,37 @@ def extracted(spark: Any) -> None:
     texts = {row["id"]: row["text"] for row in there.documents.collect()}
     assert texts == {"page.html": "one two", "c/note.rtf": "Two words."}
     assert [row["source"] for row in there.skipped.collect()] == ["picture.png"]
+
+
+def read_anew(spark: Any, place: Path, rows: list[dict[str, Any]]) -> None:
+    """A second call reads what is in a folder then, whatever the cluster keeps of the first, and of one that failed."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    import lookalike.spark
+    from lookalike.spark._order import OrderedRows
+
+    (place / "tables").mkdir()
+    for number in (20, 60):
+        pq.write_table(pa.Table.from_pylist(rows[number - 20 : number]), place / "tables" / f"{number}.parquet")
+        table = spark.read.parquet(str(place / "tables"))
+        found = lookalike.spark.find(table, threshold=0.5, partitions=2)
+        assert found.counts["documents"] == table.count()
+    if not OrderedRows(spark, 2).is_sorting:
+        # Spark draws the same ids again.
+        drawn = table.selectExpr("uuid() as id", "text")
+        refused(ChangedError, "must give the same rows each time", lambda: lookalike.spark.find(drawn, threshold=0.5, partitions=2))
+    (place / "mail").mkdir()
+    for name, text in (("a.txt", "one two"), ("b.jsonl", '{"id": ')):
+        (place / "mail" / name).write_text(text)
+
+    def read() -> Any:
+        files = spark.read.format("binaryFile").load(str(place / "mail"))
+        return lookalike.spark.extract(files, folder=str(place / "mail"))
+
+    refused(DocumentError, "b.jsonl", read)
+    (place / "mail" / "b.jsonl").unlink()
+    assert [row["id"] for row in read().documents.collect()] == ["a.txt"]
 
 
 def refused(kind: type[Exception], message: str, call: Any) -> None:

@@ -529,7 +529,8 @@ def test_a_worker_without_space_is_one_error(tmp_path: Path, where: str) -> None
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ | {"PYTHONPATH": path}
         )
         try:
-            printed, log = child.communicate(timeout=300)
+            # Spark starts executors again until a task has failed four times: 88 s, and over 300 next to three other runs.
+            printed, log = child.communicate(timeout=1200)
         except subprocess.TimeoutExpired:
             # The cluster ends with the program, which a signal that it does not see would leave behind.
             child.send_signal(signal.SIGINT)

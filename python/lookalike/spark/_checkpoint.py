@@ -6,21 +6,32 @@ from __future__ import annotations
 import inspect
 import json
 import re
+import uuid
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from lookalike.errors import OptionError
+from lookalike.errors import DamagedError, OptionError
 from lookalike.spark._columns import literal_row
 from lookalike.stages import Plan
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame, Row, SparkSession
 
-__all__ = ["Checkpoint", "is_absent"]
+__all__ = ["Checkpoint", "is_absent", "kept"]
 
 
-#: Columns of the manifest of a stage: its name, plan and division as JSON, and the columns of its result.
-_MANIFEST = "stage string, plan string, schema string"
+#: Columns of the manifest of a stage: its name, plan and division as JSON, and columns and number of its rows.
+_MANIFEST = "stage string, plan string, schema string, rows long"
+
+
+def kept(frame: DataFrame) -> DataFrame:
+    """A frame whose rows the cluster keeps.
+
+    Spark takes frames with equal plans for equal, and would give the rows that it keeps of an earlier call on the same
+    folder, whatever files have come since. So there is a condition in the plan that no other has; the optimizer drops it.
+    """
+    token = uuid.uuid4().hex
+    return frame.where(f"'{token}' = '{token}'").persist()
 
 
 class Checkpoint:
@@ -51,20 +62,33 @@ class Checkpoint:
         :param check: refuses a new result, before the stage is done.
         """
         if self._folder is None:
-            frame = make().persist()
+            frame = kept(make())
             self._kept.append(frame)
             check(frame)
             return frame
         path = f"{self._folder}/{stage}"
-        schema = self._schema_of(stage)
-        if schema is None:
-            frame = make()
-            schema = frame.schema.json()
-            frame.write.mode("overwrite").parquet(path)
-            check(self._read(path, schema))
-            manifest = literal_row(self._spark, stage=stage, plan=self._plan, schema=schema)
-            manifest.write.mode("overwrite").json(f"{path}.manifest")
-        return self._read(path, schema)
+        manifest = self._manifest_of(stage)
+        if manifest is not None:
+            rows = self._read(path, manifest["schema"])
+            self._check_whole(stage, rows, manifest["rows"])
+            return rows
+        frame = make()
+        schema = frame.schema.json()
+        frame.write.mode("overwrite").parquet(path)
+        rows = self._read(path, schema)
+        check(rows)
+        row = literal_row(self._spark, stage=stage, plan=self._plan, schema=schema, rows=rows.count())
+        row.write.mode("overwrite").json(f"{path}.manifest")
+        return rows
+
+    def _check_whole(self, stage: str, rows: DataFrame, expected: int) -> None:
+        """Refuses a result of which files are missing, or others are there."""
+        count = rows.count()
+        if count != expected:
+            raise DamagedError(
+                f"the checkpoint {self._folder} has {count} rows of the stage {stage}, expected {expected}: files of it are "
+                f"missing, or are of another run; remove {self._folder}/{stage}.manifest, and the stage runs again"
+            )
 
     def _read(self, path: str, schema: str) -> DataFrame:
         """Rows that were written. Sail writes no file where there are none, and cannot know their columns."""
@@ -90,22 +114,21 @@ class Checkpoint:
         between rounds stay, since these cannot be made again."""
         if self._folder is not None:
             return frame
-        frame = frame.persist()
+        frame = kept(frame)
         frame.count()
-        for kept in self._kept:
-            kept.unpersist()
-        self._kept[:] = [frame]
+        self._unpersist()
+        self._kept.append(frame)
         return frame
 
-    def _schema_of(self, stage: str) -> str | None:
-        """The columns of the result of a stage, or ``None`` where it is not written whole."""
+    def _manifest_of(self, stage: str) -> Row | None:
+        """The manifest of a stage, or ``None`` where its result is not written whole."""
         try:
             rows = self._spark.read.schema(_MANIFEST).json(f"{self._folder}/{stage}.manifest").collect()
         except Exception as error:  # noqa: BLE001 - which class it is depends on the engine
             if is_absent(error):
                 return None
             raise
-        if not rows:
+        if not rows or rows[0]["plan"] is None:
             return None
         if rows[0]["plan"] != self._plan:
             there, here = json.loads(rows[0]["plan"]), json.loads(self._plan)
@@ -115,17 +138,20 @@ class Checkpoint:
                 f"the checkpoint {self._folder} is of another run: {differences}; name another folder, or "
                 "remove this one"
             )
-        # Without columns it is of a version that had none, and the stage runs again.
-        return rows[0]["schema"]  # type: ignore[no-any-return]
+        # A version without columns, or without their number, wrote other manifests; the stage runs again.
+        return rows[0] if None not in (rows[0]["schema"], rows[0]["rows"]) else None
 
     def release(self) -> None:
         """Releases the results that the cluster keeps."""
-        for frame in self._kept:
-            frame.unpersist()
+        self._unpersist()
         for frame in self._stored:
             _unpersist_stored(frame)
-        self._kept.clear()
         self._stored.clear()
+
+    def _unpersist(self) -> None:
+        for frame in self._kept:
+            frame.unpersist()
+        self._kept.clear()
 
 
 #: What Sail 0.7 says of checkpoints that it has no folder for. PySpark 3.5 has no method for them over Spark Connect.

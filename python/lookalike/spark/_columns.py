@@ -23,11 +23,11 @@ def column(name: str) -> Any:
     return functions.col(f"`{quoted}`")
 
 
-def literal_row(spark: SparkSession, **texts: str) -> DataFrame:
+def literal_row(spark: SparkSession, **values: str | int) -> DataFrame:
     """A frame of one row in one partition. ``createDataFrame`` would start a process of Python on an executor."""
     from pyspark.sql import functions
 
-    columns = [functions.lit(text).alias(name) for name, text in texts.items()]
+    columns = [functions.lit(value).alias(name) for name, value in values.items()]
     return spark.range(0, 1, 1, numPartitions=1).select(*columns)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from lookalike._task_errors import task_errors
 from lookalike._options import Reading, Unpack, check_options, refused
 from lookalike.errors import DocumentError, DocumentTypeError, OptionError
+from lookalike.spark._checkpoint import kept
 from lookalike.spark._find import REMEDY, _functions
 from lookalike.spark._spool import FileSpool, FolderName
 from lookalike.spark._worker import map_rows
@@ -40,8 +41,12 @@ class Extracted:
     :meth:`release`."""
 
     def __init__(self, rows: DataFrame, fields: Sequence[str]) -> None:
-        self._rows, self._fields = rows, list(fields)
-        kinds = rows.selectExpr("reason is null as is_document").groupBy("is_document").count().collect()
+        self._rows, self._fields = kept(rows), list(fields)
+        try:
+            kinds = self._rows.selectExpr("reason is null as is_document").groupBy("is_document").count().collect()
+        except BaseException:
+            self.release()
+            raise
         counts = {row["is_document"]: int(row["count"]) for row in kinds}
         self._counts = {"documents": counts.get(True, 0), "skipped": counts.get(False, 0)}
 
@@ -112,7 +117,7 @@ def extract(
     task = _ExtractTask(Plan(given, {}), FolderName.of(folder), tuple(fields), ids_by_file)
     schema = ", ".join([_ROWS, *(f"{_field(number)} string" for number in range(len(task.fields)))])
     with task_errors(REMEDY):
-        return Extracted(map_rows(files.select("path", "content", *time), task, schema).persist(), task.fields)
+        return Extracted(map_rows(files.select("path", "content", *time), task, schema), task.fields)
 
 
 def _check_fields(fields: object) -> None:

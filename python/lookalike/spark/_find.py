@@ -14,7 +14,7 @@ from lookalike._options import refuse_add, refused, whole_option
 from lookalike._progress import Progress, shown
 from lookalike._stage_tasks import MEMBER_ORDER, PAIR_ORDER, RowOrder
 from lookalike._task_errors import file_errors, task_errors
-from lookalike.errors import DocumentError, DocumentTypeError, OptionError
+from lookalike.errors import ChangedError, DamagedError, DocumentError, DocumentTypeError, OptionError
 from lookalike.spark._checkpoint import Checkpoint
 from lookalike.spark._columns import ANNOTATIONS, check_frame, column, literal_row, refuse_annotations
 from lookalike.spark._connect import connected, labelled, shingle_counters
@@ -298,6 +298,18 @@ class _Run:
 
     def run(self) -> None:
         """Runs all stages up to the decisions."""
+        try:
+            self._run_stages()
+        except DamagedError as error:
+            if self.checkpoint.folder is not None:
+                raise
+            # An engine that keeps no results, or has lost one, makes it again from the frame.
+            raise ChangedError(
+                f"{str(error).split(';')[0]}; without a checkpoint a stage may run again for those behind it, and it had other "
+                "rows: the frame must give the same rows each time, so write it to a table first, and read that"
+            ) from error
+
+    def _run_stages(self) -> None:
         with task_errors(REMEDY), file_errors(self._file_problem()):
             blocks = self._timed("keys", self._connect)
             self._connected = blocks

@@ -49,6 +49,9 @@ class FolderName:
         :raises DocumentError: it is not there.
         """
         place, whole = _split(path)
+        if not place and not whole.startswith("/"):
+            # Sail names files of this machine without their first slash.
+            whole = f"/{whole}"
         name = whole.removeprefix(f"{self.path}/")
         if (self.place and place != self.place) or name == whole:
             raise DocumentError(f"the file {path!r} is not below {self.place}{self.path}/; name the folder of all files")
