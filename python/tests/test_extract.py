@@ -109,6 +109,8 @@ def test_what_is_no_file_is_refused(spark: Any, folder: Path) -> None:
         lookalike.spark.extract(files, folder=str(folder), fields=["text"])
     with pytest.raises(OptionError, match="hidden is about files of a folder"):
         lookalike.spark.extract(files, folder=str(folder), hidden=True)
+    with pytest.raises(DocumentTypeError, match="files: expected a DataFrame of Spark, got builtins.list"):
+        lookalike.spark.extract([], folder=str(folder))  # type: ignore[arg-type]
     with pytest.raises(DocumentTypeError, match="'content' is absent, expected binary"):
         lookalike.spark.extract(files.drop("content"), folder=str(folder))
 

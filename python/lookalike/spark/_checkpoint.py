@@ -208,9 +208,10 @@ _ABSENT = re.compile(r"path does not exist|no such file or directory|filenotfoun
 
 def is_absent(error: Exception) -> bool:
     """Whether an engine says that there is nothing under a path."""
-    for name in ("getCondition", "getErrorClass"):
-        condition = getattr(error, name, lambda: None)()
-        if condition:
-            return "PATH_NOT_FOUND" in condition
+    # PySpark 4 warns of the name that 3.5 has.
+    name = "getCondition" if hasattr(error, "getCondition") else "getErrorClass"
+    condition = getattr(error, name, lambda: None)()
+    if condition:
+        return "PATH_NOT_FOUND" in condition
     text = str(error)
     return "PATH_NOT_FOUND" in text or _ABSENT.search(text) is not None

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from lookalike._task_errors import task_errors
+from lookalike._task_errors import file_errors, task_errors
 from lookalike._options import Reading, Unpack, check_options, refused
 from lookalike.errors import DocumentError, DocumentTypeError, OptionError
 from lookalike.spark._checkpoint import kept
+from lookalike.spark._columns import check_frame
 from lookalike.spark._find import REMEDY, _functions
 from lookalike.spark._spool import FileSpool, FolderName
 from lookalike.spark._worker import map_rows
@@ -104,6 +105,7 @@ def extract(
     for name in _WALK:
         if options.get(name) not in (None, False):
             raise OptionError(f"{name} is about files of a folder that is walked; every row is read, leave it out")
+    check_frame(files, "files")
     kinds = {field.name: field.dataType.simpleString() for field in files.schema.fields}
     for name, kind in _COLUMNS.items():
         if kinds.get(name) != kind:
@@ -116,7 +118,7 @@ def extract(
     given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     task = _ExtractTask(Plan(given, {}), FolderName.of(folder), tuple(fields), ids_by_file)
     schema = ", ".join([_ROWS, *(f"{_field(number)} string" for number in range(len(task.fields)))])
-    with task_errors(REMEDY):
+    with task_errors(REMEDY), file_errors(f"cannot read the files of {folder}"):
         return Extracted(map_rows(files.select("path", "content", *time), task, schema), task.fields)
 
 
