@@ -7,7 +7,7 @@ use clap::Args;
 use lookalike::read::{Format, Normalization, ReadError, ReadOptions, TextUnit};
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The path that bytes are.
 #[cfg(unix)]
@@ -195,9 +195,14 @@ impl ReadArgs {
         Ok(())
     }
 
+    /// The file with the names of inputs; `-` for standard input.
+    pub(crate) fn list(&self) -> Option<&Path> {
+        self.files_from.as_deref()
+    }
+
     /// Whether the names of inputs come on standard input.
     pub(crate) fn lists_on_stdin(&self) -> bool {
-        self.files_from.as_ref().is_some_and(|list| list.as_os_str() == "-")
+        self.list().is_some_and(|list| list.as_os_str() == "-")
     }
 
     /// What is done to every text.

@@ -3,6 +3,7 @@
 mod args;
 mod finish;
 mod plan;
+mod remedy;
 mod status;
 mod tasks;
 
@@ -63,7 +64,8 @@ pub(crate) fn run(
     arguments: &[OsString],
     worker: WorkerOption<'_>,
 ) -> CommandResult {
-    match &mut args.command {
+    let is_plan = matches!(args.command, ShardCommand::Plan(_));
+    let result = match &mut args.command {
         ShardCommand::Plan(args) => plan::run(args, arguments, worker),
         ShardCommand::Count(args) => tasks::count(args, worker),
         ShardCommand::Rarity(args) => tasks::rarity(args),
@@ -75,5 +77,6 @@ pub(crate) fn run(
         ShardCommand::Decide(args) => tasks::decide(args, worker),
         ShardCommand::Finish(args) => finish::run(args, worker),
         ShardCommand::Status(args) => status::run(args),
-    }
+    };
+    result.map_err(|error| remedy::of_stage(error, is_plan))
 }

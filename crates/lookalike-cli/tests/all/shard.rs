@@ -390,11 +390,98 @@ fn ids_of_several_documents_are_named() {
     let message = place.run(&["shard", "components", "job", "--quiet"]).fails(1);
     assert!(message.contains("\"x\"") && message.contains("a.jsonl:1"), "{message}");
     assert!(message.contains("b.jsonl:2"), "{message}");
+    assert!(message.contains("--skip-bad, too") && !message.contains("leaves out"), "{message}");
+    assert!(message.contains("make a new plan: --ids-by-file puts"), "{message}");
     let (expected, report) = outputs(&place, &["find", "in", "--threshold", "0.5"]);
     fs::remove_dir_all(place.path("job")).unwrap();
     divided.plan(&place, &["in", "--threshold", "0.5", "--ids-by-file", "--pairs"]).ok();
     divided.run(&place);
     assert_eq!((expected, report), outputs(&place, &["shard", "finish", "job"]));
+}
+
+/// The name of the file does not tell two records of one file apart.
+#[test]
+fn ids_of_one_file_have_another_remedy() {
+    let place = Place::new();
+    let line = "{\"id\":\"x\",\"text\":\"one two three four five six seven\"}\n";
+    place.file("in/a.jsonl", line.repeat(2));
+    for option in ["--skip-bad", "--ids-by-file"] {
+        let _ = fs::remove_dir_all(place.path("job"));
+        Divided { tasks: 1, parts: 1 }.plan(&place, &["in", option]).ok();
+        place.run(&["shard", "keys", "job"]).ok();
+        place.run(&["shard", "connect", "job"]).ok();
+        let message = place.run(&["shard", "components", "job", "-q"]).fails(1);
+        assert!(message.contains("a.jsonl:2; ids must be unique in a job"), "{message}");
+        assert!(message.contains("make a new plan: --id-field names"), "{message}");
+        assert!(!message.contains("leaves out"), "{message}");
+    }
+}
+
+/// What a task says in another folder than the plan.
+#[test]
+fn names_of_the_plan_are_relative_to_its_folder() {
+    let place = Place::new();
+    place.file("a.jsonl", short_documents(0, 10));
+    place.file("list.txt", "a.jsonl\n");
+    let absolute = place.path("a.jsonl").to_str().unwrap().to_owned();
+    let divided = Divided { tasks: 1, parts: 1 };
+    let message = divided.plan(&place, &["b.jsonl"]).fails(1);
+    assert!(message.ends_with("b.jsonl: no such file or folder; check the name\n"), "{message}");
+    let relative = "run tasks there, or make a new plan with absolute names";
+    for (input, missing, expected) in [
+        (&["a.jsonl"][..], "a.jsonl", relative),
+        (&["--files-from", "list.txt"], "list.txt", relative),
+        (&["--files-from", "list.txt"], "a.jsonl", relative),
+        (&[&absolute], "a.jsonl", "tasks need it under this name on all machines"),
+    ] {
+        let _ = fs::remove_dir_all(place.path("job"));
+        divided.plan(&place, input).ok();
+        fs::rename(place.path(missing), place.path("moved")).unwrap();
+        for stage in ["keys", "finish"] {
+            let message = place.run(&["shard", stage, "job"]).fails(1);
+            let start = format!("{missing}: no such file or folder; ");
+            assert!(message.contains(&start) && message.contains(expected), "{message}");
+        }
+        fs::rename(place.path("moved"), place.path(missing)).unwrap();
+    }
+}
+
+/// What stands between backticks is run as it is; `TASK` is in the place of a number.
+#[test]
+fn the_commands_of_a_plan_can_be_run() {
+    let place = Place::new();
+    place.file("a.jsonl", short_documents(0, 10));
+    let plan = Divided { tasks: 3, parts: 1 }.plan(&place, &["a.jsonl"]).err;
+    assert!(plan.contains("`lookalike shard keys job TASK` for TASK from 0 to 2\n"), "{plan}");
+    for command in plan.split('`').skip(1).step_by(2) {
+        let tasks = if command.ends_with("TASK") { &["0", "1", "2"][..] } else { &[""] };
+        for task in tasks {
+            let command = command.replace("TASK", task);
+            place.run(&command.split_whitespace().skip(1).collect::<Vec<_>>()).ok();
+        }
+    }
+    assert!(place.path("groups.csv").exists(), "{plan}");
+}
+
+#[test]
+fn files_that_are_cut_short_are_not_done() {
+    let place = Place::new();
+    place.file("a.jsonl", short_documents(0, 100));
+    Divided { tasks: 4, parts: 1 }.plan(&place, &["a.jsonl"]).ok();
+    place.run(&["shard", "keys", "job", "0", "1", "2"]).ok();
+    let whole = fs::read(place.path("job/keys-00001.lks")).unwrap();
+    for length in [0, 19, whole.len() / 2, whole.len() - 1] {
+        place.file("job/keys-00001.lks", &whole[..length]);
+        let status = place.run(&["shard", "status", "job"]).ok();
+        let expected = "keys: 2 of 4 tasks done; missing: 3; cut short, remove their files: 1\n";
+        assert!(status.starts_with(expected), "{length}: {status}");
+        assert_eq!(place.run(&["shard", "status", "job", "--missing", "keys"]).ok(), "1,3\n");
+    }
+    // The end of another file: the length of its index is not that of this one.
+    place.file("job/keys-00001.lks", &whole[whole.len() - 20..]);
+    assert_eq!(place.run(&["shard", "status", "job", "--missing", "keys"]).ok(), "1,3\n");
+    place.file("job/keys-00001.lks", &whole);
+    assert_eq!(place.run(&["shard", "status", "job", "--missing", "keys"]).ok(), "3\n");
 }
 
 #[test]
@@ -404,11 +491,15 @@ fn what_cannot_be_divided_is_refused() {
     let divided = Divided { tasks: 1, parts: 1 };
     for (args, expected) in [
         (&["in", "--bands", "auto"][..], "--bands auto"),
-        (&["-", "--format", "lines"], "stdin"),
+        (
+            &["-", "--format", "lines"],
+            "tasks read the inputs again; write it to a file, and name that",
+        ),
         (&["--files-from", "-"], "write it to a file"),
     ] {
         let run = divided.plan(&place, args);
-        assert!(run.err.contains(expected), "{args:?}: {run:?}");
+        assert!(run.code == Some(2) && run.err.contains(expected), "{args:?}: {run:?}");
+        assert!(!run.err.contains("--resume"), "{run:?}");
         assert!(!place.path("job/plan.json").exists(), "{args:?}");
     }
     for option in ["--decisions", "--audit", "--estimates", "--unit=line"] {

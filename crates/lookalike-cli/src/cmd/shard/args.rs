@@ -9,7 +9,7 @@ use lookalike::core::params::Params;
 use lookalike::find::{FindOptions, PairList};
 use lookalike::read::{Collection, ReadOptions};
 use std::num::NonZeroU32;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Divide the inputs: write FOLDER/plan.json, which all tasks read
 #[derive(Debug, clap::Args)]
@@ -67,6 +67,11 @@ impl PlanArgs {
             ));
         }
         self.reading.read_list(&mut self.inputs)
+    }
+
+    /// The list of `--files-from`.
+    pub(super) fn list(&self) -> Option<&Path> {
+        self.reading.list()
     }
 
     /// What a task does with its documents.

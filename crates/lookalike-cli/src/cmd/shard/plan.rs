@@ -37,13 +37,13 @@ pub(super) fn run(
     writeln!(err, "plan: {folder}/plan.json")?;
     for stage in job.plan().stages() {
         let tasks = job.plan().tasks(stage);
-        let numbers = match stage {
-            JobStage::Rarity | JobStage::Label => String::new(),
-            _ if tasks == 1 => " 0".to_owned(),
-            _ => format!(" TASK, for TASK from 0 to {}", tasks - 1),
+        let (task, numbers) = match stage {
+            JobStage::Rarity | JobStage::Label => ("", String::new()),
+            _ if tasks == 1 => (" 0", String::new()),
+            _ => (" TASK", format!(" for TASK from 0 to {}", tasks - 1)),
         };
         let tasks = count(tasks.into(), "task");
-        writeln!(err, "{stage}: {tasks}, `lookalike shard {stage} {folder}{numbers}`")?;
+        writeln!(err, "{stage}: {tasks}, `lookalike shard {stage} {folder}{task}`{numbers}")?;
     }
     writeln!(err, "finish: `lookalike shard finish {folder} -o groups.csv`")?;
     Ok(ExitCode::SUCCESS)

@@ -53,19 +53,24 @@ pub(super) fn run(args: &StatusArgs) -> CommandResult {
     let mut out = terminal::stdout();
     let numbers =
         |missing: &[u32]| missing.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
-    if let Some(stage) = args.missing {
-        writeln!(out, "{}", numbers(&job.missing(stage.into())?))?;
+    if let Some(stage) = args.missing.map(JobStage::from) {
+        let mut missing = [job.missing(stage)?, job.cut_short(stage)?].concat();
+        missing.sort_unstable();
+        writeln!(out, "{}", numbers(&missing))?;
         return Ok(ExitCode::SUCCESS);
     }
     for stage in job.plan().stages() {
-        let (tasks, missing) = (job.plan().tasks(stage), job.missing(stage)?);
-        let done = tasks - missing.len() as u32;
+        let tasks = job.plan().tasks(stage);
+        let (missing, cut) = (job.missing(stage)?, job.cut_short(stage)?);
+        let done = tasks.saturating_sub((missing.len() + cut.len()) as u32);
         write!(out, "{stage}: {done} of {} done", count(tasks.into(), "task"))?;
-        if missing.is_empty() {
-            writeln!(out)?;
-        } else {
-            writeln!(out, "; missing: {}", numbers(&missing))?;
+        if !missing.is_empty() {
+            write!(out, "; missing: {}", numbers(&missing))?;
         }
+        if !cut.is_empty() {
+            write!(out, "; cut short, remove their files: {}", numbers(&cut))?;
+        }
+        writeln!(out)?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -1,6 +1,7 @@
 //! `lookalike shard keys FOLDER [TASK…]`, and the other stages: their tasks.
 
 use super::args::PlanArgs;
+use super::remedy;
 use crate::cmd::{CommandError, CommandResult};
 use crate::exit_code::ExitCode;
 use crate::extraction::WorkerOption;
@@ -172,7 +173,9 @@ pub(super) fn components(args: &ComponentsArgs, worker: WorkerOption<'_>) -> Com
     }
     tasks.run(JobStage::Components, &|job, task, _| {
         let (collection, options) = open(job, &WorkArgs::default(), worker)?;
-        Ok(job.components(task, &collection, &options)?)
+        let has_ids_by_file = job.plan().has_ids_by_file();
+        job.components(task, &collection, &options)
+            .map_err(|error| remedy::of_components(error, has_ids_by_file))
     })
 }
 
@@ -244,6 +247,9 @@ pub(super) fn plan_args(job: &Job) -> Result<PlanArgs, CommandError> {
              folder"
         ))
     })?;
+    if let Some(list) = args.list().filter(|list| !list.exists()) {
+        return Err(remedy::missing_in_task(list));
+    }
     args.read_list()?;
     Ok(args)
 }

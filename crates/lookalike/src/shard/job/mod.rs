@@ -35,6 +35,7 @@ pub use plan::{Division, JobPlan};
 
 use crate::error::Error;
 use section_file::{SectionFile, SectionWriter};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// A job: its folder and its plan.
@@ -72,6 +73,25 @@ impl Job {
             }
         }
         Ok(missing)
+    }
+
+    /// The tasks of a stage whose file is empty or cut short, as a copy of it may be. Only the ends
+    /// of files are read; [`is_done`](Self::is_done) reads all of one.
+    ///
+    /// # Errors
+    /// [`Error::Spill`] where a file cannot be read.
+    pub fn cut_short(&self, stage: JobStage) -> Result<Vec<u32>, Error> {
+        let mut cut = Vec::new();
+        for task in 0..self.plan.tasks(stage) {
+            let path = self.path(stage, task);
+            match section_file::is_whole(&path) {
+                Ok(true) => {}
+                Ok(false) => cut.push(task),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(source) => return Err(Error::Spill { path, source }),
+            }
+        }
+        Ok(cut)
     }
 
     /// Whether a task has left its file. What is there is read through once, so that a damaged file

@@ -64,6 +64,17 @@ pub(super) fn damaged(path: &Path, problem: impl Into<String>) -> Error {
     JobError::File { path: path.to_owned(), problem: problem.into() }.into()
 }
 
+/// Whether a file ends with a trailer whose index fits in it.
+pub(super) fn is_whole(path: &Path) -> io::Result<bool> {
+    let mut file = File::open(path)?;
+    let Some(end) = file.metadata()?.len().checked_sub(TRAILER) else { return Ok(false) };
+    file.seek(SeekFrom::Start(end))?;
+    let mut trailer = [0; TRAILER as usize];
+    file.read_exact(&mut trailer)?;
+    let index_bytes = trailer.first_chunk().map(|bytes| u64::from_le_bytes(*bytes));
+    Ok(trailer.ends_with(&MAGIC) && index_bytes.is_some_and(|bytes| bytes <= end))
+}
+
 /// Writes a file, section by section.
 pub(super) struct SectionWriter {
     path: PathBuf,
