@@ -318,7 +318,12 @@ def documents_of(plan: Plan, table: Any) -> _engine.Documents:
 
     :raises DocumentError: a row has no id.
     """
-    table = with_ids(plan, table.select(plan.columns))
+    return _documents(plan, with_ids(plan, table.select(plan.columns)))
+
+
+def _documents(plan: Plan, table: Any) -> _engine.Documents:
+    """Documents of rows of :func:`with_ids`."""
+    table = table.select(plan.columns)
     return _engine.Documents.of_arrow(table, [plan.text], plan.id, False, plan.fields)
 
 
@@ -405,7 +410,7 @@ def keys(
             empty.add(rows, table)
             if table.num_rows:
                 checks = _whole(table["check"]) if "check" in table.column_names else None
-                stage.add(documents_of(plan, table), _whole(table["node"]), reference, checks)
+                stage.add(_documents(plan, table), _whole(table["node"]), reference, checks)
         ready = stage.take(False)
         if ready is not None:
             yield from _rows(ready, BLOCKS)

@@ -46,7 +46,7 @@ def run_all(spark: Any, place: Path) -> None:
     assert sorted(row["reason"] for row in found.skipped.collect())[1:] == ["the id is empty"] * 2
     audited(spark, documents, reference)
     extracted(spark)
-    read_anew(spark, place, rows[:60])
+    later_files(spark, place, rows[:60])
     twice = frame(spark, [*rows, rows[3]])
     refused(DocumentError, "'d00003' (2 rows)", lambda: lookalike.spark.find(twice))
 
@@ -105,7 +105,7 @@ def extracted(spark: Any) -> None:
     assert [row["source"] for row in there.skipped.collect()] == ["picture.png"]
 
 
-def read_anew(spark: Any, place: Path, rows: list[dict[str, Any]]) -> None:
+def later_files(spark: Any, place: Path, rows: list[dict[str, Any]]) -> None:
     """A second call reads what is in a folder then, whatever the cluster keeps of the first, and of one that failed."""
     import pyarrow as pa
     import pyarrow.parquet as pq

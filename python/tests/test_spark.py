@@ -17,7 +17,7 @@ import pytest
 import spark_cluster
 from divided_runs import BUCKET, WORK, by_id, compare, filled_in, frame, joined, kill_once, large, skewed, sources, star_round_calls, with_annotations
 from soak import IS_SOAK, slow
-from spark_core_cases import read_anew
+from spark_core_cases import later_files
 from test_stages import corpus
 
 import lookalike
@@ -322,8 +322,8 @@ def test_a_checkpoint_goes_on_and_refuses_another_run(spark: Any, tmp_path: Path
         lookalike.spark.find(docs, threshold=0.5, checkpoint=folder, reference=docs)
 
 
-def test_a_folder_is_read_anew(spark: Any, tmp_path: Path) -> None:
-    read_anew(spark, tmp_path, corpus(60))
+def test_files_that_are_added_later_are_read(spark: Any, tmp_path: Path) -> None:
+    later_files(spark, tmp_path, corpus(60))
 
 
 def test_dedup_keeps_rows_as_they_are(spark: Any) -> None:

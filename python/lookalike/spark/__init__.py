@@ -2,7 +2,7 @@
 for byte, on Spark 3.5 and later, Spark Connect, and Sail.
 
 >>> import lookalike.spark                                                  # doctest: +SKIP
->>> found = lookalike.spark.find(df, id="url", checkpoint="s3a://b/run7")    # doctest: +SKIP
+>>> found = lookalike.spark.find(df, id="url", checkpoint="s3a://b/run7")   # doctest: +SKIP
 >>> found.groups.show()                                                     # doctest: +SKIP
 >>> survivors = lookalike.spark.dedup(df, id="url")                         # doctest: +SKIP
 >>> lookalike.spark.audit(found, sample=2000).recall                        # doctest: +SKIP

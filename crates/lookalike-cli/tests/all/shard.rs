@@ -446,7 +446,7 @@ fn names_of_the_plan_are_relative_to_its_folder() {
     }
 }
 
-/// What stands between backticks is run as it is; `TASK` is in the place of a number.
+/// The text between backticks is run as it is, with a number in place of `TASK`.
 #[test]
 fn the_commands_of_a_plan_can_be_run() {
     let place = Place::new();
