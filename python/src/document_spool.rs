@@ -97,7 +97,7 @@ impl DocumentSpool {
         }
         let (ids, bytes) = columns.ids.finish(py)?;
         held += bytes;
-        PythonDocuments::of_columns(py, DocumentTexts::Spooled(columns.texts), ids, fields, held)
+        PythonDocuments::of_columns(DocumentTexts::Spooled(columns.texts), ids, fields, held)
     }
 
     /// How many documents there are so far.

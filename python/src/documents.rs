@@ -207,7 +207,7 @@ impl PythonDocuments {
                 Err(texts) => TextRows::joined(&texts),
             }
         };
-        Self::of_columns(py, DocumentTexts::InMemory(texts), ids, fields, 0)
+        Self::of_columns(DocumentTexts::InMemory(texts), ids, fields, 0)
     }
 
     /// A list of `str`, and a list of ids (all `str` or all `int`) of the same length or `None`;
@@ -218,7 +218,6 @@ impl PythonDocuments {
         ids: Option<&Bound<'_, PyAny>>,
         fields: Vec<(String, Bound<'_, PyAny>)>,
     ) -> PyResult<Self> {
-        let py = texts.py();
         let ids = match ids {
             Some(ids) => Some(FieldColumn::ids(ids)?),
             None => None,
@@ -229,7 +228,7 @@ impl PythonDocuments {
         };
         let fields = fields.into_iter().map(column).collect::<PyResult<_>>()?;
         let texts = DocumentTexts::InMemory(TextRows::of_python(texts, "the text")?);
-        Self::of_columns(py, texts, ids, fields, 0)
+        Self::of_columns(texts, ids, fields, 0)
     }
 
     fn __len__(&self) -> usize {
@@ -273,7 +272,6 @@ impl PythonDocuments {
     /// Columns of the same number of rows. `held` is what of them counts against a limit on memory,
     /// in bytes.
     pub(crate) fn of_columns(
-        py: Python<'_>,
         texts: DocumentTexts,
         ids: Option<FieldColumn>,
         fields: Vec<(String, FieldColumn)>,
@@ -293,9 +291,7 @@ impl PythonDocuments {
             Some(FieldColumn::Texts(texts)) => DocumentIds::Texts(texts),
             Some(FieldColumn::Values(values)) => DocumentIds::Numbers(values),
         };
-        let rows = DocumentTable { texts, ids, fields, held };
-        rows.refuse_empty_ids(py)?;
-        Ok(Self { rows: Arc::new(rows) })
+        Ok(Self { rows: Arc::new(DocumentTable { texts, ids, fields, held }) })
     }
 
     /// The documents as a source with that name. Rows are ids in as many digits as the last one
@@ -317,28 +313,26 @@ impl PythonDocuments {
         self.rows.fields.iter().map(|(name, _)| name.as_str())
     }
 
-    /// The error for a row without text or id, if there is one. `side` names what they are among
-    /// the arguments, in front of the row.
+    /// The error for the first row without text or id, or whose id is empty, if there is one.
+    /// `side` names what they are among the arguments, in front of the row.
     pub(crate) fn complete(&self, py: Python<'_>, side: &str) -> PyResult<()> {
-        let Some((row, what)) = self.first_missing() else { return Ok(()) };
+        let missing =
+            self.first_missing().map(|(row, what)| (row, format!("has no {what} (null or NaN)")));
+        let empty = self.rows.first_empty_id().map(|row| (row, "has an empty id".to_owned()));
+        let first = missing.into_iter().chain(empty).min_by_key(|(row, _)| *row);
+        let Some((row, problem)) = first else { return Ok(()) };
         let text = format!(
-            "{side}row {row} has no {what} (null or NaN); fill it or leave the row out, or let \
-             skip_bad=True leave out and count such rows"
+            "{side}row {row} {problem}; fill it or leave the row out, or let skip_bad=True leave \
+             out and count such rows"
         );
         Err(at_row(DocumentError::new_err(text), py, row))
     }
 }
 
 impl DocumentTable {
-    fn refuse_empty_ids(&self, py: Python<'_>) -> PyResult<()> {
-        let DocumentIds::Texts(ids) = &self.ids else { return Ok(()) };
-        match (0..ids.len()).find(|row| ids.bytes(*row).is_some_and(<[u8]>::is_empty)) {
-            None => Ok(()),
-            Some(row) => {
-                let text = format!("row {row}: the id is empty; give every document one");
-                Err(at_row(DocumentError::new_err(text), py, row))
-            }
-        }
+    fn first_empty_id(&self) -> Option<usize> {
+        let DocumentIds::Texts(ids) = &self.ids else { return None };
+        (0..ids.len()).find(|row| ids.bytes(*row).is_some_and(<[u8]>::is_empty))
     }
 
     /// Whether rows are the ids.
@@ -395,7 +389,10 @@ impl DocumentRows for PythonSource {
                 let _ = write!(buffer, "{row:0digits$}", digits = self.digits);
                 Ok(buffer)
             }
-            DocumentIds::Texts(ids) => text_of(ids, row, Field::Id),
+            DocumentIds::Texts(ids) => match text_of(ids, row, Field::Id)? {
+                "" => Err(SkipReason::EmptyId),
+                id => Ok(id),
+            },
             DocumentIds::Numbers(ids) if ids.write(row, buffer) => Ok(buffer),
             DocumentIds::Numbers(_) => {
                 Err(SkipReason::Null { field: Field::Id, name: "id".to_owned() })

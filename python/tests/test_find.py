@@ -193,7 +193,7 @@ def test_files_are_those_of_the_command_line(tmp_path: Path) -> None:
         ([("a", "x"), ("b", "z"), ("a", "y")], DocumentError, 'row 2: the id "a" is that of row 0'),
         ([(1, "x"), ("b", "y")], DocumentTypeError, "row 1.*str.*int"),
         ([("a", "x"), (2, "y")], DocumentTypeError, "row 1.*int"),
-        ([("", "x")], DocumentError, "row 0.*empty"),
+        ([("a", "x"), ("", "x")], DocumentError, "row 1 has an empty id; .*skip_bad=True"),
         ([(2**70, "x")], DocumentError, "row 0.*64 bits"),
         ([{"text": "x"}, {"body": "y"}], DocumentTypeError, "row 1.*'text'"),
         ([{"text": "x"}, "y"], DocumentTypeError, "row 1.*dict"),
@@ -220,6 +220,20 @@ def test_bad_rows_are_skipped_when_asked() -> None:
     assert found.groups["row"] == [0, 3]
     assert lookalike.dedup(rows, skip_bad=True) == [("a", "x y z")]
     assert lookalike.dedup([("a", "x y z"), ("b", None), ("c", "x y z")], skip_bad=True) == [("a", "x y z")]
+
+
+def test_rows_with_an_empty_id_are_skipped_as_those_of_a_file(tmp_path: Path) -> None:
+    rows = [{"id": "a", "text": "x y z"}, {"id": "", "text": "x y z"}, {"id": "b", "text": "x y z"}]
+    path = tmp_path / "rows.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    of_file = lookalike.find(path, skip_bad=True)
+    for given in (rows, iter(rows)):
+        found = lookalike.find(given, skip_bad=True)
+        assert found.counts == of_file.counts and found.groups["id"] == of_file.groups["id"] == ["a", "b"]
+        assert [(s["row"], s["id"], s["reason"]) for s in found.skipped] == [(1, None, "the id is empty")]
+    assert lookalike.dedup(rows, skip_bad=True) == rows[:1]
+    annotated = lookalike.dedup(rows, skip_bad=True, annotate=True)
+    assert [what["reason"] for _, what in annotated] == ["keeper", "skipped", "id"]
 
 
 @pytest.mark.parametrize(

@@ -347,6 +347,29 @@ fn files_that_are_damaged_or_of_another_plan_are_refused() {
 }
 
 #[test]
+fn the_file_of_another_task_is_refused() {
+    let place = Place::new();
+    place.file("a.jsonl", short_documents(0, 100));
+    Divided { tasks: 2, parts: 2 }.plan(&place, &["a.jsonl"]).ok();
+    place.run(&["shard", "keys", "job"]).ok();
+    place.run(&["shard", "connect", "job", "0"]).ok();
+    let copied = |name: &str| place.path(&format!("job/{name}"));
+    fs::copy(copied("connected-00000.lks"), copied("connected-00001.lks")).unwrap();
+    for stage in [&["connect", "job", "1"][..], &["components", "job"]] {
+        let message = place.run(&[&["shard"], stage].concat()).fails(1);
+        let expected = "connected-00001.lks: it is a copy of connected-00000.lks, the file of \
+                        another task; remove the file and run its task again";
+        assert!(message.contains(expected), "{message}");
+    }
+}
+
+#[test]
+fn plan_says_that_repeated_ids_are_an_error_with_skip_bad_too() {
+    let help = Place::new().run(&["shard", "plan", "--help"]).ok();
+    assert!(help.contains("go on; repeated ids stay an error"), "{help}");
+}
+
+#[test]
 fn inputs_that_changed_are_named() {
     let place = Place::new();
     place.file("a.jsonl", short_documents(0, 100));
@@ -362,13 +385,13 @@ fn inputs_that_changed_are_named() {
     place.file("job/plan.json", other);
     let message = place.run(&["shard", "keys", "job"]).fails(1);
     assert!(message.contains("is a plan of lookalike 90."), "{message}");
-    let older = plan.replace("\"format_version\": 2", "\"format_version\": 1");
+    let older = plan.replace("\"format_version\": 3", "\"format_version\": 2");
     assert_ne!(plan, older);
     place.file("job/plan.json", older);
     for stage in ["keys", "merge", "label", "components", "finish", "status"] {
         let message = place.run(&["shard", stage, "job"]).fails(1);
         assert!(
-            message.contains("(format 1), this is") && message.contains("(format 2)"),
+            message.contains("(format 2), this is") && message.contains("(format 3)"),
             "{message}"
         );
     }

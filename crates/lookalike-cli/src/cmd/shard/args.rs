@@ -13,6 +13,9 @@ use std::path::{Path, PathBuf};
 
 /// Divide the inputs: write FOLDER/plan.json, which all tasks read
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("skip_bad", |skip_bad| {
+    skip_bad.help("Leave out bad records, count them and go on; repeated ids stay an error")
+}))]
 pub(crate) struct PlanArgs {
     /// The folder of the job, which all tasks see; made if it is not there
     pub(super) folder: PathBuf,

@@ -14,7 +14,7 @@ use std::num::NonZeroU32;
 use std::path::Path;
 
 /// The version of a job's files.
-const FORMAT_VERSION: u32 = 2;
+const FORMAT_VERSION: u32 = 3;
 /// The file of the plan.
 const PLAN: &str = "plan.json";
 

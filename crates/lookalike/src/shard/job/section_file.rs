@@ -54,6 +54,8 @@ struct SectionEntry {
 struct SectionIndex {
     /// The hash of the plan.
     plan: u64,
+    /// The name of the file, which says the stage and the task.
+    file: String,
     /// The file in the same folder that has texts which cannot be read again.
     texts: Option<String>,
     sections: Vec<SectionEntry>,
@@ -62,6 +64,11 @@ struct SectionIndex {
 /// The error of a file that is not what a task left.
 pub(super) fn damaged(path: &Path, problem: impl Into<String>) -> Error {
     JobError::File { path: path.to_owned(), problem: problem.into() }.into()
+}
+
+/// The last part of a path of a job, which is ASCII.
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// Whether a file ends with a trailer whose index fits in it.
@@ -86,10 +93,9 @@ pub(super) struct SectionWriter {
 impl SectionWriter {
     /// A file that gets the name `path` when it is whole.
     pub(super) fn create(path: PathBuf, plan: u64) -> Result<Self, Error> {
+        let index = SectionIndex { plan, file: file_name(&path), ..Default::default() };
         match PartFile::create(&path) {
-            Ok(file) => {
-                Ok(Self { path, file, at: 0, index: SectionIndex { plan, ..Default::default() } })
-            }
+            Ok(file) => Ok(Self { path, file, at: 0, index }),
             Err(source) => Err(Error::Write { path, source }),
         }
     }
@@ -150,7 +156,7 @@ impl SectionFile {
     /// Opens a file of the plan with the hash `plan`.
     ///
     /// # Errors
-    /// [`JobError::File`] where it is not whole, or of another plan.
+    /// [`JobError::File`] where it is not whole, of another plan, or the file of another task.
     pub(super) fn open(path: PathBuf, plan: u64) -> Result<Self, Error> {
         let file = match File::open(&path) {
             Ok(file) => file,
@@ -160,6 +166,11 @@ impl SectionFile {
         opened.index = opened.read_index()?;
         if opened.index.plan != plan {
             return Err(opened.damaged("it is of another plan".to_owned()));
+        }
+        let stated = &opened.index.file;
+        if *stated != file_name(&opened.path) {
+            let problem = format!("it is a copy of {stated}, the file of another task");
+            return Err(opened.damaged(problem));
         }
         Ok(opened)
     }
