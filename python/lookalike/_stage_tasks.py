@@ -33,7 +33,11 @@ MEMBER_ORDER: Final[RowOrder] = (
     ("size", "descending"), ("keeper", "ascending"), ("reference", "ascending"), ("role", "descending"),
     ("rank", "descending"), ("id", "ascending"),
 )
-PAIR_ORDER: Final[RowOrder] = (("keeper", "ascending"), ("id", "ascending"))
+#: Where documents and references share ids, several pairs may have the same two.
+PAIR_ORDER: Final[RowOrder] = (
+    ("keeper", "ascending"), ("id", "ascending"), ("intersection", "ascending"), ("left", "ascending"),
+    ("right", "ascending"),
+)
 #: Bytes of documents that no component has.
 NO_LIMIT = 1 << 62
 #: The rank of a keeper, as ``decide`` has it.

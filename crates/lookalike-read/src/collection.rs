@@ -218,6 +218,11 @@ impl Collection {
         self.inputs.sources.len() as u32
     }
 
+    /// Whether there is a source to compare with.
+    pub fn has_reference(&self) -> bool {
+        self.inputs.first_reference < self.sources()
+    }
+
     /// Whether a source is one to compare with.
     pub fn is_reference(&self, source: u32) -> bool {
         source >= self.inputs.first_reference

@@ -74,7 +74,7 @@ class Found:
     @property
     def empty(self) -> DataFrame:
         """Documents without a token: ``id``, ``same_text_as`` (the least id of those that have the
-        same text; null for that one, and for texts that are alone)."""
+        same text, documents before the reference; null for that one, and for texts that are alone)."""
         return self._run.empty()
 
     @property
@@ -461,10 +461,13 @@ class _Run:
         f = self._functions
         assert self._connected is not None
         notes = _notes(f, self._connected).where("empty is not null").select("empty")
-        rows = notes.select(f.get_json_object("empty", "$.id").alias("id"), f.get_json_object("empty", "$.content").alias("content"))
-        first = rows.where("content is not null").groupBy("content").agg(f.min("id").alias("first"))
+        rows = notes.select(*(f.get_json_object("empty", f"$.{name}").alias(name) for name in ("id", "reference", "content")))
+        # A document comes before one of the reference, which may have its id.
+        side = f.when(f.col("reference") == "true", f.lit("r")).otherwise(f.lit("d"))
+        rows = rows.select("id", "content", f.concat(side, "id").alias("document"))
+        first = rows.where("content is not null").groupBy("content").agg(f.min("document").alias("first"))
         rows = rows.join(first, "content", "left")
-        same = f.when(f.col("first") != f.col("id"), f.col("first"))
+        same = f.when(f.col("first") != f.col("document"), f.expr("substring(first, 2)"))
         return rows.select("id", same.alias("same_text_as"))
 
     def skipped(self) -> DataFrame:

@@ -218,7 +218,10 @@ impl DocumentSink for KeySink<'_> {
         }
         if collected.empty {
             let content = (!document.text.is_empty()).then(|| hex(document.text));
-            self.tally.notes.push(json!({"empty": {"id": document.id, "content": content}}));
+            let empty = json!({
+                "id": document.id, "reference": self.reference, "content": content,
+            });
+            self.tally.notes.push(json!({"empty": empty}));
         }
         Ok(())
     }

@@ -221,6 +221,35 @@ fn a_keeper_of_the_reference_comes_second() {
     compare(&place, &args, Divided { tasks: 1, parts: 3 }, &[]);
 }
 
+/// A document and one of the reference collection have one id: several pairs have the same two.
+#[test]
+fn pairs_of_ids_that_the_reference_has_too_are_in_one_order() {
+    let place = Place::new();
+    let text = |side: usize, number: usize| {
+        let word = |i: usize| {
+            // Six topics; the sides and the documents differ in some words.
+            let own = (i * 7 + side) % 23 < number % 5;
+            if own { format!("own{side}x{number}x{i}") } else { format!("t{}w{i}", number % 6) }
+        };
+        (0..60).map(word).collect::<Vec<_>>().join(" ")
+    };
+    let lines = |side: usize| -> String {
+        let line = |n| format!("{{\"id\":\"x{n:02}\",\"text\":\"{}\"}}\n", text(side, n));
+        (0..36).map(line).collect()
+    };
+    place.file("in.jsonl", lines(0));
+    place.file("reference.jsonl", lines(1));
+    let args = ["in.jsonl", "--reference", "reference.jsonl", "--threshold", "0.3"];
+    for (tasks, parts) in [(1, 1), (2, 3), (5, 7)] {
+        compare(&place, &args, Divided { tasks, parts }, &[]);
+    }
+    place.run(&[&["find"], &args[..], &["--pairs", "p.csv", "-q", "-o", "g.csv"]].concat()).ok();
+    let pairs = place.read("p.csv");
+    let ids: Vec<Vec<&str>> = pairs.lines().map(|line| line.split(',').take(2).collect()).collect();
+    assert!(ids[1..].is_sorted(), "{pairs}");
+    assert!(ids.windows(2).filter(|pair| pair[0] == pair[1]).count() > 20, "{pairs}");
+}
+
 #[test]
 fn what_is_missing_is_named() {
     let place = Place::new();

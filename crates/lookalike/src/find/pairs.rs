@@ -51,7 +51,8 @@ pub struct PairRef<'a> {
     pub units: Option<[UnitRange; 2]>,
 }
 
-/// All verified pairs of a run, sorted by both ids; each pair once.
+/// All verified pairs of a run, sorted by both ids, then by their overlap: its intersection, left
+/// and right. Each pair once; ids alone tell pairs apart where there is no reference collection.
 #[derive(Debug, Default)]
 pub struct Pairs {
     sorted: SortedRecords,
@@ -150,10 +151,13 @@ fn corrupt() -> Error {
 
 /// Gives the pairs of a batch as records: those of the members that represent their equals, and
 /// with them those of their equals, at most `most`; they are counted first. Returns how many.
+/// A document and one of a reference collection may have one id: with `has_reference` each pair is
+/// a record, as several pairs may then have the same two ids.
 pub(super) fn records(
     batch: &ComponentBatch,
     decided: &BatchResult,
     options: &FindOptions,
+    has_reference: bool,
     most: u64,
     take: &mut TakeRecord<'_>,
 ) -> Result<u64, Error> {
@@ -165,9 +169,10 @@ pub(super) fn records(
     let ranks = Ranks::new(batch);
     let edges = Edges::new(batch, &decided.pairs);
     let (mut others, mut record, mut given) = (Vec::new(), PairRecord::default(), 0);
+    let record_pairs = if has_reference { 1 } else { RECORD_PAIRS };
     for (rank, &x) in (0u32..).zip(&ranks.by_id) {
         edges.others(x, rank, &ranks, &mut others);
-        for some in others.chunks(RECORD_PAIRS) {
+        for some in others.chunks(record_pairs) {
             record.begin(ranks.ids[rank as usize]);
             for other in some {
                 let overlap = edges.overlap(x, other.edge);
@@ -176,6 +181,9 @@ pub(super) fn records(
                     .then(|| SignatureEstimate { equal: equal.unwrap_or(num_hashes), num_hashes });
                 let units = units_of(batch, x, ranks.by_id[other.rank as usize]);
                 record.add(ranks.ids[other.rank as usize], overlap, estimate, units);
+                if has_reference {
+                    record.order_equal_ids(overlap);
+                }
             }
             take(&record.key, &record.payload)?;
         }
@@ -190,7 +198,8 @@ fn units_of(batch: &ComponentBatch, a: u32, b: u32) -> Option<[UnitRange; 2]> {
     unit(a).zip(unit(b)).map(<[UnitRange; 2]>::from)
 }
 
-/// The order of a batch's documents by their ids.
+/// The order of a batch's documents by their ids; of two with one id, that of the reference
+/// collection is the later.
 struct Ranks<'a> {
     /// The ids in their order.
     ids: Vec<&'a str>,
@@ -203,7 +212,8 @@ struct Ranks<'a> {
 impl<'a> Ranks<'a> {
     fn new(batch: &'a ComponentBatch) -> Self {
         let mut by_id: Vec<u32> = (0..batch.documents.len() as u32).collect();
-        by_id.sort_unstable_by(|a, b| batch.rows.row(*a).id.cmp(batch.rows.row(*b).id));
+        let key = |document: u32| (batch.rows.row(document).id, batch.rows.is_reference(document));
+        by_id.sort_unstable_by(|a, b| key(*a).cmp(&key(*b)));
         let mut of = vec![0; by_id.len()];
         for (rank, document) in (0u32..).zip(&by_id) {
             of[*document as usize] = rank;
@@ -370,6 +380,15 @@ impl PairRecord {
             put_u32(&mut self.payload, num_hashes);
         }
         self.last = Some((overlap, estimate));
+    }
+
+    /// Adds to the key of a record with one pair what comes after both ids in the order of pairs.
+    fn order_equal_ids(&mut self, overlap: Overlap) {
+        self.key.truncate(self.key.len() - self.b.len());
+        key_part(&mut self.key, &self.b);
+        for number in [overlap.intersection, overlap.left, overlap.right] {
+            self.key.extend_from_slice(&number.to_be_bytes());
+        }
     }
 }
 

@@ -259,8 +259,9 @@ impl<'a> FindRun<'a> {
         documents.store.drop_columns();
         let mut connected = ComponentLinks::new(documents.len(), &links)?;
         let found = self.timed(Stage::Decide, Some(connected.documents()), || {
-            let sources = documents.sources.len();
-            let mut results = ResultCollector::new(options, &budget, &temp, checkpoint, sources)?;
+            let (sources, reference) = (documents.sources.len(), collection.has_reference());
+            let mut results =
+                ResultCollector::new(options, reference, &budget, &temp, checkpoint, sources)?;
             for roots in results.remaining(connected.plan(&links, &budget)?) {
                 let batch = ComponentBatch::load(&documents, &links, &mut connected, &roots)?;
                 let decided = decide_batch(&documents, &batch, options, &budget, progress)?;

@@ -101,6 +101,8 @@ pub(super) struct RunResults {
 /// What all batches have given so far.
 pub(super) struct ResultCollector<'a> {
     options: &'a FindOptions,
+    /// Whether the run has a reference collection.
+    has_reference: bool,
     checkpoint: &'a Checkpoint,
     sorters: ResultSorters,
     /// All records, for a later run.
@@ -118,6 +120,7 @@ impl<'a> ResultCollector<'a> {
     /// With what an earlier run has finished; documents count under `sources` sources.
     pub(super) fn new(
         options: &'a FindOptions,
+        has_reference: bool,
         budget: &Budget,
         temp: &Arc<TempSpace>,
         checkpoint: &'a Checkpoint,
@@ -127,6 +130,7 @@ impl<'a> ResultCollector<'a> {
         let len = batches.last().map_or(0, |batch| batch.results);
         let mut collector = Self {
             options,
+            has_reference,
             checkpoint,
             sorters: ResultSorters::new(options, budget, temp),
             log: SpillLog::stored(temp, "results", 0, len)?,
@@ -166,7 +170,7 @@ impl<'a> ResultCollector<'a> {
         batch: &ComponentBatch,
         decided: &BatchResult,
     ) -> Result<(), Error> {
-        let Self { options, checkpoint, sorters, log, pair_count, .. } = self;
+        let Self { options, has_reference, checkpoint, sorters, log, pair_count, .. } = self;
         let mut piece = Vec::new();
         let mut take = |kind, key: &[u8], payload: &[u8]| {
             if checkpoint.is_active() {
@@ -186,9 +190,8 @@ impl<'a> ResultCollector<'a> {
         let mut pairs = 0;
         if options.pairs.is_listed() {
             let most = pairs::MAX_PAIRS.saturating_sub(*pair_count);
-            pairs = pairs::records(batch, decided, options, most, &mut |key, pairs| {
-                take(RecordKind::Pairs, key, pairs)
-            })?;
+            let mut take = |key: &[u8], pairs: &[u8]| take(RecordKind::Pairs, key, pairs);
+            pairs = pairs::records(batch, decided, options, *has_reference, most, &mut take)?;
         }
         log.append(piece)?;
         log.sync()?;
@@ -285,7 +288,7 @@ mod tests {
         let temp = Arc::new(TempSpace::new(std::env::temp_dir()));
         let mut checkpoint = Checkpoint::default();
         checkpoint.done.batches = vec![step.clone(), step.clone()];
-        let results = ResultCollector::new(&options, &budget, &temp, &checkpoint, sources)?;
+        let results = ResultCollector::new(&options, false, &budget, &temp, &checkpoint, sources)?;
         Ok(results.duplicates)
     }
 
