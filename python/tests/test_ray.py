@@ -383,7 +383,9 @@ def test_bad_input_is_one_clear_error(tmp_path: Path) -> None:
         found.pairs  # noqa: B018 - a property
     (tmp_path / "there").mkdir()
     with pytest.raises(FileError, match=f"^{tmp_path}/there is there already; name another"):
-        found.write(str(tmp_path / "there"))
+        found.write(tmp_path / "there")
+    with pytest.raises(OptionError, match="^folder: expected the name of a file or folder, got ''"):
+        found.write("")
     with pytest.raises(FileError, match=f"^cannot write {tmp_path}/no/groups: {tmp_path}/no is no folder; make it first"):
         found.write(str(tmp_path / "no" / "groups"))
     for name, given in (("ds", rows), ("ds", None), ("reference", rows)):
