@@ -374,14 +374,14 @@ def refused(name: str, expected: str, got: object) -> OptionError:
     return OptionError(f"{name}: expected {expected}, got {shown} ({type(got).__name__})")
 
 
-def whole_option(name: str, value: object, least: int) -> int:
-    """A whole number, of any type of integers but ``bool``."""
+def whole_option(name: str, value: object, least: int, bits: int = 63) -> int:
+    """A whole number below ``2**bits``, of any type of integers but ``bool``."""
     try:
         number = None if isinstance(value, bool) else operator.index(value)  # type: ignore[arg-type]
     except TypeError:
         number = None
-    if number is None or not least <= number < 2**63:
-        raise refused(name, f"a whole number from {least} to 2**63 - 1", value)
+    if number is None or not least <= number < 2**bits:
+        raise refused(name, f"a whole number from {least} to 2**{bits} - 1", value)
     return number
 
 

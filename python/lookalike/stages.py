@@ -376,12 +376,15 @@ def nodes(plan: Plan, table: pyarrow.Table, *, reference: bool = False) -> pyarr
 
 def _with_any_ids(plan: Plan, table: Any) -> Any:
     """Rows of which those without an id have any."""
-    is_empty = empty_texts(table[plan.id])
+    pa, pc, ids = import_arrow(), _compute(), table[plan.id]
+    text = pa.large_string()
+    if pa.types.is_integer(ids.type) or pa.types.is_null(ids.type):
+        ids = ids.cast(text)
+    is_empty = empty_texts(ids)
     if is_empty is None:
         return table
-    pc, text = _compute(), import_arrow().large_string()
     has_none = pc.fill_null(is_empty, bool_scalar(True))
-    ids = pc.if_else(has_none, text_array(b"-")[0].cast(text), table[plan.id].cast(text))
+    ids = pc.if_else(has_none, text_array(b"-")[0].cast(text), ids.cast(text))
     return table.set_column(table.column_names.index(plan.id), plan.id, ids)
 
 

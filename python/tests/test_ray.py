@@ -343,6 +343,8 @@ def test_a_task_without_space_is_one_error(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_bad_input_is_one_clear_error(tmp_path: Path) -> None:
+    import pyarrow as pa
+
     import lookalike.ray
 
     rows = corpus(30)
@@ -363,6 +365,13 @@ def test_bad_input_is_one_clear_error(tmp_path: Path) -> None:
     remedy = r"fill it or leave the row out, or let skip_bad=True leave out and count such rows$"
     with pytest.raises(DocumentError, match=rf'^a document cannot be used: the column "id" is null in this row; {remedy}'):
         lookalike.ray.find(dataset(rows[5:]))
+    # A block whose ids are all null has no type of texts.
+    block = pa.table({"id": pa.nulls(1), **{name: [rows[5][name]] for name in rows[5] if name != "id"}})
+    apart = dataset([row for row in rows if row["id"]]).union(ray.data.from_arrow(block))
+    assert lookalike.ray.find(apart, skip_bad=True).counts == found.counts
+    assert len(lookalike.ray.dedup(apart, skip_bad=True).take_all()) == len(rows) - 2 - found.counts["duplicates"]
+    with pytest.raises(DocumentError, match=rf'^a document cannot be used: the column "id" is null in this row; {remedy}'):
+        lookalike.ray.find(ray.data.from_arrow(block))
     rows[5] = {**rows[5], "id": ""}
     with pytest.raises(DocumentError, match=rf'^a document cannot be used: the id, the column "id", is empty in this row; {remedy}'):
         lookalike.ray.find(dataset(rows[5:]))
@@ -376,7 +385,9 @@ def test_bad_input_is_one_clear_error(tmp_path: Path) -> None:
         found.pairs  # noqa: B018 - a property
     (tmp_path / "there").mkdir()
     with pytest.raises(FileError, match=f"^{tmp_path}/there is there already; name another"):
-        found.write(str(tmp_path / "there"))
+        found.write(tmp_path / "there")
+    with pytest.raises(OptionError, match="^folder: expected the name of a file or folder, got ''"):
+        found.write("")
     with pytest.raises(FileError, match=f"^cannot write {tmp_path}/no/groups: {tmp_path}/no is no folder; make it first"):
         found.write(str(tmp_path / "no" / "groups"))
     for name, given in (("ds", rows), ("ds", None), ("reference", rows)):

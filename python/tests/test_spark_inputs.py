@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -156,8 +157,51 @@ def test_what_is_no_frame_is_refused(spark: Any) -> None:
                 call(**{"df": frame(spark, rows), name: given})
 
 
-def test_two_columns_of_one_name_are_refused(spark: Any) -> None:
-    import lookalike.spark
+#: What cannot be given to `find`: the frame, made of another; arguments; what the error says.
+REFUSED: list[tuple[Callable[[Any], Any], dict[str, Any], type[Exception], str]] = [
+    (lambda df: df.withColumnRenamed("site", "text"), {}, DocumentError, "^df has 2 columns 'text'; rename"),
+    (lambda df: df.withColumnRenamed("site", "TEXT"), {}, DocumentError, "^df has the columns 'text', 'TEXT', .*; rename"),
+    (lambda df: df.withColumnRenamed("site", "Date"), {"keep": "field:date"}, DocumentError, "the columns 'date', 'Date', "),
+    (lambda df: df.sparkSession.readStream.format("rate").load(), {}, DocumentTypeError, "^df: .* of a stream; write it to a table"),
+    (lambda df: df, {"checkpoint": ""}, OptionError, "^checkpoint: expected the name of a file or folder, got ''"),
+    (lambda df: df, {"checkpoint": 5}, OptionError, "^checkpoint: expected a str or a pathlib.Path, got 5"),
+    (lambda df: df, {"partitions": 2**31}, OptionError, r"^partitions: expected a whole number from 1 to 2\*\*31 - 1, got 21"),
+]
 
-    with pytest.raises(DocumentError, match="^df has 2 columns 'text'; rename"):
-        lookalike.spark.find(frame(spark, corpus(5)).withColumnRenamed("site", "text"))
+
+@pytest.mark.parametrize("number", range(len(REFUSED)))
+def test_inputs_that_cannot_be_are_refused_before_the_run(spark: Any, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+    import lookalike.spark._find as module
+
+    made, options, kind, problem = REFUSED[number]
+    monkeypatch.setattr(module._Run, "run", lambda _: pytest.fail("the run has begun"))
+    with pytest.raises(kind, match=problem) as error:
+        module.find(made(frame(spark, corpus(5))), **options)
+    assert "\n" not in str(error.value)
+
+
+def test_names_that_differ_by_case_are_two_where_the_session_says_so(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    import lookalike.spark._find as module
+
+    monkeypatch.setattr(module._Run, "run", lambda run: run._docs.collect())
+    spark.conf.set("spark.sql.caseSensitive", "true")
+    try:
+        module.find(frame(spark, corpus(5)).withColumnRenamed("site", "TEXT"))
+    finally:
+        spark.conf.unset("spark.sql.caseSensitive")
+
+
+def test_folders_may_be_paths_and_columns_have_names_of_the_result(spark: Any, tmp_path: Path) -> None:
+    import lookalike.spark._find as module
+
+    rows = corpus(60)
+    docs = frame(spark, rows).withColumnRenamed("site", "Lookalike_ID")
+    found = module.find(docs, threshold=0.5, pairs=True, checkpoint=tmp_path / "run")
+    found.write(tmp_path / "groups")
+    found.write_pairs(tmp_path / "pairs")
+    assert all(joined(tmp_path / name) for name in ("groups", "pairs")) and (tmp_path / "run" / "decided").is_dir()
+    expected = [row["id"] for row in lookalike.dedup(rows, threshold=0.5)]
+    kept, roles = (module.survivors(docs, found, annotate=annotate) for annotate in (False, True))
+    assert sorted(row["id"] for row in kept.collect()) == expected and kept.columns == docs.columns
+    assert roles.columns == [*docs.columns, "role", "keeper", "jaccard"]
+    assert roles.where("role <> 'duplicate'").count() == len(expected)

@@ -364,6 +364,16 @@ def test_rows_without_an_id_are_errors_or_listed(kind: Any) -> None:
     assert sorted(map(str, reasons)).count("{'id': None, 'reason': 'the id is empty'}") == 2 and len(reasons) == 3
 
 
+@pytest.mark.parametrize("ids", [pa.array([7, None]), pa.nulls(2), pa.nulls(0)])
+def test_rows_without_an_id_have_nodes_whatever_the_type_of_ids_is(ids: Any) -> None:
+    plan = stages.plan(skip_bad=True)
+    table = pa.table({"id": ids, "text": ["one two three"] * len(ids)})
+    table = table.append_column("node", stages.nodes(plan, table))
+    sums = RunSums()
+    sums.add_notes(pa.Table.from_batches(stages.keys(plan, table.to_batches(), 2))["note"].drop_null().to_pylist())
+    assert sums.counts["skipped"] == ids.null_count and sums.counts["documents"] == len(ids) - ids.null_count
+
+
 def test_damaged_blocks_are_refused() -> None:
     plan = stages.plan()
     table = pa.table({"id": ["a"], "text": ["a b c d e f"]})

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from lookalike import stages
 from lookalike._divided_run import RunSums, bytes_of, timed
 from lookalike._large_components import LargeComponents, component_sizes
-from lookalike._options import refuse_add, refused, whole_option
+from lookalike._options import path_option, refuse_add, refused, whole_option
 from lookalike._progress import Progress, shown
 from lookalike._stage_tasks import MEMBER_ORDER, PAIR_ORDER
 from lookalike._star_rounds import StarTask, edge_limit, star_rounds
@@ -113,7 +113,7 @@ class RayFound:
         """Wall-clock seconds of each stage."""
         return dict(self._run.seconds)
 
-    def write(self, folder: str, *, format: Literal["csv", "jsonl"] = "csv") -> None:  # noqa: A002 - as in the command line
+    def write(self, folder: str | os.PathLike[str], *, format: Literal["csv", "jsonl"] = "csv") -> None:  # noqa: A002 - as in the command line
         """Writes the groups as a folder of files, which appears whole. Joined in the order of their
         names, they are the bytes of ``lookalike find -o``.
 
@@ -122,11 +122,11 @@ class RayFound:
         """
         if format not in ("csv", "jsonl"):
             raise refused("format", "'csv' or 'jsonl'", format)
-        _write(folder, self._run.group_files(format))
+        _write(path_option("folder", folder), self._run.group_files(format))
 
-    def write_pairs(self, folder: str) -> None:
+    def write_pairs(self, folder: str | os.PathLike[str]) -> None:
         """Writes the pairs likewise: the bytes of ``lookalike find --pairs``."""
-        _write(folder, self._run.pair_files())
+        _write(path_option("folder", folder), self._run.pair_files())
 
     def __repr__(self) -> str:
         c = self._run.sums.counts
@@ -170,7 +170,7 @@ def find(
     :raises ChangedError: the dataset gave other rows when it was read again.
     """
     plan = stages.plan(text=text, id=id, threshold=threshold, recall=recall, pairs=pairs, documents=documents, **options)
-    parts = whole_option("partitions", partitions, 1)
+    parts = whole_option("partitions", partitions, 1, 31)
     run = _RayRun(plan, ds, reference, parts, bytes_of("task_memory", task_memory))
     with task_errors(_REMEDY), shown(progress) as run.progress:
         run.run()

@@ -96,7 +96,9 @@ class DocumentTask:
                 raise DocumentError(f"the dataset has no column {name!r}; there are {there}")
         table = table.select(self.plan.columns)
         at = table.column_names.index(self.plan.id)
-        if pa.types.is_integer(table.schema.field(at).type):
+        kind = table.schema.field(at).type
+        # The ids of a block may all be null.
+        if pa.types.is_integer(kind) or pa.types.is_null(kind):
             table = table.set_column(at, self.plan.id, table[self.plan.id].cast(pa.string()))
         is_reference = bool(self.is_reference)
         table = table.append_column("node", self._nodes(table, is_reference))

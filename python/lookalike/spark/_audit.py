@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lookalike import audit_stages
 from lookalike._task_errors import file_errors, task_errors
 from lookalike._measure import Audit
 from lookalike._options import number_option, whole_option
 from lookalike.audit_stages import DRAWN, FOUND, TEXTS, AuditSample
-from lookalike.errors import ChangedError
-from lookalike.spark._find import REMEDY
+from lookalike.errors import ChangedError, OptionError
+from lookalike.spark._find import REMEDY, Found
 from lookalike.spark._worker import map_rows
 from lookalike.stages import Plan
-
-if TYPE_CHECKING:
-    from lookalike.spark._find import Found
 
 __all__ = ["audit"]
 
@@ -42,6 +39,11 @@ def audit(found: Found, *, sample: int = 2_000, confidence: float = 0.95, seed: 
     :param seed: draws the sample.
     :raises ChangedError: the frame gave other rows than in the run.
     """
+    if not isinstance(found, Found):
+        raise OptionError(
+            f"found: expected what lookalike.spark.find gave, got {type(found).__module__}.{type(found).__qualname__}; "
+            "audit(find(df)) takes a frame"
+        )
     wanted = whole_option("sample", sample, 1)
     run = _AuditRun(found, wanted, number_option("confidence", confidence), whole_option("seed", seed, 0))
     with task_errors(REMEDY), file_errors("cannot read the documents"):

@@ -32,15 +32,21 @@ def literal_row(spark: SparkSession, **values: str | int) -> DataFrame:
 
 
 def check_frame(frame: Any, name: str) -> None:
-    """Refuses what is no frame. Those of Spark Connect have another class, before PySpark 4.0 with no common one.
+    """Refuses what is no frame, or one of a stream. Those of Spark Connect have another class, before PySpark 4.0 with no
+    common one.
 
     :param name: what the frame is called.
-    :raises DocumentTypeError: it is none.
+    :raises DocumentTypeError: it is none, or its rows are still to come.
     """
     if not hasattr(frame, "sparkSession"):
         raise DocumentTypeError(
             f"{name}: expected a DataFrame of Spark, got {type(frame).__module__}.{type(frame).__qualname__}; "
             "spark.createDataFrame makes one of rows, and of a pandas DataFrame"
+        )
+    if frame.isStreaming:
+        raise DocumentTypeError(
+            f"{name}: expected rows that are there, got a DataFrame of a stream; write it to a table, and give what "
+            "spark.read gives of that"
         )
 
 

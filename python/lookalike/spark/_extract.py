@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from lookalike._task_errors import file_errors, task_errors
-from lookalike._options import Reading, Unpack, check_options, refused
+from lookalike._options import Reading, Unpack, check_options, path_option, refused
 from lookalike.errors import DocumentError, DocumentTypeError, OptionError
 from lookalike.spark._checkpoint import kept
 from lookalike.spark._columns import check_frame
@@ -78,7 +79,7 @@ class Extracted:
 def extract(
     files: DataFrame,
     *,
-    folder: str,
+    folder: str | os.PathLike[str],
     fields: Sequence[str] = (),
     ids_by_file: bool = False,
     **options: Unpack[ExtractOptions],
@@ -114,6 +115,7 @@ def extract(
                 'spark.read.format("binaryFile") gives it'
             )
     _check_fields(fields)
+    folder = path_option("folder", folder)
     time = ["modificationTime"] if "modificationTime" in kinds else []
     given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     task = _ExtractTask(Plan(given, {}), FolderName.of(folder), tuple(fields), ids_by_file)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from lookalike import stages
 from lookalike._divided_run import NODE_SUM_RANGE, RunSums, bytes_of, timed
 from lookalike._large_components import LargeComponents, component_sizes
-from lookalike._options import refuse_add, refused, whole_option
+from lookalike._options import path_option, refuse_add, refused, whole_option
 from lookalike._progress import Progress, shown
 from lookalike._stage_tasks import MEMBER_ORDER, PAIR_ORDER, RowOrder
 from lookalike._task_errors import file_errors, task_errors
@@ -102,7 +103,7 @@ class Found:
         """Wall-clock seconds of each stage that ran."""
         return dict(self._run.seconds)
 
-    def write(self, folder: str, *, format: str = "csv") -> None:  # noqa: A002 - as in the command line
+    def write(self, folder: str | os.PathLike[str], *, format: str = "csv") -> None:  # noqa: A002 - as in the command line
         """Writes the groups as a folder of text files. Joined in the order of their names, they are the
         bytes of ``lookalike find -o``.
 
@@ -113,11 +114,11 @@ class Found:
         """
         if format not in ("csv", "jsonl"):
             raise refused("format", "'csv' or 'jsonl'", format)
-        self._run.write_groups(folder, format)
+        self._run.write_groups(path_option("folder", folder), format)
 
-    def write_pairs(self, folder: str) -> None:
+    def write_pairs(self, folder: str | os.PathLike[str]) -> None:
         """Writes the pairs likewise: the bytes of ``lookalike find --pairs``."""
-        self._run.write_pairs(folder)
+        self._run.write_pairs(path_option("folder", folder))
 
     def release(self) -> None:
         """Releases the results of the stages that the cluster keeps; the frames must not be used afterwards."""
@@ -138,7 +139,7 @@ def find(
     reference: DataFrame | None = None,
     pairs: bool = False,
     documents: int | None = None,
-    checkpoint: str | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
     task_memory: int | str = "2GiB",
     partitions: int | None = None,
     progress: bool | Progress | None = False,
@@ -156,7 +157,7 @@ def find(
     :param pairs: whether all verified pairs are listed, too.
     :param documents: how many documents are expected; bands and rows are chosen for that many.
     :param checkpoint: a folder for the results of stages, from which the same call goes on; without
-        one the cluster keeps them as long as the session.
+        one the cluster keeps them as long as the session. An address such as ``s3a://b/run7`` is a text.
     :param task_memory: the most that the documents of a task may take; larger components are divided,
         and decided in rounds.
     :param partitions: into how many parts buckets and documents are divided;
@@ -212,6 +213,8 @@ def survivors(df: DataFrame, found: Found, *, annotate: bool) -> DataFrame:
         # Keepers of the reference are no rows of the frame, whatever their ids are.
         rows = rows.where("role = 'duplicate' or not reference")
     key, plan = "lookalike_id", found._run.plan
+    while key in map(str.lower, df.columns):
+        key += "_"
     rows = found._run.checkpoint.last(rows.select(functions.col("id").alias(key), *ANNOTATIONS))
     on = column(plan.id).cast("string") == functions.col(key)
     is_readable = _is_readable(plan) if plan.options.get("skip_bad") else functions.lit(True)
@@ -245,7 +248,7 @@ class _Run:
         id_: Any,
         reference: DataFrame | None,
         options: dict[str, Any],
-        checkpoint: str | None,
+        checkpoint: str | os.PathLike[str] | None,
         task_memory: int | str,
         partitions: int | None,
     ) -> None:
@@ -255,11 +258,12 @@ class _Run:
         if reference is not None:
             _check_columns(reference, self.plan, "reference")
         self.spark: SparkSession = df.sparkSession
-        self.parts = whole_option("partitions", partitions, 1) if partitions is not None else self._default_parts()
+        self.parts = whole_option("partitions", partitions, 1, 31) if partitions is not None else self._default_parts()
         self._task_bytes = bytes_of("task_memory", task_memory)
         self.has_reference = reference is not None
         division = {"partitions": self.parts, "reference": self.has_reference}
-        self.checkpoint = Checkpoint(self.spark, checkpoint, self.plan, division)
+        folder = None if checkpoint is None else path_option("checkpoint", checkpoint)
+        self.checkpoint = Checkpoint(self.spark, folder, self.plan, division)
         self._docs = self._documents(df, reference)
         self.progress: Progress | None = None
         self.seconds: dict[str, float] = {}
@@ -553,6 +557,12 @@ def _check_columns(frame: DataFrame, plan: Plan, name: str) -> None:
             raise DocumentError(f"{name} has no column {column!r}; there are {', '.join(kinds) or 'none'}")
         if (count := frame.columns.count(column)) > 1:
             raise DocumentError(f"{name} has {count} columns {column!r}; rename all but one of them, or leave them out")
+        alike = [other for other in frame.columns if other.lower() == column.lower()]
+        if len(alike) > 1 and not _tells_case(frame):
+            raise DocumentError(
+                f"{name} has the columns {', '.join(map(repr, alike))}, which Spark takes for one; rename all but one of them, "
+                "or leave them out"
+            )
     if kinds[plan.text] != "string":
         raise _wrong_type(name, plan.text, kinds[plan.text], "string")
     if kinds[plan.id] not in ("string", *_WHOLE):
@@ -560,6 +570,11 @@ def _check_columns(frame: DataFrame, plan: Plan, name: str) -> None:
     for field in plan.fields:
         if kinds[field].startswith(_UNORDERED):
             raise _wrong_type(name, field, kinds[field], "string, numbers, booleans, dates or times")
+
+
+def _tells_case(frame: DataFrame) -> bool:
+    """Whether the session tells names apart by case."""
+    return str(frame.sparkSession.conf.get("spark.sql.caseSensitive", "false")).lower() == "true"
 
 
 def _wrong_type(name: str, column: str, got: str, expected: str) -> DocumentTypeError:

@@ -4,7 +4,9 @@ use super::again::{Records, replayed, spool, with_fields};
 use super::*;
 use crate::{Field, Format, SkipReason, TableProblem};
 use ::parquet::basic::{Compression, Encoding, GzipLevel, ZstdLevel};
-use ::parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int32Type, Int64Type};
+use ::parquet::data_type::{
+    BoolType, ByteArray, ByteArrayType, DoubleType, FloatType, Int32Type, Int64Type,
+};
 use ::parquet::file::properties::{
     EnabledStatistics, WriterProperties, WriterPropertiesBuilder, WriterVersion,
 };
@@ -23,6 +25,7 @@ enum Column {
     Int32(Vec<i32>),
     Int64(Vec<Option<i64>>),
     Bool(Vec<bool>),
+    Float(Vec<f32>),
     Double(Vec<f64>),
 }
 
@@ -62,6 +65,9 @@ fn write(schema: &str, groups: &[Vec<Column>], properties: WriterPropertiesBuild
                 }
                 Column::Bool(values) => {
                     out.typed::<BoolType>().write_batch(values, None, None).unwrap();
+                }
+                Column::Float(values) => {
+                    out.typed::<FloatType>().write_batch(values, None, None).unwrap();
                 }
                 Column::Double(values) => {
                     out.typed::<DoubleType>().write_batch(values, None, None).unwrap();
@@ -167,6 +173,31 @@ fn columns_of_all_kinds() {
     assert!(wrong.contains("\"flag\" must hold strings, it holds boolean"), "{wrong}");
     assert!(wrong.contains(present) && wrong.ends_with("with text_field"), "{wrong}");
     assert!(error("score", "text").contains("strings or whole numbers, it holds double"));
+}
+
+#[test]
+fn nan_is_no_value() {
+    let schema = "message x {
+        required float rank; required double score;
+        optional binary id (STRING); optional binary text (STRING);
+    }";
+    let group = vec![
+        Column::Float(vec![f32::NAN, -f32::NAN, 0.1]),
+        Column::Double(vec![f64::NAN, -0.0, f64::INFINITY]),
+        Column::Text(vec![some("NaN"), some("b"), some("c")]),
+        Column::Text(vec![some("NaN"), some("x"), some("y")]),
+    ];
+    let bytes = write(schema, &[group], WriterProperties::builder());
+    let (_folder, path) = in_file("x.parquet", &bytes);
+    let all = replayed(&[path], &with_fields(&["rank", "score", "text"]), 1, None);
+    let fields: Vec<_> = all.documents.iter().map(|(.., fields)| fields.clone()).collect();
+    let rows = [
+        [None, None, some("NaN")],
+        [None, some("-0"), some("x")],
+        [some("0.1"), some("inf"), some("y")],
+    ];
+    assert_eq!(fields, rows);
+    assert_eq!(all.documents[0].0, "NaN");
 }
 
 #[test]

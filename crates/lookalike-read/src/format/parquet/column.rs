@@ -114,8 +114,13 @@ pub(super) fn open(
             push_text(n.map(|n| *n as u64).as_ref(), text, row);
         }),
         ColumnKind::Boolean => typed::<BoolType>(column, pages, push_text),
-        ColumnKind::Float => typed::<FloatType>(column, pages, push_text),
-        ColumnKind::Double => typed::<DoubleType>(column, pages, push_text),
+        // NaN is no value, as it is none in Arrow tables.
+        ColumnKind::Float => typed::<FloatType>(column, pages, |n, text, row| {
+            push_text(n.filter(|n| !n.is_nan()), text, row);
+        }),
+        ColumnKind::Double => typed::<DoubleType>(column, pages, |n, text, row| {
+            push_text(n.filter(|n| !n.is_nan()), text, row);
+        }),
     }
 }
 
