@@ -87,10 +87,13 @@ def test_find_writes_the_bytes_of_the_command_line(here: Program, program: str, 
     only_here = ["--option", "case=keep", "--option", "seed=5", "--output-format", "csv", "--format", "json"]
     folder, one = tmp_path / "groups.csv", tmp_path / "one.csv"
     pairs, checkpoint = tmp_path / "pairs", tmp_path / "checkpoint"
-    there = printed_by(submit(
+    done = submit(
         "find", *parts, *options, *only_here, "--output", folder, "--pairs", pairs,
         "--checkpoint", checkpoint, "--partitions", 5, "--task-memory", "64MiB", "--json",
-    ))
+    )
+    there = printed_by(done)
+    # What is absent before a run is no trace of Java.
+    assert not any(f"File {path} does not exist" in done.stdout + done.stderr for path in (folder, pairs))
     find_alone(program, *parts, *options, "--case", "keep", "--seed", 5, "-o", one, "--pairs", tmp_path / "one-pairs.csv")
     assert joined(folder) == one.read_bytes() and len(one.read_bytes().splitlines()) > 10
     assert joined(pairs) == (tmp_path / "one-pairs.csv").read_bytes()
@@ -153,6 +156,47 @@ def test_tables_of_text_are_read_as_on_the_command_line(here: Program, program: 
     files = [path.read_text(encoding="utf-8") for path in (tmp_path / "kept").glob("part-*")]
     ids = sorted(row[0] for text in files for row in list(csv.reader(text.splitlines(keepends=True)))[1:])
     assert ids == ["05", "3", "4"]
+
+
+def rows_of_csv(folder: Path) -> list[list[str]]:
+    """The rows of the files of a folder without their headers, sorted."""
+    rows = []
+    for path in folder.glob("part-*"):
+        with path.open(newline="", encoding="utf-8") as file:
+            rows += list(csv.reader(file))[1:]
+    return sorted(rows)
+
+
+@slow
+@pytest.mark.parametrize(("end", "quoting"), [("\n", csv.QUOTE_NONNUMERIC), ("\r\n", csv.QUOTE_MINIMAL),
+                                              ("\r\n", csv.QUOTE_NONNUMERIC), ("\r", csv.QUOTE_NONNUMERIC)])
+def test_values_of_tables_are_kept_as_they_are(
+    here: Program, program: str, tmp_path: Path, end: str, quoting: Any
+) -> None:
+    words = " ".join(f"w{number}" for number in range(20))
+    # The text with more characters has CRLF in it, where the other one has LF.
+    rows: list[list[Any]] = [["a", words + "\r\n" * 9 + words, 1], ["b", words + "\n" * 12 + words, 2],
+                             [" i ", "  leading and\rtrailing  ", 3], ["c", " ", 4], ["d", "", 5], ["e", "x\r", 6]]
+    docs = tmp_path / "docs.csv"
+    with docs.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file, lineterminator=end, quoting=quoting).writerows([["id", "text", "n"], *rows])
+    options = ["--threshold", 0.6, "--keep", "longest"]
+    find_alone(program, docs, *options, "-o", tmp_path / "one.csv")
+    assert here.run("find", docs, *options, "-o", tmp_path / "groups").returncode == 0
+    assert joined(tmp_path / "groups") == (tmp_path / "one.csv").read_bytes()
+    assert here.run("dedup", docs, *options, "-o", tmp_path / "kept").returncode == 0
+    kept = sorted([row[0], row[1], str(row[2])] for row in rows if row[0] != "b")
+    assert rows_of_csv(tmp_path / "kept") == kept
+    assert not any(b'""' in path.read_bytes() for path in (tmp_path / "kept").glob("part-*"))
+
+
+@slow
+@pytest.mark.parametrize("other", ["text,id\nx y z,2\n", "id,text\r\n2,x y z\r\n", "id,text\r2,x y z\r"])
+def test_tables_with_other_headers_are_refused(here: Program, tmp_path: Path, other: str) -> None:
+    (tmp_path / "a.csv").write_bytes(b"id,text\n1,x y z\n")
+    (tmp_path / "b.csv").write_bytes(other.encode())
+    done = here.run("find", tmp_path / "a.csv", tmp_path / "b.csv", "--json")
+    assert done.returncode == 1 and "b.csv has another header than the first file" in error_of(done)
 
 
 @pytest.mark.parametrize(

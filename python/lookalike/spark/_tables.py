@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
@@ -14,13 +16,18 @@ from lookalike.spark._columns import column
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["format_of", "read", "refuse_existing", "write", "write_lines"]
+__all__ = ["format_of", "header_errors", "read", "refuse_existing", "write", "write_lines"]
 
 #: Formats by the ends of names.
 _ENDS = {"jsonl": "jsonl", "ndjson": "jsonl", "json": "jsonl", "csv": "csv", "parquet": "parquet",
          "orc": "orc"}
-#: CSV as RFC 4180 has it, which is what the command line reads; a record may have several lines.
-_CSV = {"header": "true", "quote": '"', "escape": '"', "multiLine": "true", "columnPruning": "false"}
+#: CSV as RFC 4180 has it, which is what the command line reads; a record may have several lines. Without
+#: ``enforceSchema`` Spark refuses a file whose header is not that of the first one.
+_CSV = {"header": "true", "quote": '"', "escape": '"', "multiLine": "true", "columnPruning": "false",
+        "enforceSchema": "false"}
+#: What makes the writer keep blanks at the ends of values, and write nothing for an empty one.
+_CSV_OUTPUT = {"header": "true", "quote": '"', "escape": '"', "emptyValue": "",
+               "ignoreLeadingWhiteSpace": "false", "ignoreTrailingWhiteSpace": "false"}
 _BROKEN = "__lookalike_broken"
 _READ_REMEDY = "name inputs that are there, and their format by --format"
 #: What Spark and Sail say where an output is there.
@@ -80,14 +87,44 @@ def _csv(spark: SparkSession, inputs: list[str], text: str) -> DataFrame:
     from pyspark.sql import functions as f
     from pyspark.sql.types import StringType
 
-    schema = spark.read.options(**_CSV).csv(inputs).schema.add(_BROKEN, StringType())
-    reader = spark.read.options(**_CSV).schema(schema).option("columnNameOfCorruptRecord", _BROKEN)
+    options = _CSV | {"lineSep": _line_end(spark, inputs), "columnNameOfCorruptRecord": _BROKEN}
+    schema = spark.read.options(**options).csv(inputs).schema.add(_BROKEN, StringType())
+    reader = spark.read.options(**options).schema(schema)
     frame: Any = reader.csv(inputs)
     if text in frame.columns:
         whole = f.when(f.col(_BROKEN).isNull(), f.coalesce(column(text), f.lit("")))
         frame = frame.withColumn(text, whole)
     without: DataFrame = frame.drop(_BROKEN)
     return without
+
+
+@contextmanager
+def header_errors() -> Iterator[None]:
+    """Names the file where Spark ends a run since its header is not that of the first one.
+
+    :raises FileError: that, or the error of another file.
+    """
+    try:
+        yield
+    except FileError as error:
+        found = re.search("CSV file: (.+)", str(error.__cause__))
+        if found is None:
+            raise
+        raise FileError(
+            f"{found[1]} has another header than the first file, or other ends of lines; rewrite one of them, so "
+            "that all files of an input have the same columns in the same order and end lines alike"
+        ) from error
+
+
+def _line_end(spark: SparkSession, inputs: list[str]) -> str:
+    """What ends the header of the first file. Where Spark finds that out itself, CRLF in a value is read as LF."""
+    names: list[str] = []
+    # With quotes a name may have several lines, without them the end of the last one is no part of it.
+    for quote in ('"', ""):
+        names += spark.read.options(**_CSV | {"lineSep": "\n", "quote": quote}).csv(inputs).columns
+    if any(re.search(r"\r[^\n]", name) for name in names):
+        return "\r"
+    return "\r\n" if any(name.endswith("\r") for name in names) else "\n"
 
 
 def refuse_existing(spark: SparkSession, path: str | None, kind: str) -> None:
@@ -103,7 +140,8 @@ def refuse_existing(spark: SparkSession, path: str | None, kind: str) -> None:
         if kind == "table":
             there = spark.catalog.tableExists(path)
         else:
-            files = spark.read.format("binaryFile").load(path).select("path")
+            # Of one path that is absent, Spark logs a trace of Java; of two it does not.
+            files = spark.read.format("binaryFile").load([path, path]).select("path")
             # Spark Connect looks at paths when rows are asked for; Sail has no rows of what is absent.
             there = not is_remote() or bool(files.limit(1).collect())
     except Exception as error:  # noqa: BLE001 - which class it is depends on the engine
@@ -143,7 +181,7 @@ def write(frame: DataFrame, path: str, kind: str) -> None:
         if kind == "table":
             frame.write.saveAsTable(path)
         elif kind == "csv":
-            frame.write.options(header="true", quote='"', escape='"').csv(path)
+            frame.write.options(**_CSV_OUTPUT).csv(path)
         elif kind == "jsonl":
             frame.write.json(path)
         else:
