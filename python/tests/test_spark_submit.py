@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import json
 import subprocess
 import sys
@@ -191,6 +192,47 @@ def test_values_of_tables_are_kept_as_they_are(
 
 
 @slow
+def test_lines_of_json_are_kept_as_they_are(here: Program, program: str, tmp_path: Path) -> None:
+    text = "one two three four five six seven"
+    lines = [
+        '{"text": "' + text + '", "id": "a", "n": 1, "z": 100000000000000000000, "o": {"k": null}, "e": 1.50 }',
+        ' {"id":"b","text":"' + text + '","lang":null}\r', '{"id":"c","n":2.5,"text":"\\u00e9 \\/ é","a":[ ]}  ',
+    ]
+    docs, more = tmp_path / "docs.jsonl", tmp_path / "more.jsonl.gz"
+    docs.write_bytes("\n".join([lines[0], "", *lines[1:]]).encode())
+    with gzip.open(more, "wb") as file:
+        file.write(b'{"id":"d","text":""}\n')
+    command = [program, "dedup", "--quiet", str(docs), str(more), "-o", str(tmp_path / "one.jsonl")]
+    subprocess.run(command, check=True)
+    for number, schema in enumerate([[], ["--schema", "id string, text string"]]):
+        folder = tmp_path / f"kept{number}"
+        assert here.run("dedup", docs, more, *schema, "-o", folder).returncode == 0
+        kept = [path.read_bytes() for path in folder.glob("part-*")]
+        assert sorted(b"".join(kept).splitlines(True)) == sorted((tmp_path / "one.jsonl").read_bytes().splitlines(True))
+    other = here.run("dedup", docs, *schema, "--output-format", "csv", "-o", tmp_path / "other")
+    assert other.returncode == 0 and all(len(row) == 2 for row in rows_of_csv(tmp_path / "other"))
+    case = write_lines(tmp_path / "case.jsonl", [{"id": "1", "text": "", "e": 1, "E": 2}])
+    assert "or name those of JSON lines by --schema" in error_of(here.run("dedup", case, "-o", tmp_path / "case"))
+
+
+@slow
+def test_annotations_are_fields_of_the_lines(here: Program, tmp_path: Path) -> None:
+    bad = ['{"id": "3", "text": "x"}\r{"id": "4", "text": "y"}', '{"id": "3"}, {"id": "4"}', '[{"id": "x", "text": "y"}]', '{"id": "5"', '{"id": "x", "text": "y"} z', '{"id": "x", "text": "\udcff"}']
+    docs = tmp_path / "docs.jsonl"
+    docs.write_text("\n".join(['{"text": "x y", "id": 1.0 , "l": null} ', '{"id":2,"text":null}', "{ }", *bad]),
+                    encoding="utf-8", errors="surrogateescape")
+    done = printed_by(here.run("dedup", docs, "--annotate", "--skip-bad", "--json", "-o", tmp_path / "kept",
+                               "--schema", "id string, text string"))
+    assert done["counts"]["skipped"] == 8
+    kept = b"".join(path.read_bytes() for path in (tmp_path / "kept").glob("part-*")).split(b"\n")[:-1]
+    rest = b',"keeper":null,"jaccard":null}'
+    assert b'{"text": "x y", "id": 1.0 , "l": null,"role":"unique"' + rest in kept
+    assert b'{"id":2,"text":null,"role":"skipped"' + rest in kept
+    assert b'{"_corrupt_record":"{\\"id\\": \\"5\\"","role":"skipped"' + rest in kept
+    assert len(kept) == 9 and sum(json.loads(line)["role"] == "skipped" for line in kept) == 8
+
+
+@slow
 @pytest.mark.parametrize("other", ["text,id\nx y z,2\n", "id,text\r\n2,x y z\r\n", "id,text\r2,x y z\r"])
 def test_tables_with_other_headers_are_refused(here: Program, tmp_path: Path, other: str) -> None:
     (tmp_path / "a.csv").write_bytes(b"id,text\n1,x y z\n")
@@ -227,6 +269,15 @@ def test_wrong_options_and_missing_inputs_are_one_line(here: Program, tmp_path: 
     assert first.returncode == 2 and "the rows of a data frame have no order" in error_of(first)
     column = here.run("find", docs, "--id", "url")
     assert column.returncode == 1 and "no column 'url'" in error_of(column)
+
+
+def test_files_that_spark_leaves_out_are_refused(here: Program, tmp_path: Path) -> None:
+    docs = write_lines(tmp_path / "docs.jsonl", corpus(5))
+    for name in ("_docs.jsonl", ".docs.jsonl"):
+        hidden = write_lines(tmp_path / name, corpus(5))
+        for arguments in ([docs, hidden], [docs, "--reference", hidden]):
+            done = here.run("find", *arguments)
+            assert done.returncode == 1 and f"that of {hidden}; rename it" in error_of(done)
 
 
 def test_paths_that_cannot_be_used_are_one_line(here: Program, tmp_path: Path) -> None:

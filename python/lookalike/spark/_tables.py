@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 from lookalike._task_errors import file_error, file_errors
 from lookalike.errors import FileError, OptionError
 from lookalike.spark._checkpoint import is_absent
-from lookalike.spark._columns import column
+from lookalike.spark._columns import ANNOTATIONS, column
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import DataType
 
 __all__ = ["format_of", "header_errors", "read", "refuse_existing", "write", "write_lines"]
 
@@ -29,7 +30,12 @@ _CSV = {"header": "true", "quote": '"', "escape": '"', "multiLine": "true", "col
 _CSV_OUTPUT = {"header": "true", "quote": '"', "escape": '"', "emptyValue": "",
                "ignoreLeadingWhiteSpace": "false", "ignoreTrailingWhiteSpace": "false"}
 _BROKEN = "__lookalike_broken"
+#: The column of lines of JSON as they are in the inputs.
+_LINE = "__lookalike_line"
+#: How a line of an object begins and ends.
+_OBJECT = r"(?s)\A\s*\{.*\}\s*\z"
 _READ_REMEDY = "name inputs that are there, and their format by --format"
+_CASE_REMEDY = "for columns that differ in case only, set spark.sql.caseSensitive=true; or name those of JSON lines by --schema"
 #: What Spark and Sail say where an output is there.
 _THERE = ("PATH_ALREADY_EXISTS", "path already exists")
 
@@ -62,12 +68,30 @@ def read(spark: SparkSession, inputs: list[str], kind: str, text: str, schema: s
     if schema is not None and kind != "jsonl":
         raise OptionError(f"--schema has the columns of JSON lines, the inputs are read as {kind}; leave it out")
     try:
+        if kind != "table":
+            _refuse_hidden(spark, inputs)
         rows = _rows(spark, inputs, kind, text, schema)
         # Spark Connect looks at inputs when their columns are asked for.
         rows.schema  # noqa: B018 - a property
+    except FileError:
+        raise
     except Exception as error:
-        raise file_error(f"cannot read {', '.join(inputs)} as {kind}", error, _READ_REMEDY) from error
+        remedy = _CASE_REMEDY if "COLUMN_ALREADY_EXISTS" in str(error) else _READ_REMEDY
+        raise file_error(f"cannot read {', '.join(inputs)} as {kind}", error, remedy) from error
     return rows
+
+
+def _refuse_hidden(spark: SparkSession, inputs: list[str]) -> None:
+    """Spark leaves out files with such names without a word, though not what is in folders with them."""
+    for name in inputs:
+        if re.search(r"(^|/)([_.][^/]*)/*$", name) and _is_empty(spark, name):
+            raise FileError(f"Spark reads no file whose name begins with _ or ., as that of {name}; rename it")
+
+
+def _is_empty(spark: SparkSession, path: str) -> bool:
+    """Whether there is no file that Spark reads. Of one path that is absent it logs a trace of Java, of two not."""
+    files = spark.read.format("binaryFile").load([path, path]).select("path")
+    return not files.limit(1).collect()
 
 
 def _rows(spark: SparkSession, inputs: list[str], kind: str, text: str, schema: str | None) -> DataFrame:
@@ -76,9 +100,35 @@ def _rows(spark: SparkSession, inputs: list[str], kind: str, text: str, schema: 
     if kind == "csv":
         return _csv(spark, inputs, text)
     if kind == "jsonl":
-        reader = spark.read.schema(schema) if schema is not None else spark.read
-        return reader.json(inputs)
+        return _lines(spark, inputs, schema)
     return spark.read.format(kind).load(inputs)
+
+
+def _lines(spark: SparkSession, inputs: list[str], schema: str | None) -> DataFrame:
+    """The columns of JSON lines, and the lines, which :func:`write` writes."""
+    from pyspark.sql.types import StructType
+
+    reader = spark.read.schema(schema) if schema is not None else spark.read
+    known = reader.json(inputs).schema
+    lines = spark.read.schema(f"{_LINE} string").option("lineSep", "\n").text(inputs)
+    # Columns that Spark makes of names of folders are in no line.
+    fields = StructType([field for field in known if field.name not in lines.columns])
+    rows = lines.where(column(_LINE).rlike(r"\S")).withColumn(_BROKEN, _object(fields))
+    return rows.select(f"{_BROKEN}.*", *lines.columns)
+
+
+def _object(kind: DataType) -> Any:
+    """The object that a line is, null for any other line. Of several values in a line Spark reads the first one, but
+    those of a list all."""
+    from pyspark.sql import functions as f
+    from pyspark.sql.types import ArrayType
+
+    line = column(_LINE)
+    # What Java makes of a text that is not UTF-8 has other bytes.
+    is_text = f.regexp_replace(line, "^", "") == line
+    listed = f.when(line.rlike(_OBJECT) & is_text, f.concat(f.lit("["), line, f.lit("]")))
+    values = f.from_json(listed, ArrayType(kind))
+    return f.when(f.size(values) == 1, values[0])
 
 
 def _csv(spark: SparkSession, inputs: list[str], text: str) -> DataFrame:
@@ -140,10 +190,9 @@ def refuse_existing(spark: SparkSession, path: str | None, kind: str) -> None:
         if kind == "table":
             there = spark.catalog.tableExists(path)
         else:
-            # Of one path that is absent, Spark logs a trace of Java; of two it does not.
-            files = spark.read.format("binaryFile").load([path, path]).select("path")
             # Spark Connect looks at paths when rows are asked for; Sail has no rows of what is absent.
-            there = not is_remote() or bool(files.limit(1).collect())
+            is_empty = _is_empty(spark, path)
+            there = not is_remote() or not is_empty
     except Exception as error:  # noqa: BLE001 - which class it is depends on the engine
         if is_absent(error):
             return
@@ -172,17 +221,37 @@ def write_lines(lines: DataFrame, folder: str) -> None:
 
 
 def write(frame: DataFrame, path: str, kind: str) -> None:
-    """Writes rows.
+    """Writes rows; those of JSON lines as the lines that were read, with annotations behind their fields.
 
     :raises FileError: the path cannot be written.
     """
     kind = _named(kind)
+    is_lines = kind == "jsonl" and _LINE in frame.columns
+    frame = frame.select(_annotated(frame)) if is_lines else frame.drop(_LINE)
     with file_errors(f"cannot write {path}"):
         if kind == "table":
             frame.write.saveAsTable(path)
         elif kind == "csv":
             frame.write.options(**_CSV_OUTPUT).csv(path)
+        elif is_lines:
+            frame.write.text(path)
         elif kind == "jsonl":
-            frame.write.json(path)
+            frame.write.json(path, ignoreNullFields=False)
         else:
             frame.write.format(kind).save(path)
+
+
+def _annotated(frame: DataFrame) -> Any:
+    """The lines of a frame, with annotations if it has them. A line that is no object becomes a field of one."""
+    from pyspark.sql import functions as f
+    from pyspark.sql.types import StringType
+
+    line = column(_LINE)
+    if not set(ANNOTATIONS) <= set(frame.columns):
+        return line
+    how = {"ignoreNullFields": "false"}
+    added = f.to_json(f.struct(*ANNOTATIONS), how)
+    head = f.regexp_replace(line, r"\s*\}\s*\z", "")
+    whole = f.concat(head, f.when(head.rlike(r"\A\s*\{\z"), "").otherwise(","), f.substring(added, 2, 1 << 30))
+    broken = f.to_json(f.struct(line.alias("_corrupt_record"), *ANNOTATIONS), how)
+    return f.when(_object(StringType()).isNotNull(), whole).otherwise(broken)
