@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import json
 import subprocess
 import sys
@@ -87,10 +88,13 @@ def test_find_writes_the_bytes_of_the_command_line(here: Program, program: str, 
     only_here = ["--option", "case=keep", "--option", "seed=5", "--output-format", "csv", "--format", "json"]
     folder, one = tmp_path / "groups.csv", tmp_path / "one.csv"
     pairs, checkpoint = tmp_path / "pairs", tmp_path / "checkpoint"
-    there = printed_by(submit(
+    done = submit(
         "find", *parts, *options, *only_here, "--output", folder, "--pairs", pairs,
         "--checkpoint", checkpoint, "--partitions", 5, "--task-memory", "64MiB", "--json",
-    ))
+    )
+    there = printed_by(done)
+    # What is absent before a run is no trace of Java.
+    assert not any(f"File {path} does not exist" in done.stdout + done.stderr for path in (folder, pairs))
     find_alone(program, *parts, *options, "--case", "keep", "--seed", 5, "-o", one, "--pairs", tmp_path / "one-pairs.csv")
     assert joined(folder) == one.read_bytes() and len(one.read_bytes().splitlines()) > 10
     assert joined(pairs) == (tmp_path / "one-pairs.csv").read_bytes()
@@ -155,6 +159,88 @@ def test_tables_of_text_are_read_as_on_the_command_line(here: Program, program: 
     assert ids == ["05", "3", "4"]
 
 
+def rows_of_csv(folder: Path) -> list[list[str]]:
+    """The rows of the files of a folder without their headers, sorted."""
+    rows = []
+    for path in folder.glob("part-*"):
+        with path.open(newline="", encoding="utf-8") as file:
+            rows += list(csv.reader(file))[1:]
+    return sorted(rows)
+
+
+@slow
+@pytest.mark.parametrize(("end", "quoting"), [("\n", csv.QUOTE_NONNUMERIC), ("\r\n", csv.QUOTE_MINIMAL),
+                                              ("\r\n", csv.QUOTE_NONNUMERIC), ("\r", csv.QUOTE_NONNUMERIC)])
+def test_values_of_tables_are_kept_as_they_are(
+    here: Program, program: str, tmp_path: Path, end: str, quoting: Any
+) -> None:
+    words = " ".join(f"w{number}" for number in range(20))
+    # The text with more characters has CRLF in it, where the other one has LF.
+    rows: list[list[Any]] = [["a", words + "\r\n" * 9 + words, 1], ["b", words + "\n" * 12 + words, 2],
+                             [" i ", "  leading and\rtrailing  ", 3], ["c", " ", 4], ["d", "", 5], ["e", "x\r", 6]]
+    docs = tmp_path / "docs.csv"
+    with docs.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file, lineterminator=end, quoting=quoting).writerows([["id", "text", "n"], *rows])
+    options = ["--threshold", 0.6, "--keep", "longest"]
+    find_alone(program, docs, *options, "-o", tmp_path / "one.csv")
+    assert here.run("find", docs, *options, "-o", tmp_path / "groups").returncode == 0
+    assert joined(tmp_path / "groups") == (tmp_path / "one.csv").read_bytes()
+    assert here.run("dedup", docs, *options, "-o", tmp_path / "kept").returncode == 0
+    kept = sorted([row[0], row[1], str(row[2])] for row in rows if row[0] != "b")
+    assert rows_of_csv(tmp_path / "kept") == kept
+    assert not any(b'""' in path.read_bytes() for path in (tmp_path / "kept").glob("part-*"))
+
+
+@slow
+def test_lines_of_json_are_kept_as_they_are(here: Program, program: str, tmp_path: Path) -> None:
+    text = "one two three four five six seven"
+    lines = [
+        '{"text": "' + text + '", "id": "a", "n": 1, "z": 100000000000000000000, "o": {"k": null}, "e": 1.50 }',
+        ' {"id":"b","text":"' + text + '","lang":null}\r', '{"id":"c","n":2.5,"text":"\\u00e9 \\/ é","a":[ ]}  ',
+    ]
+    docs, more = tmp_path / "docs.jsonl", tmp_path / "more.jsonl.gz"
+    docs.write_bytes("\n".join([lines[0], "", *lines[1:]]).encode())
+    with gzip.open(more, "wb") as file:
+        file.write(b'{"id":"d","text":""}\n')
+    command = [program, "dedup", "--quiet", str(docs), str(more), "-o", str(tmp_path / "one.jsonl")]
+    subprocess.run(command, check=True)
+    for number, schema in enumerate([[], ["--schema", "id string, text string"]]):
+        folder = tmp_path / f"kept{number}"
+        assert here.run("dedup", docs, more, *schema, "-o", folder).returncode == 0
+        kept = [path.read_bytes() for path in folder.glob("part-*")]
+        assert sorted(b"".join(kept).splitlines(True)) == sorted((tmp_path / "one.jsonl").read_bytes().splitlines(True))
+    other = here.run("dedup", docs, *schema, "--output-format", "csv", "-o", tmp_path / "other")
+    assert other.returncode == 0 and all(len(row) == 2 for row in rows_of_csv(tmp_path / "other"))
+    case = write_lines(tmp_path / "case.jsonl", [{"id": "1", "text": "", "e": 1, "E": 2}])
+    assert "or name those of JSON lines by --schema" in error_of(here.run("dedup", case, "-o", tmp_path / "case"))
+
+
+@slow
+def test_annotations_are_fields_of_the_lines(here: Program, tmp_path: Path) -> None:
+    bad = ['{"id": "3", "text": "x"}\r{"id": "4", "text": "y"}', '{"id": "3"}, {"id": "4"}', '[{"id": "x", "text": "y"}]', '{"id": "5"', '{"id": "x", "text": "y"} z', '{"id": "x", "text": "\udcff"}']
+    docs = tmp_path / "docs.jsonl"
+    docs.write_text("\n".join(['{"text": "x y", "id": 1.0 , "l": null} ', '{"id":2,"text":null}', "{ }", *bad]),
+                    encoding="utf-8", errors="surrogateescape")
+    done = printed_by(here.run("dedup", docs, "--annotate", "--skip-bad", "--json", "-o", tmp_path / "kept",
+                               "--schema", "id string, text string"))
+    assert done["counts"]["skipped"] == 8
+    kept = b"".join(path.read_bytes() for path in (tmp_path / "kept").glob("part-*")).split(b"\n")[:-1]
+    rest = b',"keeper":null,"jaccard":null}'
+    assert b'{"text": "x y", "id": 1.0 , "l": null,"role":"unique"' + rest in kept
+    assert b'{"id":2,"text":null,"role":"skipped"' + rest in kept
+    assert b'{"_corrupt_record":"{\\"id\\": \\"5\\"","role":"skipped"' + rest in kept
+    assert len(kept) == 9 and sum(json.loads(line)["role"] == "skipped" for line in kept) == 8
+
+
+@slow
+@pytest.mark.parametrize("other", ["text,id\nx y z,2\n", "id,text\r\n2,x y z\r\n", "id,text\r2,x y z\r"])
+def test_tables_with_other_headers_are_refused(here: Program, tmp_path: Path, other: str) -> None:
+    (tmp_path / "a.csv").write_bytes(b"id,text\n1,x y z\n")
+    (tmp_path / "b.csv").write_bytes(other.encode())
+    done = here.run("find", tmp_path / "a.csv", tmp_path / "b.csv", "--json")
+    assert done.returncode == 1 and "b.csv has another header than the first file" in error_of(done)
+
+
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
@@ -183,6 +269,15 @@ def test_wrong_options_and_missing_inputs_are_one_line(here: Program, tmp_path: 
     assert first.returncode == 2 and "the rows of a data frame have no order" in error_of(first)
     column = here.run("find", docs, "--id", "url")
     assert column.returncode == 1 and "no column 'url'" in error_of(column)
+
+
+def test_files_that_spark_leaves_out_are_refused(here: Program, tmp_path: Path) -> None:
+    docs = write_lines(tmp_path / "docs.jsonl", corpus(5))
+    for name in ("_docs.jsonl", ".docs.jsonl"):
+        hidden = write_lines(tmp_path / name, corpus(5))
+        for arguments in ([docs, hidden], [docs, "--reference", hidden]):
+            done = here.run("find", *arguments)
+            assert done.returncode == 1 and f"that of {hidden}; rename it" in error_of(done)
 
 
 def test_paths_that_cannot_be_used_are_one_line(here: Program, tmp_path: Path) -> None:

@@ -66,9 +66,10 @@ def _run(args: argparse.Namespace) -> None:
         reference = None
         if args.reference:
             reference = _tables.read(spark, args.reference, kind, args.text, args.schema)
-        found = find(
-            documents, reference=reference, pairs=getattr(args, "pairs", None) is not None, **options_of(args)
-        )
+        with _tables.header_errors():
+            found = find(
+                documents, reference=reference, pairs=getattr(args, "pairs", None) is not None, **options_of(args)
+            )
         if args.command == "find":
             _write_found(args, found)
         else:

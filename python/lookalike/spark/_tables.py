@@ -3,26 +3,39 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from lookalike._task_errors import file_error, file_errors
 from lookalike.errors import FileError, OptionError
 from lookalike.spark._checkpoint import is_absent
-from lookalike.spark._columns import column
+from lookalike.spark._columns import ANNOTATIONS, column
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import DataType
 
-__all__ = ["format_of", "read", "refuse_existing", "write", "write_lines"]
+__all__ = ["format_of", "header_errors", "read", "refuse_existing", "write", "write_lines"]
 
 #: Formats by the ends of names.
 _ENDS = {"jsonl": "jsonl", "ndjson": "jsonl", "json": "jsonl", "csv": "csv", "parquet": "parquet",
          "orc": "orc"}
-#: CSV as RFC 4180 has it, which is what the command line reads; a record may have several lines.
-_CSV = {"header": "true", "quote": '"', "escape": '"', "multiLine": "true", "columnPruning": "false"}
+#: CSV as RFC 4180 has it, which is what the command line reads; a record may have several lines. Without
+#: ``enforceSchema`` Spark refuses a file whose header is not that of the first one.
+_CSV = {"header": "true", "quote": '"', "escape": '"', "multiLine": "true", "columnPruning": "false",
+        "enforceSchema": "false"}
+#: What makes the writer keep blanks at the ends of values, and write nothing for an empty one.
+_CSV_OUTPUT = {"header": "true", "quote": '"', "escape": '"', "emptyValue": "",
+               "ignoreLeadingWhiteSpace": "false", "ignoreTrailingWhiteSpace": "false"}
 _BROKEN = "__lookalike_broken"
+#: The column of lines of JSON as they are in the inputs.
+_LINE = "__lookalike_line"
+#: How a line of an object begins and ends.
+_OBJECT = r"(?s)\A\s*\{.*\}\s*\z"
 _READ_REMEDY = "name inputs that are there, and their format by --format"
+_CASE_REMEDY = "for columns that differ in case only, set spark.sql.caseSensitive=true; or name those of JSON lines by --schema"
 #: What Spark and Sail say where an output is there.
 _THERE = ("PATH_ALREADY_EXISTS", "path already exists")
 
@@ -55,12 +68,30 @@ def read(spark: SparkSession, inputs: list[str], kind: str, text: str, schema: s
     if schema is not None and kind != "jsonl":
         raise OptionError(f"--schema has the columns of JSON lines, the inputs are read as {kind}; leave it out")
     try:
+        if kind != "table":
+            _refuse_hidden(spark, inputs)
         rows = _rows(spark, inputs, kind, text, schema)
         # Spark Connect looks at inputs when their columns are asked for.
         rows.schema  # noqa: B018 - a property
+    except FileError:
+        raise
     except Exception as error:
-        raise file_error(f"cannot read {', '.join(inputs)} as {kind}", error, _READ_REMEDY) from error
+        remedy = _CASE_REMEDY if "COLUMN_ALREADY_EXISTS" in str(error) else _READ_REMEDY
+        raise file_error(f"cannot read {', '.join(inputs)} as {kind}", error, remedy) from error
     return rows
+
+
+def _refuse_hidden(spark: SparkSession, inputs: list[str]) -> None:
+    """Spark leaves out files with such names without a word, though not what is in folders with them."""
+    for name in inputs:
+        if re.search(r"(^|/)([_.][^/]*)/*$", name) and _is_empty(spark, name):
+            raise FileError(f"Spark reads no file whose name begins with _ or ., as that of {name}; rename it")
+
+
+def _is_empty(spark: SparkSession, path: str) -> bool:
+    """Whether there is no file that Spark reads. Of one path that is absent it logs a trace of Java, of two not."""
+    files = spark.read.format("binaryFile").load([path, path]).select("path")
+    return not files.limit(1).collect()
 
 
 def _rows(spark: SparkSession, inputs: list[str], kind: str, text: str, schema: str | None) -> DataFrame:
@@ -69,9 +100,35 @@ def _rows(spark: SparkSession, inputs: list[str], kind: str, text: str, schema: 
     if kind == "csv":
         return _csv(spark, inputs, text)
     if kind == "jsonl":
-        reader = spark.read.schema(schema) if schema is not None else spark.read
-        return reader.json(inputs)
+        return _lines(spark, inputs, schema)
     return spark.read.format(kind).load(inputs)
+
+
+def _lines(spark: SparkSession, inputs: list[str], schema: str | None) -> DataFrame:
+    """The columns of JSON lines, and the lines, which :func:`write` writes."""
+    from pyspark.sql.types import StructType
+
+    reader = spark.read.schema(schema) if schema is not None else spark.read
+    known = reader.json(inputs).schema
+    lines = spark.read.schema(f"{_LINE} string").option("lineSep", "\n").text(inputs)
+    # Columns that Spark makes of names of folders are in no line.
+    fields = StructType([field for field in known if field.name not in lines.columns])
+    rows = lines.where(column(_LINE).rlike(r"\S")).withColumn(_BROKEN, _object(fields))
+    return rows.select(f"{_BROKEN}.*", *lines.columns)
+
+
+def _object(kind: DataType) -> Any:
+    """The object that a line is, null for any other line. Of several values in a line Spark reads the first one, but
+    those of a list all."""
+    from pyspark.sql import functions as f
+    from pyspark.sql.types import ArrayType
+
+    line = column(_LINE)
+    # What Java makes of a text that is not UTF-8 has other bytes.
+    is_text = f.regexp_replace(line, "^", "") == line
+    listed = f.when(line.rlike(_OBJECT) & is_text, f.concat(f.lit("["), line, f.lit("]")))
+    values = f.from_json(listed, ArrayType(kind))
+    return f.when(f.size(values) == 1, values[0])
 
 
 def _csv(spark: SparkSession, inputs: list[str], text: str) -> DataFrame:
@@ -80,14 +137,44 @@ def _csv(spark: SparkSession, inputs: list[str], text: str) -> DataFrame:
     from pyspark.sql import functions as f
     from pyspark.sql.types import StringType
 
-    schema = spark.read.options(**_CSV).csv(inputs).schema.add(_BROKEN, StringType())
-    reader = spark.read.options(**_CSV).schema(schema).option("columnNameOfCorruptRecord", _BROKEN)
+    options = _CSV | {"lineSep": _line_end(spark, inputs), "columnNameOfCorruptRecord": _BROKEN}
+    schema = spark.read.options(**options).csv(inputs).schema.add(_BROKEN, StringType())
+    reader = spark.read.options(**options).schema(schema)
     frame: Any = reader.csv(inputs)
     if text in frame.columns:
         whole = f.when(f.col(_BROKEN).isNull(), f.coalesce(column(text), f.lit("")))
         frame = frame.withColumn(text, whole)
     without: DataFrame = frame.drop(_BROKEN)
     return without
+
+
+@contextmanager
+def header_errors() -> Iterator[None]:
+    """Names the file where Spark ends a run since its header is not that of the first one.
+
+    :raises FileError: that, or the error of another file.
+    """
+    try:
+        yield
+    except FileError as error:
+        found = re.search("CSV file: (.+)", str(error.__cause__))
+        if found is None:
+            raise
+        raise FileError(
+            f"{found[1]} has another header than the first file, or other ends of lines; rewrite one of them, so "
+            "that all files of an input have the same columns in the same order and end lines alike"
+        ) from error
+
+
+def _line_end(spark: SparkSession, inputs: list[str]) -> str:
+    """What ends the header of the first file. Where Spark finds that out itself, CRLF in a value is read as LF."""
+    names: list[str] = []
+    # With quotes a name may have several lines, without them the end of the last one is no part of it.
+    for quote in ('"', ""):
+        names += spark.read.options(**_CSV | {"lineSep": "\n", "quote": quote}).csv(inputs).columns
+    if any(re.search(r"\r[^\n]", name) for name in names):
+        return "\r"
+    return "\r\n" if any(name.endswith("\r") for name in names) else "\n"
 
 
 def refuse_existing(spark: SparkSession, path: str | None, kind: str) -> None:
@@ -103,9 +190,9 @@ def refuse_existing(spark: SparkSession, path: str | None, kind: str) -> None:
         if kind == "table":
             there = spark.catalog.tableExists(path)
         else:
-            files = spark.read.format("binaryFile").load(path).select("path")
             # Spark Connect looks at paths when rows are asked for; Sail has no rows of what is absent.
-            there = not is_remote() or bool(files.limit(1).collect())
+            is_empty = _is_empty(spark, path)
+            there = not is_remote() or not is_empty
     except Exception as error:  # noqa: BLE001 - which class it is depends on the engine
         if is_absent(error):
             return
@@ -134,17 +221,37 @@ def write_lines(lines: DataFrame, folder: str) -> None:
 
 
 def write(frame: DataFrame, path: str, kind: str) -> None:
-    """Writes rows.
+    """Writes rows; those of JSON lines as the lines that were read, with annotations behind their fields.
 
     :raises FileError: the path cannot be written.
     """
     kind = _named(kind)
+    is_lines = kind == "jsonl" and _LINE in frame.columns
+    frame = frame.select(_annotated(frame)) if is_lines else frame.drop(_LINE)
     with file_errors(f"cannot write {path}"):
         if kind == "table":
             frame.write.saveAsTable(path)
         elif kind == "csv":
-            frame.write.options(header="true", quote='"', escape='"').csv(path)
+            frame.write.options(**_CSV_OUTPUT).csv(path)
+        elif is_lines:
+            frame.write.text(path)
         elif kind == "jsonl":
-            frame.write.json(path)
+            frame.write.json(path, ignoreNullFields=False)
         else:
             frame.write.format(kind).save(path)
+
+
+def _annotated(frame: DataFrame) -> Any:
+    """The lines of a frame, with annotations if it has them. A line that is no object becomes a field of one."""
+    from pyspark.sql import functions as f
+    from pyspark.sql.types import StringType
+
+    line = column(_LINE)
+    if not set(ANNOTATIONS) <= set(frame.columns):
+        return line
+    how = {"ignoreNullFields": "false"}
+    added = f.to_json(f.struct(*ANNOTATIONS), how)
+    head = f.regexp_replace(line, r"\s*\}\s*\z", "")
+    whole = f.concat(head, f.when(head.rlike(r"\A\s*\{\z"), "").otherwise(","), f.substring(added, 2, 1 << 30))
+    broken = f.to_json(f.struct(line.alias("_corrupt_record"), *ANNOTATIONS), how)
+    return f.when(_object(StringType()).isNotNull(), whole).otherwise(broken)
