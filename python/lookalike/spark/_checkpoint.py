@@ -123,7 +123,9 @@ class Checkpoint:
     def _manifest_of(self, stage: str) -> Row | None:
         """The manifest of a stage, or ``None`` where its result is not written whole."""
         try:
-            rows = self._spark.read.schema(_MANIFEST).json(f"{self._folder}/{stage}.manifest").collect()
+            # Of one path that is absent Spark logs a trace of Java, of two it does not.
+            manifest = f"{self._folder}/{stage}.manifest"
+            rows = self._spark.read.schema(_MANIFEST).json([manifest, manifest]).collect()
         except Exception as error:  # noqa: BLE001 - which class it is depends on the engine
             if is_absent(error):
                 return None
