@@ -152,12 +152,13 @@ def _csv(spark: SparkSession, inputs: list[str], text: str) -> DataFrame:
 def header_errors() -> Iterator[None]:
     """Names the file where Spark ends a run since its header is not that of the first one.
 
-    :raises FileError: that, or the error of another file.
+    :raises FileError: that; every other error stays what it is.
     """
     try:
         yield
-    except FileError as error:
-        found = re.search("CSV file: (.+)", str(error.__cause__))
+    except Exception as error:
+        # In PySpark 3.5 it is no error of a file.
+        found = re.search("CSV file: (.+)", f"{error}\n{error.__cause__}")
         if found is None:
             raise
         raise FileError(
