@@ -31,7 +31,6 @@ where these do not divide them either, they are decided in rounds over the keep 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -39,7 +38,6 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from lookalike import _engine
 from lookalike._arrow_values import bool_scalar, import_arrow, int_scalar, read_table, text_array
-from lookalike._divided_run import NODE_SUM_RANGE
 from lookalike._options import FILE_OPTIONS, OPTIONS, check_options, named, refused, whole_option
 from lookalike._progress import warn
 from lookalike.errors import DocumentError, OptionError
@@ -314,35 +312,22 @@ def _rows(table: Any, columns: str) -> Iterator[pyarrow.RecordBatch]:
 
 
 def documents_of(plan: Plan, table: Any) -> _engine.Documents:
-    """Documents of a table with the columns of a plan, without those that :func:`with_ids` leaves out.
-
-    :raises DocumentError: a row has no id.
-    """
-    return _documents(plan, with_ids(plan, table.select(plan.columns)))
-
-
-def _documents(plan: Plan, table: Any) -> _engine.Documents:
-    """Documents of rows of :func:`with_ids`."""
-    table = table.select(plan.columns)
-    return _engine.Documents.of_arrow(table, [plan.text], plan.id, False, plan.fields)
-
-
-def with_ids(plan: Plan, table: Any) -> Any:
-    """Rows whose ids are not empty, which the engine has no documents for. Those without an id it leaves out
-    itself.
+    """Documents of a table with the columns of a plan. With ``skip_bad`` the engine leaves out those without an id.
 
     :raises DocumentError: an id is null or empty, and ``skip_bad`` does not leave the row out.
     """
-    ids, is_skipping = table[plan.id], plan.options.get("skip_bad")
-    if ids.null_count and not is_skipping:
+    if not plan.options.get("skip_bad"):
+        _refuse_missing_ids(plan, table[plan.id])
+    return _engine.Documents.of_arrow(table.select(plan.columns), [plan.text], plan.id, False, plan.fields)
+
+
+def _refuse_missing_ids(plan: Plan, ids: Any) -> None:
+    """The engine's error names the row of a batch, which says nothing on a cluster."""
+    if ids.null_count:
         raise _no_id(f'the column "{plan.id}" is null in this row')
     is_empty = empty_texts(ids)
-    if is_empty is None or not _compute().any(is_empty).as_py():
-        return table
-    if not is_skipping:
+    if is_empty is not None and _compute().any(is_empty).as_py():
         raise _no_id(f'the id, the column "{plan.id}", is empty in this row')
-    pc = _compute()
-    return table.filter(pc.invert(pc.fill_null(is_empty, bool_scalar(False))))
 
 
 def _no_id(reason: str) -> DocumentError:
@@ -403,60 +388,18 @@ def keys(
     :raises ChangedError: a document is not what its ``check`` states.
     """
     plan.check()
-    pa, empty = import_arrow(), _EmptyIds()
+    pa = import_arrow()
     stage = _engine.KeyStage(dict(plan.options), parts, counters)
     for batch in batches:
         if batch.num_rows == 0:
             continue
         for reference, rows in sides_of(pa.Table.from_batches([batch])):
-            table = with_ids(plan, rows)
-            empty.add(rows, table)
-            if table.num_rows:
-                checks = _whole(table["check"]) if "check" in table.column_names else None
-                stage.add(_documents(plan, table), _whole(table["node"]), reference, checks)
+            checks = _whole(rows["check"]) if "check" in rows.column_names else None
+            stage.add(documents_of(plan, rows), _whole(rows["node"]), reference, checks)
         ready = stage.take(False)
         if ready is not None:
             yield from _rows(ready, BLOCKS)
     yield from _rows(stage.take(True), BLOCKS)
-    yield from empty.notes()
-
-
-class _EmptyIds:
-    """Rows that are left out since their ids are empty, with the notes that the engine makes of others."""
-
-    def __init__(self) -> None:
-        self._rows = self._nodes = 0
-
-    def add(self, rows: Any, usable: Any) -> None:
-        """Counts the rows of which the usable ones are a part."""
-        if rows.num_rows > usable.num_rows:
-            self._rows += rows.num_rows - usable.num_rows
-            self._nodes += _node_sum(rows) - _node_sum(usable)
-
-    def notes(self) -> Iterator[Any]:
-        """A note for each row, and the counts; :data:`BLOCKS`."""
-        if not self._rows:
-            return
-        pa = import_arrow()
-        counts = json.dumps({"counts": {"skipped": self._rows, "nodes": self._nodes}})
-        skipped = pa.repeat(text_array(_EMPTY_ID)[0], self._rows)
-        note = pa.chunked_array([skipped, text_array(counts.encode())])
-        columns = [
-            pa.repeat(text_array(b"note")[0], len(note)),
-            pa.repeat(int_scalar(0), len(note)),
-            pa.nulls(len(note), pa.binary()),
-            note,
-        ]
-        yield from _rows(pa.Table.from_arrays(columns, names=_schema(BLOCKS).names), BLOCKS)
-
-
-#: The note of a row whose id is empty, with the reason that files have.
-_EMPTY_ID: Final = b'{"skipped":{"id":null,"reason":"the id is empty"}}'
-
-
-def _node_sum(rows: Any) -> int:
-    pc = _compute()
-    return pc.sum(pc.bit_wise_and(rows["node"], int_scalar(NODE_SUM_RANGE - 1))).as_py() or 0
 
 
 def count(plan: Plan, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:

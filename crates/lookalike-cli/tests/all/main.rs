@@ -36,6 +36,7 @@ mod serve_indexes;
 mod serve_restart;
 mod service;
 mod shard;
+mod shard_files;
 mod shard_guide;
 mod tune;
 mod units;
