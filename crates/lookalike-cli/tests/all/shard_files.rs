@@ -1,5 +1,5 @@
-//! The files of a divided run: what is missing, damaged, cut short, of another plan or of another task
-//! is named, and what is done stays.
+//! The files of a divided run: what is missing, damaged, cut short, of another plan or of another
+//! task is named, and what is done stays.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use crate::command::Place;
