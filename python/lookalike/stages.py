@@ -394,6 +394,9 @@ def keys(
         if batch.num_rows == 0:
             continue
         for reference, rows in sides_of(pa.Table.from_batches([batch])):
+            # Columns without chunks are put together with pandas.
+            if rows.num_rows == 0:
+                continue
             checks = _whole(rows["check"]) if "check" in rows.column_names else None
             stage.add(documents_of(plan, rows), _whole(rows["node"]), reference, checks)
         ready = stage.take(False)
