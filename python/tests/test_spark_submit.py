@@ -136,6 +136,26 @@ def test_parquet_and_lines_of_json(here: Program, program: str, tmp_path: Path) 
 
 
 @slow
+def test_tables_are_read_and_written(here: Program, spark: Any) -> None:
+    rows = corpus(150)
+    docs = spark.createDataFrame([(row["id"], row["text"]) for row in rows], "id string, text string")
+    tables = {"lookalike_docs": docs.where("id < 'd00050'"), "lookalike_more": docs.where("id >= 'd00050'").select("text", "id")}
+    spark.sql("create schema if not exists lookalike_kept")
+    try:
+        for name, frame in tables.items():
+            frame.write.saveAsTable(name)
+        command = ["dedup", *tables, "--format", "table", "--threshold", 0.5, "-o", "lookalike_kept.docs"]
+        counts = printed_by(here.run(*command, "--json"))["counts"]
+        assert counts == lookalike.find(rows, threshold=0.5).counts
+        assert spark.table("lookalike_kept.docs").count() == 150 - counts["duplicates"] < 150
+        assert "lookalike_kept.docs is there already" in error_of(here.run(*command))
+    finally:
+        for name in tables:
+            spark.sql(f"drop table if exists {name}")
+        spark.sql("drop schema lookalike_kept cascade")
+
+
+@slow
 def test_tables_of_text_are_read_as_on_the_command_line(here: Program, program: str, tmp_path: Path) -> None:
     words = "one two three, four \"five\" six\nseven eight nine ten"
     rows = [["1", words], ["2", words], ["3", ""], ["4", "  "], ["05", words + " eleven"]]
@@ -290,6 +310,8 @@ def test_paths_that_cannot_be_used_are_one_line(here: Program, tmp_path: Path) -
         (("find", tmp_path / "no.parquet"), "no.parquet is not a Parquet file"),
         (("find", docs, "--checkpoint", docs), f"cannot use the checkpoint {docs}"),
         (("dedup", docs, "--output", docs / "kept"), f"cannot write {docs}/kept: "),
+        (("dedup", docs, "--output-format", "table", "--output", "no.kept"), "cannot write the table no.kept: there is no schema no"),
+        (("dedup", docs, "--output-format", "table", "--output", "a b"), "cannot look at the table a b"),
     ]
     for arguments, problem in cases:
         done = here.run(*arguments)

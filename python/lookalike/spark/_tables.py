@@ -36,6 +36,8 @@ _LINE = "__lookalike_line"
 _OBJECT = r"(?s)\A\s*\{.*\}\s*\z"
 _READ_REMEDY = "name inputs that are there, and their format by --format"
 _CASE_REMEDY = "for columns that differ in case only, set spark.sql.caseSensitive=true; or name those of JSON lines by --schema"
+#: The name of a table whose schema is named.
+_SCHEMA = re.compile(r"(.+)\.(?:`[^`]+`|[^.`]+)$")
 #: What Spark and Sail say where an output is there.
 _THERE = ("PATH_ALREADY_EXISTS", "path already exists")
 
@@ -179,27 +181,40 @@ def _line_end(spark: SparkSession, inputs: list[str]) -> str:
 
 
 def refuse_existing(spark: SparkSession, path: str | None, kind: str) -> None:
-    """Refuses an output that is there, before the work and not after it.
+    """Refuses an output that is there, or a table of no schema, before the work and not after it.
 
     :raises FileError: it is.
     """
     if path is None:
         return
+    if kind == "table":
+        _refuse_table(spark, path)
+        return
     from pyspark.sql.utils import is_remote
 
     try:
-        if kind == "table":
-            there = spark.catalog.tableExists(path)
-        else:
-            # Spark Connect looks at paths when rows are asked for; Sail has no rows of what is absent.
-            is_empty = _is_empty(spark, path)
-            there = not is_remote() or not is_empty
+        # Spark Connect looks at paths when rows are asked for; Sail has no rows of what is absent.
+        is_empty = _is_empty(spark, path)
+        there = not is_remote() or not is_empty
     except Exception as error:  # noqa: BLE001 - which class it is depends on the engine
         if is_absent(error):
             return
         raise file_error(f"cannot look at {path}", error) from error
     if there:
         raise _is_there(path)
+
+
+def _refuse_table(spark: SparkSession, name: str) -> None:
+    schema = _SCHEMA.match(name)
+    try:
+        is_there = spark.catalog.tableExists(name)
+        has_schema = is_there or schema is None or spark.catalog.databaseExists(schema[1])
+    except Exception as error:
+        raise file_error(f"cannot look at the table {name}", error, "name another table") from error
+    if is_there:
+        raise _is_there(name)
+    if not has_schema:
+        raise FileError(f"cannot write the table {name}: there is no schema {schema and schema[1]}; create it, or name another table")
 
 
 def _is_there(path: str) -> FileError:
@@ -252,7 +267,7 @@ def _annotated(frame: DataFrame) -> Any:
         return line
     how = {"ignoreNullFields": "false"}
     added = f.to_json(f.struct(*ANNOTATIONS), how)
-    head = f.regexp_replace(line, r"\s*\}\s*\z", "")
-    whole = f.concat(head, f.when(head.rlike(r"\A\s*\{\z"), "").otherwise(","), f.substring(added, 2, 1 << 30))
+    head = f.regexp_replace(line, r"\}\s*\z", "")
+    whole = f.concat(head, f.when(head.rlike(r"\A\s*\{\s*\z"), "").otherwise(","), f.substring(added, 2, 1 << 30))
     broken = f.to_json(f.struct(line.alias("_corrupt_record"), *ANNOTATIONS), how)
     return f.when(_object(StringType()).isNotNull(), whole).otherwise(broken)
