@@ -299,6 +299,14 @@ class FolderReader:
     def next(self) -> tuple[Table, Table] | None: ...
 
 @final
+class JsonLines:
+    def __new__(
+        cls, text: str, id: str | None, fields: list[str], skip_bad: bool, refused: list[str]
+    ) -> JsonLines: ...
+    def check_first(self, line: bytes) -> None: ...
+    def read(self, lines: object) -> Table: ...
+
+@final
 class SampleSearch:
     def __new__(
         cls,

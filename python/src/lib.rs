@@ -34,6 +34,7 @@ mod folder_reader;
 mod ids;
 mod index;
 mod inputs;
+mod json_lines;
 mod nested;
 mod options;
 mod parameters;
@@ -84,6 +85,8 @@ mod _engine {
     use super::folder_reader::FolderReader;
     #[pymodule_export]
     use super::index::{StoredIndex, check_columns};
+    #[pymodule_export]
+    use super::json_lines::JsonLines;
     #[pymodule_export]
     use super::passages::{PyPassages, cut_passages, passages};
     #[pymodule_export]

@@ -232,7 +232,9 @@ def test_lines_of_json_are_kept_as_they_are(here: Program, program: str, tmp_pat
     other = here.run("dedup", docs, *schema, "--output-format", "csv", "-o", tmp_path / "other")
     assert other.returncode == 0 and all(len(row) == 2 for row in rows_of_csv(tmp_path / "other"))
     case = write_lines(tmp_path / "case.jsonl", [{"id": "1", "text": "", "e": 1, "E": 2}])
-    assert "or name those of JSON lines by --schema" in error_of(here.run("dedup", case, "-o", tmp_path / "case"))
+    assert here.run("dedup", case, "-o", tmp_path / "case").returncode == 0
+    columns = here.run("dedup", case, "-o", tmp_path / "columns", "--output-format", "csv")
+    assert "or name those of JSON lines by --schema" in error_of(columns)
 
 
 @slow
@@ -250,6 +252,66 @@ def test_annotations_are_fields_of_the_lines(here: Program, tmp_path: Path) -> N
     assert b'{"id":2,"text":null,"role":"skipped"' + rest in kept
     assert b'{"_corrupt_record":"{\\"id\\": \\"5\\"","role":"skipped"' + rest in kept
     assert len(kept) == 9 and sum(json.loads(line)["role"] == "skipped" for line in kept) == 8
+    command = ["dedup", docs, "--annotate", "--skip-bad", "--output-format", "csv", "-o"]
+    assert here.run(*command, tmp_path / "columns").returncode == 0
+    rows = rows_of_csv(tmp_path / "columns")
+    assert sum('{"id": "5"' in row for row in rows) == 1 and sum("skipped" in row for row in rows) == 8
+    typed = here.run(*command, tmp_path / "numbers", "--schema", "id int, text int")
+    assert typed.returncode == 1 and error_of(typed)
+
+
+@slow
+def test_odd_lines_are_read_as_on_the_command_line(here: Program, program: str, tmp_path: Path) -> None:
+    text = "one two three four five six seven"
+    good = [
+        '{"id": 1.50, "text": "' + text + '", "d": 10}', '{"id": 2, "text": "' + text + '", "d": "9"}',
+        '{"id": "x", "id": "y", "text": "' + text + '", "d": "\\ud83d"}', '{"id": "z", "text": "\\ud83d\\ude00", "d": null}',
+        "", '\ufeff{"id": "b", "text": "' + text + ' eight", "d": {"e": 1}}', " \t\r",
+    ]
+    bad = {
+        '{"id": 3, "text": 5}': 'the field "text" must be a string, got a number',
+        '{"id": true, "text": "x"}': 'the field "id" must be a string or a number, got true or false',
+        '{"id": "\\ude00", "text": "x"}': 'the field "id" holds half a surrogate pair',
+        '{"id": "4", "text": "half \\ud83d pair"}': 'the field "text" holds half a surrogate pair',
+        '{"id": "5", "text": "x", "n": NaN}': "not JSON: expected a value",
+        "{'id': '6', 'text': 'x'}": "expected a key in double quotes",
+        '{"id": "7", "text": "x\ty"}': "expected control characters in strings as escapes",
+        '{"id": "", "text": "x"}': "the id is empty",
+        '{"id": "8", "TEXT": "x"}': 'no field "text"; the record has id, TEXT',
+    }
+    docs, one = tmp_path / "docs.jsonl", tmp_path / "one.csv"
+    options = ["--threshold", 0.5, "--keep", "field:d"]
+    docs.write_text("\n".join([good[-2], *good[:-2], *bad, good[-1]]), encoding="utf-8")
+    find_alone(program, docs, *options, "--skip-bad", "-o", one)
+    there = printed_by(here.run("find", docs, *options, "--skip-bad", "-o", tmp_path / "groups", "--json"))
+    assert there["counts"] == lookalike.find([docs], threshold=0.5, keep="field:d", skip_bad=True).counts
+    assert joined(tmp_path / "groups") == one.read_bytes() and there["counts"]["skipped"] == len(bad)
+    for number, (line, problem) in enumerate(bad.items()):
+        alone = tmp_path / f"bad{number}.jsonl"
+        alone.write_text(f"{good[0]}\n{line}\n", encoding="utf-8")
+        done = here.run("find", alone)
+        assert done.returncode == 1 and "a line cannot be used: " in error_of(done) and problem in error_of(done)
+
+
+@slow
+def test_lines_without_a_document_and_fields_inside_fields(here: Program, program: str, tmp_path: Path) -> None:
+    text = "one two three four five six seven"
+    lines = [{"meta": {"id": name, "text": text}} for name in "ab"]
+    docs, empty = write_lines(tmp_path / "docs.jsonl", lines), tmp_path / "empty.jsonl"
+    empty.write_text("\n")
+    names = ["--id-field", "meta.id", "--text-field", "meta.text"]
+    find_alone(program, docs, *names, "-o", tmp_path / "one.csv")
+    for given, expected in (([docs, empty], (2, 1)), ([docs, "--reference", empty], (2, 1)), ([empty], (0, 0))):
+        folder = tmp_path / f"groups{len(list(tmp_path.iterdir()))}"
+        counts = printed_by(here.run("find", *given, *names, "-o", folder, "--json"))["counts"]
+        assert (counts["documents"], counts["duplicates"]) == expected
+        groups = (tmp_path / "one.csv").read_bytes()
+        assert joined(folder) == (groups if expected[0] else groups.splitlines(True)[0])
+    for form in ("jsonl", "parquet"):
+        assert here.run("dedup", empty, "-o", tmp_path / form, "--output-format", form).returncode == 0
+    role = write_lines(tmp_path / "role.jsonl", [{"id": "a", "text": text, "role": "x"}])
+    done = here.run("dedup", role, "--annotate", "-o", tmp_path / "kept")
+    assert done.returncode == 2 and 'a line has the field "role", which annotate=True adds' in error_of(done)
 
 
 @slow
@@ -287,7 +349,11 @@ def test_wrong_options_and_missing_inputs_are_one_line(here: Program, tmp_path: 
     docs = write_lines(tmp_path / "docs.jsonl", corpus(5))
     first = here.run("find", docs, "--keep", "first")
     assert first.returncode == 2 and "the rows of a data frame have no order" in error_of(first)
-    column = here.run("find", docs, "--id", "url")
+    field = here.run("find", docs, "--id", "url", "--skip-bad")
+    assert field.returncode == 1 and 'the first line cannot be used: no field "url"; the record has id,' in error_of(field)
+    table = tmp_path / "docs.csv"
+    table.write_text("id,text\n1,x\n")
+    column = here.run("find", table, "--id", "url")
     assert column.returncode == 1 and "no column 'url'" in error_of(column)
 
 

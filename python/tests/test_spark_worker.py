@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import importlib
+import json
 import os
 import pickle
 import subprocess
@@ -20,6 +21,7 @@ from lookalike import stages
 from lookalike._stage_tasks import MEMBER_ORDER, BlockTask, MatchTask, MemberTask, PlaceTask, SliceTask, _runs
 from lookalike._task_errors import TaskError, cause_of, file_errors, task_errors
 from lookalike.errors import DocumentError, FileError, LookalikeError, OptionError
+from lookalike.spark._json_lines import LineFields, ParseTask
 from lookalike.spark._tasks import (
     ConnectTask, DecideTask, KeyTask, LabelTask, LineTask, MergeTask, OneFileTask, SameTask, SortedTask, UnsortedDecideTask,
 )
@@ -231,6 +233,8 @@ def test_tasks_do_not_import_pandas(tmp_path: Path) -> None:
     documents = documents.append_column("node", stages.nodes(plan, documents))
     # A null is a document of the collection.
     documents = documents.append_column("reference", pa.array([None, *[False] * 8, *[True] * 3]))
+    lines = pa.table({"__lookalike_line": [b" ", *(json.dumps(row).encode() for row in rows)]})
+    assert run(ParseTask(LineFields("text", "id"), with_lines=False), lines).to_pylist() == rows
     connected = run(ConnectTask(2, probed=plan.is_probed), run(KeyTask(plan, 2), documents))
     forest = run(MergeTask(2), of_kind(connected, "edges"))
     labels = run(LabelTask(), pa.concat_tables([forest, of_kind(connected, "identities")]))
@@ -295,3 +299,36 @@ def test_errors_of_files_are_no_others() -> None:
             raise ValueError(text)
     with pytest.raises(FileError, match="^cannot write x: Permission denied: user=a; name another path"), file_errors("cannot write x"):
         raise ValueError("An error\n: org.apache.hadoop.security.AccessControlException: Permission denied: user=a\n\tat org.x.A")
+
+
+def test_lines_have_the_columns_of_their_fields() -> None:
+    pa = pytest.importorskip("pyarrow")
+    lines = [b'{"id": 1.0, "text": "x", "d": [2]} ', b"\t", b'{"id": "b", "text": null}', b"\xff", b"[]"]
+    batch = pa.record_batch({"day": ["1", "2", "3", "4", "5"], "__lookalike_line": lines})
+
+    def rows(fields: LineFields, *, with_lines: bool = False, part: Any = batch) -> list[dict[str, Any]]:
+        return [row for found in ParseTask(fields, with_lines)([part.slice(0, 0), part]) for row in found.to_pylist()]
+
+    first = {"id": "1.0", "text": "x", "d": "[2]", "day": "1"}
+    none = {"id": None, "text": None, "d": None}
+    found = rows(LineFields("text", "id", ("d", "text"), skip_bad=True), with_lines=True)
+    assert found[0] == first | {"__lookalike_line": lines[0], "__lookalike_is_object": True}
+    assert found[1] == none | {"day": "3", "__lookalike_line": lines[2], "__lookalike_is_object": True}
+    assert [row["__lookalike_is_object"] for row in found] == [True, True, False, False]
+    assert rows(LineFields("text", None), part=batch.slice(0, 2)) == [{"text": "x", "day": "1"}]
+    assert rows(LineFields("text", "text"), part=batch.slice(0, 2)) == [{"text": "x", "day": "1"}]
+    with pytest.raises(DocumentError, match='"text" must be a string, got null; fix it, .*it begins with .*null'):
+        rows(LineFields("text", "id"))
+    with pytest.raises(OptionError, match='a line has the field "d", which annotate=True adds; rename it first'):
+        rows(LineFields("text", "id", refused=("role", "d")))
+    with pytest.raises(lookalike.errors.DocumentTypeError, match="lines: expected binary without nulls, got string"):
+        lookalike._engine.JsonLines("text", "id", [], False, []).read(pa.table({"lines": ["{}"]}))
+
+
+def test_a_first_line_without_the_fields_is_refused() -> None:
+    reader = LineFields("text", "id", skip_bad=True).reader()
+    for line in (b'{"id": "a", "text": "x"}', b'{"id": "a", "text": 1}', b"not json", b" "):
+        reader.check_first(line)
+    for line, problem in ((b'{"id": "a"}', 'no field "text"'), (b"[1]", "expected a JSON object")):
+        with pytest.raises(DocumentError, match=f"the first line cannot be used: {problem}"):
+            reader.check_first(line)

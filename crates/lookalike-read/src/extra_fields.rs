@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 /// Values of one record, in the order of [`ReadOptions::fields`](crate::ReadOptions::fields).
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(crate) struct ExtraFields {
     text: String,
     values: Vec<Option<Range<usize>>>,

@@ -7,14 +7,17 @@ import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from lookalike import _engine
 from lookalike._task_errors import cause_of, task_errors
 from lookalike.errors import LookalikeError, OptionError
 from lookalike.spark import _tables
 from lookalike.spark._arguments import options_of, parsed
-from lookalike.spark._columns import refuse_annotations
+from lookalike.spark._columns import ANNOTATIONS, refuse_annotations
 from lookalike.spark._find import REMEDY, Found, find, survivors
+from lookalike.spark._json_lines import LineFields
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -60,23 +63,33 @@ def _run(args: argparse.Namespace) -> None:
     with _session() as spark:
         for path, how in _outputs(args, kind):
             _tables.refuse_existing(spark, path, how)
-        documents = _tables.read(spark, args.inputs, kind, args.text, args.schema)
-        if args.command == "dedup" and args.annotate:
-            refuse_annotations(documents)
+        fields = _fields(args)
+        written = None if args.command == "find" else args.output_format or kind
+        is_typed = written not in (None, "json", "jsonl")
+        given = _tables.read(spark, args.inputs, kind, fields, args.schema, is_typed=is_typed)
+        if fields.refused:
+            refuse_annotations(given.documents)
         reference = None
         if args.reference:
-            reference = _tables.read(spark, args.reference, kind, args.text, args.schema)
+            reference = _tables.read(spark, args.reference, kind, replace(fields, refused=()), args.schema).documents
         with _tables.header_errors():
             found = find(
-                documents, reference=reference, pairs=getattr(args, "pairs", None) is not None, **options_of(args)
+                given.documents, reference=reference, pairs=getattr(args, "pairs", None) is not None, **options_of(args)
             )
-        if args.command == "find":
+        if written is None:
             _write_found(args, found)
         else:
-            kept = survivors(documents, found, annotate=args.annotate)
-            _tables.write(kept, args.output, args.output_format or kind)
+            given.write(survivors(given.rows, found, annotate=args.annotate), args.output, written)
         found.release()
         print(_described(found, as_json=args.json), flush=True)
+
+
+def _fields(args: argparse.Namespace) -> LineFields:
+    """What is read of JSON lines."""
+    options = options_of(args)
+    others = _engine.fields({name: options[name] for name in ("keep", "source_field") if name in options})
+    refused = ANNOTATIONS if getattr(args, "annotate", False) else ()
+    return LineFields(args.text, args.id, tuple(others), bool(options.get("skip_bad")), refused)
 
 
 @contextmanager

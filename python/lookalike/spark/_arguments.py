@@ -100,11 +100,12 @@ def _add_inputs(command: argparse.ArgumentParser) -> None:
     command.add_argument("inputs", nargs="+", metavar="INPUT", help="files or folders that Spark reads, or tables")
     command.add_argument("--format", choices=_FORMATS, help="format of all inputs (default: by the ends of their "
                          "names, .jsonl, .ndjson, .json, .csv, also .gz; else parquet)")
-    command.add_argument("--schema", metavar="DDL", help="columns of JSON lines, such as 'id string, text string'; "
-                         "without it Spark reads them once more to find out")
+    command.add_argument("--schema", metavar="DDL", help="columns of JSON lines that dedup writes in another "
+                         "format, such as 'id string, text string'; without it Spark reads the lines once more to find out")
     command.add_argument("--reference", action="append", metavar="INPUT",
                          help="documents that are always kept, of the same format; may be repeated")
-    command.add_argument("--text", "--text-field", default="text", metavar="COLUMN", help="default: text")
+    command.add_argument("--text", "--text-field", default="text", metavar="COLUMN", help="default: text; of JSON lines "
+                         "meta.text is a field inside a field")
     command.add_argument("--id", "--id-field", default="id", metavar="COLUMN", help="default: id")
     command.add_argument("--json", action="store_true", help="print counts, parameters and times as JSON")
 

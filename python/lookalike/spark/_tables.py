@@ -5,19 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from lookalike._task_errors import file_error, file_errors
-from lookalike.errors import FileError, OptionError
+from lookalike.errors import FileError, LookalikeError, OptionError
 from lookalike.spark._checkpoint import is_absent
-from lookalike.spark._columns import ANNOTATIONS, column
+from lookalike.spark._columns import column
+from lookalike.spark._json_lines import JsonLines, LineFields
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.types import DataType
+    from pyspark.sql.types import StructType
 
-__all__ = ["format_of", "header_errors", "read", "refuse_existing", "write", "write_lines"]
+__all__ = ["Input", "format_of", "header_errors", "read", "refuse_existing", "write_lines"]
 
 #: Formats by the ends of names.
 _ENDS = {"jsonl": "jsonl", "ndjson": "jsonl", "json": "jsonl", "csv": "csv", "parquet": "parquet",
@@ -30,10 +32,6 @@ _CSV = {"header": "true", "quote": '"', "escape": '"', "multiLine": "true", "col
 _CSV_OUTPUT = {"header": "true", "quote": '"', "escape": '"', "emptyValue": "",
                "ignoreLeadingWhiteSpace": "false", "ignoreTrailingWhiteSpace": "false"}
 _BROKEN = "__lookalike_broken"
-#: The column of lines of JSON as they are in the inputs.
-_LINE = "__lookalike_line"
-#: How a line of an object begins and ends.
-_OBJECT = r"(?s)\A\s*\{.*\}\s*\z"
 _READ_REMEDY = "name inputs that are there, and their format by --format"
 _CASE_REMEDY = "for columns that differ in case only, set spark.sql.caseSensitive=true; or name those of JSON lines by --schema"
 #: The name of a table whose schema is named.
@@ -60,27 +58,78 @@ def _named(given: str) -> str:
     return "jsonl" if given == "json" else given
 
 
-def read(spark: SparkSession, inputs: list[str], kind: str, text: str, schema: str | None = None) -> DataFrame:
+@dataclass(frozen=True)
+class Input:
+    """What was read."""
+
+    #: What is searched.
+    documents: DataFrame
+    #: Where the documents are lines, these.
+    lines: JsonLines | None = None
+    #: The columns of lines, where they are written in another format.
+    schema: StructType | None = None
+
+    @property
+    def rows(self) -> DataFrame:
+        """What :meth:`write` takes rows of."""
+        return self.documents if self.lines is None else self.lines.documents(with_lines=True)
+
+    def write(self, rows: DataFrame, path: str, kind: str) -> None:
+        """Writes rows; those of JSON lines as the lines that were read, with annotations behind their fields.
+
+        :raises FileError: the path cannot be written.
+        """
+        kind = _named(kind)
+        if self.lines is not None:
+            rows = self.lines.lines_of(rows) if self.schema is None else self.lines.columns_of(rows, self.schema)
+        with file_errors(f"cannot write {path}"):
+            if kind == "table":
+                rows.write.saveAsTable(path)
+            elif kind == "csv":
+                rows.write.options(**_CSV_OUTPUT).csv(path)
+            elif kind != "jsonl":
+                rows.write.format(kind).save(path)
+            elif self.lines is not None:
+                rows.write.text(path)
+            else:
+                rows.write.json(path, ignoreNullFields=False)
+
+
+def read(
+    spark: SparkSession, inputs: list[str], kind: str, fields: LineFields, schema: str | None = None, *, is_typed: bool = False
+) -> Input:
     """The rows of the inputs.
 
-    :param text: the column of texts; an empty field of CSV is an empty text.
+    :param fields: of lines these are read; of columns all are, and an empty field of CSV is an empty text.
     :param schema: columns of JSON lines.
+    :param is_typed: whether JSON lines are written in another format.
     :raises FileError: an input cannot be read.
+    :raises DocumentError: the first line of JSON has not the fields.
     """
     if schema is not None and kind != "jsonl":
         raise OptionError(f"--schema has the columns of JSON lines, the inputs are read as {kind}; leave it out")
-    try:
+    with _read_errors(f"cannot read {', '.join(inputs)} as {kind}"):
         if kind != "table":
             _refuse_hidden(spark, inputs)
-        rows = _rows(spark, inputs, kind, text, schema)
+        if kind == "jsonl":
+            lines = JsonLines(spark, inputs, fields)
+            lines.check_first()
+            return Input(lines.documents(), lines, lines.schema(schema) if is_typed else None)
+        rows = _rows(spark, inputs, kind, fields.text)
         # Spark Connect looks at inputs when their columns are asked for.
         rows.schema  # noqa: B018 - a property
-    except FileError:
+    return Input(rows)
+
+
+@contextmanager
+def _read_errors(problem: str) -> Iterator[None]:
+    try:
+        yield
+    except LookalikeError:
         raise
     except Exception as error:
         remedy = _CASE_REMEDY if "COLUMN_ALREADY_EXISTS" in str(error) else _READ_REMEDY
-        raise file_error(f"cannot read {', '.join(inputs)} as {kind}", error, remedy) from error
-    return rows
+        raise file_error(problem, error, remedy) from error
 
 
 def _refuse_hidden(spark: SparkSession, inputs: list[str]) -> None:
@@ -96,41 +145,12 @@ def _is_empty(spark: SparkSession, path: str) -> bool:
     return not files.limit(1).collect()
 
 
-def _rows(spark: SparkSession, inputs: list[str], kind: str, text: str, schema: str | None) -> DataFrame:
+def _rows(spark: SparkSession, inputs: list[str], kind: str, text: str) -> DataFrame:
     if kind == "table":
         return reduce(lambda all_, more: all_.unionByName(more), [spark.read.table(name) for name in inputs])
     if kind == "csv":
         return _csv(spark, inputs, text)
-    if kind == "jsonl":
-        return _lines(spark, inputs, schema)
     return spark.read.format(kind).load(inputs)
-
-
-def _lines(spark: SparkSession, inputs: list[str], schema: str | None) -> DataFrame:
-    """The columns of JSON lines, and the lines, which :func:`write` writes."""
-    from pyspark.sql.types import StructType
-
-    reader = spark.read.schema(schema) if schema is not None else spark.read
-    known = reader.json(inputs).schema
-    lines = spark.read.schema(f"{_LINE} string").option("lineSep", "\n").text(inputs)
-    # Columns that Spark makes of names of folders are in no line.
-    fields = StructType([field for field in known if field.name not in lines.columns])
-    rows = lines.where(column(_LINE).rlike(r"\S")).withColumn(_BROKEN, _object(fields))
-    return rows.select(f"{_BROKEN}.*", *lines.columns)
-
-
-def _object(kind: DataType) -> Any:
-    """The object that a line is, null for any other line. Of several values in a line Spark reads the first one, but
-    those of a list all."""
-    from pyspark.sql import functions as f
-    from pyspark.sql.types import ArrayType
-
-    line = column(_LINE)
-    # What Java makes of a text that is not UTF-8 has other bytes.
-    is_text = f.regexp_replace(line, "^", "") == line
-    listed = f.when(line.rlike(_OBJECT) & is_text, f.concat(f.lit("["), line, f.lit("]")))
-    values = f.from_json(listed, ArrayType(kind))
-    return f.when(f.size(values) == 1, values[0])
 
 
 def _csv(spark: SparkSession, inputs: list[str], text: str) -> DataFrame:
@@ -234,40 +254,3 @@ def write_lines(lines: DataFrame, folder: str) -> None:
         if any(sign in str(error) for sign in _THERE):
             raise _is_there(folder) from error
         raise
-
-
-def write(frame: DataFrame, path: str, kind: str) -> None:
-    """Writes rows; those of JSON lines as the lines that were read, with annotations behind their fields.
-
-    :raises FileError: the path cannot be written.
-    """
-    kind = _named(kind)
-    is_lines = kind == "jsonl" and _LINE in frame.columns
-    frame = frame.select(_annotated(frame)) if is_lines else frame.drop(_LINE)
-    with file_errors(f"cannot write {path}"):
-        if kind == "table":
-            frame.write.saveAsTable(path)
-        elif kind == "csv":
-            frame.write.options(**_CSV_OUTPUT).csv(path)
-        elif is_lines:
-            frame.write.text(path)
-        elif kind == "jsonl":
-            frame.write.json(path, ignoreNullFields=False)
-        else:
-            frame.write.format(kind).save(path)
-
-
-def _annotated(frame: DataFrame) -> Any:
-    """The lines of a frame, with annotations if it has them. A line that is no object becomes a field of one."""
-    from pyspark.sql import functions as f
-    from pyspark.sql.types import StringType
-
-    line = column(_LINE)
-    if not set(ANNOTATIONS) <= set(frame.columns):
-        return line
-    how = {"ignoreNullFields": "false"}
-    added = f.to_json(f.struct(*ANNOTATIONS), how)
-    head = f.regexp_replace(line, r"\}\s*\z", "")
-    whole = f.concat(head, f.when(head.rlike(r"\A\s*\{\s*\z"), "").otherwise(","), f.substring(added, 2, 1 << 30))
-    broken = f.to_json(f.struct(line.alias("_corrupt_record"), *ANNOTATIONS), how)
-    return f.when(_object(StringType()).isNotNull(), whole).otherwise(broken)

@@ -15,6 +15,7 @@ from lookalike._task_errors import stated_errors
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructType
 
 __all__ = ["map_rows"]
 
@@ -24,7 +25,7 @@ _WORKERS = ("pyspark.daemon", "pyspark.worker")
 _Task = Callable[[Iterable[Any]], Iterator[Any]]
 
 
-def map_rows(rows: DataFrame, task: _Task, schema: str) -> DataFrame:
+def map_rows(rows: DataFrame, task: _Task, schema: str | StructType) -> DataFrame:
     """What a task gives for each partition of a frame.
 
     :param task: from Arrow batches to Arrow batches; it pickles.

@@ -1,7 +1,8 @@
 //! The audit of divided documents: a drawn sample in, what was found of it out.
 
-use super::columns::{StageTable, each_blob};
+use super::columns::StageTable;
 use super::plan_options::plan_options;
+use crate::array_chunks::each_blob;
 use crate::compared_input::ComparedInput;
 use crate::error::{DamagedError, OptionError, run_error};
 use crate::inputs::ComparedInputs;

@@ -1,6 +1,7 @@
 //! `connect`, `merge` and `label`: blocks in, components out.
 
-use super::columns::{BlockKind, BlockRows, StageTable, each_blob};
+use super::columns::{BlockKind, BlockRows, StageTable};
+use crate::array_chunks::each_blob;
 use crate::error::{DamagedError, OptionError};
 use crate::table::ArrowTable;
 use arrow_array::Int64Array;

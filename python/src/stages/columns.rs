@@ -150,13 +150,3 @@ fn wrong(name: &str, expected: &str, got: &ArrayRef) -> PyErr {
     let got = type_name(got.data_type());
     DocumentTypeError::new_err(format!("column {name:?}: expected {expected}, got {got}"))
 }
-
-/// The values of a column of bytes, nulls left out.
-pub(super) fn each_blob<'a>(arrays: &'a [ArrayRef]) -> impl Iterator<Item = &'a [u8]> + 'a {
-    arrays.iter().flat_map(|array| -> Box<dyn Iterator<Item = &'a [u8]> + 'a> {
-        match array.as_binary_opt::<i32>() {
-            Some(array) => Box::new(array.iter().flatten()),
-            None => Box::new(array.as_binary_opt::<i64>().into_iter().flatten().flatten()),
-        }
-    })
-}

@@ -1,6 +1,7 @@
 //! `count` and `total`: documents in, counters of their shingles out.
 
-use super::columns::{BlockKind, BlockRows, StageTable, each_blob};
+use super::columns::{BlockKind, BlockRows, StageTable};
+use crate::array_chunks::each_blob;
 use super::keys::{named_by_id, open, read_all};
 use super::plan_options::plan_options;
 use crate::documents::PythonDocuments;

@@ -120,7 +120,7 @@ pub(crate) fn text_range(line: &str, options: &ReadOptions) -> Option<Range<usiz
 }
 
 /// Sets the values of the extra fields of a line that [`parse`] made a document of.
-fn set_extra(line: &[u8], options: &ReadOptions, extra: &mut ExtraFields) {
+pub(crate) fn set_extra(line: &[u8], options: &ReadOptions, extra: &mut ExtraFields) {
     let Ok(line) = std::str::from_utf8(line) else { return extra.none(options.fields.len()) };
     let scanner = JsonScanner::new(line);
     let mut buffer = String::new();

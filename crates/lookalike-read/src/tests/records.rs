@@ -1,7 +1,7 @@
 //! JSONL, lines and separated values: good records, bad ones, and the messages for those.
 
 use super::*;
-use crate::{Field, Format, SkipReason};
+use crate::{Field, Format, JsonLineReader, SkipReason};
 use lookalike_test_support::{document_set_path, gzip};
 
 const OBJECT: &[u8] = b"{\"id\":\"a\",\"text\":\"b\"}\n";
@@ -93,6 +93,27 @@ fn bad_json_is_named_or_skipped() {
         let all = read_skipping("x.jsonl", &bytes);
         assert_eq!((all.documents.len(), all.skipped.len()), (2, 1));
         assert_eq!(all.skipped[0].line, Some(2));
+    }
+}
+
+#[test]
+fn lines_in_memory_are_read_as_those_of_files() {
+    let mut lines: Vec<&[u8]> = BAD_JSON.iter().map(|(line, _)| *line).collect();
+    lines.extend([OBJECT, b"\xEF\xBB\xBF {\"id\":7,\"text\":\"\",\"m\":{\"n\":1.50}}\r\n", b" \t\r"]);
+    let fields = vec!["m.n".to_owned(), "text".to_owned()];
+    let mut reader = JsonLineReader::new(ReadOptions { fields, ..ReadOptions::default() });
+    for line in lines {
+        let all = read_skipping("x.jsonl", line);
+        match reader.read(line) {
+            None => assert!(all.documents.is_empty() && all.skipped.is_empty()),
+            Some(Err(reason)) => assert_eq!([reason], [all.skipped[0].reason.clone()]),
+            Some(Ok(document)) => {
+                let value = line.contains(&b'.').then_some("1.50");
+                assert_eq!(document.fields, [value, Some(document.text)]);
+                assert_eq!(all.ids(), [document.id.unwrap()]);
+                assert_eq!(all.texts(), [document.text]);
+            }
+        }
     }
 }
 

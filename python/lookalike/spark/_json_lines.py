@@ -1,0 +1,178 @@
+"""JSON lines as rows, by the rules of the command line, and their lines as outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from lookalike import _engine
+from lookalike._arrow_values import read_table
+from lookalike.errors import DocumentError
+from lookalike.spark._columns import ANNOTATIONS, column
+from lookalike.spark._worker import map_rows
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+__all__ = ["JsonLines", "LineFields"]
+
+#: The column of lines as they are in the inputs.
+_LINE = "__lookalike_line"
+#: Whether a line is an object of JSON.
+_IS_OBJECT = "__lookalike_is_object"
+#: What Spark reads of a line.
+_PARSED = "__lookalike_parsed"
+#: What Spark calls the column of lines that are no objects, where it finds columns.
+_BROKEN = "__lookalike_broken"
+#: The field, or the column, of an annotated line that is no object.
+_CORRUPT = "_corrupt_record"
+
+
+@dataclass(frozen=True)
+class LineFields:
+    """Fields of lines that are read. In ``meta.id`` a dot stands for a field inside a field."""
+
+    text: str
+    #: ``None`` where the names of folders have it.
+    id: str | None
+    #: Those that ``keep`` and ``source_field`` name.
+    others: tuple[str, ...] = ()
+    #: Whether a line without a document is a row without values, and no error.
+    skip_bad: bool = False
+    #: Fields that no line may have.
+    refused: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> list[str]:
+        """All of them, each once."""
+        return list(dict.fromkeys(name for name in (self.id, self.text, *self.others) if name is not None))
+
+    def reader(self) -> _engine.JsonLines:
+        """What reads them."""
+        return _engine.JsonLines(self.text, self.id, list(self.others), self.skip_bad, list(self.refused))
+
+
+class JsonLines:
+    """JSON lines below some paths."""
+
+    def __init__(self, spark: SparkSession, inputs: list[str], fields: LineFields) -> None:
+        self._spark, self._inputs = spark, inputs
+        self._lines = spark.read.schema(f"{_LINE} string").option("lineSep", "\n").text(inputs)
+        # Columns that Spark makes of names of folders come before fields of these names.
+        self._folders = [name for name in self._lines.columns if name != _LINE]
+        others = tuple(name for name in fields.others if name not in self._folders)
+        self._fields = replace(fields, id=None if fields.id in self._folders else fields.id, others=others)
+
+    def check_first(self) -> None:
+        """Refuses a first line without the fields.
+
+        :raises DocumentError: it is one.
+        """
+        lines = self._lines.where(column(_LINE).rlike(r"\S")).select(column(_LINE).cast("binary").alias(_LINE))
+        for row in lines.limit(1).collect():
+            try:
+                self._fields.reader().check_first(bytes(row[_LINE]))
+            except DocumentError as error:
+                raise DocumentError(f"{error}; name the fields by --id and --text, or another format by --format") from None
+
+    def documents(self, *, with_lines: bool = False) -> DataFrame:
+        """A row for each line that is not blank: the fields, and columns of folders.
+
+        :param with_lines: whether they are given to :meth:`lines_of` or :meth:`columns_of`.
+        """
+        from pyspark.sql.types import BinaryType, BooleanType, StringType, StructType
+
+        schema = StructType()
+        for name in self._fields.names:
+            schema.add(name, StringType())
+        for field in self._lines.schema.fields:
+            if field.name != _LINE:
+                schema.add(field)
+        # Arrow has no strings that are not UTF-8.
+        lines = self._lines.withColumn(_LINE, column(_LINE).cast("binary"))
+        if not with_lines:
+            return map_rows(lines, ParseTask(self._fields, with_lines), schema)
+        schema.add(_LINE, BinaryType()).add(_IS_OBJECT, BooleanType())
+        rows = map_rows(lines, ParseTask(self._fields, with_lines), schema)
+        return rows.withColumn(_LINE, column(_LINE).cast("string"))
+
+    def schema(self, given: str | None) -> StructType:
+        """The columns of the lines, for which Spark reads them where none are given."""
+        reader = self._spark.read.option("columnNameOfCorruptRecord", _BROKEN)
+        return (reader if given is None else reader.schema(given)).json(self._inputs).schema
+
+    def lines_of(self, rows: DataFrame) -> DataFrame:
+        """The lines of rows as a column of texts, with annotations if the rows have them."""
+        return rows.select(_annotated(rows))
+
+    def columns_of(self, rows: DataFrame, schema: StructType) -> DataFrame:
+        """The columns of the lines of rows, and annotations.
+
+        :param schema: that of :meth:`schema`.
+        """
+        from pyspark.sql import functions as f
+        from pyspark.sql.types import StructType
+
+        line, is_object = column(_LINE), column(_IS_OBJECT)
+        others = [name for name in rows.columns if name in (*self._folders, *ANNOTATIONS)]
+        fields = StructType([field for field in schema if field.name not in (*others, _BROKEN)])
+        if not fields.fields:
+            # There is no line.
+            return rows.drop(_LINE, _IS_OBJECT)
+        # What Spark cannot read ends the run, where it would be null.
+        parsed = f.from_json(f.when(is_object, line), fields, {"mode": "FAILFAST"})
+        has_broken = _BROKEN in schema.names and set(ANNOTATIONS) <= set(rows.columns)
+        broken = [f.when(~is_object, line).alias(_CORRUPT)] if has_broken and _CORRUPT not in fields.names else []
+        return rows.withColumn(_PARSED, parsed).select(f"{_PARSED}.*", *broken, *map(column, others))
+
+
+def _annotated(rows: DataFrame) -> Any:
+    """The lines of rows, with annotations if they have them. A line that is no object becomes a field of one."""
+    from pyspark.sql import functions as f
+
+    line = column(_LINE)
+    if not set(ANNOTATIONS) <= set(rows.columns):
+        return line
+    how = {"ignoreNullFields": "false"}
+    added = f.to_json(f.struct(*ANNOTATIONS), how)
+    head = f.regexp_replace(line, r"\}\s*\z", "")
+    whole = f.concat(head, f.when(head.rlike(r"\A\s*\{\s*\z"), "").otherwise(","), f.substring(added, 2, 1 << 30))
+    broken = f.to_json(f.struct(line.alias(_CORRUPT), *ANNOTATIONS), how)
+    return f.when(column(_IS_OBJECT), whole).otherwise(broken)
+
+
+@dataclass(frozen=True)
+class ParseTask:
+    """Reads lines, which are bytes."""
+
+    fields: LineFields
+    with_lines: bool
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        import pyarrow as pa
+
+        reader = self.fields.reader()
+        for batch in batches:
+            if not batch.num_rows:
+                continue
+            found = read_table(reader.read(batch.select([_LINE])))
+            if not found.num_rows:
+                continue
+            rows = batch if found.num_rows == batch.num_rows else batch.take(found.column(0).chunk(0))
+            columns = self._columns(found)
+            columns |= {name: rows.column(at) for at, name in enumerate(rows.schema.names) if name != _LINE}
+            if self.with_lines:
+                columns |= {_LINE: rows.column(rows.schema.get_field_index(_LINE)), _IS_OBJECT: found.column(1)}
+            yield from pa.Table.from_arrays(list(columns.values()), names=list(columns)).to_batches()
+
+    def _columns(self, found: Any) -> dict[str, Any]:
+        """The values of fields by their names."""
+        how = self.fields
+        values = [(how.id, 2), (how.text, 3), *((name, 4 + at) for at, name in enumerate(how.others))]
+        columns: dict[str, Any] = {}
+        for name, at in values:
+            if name is not None:
+                columns.setdefault(name, found.column(at))
+        return columns
