@@ -32,7 +32,7 @@ _CORRUPT = "_corrupt_record"
 
 @dataclass(frozen=True)
 class LineFields:
-    """Fields of lines that are read. In ``meta.id`` a dot stands for a field inside a field."""
+    """Fields of lines that are read. ``meta.id`` is the field ``id`` of the object ``meta``."""
 
     text: str
     #: ``None`` where the names of folders have it.

@@ -1,9 +1,9 @@
 //! `count` and `total`: documents in, counters of their shingles out.
 
 use super::columns::{BlockKind, BlockRows, StageTable};
-use crate::array_chunks::each_blob;
 use super::keys::{named_by_id, open, read_all};
 use super::plan_options::plan_options;
+use crate::array_chunks::each_blob;
 use crate::documents::PythonDocuments;
 use crate::error::DamagedError;
 use crate::table::ArrowTable;

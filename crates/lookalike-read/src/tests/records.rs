@@ -99,7 +99,11 @@ fn bad_json_is_named_or_skipped() {
 #[test]
 fn lines_in_memory_are_read_as_those_of_files() {
     let mut lines: Vec<&[u8]> = BAD_JSON.iter().map(|(line, _)| *line).collect();
-    lines.extend([OBJECT, b"\xEF\xBB\xBF {\"id\":7,\"text\":\"\",\"m\":{\"n\":1.50}}\r\n", b" \t\r"]);
+    lines.extend([
+        OBJECT,
+        b"\xEF\xBB\xBF {\"id\":7,\"text\":\"\",\"m\":{\"n\":1.50}}\r\n",
+        b" \t\r",
+    ]);
     let fields = vec!["m.n".to_owned(), "text".to_owned()];
     let mut reader = JsonLineReader::new(ReadOptions { fields, ..ReadOptions::default() });
     for line in lines {
