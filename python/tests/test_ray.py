@@ -82,12 +82,16 @@ def compare(
     return found
 
 
-def test_files_and_counts_are_those_of_one_machine(tmp_path: Path) -> None:
+def test_files_and_counts_are_those_of_one_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import lookalike.ray._find as module
+
+    monkeypatch.setattr(module, "_FILE_ROWS", 7)
     rows = corpus(300)
     options: dict[str, Any] = {"threshold": 0.5, "keep": "field:date", "source_field": "site"}
     # The reference has ids of documents: several pairs may have the same two.
     reference = [{**row, "id": rows[place]["id"]} for place, row in enumerate(rows[250:])]
     compare(tmp_path / "reference", rows[:250], reference=reference, groups=6, **options)
+    assert all(len(list((tmp_path / "reference" / name).iterdir())) > 2 for name in ("csv", "jsonl", "pairs"))
 
 
 CASES: list[dict[str, Any]] = [{"keep": ["field:site:asc", "shortest"], "partitions": 5, "shingle": "chars:9"}]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -408,7 +409,8 @@ class _RayRun:
         start = 0
         while start < rows.num_rows or start == 0:
             # Whole groups: a file ends before the keeper that is behind its last row.
-            end = next((at for at in starts if at >= start + _FILE_ROWS), rows.num_rows)
+            place = bisect_left(starts, start + _FILE_ROWS)
+            end = starts[place] if place < len(starts) else rows.num_rows
             some = rows.slice(start, end - start)
             yield stages.group_lines(self.plan, some, first=first, header=form == "csv" and start == 0, format=form)
             first += pc.sum(pc.equal(some["role"], "keeper")).as_py() or 0
