@@ -48,21 +48,41 @@ def run_all(spark: Any, place: Path) -> None:
     assert sorted(row["reason"] for row in found.skipped.collect())[1:] == ["the id is empty"] * 2
     audited(spark, documents, reference)
     extracted(spark)
+    lines_of_json(spark, place, rows)
     later_files(spark, place, rows[:60])
     twice = frame(spark, [*rows, rows[3]])
     refused(DocumentError, "'d00003' (2 rows)", lambda: lookalike.spark.find(twice))
+
+
+def lines_of_json(spark: Any, place: Path, rows: list[dict[str, Any]]) -> None:
+    """Checks that lines are read, and that inputs which are not there are no empty ones."""
+    import lookalike.spark
+    from lookalike.spark import _tables
+    from lookalike.spark._json_lines import LineFields
+
+    docs, absent, fields = place / "docs.jsonl", str(place / "absent"), LineFields("text", "id")
+    docs.write_text("\n".join(map(json.dumps, rows)))
+    for kind in ("jsonl", "parquet"):
+        refused(FileError, absent, lambda kind=kind: _tables.read(spark, [str(docs), absent], kind, fields))
+    given = _tables.read(spark, [str(docs)], "jsonl", fields)
+    found = lookalike.spark.find(given.documents, threshold=0.5)
+    assert found.counts == lookalike.find(rows, threshold=0.5).counts
+    given.write(given.rows, str(place / "lines"), "jsonl")
+    lines = [line for file in (place / "lines").glob("*.txt") for line in file.read_text().splitlines()]
+    assert sorted(lines) == sorted(map(json.dumps, rows))
 
 
 def outputs_and_checkpoints(spark: Any, place: Path, rows: list[dict[str, Any]], found: Any) -> None:
     """Checks that nothing which is there is taken for something else."""
     import lookalike.spark
     from lookalike.spark import _tables
+    from lookalike.spark._json_lines import LineFields
     from lookalike.spark._order import OrderedRows
 
     no_parquet = place / "no.parquet"
     no_parquet.write_text("no such thing")
     problem = f"cannot read {no_parquet} as parquet: "
-    refused(FileError, problem, lambda: _tables.read(spark, [str(no_parquet)], "parquet", "text"))
+    refused(FileError, problem, lambda: _tables.read(spark, [str(no_parquet)], "parquet", LineFields("text", "id")))
     (place / "empty").mkdir()
     refused(FileError, "empty is there already", lambda: found.write(str(place / "empty")))
     # A file of a stage is lost; without the manifest the stage runs again.

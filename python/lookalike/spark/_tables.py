@@ -110,7 +110,7 @@ def read(
         raise OptionError(f"--schema has the columns of JSON lines, the inputs are read as {kind}; leave it out")
     with _read_errors(f"cannot read {', '.join(inputs)} as {kind}"):
         if kind != "table":
-            _refuse_hidden(spark, inputs)
+            _refuse_unread(spark, inputs)
         if kind == "jsonl":
             lines = JsonLines(spark, inputs, fields)
             lines.check_first()
@@ -132,11 +132,17 @@ def _read_errors(problem: str) -> Iterator[None]:
         raise file_error(problem, error, remedy) from error
 
 
-def _refuse_hidden(spark: SparkSession, inputs: list[str]) -> None:
-    """Spark leaves out files with such names without a word, though not what is in folders with them."""
+def _refuse_unread(spark: SparkSession, inputs: list[str]) -> None:
+    """Refuses inputs that are left out without a word: Spark does so with files of some names, though not with what
+    is in folders of such names, and Sail with what is not there."""
+    from pyspark.sql.utils import is_remote
+
     for name in inputs:
-        if re.search(r"(^|/)([_.][^/]*)/*$", name) and _is_empty(spark, name):
-            raise FileError(f"Spark reads no file whose name begins with _ or ., as that of {name}; rename it")
+        is_hidden = re.search(r"(^|/)([_.][^/]*)/*$", name) is not None
+        if (is_hidden or is_remote()) and _is_empty(spark, name):
+            if is_hidden:
+                raise FileError(f"Spark reads no file whose name begins with _ or ., as that of {name}; rename it")
+            raise FileError(f"there is no file at {name}; {_READ_REMEDY}")
 
 
 def _is_empty(spark: SparkSession, path: str) -> bool:
