@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
-__all__ = ["JsonLines", "LineFields"]
+__all__ = ["JsonLines", "LineFields", "ParseTask"]
 
 #: The column of lines as they are in the inputs.
 _LINE = "__lookalike_line"
