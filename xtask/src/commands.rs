@@ -1,7 +1,7 @@
 //! Runs other programs, and prints results.
 
-use std::ffi::OsStr;
-use std::path::Path;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 
 /// Variables of the environment, by which tests find what size they run at, and their values.
@@ -68,6 +68,20 @@ pub(crate) fn succeeded(shown: &str, status: std::io::Result<ExitStatus>) -> Res
         Ok(status) => Err(format!("`{shown}` failed: {status}")),
         Err(error) => Err(format!("`{shown}` did not start: {error}")),
     }
+}
+
+/// The folder that cargo builds into, which contains this program.
+pub(crate) fn target() -> Result<PathBuf, String> {
+    let program =
+        std::env::current_exe().map_err(|e| format!("cannot locate this program: {e}"))?;
+    let folder = program.ancestors().nth(2);
+    folder.map(Path::to_owned).ok_or_else(|| format!("{} is in no folder", program.display()))
+}
+
+/// The value of an environment variable, unless it is empty.
+#[expect(clippy::disallowed_methods, reason = "this is a command line tool")]
+pub(crate) fn variable(name: &str) -> Option<OsString> {
+    std::env::var_os(name).filter(|value| !value.is_empty())
 }
 
 /// Prints a line of a command's result.

@@ -13,16 +13,19 @@ mod msrv;
 mod named_tests;
 mod python;
 mod signals;
+mod skipped_tests;
 mod source;
 mod stages;
 mod test_programs;
 mod tidy;
 mod unicode;
 mod wheel_features;
+mod without;
 
 use commands::{FULL_SIZE, TestVariables, cargo};
 use members::WorkspaceCrate;
-use stages::{Stages, TestCounts};
+use skipped_tests::{AllowedSkips, SkippedTests};
+use stages::{Role, Stages, TestCounts};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::ExitCode;
@@ -31,6 +34,11 @@ const HELP: &str = "\
 cargo x lint            format, clippy, documentation, tidy, dependencies, Unicode table: checked
 cargo x check           clippy of every crate without features, and with each alone
 cargo x test [ARG…]     all tests, those of Python too; arguments go to `cargo test` alone
+cargo x test --without NAME…   all tests, while optional parts of this machine are hidden:
+                        python node ray pyspark java redis postgresql browser schemathesis data
+                        network root
+cargo x test --skipped [--allow FILE]   the tests that the last `cargo x test` skipped; with a
+                        file of allowed reasons, any other skip is a failure
 cargo x soak            `check`, then the same with long tests at full size; installs Spark, too
 cargo x python [ARG…]   builds, installs and tests the wheel; arguments go to pytest alone
 cargo x spark           tests Spark and Ray on clusters; installs both (1.5 GB), needs Java
@@ -67,21 +75,30 @@ fn run(root: &Path, args: &[&str]) -> Result<(), String> {
             print!("{HELP}");
             Ok(())
         }
-        ["lint"] => in_stages(false, |stages| lint(root, stages)),
+        ["lint"] => in_stages(Role::Checks, |stages| lint(root, stages)),
         ["check"] => check(root),
         ["test", rest @ ..] if rest.iter().any(|arg| ["-p", "--package"].contains(arg)) => {
             cargo(root, &[&["test"], rest].concat(), &[])
         }
-        ["test"] => in_stages(true, |stages| test(root, stages, SAME_CASES)),
-        ["soak"] => in_stages(true, |stages| {
+        ["test"] => in_stages(Role::Tests, |stages| test(root, stages, SAME_CASES)),
+        ["test", "--without", names @ ..] => without::run(&without::parts(names)?, &["test"]),
+        ["test", "--skipped"] => {
+            in_stages(Role::Last, |stages| test_skipped(root, stages, SAME_CASES))
+        }
+        ["test", "--skipped", "--allow", file] => in_stages(Role::Last, |stages| {
+            let allowed = AllowedSkips::read(Path::new(file))?;
+            test_skipped(root, stages, SAME_CASES)?;
+            allowed.check(stages.counts.skip_reasons())
+        }),
+        ["soak"] => in_stages(Role::Last, |stages| {
             stages.run("every feature alone", |_| check(root))?;
             python::install_clusters_if_possible(root, stages)?;
             test(root, stages, FULL_SIZE)
         }),
         ["test", rest @ ..] => cargo(root, &[&["test"][..], &FEATURES, rest].concat(), &[]),
-        ["python"] => in_stages(true, |stages| python::run(root, stages)),
+        ["python"] => in_stages(Role::Last, |stages| python::run(root, stages)),
         ["python", rest @ ..] => python::run_pytest(root, rest),
-        ["spark"] => in_stages(true, |stages| python::run_spark(root, stages, FULL_SIZE)),
+        ["spark"] => in_stages(Role::Last, |stages| python::run_spark(root, stages, FULL_SIZE)),
         ["bench", rest @ ..] => {
             // The bench measures the binary that lies next to it.
             let build = ["build", "--release", "--package", "lookalike-cli"];
@@ -90,10 +107,10 @@ fn run(root: &Path, args: &[&str]) -> Result<(), String> {
             cargo(root, &[&bench, rest].concat(), &[])
         }
         ["tidy"] => tidy::run(root),
-        ["deny"] => {
-            in_stages(true, |stages| stages.run("dependencies", |counts| deny::run(root, counts)))
-        }
-        ["msrv"] => in_stages(true, |stages| {
+        ["deny"] => in_stages(Role::Last, |stages| {
+            stages.run("dependencies", |counts| deny::run(root, counts))
+        }),
+        ["msrv"] => in_stages(Role::Last, |stages| {
             stages.run("minimum Rust version", |counts| msrv::run(root, counts))
         }),
         ["measure"] => measure::run(root),
@@ -105,12 +122,12 @@ fn run(root: &Path, args: &[&str]) -> Result<(), String> {
 
 /// Runs a command, and prints its stages with their times unless a later command does.
 fn in_stages(
-    is_last: bool,
+    role: Role,
     command: impl FnOnce(&mut Stages) -> Result<(), String>,
 ) -> Result<(), String> {
     let mut stages = Stages::new();
     let result = command(&mut stages);
-    stages.finish(is_last, &result);
+    stages.finish(role, &result);
     result
 }
 
@@ -128,21 +145,43 @@ fn lint(root: &Path, stages: &mut Stages) -> Result<(), String> {
     stages.run("Unicode table", |_| unicode::run(root, true))
 }
 
-/// Tests find in `variables` what size they run at.
+/// Runs all tests, and writes the names of the skipped ones for [`test_skipped`]. Tests find in
+/// `variables` what size they run at.
 fn test(root: &Path, stages: &mut Stages, variables: TestVariables) -> Result<(), String> {
     // Compilation is a stage of its own, so that the times of the tests are those of the tests.
     let build = |_: &mut TestCounts| test_programs::build(root, &FEATURES);
     let programs = stages.run("build of the tests", build)?;
     let tests = |stages: &mut Stages| {
-        stages.run("tests", |counts| test_programs::run(programs, variables, counts))?;
+        let skipped = stages.run("tests", |counts| {
+            test_programs::run(programs, variables, counts, &mut std::io::stdout())
+        })?;
+        stages.skipped_tests.programs.extend(skipped.programs);
         let examples = [&["test", "--doc"][..], &FEATURES].concat();
         stages.run("examples", |counts| cargo_tests(root, &examples, counts))
     };
-    let Some(package) = python::install_if_possible(root, stages)? else { return tests(stages) };
-    package.next_to_clusters(root, stages, variables, |stages| {
-        tests(stages)?;
-        package.test(root, stages, variables)
-    })
+    match python::install_if_possible(root, stages)? {
+        None => tests(stages)?,
+        Some(package) => package.next_to_clusters(root, stages, variables, |stages| {
+            tests(stages)?;
+            package.test(root, stages, variables)
+        })?,
+    }
+    stages.skipped_tests.write()
+}
+
+/// Runs the tests that the last `cargo x test` skipped: packages may have been installed since.
+fn test_skipped(root: &Path, stages: &mut Stages, variables: TestVariables) -> Result<(), String> {
+    let skipped = SkippedTests::read()?;
+    let build = |_: &mut TestCounts| test_programs::build(root, &FEATURES);
+    let mut programs = stages.run("build of skipped tests", build)?;
+    test_programs::retain_skipped(&mut programs, &skipped);
+    let tests = |stages: &mut Stages| {
+        let run = |counts: &mut TestCounts| {
+            test_programs::run(programs, variables, counts, &mut std::io::stdout())
+        };
+        stages.run("skipped tests", run).map(drop)
+    };
+    python::test_skipped(root, stages, variables, &skipped, tests)
 }
 
 /// Clippy of every crate without features, and with each alone: `lint`, which takes all of them,

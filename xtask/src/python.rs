@@ -1,8 +1,10 @@
 //! The package for Python: its wheel is built next to the tests of the workspace, put into an
 //! environment of its own, and tested there as a user has it.
 
-use crate::commands::{self, TestVariables, call, cargo};
+use crate::commands::{self, TestVariables, call, cargo, target};
+use crate::skipped_tests::SkippedTests;
 use crate::stages::{self, Stages, TestCounts};
+use crate::without::{HIDDEN_MODULES, PYTHON_ENVIRONMENT};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
@@ -30,6 +32,9 @@ const SPARK_TESTS: [&str; 7] = [
     "python/tests/test_cluster_guide.py",
     SPARK_CORE_TESTS,
 ];
+/// The folder of all tests.
+const ALL_TESTS: &str = "python/tests";
+
 /// The tests that need a cluster of Ray.
 const RAY_TESTS: &str = "python/tests/test_ray.py";
 
@@ -38,8 +43,8 @@ struct Environment {
     python: PathBuf,
 }
 
-/// How pytest is started.
-const PYTEST: [&str; 4] = ["-m", "pytest", "-rs", "--quiet"];
+/// How pytest is started: it reports each skipped test by its name.
+const PYTEST: [&str; 5] = ["-m", "pytest", "-rs", "--no-fold-skipped", "--quiet"];
 
 /// As many files of tests at once as there are processors; tests of one file may need its order.
 const PARALLEL: [&str; 4] = ["--numprocesses", "auto", "--dist", "loadfile"];
@@ -75,6 +80,8 @@ pub(crate) fn install_if_possible(
         Err(reason) => {
             let reason = format!("the package for Python is not tested: {reason}");
             stages.counts.say_skipped(&reason);
+            let all = [ALL_TESTS, RAY_TESTS].into_iter().chain(SPARK_TESTS);
+            stages.skipped_tests.python.extend(all.map(str::to_owned));
             Ok(None)
         }
     }
@@ -97,6 +104,73 @@ fn install(
         Ok::<_, String>(wheel)
     })?;
     Ok(InstalledPackage { environment, wheel })
+}
+
+/// Builds and installs the package, and runs the tests of it that were skipped: those on clusters
+/// next to `others`.
+///
+/// # Errors
+/// Those of `others`, or a step fails.
+pub(crate) fn test_skipped(
+    root: &Path,
+    stages: &mut Stages,
+    variables: TestVariables,
+    skipped: &SkippedTests,
+    others: impl FnOnce(&mut Stages) -> Result<(), String>,
+) -> Result<(), String> {
+    if skipped.python.is_empty() {
+        return others(stages);
+    }
+    let environment = stages.run("packages for Python", |_| Environment::new(root))?;
+    let wheel = stages.run("wheel", |_| wheel(root, &environment))?;
+    stages.run("installation of the wheel", |_| environment.install(root, &wheel))?;
+    let is_on_cluster = |test: &&str| {
+        let file = test.split("::").next().unwrap_or(test);
+        file == RAY_TESTS || SPARK_TESTS.contains(&file)
+    };
+    let (on_clusters, alone): (Vec<&str>, Vec<&str>) =
+        skipped.python.iter().map(String::as_str).partition(is_on_cluster);
+    let for_tests = variables_of_tests(variables)?;
+    thread::scope(|scope| {
+        let clusters = scope.spawn(|| {
+            Stages::run_parallel(|stages| {
+                let arguments = [&PYTEST[..], &on_clusters].concat();
+                if on_clusters.is_empty() {
+                    return Ok(());
+                }
+                run_tests("Spark and Ray", root, &environment, &arguments, &for_tests, stages)
+            })
+        });
+        let tested = others(stages).and_then(|()| {
+            let arguments = [&PYTEST[..], &PARALLEL, &ignored(), &alone].concat();
+            if alone.is_empty() {
+                return Ok(());
+            }
+            run_tests("skipped pytest", root, &environment, &arguments, &for_tests, stages)
+        });
+        let waited = stages.wait("wait for clusters", [clusters]);
+        tested.and(waited)
+    })
+}
+
+/// Runs pytest as a stage, and collects the names of skipped tests.
+fn run_tests(
+    name: &str,
+    root: &Path,
+    environment: &Environment,
+    arguments: &[&str],
+    variables: &[(&str, String)],
+    stages: &mut Stages,
+) -> Result<(), String> {
+    let result = stages.run(name, |counts| {
+        let mut counted = TestCounts::default();
+        let result = environment.tests(root, arguments, variables, &mut counted);
+        let names = counted.take_skipped_names();
+        counts.add(counted);
+        result.map(|()| names)
+    })?;
+    stages.skipped_tests.python.extend(result.into_iter().flatten());
+    Ok(())
 }
 
 /// Builds and installs the package, and runs pytest with these arguments.
@@ -171,8 +245,7 @@ fn other_spark_tests(
     let folder = other.python.ancestors().nth(2).and_then(Path::file_name).unwrap_or_default();
     let arguments = [&PYTEST[..], tests].concat();
     let for_tests = variables_of_tests(variables)?;
-    let name = folder.to_string_lossy();
-    stages.run(&name, |counts| other.tests(root, &arguments, &for_tests, counts))
+    run_tests(&folder.to_string_lossy(), root, other, &arguments, &for_tests, stages)
 }
 
 /// Runs the tests on a cluster, and says so where there can be none.
@@ -185,11 +258,12 @@ fn spark_tests(
     if let Some(reason) = environment.missing_for_spark(root) {
         let reason = format!("lookalike.spark is not tested on a cluster: {reason}");
         stages.counts.say_skipped(&reason);
+        stages.skipped_tests.python.extend(SPARK_TESTS.map(str::to_owned));
         return Ok(());
     }
     let tests = [&PYTEST[..], &SPARK_TESTS].concat();
     let for_tests = variables_of_tests(variables)?;
-    stages.run("Spark", |counts| environment.tests(root, &tests, &for_tests, counts))
+    run_tests("Spark", root, environment, &tests, &for_tests, stages)
 }
 
 /// Runs the tests on a cluster of Ray; without Ray they say so and skip.
@@ -201,7 +275,7 @@ fn ray_tests(
 ) -> Result<(), String> {
     let tests = [&PYTEST[..], &[RAY_TESTS]].concat();
     let for_tests = variables_of_tests(variables)?;
-    stages.run("Ray", |counts| environment.tests(root, &tests, &for_tests, counts))
+    run_tests("Ray", root, environment, &tests, &for_tests, stages)
 }
 
 /// Where the tests find the program that the package is compared with.
@@ -273,12 +347,14 @@ fn pytest(
     stages: &mut Stages,
     variables: TestVariables,
 ) -> Result<(), String> {
-    let no_cluster: Vec<String> =
-        SPARK_TESTS.iter().chain([&RAY_TESTS]).map(|test| format!("--ignore={test}")).collect();
-    let no_cluster: Vec<&str> = no_cluster.iter().map(String::as_str).collect();
-    let tests = [&PYTEST[..], &PARALLEL, &no_cluster, &["python/tests"]].concat();
+    let tests = [&PYTEST[..], &PARALLEL, &ignored(), &[ALL_TESTS]].concat();
     let for_tests = variables_of_tests(variables)?;
-    stages.run("pytest", |counts| environment.tests(root, &tests, &for_tests, counts))
+    run_tests("pytest", root, environment, &tests, &for_tests, stages)
+}
+
+/// Options that leave out the tests on clusters.
+fn ignored() -> Vec<&'static str> {
+    SPARK_TESTS.iter().chain([&RAY_TESTS]).flat_map(|test| ["--ignore", test]).collect()
 }
 
 /// Runs the core tests on the other versions of Spark that are installed.
@@ -305,6 +381,10 @@ fn types(root: &Path, environment: &Environment, stages: &mut Stages) -> Result<
     let sources = root.join("python");
     let mypy = ["-m", "mypy", "--strict", "lookalike"];
     stages.run("mypy", |_| environment.python(&sources, &mypy, &[]))?;
+    if call(commands::program("node").arg("--version").stdout(Stdio::null())).is_err() {
+        stages.counts.say_skipped("pyright is not run: it needs Node, which is not installed");
+        return Ok(());
+    }
     let pyright = ["-m", "pyright", "lookalike"];
     stages.run("pyright", |_| environment.python(&sources, &pyright, &[]))
 }
@@ -345,11 +425,10 @@ fn wheel(root: &Path, environment: &Environment) -> Result<PathBuf, String> {
 }
 
 impl Environment {
-    /// That of the shell, or one in the target folder, which is made when it is absent.
+    /// An environment in the target folder, created if it is absent. An active environment of
+    /// the shell belongs to the user and stays as it is.
     fn new(root: &Path) -> Result<Self, String> {
-        #[expect(clippy::disallowed_methods, reason = "this is a command line tool")]
-        let given = std::env::var_os("VIRTUAL_ENV").filter(|folder| !folder.is_empty());
-        let folder = match given {
+        let folder = match commands::variable(PYTHON_ENVIRONMENT) {
             Some(folder) => PathBuf::from(folder),
             None => target()?.join("python-venv"),
         };
@@ -424,7 +503,7 @@ impl Environment {
         counts: &mut TestCounts,
     ) -> Result<(), String> {
         let mut command = self.command(folder, arguments, environment);
-        stages::count(&mut command, &mut std::io::stdout(), counts)
+        stages::count_pytest(&mut command, &mut std::io::stdout(), counts)
     }
 
     fn command(
@@ -435,18 +514,14 @@ impl Environment {
     ) -> Command {
         let mut command = commands::program(&self.python);
         // The package is to be found where it is installed, not in the repository.
-        command.env_remove("PYTHONPATH").env_remove("CONDA_PREFIX");
+        command.env_remove("PYTHONPATH").env_remove("CONDA_PREFIX").env_remove("VIRTUAL_ENV");
+        if let Some(folder) = commands::variable(HIDDEN_MODULES) {
+            command.env("PYTHONPATH", folder);
+        }
         let environment = environment.iter().map(|(name, value)| (name, value));
         command.args(arguments).envs(environment).current_dir(folder);
         command
     }
-}
-
-/// The folder that cargo builds into: this program lies in it.
-fn target() -> Result<PathBuf, String> {
-    let here = std::env::current_exe().map_err(|e| format!("this program is nowhere: {e}"))?;
-    let folder = here.ancestors().nth(2);
-    folder.map(Path::to_owned).ok_or_else(|| format!("{} is in no folder", here.display()))
 }
 
 /// Python in an environment.

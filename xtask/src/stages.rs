@@ -4,11 +4,12 @@
 //! the last one prints all stages.
 
 use crate::cpu_time;
+use crate::skipped_tests::SkippedTests;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{self, Read, Write};
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, ExitStatus};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread::ScopedJoinHandle;
 use std::time::{Duration, Instant};
@@ -18,6 +19,9 @@ const FILE: &str = "XTASK_STAGES";
 
 /// In place of the name of a stage: what follows is a reason for which something is not tested.
 const SKIPPED: &str = "SKIPPED";
+
+/// In place of the name of a stage: how many tests passed.
+const PASSED: &str = "PASSED";
 
 /// How often it is checked whether a silent command has ended.
 const POLL: Duration = Duration::from_millis(200);
@@ -30,6 +34,9 @@ pub(crate) struct TestCounts {
     ignored: u64,
     /// Reasons for which something was not tested, and how often.
     skipped: BTreeMap<String, u64>,
+    /// Skipped tests, as their runner reports them: a name in a test program, `None` if unknown,
+    /// or a node id of pytest.
+    skipped_names: Vec<Option<String>>,
 }
 
 impl TestCounts {
@@ -50,8 +57,24 @@ impl TestCounts {
         self.skip(reason, 1);
     }
 
+    /// Removes and returns the names of the skipped tests that were counted so far.
+    pub(crate) fn take_skipped_names(&mut self) -> Vec<Option<String>> {
+        std::mem::take(&mut self.skipped_names)
+    }
+
+    /// The reasons for which tests were skipped.
+    pub(crate) fn skip_reasons(&self) -> impl Iterator<Item = &str> {
+        self.skipped.keys().map(String::as_str)
+    }
+
+    /// Whether a test was counted as skipped.
+    pub(crate) fn has_skipped(&self) -> bool {
+        !self.skipped.is_empty()
+    }
+
     /// Adds the counts of another runner.
     pub(crate) fn add(&mut self, other: Self) {
+        self.skipped_names.extend(other.skipped_names);
         self.passed += other.passed;
         self.failed += other.failed;
         self.ignored += other.ignored;
@@ -64,11 +87,17 @@ impl TestCounts {
     fn line(&mut self, line: &str) {
         if let Some((_, reason)) = line.split_once("SKIPPED: ") {
             self.skip(reason, 1);
-        } else if let Some(skipped) = line.strip_prefix("SKIPPED [") {
-            // SKIPPED [2] python/tests/test_x.py:12: reason
-            let (times, rest) = skipped.split_once("] ").unwrap_or(("1", skipped));
-            let reason = rest.splitn(3, ':').nth(2).unwrap_or(rest);
-            self.skip(reason, times.parse().unwrap_or(1));
+            self.skipped_names.push(None);
+        } else if let Some((_, skipped)) = line.split_once("SKIPPED (")
+            && let Some((name, reason)) = skipped.split_once("): ")
+        {
+            self.skip(reason, 1);
+            self.skipped_names.push(Some(name.to_owned()));
+        } else if let Some(skipped) = line.strip_prefix("SKIPPED ") {
+            // SKIPPED python/tests/test_x.py::test_y[z] - Skipped: reason
+            let (name, reason) = skipped.split_once(" - Skipped: ").unwrap_or((skipped, skipped));
+            self.skip(reason, 1);
+            self.skipped_names.push(Some(name.to_owned()));
         } else if let Some(result) = line.strip_prefix("test result: ") {
             self.results(result.split_once(". ").map_or(result, |(_, counts)| counts), ';');
         } else {
@@ -99,7 +128,7 @@ impl TestCounts {
     /// One line in the form of the test runner's last line.
     fn summary(&self, is_ok: bool) -> String {
         let verdict = if is_ok { "ok" } else { "FAILED" };
-        let Self { passed, failed, ignored, skipped } = self;
+        let Self { passed, failed, ignored, skipped, .. } = self;
         let all: u64 = skipped.values().sum();
         let mut line = format!(
             "test result: {verdict}. {passed} passed; {failed} failed; {ignored} ignored; {all} \
@@ -143,6 +172,17 @@ impl StageTime {
     }
 }
 
+/// What a command does in continuous integration, where several run after each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// A later command prints its stages.
+    Checks,
+    /// All tests. A later command runs the skipped ones again, and counts its own skips.
+    Tests,
+    /// The last command.
+    Last,
+}
+
 /// The stages of a command, and those of commands before it.
 #[derive(Debug, Default)]
 pub(crate) struct Stages {
@@ -151,19 +191,22 @@ pub(crate) struct Stages {
     parallel: Vec<StageTime>,
     pub(crate) counts: TestCounts,
     file: Option<PathBuf>,
+    /// The skipped tests of a whole run, for the next command.
+    pub(crate) skipped_tests: SkippedTests,
 }
 
 impl Stages {
     /// Starts with the stages of earlier commands, if the environment names their file.
     pub(crate) fn new() -> Self {
-        #[expect(clippy::disallowed_methods, reason = "this is a command line tool")]
-        let file = std::env::var_os(FILE).map(PathBuf::from);
+        let file = crate::commands::variable(FILE).map(PathBuf::from);
         let text = file.as_ref().and_then(|file| std::fs::read_to_string(file).ok());
         let mut stages = Self { file, ..Self::default() };
         let rows = text.iter().flat_map(|text| text.lines());
         for (name, value) in rows.filter_map(|row| row.split_once('\t')) {
             if name == SKIPPED {
                 stages.counts.skip(value, 1);
+            } else if name == PASSED {
+                stages.counts.passed += value.parse::<u64>().unwrap_or(0);
             } else {
                 stages.finished.extend(StageTime::parse(name, value));
             }
@@ -229,17 +272,25 @@ impl Stages {
         let parallel = other.finished.into_iter();
         self.parallel.extend(parallel.map(|time| StageTime { cpu: None, ..time }));
         self.counts.add(other.counts);
+        let SkippedTests { programs, python } = other.skipped_tests;
+        self.skipped_tests.programs.extend(programs);
+        self.skipped_tests.python.extend(python);
         result
     }
 
-    /// Prints the stages, unless a later command does, and the counts of tests.
-    pub(crate) fn finish(&self, is_last: bool, result: &Result<(), String>) {
-        if let Some(file) = self.file.as_ref().filter(|_| !is_last && result.is_ok()) {
+    /// Prints the stages and the counts of tests, and writes both for later commands.
+    pub(crate) fn finish(&self, role: Role, result: &Result<(), String>) {
+        if let Some(file) = self.file.as_ref().filter(|_| result.is_ok()) {
             let finished = self.finished.iter().map(StageTime::row);
-            let skipped = self.counts.skipped.keys().map(|reason| format!("{SKIPPED}\t{reason}\n"));
+            let passed = format!("{PASSED}\t{}\n", self.counts.passed);
+            let skipped = self.counts.skipped.keys().filter(|_| role != Role::Tests);
+            let skipped = skipped.map(|reason| format!("{SKIPPED}\t{reason}\n"));
             // Without the file, the table has fewer rows.
-            let _ = std::fs::write(file, finished.chain(skipped).collect::<String>());
-            return;
+            let rows = finished.chain([passed]).chain(skipped).collect::<String>();
+            let _ = std::fs::write(file, rows);
+            if role == Role::Checks {
+                return;
+            }
         }
         crate::commands::say(&self.table());
         if self.counts != TestCounts::default() {
@@ -278,11 +329,41 @@ pub(crate) fn count(
     counts: &mut TestCounts,
 ) -> Result<(), String> {
     let shown = crate::commands::shown(command);
-    let failed = |error: io::Error| format!("`{shown}` did not start: {error}");
-    let (mut reader, writer) = io::pipe().map_err(failed)?;
-    command.stdout(writer.try_clone().map_err(failed)?).stderr(writer);
+    crate::commands::succeeded(&shown, run_counted(command, out, counts))
+}
+
+/// Like [`count`], for pytest, which fails with a code of its own if it runs no test. A file whose
+/// tests are all skipped is no failure.
+///
+/// # Errors
+/// Those of [`count`].
+pub(crate) fn count_pytest(
+    command: &mut Command,
+    out: &mut impl Write,
+    counts: &mut TestCounts,
+) -> Result<(), String> {
+    const NO_TESTS: i32 = 5;
+    let shown = crate::commands::shown(command);
+    let mut counted = TestCounts::default();
+    let status = run_counted(command, out, &mut counted);
+    let skipped_all = counted.has_skipped() && counted.failed == 0;
+    counts.add(counted);
+    if skipped_all && status.as_ref().is_ok_and(|status| status.code() == Some(NO_TESTS)) {
+        return Ok(());
+    }
+    crate::commands::succeeded(&shown, status)
+}
+
+fn run_counted(
+    command: &mut Command,
+    out: &mut impl Write,
+    counts: &mut TestCounts,
+) -> io::Result<ExitStatus> {
+    let shown = crate::commands::shown(command);
+    let (mut reader, writer) = io::pipe()?;
+    command.stdout(writer.try_clone()?).stderr(writer);
     eprintln!("$ {shown}");
-    let mut child = command.spawn().map_err(failed)?;
+    let mut child = command.spawn()?;
     // The command keeps the ends of the pipe open that it writes to.
     command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
     let (sender, receiver) = mpsc::sync_channel(16);
@@ -308,7 +389,7 @@ pub(crate) fn count(
         }
     }
     lines.end();
-    crate::commands::succeeded(&shown, child.wait())
+    child.wait()
 }
 
 /// Cuts output into lines.
@@ -350,18 +431,22 @@ mod tests {
     #[test]
     fn results_of_both_runners_are_summed_up() {
         let counts = counted(
-            "test a ... ok\nSKIPPED: the document sets are not at ../shared/data next to it\n\
+            "test a ... ok\nSKIPPED (a::x): the document sets are not at ../shared/data\n\
              test b ... SKIPPED: no shared data for x.jsonl\n\
              test result: ok. 12 passed; 0 failed; 1 ignored; 0 measured; 3 filtered out; \
              finished in 0.01s\n\
              test result: FAILED. 3 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out\n\
-             SKIPPED [2] python/tests/test_x.py:12: no polars: install it\n\
+             SKIPPED python/tests/test_x.py::test_y[a - b] - Skipped: no polars: install it\n\
+             SKIPPED python/tests/test_z.py - Skipped: no polars: install it\n\
              ==== 1 failed, 250 passed, 2 skipped in 12.34s ====\n5 passed in 0.20s",
         );
         assert_eq!((counts.passed, counts.failed, counts.ignored), (270, 3, 1));
         let reasons: Vec<_> = counts.skipped.iter().map(|(why, n)| (why.as_str(), *n)).collect();
         let sets = "the document sets are not at ../shared/data";
         assert_eq!(reasons, [("no polars: install it", 2), (sets, 2)]);
+        let names: Vec<_> = counts.skipped_names.iter().map(Option::as_deref).collect();
+        let python = ["python/tests/test_x.py::test_y[a - b]", "python/tests/test_z.py"];
+        assert_eq!(names, [Some("a::x"), None, Some(python[0]), Some(python[1])]);
     }
 
     #[test]
@@ -401,6 +486,19 @@ mod tests {
         assert_eq!(joined, Err("wrong".to_owned()));
         assert!(stages.table().contains("\nwait                    0.0"), "{}", stages.table());
         assert!(stages.table().ends_with("\nin parallel: check      0.0\n"));
+    }
+
+    #[test]
+    fn a_file_of_skipped_tests_is_no_failure() {
+        let pytest = |lines: &str, code: i32| {
+            let script = format!("printf '{lines}'; exit {code}");
+            let mut counts = TestCounts::default();
+            count_pytest(Command::new("sh").args(["-c", &script]), &mut Vec::new(), &mut counts)
+        };
+        let skipped = "SKIPPED test_ray.py - Skipped: Ray is not installed\\n1 skipped in 0.01s\\n";
+        assert_eq!(pytest(skipped, 5), Ok(()));
+        assert!(pytest("no tests ran in 0.01s\\n", 5).is_err());
+        assert!(pytest(skipped, 1).is_err());
     }
 
     #[test]

@@ -2,9 +2,11 @@
 //! their tests wait for a browser, a server or the end of a process.
 
 use crate::commands::{TestVariables, output};
+use crate::skipped_tests::SkippedTests;
 use crate::stages::{TestCounts, count};
 use parking_lot::Mutex;
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -18,6 +20,8 @@ pub(crate) struct TestProgram {
     folder: PathBuf,
     /// Whether it tests a crate from outside, with other processes.
     is_integration_test: bool,
+    /// The tests to run; all if empty.
+    tests: BTreeSet<String>,
 }
 
 /// Builds the test programs. Those of integration tests, which take longest, come first.
@@ -45,11 +49,23 @@ fn test_program(message: &Value) -> Option<TestProgram> {
         executable: message["executable"].as_str()?.into(),
         folder: manifest.parent()?.to_owned(),
         is_integration_test: message["target"]["kind"][0] == "test",
+        tests: BTreeSet::new(),
     })
 }
 
+/// Keeps the programs with skipped tests, and of each only these tests.
+pub(crate) fn retain_skipped(programs: &mut Vec<TestProgram>, skipped: &SkippedTests) {
+    programs.retain_mut(|program| match skipped.programs.get(&program.executable) {
+        Some(tests) => {
+            program.tests.clone_from(tests);
+            true
+        }
+        None => false,
+    });
+}
+
 /// Runs the programs, as many at once as there are processors. Each one's output is printed when it
-/// has ended.
+/// has ended. Returns the skipped tests.
 ///
 /// # Errors
 /// Programs that fail, by name. The others run to their end.
@@ -57,7 +73,9 @@ pub(crate) fn run(
     programs: Vec<TestProgram>,
     variables: TestVariables,
     counts: &mut TestCounts,
-) -> Result<(), String> {
+    out: &mut (impl Write + Send),
+) -> Result<SkippedTests, String> {
+    let (skipped, out) = (Mutex::new(SkippedTests::default()), Mutex::new(out));
     let (programs, failed) = (Mutex::new(programs.into_iter()), Mutex::new(Vec::new()));
     let counts = Mutex::new(counts);
     let next = || programs.lock().next();
@@ -65,19 +83,23 @@ pub(crate) fn run(
         while let Some(program) = next() {
             let mut command = Command::new(&program.executable);
             command.envs(variables.iter().copied()).current_dir(&program.folder);
+            if !program.tests.is_empty() {
+                command.arg("--exact").args(&program.tests);
+            }
             let (mut text, mut counted) = (Vec::new(), TestCounts::default());
             let result = count(&mut command, &mut text, &mut counted);
+            skipped.lock().add_program(&program.executable, counted.take_skipped_names());
             let mut counts = counts.lock();
             counts.add(counted);
             // Without a reader of the output, the tests run to their end all the same.
-            let _ = std::io::stdout().write_all(&text);
+            let _ = out.lock().write_all(&text);
             failed.lock().extend(result.err());
         }
     };
     let processors = thread::available_parallelism().map_or(1, NonZeroUsize::get);
     thread::scope(|scope| (0..processors).for_each(|_| drop(scope.spawn(work))));
     let failed = failed.into_inner();
-    if failed.is_empty() { Ok(()) } else { Err(failed.join("; ")) }
+    if failed.is_empty() { Ok(skipped.into_inner()) } else { Err(failed.join("; ")) }
 }
 
 #[cfg(test)]
@@ -107,11 +129,42 @@ mod tests {
             executable: name.into(),
             folder: ".".into(),
             is_integration_test: false,
+            tests: BTreeSet::new(),
         };
         let mut counts = TestCounts::default();
         let programs = vec![program("false"), program("true"), program("/no/such/program")];
-        let error = run(programs, &[], &mut counts).expect_err("two fail");
+        let error = run(programs, &[], &mut counts, &mut Vec::new()).expect_err("two fail");
         assert!(error.contains("`false` failed") && error.contains("/no/such/program"), "{error}");
-        assert!(run(vec![program("true")], &[], &mut counts).is_ok());
+        assert!(run(vec![program("true")], &[], &mut counts, &mut Vec::new()).is_ok());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn skipped_tests_run_again() {
+        use std::os::unix::fs::PermissionsExt;
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/tmp/skipping.sh");
+        std::fs::create_dir_all(script.parent().expect("a folder")).expect("a folder");
+        std::fs::write(&script, "#!/bin/sh\necho \"SKIPPED (a::b): no Redis, $*.\"\n").expect("w");
+        std::fs::set_permissions(&script, PermissionsExt::from_mode(0o755)).expect("executable");
+        let programs = || {
+            ["true".into(), script.clone()]
+                .map(|executable| TestProgram {
+                    executable,
+                    folder: ".".into(),
+                    is_integration_test: false,
+                    tests: BTreeSet::new(),
+                })
+                .into()
+        };
+        let skipped =
+            run(programs(), &[], &mut TestCounts::default(), &mut Vec::new()).expect("no failure");
+        let mut again: Vec<TestProgram> = programs();
+        retain_skipped(&mut again, &skipped);
+        let mut counts = TestCounts::default();
+        run(again, &[], &mut counts, &mut Vec::new()).expect("no failure");
+        let mut expected = TestCounts::default();
+        expected.skip("no Redis, --exact a::b.", 1);
+        counts.take_skipped_names();
+        assert_eq!(counts, expected);
     }
 }

@@ -359,18 +359,15 @@ fn flags(c: char) -> u8 {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use std::io::Write as _;
 
     /// Whether the standard library speaks the tables' Unicode; says so loudly if it does not.
     fn std_agrees() -> bool {
         let agrees = char::UNICODE_VERSION == UNICODE_VERSION;
         if !agrees {
-            writeln!(
-                std::io::stderr(),
-                "SKIPPED: the standard library has Unicode {:?}, the tables {UNICODE_VERSION:?}",
-                char::UNICODE_VERSION
-            )
-            .unwrap();
+            let standard = char::UNICODE_VERSION;
+            lookalike_test_support::print_skipped(&format!(
+                "the standard library has Unicode {standard:?}, the tables {UNICODE_VERSION:?}"
+            ));
         }
         agrees
     }

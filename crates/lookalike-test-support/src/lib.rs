@@ -2,8 +2,7 @@
 //! bytes, a server of PostgreSQL.
 //!
 //! Crates have it in `dev-dependencies` only. It uses no crate of the workspace, so that each can
-//! have it. A test that lacks what it needs prints `SKIPPED` and the reason, which `cargo x test`
-//! counts.
+//! have it. A test that lacks an optional part calls [`print_skipped`], which `cargo x test` counts.
 #![allow(clippy::unwrap_used, reason = "tests may stop at anything unexpected")]
 
 mod document_sets;
@@ -15,4 +14,5 @@ mod soak;
 
 pub use document_sets::{document_set_path, document_sets};
 pub use gzip::gzip;
+pub use skipped::print_skipped;
 pub use soak::is_soak;

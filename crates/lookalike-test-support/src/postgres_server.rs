@@ -16,11 +16,12 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Names of indexes, each once in a process.
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
-/// The server of this process, which ends with it; `None`, and `SKIPPED` is printed, where there is
-/// none to be had.
+/// The server of this process, which ends with it. Returns `None` and prints `SKIPPED` for each
+/// caller if no server can be started.
 pub fn server() -> Option<&'static PostgresServer> {
-    static SERVER: OnceLock<Option<PostgresServer>> = OnceLock::new();
-    SERVER.get_or_init(PostgresServer::find).as_ref()
+    static SERVER: OnceLock<Result<PostgresServer, String>> = OnceLock::new();
+    let server = SERVER.get_or_init(PostgresServer::find).as_ref();
+    server.inspect_err(|reason| skipped(reason)).ok()
 }
 
 /// A server that can be asked for databases.
@@ -36,19 +37,14 @@ impl PostgresServer {
         clippy::disallowed_methods,
         reason = "tests read the address of a server from the environment"
     )]
-    fn find() -> Option<Self> {
+    fn find() -> Result<Self, String> {
         if let Ok(base) = std::env::var("DATABASE_URL") {
-            return Some(Self { base, watcher: None });
+            return Ok(Self { base, watcher: None });
         }
         if !cfg!(unix) {
-            skipped("tests start a server on Unix only");
-            return None;
+            return Err("tests start a server on Unix only".to_owned());
         }
-        let started = Self::start();
-        if let Err(why) = &started {
-            skipped(why);
-        }
-        started.ok()
+        Self::start()
     }
 
     /// A server that only this process's user, or another unprivileged one, runs: PostgreSQL
@@ -156,7 +152,7 @@ impl Drop for PostgresServer {
     }
 }
 
-/// Says that a test was skipped, past the capture of what passes.
+/// Prints that a test is skipped because PostgreSQL cannot be used.
 pub fn skipped(why: &str) {
     print_skipped(&format!("PostgreSQL: {why}"));
 }
@@ -169,8 +165,15 @@ pub fn drop_index(server: &PostgresServer, url: &str) {
     server.client().batch_execute(&sql).unwrap();
 }
 
-/// The folder of the server's programs: that of the newest version where there are several.
+/// The folder of the server's programs: the one that `LOOKALIKE_POSTGRESQL` names, or that of the
+/// newest installed version.
+#[expect(clippy::disallowed_methods, reason = "the folder of the programs is in the environment")]
 fn programs() -> Option<PathBuf> {
+    let has_server =
+        |folder: &PathBuf| ["initdb", "postgres"].iter().all(|name| folder.join(name).exists());
+    if let Some(folder) = std::env::var_os("LOOKALIKE_POSTGRESQL") {
+        return Some(PathBuf::from(folder)).filter(has_server);
+    }
     let mut folders: Vec<(u32, PathBuf)> = Vec::new();
     for entry in std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten() {
         let number = entry.file_name().to_string_lossy().parse().unwrap_or(0);
@@ -179,7 +182,7 @@ fn programs() -> Option<PathBuf> {
     folders.sort();
     let mut all: Vec<PathBuf> = folders.into_iter().rev().map(|(_, folder)| folder).collect();
     all.extend(["/usr/local/bin", "/usr/local/pgsql/bin", "/usr/bin"].map(PathBuf::from));
-    all.into_iter().find(|folder| ["initdb", "postgres"].iter().all(|p| folder.join(p).exists()))
+    all.into_iter().find(has_server)
 }
 
 /// Whom the server runs as: `None` for this user, a number for another one, since this is the

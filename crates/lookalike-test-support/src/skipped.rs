@@ -1,8 +1,15 @@
-//! How a test says that it shows nothing.
+//! How a test reports that it checked nothing.
 
 use std::io::Write as _;
 
-/// Prints that a test is skipped, past the capture of what passes.
-pub(crate) fn print_skipped(reason: &str) {
-    writeln!(std::io::stderr(), "SKIPPED: {reason}").unwrap();
+/// Prints that the current test is skipped, with its name, past the capture of passing tests.
+/// `cargo x test` counts these lines, and `cargo x test --skipped` runs the named tests again.
+///
+/// Call it on the thread of the test: the test runner names that thread after the test.
+pub fn print_skipped(reason: &str) {
+    let thread = std::thread::current();
+    let name = thread.name().map(|name| format!(" ({name})")).unwrap_or_default();
+    // One write, so that the output of other tests does not divide the line.
+    let line = format!("SKIPPED{name}: {reason}\n");
+    std::io::stderr().write_all(line.as_bytes()).unwrap();
 }

@@ -561,7 +561,7 @@ fn formulas_are_neutralised_where_that_is_asked_for() {
 #[cfg(unix)]
 mod signals {
     use super::*;
-    use std::io::{Read, Write};
+    use std::io::Read;
     use std::os::unix::process::ExitStatusExt;
     use std::process::{Child, ChildStdout, Command, Stdio};
 
@@ -605,8 +605,8 @@ mod signals {
         for (name, number) in [("INT", 2), ("TERM", 15), ("HUP", 1)] {
             if ignored >> (number - 1) & 1 == 1 {
                 // The program inherits that, and does not end.
-                let skipped = format!("SKIPPED: SIG{name} is ignored, so it ends no program");
-                writeln!(std::io::stderr(), "{skipped}").unwrap();
+                let skipped = format!("SIG{name} is ignored, so it ends no program");
+                lookalike_test_support::print_skipped(&skipped);
                 continue;
             }
             let (mut child, _out) = blocked(&place);

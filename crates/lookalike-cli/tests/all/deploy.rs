@@ -4,7 +4,6 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests, too")]
 
 use crate::command::{Place, root};
-use std::io::Write;
 use std::process::Command;
 
 fn file(name: &str) -> String {
@@ -44,8 +43,8 @@ fn the_unit_runs_the_service() {
         command.output().ok()
     };
     let Some(verified) = run(&["verify", "--man=no"]) else {
-        let said = "SKIPPED: systemd-analyze is not installed, so the unit was not verified";
-        writeln!(std::io::stderr(), "{said}").unwrap();
+        let said = "systemd-analyze is not installed, so the unit was not verified";
+        lookalike_test_support::print_skipped(said);
         return;
     };
     let said = String::from_utf8_lossy(&verified.stderr);

@@ -107,8 +107,7 @@ fn outputs_that_may_not_grow() {
 }
 
 /// What a test prints where it can mount no disk.
-pub(crate) const NO_DISK: &str =
-    "SKIPPED: no disk can be mounted here, so that a full one is not tried";
+pub(crate) const NO_DISK: &str = "no disk can be mounted here, so that a full one is not tried";
 
 /// Runs a script with a disk of this size at `t`, which ends with code 1; `None` where the system
 /// lets no test mount one.
@@ -136,7 +135,7 @@ fn a_small_disk() {
     let full = ["No space left", "make room"];
     let mounted = |size, script: &str| with_small_disk(&place, size, script);
     let Some(outcome) = mounted("1m", &format!("{find} --temp-dir t -o g.csv")) else {
-        writeln!(std::io::stderr(), "{NO_DISK}").unwrap();
+        lookalike_test_support::print_skipped(NO_DISK);
         return;
     };
     says(outcome, &full);

@@ -7,7 +7,6 @@
 use crate::command::{Place, collection, jsonl, root, shared, words};
 use lookalike_test_support::gzip;
 use serde_json::Value;
-use std::io::Write;
 
 fn pairs_of_sample(extra: &[&str]) -> String {
     let place = Place::new();
@@ -119,7 +118,7 @@ fn outputs_do_not_depend_on_threads_kernels_order_or_files() {
         let known = place.run(&["find", "-q", "a.jsonl", "--kernel", kernel]).code == Some(0);
         if !known {
             assert!(kernel.starts_with("avx"), "{kernel} must be there");
-            writeln!(std::io::stderr(), "SKIPPED: this processor has no {kernel}").unwrap();
+            lookalike_test_support::print_skipped(&format!("this processor has no {kernel}"));
             continue;
         }
         assert_eq!(outputs(&["a.jsonl", "--kernel", kernel]), expected, "{kernel}");

@@ -6,7 +6,6 @@ use crate::command::{Place, collection, jsonl};
 use crate::crash::short_documents;
 use lookalike_test_support::gzip;
 use std::fs;
-use std::io::Write;
 
 /// What one run printed, and the files it wrote.
 struct Outputs {
@@ -79,7 +78,7 @@ fn same_bytes(mode: &[&str]) {
         if place.run(&["find", "-q", "a.jsonl", "--kernel", kernel]).code == Some(0) {
             same(&["--kernel", kernel]);
         } else {
-            writeln!(std::io::stderr(), "SKIPPED: this processor has no {kernel}").unwrap();
+            lookalike_test_support::print_skipped(&format!("this processor has no {kernel}"));
         }
     }
     documents.reverse();

@@ -5,7 +5,7 @@
 
 use crate::command::Place;
 use crate::serve::{Served, ask_with, place};
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
@@ -82,8 +82,7 @@ fn certificate(place: &Place, name: &str) -> bool {
         .current_dir(place.path("."))
         .output();
     let Ok(output) = output else {
-        writeln!(std::io::stderr(), "SKIPPED: openssl is not installed, so TLS was not tried")
-            .unwrap();
+        lookalike_test_support::print_skipped("openssl is not installed, so TLS was not tried");
         return false;
     };
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

@@ -335,8 +335,8 @@ fn certificate(place: &Place) -> Option<Arc<ServerConfig>> {
         .current_dir(place.path("."))
         .output();
     let Ok(output) = output else {
-        let said = "SKIPPED: openssl is not installed, so webhooks over TLS were not tried";
-        writeln!(std::io::stderr(), "{said}").unwrap();
+        let said = "openssl is not installed, so webhooks over TLS were not tried";
+        lookalike_test_support::print_skipped(said);
         return None;
     };
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

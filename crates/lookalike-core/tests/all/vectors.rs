@@ -12,7 +12,6 @@ mod known_answers;
 
 use known_answers::answer;
 use lookalike_core::kernel::Kernel;
-use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -49,7 +48,7 @@ fn a_second_implementation_gives_the_known_answers() {
         .output();
     match checked {
         Err(error) => {
-            writeln!(std::io::stderr(), "SKIPPED: python3 cannot be started: {error}").unwrap();
+            lookalike_test_support::print_skipped(&format!("python3 cannot be started: {error}"));
         }
         Ok(output) => {
             assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));

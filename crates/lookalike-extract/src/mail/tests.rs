@@ -8,7 +8,6 @@ use crate::text_output::TextOutput;
 use proptest::prelude::*;
 use std::borrow::Cow;
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::time::{Duration, Instant};
 
 type Read = (Result<(), ExtractError>, String, Fields, Vec<(String, Vec<u8>)>);
@@ -52,7 +51,7 @@ fn reads_pages() -> bool {
     if done.is_ok() && text.trim() == "page" {
         return true;
     }
-    writeln!(std::io::stderr(), "SKIPPED: there is no reader of pages").unwrap();
+    lookalike_test_support::print_skipped("there is no reader of pages");
     false
 }
 

@@ -16,7 +16,6 @@ use lookalike_index::entry::{IndexRecord, MAX_METADATA_BYTES};
 use lookalike_index::index::Access;
 use lookalike_index::settings::StoredContent;
 use lookalike_index::sqlite::{self, Tuning};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -469,8 +468,8 @@ impl Disk {
         if mount.is_ok_and(|output| output.status.success()) {
             return Some(Self(at));
         }
-        let skipped = "SKIPPED: no file system can be mounted here, which takes a privilege\n";
-        std::io::stderr().write_all(skipped.as_bytes()).unwrap();
+        let skipped = "no file system can be mounted here, which takes a privilege";
+        lookalike_test_support::print_skipped(skipped);
         None
     }
 
@@ -551,8 +550,8 @@ fn as_another(test: &str, folder: &Path) {
         again.uid(65_534).gid(65_534);
     }
     let Ok(output) = again.output() else {
-        let skipped = "SKIPPED: this test cannot be run as another user here\n";
-        std::io::stderr().write_all(skipped.as_bytes()).unwrap();
+        let skipped = "this test cannot be run as another user here";
+        lookalike_test_support::print_skipped(skipped);
         return;
     };
     let reported = String::from_utf8_lossy(&output.stdout);

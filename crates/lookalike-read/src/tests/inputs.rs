@@ -4,7 +4,6 @@ use super::*;
 use crate::{Format, SkipReason};
 use lookalike_test_support::gzip;
 use std::fs;
-use std::io::Write as _;
 use std::path::Path;
 
 fn put(folder: &Path, files: &[(&str, &[u8])]) {
@@ -148,7 +147,7 @@ fn unreadable_files_are_skipped_in_folders_and_errors_when_named() {
     let closed = folder.path().join("b.txt");
     fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).unwrap();
     if fs::File::open(&closed).is_ok() {
-        writeln!(std::io::stderr(), "SKIPPED: this user may read everything").unwrap();
+        lookalike_test_support::print_skipped("this user may read everything");
         return;
     }
     let all = read_paths(&[folder.path()], &ReadOptions::default(), 20).unwrap();
@@ -212,7 +211,7 @@ fn pipes_are_streams() {
     let path = folder.path().join("pipe");
     let made = std::process::Command::new("mkfifo").arg(&path).status();
     if !made.is_ok_and(|status| status.success()) {
-        writeln!(std::io::stderr(), "SKIPPED: no mkfifo").unwrap();
+        lookalike_test_support::print_skipped("no mkfifo");
         return;
     }
     let through = |bytes: Vec<u8>, options: &ReadOptions| {

@@ -13,7 +13,6 @@ use lookalike::store::Index;
 use lookalike::store::memory::MemoryBackend;
 use lookalike::store::settings::{IndexSettings, StoredContent};
 use lookalike_server::{ClientToken, Config, Right, Server, StopHandle, Tokens};
-use std::io::Write;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -32,8 +31,8 @@ fn is_possible() -> bool {
     let browsers = ["chromium", "chromium-browser", "google-chrome", "chrome"];
     let missing = missing.or((!browsers.iter().any(|name| runs(&name))).then_some(&"chromium"));
     if let Some(missing) = missing {
-        let line = format!("SKIPPED: the web page was not opened: no {missing} is installed");
-        writeln!(std::io::stderr(), "{line}").unwrap();
+        let line = format!("the web page was not opened: no {missing} is installed");
+        lookalike_test_support::print_skipped(&line);
     }
     missing.is_none()
 }

@@ -76,7 +76,7 @@ fn on_another_file_system_a_file_is_copied_with_its_time() {
     let other = tempfile::tempdir_in("/dev/shm").ok();
     let device = |path: &Path| path.metadata().unwrap().dev();
     let Some(other) = other.filter(|other| device(other.path()) != device(folder.path())) else {
-        writeln!(std::io::stderr(), "SKIPPED: there is no second file system at /dev/shm").unwrap();
+        lookalike_test_support::print_skipped("there is no second file system at /dev/shm");
         return;
     };
     let (found, inputs) = duplicate(folder.path());

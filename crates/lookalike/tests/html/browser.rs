@@ -33,8 +33,8 @@ impl Browser {
             version.is_ok_and(|output| output.status.success())
         };
         let Some(name) = names.into_iter().find(|name| runs(name)) else {
-            let line = "SKIPPED: the report page was not opened: no chromium is installed";
-            writeln!(std::io::stderr(), "{line}").unwrap();
+            let line = "the report page was not opened: no chromium is installed";
+            lookalike_test_support::print_skipped(&line);
             return None;
         };
         let profile = tempfile::tempdir().unwrap();

@@ -4,7 +4,6 @@ use super::hostile::{docx, odf};
 use super::zipped::zip;
 use super::{extract, fixture};
 use lookalike_extract::ExtractError;
-use std::io::Write as _;
 
 #[test]
 fn texts_and_fields_are_the_known_ones() {
@@ -28,7 +27,9 @@ fn texts_and_fields_are_the_known_ones() {
 fn an_epub_has_its_chapters_in_order() {
     let got = extract("book.epub", &fixture("book.epub"));
     if let Some((_, ExtractError::Unsupported { kind })) = got.failures.first() {
-        writeln!(std::io::stderr(), "SKIPPED: {kind} cannot be read with these features").unwrap();
+        lookalike_test_support::print_skipped(&format!(
+            "{kind} cannot be read with these features"
+        ));
         return;
     }
     let known = String::from_utf8(fixture("book.epub.txt")).unwrap();

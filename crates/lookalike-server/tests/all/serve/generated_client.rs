@@ -2,7 +2,6 @@
 
 use crate::serve::schema::DESCRIPTION;
 use crate::serve::served::Served;
-use std::io::Write;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -48,9 +47,9 @@ fn program(name: &str) -> Option<PathBuf> {
 #[test]
 fn a_client_is_made_from_the_description_and_works() {
     let Some(generator) = program("openapi-python-client") else {
-        let said = "SKIPPED: openapi-python-client is not installed (pip install \
+        let said = "openapi-python-client is not installed (pip install \
                     openapi-python-client), so no client was made from openapi.json";
-        writeln!(std::io::stderr(), "{said}").unwrap();
+        lookalike_test_support::print_skipped(said);
         return;
     };
     // Packages that the client needs are next to the generator.

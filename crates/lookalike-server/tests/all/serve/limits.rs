@@ -147,7 +147,7 @@ fn bursts_fit_into_the_backlog() {
     const BURST: usize = 300;
     let most = std::fs::read_to_string("/proc/sys/net/core/somaxconn").unwrap_or_default();
     if most.trim().parse().is_ok_and(|most: usize| most <= BURST) {
-        writeln!(std::io::stderr(), "SKIPPED: somaxconn is {most}, below {BURST}").unwrap();
+        lookalike_test_support::print_skipped(&format!("somaxconn is {most}, below {BURST}"));
         return;
     }
     let served = Served::with(StoredContent::Texts, |config| config.limits.connections = 1);

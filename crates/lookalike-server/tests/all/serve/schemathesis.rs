@@ -1,7 +1,6 @@
 //! A program that knows nothing of this server reads its description and tries to break it.
 
 use crate::serve::served::Served;
-use std::io::Write;
 use std::process::Command;
 
 #[test]
@@ -19,9 +18,9 @@ fn nothing_breaks_an_index_with_a_name() {
 /// Makes requests from the description, of the operations that an option chooses.
 fn try_all(served: &Served, chosen: &str) {
     if Command::new("schemathesis").arg("--version").output().is_err() {
-        let said = "SKIPPED: schemathesis is not installed (pip install schemathesis), so requests \
+        let said = "schemathesis is not installed (pip install schemathesis), so requests \
                     made from openapi.json were not tried";
-        writeln!(std::io::stderr(), "{said}").unwrap();
+        lookalike_test_support::print_skipped(said);
         return;
     }
     let folder = tempfile::tempdir().unwrap();

@@ -24,8 +24,7 @@ fn certificate(folder: &Path, name: &str) -> bool {
         .current_dir(folder)
         .output();
     let Ok(output) = output else {
-        writeln!(std::io::stderr(), "SKIPPED: openssl is not installed, so TLS was not tried")
-            .unwrap();
+        lookalike_test_support::print_skipped("openssl is not installed, so TLS was not tried");
         return false;
     };
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

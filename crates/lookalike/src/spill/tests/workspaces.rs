@@ -305,9 +305,9 @@ mod private {
         set_mode(&folder, 0o700);
         let user = fs::metadata(&folder).unwrap().uid();
         if std::os::unix::fs::chown(&folder, Some(user + 1), None).is_err() {
-            let skipped = "SKIPPED: only the superuser gives a folder to another user, so this \
+            let skipped = "only the superuser gives a folder to another user, so this \
                            test shows nothing";
-            std::io::Write::write_all(&mut std::io::stderr(), skipped.as_bytes()).unwrap();
+            lookalike_test_support::print_skipped(skipped);
             return;
         }
         let message = refused(parent.path());

@@ -153,7 +153,7 @@ fn html_raw(folder: &Path) -> Option<Known> {
     match unpacked {
         Ok(status) => assert!(status.success()),
         Err(error) => {
-            writeln!(std::io::stderr(), "SKIPPED: tar cannot be started: {error}").unwrap();
+            lookalike_test_support::print_skipped(&format!("tar cannot be started: {error}"));
             return None;
         }
     }

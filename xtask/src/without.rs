@@ -1,0 +1,266 @@
+//! Hides optional parts of this machine, so that a command runs as on a machine that lacks them.
+
+use crate::commands;
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Something that tests use where it is installed, and that a new machine may lack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct OptionalPart {
+    /// The name on the command line.
+    pub(crate) name: &'static str,
+    hiding: Hiding,
+}
+
+/// How a part is hidden.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Hiding {
+    /// Folders of `PATH` no longer contain programs whose names begin like this.
+    Programs(&'static [&'static str]),
+    /// Python cannot import this module.
+    Module(&'static str),
+    /// Environment variables, and the values that hide the part.
+    Variables(&'static [(&'static str, &'static str)]),
+    /// Processes have no capabilities, even those of the administrator.
+    Capabilities,
+}
+
+/// A path at which nothing is.
+const NOWHERE: &str = "/nonexistent";
+
+/// The variable that names the environment of Python, in place of `target/python-venv`.
+pub(crate) const PYTHON_ENVIRONMENT: &str = "LOOKALIKE_PYTHON_VENV";
+
+/// All optional parts.
+pub(crate) const PARTS: [OptionalPart; 12] = [
+    OptionalPart { name: "python", hiding: Hiding::Programs(&["python", "pypy"]) },
+    OptionalPart { name: "node", hiding: Hiding::Programs(&["node", "npm", "npx"]) },
+    OptionalPart { name: "ray", hiding: Hiding::Module("ray") },
+    OptionalPart { name: "pyspark", hiding: Hiding::Module("pyspark") },
+    OptionalPart { name: "java", hiding: Hiding::Programs(&["java"]) },
+    OptionalPart { name: "redis", hiding: Hiding::Programs(&["redis-server"]) },
+    OptionalPart {
+        name: "postgresql",
+        hiding: Hiding::Variables(&[("LOOKALIKE_POSTGRESQL", NOWHERE)]),
+    },
+    OptionalPart {
+        name: "browser",
+        hiding: Hiding::Programs(&["chrom", "google-chrome", "msedge", "firefox", "geckodriver"]),
+    },
+    OptionalPart {
+        name: "schemathesis",
+        hiding: Hiding::Programs(&["schemathesis", "openapi-python-client"]),
+    },
+    OptionalPart { name: "data", hiding: Hiding::Variables(&[("LOOKALIKE_DATA", NOWHERE)]) },
+    OptionalPart {
+        name: "network",
+        hiding: Hiding::Variables(&[
+            ("CARGO_NET_OFFLINE", "true"),
+            ("PIP_NO_INDEX", "1"),
+            ("npm_config_offline", "true"),
+        ]),
+    },
+    OptionalPart { name: "root", hiding: Hiding::Capabilities },
+];
+
+/// The parts of these names.
+///
+/// # Errors
+/// A name is unknown, or there is none.
+pub(crate) fn parts(names: &[&str]) -> Result<Vec<OptionalPart>, String> {
+    let known = || PARTS.map(|part| part.name).join(", ");
+    if names.is_empty() {
+        return Err(format!("--without needs at least one of {}", known()));
+    }
+    let part = |name: &&str| {
+        let found = PARTS.into_iter().find(|part| part.name == *name);
+        found.ok_or_else(|| format!("unknown part `{name}`; --without hides {}", known()))
+    };
+    names.iter().map(part).collect()
+}
+
+/// Runs `cargo x` with these arguments while `hidden` parts are hidden.
+///
+/// # Errors
+/// A part cannot be hidden, or the command fails.
+pub(crate) fn run(hidden: &[OptionalPart], arguments: &[&str]) -> Result<(), String> {
+    let program = env::current_exe().map_err(|e| format!("cannot locate this program: {e}"))?;
+    let folder = commands::target()?.join("without");
+    let mut command = command(hidden, &folder, program.as_os_str())?;
+    commands::call(command.args(arguments))
+}
+
+/// A command in whose environment `hidden` parts are absent. `folder` receives the files that hide
+/// them.
+fn command(hidden: &[OptionalPart], folder: &Path, program: &OsStr) -> Result<Command, String> {
+    let failed = |error| format!("cannot hide parts in {}: {error}", folder.display());
+    if folder.exists() {
+        fs::remove_dir_all(folder).map_err(failed)?;
+    }
+    let (mut programs, mut modules) = (Vec::new(), Vec::new());
+    let (mut variables, mut drops_rights) = (Vec::new(), false);
+    for part in hidden {
+        match part.hiding {
+            Hiding::Programs(names) => programs.extend(names),
+            Hiding::Module(name) => modules.push(name),
+            Hiding::Variables(all) => variables.extend(all),
+            Hiding::Capabilities => drops_rights = true,
+        }
+    }
+    let mut command = if drops_rights && is_administrator() {
+        let mut command = commands::program("setpriv");
+        command.args(["--bounding-set=-all", "--inh-caps=-all", "--"]).arg(program);
+        command
+    } else {
+        commands::program(program)
+    };
+    command.envs(variables.iter().copied()).env("PATH", path_without(&programs, folder)?);
+    command.env_remove("DATABASE_URL").env_remove("JAVA_HOME");
+    if hidden.iter().any(|part| part.name == "network") {
+        // An earlier environment would have the packages that come by network.
+        command.env(PYTHON_ENVIRONMENT, folder.join("python-venv"));
+    }
+    if !modules.is_empty() {
+        let folder = folder.join("modules");
+        fs::create_dir_all(&folder).map_err(failed)?;
+        let names: Vec<String> = modules.iter().map(|name| format!("{name:?}")).collect();
+        // A module that is `None` there cannot be imported, nor any module in it.
+        let text =
+            format!("import sys\nsys.modules.update(dict.fromkeys([{}]))\n", names.join(", "));
+        fs::write(folder.join("sitecustomize.py"), text).map_err(failed)?;
+        command.env(HIDDEN_MODULES, folder);
+    }
+    Ok(command)
+}
+
+/// The variable with a folder that Python is to find modules in first.
+pub(crate) const HIDDEN_MODULES: &str = "LOOKALIKE_HIDDEN_MODULES";
+
+/// `PATH`, where links to the other programs replace each folder that contains a hidden one.
+fn path_without(prefixes: &[&str], folder: &Path) -> Result<OsString, String> {
+    let is_hidden = |name: &OsString| {
+        let name = name.to_string_lossy();
+        prefixes.iter().any(|prefix| name.starts_with(prefix))
+    };
+    let path = commands::variable("PATH").unwrap_or_default();
+    let mut folders = Vec::new();
+    for (number, original) in env::split_paths(&path).enumerate() {
+        let entries = fs::read_dir(&original).into_iter().flatten().flatten();
+        let names: Vec<OsString> = entries.map(|entry| entry.file_name()).collect();
+        if !names.iter().any(is_hidden) {
+            folders.push(original);
+            continue;
+        }
+        let links = folder.join(format!("path-{number}"));
+        link_programs(&original, names.iter().filter(|name| !is_hidden(name)), &links)
+            .map_err(|error| format!("cannot link to {}: {error}", original.display()))?;
+        folders.push(links);
+    }
+    env::join_paths(folders).map_err(|error| error.to_string())
+}
+
+/// Makes a folder of links to programs of another one.
+#[cfg(unix)]
+fn link_programs<'a>(
+    original: &Path,
+    names: impl Iterator<Item = &'a OsString>,
+    links: &PathBuf,
+) -> std::io::Result<()> {
+    fs::create_dir_all(links)?;
+    for name in names {
+        std::os::unix::fs::symlink(original.join(name), links.join(name))?;
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn link_programs<'a>(
+    _: &Path,
+    _: impl Iterator<Item = &'a OsString>,
+    _: &PathBuf,
+) -> std::io::Result<()> {
+    Err(std::io::Error::other("--without needs symbolic links of Unix"))
+}
+
+/// Whether this process has the rights of the administrator.
+fn is_administrator() -> bool {
+    let output = commands::program("id").arg("-u").output();
+    output.is_ok_and(|output| output.stdout.trim_ascii() == b"0")
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use super::*;
+
+    /// What a shell prints while the parts of these names are hidden.
+    fn shell(names: &[&str], script: &str) -> String {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/tmp");
+        let folder = folder.join(format!("without-{}", names.join("-")));
+        let hidden = parts(names).expect("known names");
+        let mut command = command(&hidden, &folder, OsStr::new("sh")).expect("hidden parts");
+        let output = command.args(["-c", script]).output().expect("a shell");
+        String::from_utf8_lossy(&output.stdout).trim().to_owned()
+    }
+
+    #[test]
+    fn hidden_programs_are_not_found() {
+        for (part, program) in [
+            ("python", "python3"),
+            ("node", "node"),
+            ("java", "java"),
+            ("redis", "redis-server"),
+            ("browser", "chromium"),
+            ("schemathesis", "schemathesis"),
+        ] {
+            let script = format!("command -v {program}; command -v cargo >/dev/null && echo cargo");
+            assert_eq!(shell(&[part], &script), "cargo", "{part}");
+        }
+    }
+
+    #[test]
+    fn hidden_modules_cannot_be_imported() {
+        for part in ["ray", "pyspark"] {
+            let script = format!(
+                "PYTHONPATH=$LOOKALIKE_HIDDEN_MODULES python3 -c 'try: import {part}\n\
+                 except ModuleNotFoundError as e: print(e)'"
+            );
+            let halted = format!("import of {part} halted; None in sys.modules");
+            let printed = shell(&[part], &script);
+            assert!(printed.is_empty() || printed.contains(&halted), "{printed}");
+        }
+    }
+
+    #[test]
+    fn hidden_folders_are_absent() {
+        let script = "ls \"$LOOKALIKE_DATA\" \"$LOOKALIKE_POSTGRESQL\" 2>/dev/null; echo $?";
+        assert_eq!(shell(&["data", "postgresql"], script), "2");
+    }
+
+    #[test]
+    fn nothing_is_fetched_without_network() {
+        let script = "python3 -m pip download --quiet --dest target/tmp six 2>&1 && echo fetched; \
+                      echo \"$CARGO_NET_OFFLINE\"; echo \"$LOOKALIKE_PYTHON_VENV\"";
+        let printed = shell(&["network"], script);
+        assert!(!printed.contains("fetched"), "{printed}");
+        assert!(printed.contains("true\n"), "{printed}");
+        assert!(printed.ends_with("without-network/python-venv"), "{printed}");
+    }
+
+    #[test]
+    fn rights_are_dropped_without_root() {
+        let printed = shell(&["root"], "grep CapEff /proc/self/status || echo CapEff: 0");
+        let rights = printed.trim_start_matches("CapEff:").trim();
+        assert!(rights.chars().all(|digit| digit == '0'), "{printed}");
+    }
+
+    #[test]
+    fn unknown_parts_are_named() {
+        let error = parts(&["perl"]).expect_err("no part");
+        assert!(error.contains("`perl`") && error.contains("postgresql"), "{error}");
+        assert!(parts(&[]).is_err());
+    }
+}
