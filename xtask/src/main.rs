@@ -33,7 +33,7 @@ use std::process::ExitCode;
 const HELP: &str = "\
 cargo x lint            format, clippy, documentation, tidy, dependencies, Unicode table: checked
 cargo x check           clippy of every crate without features, and with each alone
-cargo x test [ARG…]     all tests, those of Python too; arguments go to `cargo test` alone
+cargo x test [ARG…]     all tests of Rust and Python; arguments go to `cargo test` alone
 cargo x test --without NAME…   all tests, while optional parts of this machine are hidden:
                         python node ray pyspark java redis postgresql browser schemathesis data
                         network root

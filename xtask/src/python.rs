@@ -110,7 +110,7 @@ fn install(
 /// next to `others`.
 ///
 /// # Errors
-/// Those of `others`, or a step fails.
+/// A step or `others` fails.
 pub(crate) fn test_skipped(
     root: &Path,
     stages: &mut Stages,
@@ -426,7 +426,7 @@ fn wheel(root: &Path, environment: &Environment) -> Result<PathBuf, String> {
 
 impl Environment {
     /// An environment in the target folder, created if it is absent. An active environment of
-    /// the shell belongs to the user and stays as it is.
+    /// the shell belongs to the user and is not modified.
     fn new(root: &Path) -> Result<Self, String> {
         let folder = match commands::variable(PYTHON_ENVIRONMENT) {
             Some(folder) => PathBuf::from(folder),

@@ -172,7 +172,7 @@ impl StageTime {
     }
 }
 
-/// What a command does in continuous integration, where several run after each other.
+/// The role of a command in continuous integration, which runs several commands in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
     /// A later command prints its stages.
@@ -332,11 +332,11 @@ pub(crate) fn count(
     crate::commands::succeeded(&shown, run_counted(command, out, counts))
 }
 
-/// Like [`count`], for pytest, which fails with a code of its own if it runs no test. A file whose
-/// tests are all skipped is no failure.
+/// Like [`count`], for pytest, which fails with a code of its own if it runs no test. It succeeds
+/// if all tests were skipped.
 ///
 /// # Errors
-/// Those of [`count`].
+/// The command does not start, or it fails.
 pub(crate) fn count_pytest(
     command: &mut Command,
     out: &mut impl Write,

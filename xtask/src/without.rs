@@ -24,14 +24,14 @@ enum Hiding {
     Module(&'static str),
     /// Environment variables, and the values that hide the part.
     Variables(&'static [(&'static str, &'static str)]),
-    /// Processes have no capabilities, even those of the administrator.
+    /// Processes have no capabilities, not even as the administrator.
     Capabilities,
 }
 
 /// A path at which nothing is.
 const NOWHERE: &str = "/nonexistent";
 
-/// The variable that names the environment of Python, in place of `target/python-venv`.
+/// The variable that names the environment of Python. The default is `target/python-venv`.
 pub(crate) const PYTHON_ENVIRONMENT: &str = "LOOKALIKE_PYTHON_VENV";
 
 /// All optional parts.
@@ -196,7 +196,7 @@ fn is_administrator() -> bool {
 mod tests {
     use super::*;
 
-    /// What a shell prints while the parts of these names are hidden.
+    /// The output of a shell script while the named parts are hidden.
     fn shell(names: &[&str], script: &str) -> String {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/tmp");
         let folder = folder.join(format!("without-{}", names.join("-")));

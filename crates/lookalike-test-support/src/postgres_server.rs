@@ -165,8 +165,8 @@ pub fn drop_index(server: &PostgresServer, url: &str) {
     server.client().batch_execute(&sql).unwrap();
 }
 
-/// The folder of the server's programs: the one that `LOOKALIKE_POSTGRESQL` names, or that of the
-/// newest installed version.
+/// The folder of the server's programs: `LOOKALIKE_POSTGRESQL`, or the folder of the newest
+/// installed version.
 #[expect(clippy::disallowed_methods, reason = "the folder of the programs is in the environment")]
 fn programs() -> Option<PathBuf> {
     let has_server =
