@@ -19,6 +19,12 @@ const INDEXES: &str = "/v1/indexes/";
 const ATTEMPTS: u32 = 6;
 /// Maximum size of an answer that is read as a whole.
 const ANSWER_BYTES: u64 = 64 << 20;
+/// Content types of answers: JSON, lines of JSON, and a problem.
+const JSON: &str = "application/json";
+const LINES: &str = "application/x-ndjson";
+const PROBLEM: &str = "application/problem+json";
+/// The status of an answer without a body.
+const NO_CONTENT: u16 = 204;
 /// Time limits of a connection, and of an answer.
 const CONNECT_TIME: Duration = Duration::from_secs(10);
 const ANSWER_TIME: Duration = Duration::from_secs(120);
@@ -47,7 +53,30 @@ pub(crate) enum ClientBody<'a> {
     Lines(&'a [u8], &'a str),
 }
 
-/// The answer to a request: its status and its JSON.
+/// A request to a path below `/v1`.
+#[derive(Clone, Copy)]
+pub(crate) struct ServiceRequest<'a> {
+    pub(crate) method: &'a str,
+    pub(crate) path: &'a str,
+    pub(crate) body: ClientBody<'a>,
+    /// The status of an answer that is no problem; 204 has no body.
+    pub(crate) success: u16,
+}
+
+impl std::fmt::Display for ServiceRequest<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "`{} {}`", self.method, one_line(self.path))
+    }
+}
+
+impl<'a> ServiceRequest<'a> {
+    /// A request to read something.
+    pub(crate) fn get(path: &'a str) -> Self {
+        Self { method: "GET", path, body: ClientBody::None, success: 200 }
+    }
+}
+
+/// The answer to a request: its status, that of success or of a problem, and its JSON.
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) body: Value,
@@ -92,35 +121,25 @@ impl ServiceClient {
         &self.address
     }
 
-    /// Sends a request to a path below `/v1`, again where that does no harm and the service was
-    /// busy or not reached. Problems of the service are errors.
-    pub(crate) fn ask(
-        &self,
-        method: &str,
-        path: &str,
-        body: ClientBody<'_>,
-    ) -> Result<Value, CommandError> {
-        let answer = self.answer(method, path, body)?;
+    /// Sends a request, again where that does no harm and the service was busy or not reached.
+    /// Problems of the service are errors.
+    pub(crate) fn ask(&self, request: ServiceRequest<'_>) -> Result<Value, CommandError> {
+        let answer = self.answer(request)?;
         if answer.status < 400 { Ok(answer.body) } else { Err(self.problem(&answer)) }
     }
 
-    /// The same with problems as answers.
-    pub(crate) fn answer(
-        &self,
-        method: &str,
-        path: &str,
-        body: ClientBody<'_>,
-    ) -> Result<Answer, CommandError> {
+    /// Like [`ask`](Self::ask), with problems as answers.
+    pub(crate) fn answer(&self, request: ServiceRequest<'_>) -> Result<Answer, CommandError> {
         let mut attempt = 1;
         loop {
-            let (pause, failure) = match self.send(method, path, body) {
+            let (pause, failure) = match self.send(request) {
                 Ok(response) => {
                     let status = response.status().as_u16();
                     let pause = retry_after(&response);
                     // A request with this key is under way where the answer to it was lost.
-                    let is_busy =
-                        status == 503 || (status == 409 && matches!(body, ClientBody::Lines(..)));
-                    let answer = self.read(response)?;
+                    let is_busy = status == 503
+                        || (status == 409 && matches!(request.body, ClientBody::Lines(..)));
+                    let answer = self.read(response, request)?;
                     if !is_busy || pause.is_none() || attempt == ATTEMPTS {
                         return Ok(answer);
                     }
@@ -138,23 +157,20 @@ impl ServiceClient {
         }
     }
 
-    /// The body of an answer, which is read as it comes.
+    /// The lines of an answer, which are read as they come.
     pub(crate) fn stream(&self, path: &str) -> Result<impl Read, CommandError> {
-        let response = self.send("GET", path, ClientBody::None);
-        let response = response.map_err(|error| self.unreachable(&error))?;
+        let request = ServiceRequest::get(path);
+        let response = self.send(request).map_err(|error| self.unreachable(&error))?;
         if response.status().as_u16() >= 400 {
-            let answer = self.read(response)?;
+            let answer = self.read(response, request)?;
             return Err(self.problem(&answer));
         }
+        self.expect(&response, request, LINES)?;
         Ok(response.into_body().into_reader())
     }
 
-    fn send(
-        &self,
-        method: &str,
-        path: &str,
-        body: ClientBody<'_>,
-    ) -> Result<Response<Body>, ureq::Error> {
+    fn send(&self, request: ServiceRequest<'_>) -> Result<Response<Body>, ureq::Error> {
+        let ServiceRequest { method, path, body, .. } = request;
         let mut request =
             ureq::http::Request::builder().method(method).uri(format!("{}{path}", self.api));
         if let Some(token) = &self.token {
@@ -163,31 +179,104 @@ impl ServiceClient {
         match body {
             ClientBody::None => self.agent.run(request.body(())?),
             ClientBody::Json(value) => {
-                let request = request.header("content-type", "application/json");
+                let request = request.header("content-type", JSON);
                 self.agent.run(request.body(value.to_string())?)
             }
             ClientBody::Lines(lines, key) => {
-                let request = request.header("content-type", "application/x-ndjson");
+                let request = request.header("content-type", LINES);
                 self.agent.run(request.header("idempotency-key", key).body(lines)?)
             }
         }
     }
 
-    fn read(&self, response: Response<Body>) -> Result<Answer, CommandError> {
+    fn read(
+        &self,
+        response: Response<Body>,
+        request: ServiceRequest<'_>,
+    ) -> Result<Answer, CommandError> {
+        self.expect(&response, request, JSON)?;
         let status = response.status().as_u16();
+        if status == NO_CONTENT {
+            return Ok(Answer { status, body: Value::Null });
+        }
         let mut bytes = Vec::new();
         let reader = response.into_body().into_reader().take(ANSWER_BYTES);
         let read = { reader }.read_to_end(&mut bytes);
         read.map_err(|error| CommandError::Data(format!("{}: {error}", self.address)))?;
-        let is_empty = bytes.is_empty();
-        let body = if is_empty { Ok(Value::Null) } else { serde_json::from_slice(&bytes) };
-        let body = body.map_err(|_| {
-            CommandError::Data(format!(
-                "{} answers {status} with something else than JSON: is it `lookalike serve`?",
-                self.address
-            ))
+        let body = serde_json::from_slice(&bytes).map_err(|_| {
+            let found = if bytes.is_empty() { "an empty body" } else { "a body that is no JSON" };
+            self.unexpected(&format!("answers {status} to {request} with {found}"))
         })?;
         Ok(Answer { status, body })
+    }
+
+    /// Refuses the answers of proxies and other programs: a status that is neither that of success
+    /// nor of a problem, and another content type. A redirect is not followed, since the other
+    /// address would get the token.
+    fn expect(
+        &self,
+        response: &Response<Body>,
+        request: ServiceRequest<'_>,
+        content_type: &str,
+    ) -> Result<(), CommandError> {
+        let status = response.status().as_u16();
+        let header =
+            |name: &str| response.headers().get(name).and_then(|value| value.to_str().ok());
+        let found = header("content-type").map(|found| found.split(';').next().unwrap_or(found));
+        let is_expected = match status {
+            NO_CONTENT if request.success == NO_CONTENT => true,
+            400.. => found == Some(PROBLEM),
+            _ => status == request.success && found == Some(content_type),
+        };
+        if is_expected {
+            return Ok(());
+        }
+        if let (300..400, Some(to)) = (status, header("location")) {
+            return Err(CommandError::Data(format!(
+                "{} redirects {request} to {} (status {status}): redirects are not followed, \
+                 because the other address would receive the token; give the address of the \
+                 service",
+                self.address,
+                one_line(to)
+            )));
+        }
+        let found = found.map_or_else(|| "no content type".into(), one_line);
+        let success = request.success;
+        let expected = match success {
+            NO_CONTENT => format!("{success}"),
+            _ => format!("{success} with {content_type}"),
+        };
+        Err(self.unexpected(&format!(
+            "answers {status} to {request} with {found}, expected {expected}"
+        )))
+    }
+
+    /// The number that an answer has under a name.
+    ///
+    /// # Errors
+    /// An answer without the number, which is that of another program.
+    pub(crate) fn number(&self, answer: &Value, name: &str) -> Result<u64, CommandError> {
+        let missing = || self.unexpected(&format!("answers without the number `{name}`"));
+        answer[name].as_u64().ok_or_else(missing)
+    }
+
+    /// The list that an answer has under a name.
+    ///
+    /// # Errors
+    /// An answer without the list, which is that of another program.
+    pub(crate) fn list<'a>(
+        &self,
+        answer: &'a Value,
+        name: &str,
+    ) -> Result<&'a [Value], CommandError> {
+        let missing = || self.unexpected(&format!("answers without the list `{name}`"));
+        answer[name].as_array().map(Vec::as_slice).ok_or_else(missing)
+    }
+
+    /// The error of an answer that is not as a service of this version makes it.
+    pub(crate) fn unexpected(&self, found: &str) -> CommandError {
+        let address = &self.address;
+        CommandError::Data(format!("{address} {found}; is it `lookalike serve` of this version?"))
     }
 
     /// The problem of an answer, with the remedy where it is the token.

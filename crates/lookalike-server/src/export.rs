@@ -14,6 +14,7 @@ use flate2::write::GzEncoder;
 use hyper::body::Frame;
 use lookalike::index::{export, export_with_originals_in, time};
 use lookalike::store::IndexError;
+use serde_json::json;
 use std::io::{self, Write};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -31,9 +32,9 @@ const ORIGINAL_FACTOR: u64 = 5;
 
 /// `GET /v1/export`
 pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> HandlerResult {
-    let parameters = QueryParameters::read(request.uri().query(), &["originals"])?;
-    let has_originals =
-        parameters.choice("originals", &[("true", true), ("false", false)], false)?;
+    let parameters = QueryParameters::read(request.uri().query(), &["count", "originals"])?;
+    let yes_or_no = |name| parameters.choice(name, &[("true", true), ("false", false)], false);
+    let (has_count, has_originals) = (yes_or_no("count")?, yes_or_no("originals")?);
     if has_originals && app.index.settings().originals.is_none() {
         let detail = "the index keeps no originals: leave out `originals`";
         return Err(Problem::new(Code::NO_ORIGINALS, detail));
@@ -52,7 +53,12 @@ pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> Handle
         } else {
             export(&app.index, now, out)?
         };
-        written.map(drop).map_err(|error| LinesError::Index(error.to_string()))
+        let documents = written.map_err(|error| LinesError::Index(error.to_string()))?;
+        if has_count {
+            // A client cannot tell an incomplete body without chunks or a length from a whole one.
+            writeln!(out, "{}", json!({ "documents": documents }))?;
+        }
+        Ok(())
     })
 }
 

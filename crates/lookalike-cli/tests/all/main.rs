@@ -35,6 +35,7 @@ mod serve_credentials;
 mod serve_indexes;
 mod serve_restart;
 mod service;
+mod service_answers;
 mod shard;
 mod shard_files;
 mod shard_guide;

@@ -33,8 +33,8 @@ pub(super) fn run(args: &ExportArgs) -> CommandResult {
     #[cfg(feature = "serve")]
     if let Some(service) = args.place.service()? {
         let has_originals = super::remote::originals(&service)?.is_some();
-        let path = if args.originals { "/export?originals=true" } else { "/export" };
-        let done = super::remote::export(&service, path, args.output.as_deref())?;
+        let path = format!("/export?count=true&originals={}", args.originals);
+        let done = super::remote::export(&service, &path, args.output.as_deref())?;
         note_left_out(args, has_originals)?;
         return Ok(done);
     }

@@ -8,16 +8,21 @@ pub(super) use upkeep::{backup, check, compact};
 
 use crate::cmd::{CommandError, CommandResult};
 use crate::exit_code::ExitCode;
-use crate::service_client::{ClientBody, ServiceClient};
+use crate::service_client::{ClientBody, ServiceClient, ServiceRequest};
 use crate::terminal;
 use lookalike::index::RemovedCounts;
 use lookalike::report::phrases::count;
 use lookalike::report::{Output, OutputFormat, Target};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use serde_json::Value;
 use std::io::{self, BufWriter, Read, Write};
 use std::path::Path;
 
-/// The lines that the service has at a path, a document each, on standard output or in a file.
+/// Longest last line of an export: the number of lines before it.
+const COUNT_BYTES: usize = 64;
+
+/// Writes the lines that the service has at a path, a document each and their number, to standard
+/// output or to a file. The file is replaced only if all lines have arrived.
 pub(super) fn export(service: &ServiceClient, path: &str, output: Option<&Path>) -> CommandResult {
     let mut lines = service.stream(path)?;
     let Some(path) = output else {
@@ -29,36 +34,67 @@ pub(super) fn export(service: &ServiceClient, path: &str, output: Option<&Path>)
     let target = Target::new(path, &[OutputFormat::Jsonl]);
     let target = target.map_err(|error| CommandError::Usage(format!("--output: {error}")))?;
     crate::termination::clean_up(std::iter::once(target.path()))?;
-    let mut written = 0;
-    Output::create(&target)?.finish(|out| {
-        written = copy(service, &mut lines, out).map_err(|error| match error {
-            CommandError::Print(error) => error,
-            other => io::Error::other(other.to_string()),
+    let (mut written, mut early_end) = (0, None);
+    let finished = Output::create(&target)?.finish(|out| {
+        written = copy(service, &mut lines, out).or_else(|error| match error {
+            CommandError::Print(error) => Err(error),
+            error => {
+                early_end = Some(error);
+                Err(io::Error::from(io::ErrorKind::UnexpectedEof))
+            }
         })?;
         Ok(())
-    })?;
+    });
+    if let Some(error) = early_end {
+        return Err(error);
+    }
+    finished?;
     let written = count(written, "document");
     terminal::stderr().message(&format!("{}: {written}", path.display()))?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Copies lines, and counts them.
+/// Copies all lines but the last one, which has their number, and returns this number.
+///
+/// # Errors
+/// An answer that ends early: without the number, or with another one.
 fn copy(
     service: &ServiceClient,
     lines: &mut impl Read,
     out: &mut dyn Write,
 ) -> Result<u64, CommandError> {
-    let (mut piece, mut count) = (vec![0; 64 << 10], 0);
+    let cut_off = |why: &str| {
+        let address = service.address();
+        CommandError::Data(format!(
+            "{address}: the export came to an early end: {why}; run it again"
+        ))
+    };
+    let (mut piece, mut held, mut count) = (vec![0; 64 << 10], Vec::new(), 0);
+    let mut write = |bytes: &[u8]| {
+        count += bytes.iter().map(|byte| u64::from(*byte == b'\n')).sum::<u64>();
+        out.write_all(bytes)
+    };
+    // The end is held back, since only the end of the answer shows which line is the last one.
     loop {
-        let read = lines.read(&mut piece).map_err(|error| {
-            let address = service.address();
-            CommandError::Data(format!("{address}: the export came to an early end: {error}"))
-        })?;
+        let read = lines.read(&mut piece).map_err(|error| cut_off(&error.to_string()))?;
         if read == 0 {
-            return Ok(count);
+            break;
         }
-        count += piece[..read].iter().map(|byte| u64::from(*byte == b'\n')).sum::<u64>();
-        out.write_all(&piece[..read])?;
+        held.extend_from_slice(&piece[..read]);
+        let before = held.len().saturating_sub(COUNT_BYTES);
+        write(&held[..before])?;
+        held.drain(..before);
+    }
+    let Some(held) = held.strip_suffix(b"\n") else {
+        return Err(cut_off("the last line is incomplete"));
+    };
+    let start = held.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+    write(&held[..start])?;
+    let last: Option<Value> = serde_json::from_slice(&held[start..]).ok();
+    match last.and_then(|last| last["documents"].as_u64()) {
+        Some(documents) if documents == count => Ok(count),
+        Some(documents) => Err(cut_off(&format!("{count} of {documents} documents arrived"))),
+        None => Err(cut_off("the number of documents is missing in the last line")),
     }
 }
 
@@ -70,7 +106,8 @@ pub(super) fn remove<'a>(
     let mut counts = RemovedCounts { removed: 0, absent: Vec::new() };
     for id in ids {
         let path = format!("/documents/{}", encoded(id));
-        let answer = service.answer("DELETE", &path, ClientBody::None)?;
+        let (method, body) = ("DELETE", ClientBody::None);
+        let answer = service.answer(ServiceRequest { method, path: &path, body, success: 204 })?;
         match (answer.status, answer.body["code"].as_str()) {
             (200..300, _) => counts.removed += 1,
             (404, Some("unknown-document")) => counts.absent.push(id.to_owned()),

@@ -132,6 +132,17 @@ fn an_export_is_imported_as_it_was() {
 }
 
 #[test]
+fn counted_exports_end_with_count() {
+    let served = Served::start();
+    let lines = b"{\"id\":\"a\",\"text\":\"x\"}\n{\"id\":\"b\",\"text\":\"y\"}\n";
+    served.client.lines("/v1/documents", lines).ok(200);
+    let plain = served.client.get("/v1/export").joined();
+    let counted = served.client.get("/v1/export?count=true").joined();
+    assert_eq!(counted, [&plain[..], b"{\"documents\":2}\n"].concat());
+    served.client.get("/v1/export?count=yes").problem(400, "bad-parameter");
+}
+
+#[test]
 fn an_export_that_fails_has_no_end() {
     let served = Served::start();
     served.gate.set_down(true);

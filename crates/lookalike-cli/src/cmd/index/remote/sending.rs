@@ -1,7 +1,7 @@
 //! Documents to a service: read as for an index, sent as lines, some hundred at a time.
 
 use crate::cmd::CommandError;
-use crate::service_client::{Answer, ClientBody, ServiceClient};
+use crate::service_client::{Answer, ClientBody, ServiceClient, ServiceRequest};
 use lookalike::index::{
     AddCounts, AddOptions, Existing, IncomingDocument, InterruptedAdd, read_documents, time,
 };
@@ -56,12 +56,14 @@ pub(in super::super) fn add(
 pub(in super::super) fn originals(
     service: &ServiceClient,
 ) -> Result<Option<OriginalSettings>, CommandError> {
-    let answer = service.answer("GET", "/settings", ClientBody::None)?;
-    if answer.status >= 400 {
-        return Err(service.problem(&answer));
+    let settings = service.ask(ServiceRequest::get("/settings"))?;
+    if settings["store"] != "originals" {
+        // Every index has settings of the signatures.
+        service.number(&settings, "num_hashes")?;
+        return Ok(None);
     }
-    let max_bytes = answer.body["originals"]["max_bytes"].as_u64();
-    Ok(max_bytes.map(|max_bytes| OriginalSettings { max_bytes }))
+    let max_bytes = service.number(&settings["originals"], "max_bytes")?;
+    Ok(Some(OriginalSettings { max_bytes }))
 }
 
 /// Where a line was read: file, line there, id.
@@ -123,7 +125,9 @@ impl<'a> OutgoingLines<'a> {
         let on_error = if skips { "skip" } else { "stop" };
         let path = format!("/documents?form=export&mode={mode}&on_error={on_error}");
         let key = random_token()?;
-        let answer = service.answer("POST", &path, ClientBody::Lines(&lines, &key))?;
+        let body = ClientBody::Lines(&lines, &key);
+        let answer =
+            service.answer(ServiceRequest { method: "POST", path: &path, body, success: 200 })?;
         if answer.status >= 400 {
             self.counts.added += answer.body["stored"].as_u64().unwrap_or_default();
             return Err(problem(service, &places, &answer));
@@ -133,11 +137,21 @@ impl<'a> OutgoingLines<'a> {
 
     /// Counts the documents of an answer.
     fn count(&mut self, answer: &Value, places: &[LinePlace]) -> Result<(), CommandError> {
-        let number = |name: &str| answer[name].as_u64().unwrap_or_default();
-        self.counts.added += number("added");
-        self.counts.replaced += number("replaced");
-        let options = self.adding.options;
-        for line in answer["skipped"].as_array().map(Vec::as_slice).unwrap_or_default() {
+        let (service, options) = (self.adding.service, self.adding.options);
+        let number = |name| service.number(answer, name);
+        let (added, replaced) = (number("added")?, number("replaced")?);
+        let skipped = service.list(answer, "skipped")?;
+        let (sent, counted) = (places.len() as u64, [added, replaced, skipped.len() as u64]);
+        if counted.iter().copied().fold(0, u64::saturating_add) != sent {
+            let [added, replaced, skipped] = counted;
+            return Err(service.unexpected(&format!(
+                "answers that it added {added}, replaced {replaced} and skipped {skipped} of {sent} \
+                 documents"
+            )));
+        }
+        self.counts.added += added;
+        self.counts.replaced += replaced;
+        for line in skipped {
             let (source, at, id) = place_of(line, places).cloned().unwrap_or_default();
             if line["code"] == "id-taken" && options.existing == Existing::Keep {
                 self.counts.existing += 1;

@@ -2,7 +2,7 @@
 
 use crate::cmd::{CommandError, CommandResult};
 use crate::exit_code::ExitCode;
-use crate::service_client::{ClientBody, ServiceClient};
+use crate::service_client::{ClientBody, ServiceClient, ServiceRequest};
 use crate::terminal;
 use lookalike::report::phrases::{count, one_line};
 use serde_json::{Value, json};
@@ -15,25 +15,27 @@ const LAST: Duration = Duration::from_secs(1);
 
 /// Starts a job and waits for its end.
 fn run(service: &ServiceClient, job: &Value) -> Result<Value, CommandError> {
-    let started = service.ask("POST", "/upkeep", ClientBody::Json(job))?;
-    let number = &started["number"];
+    let body = ClientBody::Json(job);
+    let request = ServiceRequest { method: "POST", path: "/upkeep", body, success: 202 };
+    let number = service.number(&service.ask(request)?, "number")?;
     let mut pause = FIRST;
     loop {
-        let all = service.ask("GET", "/upkeep", ClientBody::None)?;
-        let jobs = all["jobs"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let all = service.ask(ServiceRequest::get("/upkeep"))?;
+        let jobs = service.list(&all, "jobs")?;
         let lost = || {
             let address = service.address();
             CommandError::Data(format!("{address}: the job is not known: was it started again?"))
         };
-        let job = jobs.iter().find(|job| job["number"] == *number).ok_or_else(lost)?;
+        let job = jobs.iter().find(|job| job["number"] == number).ok_or_else(lost)?;
         match job["state"].as_str() {
             Some("running") => std::thread::sleep(pause),
             Some("done") => return Ok(job.clone()),
-            _ => {
+            Some("failed") => {
                 let detail = job["detail"].as_str().unwrap_or("it gives no reason");
                 let message = format!("{}: {}", service.address(), one_line(detail));
                 return Err(CommandError::Data(message));
             }
+            _ => return Err(service.unexpected("answers without the `state` of the job")),
         }
         pause = (pause * 2).min(LAST);
     }
@@ -42,15 +44,17 @@ fn run(service: &ServiceClient, job: &Value) -> Result<Value, CommandError> {
 /// Compacts the index of a service.
 pub(in super::super) fn compact(service: &ServiceClient, is_json: bool) -> CommandResult {
     let done = run(service, &json!({ "job": "compact" }))?;
-    let (before, after) = (&done["bytes_before"], &done["bytes_after"]);
+    let number = |name| service.number(&done, name);
+    let (documents, before, after) =
+        (number("documents")?, number("bytes_before")?, number("bytes_after")?);
     if is_json {
         let value = json!({
-            "index": service.address(), "documents": done["documents"],
+            "index": service.address(), "documents": documents,
             "bytes_before": before, "bytes": after,
         });
         writeln!(terminal::stdout().json(), "{value}")?;
     } else {
-        let documents = count(done["documents"].as_u64().unwrap_or_default(), "document");
+        let documents = count(documents, "document");
         let message = format!("{}: {documents}, {after} of {before} bytes", service.address());
         terminal::stderr().message(&message)?;
     }
@@ -65,8 +69,8 @@ pub(in super::super) fn check(
 ) -> CommandResult {
     let job = if repair { "repair" } else { "check" };
     let done = run(service, &json!({ "job": job }))?;
-    let problems = done["problems"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let total = done["problems_total"].as_u64().unwrap_or_default();
+    let problems = service.list(&done, "problems")?;
+    let total = service.number(&done, "problems_total")?;
     if is_json {
         let value = json!({
             "index": service.address(), "problems": problems, "problems_total": total,
