@@ -183,12 +183,12 @@ pub fn main(
 }
 
 /// Reads a command line.
-fn parse<A>(arguments: impl IntoIterator<Item = A>) -> Result<Cli, clap::Error>
+fn parse<A>(arguments: &[A]) -> Result<Cli, clap::Error>
 where
-    A: Into<OsString> + Clone,
+    for<'a> &'a A: Into<OsString>,
 {
     let mut definition = DEFINITION.lock();
-    let mut matches = definition.try_get_matches_from_mut(arguments)?;
+    let mut matches = usage::matches(&mut definition, arguments)?;
     Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut definition))
 }
 

@@ -59,7 +59,7 @@ pub(crate) struct ServiceRequest<'a> {
     pub(crate) method: &'a str,
     pub(crate) path: &'a str,
     pub(crate) body: ClientBody<'a>,
-    /// The status of an answer that is no problem; 204 has no body.
+    /// The status of a successful answer; 204 has no body.
     pub(crate) success: u16,
 }
 
@@ -76,7 +76,7 @@ impl<'a> ServiceRequest<'a> {
     }
 }
 
-/// The answer to a request: its status, that of success or of a problem, and its JSON.
+/// The answer to a request: its JSON, and its status, of success or of a problem.
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) body: Value,
@@ -204,14 +204,14 @@ impl ServiceClient {
         let read = { reader }.read_to_end(&mut bytes);
         read.map_err(|error| CommandError::Data(format!("{}: {error}", self.address)))?;
         let body = serde_json::from_slice(&bytes).map_err(|_| {
-            let found = if bytes.is_empty() { "an empty body" } else { "a body that is no JSON" };
+            let found = if bytes.is_empty() { "an empty body" } else { "a body other than JSON" };
             self.unexpected(&format!("answers {status} to {request} with {found}"))
         })?;
         Ok(Answer { status, body })
     }
 
-    /// Refuses the answers of proxies and other programs: a status that is neither that of success
-    /// nor of a problem, and another content type. A redirect is not followed, since the other
+    /// Refuses the answers of proxies and other programs: unexpected statuses and content types. A
+    /// redirect is not followed, since the other
     /// address would get the token.
     fn expect(
         &self,
@@ -234,7 +234,7 @@ impl ServiceClient {
         if let (300..400, Some(to)) = (status, header("location")) {
             return Err(CommandError::Data(format!(
                 "{} redirects {request} to {} (status {status}): redirects are not followed, \
-                 because the other address would receive the token; give the address of the \
+                 because the other address would receive the token; name the address of the \
                  service",
                 self.address,
                 one_line(to)
@@ -254,7 +254,7 @@ impl ServiceClient {
     /// The number that an answer has under a name.
     ///
     /// # Errors
-    /// An answer without the number, which is that of another program.
+    /// An answer without the number: another program made it.
     pub(crate) fn number(&self, answer: &Value, name: &str) -> Result<u64, CommandError> {
         let missing = || self.unexpected(&format!("answers without the number `{name}`"));
         answer[name].as_u64().ok_or_else(missing)
@@ -263,7 +263,7 @@ impl ServiceClient {
     /// The list that an answer has under a name.
     ///
     /// # Errors
-    /// An answer without the list, which is that of another program.
+    /// An answer without the list: another program made it.
     pub(crate) fn list<'a>(
         &self,
         answer: &'a Value,

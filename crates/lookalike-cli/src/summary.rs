@@ -229,7 +229,7 @@ pub(crate) fn write_as_text(out: &mut impl Write, files: &[SkippedItem]) -> io::
         "warning: {} {are} read as one text{each}, not as records; {}: {}",
         count(number, "table"),
         one_line(&first.source),
-        first.reason
+        one_line(&first.reason.spelled(option_name))
     )
 }
 

@@ -3,8 +3,10 @@
 use crate::Cli;
 use crate::terminal::{self, ColorWhen, TerminalStream, trusted};
 use crate::text_width::visible;
+use clap::builder::StyledStr;
 use clap::builder::styling::Styles;
-use clap::{CommandFactory, FromArgMatches, ValueEnum};
+use clap::error::{ContextKind, ContextValue};
+use clap::{ArgMatches, Command, CommandFactory, FromArgMatches, ValueEnum};
 use std::ffi::OsString;
 use std::io::{self, Write};
 
@@ -31,7 +33,8 @@ fn write<W: Write>(
         if out.has_colors() { trusted(&text.ansi().to_string()) } else { text.to_string() }
     } else if out.is_terminal() {
         let escaped = arguments.iter().map(|text| visible(&text.to_string_lossy()).into_owned());
-        match parse(escaped, Styles::styled()) {
+        let escaped: Vec<String> = escaped.collect();
+        match parse(&escaped, Styles::styled()) {
             Some(error) => trusted(&error.render().ansi().to_string()),
             None => error.render().to_string(),
         }
@@ -48,14 +51,65 @@ fn write<W: Write>(
 }
 
 /// The error of arguments, if they have one.
-fn parse<A>(arguments: impl IntoIterator<Item = A>, styles: Styles) -> Option<clap::Error>
+fn parse<A>(arguments: &[A], styles: Styles) -> Option<clap::Error>
 where
-    A: Into<OsString> + Clone,
+    for<'a> &'a A: Into<OsString>,
 {
     let mut command = Cli::command().styles(styles);
-    let matches = command.try_get_matches_from_mut(arguments);
+    let matches = matches(&mut command, arguments);
     let cli = matches.and_then(|mut matches| Cli::from_arg_matches_mut(&mut matches));
     cli.err().map(|error| error.format(&mut command))
+}
+
+/// Parses arguments. An error of an unknown option suggests no option with another name: clap
+/// measures letters in common, and suggests `--mail-signatures` for `--limit`.
+pub(crate) fn matches<A>(command: &mut Command, arguments: &[A]) -> Result<ArgMatches, clap::Error>
+where
+    for<'a> &'a A: Into<OsString>,
+{
+    let words = || arguments.iter().map(Into::<OsString>::into);
+    command.try_get_matches_from_mut(words()).map_err(|mut error| {
+        let text = |kind| match error.get(kind) {
+            Some(ContextValue::String(text)) => Some(text.trim_start_matches('-')),
+            _ => None,
+        };
+        let names = (text(ContextKind::InvalidArg), text(ContextKind::SuggestedArg));
+        let (Some(typed), Some(suggested)) = names else { return error };
+        if suggested.starts_with(typed) || 3 * distance(typed, suggested) <= suggested.len() {
+            return error;
+        }
+        error.remove(ContextKind::SuggestedArg);
+        // The usage also names the suggestion.
+        let usage = usage_of(command, &words().skip(1).collect::<Vec<_>>());
+        error.insert(ContextKind::Usage, ContextValue::StyledStr(usage));
+        error
+    })
+}
+
+/// The usage of the subcommand that arguments name.
+fn usage_of(command: &mut Command, arguments: &[OsString]) -> StyledStr {
+    let is_inner = |argument: &&OsString| command.find_subcommand(argument).is_some();
+    let Some(at) = arguments.iter().position(|argument| is_inner(&argument)) else {
+        return command.render_usage();
+    };
+    match command.find_subcommand_mut(&arguments[at]) {
+        Some(inner) => usage_of(inner, &arguments[at + 1..]),
+        None => StyledStr::new(),
+    }
+}
+
+/// Characters to insert, remove or replace to make one name of another.
+fn distance(from: &str, to: &str) -> usize {
+    let mut row: Vec<usize> = (0..=to.len()).collect();
+    for (i, a) in from.bytes().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+        for (j, b) in to.bytes().enumerate() {
+            let replaced = diagonal + usize::from(a != b);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[to.len()]
 }
 
 /// The value of `--color` among arguments that clap refuses.

@@ -81,8 +81,6 @@ fn names_in_results_are_shown_with_escapes() {
         (&["index", "check", "i\u{1b}[31mred"], "i\\u{1b}[31mred"),
         (&["index", "export", "i\u{1b}[31mred"], "\\u009b2Jc1"),
         (&["index", "groups", "i\u{1b}[31mred"], "\\u{1b}[31mred"),
-        (&["index", "remove", "i\u{1b}[31mred", "no\u{9b}ne\u{202e}"], "no\\u{9b}ne"),
-        (&["index", "remove", "i\u{1b}[31mred", "no\u{9b}ne", "--json"], "no\\u009bne"),
         (&["query", "i\u{1b}[31mred", "d.jsonl", "--text"], "\\u{9b}2Jc1"),
         (&["query", "i\u{1b}[31mred", "d.jsonl", "--json"], "\\u009b2Jc1"),
         (&["index", "backup", "i\u{1b}[31mred", "copy\u{9b}"], "copy\\u{9b}"),
@@ -91,6 +89,11 @@ fn names_in_results_are_shown_with_escapes() {
         let (code, text) = shown(&place, args);
         assert_eq!(code, Some(0), "{args:?}: {text}");
         assert!(text.contains(part), "{args:?}: {text}");
+    }
+    let remove = ["index", "remove", "i\u{1b}[31mred", "no\u{9b}ne\u{202e}"];
+    for (more, part) in [(&[][..], "no\\u{9b}ne"), (&["--json"], "no\\u009bne")] {
+        let (code, text) = shown(&place, &[&remove[..], more].concat());
+        assert!(code == Some(1) && text.contains(part), "{text}");
     }
 }
 

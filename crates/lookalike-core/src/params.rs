@@ -117,13 +117,14 @@ impl Params {
         if !(threshold > 0.0 && threshold <= 1.0) {
             return Err(ParamsError::Threshold { got: threshold });
         }
-        if !(recall > 0.0 && recall < 1.0) {
-            return Err(ParamsError::Recall { got: recall });
-        }
         if let Some(got) = num_hashes.filter(|n| !(1..=MAX_NUM_HASHES).contains(n)) {
             return Err(ParamsError::NumHashes { got });
         }
         let exact = builder.exact || measure == Measure::Containment;
+        // An exact run finds all pairs.
+        if !(recall > 0.0 && recall < 1.0 || exact && recall == 1.0) {
+            return Err(ParamsError::Recall { got: recall });
+        }
         if exact {
             refuse_banding(builder)?;
         }

@@ -333,11 +333,21 @@ impl Opener<'_> {
                 walked.skipped.iter().filter(|skipped| skipped.reason == *reason).count()
             };
             let (hidden, ignored) = (count(&SkipReason::Hidden), count(&SkipReason::Ignored));
+            let filters: [&[String]; 3] =
+                [&self.options.include, &self.options.exclude, &self.options.types];
+            let filtered = if filters.iter().all(|filter| filter.is_empty()) {
+                0
+            } else {
+                let (include, exclude, types) = Default::default();
+                let options = ReadOptions { include, exclude, types, ..self.options.clone() };
+                walk::walk(folder, &options)?.files.len()
+            };
             return Err(ReadError::NoFiles {
                 path: shown.to_owned(),
                 hidden,
                 ignored,
                 other: walked.skipped.len() - hidden - ignored,
+                filtered,
             });
         }
         self.opened.listed.extend(walked.skipped);

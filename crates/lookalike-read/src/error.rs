@@ -44,6 +44,8 @@ pub enum ReadError {
         ignored: usize,
         /// Links, pipes and unreadable folders.
         other: usize,
+        /// Files left out by [`ReadOptions::include`](crate::ReadOptions::include) and the like.
+        filtered: usize,
     },
     /// A file cannot be opened, or its bytes cannot be read or decompressed.
     Io {
@@ -157,8 +159,8 @@ impl NamesParameters for ReadError {
             Self::Missing { path } => {
                 write!(f, "{path}: no such file or folder; check the name, or use - for stdin")
             }
-            Self::NoFiles { path, hidden, ignored, other } => {
-                fmt_no_files(f, name, path, [*hidden, *ignored, *other])
+            Self::NoFiles { path, hidden, ignored, other, filtered } => {
+                fmt_no_files(f, name, path, [*hidden, *ignored, *other, *filtered])
             }
             Self::Io { source_name, error } => {
                 write!(f, "{source_name}: cannot be read: {error}; {UNREADABLE}")
@@ -278,16 +280,28 @@ fn fmt_no_files(
     f: &mut fmt::Formatter<'_>,
     name: ParameterSpelling,
     path: &str,
-    [hidden, ignored, other]: [usize; 3],
+    left_out: [usize; 4],
 ) -> fmt::Result {
-    write!(
-        f,
-        "{path}: no file to read in this folder ({hidden} hidden, {ignored} ignored, {other} \
-         links, pipes or unreadable); {}, {} and {} read what is left out",
-        name(Parameter::Hidden),
-        name(Parameter::NoIgnore),
-        name(Parameter::Follow)
-    )
+    write!(f, "{path}: no file to read in this folder")?;
+    let [include, exclude, kind] = [Parameter::Include, Parameter::Exclude, Parameter::Type];
+    let causes = [
+        ("hidden", format!("{} reads them", name(Parameter::Hidden))),
+        ("ignored", format!("{} reads them", name(Parameter::NoIgnore))),
+        ("links, pipes or unreadable", format!("{} follows links", name(Parameter::Follow))),
+        (
+            "left out by patterns",
+            format!("change {}, {} or {}", name(include), name(exclude), name(kind)),
+        ),
+    ];
+    let mut is_empty = true;
+    for (number, (cause, remedy)) in left_out.iter().zip(causes).filter(|(n, _)| **n > 0) {
+        write!(f, "{} {number} {cause} ({remedy})", if is_empty { ":" } else { "," })?;
+        is_empty = false;
+    }
+    if is_empty {
+        f.write_str("; name a folder with documents")?;
+    }
+    Ok(())
 }
 
 fn fmt_not_again(

@@ -26,6 +26,7 @@ mod index;
 mod originals;
 mod passages;
 mod reference_index;
+mod remedies;
 mod report;
 mod resume;
 mod resume_passages;

@@ -108,8 +108,10 @@ fn a_service_stores_what_the_index_would() {
     }
     let (remote, local) = both(&["remove", "d1", "d2", "gone", "a/b"]);
     for run in [remote, local] {
-        assert!(run.err.contains("2 documents removed\nnot there: gone, a/b"), "{}", run.err);
-        run.ok();
+        assert_eq!(run.code, Some(1), "{run:?}");
+        let expected = "no document has these ids: gone, a/b";
+        assert!(run.err.contains("2 documents removed\nerror: "), "{}", run.err);
+        assert!(run.err.contains(expected), "{}", run.err);
     }
     let (remote, local) = both(&["export"]);
     let (remote, local) = (without_times(&remote.ok()), without_times(&local.ok()));

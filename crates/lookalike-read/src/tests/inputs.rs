@@ -105,7 +105,12 @@ fn what_rules_leave_out_is_listed() {
     assert_eq!(drain(&collection).unwrap().documents.len(), 5);
     fs::remove_file(folder.path().join("keep.txt")).unwrap();
     let error = open(folder.path(), &ReadOptions::default()).map(|_| ()).unwrap_err().to_string();
-    assert!(error.contains("no file to read in this folder (3 hidden, 3 ignored, 0"), "{error}");
+    assert!(
+        error.contains(
+            "no file to read in this folder: 3 hidden (hidden reads them), 3 ignored (no"
+        ),
+        "{error}"
+    );
     assert!(error.contains("no_ignore"), "{error}");
 }
 
@@ -181,7 +186,7 @@ fn missing_inputs() {
     let error = message(open(&folder.path().join("none"), &ReadOptions::default()));
     assert!(error.contains("none: no such file or folder"), "{error}");
     let error = message(open(folder.path(), &ReadOptions::default()));
-    assert!(error.contains("no file to read in this folder (0 hidden"), "{error}");
+    assert!(error.contains("no file to read in this folder; name a folder"), "{error}");
     assert!(message(Collection::open(&[], &ReadOptions::default())).contains("no input"));
 }
 

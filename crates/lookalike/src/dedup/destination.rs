@@ -65,6 +65,10 @@ pub(super) enum ListFormat {
     Jsonl,
 }
 
+/// How to write documents that one file cannot hold.
+pub(super) const FOLDER_REMEDY: &str =
+    "write a folder with a file for each: an output such as survivors/";
+
 /// Where survivors are written, and as what. Nothing is touched yet.
 #[derive(Debug, Clone)]
 pub struct Destination {
@@ -195,17 +199,22 @@ fn shape(
         return Err(SurvivorsProblem::OneText { source_name: stream.name.clone() });
     }
     let folder = out.is_some_and(|out| out.is_dir() || ends_in_separator(out));
+    let has_formats = |first: &DocumentOrigin| inputs.clone().any(|o| o.format != first.format);
     let shape = match (files, records) {
         _ if folder => Shape::Folder,
+        (true, Some(_)) if out.is_some_and(names_new_folder) => Shape::Folder,
         (true, Some(records)) => {
             let problem = format!(
                 "{} has records and other inputs are text files, which one file cannot hold; \
-                 end the name with {MAIN_SEPARATOR} to have a folder",
+                 {FOLDER_REMEDY}",
                 records.name
             );
             return Err(problem.into());
         }
         (true, None) => out.map_or(Ok(Shape::List(ListFormat::Paths)), list_or_folder)?,
+        (false, Some(first)) if out.is_some_and(names_new_folder) && has_formats(first) => {
+            Shape::Folder
+        }
         (false, _) => Shape::Records(one_format(out, origins)?),
     };
     if annotate.is_none() {
@@ -267,22 +276,30 @@ fn takes_cuts(
 /// What a name says when all inputs are text files.
 fn list_or_folder(out: &Path) -> Result<Shape, String> {
     let name = lower_name(out);
-    let (compressed, stem) = strip_compression(&name);
+    let (_, stem) = strip_compression(&name);
     let list = match stem.rsplit_once('.').map(|(_, end)| end) {
         Some("txt") => Some(ListFormat::Paths),
         Some("csv") => Some(ListFormat::Csv),
         Some("jsonl") => Some(ListFormat::Jsonl),
         _ => None,
     };
-    let known = Format::of_name(stem).is_some();
     match list {
         Some(list) => Ok(Shape::List(list)),
-        None if out.exists() || compressed || known => Err(format!(
+        None if names_new_folder(out) => Ok(Shape::Folder),
+        None => Err(format!(
             "the inputs are text files: end the name in .txt, .csv or .jsonl (.gz or .zst may \
              follow) for a list of those that stay, or in {MAIN_SEPARATOR} for a folder of copies"
         )),
-        None => Ok(Shape::Folder),
     }
+}
+
+/// Whether a name without a separator at its end names a folder to create: a new name, without the
+/// extension of a format or of a list.
+fn names_new_folder(out: &Path) -> bool {
+    let name = lower_name(out);
+    let (is_compressed, stem) = strip_compression(&name);
+    let is_list = [".txt", ".csv", ".jsonl"].iter().any(|end| stem.ends_with(end));
+    !(out.exists() || is_compressed || is_list || Format::of_name(stem).is_some())
 }
 
 /// The format all sources have, which the name must not contradict.
@@ -291,8 +308,7 @@ fn one_format(out: Option<&Path>, origins: &[DocumentOrigin]) -> Result<Format, 
     let Some(first) = inputs.next() else { return Ok(Format::Jsonl) };
     if let Some(other) = inputs.find(|origin| origin.format != first.format) {
         return Err(format!(
-            "{} is {}, {} is {}: one file cannot hold both; end the name with {MAIN_SEPARATOR} \
-             to have a folder with a file for each",
+            "{} is {}, {} is {}: one file cannot hold both; {FOLDER_REMEDY}",
             first.name, first.format, other.name, other.format
         ));
     }

@@ -110,8 +110,8 @@ impl NamesParameters for SurvivorsProblem {
             ),
             Self::AnnotatedPaths => write!(
                 f,
-                "a list of paths has no place for an annotation; end the name in .csv or .jsonl, \
-                 or leave out {}",
+                "a list of paths has no place for an annotation; write a list that ends in .csv \
+                 or .jsonl, or leave out {}",
                 annotate()
             ),
             Self::Other(problem) => f.write_str(problem),

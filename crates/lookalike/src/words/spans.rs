@@ -115,9 +115,8 @@ pub(super) fn normal_form(text: &str, normalization: Normalization) -> Option<St
 
 /// The words of `normal`, each as bytes of `text`, whose normal form it is.
 ///
-/// The text is divided into pieces whose normal forms, one behind the other, are `normal`: at ASCII
-/// characters, which no normal form joins with what is before them; there may be a blank between
-/// the forms. Within a piece a word is the whole of it.
+/// The text is divided into pieces whose joined normal forms are `normal`. A word within a piece is
+/// the whole piece.
 fn aligned(
     text: &str,
     normal: &str,
@@ -125,24 +124,8 @@ fn aligned(
     normalization: Normalization,
 ) -> Option<Vec<Range<usize>>> {
     let mut words = TextNormalizer::default();
-    // (byte of `normal`, byte of `text`) at which pieces begin.
-    let mut begins = vec![(0, 0)];
-    let (mut at, mut start) = (0, 0);
-    let ends = text.char_indices().filter(|(_, c)| c.is_ascii()).map(|(at, _)| at);
-    for end in ends.chain([text.len()]).filter(|end| *end > 0) {
-        let piece = words.of(&text[start..end], normalization);
-        let rest = &normal[at..];
-        if !rest.starts_with(piece) {
-            // A form puts a blank between a syllable and what is next to it.
-            at += rest.strip_prefix(' ').filter(|rest| rest.starts_with(piece)).map(|_| 1)?;
-            begins.last_mut()?.0 = at;
-        }
-        (at, start) = (at + piece.len(), end);
-        begins.push((at, start));
-    }
-    if at != normal.len() {
-        return None;
-    }
+    let begins = piece_begins(text, normal, normalization, begins_piece)
+        .or_else(|| piece_begins(text, normal, normalization, |c| c.is_ascii()))?;
     let place = |word: Range<usize>| {
         let first = begins.partition_point(|begin| begin.0 <= word.start) - 1;
         let last = begins.partition_point(|begin| begin.0 < word.end);
@@ -167,6 +150,42 @@ fn aligned(
         places[later - 1].start = places[later - 1].start.min(places[later].start);
     }
     Some(places)
+}
+
+/// Whether normal forms leave a character apart from those before it: ASCII, the characters of
+/// scripts that are written without spaces, their punctuation, and syllables of Hangul.
+fn begins_piece(c: char) -> bool {
+    c.is_ascii()
+        || matches!(c,
+            '\u{2010}'..='\u{2027}' | '\u{3000}'..='\u{3029}' | '\u{3041}'..='\u{3096}'
+            | '\u{30a1}'..='\u{30fc}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}'
+            | '\u{ac00}'..='\u{d7a3}' | '\u{ff01}'..='\u{ff9d}' | '\u{20000}'..='\u{3fffd}')
+}
+
+/// The bytes of `normal` and of `text` at which pieces begin, the end as the last of them; there
+/// may be a blank between the normal forms of pieces. `None` where these are not `normal`.
+fn piece_begins(
+    text: &str,
+    normal: &str,
+    normalization: Normalization,
+    begins_piece: impl Fn(char) -> bool,
+) -> Option<Vec<(usize, usize)>> {
+    let mut words = TextNormalizer::default();
+    let mut begins = vec![(0, 0)];
+    let (mut at, mut start) = (0, 0);
+    let ends = text.char_indices().filter(|(_, c)| begins_piece(*c)).map(|(at, _)| at);
+    for end in ends.chain([text.len()]).filter(|end| *end > 0) {
+        let piece = words.of(&text[start..end], normalization);
+        let rest = &normal[at..];
+        if !rest.starts_with(piece) {
+            // A form puts blanks around a syllable.
+            at += rest.strip_prefix(' ').filter(|rest| rest.starts_with(piece)).map(|_| 1)?;
+            begins.last_mut()?.0 = at;
+        }
+        (at, start) = (at + piece.len(), end);
+        begins.push((at, start));
+    }
+    (at == normal.len()).then_some(begins)
 }
 
 /// A range of a text without the characters at its edges that are no part of a word; all of it
@@ -209,10 +228,11 @@ mod tests {
             assert_eq!(written(text, form), ["e\u{301}te\u{301}", "ﬁne", "Ｗｉｄｅ"], "{form}");
         }
         let korean = "3월은 한국(Korea)어";
-        let words = ["3월은", "3월은", "3월은", "한국", "한국", "Korea", "어"];
+        let words = ["3", "월", "은", "한", "국", "Korea", "어"];
         assert_eq!(written(korean, NormalForm::Fold), words);
         // A mark that is in no word, and keeps the accent of the letter before it.
         assert_eq!(written("é\u{3099} é", NormalForm::Unaccent), ["é\u{3099}", "é\u{3099}", "é"]);
+        assert_eq!(written("ｱ漢ｶﾞ。Ｗ字", NormalForm::Nfkc), ["ｱ", "漢", "ｶﾞ", "Ｗ", "字"]);
         // A separator as it is written, letters in the normal form.
         assert_eq!(written("5㎏, ㎏", NormalForm::Nfkc), ["5㎏", "㎏"]);
     }

@@ -398,7 +398,7 @@ fn what_a_name_cannot_hold_is_refused_with_what_it_could_be() {
     assert!(refused(&[&jsonl], "b.csv", None).contains("is jsonl; name the output accordingly"));
     assert!(refused(&[&jsonl, &text], "b.jsonl", None).contains("to have a folder"));
     assert!(refused(&[&text], "b.parquet", None).contains("end the name in .txt, .csv or .jsonl"));
-    assert!(refused(&[&text], "b.txt", Some("x")).contains("end the name in .csv or .jsonl"));
+    assert!(refused(&[&text], "b.txt", Some("x")).contains("a list that ends in .csv or .jsonl"));
     assert!(refused(&[&text], "b/", Some("x")).contains("text files have no place"));
     assert_eq!(Format::Lines.to_string(), "lines");
     let kept = dedup(&[lines], &place.path("b.train"), &options, None, &|n| n == 1).unwrap();

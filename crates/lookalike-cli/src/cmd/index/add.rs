@@ -36,7 +36,7 @@ use std::time::{Duration, Instant};
 #[command(next_help_heading = "Stored documents")]
 #[expect(clippy::struct_excessive_bools, reason = "options that go with each other")]
 pub(super) struct HowArgs {
-    /// A field or column to keep as metadata; may be given again (a comma in its name is `\\,`).
+    /// A field or column to keep as metadata; may be given again (a comma in its name is `\,`).
     /// The file, and what mail, pages and office files say about themselves, are kept anyway
     #[arg(long, value_name = "FIELD", value_parser = field)]
     pub(super) metadata: Vec<String>,
@@ -157,6 +157,7 @@ pub(super) fn collection(
     how: &HowArgs,
     place: &PlaceArgs,
 ) -> Result<Collection, CommandError> {
+    place.refuse_as_input(inputs)?;
     let options = ReadOptions {
         fields: how.metadata.clone(),
         // The index brings texts to its normalization itself.

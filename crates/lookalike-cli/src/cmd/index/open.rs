@@ -58,6 +58,24 @@ impl PlaceArgs {
         is_service(&self.index).then(|| ServiceClient::new(&self.index)).transpose()
     }
 
+    /// Refuses inputs in its folder.
+    pub(super) fn refuse_as_input(&self, inputs: &[PathBuf]) -> Result<(), CommandError> {
+        let Some(folder) = self.folder().and_then(|folder| folder.canonicalize().ok()) else {
+            return Ok(());
+        };
+        let is_inside =
+            |input: &&PathBuf| input.canonicalize().is_ok_and(|input| input.starts_with(&folder));
+        match inputs.iter().find(is_inside) {
+            Some(input) => Err(CommandError::Usage(format!(
+                "{}: this is in the folder of the index {}, whose files are not read as documents; \
+                 name another folder for the index or the documents",
+                input.display(),
+                self.index
+            ))),
+            None => Ok(()),
+        }
+    }
+
     /// Its folder, if it is in one: no input.
     pub(in crate::cmd) fn folder(&self) -> Option<PathBuf> {
         match IndexLocation::of(&self.index) {

@@ -80,8 +80,7 @@ pub(super) fn run(args: &RemoveArgs, worker: WorkerOption<'_>) -> CommandResult 
             ));
         }
         let all = super::remote::remove(&service, ids.iter().map(String::as_str))?;
-        print_summary(args, service.address(), &all)?;
-        return Ok(ExitCode::SUCCESS);
+        return report(args, service.address(), &all);
     }
     let index = args.place.write(&args.wait)?;
     let mut all = index::remove(&index, ids.iter().map(String::as_str))?;
@@ -91,8 +90,7 @@ pub(super) fn run(args: &RemoveArgs, worker: WorkerOption<'_>) -> CommandResult 
         all.removed += removed;
         all.absent.append(&mut absent);
     }
-    print_summary(args, index.name(), &all)?;
-    Ok(ExitCode::SUCCESS)
+    report(args, index.name(), &all)
 }
 
 fn read(path: &Path) -> io::Result<String> {
@@ -103,21 +101,26 @@ fn read(path: &Path) -> io::Result<String> {
     std::fs::read_to_string(path)
 }
 
-fn print_summary(args: &RemoveArgs, name: &str, done: &RemovedCounts) -> io::Result<()> {
+/// Prints what was removed. Ids that no document has are an error, after all others are removed.
+fn report(args: &RemoveArgs, name: &str, done: &RemovedCounts) -> CommandResult {
     if args.json {
         let value = json!({ "index": name, "removed": done.removed, "absent": done.absent });
-        return writeln!(terminal::stdout().json(), "{value}");
+        writeln!(terminal::stdout().json(), "{value}")?;
+        return Ok(if done.absent.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE });
     }
-    let mut err = terminal::stderr();
     if !args.quiet {
-        err.message(&format!("{name}: {} removed", count(done.removed, "document")))?;
+        let removed = count(done.removed, "document");
+        terminal::stderr().message(&format!("{name}: {removed} removed"))?;
     }
-    if !done.absent.is_empty() {
-        let named: Vec<_> = done.absent.iter().take(NAMED).map(|id| one_line(id)).collect();
-        let more = done.absent.len() - named.len();
-        let more =
-            if more > 0 { format!(" and {}", thousands(more as u64)) } else { String::new() };
-        writeln!(err, "not there: {}{more}", named.join(", "))?;
+    if done.absent.is_empty() {
+        return Ok(ExitCode::SUCCESS);
     }
-    Ok(())
+    let named: Vec<_> = done.absent.iter().take(NAMED).map(|id| one_line(id)).collect();
+    let more = done.absent.len() - named.len();
+    let more = if more > 0 { format!(" and {}", thousands(more as u64)) } else { String::new() };
+    let has = if done.absent.len() == 1 { "has this id" } else { "has these ids" };
+    Err(CommandError::Data(format!(
+        "{name}: no document {has}: {}{more}; `lookalike index export` lists the ids",
+        named.join(", ")
+    )))
 }

@@ -16,7 +16,7 @@ pub(super) enum StoreArg {
     Signatures,
     /// Shingle sets: similarities are exact
     Sets,
-    /// Shingle sets and texts: matches can be shown
+    /// Shingle sets and texts: matches can be shown, and `index categorise` can name categories
     Texts,
     /// The same and what documents were read from, byte for byte, of each version
     Originals,

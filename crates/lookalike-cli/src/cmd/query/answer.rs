@@ -128,7 +128,11 @@ impl<'a> QueryOutput<'a> {
         self.with_matches += u64::from(answer.found > 0);
         self.without_shingles += u64::from(probe.signature.is_empty());
         self.not_shown += answer.found - answer.matches.len() as u64;
-        let recall = self.recall.map_or(1.0, |(_, recall)| recall).min(answer.predicted_recall);
+        let mut recall = self.recall.map_or(1.0, |(_, recall)| recall);
+        // The recall is about the last match.
+        if question.nearest.is_none() || answer.found > 0 {
+            recall = recall.min(answer.predicted_recall);
+        }
         self.recall = Some((question.threshold, recall));
         if self.args.json {
             let value = self.value(id, probe, question, (answer, details));
@@ -248,7 +252,12 @@ impl<'a> QueryOutput<'a> {
         }
         let found = percent(recall);
         if self.args.nearest.is_some() {
-            writeln!(err, "{found} % of documents as similar as the last are found (predicted)")?;
+            if self.with_matches > 0 {
+                writeln!(
+                    err,
+                    "{found} % of documents as similar as the last are found (predicted)"
+                )?;
+            }
         } else {
             writeln!(
                 err,

@@ -44,7 +44,7 @@ pub(crate) struct QueryArgs {
 
     /// Find the N most similar documents, whatever their similarity, by the signatures of all
     /// documents
-    #[arg(long, value_name = "N", conflicts_with_all = ["threshold", "top"])]
+    #[arg(long, value_name = "N", conflicts_with_all = ["threshold", "top"], value_parser = nearest)]
     pub(super) nearest: Option<NonZeroUsize>,
 
     /// A condition on metadata that matches meet, such as language=en, year>=2020 or title~budget;
@@ -73,4 +73,8 @@ pub(crate) struct QueryArgs {
 
     #[command(flatten)]
     pub(super) reading: ExplicitArgs<ReadArgs>,
+}
+
+fn nearest(text: &str) -> Result<NonZeroUsize, String> {
+    text.parse().map_err(|_| "expected a whole number from 1, such as 5".to_owned())
 }

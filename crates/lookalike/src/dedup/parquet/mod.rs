@@ -15,7 +15,7 @@ mod tests;
 
 use super::Decision;
 use super::annotation::{Annotate, AnnotationSubject, AnnotationValues, json_spans};
-use super::destination::DocumentOrigin;
+use super::destination::{DocumentOrigin, FOLDER_REMEDY};
 use crate::error::Error;
 use crate::error::SurvivorsProblem;
 use crate::report::Output;
@@ -115,11 +115,8 @@ impl Rewriter {
         let input = Arc::new(input);
         if let Some(first) = &self.first {
             if let Some(difference) = first.difference(&input) {
-                return Err(self.refused(format!(
-                    "{difference}: one file cannot hold both; end the name with {} to have a \
-                     folder with a file for each",
-                    std::path::MAIN_SEPARATOR
-                )));
+                return Err(self
+                    .refused(format!("{difference}: one file cannot hold both; {FOLDER_REMEDY}")));
             }
         } else {
             self.first = Some(Arc::clone(&input));

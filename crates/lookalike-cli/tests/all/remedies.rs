@@ -1,0 +1,225 @@
+//! Messages that name a cause name the right one, and remedies that they name work.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests, too")]
+
+use crate::command::Place;
+use serde_json::Value;
+
+const TABLE: &str = "question,answer\nwhat is this,a table of questions\n";
+
+/// A folder with a text, and a file of three records.
+fn place() -> Place {
+    let place = Place::new();
+    let record = |id: &str, text: &str| format!("{{\"id\":\"{id}\",\"text\":\"{text}\"}}\n");
+    let records = [
+        record("a", "a cat sat on the mat in the sun"),
+        record("b", "a cat sat on the mat in the sun"),
+        record("c", "nothing in common with any of the others"),
+    ];
+    place.file("in.jsonl", records.concat()).file("d/a.txt", "some words of a text in a folder");
+    place
+}
+
+/// Messages from two mailboxes' worth of text.
+const MAILBOX: &str = "From ann@example.org Thu Jan  1 00:00:00 2026\nFrom: ann@example.org\n\
+    Message-ID: <1@example.org>\nSubject: one\n\nthe words of a message in a mailbox\n\n";
+
+#[test]
+fn unmatched_patterns_are_named() {
+    let place = place();
+    for args in [
+        &["find", "d", "--include", "*.docx"][..],
+        &["find", "d", "--type", "py"],
+        &["find", "d", "--exclude", "*.txt"],
+        &["index", "create", "x", "d", "--include", "*.docx"],
+    ] {
+        let message = place.run(args).fails(1);
+        assert!(message.contains("1 left out by patterns (change --include"), "{message}");
+        assert!(!message.contains("hidden"), "{message}");
+    }
+}
+
+#[test]
+fn files_left_out_name_their_option() {
+    let place = Place::new();
+    place.file("d/.hidden.txt", "x").file("empty/sub/.gitkeep", "");
+    let message = place.run(&["find", "d"]).fails(1);
+    assert!(message.contains("folder: 1 hidden (--hidden reads them)\n"), "{message}");
+    std::fs::remove_file(place.path("empty/sub/.gitkeep")).unwrap();
+    let message = place.run(&["find", "empty"]).fails(1);
+    assert!(message.contains("in this folder; name a folder with documents"), "{message}");
+}
+
+#[test]
+fn indexes_are_not_their_inputs() {
+    let place = place();
+    let message = place.run(&["index", "create", "d", "d"]).fails(2);
+    assert!(message.contains("d: this is in the folder of the index d"), "{message}");
+    place.run(&["index", "create", "d/x", "d"]).ok();
+    for command in ["add", "update"] {
+        let message = place.run(&["index", command, "d/x", "d/x"]).fails(2);
+        assert!(message.contains("d/x: this is in the folder of the index d/x"), "{message}");
+    }
+}
+
+#[test]
+fn tables_in_folders_name_options() {
+    let place = place();
+    place.file("d/qa.csv", TABLE);
+    let found = place.run(&["find", "d"]).err;
+    let added = place.run(&["index", "create", "x", "d"]).err;
+    for err in [found, added] {
+        assert!(
+            err.contains("with --id-field or make ids of file and line with --line-ids"),
+            "{err}"
+        );
+        assert!(!err.contains("id_field"), "{err}");
+    }
+}
+
+#[test]
+fn standard_output_is_no_folder() {
+    let place = place();
+    place.file("d/mail.mbox", MAILBOX);
+    let message = place.run(&["dedup", "d", "-o", "-"]).fails(2);
+    assert!(!message.contains("end the name"), "{message}");
+    assert!(message.contains("an output such as survivors/"), "{message}");
+    place.run(&["dedup", "d", "-o", "survivors/"]).ok();
+    assert_eq!(place.read("survivors/mail.mbox"), MAILBOX);
+}
+
+/// The first command of `docs/choosing.md` that writes a folder.
+#[test]
+fn new_folders_take_every_kind() {
+    let place = place();
+    place.file("d/mail.mbox", MAILBOX);
+    place.run(&["dedup", "d", "-t", "0.5", "--keep", "newest", "-o", "NEW-FOLDER"]).ok();
+    assert_eq!(place.read("NEW-FOLDER/mail.mbox"), MAILBOX);
+    assert!(place.read("NEW-FOLDER/a.txt").contains("some words"));
+    place.file("e.csv", "id,text\nz,words\n");
+    place.run(&["dedup", "in.jsonl", "e.csv", "-o", "both"]).ok();
+    assert_eq!(place.read("both/e.csv"), place.read("e.csv"));
+    let message = place.run(&["dedup", "in.jsonl", "e.csv", "-o", "both.jsonl"]).fails(2);
+    assert!(message.contains("one file cannot hold both"), "{message}");
+}
+
+#[test]
+fn certain_recall_takes_exact_runs() {
+    let place = place();
+    let refused = place.run(&["find", "in.jsonl", "--recall", "1"]).fails(2);
+    assert!(refused.contains("a run with --exact misses none"), "{refused}");
+    place.run(&["find", "in.jsonl", "--recall", "1", "--exact"]).ok();
+    let refused = place.run(&["find", "in.jsonl", "--recall", "0"]).fails(2);
+    assert!(!refused.contains("--exact"), "{refused}");
+}
+
+#[test]
+fn nearest_takes_whole_numbers() {
+    let place = place();
+    place.run(&["index", "create", "x", "in.jsonl"]).ok();
+    for value in ["0", "-1", "few"] {
+        let message =
+            place.run(&["query", "x", "in.jsonl", &format!("--nearest={value}")]).fails(2);
+        assert!(message.contains("expected a whole number from 1, such as 5"), "{message}");
+        assert!(!message.contains("non-zero type"), "{message}");
+    }
+}
+
+#[test]
+fn suggested_options_have_similar_names() {
+    let place = place();
+    let dedup = |option: &str| place.run(&["dedup", "in.jsonl", "-o", "o.jsonl", option, "3"]);
+    let message = dedup("--limit").fails(2);
+    assert!(message.contains("unexpected argument '--limit'"), "{message}");
+    assert!(!message.contains("signatures") && !message.contains("similar"), "{message}");
+    assert!(message.contains("Usage: lookalike dedup "), "{message}");
+    for (typed, suggested) in [("--treshold", "--threshold"), ("--temp", "--temp-dir")] {
+        let message = dedup(typed).fails(2);
+        assert!(message.contains(&format!("'{suggested}'")), "{message}");
+    }
+    let message = place.run(&["index", "remove", "x", "--limit", "3"]).fails(2);
+    assert!(message.contains("Usage: lookalike index remove "), "{message}");
+}
+
+#[test]
+fn commas_are_escaped_as_help_says() {
+    let place = place();
+    let help = place.run(&["index", "create", "--help"]).ok();
+    assert!(help.contains("(a comma in its name is `\\,`)"), "{help}");
+    place.file("e.jsonl", "{\"id\":\"a\",\"text\":\"b\",\"c,d\":\"e\"}\n");
+    place.run(&["index", "create", "x", "e.jsonl", "--metadata", "c\\,d"]).ok();
+    let line: Value = serde_json::from_str(&place.run(&["index", "export", "x"]).ok()).unwrap();
+    assert_eq!(line["metadata"]["c,d"], "e");
+}
+
+#[test]
+fn recall_of_nearest_needs_matches() {
+    let place = place();
+    place.run(&["index", "create", "x", "in.jsonl"]).ok();
+    place.file("other.jsonl", "{\"id\":\"z\",\"text\":\"six words that are quite elsewhere\"}\n");
+    let run = place.run(&["query", "x", "other.jsonl", "--nearest", "2"]);
+    assert!(run.err.contains("0 of 1 queries have a match"), "{}", run.err);
+    assert!(!run.err.contains(" % of documents"), "{}", run.err);
+    let both = place.run(&["query", "x", "other.jsonl", "in.jsonl", "--nearest", "1"]);
+    assert!(both.err.contains("100.00 % of documents as similar as the last"), "{}", both.err);
+}
+
+#[test]
+fn unknown_ids_fail_removal() {
+    let place = place();
+    place.run(&["index", "create", "x", "in.jsonl"]).ok();
+    let run = place.run(&["index", "remove", "x", "gone", "a", "lost"]);
+    assert_eq!(run.code, Some(1), "{run:?}");
+    let expected = "x: 1 document removed\nerror: x: no document has these ids: gone, lost; ";
+    assert!(run.err.starts_with(expected), "{}", run.err);
+    let run = place.run(&["index", "remove", "x", "a", "--json"]);
+    assert_eq!(run.code, Some(1), "{run:?}");
+    let value: Value = serde_json::from_str(&run.out).unwrap();
+    assert_eq!((&value["removed"], &value["absent"][0]), (&0.into(), &"a".into()));
+    place.run(&["index", "remove", "x", "b"]).ok();
+}
+
+/// The first example of `docs/review.md`, as far as it ends by itself.
+#[test]
+fn review_guide_creates_its_index() {
+    let guide = std::fs::read_to_string(crate::command::root().join("docs/review.md")).unwrap();
+    let command = guide.lines().find_map(|line| line.strip_prefix("$ lookalike ")).unwrap();
+    let place = Place::new();
+    let line = r#"{"id":"a","text":"some words","title":"one","date":"2026-01-01"}"#;
+    place.file("articles.jsonl", line);
+    place.run(&command.split(' ').collect::<Vec<_>>()).ok();
+    let line: Value = serde_json::from_str(&place.run(&["index", "export", "news"]).ok()).unwrap();
+    assert_eq!(
+        (&line["metadata"]["title"], &line["metadata"]["date"]),
+        (&"one".into(), &"2026-01-01".into())
+    );
+}
+
+#[test]
+fn blank_lines_go_as_the_guide_says() {
+    let place = Place::new();
+    place.file("in.jsonl", "{\"id\":\"a\",\"text\":\"A\\n\\nB\"}\n{\"id\":\"k\",\"text\":\"A\"}\n");
+    for (unit, left) in [("line", "\\nB"), ("sentence", "\\nB"), ("paragraph", "B")] {
+        let options = ["--shingle", "bag", "--reference", "k.jsonl", "-o", "-"];
+        place.file("k.jsonl", "{\"id\":\"r\",\"text\":\"A\"}\n");
+        let run = place.run(&[&["dedup", "in.jsonl", "--unit", unit][..], &options].concat());
+        let expected = format!("{{\"id\":\"a\",\"text\":\"{left}\"}}\n");
+        assert_eq!(run.ok(), expected, "{unit}");
+    }
+}
+
+/// With a normal form, too, a cut takes the copied words only, where a text has no ASCII.
+#[test]
+fn cuts_spare_text_without_ascii() {
+    let place = Place::new();
+    let copied = "这是一段在两个文件中重复出现的中文文字用来测试切割";
+    let line = |id: &str, text: &str| format!("{{\"id\":\"{id}\",\"text\":\"{text}\"}}\n");
+    let first = line("a", &format!("开头的话。{copied}。结尾的话甲乙丙丁,一二三四五六。"));
+    let second = |text: &str| line("b", &format!("别的开头，{text}别的结尾戊己庚辛。"));
+    place.file("in.jsonl", first.clone() + &second(&format!("{copied}，")));
+    for form in ["nfc", "nfkc", "fold", "unaccent"] {
+        let options = ["--min-words", "10", "--normalize", form, "-o", "-", "-q"];
+        let cut = place.run(&[&["dedup", "in.jsonl", "--passages"][..], &options].concat()).ok();
+        assert_eq!(cut, first.clone() + &second(""), "{form}");
+    }
+}
