@@ -78,12 +78,21 @@ pub trait Backend: Send + Sync {
     fn write(&self, changes: &[Change<'_>]) -> Result<Vec<ChangeOutcome>, IndexError>;
 
     /// Adds entries to the log of decisions, all or none; returns the number of the last one. They
-    /// are durable when it returns.
+    /// are durable when it returns. With `last`, adds them only if no entry has a greater number, and
+    /// returns `None` otherwise: another writer has added entries.
     ///
     /// # Errors
     /// [`IndexError::Decision`] for one that cannot be stored, and write errors. After an error,
     /// nothing has changed.
-    fn add_decisions(&self, entries: &[&str]) -> Result<u64, IndexError>;
+    fn add_decisions(&self, entries: &[&str], last: Option<u64>)
+    -> Result<Option<u64>, IndexError>;
+
+    /// Removes the entries with these numbers from the log of decisions, all or none; returns how
+    /// many there were. The last entry stays, so that no number is given twice.
+    ///
+    /// # Errors
+    /// Write errors. After an error, nothing has changed.
+    fn remove_decisions(&self, numbers: &[u64]) -> Result<u64, IndexError>;
 
     /// Records documents that went as duplicates of documents of the index, all or none; returns
     /// how many of them were recorded under no keeper before. One that is recorded under another

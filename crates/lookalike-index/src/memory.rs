@@ -27,7 +27,7 @@ struct MemoryState {
     last: u64,
     records: BTreeMap<u64, IndexRecord>,
     numbers: BTreeMap<String, u64>,
-    decisions: Vec<String>,
+    decisions: BTreeMap<u64, String>,
     categories: Option<(CategoryState, Vec<u8>)>,
     members: BTreeMap<u64, u32>,
     /// The numbers of keepers by the ids of duplicates.
@@ -104,6 +104,7 @@ impl MemoryState {
         if let Some(StoredVersion { version, text, .. }) = versions.last_mut() {
             if version.sha256 == sha256 {
                 version.document = document;
+                version.describe(&original);
                 *text = entry.text.map(str::to_owned);
                 return Ok(());
             }
@@ -163,14 +164,34 @@ impl Backend for MemoryBackend {
         Ok(done)
     }
 
-    fn add_decisions(&self, entries: &[&str]) -> Result<u64, IndexError> {
+    fn add_decisions(
+        &self,
+        entries: &[&str],
+        last: Option<u64>,
+    ) -> Result<Option<u64>, IndexError> {
+        let mut guard = self.state.lock();
+        let before = guard.decisions.last_key_value().map_or(0, |(number, _)| *number);
+        if last.is_some_and(|last| before > last) {
+            return Ok(None);
+        }
+        let mut state = MemoryState::clone(&guard);
+        let numbered =
+            (before + 1..).zip(entries).map(|(number, &entry)| (number, entry.to_owned()));
+        state.decisions.extend(numbered);
+        state.version += u64::from(!entries.is_empty());
+        *guard = Arc::new(state);
+        Ok(Some(before + entries.len() as u64))
+    }
+
+    fn remove_decisions(&self, numbers: &[u64]) -> Result<u64, IndexError> {
         let mut guard = self.state.lock();
         let mut state = MemoryState::clone(&guard);
-        state.decisions.extend(entries.iter().map(|&entry| entry.to_owned()));
-        state.version += u64::from(!entries.is_empty());
-        let last = state.decisions.len() as u64;
+        let last = state.decisions.last_key_value().map(|(number, _)| *number);
+        let removed = numbers.iter().filter(|number| Some(**number) != last);
+        let removed = removed.filter_map(|number| state.decisions.remove(number)).count() as u64;
+        state.version += u64::from(removed > 0);
         *guard = Arc::new(state);
-        Ok(last)
+        Ok(removed)
     }
 
     fn add_duplicates(&self, entries: &[DuplicateEntry<'_>]) -> Result<u64, IndexError> {
@@ -343,11 +364,10 @@ impl Snapshot for MemorySnapshot {
         most: usize,
         each: DecisionCallback<'_>,
     ) -> Result<usize, IndexError> {
-        let numbered = (1..).zip(&self.state.decisions);
-        let later = numbered.filter(|(number, _)| *number > after).take(most);
+        let later = self.state.decisions.range(after.saturating_add(1)..).take(most);
         let mut count = 0;
         for (number, entry) in later {
-            each(number, entry)?;
+            each(*number, entry)?;
             count += 1;
         }
         Ok(count)

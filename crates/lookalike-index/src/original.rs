@@ -56,6 +56,12 @@ pub struct DocumentVersion {
 }
 
 impl DocumentVersion {
+    /// Takes over the name and the media type of the same bytes that were sent again.
+    pub(crate) fn describe(&mut self, original: &OriginalEntry<'_>) {
+        original.name.clone_into(&mut self.name);
+        original.media_type.clone_into(&mut self.media_type);
+    }
+
     /// The SHA-256 of its original in hexadecimal digits.
     pub fn sha256_hex(&self) -> String {
         use std::fmt::Write as _;

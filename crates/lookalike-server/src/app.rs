@@ -68,13 +68,14 @@ impl App {
             let sizes = Arc::clone(&service.metrics.sizes);
             IndexWriter::start(Arc::clone(&index), sizes, watch.clone())
         };
+        let decisions = Arc::new(DecisionCache::new(config.limits.held_bytes / 4));
         let writer = if config.writable { Some(start()?) } else { None };
         Ok(Arc::new(Self {
             pool: WorkerPool::new(&service.threads, &index)?,
             writer,
-            groups: start_groups(&index, service).map_err(thread_error)?,
-            decisions: Arc::default(),
-            agreement: Arc::default(),
+            groups: start_groups(&index, service, &decisions).map_err(thread_error)?,
+            decisions,
+            agreement: Arc::new(AgreementCache::new(config.limits.held_bytes / 8)),
             categories: Arc::default(),
             upkeep: Upkeep::default(),
             keyed: Arc::new(KeyedRequests::new(&state)),
@@ -144,9 +145,14 @@ const fn list_bytes(held_bytes: u64) -> u64 {
 /// Minimum memory of a computation of groups, in bytes.
 const MIN_COMPUTE_BYTES: u64 = 128 << 20;
 
-fn start_groups(index: &Arc<Index>, service: &Service) -> std::io::Result<GroupCache> {
+fn start_groups(
+    index: &Arc<Index>,
+    service: &Service,
+    decisions: &Arc<DecisionCache>,
+) -> std::io::Result<GroupCache> {
     let (index, config, turn) =
         (Arc::clone(index), &service.config, Arc::clone(&service.group_turn));
+    let decisions = Arc::clone(decisions);
     let limits = &config.limits;
     let memory = find::Memory {
         limit: Some(limits.held_bytes.max(MIN_COMPUTE_BYTES)),
@@ -159,7 +165,7 @@ fn start_groups(index: &Arc<Index>, service: &Service) -> std::io::Result<GroupC
     let default_threshold = index.settings().threshold;
     let compute = move |threshold: f64, progress: &dyn Progress| {
         let _turn = turn.lock();
-        document_groups::find(&index, threshold, time::now(), &compute_limits, progress)
+        document_groups::find(&index, threshold, time::now(), &compute_limits, &decisions, progress)
     };
     GroupCache::start(default_threshold, cache_limits, Box::new(compute))
 }

@@ -11,8 +11,11 @@ use crate::token::client_name;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
-use lookalike::decisions::{self, Agreements, DecisionFields, ReviewDecision};
-use lookalike::error::Error;
+use lookalike::decisions::{
+    self, Agreements, ConflictCause, DecisionConflict, DecisionFields, ReviewDecision,
+    UnknownDocuments,
+};
+use lookalike::error::{DecisionError, Error};
 use lookalike::index::time;
 use lookalike::store::{Index, IndexError};
 use serde::{Deserialize, Serialize};
@@ -27,8 +30,8 @@ const DISPUTED: usize = 100;
 const DISPUTED_MAX: usize = 10_000;
 /// A list ends early beyond this many bytes.
 const LIST_BYTES: usize = 16 << 20;
-/// Decisions that are read at once.
-const STEP: usize = 100;
+/// Maximum bytes of a request.
+const BODY_MAX: u64 = 16 << 20;
 /// Maximum number of decisions in a request.
 const POST_MAX: usize = 100_000;
 
@@ -43,17 +46,32 @@ pub(crate) async fn post(State(app): State<Arc<App>>, request: Request) -> Handl
     QueryParameters::read(request.uri().query(), &[])?;
     let who = client_name(&request);
     let (parts, body) = request.into_parts();
-    let whole =
-        body::json(&parts.headers, body, &app.service.config.limits, &app.service.memory).await?;
+    let mut limits = app.service.config.limits.clone();
+    limits.body_bytes = limits.body_bytes.min(BODY_MAX);
+    let whole = body::json(&parts.headers, body, &limits, &app.service.memory).await;
+    let whole = whole.map_err(|problem| match problem.code {
+        Code::BODY_TOO_LARGE => {
+            let most = limits.body_bytes;
+            let detail =
+                format!("the body has more than {most} bytes: send fewer decisions at once");
+            Problem::new(problem.code, detail)
+        }
+        _ => problem,
+    })?;
     let bytes = whole.bytes.len();
+    let work = app.work_memory(bytes).await?;
+    let cache = Arc::clone(&app.decisions);
     let record = move |worker: &mut PoolWorker| {
+        let _work = work;
         let DecisionsBody { decisions: AtMost(asked) } = json::parse(&whole.bytes)?;
         drop(whole);
         let read =
             (0u64..).zip(asked).map(|(position, one)| decision(position, one, who.as_deref()));
         let read = read.collect::<Result<Vec<_>, Problem>>()?;
+        cache.check_room(&worker.index, &read)?;
         let now = time::format(time::now());
-        let done = decisions::add_to_index(&worker.index, read, &now).map_err(problem)?;
+        let done = decisions::add_to_index(&worker.index, read, &now, UnknownDocuments::Refuse);
+        let done = done.map_err(problem)?;
         Ok(json!({ "added": done.added, "unknown": done.unknown, "last": done.last }))
     };
     let answer: Value = app.pool.run_sized(bytes, record).await?;
@@ -148,33 +166,71 @@ fn number_after(text: &str) -> Result<u64, Problem> {
 /// A page of decisions.
 fn show(index: &Index, after: u64, limit: usize) -> Result<Vec<u8>, Problem> {
     let mut snapshot = index.snapshot()?;
-    let (mut list, mut last, mut goes_on) = (JsonList::default(), after, true);
-    while goes_on && list.len < limit && list.bytes() < LIST_BYTES {
-        let step = STEP.min(limit - list.len);
-        let mut entries = Vec::with_capacity(step);
-        let read = snapshot.decisions(last, step, &mut |number, entry| {
-            last = number;
-            entries.push((number, entry.to_owned()));
-            Ok(())
-        })?;
-        goes_on = read == step;
-        for (number, entry) in entries {
-            let members = serde_json::from_str::<Map<String, Value>>(&entry);
-            let mut members = members.map_err(|error| Problem::internal(error.to_string()))?;
-            members.insert("number".to_owned(), number.into());
-            list.push(&members)?;
+    let (mut list, mut last) = (JsonList::default(), after);
+    let read = snapshot.try_decisions(after, limit + 1, |number, entry| {
+        if list.len == limit || list.bytes() >= LIST_BYTES {
+            return Err(ListEnd::Full);
         }
-    }
-    let next = if goes_on { json!({ "next": last.to_string() }) } else { json!({}) };
+        let members = serde_json::from_str::<Map<String, Value>>(entry);
+        let mut members = members.map_err(|error| Problem::internal(error.to_string()))?;
+        members.insert("number".to_owned(), number.into());
+        last = number;
+        Ok(list.push(&members)?)
+    });
+    let next = match read {
+        Ok(_) => json!({}),
+        Err(ListEnd::Full) => json!({ "next": last.to_string() }),
+        Err(ListEnd::Problem(problem)) => return Err(problem),
+    };
     list.into_object("decisions", &next)
 }
 
-fn problem(error: Error) -> Problem {
-    match error {
-        Error::Index(IndexError::Decision { .. }) => {
-            Problem::new(Code::BODY_TOO_LARGE, error.to_string())
-        }
-        Error::Index(error) => error.into(),
-        error => Problem::internal(error.to_string()),
+/// Why a list ends before the last decision.
+enum ListEnd {
+    /// It has as many decisions, or bytes, as a list may have.
+    Full,
+    Problem(Problem),
+}
+
+impl From<Problem> for ListEnd {
+    fn from(problem: Problem) -> Self {
+        Self::Problem(problem)
     }
+}
+
+impl From<IndexError> for ListEnd {
+    fn from(error: IndexError) -> Self {
+        Self::Problem(error.into())
+    }
+}
+
+fn problem(error: Error) -> Problem {
+    let detail = error.to_string();
+    match error {
+        Error::Index(IndexError::Decision { .. }) => Problem::new(Code::BODY_TOO_LARGE, detail),
+        Error::Index(error) => error.into(),
+        Error::Decisions(DecisionError::Conflicts { conflicts, total }) => {
+            let conflicts: Vec<Value> = conflicts.iter().map(shown_conflict).collect();
+            let problem = Problem::new(Code::DECISION_CONFLICT, detail);
+            problem.with("conflicts", conflicts).with("conflicts_total", total)
+        }
+        _ => Problem::internal(detail),
+    }
+}
+
+/// A decision that was not added, with the present state of its pair or document.
+fn shown_conflict(conflict: &DecisionConflict) -> Value {
+    let DecisionConflict { position, documents, cause } = conflict;
+    let mut shown = json!({ "position": position, "documents": documents });
+    if let ConflictCause::Decided(last) = cause {
+        let (number, decision) = (last.line, last.judgment.name());
+        let mut current = json!({ "number": number, "decision": decision });
+        for (name, value) in [("who", &last.who), ("when", &last.when)] {
+            if let Some(value) = value {
+                current[name] = value.as_str().into();
+            }
+        }
+        shown["current"] = current;
+    }
+    shown
 }

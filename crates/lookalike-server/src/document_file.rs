@@ -56,7 +56,7 @@ impl FileHead {
         let Some(media_type) = value.map(str::trim).filter(|value| value.contains('/')) else {
             return Ok(None);
         };
-        if headers.contains_key("content-encoding") || media_type.len() > MAX_DESCRIPTION_BYTES {
+        if media_type.len() > MAX_DESCRIPTION_BYTES {
             return Ok(None);
         }
         // Those of forms are types of requests, not of files.

@@ -1,5 +1,6 @@
 //! Groups among the documents of an index: every duplicate is similar to its keeper.
 
+use crate::decision_cache::{DecisionCache, DecisionsInForce};
 use crate::group::{DocumentGroup, GroupMember};
 use crate::problem::{Code, Problem};
 use crate::review_progress::ReviewProgress;
@@ -107,6 +108,7 @@ pub(crate) fn find(
     threshold: f64,
     now: i64,
     limits: &ComputeLimits,
+    decisions: &DecisionCache,
     progress: &dyn Progress,
 ) -> Result<DocumentGroups, Problem> {
     let (version, expires) = first_expiry(index, now, progress)?;
@@ -115,12 +117,7 @@ pub(crate) fn find(
     let mut options = FindOptions::new(params);
     options.threads = NonZeroUsize::MIN;
     options.memory = limits.memory.clone();
-    let mut decided = Vec::new();
-    let mut take = |decision: ReviewDecision| {
-        // Notes are in the log only.
-        decided.push(ReviewDecision { note: None, ..decision });
-    };
-    decisions::each_of_index(index, 0, &mut take).map_err(problem)?;
+    let decided = decisions.read(index, |in_force| decided(index, in_force))?;
     if !decided.is_empty() {
         options.decisions = Some(Arc::new(Decisions::new(decided)));
     }
@@ -148,6 +145,14 @@ pub(crate) fn find(
         return Err(too_many(limits.list_bytes));
     }
     Ok(DocumentGroups { duplicates, documents, version, computed: now / 1_000, expires, ..list })
+}
+
+/// The decisions in force. The rest of the log, which may be long, is not held.
+fn decided(index: &Index, in_force: &DecisionsInForce) -> Result<Vec<ReviewDecision>, Problem> {
+    let mut decided = Vec::new();
+    let mut take = |decision| decided.extend(in_force.part_in_force(decision));
+    decisions::each_of_index(index, 0, &mut take).map_err(problem)?;
+    Ok(decided)
 }
 
 /// The numbers of the decisions about texts that have changed since.

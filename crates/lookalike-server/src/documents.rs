@@ -439,7 +439,12 @@ fn list_part(
         let numbers: Vec<u64> = records.iter().map(|record| record.number).collect();
         let sizes = snapshot.group_sizes(&numbers)?;
         let records = records.iter().zip(sizes);
+        more = count == most;
         for (record, size) in records.filter(|(record, _)| !record.is_expired(now)) {
+            if documents.bytes() >= LIST_BYTES {
+                (from, more) = (record.number, true);
+                break;
+            }
             if !filters.is_empty() {
                 let metadata = visible(&record.metadata, right);
                 if !filters.iter().all(|filter| filter.matches(&metadata)) {
@@ -453,7 +458,6 @@ fn list_part(
             }
             documents.push(&shown)?;
         }
-        more = count == most;
     }
     let next = more.then(|| from.saturating_sub(1).to_string());
     let rest = next.map_or_else(|| json!({}), |next| json!({ "next": next }));

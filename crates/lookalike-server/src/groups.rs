@@ -391,7 +391,7 @@ fn show(
     let mut answer = json!({
         "groups_total": found.groups.len(), "groups_decided": review.count(),
         "duplicates_total": found.duplicates, "documents": found.documents,
-        "version": found.version, "stale": stale,
+        "version": found.version, "stale": stale, "last_decision": in_force.last,
     });
     let goes_on = at.from < found.groups.len();
     if goes_on && let Value::Object(members) = &mut answer {

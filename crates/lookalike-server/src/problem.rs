@@ -55,6 +55,7 @@ codes! {
     REQUEST_RUNNING 409 "request-running" "A request with this key is under way";
     UPKEEP_RUNNING 409 "upkeep-running" "A job of upkeep is under way";
     BACKUP_TAKEN 409 "backup-taken" "There is a backup with this name";
+    DECISION_CONFLICT 409 "decision-conflict" "Others decided in the meantime, or a document is gone";
     CURSOR_EXPIRED 410 "cursor-expired" "The list is not kept any more";
     ADDRESS_TOO_LONG 414 "address-too-long" "The address is too long";
     HEAD_TOO_LARGE 431 "head-too-large" "The head of the request is too large";
@@ -76,6 +77,7 @@ codes! {
     TIMEOUT 503 "timeout" "The answer took too long";
     UNREADABLE 503 "unreadable" "The index cannot be read";
     DATABASE_UNAVAILABLE 503 "database-unavailable" "The database of the index does not answer";
+    DECISIONS_FULL 507 "decisions-full" "No more decisions can be in force";
     INDEX_FULL 507 "index-full" "The index cannot number more documents";
     DISK_FULL 507 "disk-full" "The disk is full";
 }

@@ -34,10 +34,11 @@ impl ReviewProgress {
 
     /// Applies the decisions that came in since the last look.
     pub(crate) fn update(&mut self, groups: &[DocumentGroup], in_force: &DecisionsInForce) {
-        match self.last.replace(in_force.last) {
+        let last = self.last.replace(in_force.last);
+        match last.and_then(|last| in_force.touched_after(last)) {
             None => (0..groups.len()).for_each(|place| self.look(place, groups, in_force)),
-            Some(last) => {
-                for place in self.touched(in_force.touched_after(last)) {
+            Some(hashes) => {
+                for place in self.touched(hashes) {
                     self.look(place as usize, groups, in_force);
                 }
             }

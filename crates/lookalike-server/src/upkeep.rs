@@ -69,7 +69,7 @@ pub(crate) async fn post(State(app): State<Arc<App>>, request: Request) -> Handl
             return Err(Problem::new(Code::BAD_MEMBER, detail));
         }
         JobKind::Check => None,
-        JobKind::Compact | JobKind::Repair => {
+        JobKind::Compact | JobKind::CompactDecisions | JobKind::Repair => {
             app.writer()?;
             None
         }

@@ -3,6 +3,8 @@
 use crate::background_thread::BackgroundThread;
 use crate::log::Logger;
 use crate::problem::{Code, Problem};
+use lookalike::decisions;
+use lookalike::error::Error;
 use lookalike::index::time;
 use lookalike::store::Index;
 use lookalike::store::backend::IndexProblem;
@@ -30,6 +32,9 @@ pub(crate) enum JobKind {
     Repair,
     /// Copies the index.
     Backup,
+    /// Removes decisions that are not in force any more.
+    #[serde(rename = "compact-decisions")]
+    CompactDecisions,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -153,6 +158,13 @@ fn run(
                 "bytes_before": before.catalogue_bytes + before.segment_bytes,
                 "bytes_after": after.catalogue_bytes + after.segment_bytes,
             })
+        }
+        JobKind::CompactDecisions => {
+            let done = decisions::compact_log(index).map_err(|error| match error {
+                Error::Index(error) => error.into(),
+                error => Problem::internal(error.to_string()),
+            })?;
+            json!({ "removed": done.removed, "left": done.left })
         }
         JobKind::Check => checked(&index.check()?),
         JobKind::Repair => {

@@ -72,7 +72,11 @@ fn an_index_keeps_decisions_and_applies_them() {
     place.run(&["index", "create", "x", "a.jsonl", "--threshold", "0.6", "--store", "texts"]).ok();
     let add = ["index", "decisions", "x", "--add", "decisions.jsonl", "--who", "carl"];
     let said = place.run(&add);
-    assert!(said.err.contains("4 decisions added, 1 of them about documents"), "{}", said.err);
+    assert!(
+        said.err.contains("4 decisions added, the last has number 4, 1 of them about"),
+        "{}",
+        said.err
+    );
     let lines = place.run(&["index", "decisions", "x"]).ok();
     let log: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let who: Vec<&str> = log.iter().map(|one| one["who"].as_str().unwrap()).collect();
@@ -95,7 +99,8 @@ fn an_index_keeps_decisions_and_applies_them() {
     let from_file = [&find[..], &["--decisions", "log.jsonl"]].concat();
     assert_eq!(groups(place.run(&from_file)), expected);
     let revoked = br#"{"decision":"undecided","documents":["c","a"]}"#;
-    place.run_with_input(&["index", "decisions", "x", "--add", "-"], revoked).ok();
+    let revoke = ["index", "decisions", "x", "--add", "-", "--seen", "4"];
+    place.run_with_input(&revoke, revoked).ok();
     assert_eq!(groups(place.run(&own)), [group("b", &["a", "c"]), group("d", &["e"])]);
 
     // A text that changes is decided about again.
@@ -142,4 +147,44 @@ fn what_is_no_decision_is_refused() {
     assert_eq!(place.run(&["index", "decisions", "x"]).ok(), "");
     let run = place.run(&["index", "groups", "x", "--no-decisions", "--decisions", "x"]);
     assert_eq!(run.code, Some(2));
+}
+
+#[test]
+fn unseen_decisions_are_not_overwritten() {
+    let place = place();
+    place.run(&["index", "create", "x", "a.jsonl", "--threshold", "0.6"]).ok();
+    let add = |line: &str, more: &[&str]| {
+        let args = [&["index", "decisions", "x", "--add", "-"][..], more].concat();
+        place.run_with_input(&args, line.as_bytes())
+    };
+    let pair =
+        |decision: &str| format!("{{\"decision\":\"{decision}\",\"documents\":[\"a\",\"b\"]}}");
+    add(&pair("duplicate"), &["--who", "ann"]).ok();
+    add(&pair("not_duplicate"), &["--who", "bob", "--seen", "1"]).ok();
+    let before = place.run(&["index", "decisions", "x"]).ok();
+    let refused = add(&pair("undecided"), &["--who", "ann", "--seen", "1"]);
+    assert_eq!(refused.code, Some(1));
+    for part in ["no decision was added", "decision 2 by \"bob\"", "not_duplicate", "\"seen\":2"] {
+        assert!(refused.err.contains(part), "{}", refused.err);
+    }
+    assert_eq!(place.run(&["index", "decisions", "x"]).ok(), before);
+    // The list has the numbers, which a line may name itself.
+    assert!(before.lines().last().unwrap().ends_with(",\"number\":2}"), "{before}");
+    add(&pair("undecided").replace('}', ",\"seen\":2}"), &[]).ok();
+}
+
+#[test]
+fn a_log_is_compacted() {
+    let place = place();
+    place.run(&["index", "create", "x", "a.jsonl", "--threshold", "0.6"]).ok();
+    let line = |decision: &str| {
+        format!("{{\"decision\":\"{decision}\",\"documents\":[\"a\",\"b\"],\"who\":\"ann\"}}\n")
+    };
+    let lines = ["duplicate", "not_duplicate", "undecided", "duplicate"].map(line).concat();
+    place.run_with_input(&["index", "decisions", "x", "--add", "-"], lines.as_bytes()).ok();
+    let run = place.run(&["index", "decisions", "x", "--compact"]);
+    assert!(run.err.contains("3 decisions removed, 1 left"), "{}", run.err);
+    let left = place.run(&["index", "decisions", "x"]).ok();
+    assert!(left.lines().count() == 1 && left.contains("\"number\":4"), "{left}");
+    assert_eq!(place.run(&["index", "check", "x"]).code, Some(0));
 }

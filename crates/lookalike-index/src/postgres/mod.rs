@@ -13,7 +13,7 @@
 //! | `plan` | the effect of a batch of changes, without the database |
 //! | `copy` | bulk insertion |
 //! | `write_categories`, `categories` | the model of categories and their members |
-//! | `add_decisions`, `decisions` | the log of decisions: adds to it, reads it |
+//! | `write_decisions`, `decisions` | the log of decisions: adds to it, removes from it, reads it |
 //! | `write_duplicates`, `duplicates` | documents that went as duplicates: writes, reads them |
 //! | `postings` | rows of bands |
 //! | `version_plan` | the effect of a batch on versions, without the database |
@@ -29,7 +29,6 @@
 //!
 //! Calls block, and so does dropping a handle: do neither on a thread that runs asynchronous tasks.
 
-mod add_decisions;
 mod address;
 mod backup;
 mod bucket_neighbours;
@@ -58,6 +57,7 @@ mod version_plan;
 mod versions;
 mod write;
 mod write_categories;
+mod write_decisions;
 mod write_duplicates;
 mod write_versions;
 
@@ -178,8 +178,16 @@ impl Backend for PostgresBackend {
         write_categories::add_members(&self.pool, self.wait()?, number, (through, members))
     }
 
-    fn add_decisions(&self, entries: &[&str]) -> Result<u64, IndexError> {
-        add_decisions::add(&self.pool, self.wait()?, entries)
+    fn add_decisions(
+        &self,
+        entries: &[&str],
+        last: Option<u64>,
+    ) -> Result<Option<u64>, IndexError> {
+        write_decisions::add(&self.pool, self.wait()?, entries, last)
+    }
+
+    fn remove_decisions(&self, numbers: &[u64]) -> Result<u64, IndexError> {
+        write_decisions::remove(&self.pool, self.wait()?, numbers)
     }
 
     fn add_duplicates(&self, entries: &[DuplicateEntry<'_>]) -> Result<u64, IndexError> {

@@ -95,6 +95,7 @@ impl<'a> IdVersions<'a> {
         let version = match former {
             Some(mut same) if same.version.sha256 == original.sha256 => {
                 same.version.document = document;
+                same.version.describe(original);
                 same.change = Some(at);
                 self.current = Some(same);
                 return;

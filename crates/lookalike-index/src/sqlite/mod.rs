@@ -9,7 +9,6 @@
 //! `docs/reference/index.md` specifies both. One process writes, any number read, each at snapshots
 //! of its own.
 
-mod add_decisions;
 mod backup;
 mod catalogue;
 mod catalogue_schema;
@@ -49,6 +48,7 @@ mod validation;
 mod versions;
 mod write;
 mod write_categories;
+mod write_decisions;
 mod write_duplicates;
 mod write_versions;
 mod writer_lock;
@@ -203,8 +203,16 @@ impl Backend for FolderBackend {
         write::write(&self.state, changes)
     }
 
-    fn add_decisions(&self, entries: &[&str]) -> Result<u64, IndexError> {
-        add_decisions::add(&self.state, entries)
+    fn add_decisions(
+        &self,
+        entries: &[&str],
+        last: Option<u64>,
+    ) -> Result<Option<u64>, IndexError> {
+        write_decisions::add(&self.state, entries, last)
+    }
+
+    fn remove_decisions(&self, numbers: &[u64]) -> Result<u64, IndexError> {
+        write_decisions::remove(&self.state, numbers)
     }
 
     fn add_duplicates(&self, entries: &[DuplicateEntry<'_>]) -> Result<u64, IndexError> {

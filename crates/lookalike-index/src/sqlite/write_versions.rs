@@ -73,6 +73,7 @@ impl<'a> NewVersion<'a> {
             Former::Same(mut row) => {
                 delete(connection, row.version.document).map_err(failed)?;
                 row.version.document = document;
+                row.version.describe(&original_of(entry)?);
                 return row.write(connection).map_err(failed);
             }
             Former::Other(mut row) => {

@@ -322,7 +322,8 @@ fn a_catalogue_has_version_3_from_its_first_decision_on() {
     assert_eq!(version(), 2);
     let (writer, reader) = (open(&folder, WRITE).unwrap(), open(&folder, Access::Read).unwrap());
     assert_eq!(decisions(&*reader, 0), [""; 0]);
-    assert_eq!(writer.add_decisions(&["{\"a\":1}", "{\"b\":2}"]).unwrap(), 2);
+    let first = ["{\"a\":1}", "{\"b\":2}"];
+    assert_eq!(writer.add_decisions(&first, None).unwrap(), Some(2));
     assert_eq!(version(), 3);
     // One that was open before sees them, too.
     assert_eq!(decisions(&*reader, 0).len(), 2);
@@ -353,7 +354,7 @@ fn a_catalogue_has_version_4_from_its_first_categories_on() {
     assert_eq!(version(), 4);
     // One that was open before sees them, too, and decisions do not change the version.
     assert!(reader.snapshot().unwrap().categories().unwrap().is_some());
-    writer.add_decisions(&["{}"]).unwrap();
+    writer.add_decisions(&["{}"], None).unwrap();
     assert_eq!(version(), 4);
     drop(writer);
     assert_clean(&*open(&folder, WRITE).unwrap());

@@ -80,6 +80,6 @@ pub fn categories_are_kept_and_follow_documents<P: Place>(fresh: impl Fn() -> P)
     }
     assert_eq!(backend.replace_categories(b"other", 0, &[]).unwrap(), 2);
     assert_eq!(members(&*backend, ALL, 0, 9), []);
-    backend.add_decisions(&["{}"]).unwrap();
+    backend.add_decisions(&["{}"], None).unwrap();
     assert_eq!(state(&*backend), Some(CategoryState { number: 2, through: 0 }));
 }

@@ -26,7 +26,7 @@ pub fn decisions(backend: &dyn Backend, after: u64) -> Vec<String> {
 pub fn errors_of_a_caller_end_the_reading_of_decisions<P: Place>(fresh: impl Fn() -> P) {
     let place = fresh();
     let backend = place.create(&settings(StoredContent::Sets));
-    backend.add_decisions(&["{\"a\":1}", "{\"b\":2}", "{\"c\":3}"]).unwrap();
+    backend.add_decisions(&["{\"a\":1}", "{\"b\":2}", "{\"c\":3}"], None).unwrap();
     let mut snapshot = backend.snapshot().unwrap();
     for last in 1..=3 {
         let mut seen = Vec::new();
@@ -54,14 +54,15 @@ pub fn decisions_are_kept_in_order<P: Place>(fresh: impl Fn() -> P) {
     assert_eq!(decisions(&*backend, 0), [""; 0]);
     let mut early = backend.snapshot().unwrap();
     let version = early.version();
-    assert_eq!(backend.add_decisions(&["{\"a\":1}", "{\"b\":\"é\\u0000\"}"]).unwrap(), 2);
+    let first = ["{\"a\":1}", "{\"b\":\"é\\u0000\"}"];
+    assert_eq!(backend.add_decisions(&first, None).unwrap(), Some(2));
     early.decisions(0, 9, &mut |_, _| panic!("a later decision")).unwrap();
     drop(early);
     assert!(backend.snapshot().unwrap().version() > version);
     backend.write(&[Maker::new(&settings, 1).document("a", 1).put()]).unwrap();
-    assert_eq!(backend.add_decisions(&[]).unwrap(), 2);
+    assert_eq!(backend.add_decisions(&[], None).unwrap(), Some(2));
     let long = "x".repeat(1_000_000);
-    assert_eq!(backend.add_decisions(&[&long]).unwrap(), 3);
+    assert_eq!(backend.add_decisions(&[&long], Some(2)).unwrap(), Some(3));
     let all = ["{\"a\":1}", "{\"b\":\"é\\u0000\"}", &long];
     let backend = place.reopen(backend);
     backend.compact(0).unwrap();
@@ -77,7 +78,7 @@ pub fn decisions_are_kept_in_order<P: Place>(fresh: impl Fn() -> P) {
     assert_eq!(numbers, [2]);
     if let Some(reader) = place.reader() {
         assert_eq!(decisions(&*reader, 0), all);
-        assert!(matches!(reader.add_decisions(&["{}"]), Err(IndexError::ReadOnly { .. })));
+        assert!(matches!(reader.add_decisions(&["{}"], None), Err(IndexError::ReadOnly { .. })));
     }
     assert_clean(&*backend);
     let folder = tempfile::tempdir().unwrap();
@@ -85,7 +86,40 @@ pub fn decisions_are_kept_in_order<P: Place>(fresh: impl Fn() -> P) {
     let made = backend.backup(&to).is_ok();
     if let Some(copy) = made.then(|| place.restored(&to)).flatten() {
         assert_eq!(decisions(&*copy, 0), all);
-        assert_eq!(copy.add_decisions(&["{}"]).unwrap(), 4);
+        assert_eq!(copy.add_decisions(&["{}"], None).unwrap(), Some(4));
         assert_clean(&*copy);
     }
+}
+
+/// A writer that has not seen the last entry adds nothing.
+pub fn entries_follow_the_last_one_seen<P: Place>(fresh: impl Fn() -> P) {
+    let place = fresh();
+    let backend = place.create(&settings(StoredContent::Sets));
+    assert_eq!(backend.add_decisions(&["{}"], Some(0)).unwrap(), Some(1));
+    let version = backend.snapshot().unwrap().version();
+    assert_eq!(backend.add_decisions(&["{}", "{}"], Some(0)).unwrap(), None);
+    assert_eq!(decisions(&*backend, 0).len(), 1);
+    assert_eq!(backend.snapshot().unwrap().version(), version);
+    assert_eq!(backend.add_decisions(&["{}", "{}"], Some(1)).unwrap(), Some(3));
+}
+
+/// Removed entries are gone, the others keep their numbers, and no number is given twice.
+pub fn removed_entries_leave_their_numbers<P: Place>(fresh: impl Fn() -> P) {
+    let place = fresh();
+    let backend = place.create(&settings(StoredContent::Sets));
+    assert_eq!(backend.remove_decisions(&[1]).unwrap(), 0);
+    backend.add_decisions(&["{\"a\":1}", "{\"b\":2}", "{\"c\":3}"], None).unwrap();
+    let version = backend.snapshot().unwrap().version();
+    assert_eq!(backend.remove_decisions(&[3, 1, 9]).unwrap(), 1);
+    assert!(backend.snapshot().unwrap().version() > version);
+    let backend = place.reopen(backend);
+    let mut left = Vec::new();
+    let each = &mut |number: u64, entry: &str| {
+        left.push((number, entry.to_owned()));
+        Ok(())
+    };
+    backend.snapshot().unwrap().decisions(0, 9, each).unwrap();
+    assert_eq!(left, [(2, "{\"b\":2}".to_owned()), (3, "{\"c\":3}".to_owned())]);
+    assert_eq!(backend.add_decisions(&["{}"], Some(3)).unwrap(), Some(4));
+    assert_clean(&*backend);
 }

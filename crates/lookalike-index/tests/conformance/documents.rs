@@ -51,7 +51,7 @@ impl Document {
             original: self.original.as_deref().map(|bytes| OriginalEntry {
                 bytes,
                 media_type: "text/html",
-                name: "page.html",
+                name: ["page.html", "a.htm"][usize::from(self.added % 2 == 1)],
                 sha256: original_hash(bytes),
             }),
             metadata: &self.metadata,

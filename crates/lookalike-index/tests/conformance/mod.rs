@@ -73,6 +73,8 @@ macro_rules! suite {
             categories_are_kept_and_follow_documents,
             decisions_are_kept_in_order,
             errors_of_a_caller_end_the_reading_of_decisions,
+            entries_follow_the_last_one_seen,
+            removed_entries_leave_their_numbers,
             duplicates_follow_their_keeper,
             duplicates_equal_the_model,
             ids_of_any_kind,

@@ -75,7 +75,7 @@ fn writer() {
         let batch = batch(round, number);
         backend.write(&batch.changes()).unwrap();
         backend.add_duplicates(&batch.duplicates()).unwrap();
-        backend.add_decisions(&[&decision(round, number)]).unwrap();
+        backend.add_decisions(&[&decision(round, number)], None).unwrap();
         out.write_all(format!("\nstored {number}\n").as_bytes()).unwrap();
         out.flush().unwrap();
         if round % 5 == 4 && number % 4 == 3 {

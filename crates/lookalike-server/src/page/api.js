@@ -11,9 +11,11 @@ export class ApiError extends Error {
    * @param {string} code of the problem, such as `unknown-document`
    * @param {string} detail message of the server
    * @param {number} wait seconds until a retry; 0 if unknown
+   * @param {any[]} conflicts decisions that were not recorded
    */
-  constructor(status, code, detail, wait = 0) {
+  constructor(status, code, detail, wait = 0, conflicts = []) {
     super(detail);
+    this.conflicts = conflicts;
     this.status = status;
     this.code = code;
     this.detail = detail;
@@ -32,8 +34,9 @@ const waiting = (response) => {
 const problem = async (response) => {
   const wait = waiting(response);
   try {
-    const { code, detail, title } = JSON.parse(await response.text());
-    return new ApiError(response.status, String(code || ""), String(detail || title || ""), wait);
+    const { code, detail, title, conflicts } = JSON.parse(await response.text());
+    return new ApiError(response.status, String(code || ""), String(detail || title || ""), wait,
+      conflicts);
   } catch (error) {
     if (error.name === "AbortError") throw error;
     return new ApiError(response.status, "", response.statusText, wait);

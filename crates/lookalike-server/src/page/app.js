@@ -9,7 +9,8 @@ import { showDocument } from "./document.js";
 import { at, focusHeading } from "./dom.js";
 import { visible } from "./format.js";
 import { showGroups } from "./groups.js";
-import { showIndexes, watchIndexes } from "./indexes.js";
+import { rights, showIndexes, watchIndexes } from "./indexes.js";
+import { watchKeys } from "./keys.js";
 import { showQuery, watchQuery } from "./query.js";
 import { showReview, watchReview } from "./review.js";
 import { start } from "./router.js";
@@ -17,13 +18,20 @@ import { settings } from "./settings.js";
 import { showIndex } from "./stats.js";
 import { onToken, watchToken } from "./token.js";
 
-const showIndexName = () => settings().then(({ name, version, writable }) => {
+const showIndexName = () => settings().then(({ name, version }) => {
   at("place").textContent = visible(name);
   at("version").textContent = `lookalike ${visible(version)}`;
-  for (const element of document.querySelectorAll("nav .writable")) element.hidden = !writable;
 }, () => {
   // The current view shows the error.
 });
+
+/** Only views that the token may use are offered. */
+const showViews = async () => {
+  const allowed = await rights();
+  for (const element of document.querySelectorAll("nav [data-right]")) {
+    element.hidden = !allowed.includes(element.dataset.right);
+  }
+};
 
 at("skip").addEventListener("click", (event) => {
   // The views use the address.
@@ -32,9 +40,11 @@ at("skip").addEventListener("click", (event) => {
 });
 
 watchToken();
+watchKeys();
 onToken(showIndexName);
 watchIndexes();
 onToken(showIndexes);
+onToken(showViews);
 watchQuery();
 watchCompare();
 watchDifferences();
@@ -46,3 +56,4 @@ start({
 });
 showIndexName();
 showIndexes();
+showViews();

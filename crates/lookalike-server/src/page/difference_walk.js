@@ -4,6 +4,7 @@
 
 import { button, make } from "./dom.js";
 import { beginning, count } from "./format.js";
+import { keysAreOn } from "./keys.js";
 
 /** The keys that go forward and back. */
 const KEYS = new Map([["f", 1], ["b", -1]]);
@@ -96,7 +97,7 @@ export const watchDifferences = () => {
   document.addEventListener("keydown", (event) => {
     const way = KEYS.get(event.key.toLowerCase());
     if (way === undefined || event.ctrlKey || event.altKey || event.metaKey) return;
-    if (event.target.closest("input, textarea, select, dialog") !== null) return;
+    if (event.target.closest("input, textarea, select, dialog") !== null || !keysAreOn()) return;
     const shown = document.querySelector("main > section:not([hidden]) .walk");
     if (!shown) return;
     event.preventDefault();

@@ -101,7 +101,7 @@ const movedButton = (tag, moved) => {
   const other = tag === "del" ? "second" : "first";
   return button(`Moved ${count(moved)}`, () => {}, {
     class: "link moved-to", "data-other": `${tag === "del" ? "ins" : "del"} ${moved}`,
-    "aria-label": `Moved block ${count(moved)}: go to its place in the ${other} text`,
+    "aria-label": `Moved ${count(moved)}: go to its place in the ${other} text`,
   });
 };
 

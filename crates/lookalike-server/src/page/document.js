@@ -6,6 +6,7 @@ import { categoryLink } from "./categories.js";
 import { at, button, make, metadata, shownId, tiles } from "./dom.js";
 import { count, counted, size, time, visible } from "./format.js";
 import { longText } from "./gradually.js";
+import { rights } from "./indexes.js";
 import { problem } from "./problem.js";
 import { address, forgetViews, reshow } from "./router.js";
 import { settings } from "./settings.js";
@@ -79,7 +80,7 @@ export const showDocument = async (params, signal) => {
   show("Asking for the document …", []);
   try {
     const found = await request("GET", `${documentPath(id)}?text=true`, { signal });
-    const { writable, store } = await settings();
+    const { store } = await settings(), writable = (await rights()).includes("write");
     const former = store === "originals" ? await versions(id, signal) : [];
     if (!signal.aborted) draw(id, found, writable, former);
   } catch (error) {

@@ -14,7 +14,10 @@ const SLICE = 12;
  * @returns {(isThere: () => boolean) => void} draws on until something is there, or all is drawn
  */
 export const gradually = (box, parts, budget) => {
-  const rest = make("div", { class: "buttons" });
+  // A group of rows has rows only.
+  const inRows = box.getAttribute("role") === "rowgroup";
+  const acts = make("div", { class: "buttons", role: inRows ? "cell" : undefined });
+  const rest = inRows ? make("div", { role: "row" }, acts) : acts;
   let next = parts.next();
   const some = (enough) => {
     while (!next.done && !enough(next.value)) {
@@ -41,7 +44,7 @@ export const gradually = (box, parts, budget) => {
   };
   const all = () => {
     batch();
-    rest.replaceChildren(make("p", { class: "note", role: "status" }, "Drawing …"));
+    acts.replaceChildren(make("p", { class: "note", role: "status" }, "Drawing …"));
     const step = () => {
       if (!box.isConnected) return;
       const until = performance.now() + SLICE;
@@ -50,7 +53,7 @@ export const gradually = (box, parts, budget) => {
     };
     step();
   };
-  rest.append(button("Show more", goingOn(batch)), button("Show all", goingOn(all)));
+  acts.append(button("Show more", goingOn(batch)), button("Show all", goingOn(all)));
   batch();
   return some;
 };

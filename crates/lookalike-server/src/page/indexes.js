@@ -1,26 +1,62 @@
 "use strict";
-// The choice of the index in the head of the page, where the server has several.
+// The indexes that the token opens: their choice in the head of the page, where the server has
+// several, and what the token may do to the one that is shown.
 
 import { requestOfServer } from "./api.js";
 import { at, make } from "./dom.js";
 import { visible } from "./format.js";
 import { chosenIndex, pageOf } from "./index_choice.js";
+import { onToken } from "./token.js";
+
+/** What a token with a right may do to an index that is served for writing. */
+const RIGHTS = { read: [], decide: ["decide"], write: ["decide", "write"] };
+
+let asked = null;
+
+/** The indexes, requested once for a token. */
+const opened = () => {
+  if (!asked) {
+    const mine = requestOfServer("GET", "v1/indexes").then(({ indexes }) => indexes);
+    asked = mine;
+    mine.catch(() => { if (asked === mine) asked = null; });
+  }
+  return asked;
+};
+
+onToken(() => { asked = null; });
+
+/** The name of the index that is shown. */
+const shown = (indexes) => chosenIndex() || indexes.find((one) => one.default)?.name;
+
+/**
+ * What the token may do to the index, besides reading it.
+ * @returns {Promise<string[]>} of `decide` and `write`
+ */
+export const rights = async () => {
+  try {
+    const indexes = await opened(), current = shown(indexes);
+    const { right, writable } = indexes.find(({ name }) => name === current) ?? {};
+    return writable ? RIGHTS[right] ?? [] : [];
+  } catch {
+    // The current view shows the error.
+    return [];
+  }
+};
 
 /** Shows which indexes the token opens; one that does not open the first goes to another one. */
 export const showIndexes = async () => {
   let indexes;
   try {
-    ({ indexes } = await requestOfServer("GET", "v1/indexes"));
+    indexes = await opened();
   } catch {
     // The current view shows the error.
     return;
   }
-  const first = indexes.find((one) => one.default), chosen = chosenIndex();
-  if (chosen === "" && !first && indexes.length > 0) {
+  const first = indexes.find((one) => one.default), current = shown(indexes);
+  if (chosenIndex() === "" && !first && indexes.length > 0) {
     location.replace(pageOf(indexes[0].name) + location.hash);
     return;
   }
-  const current = chosen || first?.name;
   at("indexes-name").replaceChildren(...indexes.map(({ name }) =>
     make("option", { value: name, selected: name === current }, visible(name))));
   at("indexes").hidden = indexes.length < 2;

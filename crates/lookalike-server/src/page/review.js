@@ -6,17 +6,17 @@ import { request } from "./api.js";
 import { figures, outcome, sides } from "./compare.js";
 import { described, differingMetadata } from "./described.js";
 import { bar, at, button, make, shownId } from "./dom.js";
-import { DecisionLog } from "./decision_log.js";
+import { DecisionLog, targetOf } from "./decision_log.js";
 import { beginning, count, counted, size, visible } from "./format.js";
+import { keysAreOn } from "./keys.js";
 import { problem } from "./problem.js";
 import { bulkForm } from "./review_bulk.js";
+import { NAMES, conflictBox } from "./review_conflicts.js";
 import { exportLists } from "./review_export.js";
 import { filterForm, filterOf } from "./review_filter.js";
 import { ReviewQueue } from "./review_queue.js";
 import { address, forgetViews, reshow } from "./router.js";
 
-/** What a decision is called in the list of documents. */
-const NAMES = { duplicate: "duplicate", not_duplicate: "not a duplicate", keep: "kept" };
 /** Comparisons that are kept. */
 const KEPT = 60;
 
@@ -34,7 +34,8 @@ class Review {
     this.filter = filterOf(params);
     this.signal = signal;
     this.queue = new ReviewQueue(this.filter, signal);
-    this.log = new DecisionLog(() => this.drawProgress(), (error) => this.refused(error));
+    this.log = new DecisionLog(() => this.drawProgress(), (error) => this.refused(error),
+      (conflicts) => this.conflicting(conflicts));
     this.compared = new Map();
     this.made = 0;
   }
@@ -58,6 +59,7 @@ class Review {
   frame() {
     this.progress = make("div", { class: "review-progress" });
     this.problems = make("div");
+    this.conflicts = make("div");
     this.stage = make("div", { class: "review-stage" });
     this.note = make("input", { id: "review-note", autocomplete: "off", dir: "auto" });
     const keys = [["Duplicate", "D", () => this.pair("duplicate")],
@@ -85,7 +87,7 @@ class Review {
       make("p", {}, "The index has changed since these groups were computed."),
       make("div", { class: "buttons" }, button("Look again", () => reshow("review")))) : "";
     at("review-results").replaceChildren(filterForm(this.params, this.signal), stale, this.progress, this.problems,
-      buttons, noted, this.stage, bulkForm(this), exportLists(this.filter, this.signal),
+      this.conflicts, buttons, noted, this.stage, bulkForm(this), exportLists(this.filter, this.signal),
       agreement(this.signal));
   }
 
@@ -121,20 +123,13 @@ class Review {
 
   drawProgress() {
     const { queue, made } = this;
-    const decided = Math.min(queue.total, queue.decidedBefore + this.groupsDecided());
+    const decided = Math.min(queue.total, queue.decidedBefore + queue.decidedHere());
     const unsent = this.log.unsent > 0 ? `, ${count(this.log.unsent)} not stored yet` : "";
     this.progress.replaceChildren(
       make("progress", { max: Math.max(queue.total, 1), value: decided,
         "aria-label": "Groups that are decided" }),
       make("span", {}, `${count(decided)} of ${counted(queue.total, "group")} decided, ` +
         `${counted(made, "decision")} now${unsent}`));
-  }
-
-  /** Groups of this visit in which something is decided about each duplicate. */
-  groupsDecided() {
-    if (this.filter.get("state") !== "undecided") return 0;
-    const isDecided = ({ duplicates }) => duplicates.every((one) => one.decision !== undefined);
-    return this.queue.groups.filter(isDecided).length;
   }
 
   members(group, shown) {
@@ -218,7 +213,8 @@ class Review {
     if (note) decision.note = note;
     this.note.value = "";
     const place = queue.place;
-    this.log.make({ decision, members, place, keeper: queue.group.keeper.id });
+    const { keeper, seen } = queue.group;
+    this.log.make({ decision, members, place, keeper: keeper.id, seen });
     this.made += 1;
     forgetViews(["groups"]);
     const said = decision.decision === "keep_all" ? "All are kept."
@@ -253,9 +249,43 @@ class Review {
   }
 
   goTo(place, said = "") {
-    if (place.group > this.queue.groups.length) return;
-    this.queue.place = place;
+    // Behind the last group nothing is shown; a page that could not be loaded is asked for again.
+    if (place.group <= this.queue.groups.length) this.queue.place = place;
     this.draw(said);
+  }
+
+  /** Shows what others decided in the meantime, and asks whether to decide again. */
+  conflicting(conflicts) {
+    this.made -= conflicts.filter(({ item }) => !item.isUndo).length;
+    const ask = (conflict) => conflictBox(conflict, () => {
+      if (!conflict.item.isUndo) this.made += 1;
+      this.log.insist(conflict);
+      this.draw("Decided again.");
+      this.stage.focus();
+    }, () => this.stage.focus());
+    this.conflicts.append(...conflicts.map(ask));
+    this.draw("");
+  }
+
+  /** Takes over what was decided about many pairs at once; `decision` is undefined where it was
+   * taken back. */
+  async decidedMany(pairs, decision) {
+    for (const { documents, seen } of pairs) this.log.saw(documents, seen);
+    const changed = new Set(pairs.map(({ documents }) => targetOf(documents)));
+    for (const { keeper, duplicates } of this.queue.groups) {
+      for (const one of duplicates) {
+        if (changed.has(targetOf([keeper.id, one.id]))) one.decision = decision;
+      }
+    }
+    forgetViews(["groups"]);
+    this.queue.place = this.queue.undecidedAfter(this.queue.place);
+    this.draw("");
+    try {
+      await this.queue.recount();
+      this.drawProgress();
+    } catch (error) {
+      this.refused(error);
+    }
   }
 
   refused(error) {
@@ -263,8 +293,7 @@ class Review {
     const again = async () => {
       this.problems.replaceChildren();
       await this.log.send();
-      // The list begins again, where something is undecided, when all of it is stored.
-      if (error.code === "cursor-expired" && this.log.unsent === 0) reshow("review");
+      this.draw("");
     };
     this.problems.replaceChildren(problem(error, again));
     this.drawProgress();
@@ -276,7 +305,7 @@ const isTyping = ({ target }) => target.closest("input, textarea, select, dialog
 /** Installs the handlers of keys, and of leaving the page. */
 export const watchReview = () => {
   document.addEventListener("keydown", (event) => {
-    if (at("view-review").hidden || !review?.byKey || isTyping(event)) return;
+    if (at("view-review").hidden || !review?.byKey || isTyping(event) || !keysAreOn()) return;
     if (event.ctrlKey || event.altKey || event.metaKey) return;
     const act = review.byKey.get(event.key.toLowerCase());
     if (!act) return;

@@ -11,7 +11,7 @@ const LEFT = 5;
 const WAIT = 1;
 const MOST_WAIT = 30;
 
-/** @typedef {{keeper: any, duplicates: any[], duplicates_before: number}} Group */
+/** @typedef {{keeper: any, duplicates: any[], duplicates_before: number, seen: number}} Group */
 
 const later = (seconds, signal) => new Promise((resolve) => {
   const timer = setTimeout(resolve, seconds * 1000);
@@ -35,9 +35,11 @@ export const groupPage = async (query, signal, pending = () => {}) => {
   }
 };
 
-/** A group without documents that were removed since, which have no metadata; empty without keeper. */
-const present = (group) => ({
+/** A group without documents that were removed since, which have no metadata; empty without keeper.
+ * `seen` is the number of the last decision that it shows. */
+const present = (group, seen) => ({
   ...group,
+  seen,
   duplicates: group.keeper.metadata === null ? []
     : group.duplicates.filter(({ metadata }) => metadata !== null),
 });
@@ -66,20 +68,54 @@ export class ReviewQueue {
   /** Loads the first page. */
   async begin(pending) {
     const found = await this.load(undefined, pending);
-    this.total = found.groups_total;
     this.stale = found.stale;
-    this.decidedBefore = found.groups_decided;
+    this.count(found);
   }
 
-  async load(after, pending) {
+  count(found) {
+    this.total = found.groups_total;
+    this.decidedBefore = found.groups_decided - this.decidedHere();
+  }
+
+  /** Asks how many groups are decided about, after a change of many. */
+  async recount() {
+    const query = new URLSearchParams(this.filter);
+    query.set("limit", "1");
+    this.count(await groupPage(query, this.signal));
+  }
+
+  /** Groups of this visit in which something is decided about each duplicate. */
+  decidedHere() {
+    if (this.filter.get("state") !== "undecided") return 0;
+    const isDecided = ({ duplicates }) => duplicates.every((one) => one.decision !== undefined);
+    return this.groups.filter(isDecided).length;
+  }
+
+  /** Loads a page, and further ones until there is a group that is new. */
+  async load(after, pending, isRestarted = false) {
     const query = new URLSearchParams(this.filter);
     query.set("limit", String(PAGE));
     if (after !== undefined) query.set("after", after);
-    const found = await groupPage(query, this.signal, pending);
-    this.groups.push(...found.groups.map(present).filter(({ duplicates }) => duplicates.length > 0));
+    let found;
+    try {
+      found = await groupPage(query, this.signal, pending);
+    } catch (error) {
+      // A server that was started again, or has waited long, does not keep the list: the new one
+      // has the groups that are loaded, too, which are left out.
+      if (error.code !== "cursor-expired" || after === undefined || isRestarted) throw error;
+      return this.load(undefined, pending, true);
+    }
+    const nameOf = (group) => JSON.stringify([group.keeper.id, group.duplicates_before ?? 0]);
+    const known = new Set(isRestarted ? this.groups.map(nameOf) : []);
+    const loaded = found.groups.map((group) => present(group, found.last_decision ?? 0))
+      .filter((group) => group.duplicates.length > 0 && !known.has(nameOf(group)));
+    this.groups.push(...loaded);
     this.next = found.next;
+    if (isRestarted && after === undefined) this.count(found);
     // An answer may have no group that the filter leaves, and yet go on.
-    if (found.groups.length === 0 && found.next !== undefined) return this.load(found.next, pending);
+    if (loaded.length === 0 && found.next !== undefined) {
+      return this.load(found.next, pending, isRestarted);
+    }
     return found;
   }
 

@@ -105,6 +105,30 @@ const onPage = () => {
     const { width, height } = (field.closest("label.target") ?? field).getBoundingClientRect();
     if (width < 24 || height < 24) findings.push(`small, ${width} × ${height}: ${name(field)}`);
   }
+  for (const summary of document.querySelectorAll("summary")) {
+    if (!seen(summary) || !within(summary)) continue;
+    const { width, height } = summary.getBoundingClientRect();
+    if (width < 24 || height < 24) findings.push(`small, ${width} × ${height}: ${name(summary)}`);
+  }
+
+  // Tables of roles have rows, and rows have cells.
+  const parts = { table: ["rowgroup", "row"], rowgroup: ["row"],
+    row: ["cell", "columnheader", "rowheader"] };
+  for (const [role, allowed] of Object.entries(parts)) {
+    for (const one of document.querySelectorAll(`[role="${role}"] > *`)) {
+      if (!allowed.includes(one.getAttribute("role"))) findings.push(`in a ${role}: ${name(one)}`);
+    }
+  }
+
+  // People who speak to the page say what they see.
+  const plain = (text) => text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, " ").trim();
+  for (const one of document.querySelectorAll("button[aria-label], a[aria-label]")) {
+    if (!seen(one) || !within(one)) continue;
+    const label = one.getAttribute("aria-label");
+    if (!plain(label).includes(plain(one.innerText))) {
+      findings.push(`label without its text: ${label}: ${name(one)}`);
+    }
+  }
   if (document.getAnimations().length > 0) findings.push("something moves");
   return findings;
 };

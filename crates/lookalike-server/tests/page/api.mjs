@@ -146,7 +146,7 @@ const ANSWERS = {
       json: {
         groups: groups(from, to), next: to < 120 ? String(to) : undefined, groups_total: 120,
         groups_decided: 7,
-        duplicates_total: 360, documents: 12345, version: 42, stale: false,
+        duplicates_total: 360, documents: 12345, version: 42, stale: false, last_decision: 3,
       },
     };
   },

@@ -74,16 +74,20 @@ const checks = async (browser) => {
     ["h4", "", "heading skipped"], ["h1", "", "h1: "], ["button", "", "no name: button"],
     ["p", "color:#999", "contrast 2.85"], ["div", "width:3000px", "scrolls sideways"],
     ["button", "border-color:#eee;background:#fff", "edge 1."],
-    ["button", "padding:0;height:9px", "small, "],
+    ["button", "padding:0;height:9px", "small, "], ["summary", "height:9px", "small, "],
+    ["button", "", "in a rowgroup: ", ["role", "rowgroup"]],
+    ["button", "", "label without its text: ", ["aria-label", "Right"]],
   ];
   try {
-    for (const [tag, style, expected] of wrongs) {
+    for (const [tag, style, expected, attribute] of wrongs) {
       await browser.open(server.url);
       await browser.wait("!document.querySelector('#view-query').hidden");
       await browser.run("const made = document.createElement(arguments[0]); " +
         "made.style.cssText = arguments[1]; made.textContent = arguments[2]; " +
-        "document.querySelector('#view-query').append(made)", tag, style,
-      expected.startsWith("no name") ? "" : "Wrong");
+        "const [name, value] = arguments[3] ?? ['class', 'wrong']; const box = name === 'role' ? " +
+        "document.createElement('div') : made; box.setAttribute(name, value); if (box !== made) " +
+        "box.append(made); document.querySelector('#view-query').append(box)", tag, style,
+      expected.startsWith("no name") ? "" : "Wrong", attribute ?? null);
       const found = await findings(browser);
       assert.ok(found.some((finding) => finding.startsWith(expected)), `${expected}: ${found}`);
     }

@@ -333,6 +333,7 @@ const largeTexts = withMock({
   await browser.click(".rows .buttons button:first-child");
   assert.ok(await browser.run(drawn) < 120_000, "a part more");
   assert.ok(await browser.run("return document.activeElement.matches('.rows > .row')"));
+  assert.deepEqual(await findings(browser), []);
   await browser.click(".rows .buttons button:last-child");
   await browser.wait("!document.querySelector('.rows .buttons')");
   const marks = "return [document.querySelectorAll('.rows del').length, " +
@@ -597,7 +598,7 @@ const refusals = async (browser) => {
       [refusal(503, "busy", "the queue is full", { "Retry-After": "1" }),
         ["The server is busy", "Try again in 1 second."]],
       [refusal(503, "timeout", "30 s are over"), ["It took the server too long", "30 s are over"]],
-      [refusal(403, "read-only-token", "no"), ["This token may only read", "Forget the token"]],
+      [refusal(403, "read-only-token", "no"), ["This token may not do this", "Forget the token"]],
       [refusal(404, "unknown-document", "no document has this id"),
         ["There is no such document", "no document has this id"]],
       [refusal(400, "threshold", "expected more than 0 and at most 1, got 7"),
@@ -665,7 +666,7 @@ const writing = async (browser) => {
     "DELETE *": (call) => stored.delete(id(call)) ? { status: 204 }
       : refusal(404, "unknown-document", "no document has this id"),
   }, async (page, server) => {
-    await page.wait("!document.querySelector('nav .writable').hidden");
+    await page.wait("!document.querySelector('nav [data-right=write]').hidden");
     await page.click("nav a[data-view=add]");
     await page.click("#add-form .main");
     await page.see("Type an id first.");
@@ -709,14 +710,37 @@ const writing = async (browser) => {
     await page.see("No address can name this id");
     assert.deepEqual(server.calls.slice(before).filter(({ method }) => method !== "GET"), []);
   })(browser);
-  await withMock({ "GET /v1/settings": () => ({ json: { ...SETTINGS, writable: false } }) },
+  await withMock({
+    "GET /v1/settings": () => ({ json: { ...SETTINGS, writable: false } }),
+    "GET /v1/indexes": () => indexesFor("write", false),
+  },
     async (page, server) => {
       await page.open(`${server.url}#/document?id=a`);
       await page.see("text299");
       assert.equal(await page.run("return document.querySelectorAll('#view-document .danger')" +
         ".length"), 0);
-      assert.equal(await page.run("return document.querySelector('nav .writable').hidden"), true);
+      assert.equal(await page.run("return document.querySelector('nav [data-right=write]').hidden"), true);
     })(browser);
+};
+
+/** The only index, for a token with a right. */
+const indexesFor = (right, writable = true) => ({ json: { indexes: [{ name: "letters",
+  address: "/v1/indexes/letters", default: true, right, writable }] } });
+
+/** Only views that the token may use are offered. */
+const views = async (browser) => {
+  const shown = "return Array.from(document.querySelectorAll('nav [data-right]'))" +
+    ".filter(one => !one.hidden).map(one => one.textContent)";
+  for (const [right, expected] of [["read", []], ["decide", ["Review"]],
+    ["write", ["Review", "Add"]]]) {
+    await withMock({ "GET /v1/indexes": () => indexesFor(right) }, async (page, server) => {
+      await page.open(`${server.url}#/document?id=a`);
+      await page.see("text299");
+      assert.deepEqual(await page.run(shown), expected, right);
+      assert.equal(await page.run("return document.querySelectorAll('#view-document .danger')" +
+        ".length"), right === "write" ? 1 : 0);
+    })(browser);
+  }
 };
 
 /** A file as dropped from the desk. */
@@ -908,6 +932,130 @@ const reviewRefused = async (browser) => {
   })(browser);
 };
 
+/** A refusal of decisions that others have decided about. */
+const conflict = (...conflicts) => ({ status: 409, json: { code: "decision-conflict",
+  title: "Others decided in the meantime", detail: "no decision was added", status: 409, type: "",
+  conflicts, conflicts_total: conflicts.length } });
+
+const BOB = { number: 9, decision: "not_duplicate", who: "bob", when: "2026-11-28T10:00:00Z" };
+
+/** What was sent: decision, documents and what was seen. */
+const sent = (server) => server.calls.filter(({ path }) => path === "/v1/decisions")
+  .map(({ body }) => body.decisions.map(({ decision, documents, seen }) =>
+    [decision, ...documents, seen].join(" ")));
+
+/** Another person decides about the pair before the decision comes, and before it is undone. */
+const reviewConflicts = async (browser) => {
+  const pair = ["group-0/copy-0.txt", "group-0/letter.txt"];
+  const answers = [];
+  const special = { "POST /v1/decisions": () => answers.shift() };
+  await withMock(special, async (browser, server) => {
+    await browser.run("location.hash = '#/review'");
+    await browser.see("7 of 120 groups decided");
+    answers.push(conflict({ position: 0, documents: pair, current: BOB }));
+    await browser.press("d");
+    await browser.see("Decided by others in the meantime");
+    await browser.see("no duplicates by bob");
+    await browser.see("0 decisions now");
+    const k = "group-0/letter.txt", d = "group-0/copy-0.txt";
+    assert.deepEqual(sent(server), [[`duplicate ${k} ${d} 3`]]);
+    assert.ok((await browser.run("return document.querySelector('.review-members').innerText"))
+      .includes("not a duplicate"));
+    await hasNoFindings(browser, [[1280, "light"]]);
+    // Asked again, with the decision in view.
+    answers.push({ json: { added: 1, unknown: 0, last: 12 } });
+    await browser.click(".conflict button");
+    await browser.wait("!document.querySelector('.conflict')");
+    await browser.see("1 decision now");
+    await browser.wait("!document.querySelector('.review-progress').innerText.includes('stored')");
+    assert.deepEqual(sent(server).at(-1), [`duplicate ${k} ${d} 9`]);
+    // An own decision that others replaced is not undone.
+    answers.push({ json: { added: 1, unknown: 0, last: 13 } });
+    await browser.press("n");
+    await browser.wait("!document.querySelector('.review-progress').innerText.includes('stored')");
+    const second = ["group-0/copy-1.txt", k];
+    answers.push(conflict({ position: 0, documents: second, current: { ...BOB, number: 20,
+      decision: "duplicate" } }));
+    await browser.press("u");
+    await browser.see("duplicates by bob");
+    assert.deepEqual(sent(server).at(-1), [`undecided ${k} group-0/copy-1.txt 13`]);
+    const calls = sent(server).length;
+    await browser.click(".conflict button:last-child");
+    await browser.wait("!document.querySelector('.conflict')");
+    assert.equal(sent(server).length, calls);
+  })(browser);
+};
+
+/** Of many decisions those of others stay, when they are made and when they are taken back. */
+const reviewManyConflicts = async (browser) => {
+  const answers = [];
+  let decidedGroups = 7;
+  const special = {
+    "POST /v1/decisions": ({ body: { decisions } }) => answers.shift() ??
+      { json: { added: decisions.length, unknown: 0, last: 1000 } },
+    "GET /v1/groups": (call) => {
+      const found = answering()(call);
+      return { json: { ...found.json, groups_decided: decidedGroups } };
+    },
+  };
+  await withMock(special, async (browser, server) => {
+    await browser.run("location.hash = '#/review'");
+    await browser.see("7 of 120 groups decided");
+    await browser.click(".review-bulk summary");
+    await browser.paste("#bulk-least", "0.96");
+    await browser.click(".review-bulk form button");
+    await browser.see("240 pairs of 120 groups would be decided as duplicates.");
+    const first = ["group-0/copy-0.txt", "group-0/letter.txt"];
+    answers.push(conflict({ position: 0, documents: first, current: BOB }));
+    await browser.click(".review-bulk .buttons button");
+    await browser.see("1 pair was decided about in the meantime and stays as decided");
+    await browser.see("no duplicates by bob");
+    assert.equal(sent(server).at(-1)[0], "duplicate group-0/letter.txt group-0/copy-0.txt 3");
+    decidedGroups = 50;
+    await browser.click(".review-bulk .buttons button");
+    await browser.see("239 pairs of similarity 0.96 or more decided as duplicates.");
+    assert.equal(sent(server).at(-1).length, 239);
+    assert.equal(sent(server).at(-1)[0], "duplicate group-0/letter.txt group-0/copy-1.txt 3");
+    // The progress follows, and what was decided is not asked again.
+    await browser.see("50 of 120 groups decided");
+    await browser.press(KEYS.right);
+    assert.ok((await browser.run("return document.querySelector('.review-members').innerText"))
+      .includes("duplicate"));
+    // One of them was decided about by hand since.
+    answers.push(conflict({ position: 1, documents: ["group-1/copy-0.txt", "group-1/letter.txt"],
+      current: BOB }));
+    decidedGroups = 7;
+    await browser.click(".review-bulk .buttons button");
+    await browser.see("0 decisions taken back. 1 pair was decided about in the meantime");
+    assert.deepEqual(sent(server).at(-1).slice(0, 2), [
+      "undecided group-0/letter.txt group-0/copy-1.txt 762",
+      "undecided group-1/letter.txt group-1/copy-0.txt 763"]);
+    await browser.click(".review-bulk .buttons button");
+    await browser.see("238 decisions taken back.");
+    await browser.see("7 of 120 groups decided");
+  })(browser);
+};
+
+/** Single keys are switched off for all pages of the server, and on again. */
+const keysOff = withMock({}, async (browser, server) => {
+  await browser.run("location.hash = '#/review'");
+  await browser.see("7 of 120 groups decided");
+  await browser.click("#single-keys");
+  await browser.run("document.activeElement.blur()");
+  await browser.press("d", "f");
+  await browser.open(`${server.url}#/review`);
+  await browser.see("7 of 120 groups decided");
+  assert.equal(await browser.run("return document.querySelector('#single-keys').checked"), false);
+  await browser.press("d");
+  assert.deepEqual(decided(server), []);
+  await hasNoFindings(browser);
+  await browser.view(1280, 900, "light");
+  await browser.click("#single-keys");
+  await browser.run("document.activeElement.blur()");
+  await browser.press("d");
+  await browser.see("1 decision now");
+});
+
 /** A page that is open while the server is started again: nothing that was decided is lost, and the
  * list, whose cursor is gone, begins again where something is undecided. */
 const reviewRestarted = async (browser) => {
@@ -915,7 +1063,8 @@ const reviewRestarted = async (browser) => {
   const special = { "GET /v1/groups": ({ query }) => {
     if (query.get("after") && !cursors) return refusal(410, "cursor-expired", "the list is not kept");
     const from = cursors ? 0 : 20;
-    return { json: { groups: groups(from, from + 3, 1), next: "1.3", groups_total: 120,
+    return { json: { groups: groups(from, from + 3, 1), ...cursors ? { next: "1.3" } : {},
+      groups_total: 120, last_decision: 0,
       groups_decided: cursors ? 7 : 10, duplicates_total: 120, documents: 9000, version: 1,
       stale: false } };
   } };
@@ -932,14 +1081,17 @@ const reviewRestarted = async (browser) => {
     await browser.click(".problem button");
     await browser.wait("!document.querySelector('.review-progress').innerText.includes('stored')");
     assert.equal(decided(server).length, 2);
-    // Behind the groups that are loaded the list is gone: the page says so, and begins again.
-    await browser.press("n");
-    await browser.see("This list of groups is not kept any more");
-    await browser.click(".problem button");
+    // Behind the groups that are loaded the list is gone: the page goes on with the new one.
+    for (let step = 0; step < 20 && !await browser.run("return document.querySelector(" +
+      "'.review-members')?.innerText.includes('group-20/')"); step += 1) {
+      await browser.press(KEYS.right);
+      await pause(50);
+    }
+    await browser.see("group-20/copy-0.txt and its keeper");
     await browser.see("10 of 120 groups decided");
     await browser.press("n");
     await browser.wait("!document.querySelector('.review-progress').innerText.includes('stored')");
-    assert.equal(decided(server).length, 4);
+    assert.equal(decided(server).at(-1), "not_duplicate group-20/letter.txt group-20/copy-0.txt");
     assert.deepEqual(await findings(browser), []);
   } finally {
     server.close();
@@ -1015,12 +1167,12 @@ const moving = withMock({
   await browser.press(KEYS.enter);
   const place = "document.activeElement.getAttribute('aria-label')";
   assert.equal(await browser.run(`return ${place}`),
-    "Moved block 1: go to its place in the first text");
+    "Moved 1: go to its place in the first text");
   assert.equal(await browser.run("return document.querySelector('.walk [role=status]').textContent"),
     `Difference 2 of 2: “and on ${text}” in the second.`);
   await browser.press(KEYS.enter);
   assert.equal(await browser.run(`return ${place}`),
-    "Moved block 1: go to its place in the second text");
+    "Moved 1: go to its place in the second text");
   assert.deepEqual(await findings(browser), []);
   await browser.view(390, 700, "dark");
   assert.deepEqual(await findings(browser), []);
@@ -1278,6 +1430,10 @@ export const CASES = {
   "a filter that leaves few groups is followed": reviewSparse,
   "many pairs are decided about at once, and taken back": reviewingMany,
   "decisions that could not be stored are kept and sent again": reviewRefused,
+  "decisions of others are not overwritten": reviewConflicts,
+  "decisions of others stay where many are decided about": reviewManyConflicts,
+  "single keys are switched off": keysOff,
+  "views are offered by the right of the token": views,
   "a page is left open while the server is started again": reviewRestarted,
   "differences are gone through by keys and buttons": walking,
   "texts of long words are drawn": longWords,

@@ -231,7 +231,7 @@ const withTokens = async (browser, { guarded, reading, writing }) => {
   await browser.wait("!document.querySelector('#token').open");
   await browser.wait("document.querySelector('#place').textContent");
   await add(browser, "a", LETTER);
-  await browser.see("This token may only read");
+  await browser.see("This token may not do this");
   assert.equal(await browser.run("return document.querySelector('#add-text').value"), LETTER);
   await browser.click("#forget");
   await enter(writing);

@@ -2,7 +2,13 @@
 
 use super::decision::{Judgment, ReviewDecision};
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A list of disputed pairs ends early beyond this many bytes of ids and names.
+const LIST_BYTES: usize = 4 << 20;
+/// Memory of a pair, and of a judgment, without its ids and names.
+const PAIR_BYTES: usize = 200;
+const JUDGMENT_BYTES: usize = 100;
 
 /// Two people, and the pairs that both judged.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -56,7 +62,9 @@ pub struct Agreements {
 #[derive(Debug, Clone, Default)]
 pub struct JudgedPairs {
     pairs: BTreeMap<[String; 2], BTreeMap<String, bool>>,
+    names: BTreeSet<String>,
     last: u64,
+    bytes: usize,
 }
 
 impl JudgedPairs {
@@ -76,7 +84,27 @@ impl JudgedPairs {
             }
             Judgment::Keep | Judgment::KeepAll => return,
         };
-        self.pairs.entry(pair).or_default().insert(who.clone(), is_duplicate);
+        if !self.names.contains(who) {
+            self.names.insert(who.clone());
+        }
+        let (ids, bytes) = (pair[0].len() + pair[1].len(), &mut self.bytes);
+        let people = self.pairs.entry(pair).or_insert_with(|| {
+            *bytes += PAIR_BYTES + ids;
+            BTreeMap::new()
+        });
+        if people.insert(who.clone(), is_duplicate).is_none() {
+            *bytes += JUDGMENT_BYTES + who.len();
+        }
+    }
+
+    /// An upper bound of the memory of the judgments so far, in bytes.
+    pub fn memory(&self) -> u64 {
+        self.bytes as u64
+    }
+
+    /// How many people judged a pair.
+    pub fn people(&self) -> usize {
+        self.names.len()
     }
 
     /// The number of the decision that was taken last; 0 before the first.
@@ -85,10 +113,10 @@ impl JudgedPairs {
     }
 
     /// Compares what people said; of the disputed pairs, `most` of those behind the pair `after`
-    /// are given. O(n) for n pairs, and for each pair the square of the people who judged it.
+    /// are given, and fewer where their ids and names take more than 4 MiB. O(n) for n pairs, and for each pair the square of the people who judged it.
     pub fn agreements(&self, after: Option<&[String; 2]>, most: usize) -> Agreements {
         let mut counts: BTreeMap<[&str; 2], [u64; 4]> = BTreeMap::new();
-        let mut found = Agreements::default();
+        let (mut found, mut bytes) = (Agreements::default(), 0);
         for (documents, judgments) in &self.pairs {
             let people: Vec<(&str, bool)> =
                 judgments.iter().map(|(who, is_duplicate)| (who.as_str(), *is_duplicate)).collect();
@@ -110,9 +138,11 @@ impl JudgedPairs {
             if after.is_some_and(|after| documents <= after) {
                 continue;
             }
-            if found.disputed.len() == most {
+            if found.disputed.len() == most || found.goes_on || bytes > LIST_BYTES {
                 found.goes_on = true;
             } else {
+                let names = duplicate.iter().chain(&not_duplicate);
+                bytes += documents.iter().chain(names).map(String::len).sum::<usize>();
                 let documents = documents.clone();
                 found.disputed.push(DisputedPair { documents, duplicate, not_duplicate });
             }
@@ -154,6 +184,7 @@ mod tests {
             when: None,
             note: None,
             line: 1,
+            seen: None,
         }
     }
 

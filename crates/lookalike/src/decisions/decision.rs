@@ -1,5 +1,6 @@
 //! One decision: the judgment, the documents, who made it and when.
 
+use super::fields::MAX_DOCUMENTS;
 use crate::read::Content;
 use serde::Serialize;
 
@@ -39,7 +40,7 @@ impl Judgment {
         let (is_right, expected) = match self {
             Self::Duplicate | Self::NotDuplicate => (count == 2, "two documents"),
             Self::Keep => (count == 1, "one document"),
-            Self::KeepAll => (count > 0, "at least one document"),
+            Self::KeepAll => ((1..=MAX_DOCUMENTS).contains(&count), "1 to 10,000 documents"),
             Self::Undecided => (matches!(count, 1 | 2), "one document or two"),
         };
         (!is_right).then_some(expected)
@@ -62,9 +63,15 @@ pub struct ReviewDecision {
     pub when: Option<String>,
     /// What the person noted.
     pub note: Option<String>,
-    /// The line, from 1.
+    /// The line, from 1; in an index, the number.
     pub line: u64,
+    /// For a decision that is to be added to an index: the number of the last decision of that
+    /// index that its author has seen. It is not stored.
+    pub seen: Option<u64>,
 }
+
+/// One thing that is decided about: a document, or a pair with the lesser id first.
+pub(super) type DecisionTarget<'d> = (&'d str, Option<&'d str>);
 
 /// A line, in the order of its members.
 #[derive(Serialize)]
@@ -79,11 +86,34 @@ struct WrittenDecision<'d> {
     when: Option<&'d str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<&'d str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    number: Option<u64>,
 }
 
 impl ReviewDecision {
+    /// The pair that it is about, or each of its documents. Of several decisions about one target
+    /// the last is in force.
+    pub(super) fn targets(&self) -> Vec<DecisionTarget<'_>> {
+        match (self.judgment, self.documents.as_slice()) {
+            (Judgment::Keep | Judgment::KeepAll, ids) => {
+                ids.iter().map(|id| (id.as_str(), None)).collect()
+            }
+            (_, [a, b]) => vec![(a.min(b).as_str(), Some(a.max(b).as_str()))],
+            (_, ids) => ids.iter().map(|id| (id.as_str(), None)).collect(),
+        }
+    }
+
     /// The line of a file of decisions, without its end.
     pub fn to_json(&self) -> String {
+        self.written(None)
+    }
+
+    /// The line of a decision of an index with its number, which a later decision may have `seen`.
+    pub fn to_numbered_json(&self) -> String {
+        self.written(Some(self.line))
+    }
+
+    fn written(&self, number: Option<u64>) -> String {
         let contents = self.contents.iter().map(|content| content.as_ref().map(Content::to_string));
         let line = WrittenDecision {
             decision: self.judgment.name(),
@@ -92,6 +122,7 @@ impl ReviewDecision {
             who: self.who.as_deref(),
             when: self.when.as_deref(),
             note: self.note.as_deref(),
+            number,
         };
         // Texts and lists of texts are always written.
         serde_json::to_string(&line).unwrap_or_default()

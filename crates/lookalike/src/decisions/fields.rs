@@ -6,6 +6,15 @@ use crate::read::Content;
 use serde::Deserialize;
 use std::collections::HashSet;
 
+/// The most documents of a decision.
+pub const MAX_DOCUMENTS: usize = 10_000;
+/// The most bytes of all ids of a decision.
+pub const MAX_IDS_BYTES: usize = 1 << 20;
+/// The most bytes of a note.
+pub const MAX_NOTE_BYTES: usize = 64 << 10;
+/// The most bytes of a name, and of a time.
+const MAX_NAME_BYTES: usize = 1 << 10;
+
 /// The members of a decision, as they are written.
 #[derive(Debug, Clone, Deserialize)]
 pub struct DecisionFields {
@@ -22,15 +31,28 @@ pub struct DecisionFields {
     pub when: Option<String>,
     /// A note.
     pub note: Option<String>,
+    /// The number of the last decision of an index that its author has seen.
+    pub seen: Option<u64>,
 }
 
 impl DecisionFields {
     /// The decision, as that of a line.
     ///
     /// # Errors
-    /// A judgment that is none, another number of documents or hashes than it is about.
+    /// A judgment that is none, another number of documents or hashes than it is about, and a
+    /// member that is too long.
     pub fn check(self, line: u64) -> Result<ReviewDecision, DecisionProblem> {
-        let Self { decision, documents, contents, who, when, note } = self;
+        let Self { decision, documents, contents, who, when, note, seen } = self;
+        let length = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+        let lengths = [
+            ("documents", documents.iter().map(String::len).sum(), MAX_IDS_BYTES),
+            ("who", length(&who), MAX_NAME_BYTES),
+            ("when", length(&when), MAX_NAME_BYTES),
+            ("note", length(&note), MAX_NOTE_BYTES),
+        ];
+        if let Some((member, got, most)) = lengths.into_iter().find(|(_, got, most)| got > most) {
+            return Err(DecisionProblem::TooLong { member, got, most });
+        }
         let judgment = Judgment::ALL.into_iter().find(|judgment| judgment.name() == decision);
         let judgment = judgment.ok_or(DecisionProblem::Judgment { got: decision })?;
         if let Some(expected) = judgment.other_count(documents.len()) {
@@ -48,7 +70,7 @@ impl DecisionFields {
         }
         let hash = |text: Option<String>| text.map(content).transpose();
         let contents = contents.into_iter().map(hash).collect::<Result<_, _>>()?;
-        Ok(ReviewDecision { judgment, documents, contents, who, when, note, line })
+        Ok(ReviewDecision { judgment, documents, contents, who, when, note, line, seen })
     }
 }
 

@@ -7,8 +7,8 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
-/// The longest line; a note may be long.
-const MAX_LINE: u64 = 64 << 20;
+/// The longest line: the longest decision has a few MiB, with every character escaped.
+const MAX_LINE: u64 = 8 << 20;
 
 /// Reads the decisions of a file, in its order. Empty lines are no decisions.
 ///
@@ -63,6 +63,7 @@ pub(super) fn decision(bytes: &[u8], line: u64) -> Result<Option<ReviewDecision>
 #[cfg(test)]
 mod tests {
     use super::super::decision::Judgment;
+    use super::super::fields::MAX_NOTE_BYTES;
     use super::*;
 
     fn problem(text: &str) -> DecisionProblem {
@@ -100,6 +101,17 @@ mod tests {
         assert!(matches!(problem(other), Problem::Judgment { .. }));
         let hash = "{\"decision\":\"keep\",\"documents\":[\"a\"],\"contents\":[\"12\"]}";
         assert!(matches!(problem(hash), Problem::Hash { .. }));
+        let note = "n".repeat(MAX_NOTE_BYTES);
+        let noted = |more: &str| {
+            let line = "{\"decision\":\"keep\",\"documents\":[\"a\"],\"note\":";
+            read(format!("{line}\"{note}{more}\"}}").as_bytes(), Path::new("d.jsonl"))
+        };
+        assert_eq!(noted("").unwrap().len(), 1);
+        let long = noted("n").unwrap_err();
+        assert!(long.to_string().contains("note has 65537 bytes"), "{long}");
+        let ids: Vec<String> = (0..10_001).map(|id| format!("\"{id}\"")).collect();
+        let many = format!("{{\"decision\":\"keep_all\",\"documents\":[{}]}}", ids.join(","));
+        assert!(matches!(problem(&many), Problem::Documents { got: 10_001, .. }));
         let few = "{\"decision\":\"keep\",\"documents\":[\"a\"],\"contents\":[null,null]}";
         assert!(matches!(problem(few), Problem::Contents { got: 2, expected: 1 }));
     }

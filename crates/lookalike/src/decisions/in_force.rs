@@ -243,6 +243,7 @@ mod tests {
                 when: None,
                 note: None,
                 line,
+                seen: None,
             }
         };
         Decisions::new((1..).zip(text.lines()).map(decision).collect())

@@ -11,6 +11,8 @@
 //! the rule of groups.
 
 mod agreement;
+mod compact_log;
+mod conflict;
 mod decision;
 mod fields;
 mod file;
@@ -19,9 +21,11 @@ mod log;
 mod separated;
 
 pub use agreement::{Agreement, Agreements, DisputedPair, JudgedPairs};
+pub use compact_log::{CompactedLog, compact_log};
+pub use conflict::{ConflictCause, DecisionConflict};
 pub use decision::{Judgment, ReviewDecision};
-pub use fields::DecisionFields;
+pub use fields::{DecisionFields, MAX_DOCUMENTS, MAX_IDS_BYTES, MAX_NOTE_BYTES};
 pub use file::{read, read_file};
 pub use in_force::{Contradiction, ContradictionKind, Decisions, JudgedPair, KeptDocument};
-pub use log::{AddedDecisions, add_to_index, each_of_index, of_index};
+pub use log::{AddedDecisions, UnknownDocuments, add_to_index, each_of_index, of_index};
 pub use separated::SeparatedPairs;

@@ -1,6 +1,7 @@
 //! Why a file of decisions cannot be used.
 
-use crate::decisions::Judgment;
+use crate::decisions::{ConflictCause, DecisionConflict, Judgment};
+use lookalike_index::entry::shortened_id;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
@@ -23,6 +24,14 @@ pub enum DecisionError {
         line: u64,
         /// Why not.
         problem: DecisionProblem,
+    },
+    /// Decisions were not added to an index: their author has not seen the last decisions about
+    /// their documents, or the index does not have these.
+    Conflicts {
+        /// The first of them.
+        conflicts: Vec<DecisionConflict>,
+        /// How many there are.
+        total: u64,
     },
     /// The keepers of the run are given, so that decisions have no effect on them.
     GivenKeepers,
@@ -67,6 +76,15 @@ pub enum DecisionProblem {
         /// What is there.
         got: String,
     },
+    /// A member is too long.
+    TooLong {
+        /// Its name.
+        member: &'static str,
+        /// Its bytes.
+        got: usize,
+        /// The largest number of bytes.
+        most: usize,
+    },
     /// The line is too long.
     LongLine {
         /// The largest number of bytes.
@@ -85,11 +103,43 @@ impl fmt::Display for DecisionError {
             Self::Line { path, line, problem } => {
                 write!(f, "{} line {line}: {problem}", path.display())
             }
+            Self::Conflicts { conflicts, total } => fmt_conflicts(f, conflicts, *total),
             Self::GivenKeepers => {
                 f.write_str("decisions cannot be used where the keepers are given; leave one out")
             }
         }
     }
+}
+
+fn fmt_conflicts(
+    f: &mut fmt::Formatter<'_>,
+    conflicts: &[DecisionConflict],
+    total: u64,
+) -> fmt::Result {
+    f.write_str("no decision was added")?;
+    let Some(DecisionConflict { position, documents, cause }) = conflicts.first() else {
+        return Ok(());
+    };
+    let ids = documents.iter().map(|id| shortened_id(id)).collect::<Vec<_>>();
+    write!(f, ": decision {} is about {:?}, ", position + 1, ids)?;
+    match cause {
+        ConflictCause::Decided(last) => {
+            let (number, decision) = (last.line, last.judgment.name());
+            let who = last.who.as_deref().map(|who| format!(" by {who:?}")).unwrap_or_default();
+            write!(
+                f,
+                "which decision {number}{who} is about, too: {decision}; look at it, then add \
+                 yours with \"seen\":{number}, or leave it out"
+            )?;
+        }
+        ConflictCause::Unknown => {
+            f.write_str("and the index has no such document; leave it out")?;
+        }
+    }
+    if total > 1 {
+        write!(f, " ({total} such conflicts)")?;
+    }
+    Ok(())
 }
 
 impl fmt::Display for DecisionProblem {
@@ -120,6 +170,9 @@ impl fmt::Display for DecisionProblem {
                 "expected the SHA-256 hash of a text, 64 hexadecimal digits, in \"contents\", got \
                  {got:?}"
             ),
+            Self::TooLong { member, got, most } => {
+                write!(f, "{member} has {got} bytes, at most {most} are kept; shorten it")
+            }
             Self::LongLine { most } => {
                 write!(f, "the line has more than {most} bytes; shorten its note")
             }

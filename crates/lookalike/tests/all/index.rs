@@ -7,7 +7,7 @@ use crate::fresh_run::{find, reported};
 use lookalike::core::hash::SplitMix64;
 use lookalike::core::keep::KeepPolicy;
 use lookalike::core::params::{Params, ParamsBuilder};
-use lookalike::decisions::{self, ReviewDecision};
+use lookalike::decisions::{self, ReviewDecision, UnknownDocuments};
 use lookalike::error::{DecisionError, Error};
 use lookalike::find::{FindOptions, PairList};
 use lookalike::index::{
@@ -325,7 +325,8 @@ fn decisions_of_an_index_are_read_from_any_number_on() {
         put(&index, &[("a", "one text of a few words"), ("b", "another")]);
         let lines: Vec<String> = (0..300).map(|n| judged("a", &format!("x{n}"))).collect();
         let given = decisions::read(lines.join("\n").as_bytes(), Path::new("given")).unwrap();
-        let added = decisions::add_to_index(&index, given, "2026-01-01T00:00:00Z").unwrap();
+        let (now, kept_all) = ("2026-01-01T00:00:00Z", UnknownDocuments::Keep);
+        let added = decisions::add_to_index(&index, given, now, kept_all).unwrap();
         assert_eq!((added.added, added.unknown, added.last), (300, 300, 300), "{kept:?}");
         for after in [0, 1, 127, 128, 129, 256, 299, 300, 400] {
             let found = decisions::of_index(&index, after).unwrap();
@@ -348,7 +349,7 @@ fn an_entry_that_is_no_decision_ends_the_reading() {
         let good = judged("a", "b");
         let mut entries = vec![good.as_str(); 400];
         entries[199] = "{\"decision\":\"later\",\"documents\":[\"a\"]}";
-        index.add_decisions(&entries).unwrap();
+        index.add_decisions(&entries, None).unwrap();
         let mut numbers = Vec::new();
         let mut take = |decision: ReviewDecision| numbers.push(decision.line);
         let error = decisions::each_of_index(&index, 0, &mut take).unwrap_err();

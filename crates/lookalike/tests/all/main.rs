@@ -11,6 +11,7 @@ mod categories;
 mod collection;
 mod containment;
 mod contamination;
+mod decision_log;
 mod decisions;
 mod dedup;
 mod exact;

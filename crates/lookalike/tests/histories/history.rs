@@ -2,7 +2,7 @@
 //! them, with a model of what is left.
 
 use lookalike::core::hash::SplitMix64;
-use lookalike::decisions::{self, ReviewDecision};
+use lookalike::decisions::{self, ReviewDecision, UnknownDocuments};
 use lookalike::index::{DocumentFields, TextPreparer};
 use lookalike::store::Index;
 use lookalike::store::backend::Change;
@@ -103,7 +103,9 @@ impl Model {
     /// Adds a decision to the log of an index, which may add hashes of texts to it.
     fn decide(&mut self, index: &Index, line: &str) {
         let read = decisions::read(line.as_bytes(), Path::new("a line")).unwrap();
-        let added = decisions::add_to_index(index, read, "2026-01-01T00:00:00Z").unwrap();
+        let (now, seen) = ("2026-01-01T00:00:00Z", Some(u64::MAX));
+        let read = read.into_iter().map(|one| ReviewDecision { seen, ..one }).collect();
+        let added = decisions::add_to_index(index, read, now, UnknownDocuments::Keep).unwrap();
         let stored = decisions::of_index(index, added.last - 1).unwrap();
         self.decisions.extend(stored.iter().map(ReviewDecision::to_json));
     }

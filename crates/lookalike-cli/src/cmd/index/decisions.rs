@@ -5,7 +5,7 @@ use crate::cmd::{CommandError, CommandResult};
 use crate::exit_code::ExitCode;
 use crate::terminal;
 use crate::termination;
-use lookalike::decisions::{self, ReviewDecision};
+use lookalike::decisions::{self, ReviewDecision, UnknownDocuments};
 use lookalike::index::time;
 use lookalike::report::phrases::{count, thousands};
 use lookalike::report::{Output, OutputFormat, Target};
@@ -17,7 +17,8 @@ const EXAMPLE: &str = "\
 Examples:
   lookalike index decisions news                             all decisions, a JSON object per line
   lookalike index decisions news --add decisions.jsonl --who ann
-  tail -n 1 decisions.jsonl | lookalike index decisions news --add -";
+  tail -n 1 decisions.jsonl | lookalike index decisions news --add - --seen 12
+  lookalike index decisions news --compact                   only those that are in force are left";
 
 /// Write the decisions that an index keeps as JSON lines, or add some to them
 #[derive(Debug, clap::Args)]
@@ -35,6 +36,16 @@ pub(super) struct DecisionsArgs {
     #[arg(long, value_name = "NAME", requires = "add")]
     who: Option<String>,
 
+    /// The number of the last decision that you have seen, for decisions that do not say it: none
+    /// is added whose pair or documents were decided about after it. The list has the numbers
+    #[arg(long, value_name = "NUMBER", requires = "add", default_value_t = 0)]
+    seen: u64,
+
+    /// Remove the decisions that later ones replace or revoke; of each person the last about each
+    /// pair stays
+    #[arg(long, conflicts_with_all = ["add", "output"])]
+    compact: bool,
+
     /// Write to FILE.jsonl [also .gz, .zst] instead of standard output
     #[arg(long, short, value_name = "FILE", conflicts_with = "add")]
     output: Option<PathBuf>,
@@ -47,6 +58,9 @@ pub(super) struct DecisionsArgs {
 pub(super) fn run(args: &DecisionsArgs) -> CommandResult {
     if let Some(file) = &args.add {
         return add(args, file);
+    }
+    if args.compact {
+        return compact(args);
     }
     let decisions = decisions::of_index(&args.place.read()?, 0)?;
     let Some(path) = &args.output else {
@@ -65,7 +79,15 @@ pub(super) fn run(args: &DecisionsArgs) -> CommandResult {
 }
 
 fn write(out: &mut dyn Write, decisions: &[ReviewDecision]) -> io::Result<()> {
-    decisions.iter().try_for_each(|decision| writeln!(out, "{}", decision.to_json()))
+    decisions.iter().try_for_each(|decision| writeln!(out, "{}", decision.to_numbered_json()))
+}
+
+fn compact(args: &DecisionsArgs) -> CommandResult {
+    let index: Index = args.place.write(&args.wait)?;
+    let done = decisions::compact_log(&index)?;
+    let (removed, left) = (count(done.removed, "decision"), thousands(done.left));
+    terminal::stderr().message(&format!("{}: {removed} removed, {left} left", index.name()))?;
+    Ok(ExitCode::SUCCESS)
 }
 
 fn add(args: &DecisionsArgs, file: &Path) -> CommandResult {
@@ -77,9 +99,14 @@ fn add(args: &DecisionsArgs, file: &Path) -> CommandResult {
     for decision in new.iter_mut().filter(|decision| decision.who.is_none()) {
         decision.who.clone_from(&args.who);
     }
+    for decision in &mut new {
+        decision.seen.get_or_insert(args.seen);
+    }
     let index: Index = args.place.write(&args.wait)?;
-    let done = decisions::add_to_index(&index, new, &time::format(time::now()))?;
-    let mut message = format!("{}: {} added", index.name(), count(done.added, "decision"));
+    let now = time::format(time::now());
+    let done = decisions::add_to_index(&index, new, &now, UnknownDocuments::Keep)?;
+    let added = count(done.added, "decision");
+    let mut message = format!("{}: {added} added, the last has number {}", index.name(), done.last);
     if done.unknown > 0 {
         let unknown = thousands(done.unknown);
         message = format!("{message}, {unknown} of them about documents that are not in the index");

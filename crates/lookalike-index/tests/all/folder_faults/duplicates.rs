@@ -33,7 +33,7 @@ fn a_catalogue_has_version_6_from_its_first_duplicate_on() {
         let (writer, reader) =
             (open(&folder, WRITE).unwrap(), open(&folder, Access::Read).unwrap());
         match before {
-            3 => drop(writer.add_decisions(&["{}"]).unwrap()),
+            3 => drop(writer.add_decisions(&["{}"], None).unwrap()),
             4 => drop(writer.replace_categories(b"model", 0, &[]).unwrap()),
             _ => {}
         }
@@ -44,7 +44,7 @@ fn a_catalogue_has_version_6_from_its_first_duplicate_on() {
         assert_eq!(version(&folder), 6);
         // One that was open before sees them, too, and nothing else changes the version.
         assert_eq!(duplicates(&*reader), [(keeper.clone(), vec!["copy".to_owned()])]);
-        writer.add_decisions(&["{}"]).unwrap();
+        writer.add_decisions(&["{}"], None).unwrap();
         writer.replace_categories(b"model", 0, &[]).unwrap();
         assert_eq!(version(&folder), 6);
         drop((writer, reader));

@@ -58,7 +58,7 @@ fn write_on_and_on() {
         let entry = |id| DuplicateEntry { id, keeper: &documents[3].id };
         let entries: Vec<_> = went.iter().map(|id| entry(id)).collect();
         backend.add_duplicates(&entries).unwrap();
-        backend.add_decisions(&[&decision(&name, round)]).unwrap();
+        backend.add_decisions(&[&decision(&name, round)], None).unwrap();
         writeln!(out, "\nstored {round} {added}").unwrap();
         out.flush().unwrap();
     }

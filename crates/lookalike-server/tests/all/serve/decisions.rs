@@ -154,7 +154,7 @@ fn groups_follow_decisions() {
     assert!(rest.get("next").is_none());
 
     // Revoked; and a text that changes is asked again.
-    decide(client, &json!([{ "decision": "undecided", "documents": ["c", "b"] }]));
+    decide(client, &json!([{ "decision": "undecided", "documents": ["c", "b"], "seen": 2 }]));
     assert_eq!(shown(&groups(client, "")), ["c: a: b:", "e: d:duplicate"]);
     let changed = "a text about the late harvest of apples in the valley of the river";
     client.put("/v1/documents/d", &json!({ "text": changed })).ok(200);
@@ -172,16 +172,18 @@ fn who_decides_is_the_client() {
             token(Right::Write, None, WRITE),
         ]);
     });
-    let body = json!({ "decisions": [{ "decision": "keep", "documents": ["a"] }] });
+    let body = json!({ "decisions": [{ "decision": "keep", "documents": ["a"], "seen": 9 }] });
     let with = |token| served.client.with_token(token);
     served.client.post("/v1/decisions", &body).problem(401, "token-needed");
+    put(&with(WRITE), "a", "one");
     let refused = with(READ).post("/v1/decisions", &body);
     let problem = refused.problem(403, "read-only-token");
     assert!(problem["detail"].as_str().unwrap().contains("may decide"), "{problem}");
-    assert_eq!(with(ANN).post("/v1/decisions", &body).ok(200)["unknown"], json!(1));
+    assert_eq!(with(ANN).post("/v1/decisions", &body).ok(200)["added"], json!(1));
     with(ANN).put("/v1/documents/a", &json!({ "text": "a" })).problem(403, "read-only-token");
     with(WRITE).post("/v1/decisions", &body).ok(200);
-    let other = json!({ "decisions": [{ "decision": "keep", "documents": ["a"], "who": "bob" }] });
+    let other = json!({ "decision": "keep", "documents": ["a"], "who": "bob", "seen": 9 });
+    let other = json!({ "decisions": [other] });
     with(WRITE).post("/v1/decisions", &other).ok(200);
     with(ANN).post("/v1/decisions", &other).problem(422, "bad-decision");
     let listed = with(READ).get("/v1/decisions").ok(200);
@@ -209,6 +211,10 @@ fn bad_decisions_are_problems() {
         json!({ "decision": "duplicate", "documents": ["a", "a"] }),
         json!({ "decision": "maybe", "documents": ["a"] }),
         json!({ "decision": "keep", "documents": ["a"], "contents": ["1"] }),
+        json!({ "decision": "keep", "documents": ["a"], "note": "n".repeat(65_537) }),
+        json!({ "decision": "keep", "documents": ["a"], "who": "n".repeat(1_025) }),
+        json!({ "decision": "keep", "documents": ["a".repeat(1_048_577)] }),
+        json!({ "decision": "keep_all", "documents": vec!["a"; 10_001] }),
     ] {
         let bad = json!({ "decisions": [bad] });
         client.post("/v1/decisions", &bad).problem(422, "bad-decision");
@@ -224,7 +230,8 @@ fn bad_decisions_are_problems() {
         .post("/v1/decisions", &json!({ "decisions": [], "x": 1 }))
         .problem(400, "unknown-member");
     assert_eq!(decide(client, &json!([]))["last"], json!(0));
-    let note = "é".repeat(500_000);
+    put(client, "a", "one");
+    let note = "é".repeat(32_768);
     decide(client, &json!([{ "decision": "keep", "documents": ["a"], "note": note }]));
     assert_eq!(client.get("/v1/decisions").ok(200)["decisions"][0]["note"], json!(note));
     for query in ["after=x", "after=-1", "after=%2B1", "limit=0", "limit=10001", "x=1"] {
@@ -247,8 +254,18 @@ fn two_people_decide_at_once() {
     let said = [(ANN, "duplicate"), (BOB, "not_duplicate")].map(|(value, decision)| {
         let client = served.client.with_token(value);
         std::thread::spawn(move || {
-            let one = json!([{ "decision": decision, "documents": ["a", "c"] }]);
-            (0..EACH).for_each(|_| _ = decide(&client, &one));
+            // Each decides again with the last decision of the other in view.
+            let (mut seen, mut stored) = (0, 0);
+            while stored < EACH {
+                let one = json!({ "decision": decision, "documents": ["a", "c"], "seen": seen });
+                let answer = client.post("/v1/decisions", &json!({ "decisions": [one] }));
+                if answer.status == 200 {
+                    (seen, stored) = (answer.json()["last"].as_u64().unwrap(), stored + 1);
+                } else {
+                    let problem = answer.problem(409, "decision-conflict");
+                    seen = problem["conflicts"][0]["current"]["number"].as_u64().unwrap();
+                }
+            }
         })
     });
     for thread in said {
@@ -277,8 +294,7 @@ fn agreement_is_counted_by_the_names_of_tokens() {
     fill(&writer);
     let [ann, bob] = [ANN, BOB].map(|value| served.client.with_token(value));
     assert_eq!(ann.get("/v1/agreement").ok(200)["people"], json!([]));
-    let pair =
-        |decision: &str, pair: [&str; 2]| json!([{ "decision": decision, "documents": pair }]);
+    let pair = |decision: &str, pair: [&str; 2]| json!([{ "decision": decision, "documents": pair, "seen": 99 }]);
     decide(&ann, &pair("duplicate", ["a", "b"]));
     decide(&ann, &pair("duplicate", ["a", "c"]));
     decide(&bob, &pair("not_duplicate", ["b", "a"]));
@@ -312,4 +328,117 @@ fn agreement_is_counted_by_the_names_of_tokens() {
     for wrong in ["x", "6-61", "61-6g", "61", "-61", "%7B", ""] {
         bob.get(&format!("/v1/agreement?after={wrong}")).problem(400, "bad-parameter");
     }
+}
+
+/// A person who has not seen the last decision gets the state, and nothing is stored.
+#[test]
+fn unseen_decisions_are_not_overwritten() {
+    let served = served_to_two();
+    fill(&served.client.with_token(WRITE));
+    let [ann, bob] = [ANN, BOB].map(|value| served.client.with_token(value));
+    let one = |decision: &str, documents: Value, seen: u64| json!({ "decision": decision, "documents": documents, "seen": seen });
+    let seen = groups(&ann, "")["last_decision"].as_u64().unwrap();
+    decide(&ann, &json!([one("duplicate", json!(["c", "a"]), seen)]));
+    let last = decide(&bob, &json!([one("not_duplicate", json!(["a", "c"]), 1)]))["last"].clone();
+    // Ann undoes hers, decides about many at once, and keeps a document that Bob has kept.
+    let rest = [one("duplicate", json!(["e", "d"]), seen), one("undecided", json!(["c", "a"]), 1)];
+    let refused = ann.post("/v1/decisions", &json!({ "decisions": rest }));
+    let problem = refused.problem(409, "decision-conflict");
+    let current = &problem["conflicts"][0]["current"];
+    assert_eq!(problem["conflicts_total"], 1);
+    assert_eq!(problem["conflicts"][0]["position"], 1);
+    assert_eq!(problem["conflicts"][0]["documents"], json!(["a", "c"]));
+    assert_eq!((&current["number"], &current["who"]), (&last, &json!("bob")));
+    assert_eq!(current["decision"], "not_duplicate");
+    assert!(current["when"].is_string());
+    assert_eq!(ann.get("/v1/decisions").ok(200)["decisions"].as_array().unwrap().len(), 2);
+    // Without `seen` only the first decision about a pair is stored.
+    let again = json!({ "decisions": [{ "decision": "duplicate", "documents": ["c", "a"] }] });
+    ann.post("/v1/decisions", &again).problem(409, "decision-conflict");
+    decide(&ann, &json!([one("undecided", json!(["c", "a"]), last.as_u64().unwrap())]));
+    assert_eq!(groups(&ann, "")["last_decision"], 3);
+}
+
+#[test]
+fn decisions_about_unknown_documents_are_refused() {
+    let served = Served::start();
+    let client = &served.client;
+    fill(client);
+    let one = |documents: [&str; 2]| json!({ "decision": "duplicate", "documents": documents });
+    let body = json!({ "decisions": [one(["a", "b"]), one(["x", "a"])] });
+    let problem = client.post("/v1/decisions", &body).problem(409, "decision-conflict");
+    let conflict = json!({ "position": 1, "documents": ["a", "x"] });
+    assert_eq!(problem["conflicts"], json!([conflict]));
+    assert_eq!(client.get("/v1/decisions").ok(200)["decisions"], json!([]));
+}
+
+#[test]
+fn lists_of_decisions_are_bounded_by_bytes() {
+    const DECISIONS: u64 = 600;
+    let served = Served::start();
+    let client = &served.client;
+    fill(client);
+    let note = "n".repeat(65_536);
+    for from in (0..DECISIONS).step_by(200) {
+        let one = json!({ "decision": "keep", "documents": ["a"], "note": note, "seen": from });
+        decide(client, &json!(vec![one; 200]));
+    }
+    let (mut path, mut numbers) = ("/v1/decisions?limit=10000".to_owned(), Vec::new());
+    loop {
+        let answer = client.get(&path);
+        assert!(answer.body.len() < 17 << 20, "{}", answer.body.len());
+        let page = answer.ok(200);
+        let decisions = page["decisions"].as_array().unwrap();
+        numbers.extend(decisions.iter().map(|one| one["number"].as_u64().unwrap()));
+        let Some(next) = page.get("next") else { break };
+        path = format!("/v1/decisions?limit=10000&after={}", next.as_str().unwrap());
+    }
+    assert_eq!(numbers, (1..=DECISIONS).collect::<Vec<_>>());
+}
+
+/// Decisions that are in force take a part of the memory for requests, and no more.
+#[test]
+fn decisions_in_force_are_bounded() {
+    let served = Served::with(StoredContent::Texts, |config| {
+        config.limits.body_bytes = 64 << 10;
+        config.limits.held_bytes = 256 << 10;
+    });
+    let client = &served.client;
+    for id in 0..30 {
+        put(client, &format!("{id}"), &format!("a text with the number {id} in it"));
+    }
+    let pairs = (0..30).flat_map(|a| (0..a).map(move |b| [format!("{a}"), format!("{b}")]));
+    let pair = |documents: [String; 2]| json!({ "decisions": [{ "decision": "not_duplicate", "documents": documents }] });
+    let answers: Vec<Answer> =
+        pairs.map(|documents| client.post("/v1/decisions", &pair(documents))).collect();
+    let stored = answers.iter().take_while(|answer| answer.status == 200).count();
+    assert!((100..400).contains(&stored), "{stored}");
+    answers[stored].problem(507, "decisions-full");
+    // Revoking makes room, and groups are shown.
+    let revoked = json!([{ "decision": "undecided", "documents": ["1", "0"], "seen": 1 }]);
+    decide(client, &revoked);
+    client.post("/v1/decisions", &pair(["29", "28"].map(str::to_owned))).ok(200);
+    groups(client, "");
+}
+
+#[test]
+fn decisions_are_compacted_by_upkeep() {
+    let served = Served::start();
+    let client = &served.client;
+    fill(client);
+    for (seen, decision) in
+        ["duplicate", "not_duplicate", "undecided", "duplicate"].iter().enumerate()
+    {
+        decide(client, &json!([{ "decision": decision, "documents": ["e", "d"], "seen": seen }]));
+    }
+    client.post("/v1/upkeep", &json!({ "job": "compact-decisions" })).ok(202);
+    let is_done = |answer: &Answer| answer.json()["jobs"][0]["state"] != "running";
+    let job = when(client, "/v1/upkeep", is_done).ok(200)["jobs"][0].clone();
+    assert_eq!((&job["removed"], &job["left"]), (&json!(3), &json!(1)));
+    let left = client.get("/v1/decisions").ok(200);
+    assert_eq!(
+        (&left["decisions"][0]["number"], left["decisions"][0]["decision"].as_str()),
+        (&json!(4), Some("duplicate"))
+    );
+    assert_eq!(shown(&groups(client, "?state=decided")), ["e: d:duplicate"]);
 }

@@ -4,6 +4,7 @@ use crate::serve::client::{Answer, Client};
 use crate::serve::served::{Served, settings, token};
 use lookalike::store::settings::StoredContent;
 use lookalike_server::{Right, Tokens};
+use lookalike_test_support::gzip;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -169,7 +170,9 @@ fn files_without_a_text_and_over_the_limit_are_refused() {
     }
     client.request("PUT", path, &[], b"x").problem(415, "wrong-content-type");
     let packed = ["content-type: text/html", "content-encoding: gzip"];
-    client.request("PUT", path, &packed, b"x").problem(415, "wrong-content-type");
+    client.request("PUT", path, &packed, b"x").problem(400, "bad-body");
+    let other = ["content-type: text/html", "content-encoding: br"];
+    client.request("PUT", path, &other, b"x").problem(415, "wrong-content-type");
     let long = format!("{path}?name={}", "n".repeat(5_000));
     put(client, &long, "text/html", b"x").problem(400, "bad-parameter");
     put(client, &format!("{path}?mode=add"), "text/html", b"x").problem(409, "id-taken");
@@ -273,4 +276,30 @@ fn an_export_has_originals_where_that_is_asked_for() {
     client.get("/v1/export?originals=yes").problem(400, "bad-parameter");
     let texts = Served::with(StoredContent::Texts, |_| {});
     texts.client.get("/v1/export?originals=true").problem(422, "no-originals");
+}
+
+/// A body that is compressed on its way is the file that it expands to.
+#[test]
+fn compressed_files_are_expanded() {
+    let served = Served::with(StoredContent::Originals, |_| {});
+    let (client, bytes) = (&served.client, page("some words of a page"));
+    let headers = ["content-type: text/html", "content-encoding: gzip"];
+    client.request("PUT", "/v1/documents/a?name=a.html", &headers, &gzip(&bytes)).ok(201);
+    assert_eq!(client.get("/v1/documents/a/original").body, bytes);
+    let document = client.get("/v1/documents/a?text=true").ok(200);
+    assert!(document["text"].as_str().unwrap().contains("some words of a page"));
+}
+
+#[test]
+fn equal_bytes_take_their_new_name() {
+    let served = Served::with(StoredContent::Originals, |_| {});
+    let client = &served.client;
+    put(client, "/v1/documents/a?name=old.txt", "text/plain", b"some words").ok(201);
+    put(client, "/v1/documents/a?name=new.md", "text/markdown", b"some words").ok(200);
+    let versions = client.get("/v1/documents/a/versions").ok(200);
+    assert_eq!(versions["versions"].as_array().unwrap().len(), 1);
+    let version = &versions["versions"][0];
+    assert_eq!((&version["name"], &version["type"]), (&json!("new.md"), &json!("text/markdown")));
+    let original = client.get("/v1/documents/a/original");
+    assert_eq!(original.header("content-type"), Some("text/markdown"));
 }

@@ -220,13 +220,22 @@ impl Backend for Gated {
         self.memory.write(changes)
     }
 
-    fn add_decisions(&self, entries: &[&str]) -> Result<u64, IndexError> {
+    fn add_decisions(
+        &self,
+        entries: &[&str],
+        last: Option<u64>,
+    ) -> Result<Option<u64>, IndexError> {
         self.gate.pass();
         self.gate.check_up(self.name())?;
         if self.gate.full.load(Ordering::SeqCst) {
             return Err(IndexError::DiskFull { index: self.name().to_owned() });
         }
-        self.memory.add_decisions(entries)
+        self.memory.add_decisions(entries, last)
+    }
+
+    fn remove_decisions(&self, numbers: &[u64]) -> Result<u64, IndexError> {
+        self.gate.pass();
+        self.memory.remove_decisions(numbers)
     }
 
     fn replace_categories(
