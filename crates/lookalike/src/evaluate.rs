@@ -9,7 +9,7 @@
 //!
 //! | file | gives |
 //! |---|---|
-//! | CSV with the header `id_a,id_b` or `id_a,id_b,jaccard`, more columns ignored | pairs |
+//! | CSV with `id_a,id_b` in its header, and `jaccard`, `containment`; more columns ignored | pairs |
 //! | two ids per line with a blank between them | pairs |
 //! | groups as JSON lines or CSV, as [`write`](crate::report) makes them | groups |
 //! | CSV with the header `id,cluster`, more columns ignored | groups |
@@ -26,7 +26,7 @@ mod table;
 
 use crate::error::Error;
 pub use estimates::{EstimateRange, Estimates};
-use pair::{FileSimilarity, NumberedPair};
+use pair::{FileSimilarity, NumberedPair, PairScore};
 use partition::Partition;
 use serde::Serialize;
 use std::path::Path;
@@ -38,8 +38,9 @@ const EXAMPLES: usize = 5;
 /// How the files are understood.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct EvaluateOptions {
-    /// Pairs below this similarity do not count, in either file, where the file has similarities.
-    /// Groups are taken as they are. All pairs count when `None`.
+    /// Pairs below this similarity do not count, in either file: the result is the one for files
+    /// without these lines. The similarity is the `containment` of a file that has it, else the
+    /// `jaccard`. Pairs without a similarity, and groups, all count. So do all pairs when `None`.
     pub threshold: Option<f64>,
     /// A group of the report represents all pairs of its documents. Otherwise it represents the
     /// pairs of the keeper with each duplicate, which are the ones a report of stars vouches for.
@@ -87,7 +88,7 @@ pub struct Evaluation {
     pub missed: PairExamples,
     /// Pairs in both whose similarities differ by more than half a unit of the last decimal, of
     /// the one with fewer decimals: with six decimals each they must be equal. `None` unless both
-    /// files have similarities.
+    /// files have similarities of one measure.
     pub different: Option<PairExamples>,
     /// Agreement of the groups, Hubert and Arabie 1985; 1 for equal groups, about 0 for groups by
     /// chance. Only where the truth has groups. Pairs of a report are joined into groups. Documents
@@ -137,8 +138,19 @@ impl EvaluationFile {
         }
     }
 
-    fn has_scores(&self) -> bool {
-        matches!(self, Self::Pairs(pairs) if pairs.iter().any(|pair| pair.score.is_some()))
+    /// The similarities that some of its pairs have.
+    fn scores(&self) -> PairScore {
+        let pairs = match self {
+            Self::Pairs(pairs) => &pairs[..],
+            Self::Groups(_) => &[],
+        };
+        let first = |of: fn(&PairScore) -> Option<FileSimilarity>| {
+            pairs.iter().find_map(|pair| of(&pair.score))
+        };
+        PairScore {
+            jaccard: first(|score| score.jaccard),
+            containment: first(|score| score.containment),
+        }
     }
 }
 
@@ -160,10 +172,10 @@ pub fn evaluate(
     options: &EvaluateOptions,
 ) -> Result<Evaluation, Error> {
     let mut ids = table::IdNumbers::default();
-    let found = table::read(report, &mut ids)?;
-    let wanted = table::read(truth, &mut ids)?;
+    let found = table::read(report, options.threshold, &mut ids)?;
+    let wanted = table::read(truth, options.threshold, &mut ids)?;
     let ids = ids.sort();
-    let errors = found.errors(options.threshold);
+    let errors = found.errors();
     let estimate_ranges = EstimateRange::all(&errors);
     let estimates = Estimates::of(errors);
     let found_groups = ids.partition(&found);
@@ -173,11 +185,11 @@ pub fn evaluate(
     let found = if found.has_groups() && (options.all_members || !found.has_pairs()) {
         EvaluationFile::Groups(found_groups)
     } else {
-        EvaluationFile::Pairs(ids.pairs(found, options.threshold))
+        EvaluationFile::Pairs(ids.pairs(found))
     };
     let wanted = match wanted_groups {
         Some(groups) => EvaluationFile::Groups(groups),
-        None => EvaluationFile::Pairs(ids.pairs(wanted, options.threshold)),
+        None => EvaluationFile::Pairs(ids.pairs(wanted)),
     };
     let mut evaluation = compare(&found, &wanted, ids.names());
     evaluation.adjusted_rand_index = rand;
@@ -194,7 +206,7 @@ fn compare(found: &EvaluationFile, wanted: &EvaluationFile, names: &[String]) ->
     };
     let mut different = PairExamples::default();
     let both = shared(found, wanted, |mine, other| {
-        if let (Some(reported), Some(expected)) = (mine.score, other.score)
+        if let Some([reported, expected]) = mine.score.comparable(other.score)
             && differ(reported, expected)
         {
             different.count += 1;
@@ -208,7 +220,7 @@ fn compare(found: &EvaluationFile, wanted: &EvaluationFile, names: &[String]) ->
         let count = side.count() - both;
         let pairs = if count == 0 { Vec::new() } else { first_only(side, other) };
         let examples = pairs.into_iter().map(|pair| {
-            let score = pair.score.map(|score| score.value);
+            let score = pair.score.measured().map(|score| score.value);
             let (reported, expected) = if is_report { (score, None) } else { (None, score) };
             Example { reported, expected, ..example(pair) }
         });
@@ -220,7 +232,7 @@ fn compare(found: &EvaluationFile, wanted: &EvaluationFile, names: &[String]) ->
         true_positives: both,
         false_positives: only(found, wanted, true),
         missed: only(wanted, found, false),
-        different: (found.has_scores() && wanted.has_scores()).then_some(different),
+        different: found.scores().comparable(wanted.scores()).map(|_| different),
         adjusted_rand_index: None,
         estimates: None,
         estimate_ranges: Vec::new(),

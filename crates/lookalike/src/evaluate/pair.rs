@@ -8,12 +8,33 @@ pub(super) struct FileSimilarity {
     pub(super) decimals: u8,
 }
 
+/// The similarities of a pair, as far as its file has them.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct PairScore {
+    pub(super) jaccard: Option<FileSimilarity>,
+    /// Only files of runs with this measure have it, next to the Jaccard similarity.
+    pub(super) containment: Option<FileSimilarity>,
+}
+
+impl PairScore {
+    /// The similarity by the measure of the file's run.
+    pub(super) fn measured(self) -> Option<FileSimilarity> {
+        self.containment.or(self.jaccard)
+    }
+
+    /// The similarities of both by one measure, which is containment where both have it.
+    pub(super) fn comparable(self, other: Self) -> Option<[FileSimilarity; 2]> {
+        let both = |a: Option<FileSimilarity>, b: Option<FileSimilarity>| Some([a?, b?]);
+        both(self.containment, other.containment).or_else(|| both(self.jaccard, other.jaccard))
+    }
+}
+
 /// Two documents by number, the lesser first; numbers are in the order of the ids.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct NumberedPair {
     pub(super) a: u32,
     pub(super) b: u32,
-    pub(super) score: Option<FileSimilarity>,
+    pub(super) score: PairScore,
 }
 
 impl NumberedPair {

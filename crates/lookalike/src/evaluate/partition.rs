@@ -1,6 +1,6 @@
 //! Documents with the group each is in, and how well two such divisions agree.
 
-use super::pair::NumberedPair;
+use super::pair::{NumberedPair, PairScore};
 use lookalike_core::disjoint_sets::DisjointSets;
 use std::cmp::Ordering;
 
@@ -71,7 +71,7 @@ impl Partition {
             let rows = group[..mixed].iter().enumerate();
             let pairs = rows.flat_map(|(i, a)| group[i + 1..].iter().map(move |b| (*a, *b)));
             let pairs = pairs.filter(|(a, b)| wanted(*a, *b)).take(most);
-            found.extend(pairs.map(|(a, b)| NumberedPair { a, b, score: None }));
+            found.extend(pairs.map(|(a, b)| NumberedPair { a, b, score: PairScore::default() }));
             // Only the least are kept, so memory stays small.
             if found.len() > 1_000 * most {
                 shorten(&mut found, most);

@@ -9,10 +9,12 @@ use csv::Writer;
 use std::path::Path;
 
 /// The columns of the tables that `docs/reference/report.md` knows; the first two are texts.
-const LAYOUTS: [&[&str]; 5] = [
+const LAYOUTS: [&[&str]; 7] = [
     &["id_a", "id_b", "jaccard", "estimated_jaccard", "error", "standard_error"],
+    &["id_a", "id_b", "jaccard", "containment"],
     &["id_a", "id_b", "jaccard"],
     &["id_a", "id_b"],
+    &["id", "keeper", "group", "role", "jaccard", "containment"],
     &["id", "keeper", "group", "role", "jaccard"],
     &["id", "cluster"],
 ];

@@ -1,7 +1,7 @@
 //! Report and truth files → pairs and groups by number.
 
 use super::estimates::PairError;
-use super::pair::{FileSimilarity, NumberedPair};
+use super::pair::{FileSimilarity, NumberedPair, PairScore};
 use super::partition::Partition;
 use super::rows;
 use crate::error::Error;
@@ -60,15 +60,9 @@ impl SortedIds {
         &self.names
     }
 
-    /// The pairs of a table: sorted, each once (the first mention counts), below the threshold
-    /// none where there are similarities. Those of groups are not measured by the threshold.
-    pub(super) fn pairs(&self, table: PairTable, threshold: Option<f64>) -> Vec<NumberedPair> {
-        let threshold = threshold.filter(|_| !table.has_groups());
-        let reaches = |pair: &NumberedPair| match (pair.score, threshold) {
-            (Some(score), Some(threshold)) => score.value >= threshold,
-            _ => true,
-        };
-        let mut pairs: Vec<NumberedPair> = table.pairs.into_iter().filter(reaches).collect();
+    /// The pairs of a table: sorted, each once (the first mention counts).
+    pub(super) fn pairs(&self, table: PairTable) -> Vec<NumberedPair> {
+        let mut pairs = table.pairs;
         for pair in &mut pairs {
             let (a, b) = (self.ranks[pair.a as usize], self.ranks[pair.b as usize]);
             (pair.a, pair.b) = (a.min(b), a.max(b));
@@ -109,16 +103,9 @@ pub(super) struct PairTable {
 }
 
 impl PairTable {
-    /// The errors of estimates of pairs that reach the threshold.
-    pub(super) fn errors(
-        &self,
-        threshold: Option<f64>,
-    ) -> impl Iterator<Item = PairError> + Clone + '_ {
-        let reaches = move |pair: &&PairError| match (pair.exact, threshold) {
-            (Some(exact), Some(threshold)) => exact >= threshold,
-            _ => true,
-        };
-        self.errors.iter().filter(reaches).copied()
+    /// The errors of the estimates of its pairs.
+    pub(super) fn errors(&self) -> impl Iterator<Item = PairError> + Clone + '_ {
+        self.errors.iter().copied()
     }
 
     pub(super) fn has_groups(&self) -> bool {
@@ -130,8 +117,13 @@ impl PairTable {
     }
 }
 
-/// Reads a file of any of the kinds that [`evaluate`](super) lists.
-pub(super) fn read(path: &Path, ids: &mut IdNumbers) -> Result<PairTable, Error> {
+/// Reads a file of any of the kinds that [`evaluate`](super) lists. In a file of pairs it skips the
+/// lines below the threshold, as if they were missing. It reads groups whole.
+pub(super) fn read(
+    path: &Path,
+    threshold: Option<f64>,
+    ids: &mut IdNumbers,
+) -> Result<PairTable, Error> {
     let mut input = open_table(path)?;
     let start = input.fill_buf().map_err(|error| unreadable(path, error))?;
     if start.starts_with("\u{feff}".as_bytes()) {
@@ -144,6 +136,7 @@ pub(super) fn read(path: &Path, ids: &mut IdNumbers) -> Result<PairTable, Error>
     let mut loader = Loader {
         path: path.to_owned(),
         line: 0,
+        threshold,
         ids,
         table: PairTable::default(),
         seen: Vec::new(),
@@ -201,11 +194,14 @@ struct GroupLine {
 struct DuplicateLine {
     id: String,
     jaccard: Option<f64>,
+    containment: Option<f64>,
 }
 
 struct Loader<'a> {
     path: PathBuf,
     line: u64,
+    /// The least similarity of a pair; any where it is `None`.
+    threshold: Option<f64>,
     ids: &'a mut IdNumbers,
     table: PairTable,
     /// Documents that are in a group already.
@@ -224,7 +220,9 @@ impl Loader<'_> {
             let mut words = line.split_whitespace();
             match (words.next(), words.next(), words.next()) {
                 (None, ..) => {}
-                (Some(a), Some(b), None) => self.pair(a, b, None)?,
+                (Some(a), Some(b), None) => {
+                    self.pair(a, b, PairScore::default())?;
+                }
                 _ => {
                     return Err(self.problem(
                         "expected two ids with a blank between them, or a CSV or JSON lines \
@@ -251,10 +249,11 @@ impl Loader<'_> {
                     ))
                 })?;
             self.member(&keeper, group)?;
-            for DuplicateLine { id, jaccard } in duplicates {
+            let of_group = |value| FileSimilarity { value, decimals: GROUP_DECIMALS };
+            for DuplicateLine { id, jaccard, containment } in duplicates {
                 self.member(&id, group)?;
-                let score = jaccard.map(|value| FileSimilarity { value, decimals: GROUP_DECIMALS });
-                self.pair(&keeper, &id, score)?;
+                let (jaccard, containment) = (jaccard.map(of_group), containment.map(of_group));
+                self.pair(&keeper, &id, PairScore { jaccard, containment })?;
             }
         }
         Ok(())
@@ -275,17 +274,17 @@ impl Loader<'_> {
         }
         let header: Vec<String> = record.iter().map(|name| name.trim().to_owned()).collect();
         let column = |name: &str| header.iter().position(|each| each == name);
-        let jaccard = column("jaccard");
+        let similarities = ["jaccard", "containment"].map(column);
         // The column `error` of another program is none of an estimate.
         let estimated = column("estimated_jaccard");
         let [error, standard_error] =
             ["error", "standard_error"].map(|name| estimated.and(column(name)));
         if let (Some(a), Some(b)) = (column("id_a"), column("id_b")) {
             while self.next(&mut reader, &mut record)? {
-                let score = self.score(&record, jaccard)?;
-                self.pair(self.value(&record, a)?, self.value(&record, b)?, score)?;
-                if let (Some(error), Some(standard_error)) = (error, standard_error) {
-                    let exact = score.map(|score| score.value);
+                let score = self.score(&record, similarities)?;
+                let is_new = self.pair(self.value(&record, a)?, self.value(&record, b)?, score)?;
+                if let (true, Some(error), Some(standard_error)) = (is_new, error, standard_error) {
+                    let exact = score.jaccard.map(|score| score.value);
                     let error = self.number(&record, error)?;
                     let standard_error = self.number(&record, standard_error)?;
                     self.table.errors.push(PairError { exact, error, standard_error });
@@ -301,7 +300,7 @@ impl Loader<'_> {
                 let group = groups.number(self.value(&record, group)?);
                 self.member(id, group)?;
                 if self.value(&record, role)? == "duplicate" {
-                    let score = self.score(&record, jaccard)?;
+                    let score = self.score(&record, similarities)?;
                     self.pair(self.value(&record, keeper)?, id, score)?;
                 }
             }
@@ -350,7 +349,19 @@ impl Loader<'_> {
         })
     }
 
+    /// The values of the columns of Jaccard similarity and containment.
     fn score(
+        &self,
+        record: &StringRecord,
+        [jaccard, containment]: [Option<usize>; 2],
+    ) -> Result<PairScore, Error> {
+        Ok(PairScore {
+            jaccard: self.similarity(record, jaccard)?,
+            containment: self.similarity(record, containment)?,
+        })
+    }
+
+    fn similarity(
         &self,
         record: &StringRecord,
         column: Option<usize>,
@@ -380,13 +391,19 @@ impl Loader<'_> {
         })
     }
 
-    fn pair(&mut self, a: &str, b: &str, score: Option<FileSimilarity>) -> Result<(), Error> {
+    /// Adds a pair. Returns false, adding nothing, for a pair below the threshold of a file of
+    /// pairs.
+    fn pair(&mut self, a: &str, b: &str, score: PairScore) -> Result<bool, Error> {
         if a == b {
             return Err(self.problem(format!("a pair of {a:?} with itself; take the line out")));
         }
+        let threshold = self.threshold.filter(|_| !self.table.has_groups());
+        if score.measured().zip(threshold).is_some_and(|(score, least)| score.value < least) {
+            return Ok(false);
+        }
         let (a, b) = (self.ids.number(a)?, self.ids.number(b)?);
         self.table.pairs.push(NumberedPair { a, b, score });
-        Ok(())
+        Ok(true)
     }
 
     fn member(&mut self, id: &str, group: u32) -> Result<(), Error> {

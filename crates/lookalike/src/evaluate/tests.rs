@@ -1,7 +1,8 @@
 use super::*;
+use lookalike_core::hash::SplitMix64;
 use lookalike_test_support::gzip;
 use proptest::prelude::*;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use tempfile::TempDir;
 
@@ -72,6 +73,137 @@ fn a_threshold_counts_for_both_files_of_pairs() {
     );
     let result = result.unwrap();
     assert_eq!((result.reported, result.expected, result.true_positives), (1, 1, 1));
+}
+
+#[test]
+fn containment_is_compared_with_the_threshold() {
+    let options = EvaluateOptions { threshold: Some(0.8), ..Default::default() };
+    let pairs = "id_a,id_b,jaccard,containment\na,b,0.1,0.9\nc,d,0.85,0.85\ne,f,0.5,0.7\n";
+    let result = of(pairs, "id_a,id_b,jaccard\na,b,0.8\n", options).unwrap();
+    assert_eq!((result.reported, result.true_positives), (2, 1));
+    // The Jaccard similarities are compared, since both files have them.
+    let different = result.different.unwrap();
+    assert_eq!(
+        (different.examples[0].reported, different.examples[0].expected),
+        (Some(0.1), Some(0.8))
+    );
+    let found = result.false_positives.examples.iter().map(|example| example.reported);
+    assert_eq!(found.collect::<Vec<_>>(), [Some(0.85)]);
+    let both = of(pairs, pairs, options).unwrap();
+    assert_eq!((both.true_positives, both.different.map(|it| it.count)), (2, Some(0)));
+    let truth = "id_a,id_b,containment\na,b,0.9\ne,f,0.7\n";
+    assert_eq!(of(pairs, truth, options).unwrap().expected, 1);
+}
+
+#[test]
+fn groups_have_the_similarity_of_their_measure() {
+    let jsonl = concat!(
+        r#"{"group":1,"keeper":"k","size":2,"duplicates":"#,
+        r#"[{"id":"a","jaccard":0.1,"containment":0.900000}]}"#
+    );
+    let csv = "group,id,role,keeper,jaccard,containment\n1,k,keeper,k,,\n\
+               1,a,duplicate,k,0.100000,0.900000\n";
+    for groups in [jsonl, csv] {
+        let result = plain(groups, "id_a,id_b,containment\na,k,0.900000\n");
+        assert_eq!(result.different.unwrap().count, 0, "{groups}");
+    }
+}
+
+/// A random file of pairs of twelve documents, with two similarities: its header, and its lines with
+/// the similarity that counts.
+fn drawn_pairs(random: &mut SplitMix64) -> (&'static str, Vec<(String, f64)>) {
+    let headers = [
+        "id_a,id_b,jaccard",
+        "id_a,id_b,jaccard,containment",
+        "id_b,id_a,containment,x",
+        "id_a,id_b",
+    ];
+    let header = headers[random.below(4) as usize];
+    let mut lines = Vec::new();
+    for (a, b) in (0..12).flat_map(|b| (0..b).map(move |a| (a, b))) {
+        if random.below(8) > 0 {
+            continue;
+        }
+        let [low, high] = [random.below(11) as f64 / 10.0, random.below(11) as f64 / 10.0];
+        lines.push(match header {
+            "id_a,id_b" => (format!("d{a},d{b}"), 1.0),
+            "id_a,id_b,jaccard" => (format!("d{a},d{b},{low}"), low),
+            "id_b,id_a,containment,x" => (format!("d{a},d{b},{high},{low}"), high),
+            _ => (format!("d{a},d{b},{low},{high}"), high),
+        });
+    }
+    (header, lines)
+}
+
+/// The adjusted Rand index by looking at each pair of documents (Hubert and Arabie 1985).
+fn naive_index(x: &BTreeMap<String, String>, y: &BTreeMap<String, String>) -> f64 {
+    let ids: BTreeSet<&String> = x.keys().chain(y.keys()).collect();
+    let is_joined = |groups: &BTreeMap<String, String>, a: &String, b: &String| {
+        groups.get(a).is_some_and(|group| groups.get(b) == Some(group))
+    };
+    let [mut both, mut only_x, mut only_y, mut neither] = [0.0; 4];
+    for (i, a) in ids.iter().enumerate() {
+        for b in ids.iter().skip(i + 1) {
+            *match (is_joined(x, a, b), is_joined(y, a, b)) {
+                (true, true) => &mut both,
+                (true, false) => &mut only_x,
+                (false, true) => &mut only_y,
+                (false, false) => &mut neither,
+            } += 1.0;
+        }
+    }
+    let expected = (both + only_x) * (only_x + neither) + (both + only_y) * (only_y + neither);
+    if expected == 0.0 { 1.0 } else { 2.0 * (both * neither - only_x * only_y) / expected }
+}
+
+/// Documents by the group that pairs join them to: each gets the least id that it reaches.
+fn joined_groups(pairs: &[(String, String)]) -> BTreeMap<String, String> {
+    let ids = pairs.iter().flat_map(|(a, b)| [a, b]);
+    let mut groups: BTreeMap<String, String> = ids.map(|id| (id.clone(), id.clone())).collect();
+    for _ in 0..pairs.len() {
+        for (a, b) in pairs {
+            let least = groups[a].clone().min(groups[b].clone());
+            groups.insert(a.clone(), least.clone());
+            groups.insert(b.clone(), least);
+        }
+    }
+    groups
+}
+
+#[test]
+fn a_threshold_is_that_of_shorter_files() {
+    let mut random = SplitMix64::new(31);
+    for round in 0..400 {
+        let least = random.below(11) as f64 / 10.0;
+        let (header, report) = drawn_pairs(&mut random);
+        let file = |lines: &[&(String, f64)]| {
+            let lines = lines.iter().map(|(line, _)| format!("{line}\n"));
+            format!("{header}\n{}", lines.collect::<String>())
+        };
+        let all: Vec<_> = report.iter().collect();
+        let kept: Vec<_> = report.iter().filter(|(_, similarity)| *similarity >= least).collect();
+        let mut clusters = BTreeMap::new();
+        for i in 0..12 {
+            if random.below(4) == 0 {
+                continue;
+            }
+            clusters.insert(format!("d{i}"), format!("c{}", random.below(4)));
+        }
+        let rows = clusters.iter().map(|(id, cluster)| format!("{id},{cluster}\n"));
+        let truth = format!("id,cluster\n{}", rows.collect::<String>());
+        let options = EvaluateOptions { threshold: Some(least), ..Default::default() };
+        let found = of(&file(&all), &truth, options).unwrap();
+        assert_eq!(found, plain(&file(&kept), &truth), "{round}");
+        let pairs: Vec<(String, String)> = kept
+            .iter()
+            .map(|(line, _)| line.split(',').map(str::to_owned).collect::<Vec<_>>())
+            .map(|ids| (ids[0].clone(), ids[1].clone()))
+            .collect();
+        assert_eq!(found.reported as usize, pairs.len(), "{round}");
+        let index = naive_index(&joined_groups(&pairs), &clusters);
+        let difference = found.adjusted_rand_index.unwrap() - index;
+        assert!(difference.abs() < 1e-12, "{round}: {found:?} {index}");
+    }
 }
 
 #[test]
