@@ -4,7 +4,7 @@
 use crate::compared_input::ComparedInput;
 use crate::error::{OptionError, params_error, run_error};
 use crate::ids::row_digits;
-use lookalike::contamination::ContaminationOptions;
+use lookalike::contamination::{ContaminationOptions, MatchList};
 use lookalike::core::error::ParamsError;
 use lookalike::core::keep::{KeepPolicy, KeepRule};
 use lookalike::core::params::{Case, Params, ParamsBuilder, ShingleRule, StopWords, TokenRule};
@@ -361,7 +361,7 @@ impl<'py> KeywordOptions<'py> {
             threads: self.threads()?,
             kernel: default.kernel,
             // The page may be asked for later.
-            excerpts: true,
+            matches: MatchList::WithExcerpts,
         })
     }
 

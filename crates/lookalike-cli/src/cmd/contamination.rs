@@ -13,7 +13,9 @@ use crate::progress_bar::StageBar;
 use crate::read_args::ReadArgs;
 use crate::terminal;
 use crate::termination;
-use lookalike::contamination::{BenchmarkField, ContaminationOptions, NGRAM, contamination};
+use lookalike::contamination::{
+    BenchmarkField, ContaminationOptions, MatchList, NGRAM, contamination,
+};
 use lookalike::core::params::{Case, ShingleRule, TokenRule};
 use lookalike::report::{self, Output, OutputFormat, Target, html};
 use std::io::{BufWriter, Write};
@@ -172,12 +174,17 @@ impl ContaminationTargets {
 fn options(args: &ContaminationArgs) -> Result<ContaminationOptions, CommandError> {
     let defaults = ContaminationOptions::new()?;
     let rule: ShingleRule = defaults.rule.clone().with_tokens(args.tokens).with_case(args.case);
+    let matches = match (&args.report, &args.output) {
+        (Some(_), _) => MatchList::WithExcerpts,
+        (None, Some(_)) => MatchList::Listed,
+        (None, None) => MatchList::Omitted,
+    };
     let mut options = ContaminationOptions {
         rule,
         ngram: args.ngram,
         threshold: args.threshold,
         memory: args.work.memory(),
-        excerpts: args.report.is_some(),
+        matches,
         ..defaults
     };
     options.threads = args.work.threads().unwrap_or(options.threads);

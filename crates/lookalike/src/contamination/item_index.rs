@@ -3,21 +3,41 @@
 use super::benchmark::ItemWords;
 use super::options::ContaminationOptions;
 use lookalike_core::passage::run_hash::RunHasher;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeSet, HashMap};
 
 /// Bits of the filter for each run.
 const FILTER_BITS: usize = 16;
 /// Runs of a document that have room before the first are looked for among them.
 const LEAST_HITS: usize = 1024;
 
-/// The runs of all items. Equal runs have one class.
+/// Functions for hashes that are tried before two runs with one hash are taken for equal ones.
+const SEEDS: u64 = 8;
+/// No place of a run, and no text.
+const NONE: u32 = u32::MAX;
+
+/// The runs of all items. Equal runs have one class, and items with equal words are one text.
+///
+/// A document is known by the texts that it has runs of. So many classes have the same texts that
+/// these are numbered, as *sets*: a document with a run of a thousand texts has one set.
 pub(super) struct ItemIndex {
     /// One for each length: that of the runs, and those of shorter items.
     tables: Vec<RunTable>,
-    /// The class of each run of each item, in the order of the runs.
+    /// The text of each item.
+    text_of: Vec<u32>,
+    /// By text: its items, ascending.
+    items: Vec<Vec<u32>>,
+    /// By text: the class of each run, in the order of the runs.
     classes: Vec<Vec<u32>>,
-    /// The items of each class, ascending.
-    items: BTreeMap<u32, Vec<u32>>,
+    /// By class: an item that has it, and where.
+    places: Vec<(u32, u32)>,
+    /// The texts of all classes, ascending for each.
+    texts: Vec<u32>,
+    /// By class: where its texts end.
+    ends: Vec<u32>,
+    /// By class: the set of its texts.
+    set_of: Vec<u32>,
+    /// By set: a class that has it.
+    class_of_set: Vec<u32>,
 }
 
 /// The runs of one length.
@@ -40,44 +60,163 @@ impl ItemIndex {
     pub(super) fn new(items: &[ItemWords], options: &ContaminationOptions) -> Self {
         let length = |item: &ItemWords| run_length(item.tokens.len(), options.ngram);
         let lengths: BTreeSet<usize> = items.iter().map(length).filter(|n| *n > 0).collect();
-        let mut index = Self {
-            tables: Vec::new(),
-            classes: vec![Vec::new(); items.len()],
-            items: BTreeMap::new(),
-        };
-        let mut first_class = 0;
+        let (mut tables, mut places) = (Vec::new(), Vec::new());
+        let mut classes = vec![Vec::new(); items.len()];
         for words in lengths {
-            let of_length = || items.iter().enumerate().filter(|(_, item)| length(item) == words);
-            let hasher = RunHasher::new(words, 0);
-            let mut hashes = Vec::new();
-            of_length().for_each(|(_, item)| hasher.hash(&item.tokens, |hash| hashes.push(hash)));
-            hashes.sort_unstable();
-            hashes.dedup();
-            let table = RunTable::new(hasher, hashes, first_class);
-            first_class += table.hashes.len() as u32;
-            for (number, item) in of_length() {
-                let classes = &mut index.classes[number];
-                table.hasher.hash(&item.tokens, |hash| classes.extend(table.class(hash)));
-                for class in &*classes {
-                    let items = index.items.entry(*class).or_default();
-                    if items.last() != Some(&(number as u32)) {
-                        items.push(number as u32);
-                    }
+            let of_length = || (0u32..).zip(items).filter(|(_, item)| length(item) == words);
+            let first_class = places.len() as u32;
+            let mut seed = 0;
+            let table = loop {
+                let table =
+                    RunTable::new(words, seed, of_length().map(|(_, item)| item), first_class);
+                places.truncate(first_class as usize);
+                places.resize(first_class as usize + table.hashes.len(), (NONE, 0));
+                seed += 1;
+                if table.places_runs(words, items, of_length(), &mut places) || seed == SEEDS {
+                    break table;
                 }
+            };
+            for (number, item) in of_length() {
+                let of_item = &mut classes[number as usize];
+                table.hasher.hash(&item.tokens, |hash| of_item.extend(table.class(hash)));
             }
-            index.tables.push(table);
+            tables.push(table);
         }
+        let mut index = Self {
+            tables,
+            text_of: Vec::with_capacity(items.len()),
+            items: Vec::new(),
+            classes: Vec::new(),
+            places,
+            texts: Vec::new(),
+            ends: Vec::new(),
+            set_of: Vec::new(),
+            class_of_set: Vec::new(),
+        };
+        index.number_texts(classes);
+        index.list_texts();
+        index.number_sets();
         index
     }
 
-    /// The class of each run of an item.
-    pub(super) fn classes(&self, item: u32) -> &[u32] {
-        self.classes.get(item as usize).map_or(&[], Vec::as_slice)
+    /// Numbers the texts. Items with the same classes have the same words.
+    fn number_texts(&mut self, classes: Vec<Vec<u32>>) {
+        let mut numbers = HashMap::<Vec<u32>, u32>::new();
+        for (item, classes) in (0u32..).zip(classes) {
+            let next = self.items.len() as u32;
+            let text = *numbers.entry(classes).or_insert(next);
+            if text == next {
+                self.items.push(Vec::new());
+            }
+            self.items[text as usize].push(item);
+            self.text_of.push(text);
+        }
+        self.classes = vec![Vec::new(); numbers.len()];
+        for (classes, text) in numbers {
+            self.classes[text as usize] = classes;
+        }
     }
 
-    /// The items that have a run.
-    pub(super) fn items(&self, class: u32) -> &[u32] {
-        self.items.get(&class).map_or(&[], Vec::as_slice)
+    /// Lists the texts of each class.
+    fn list_texts(&mut self) {
+        let mut last = vec![NONE; self.places.len()];
+        let mut is_new =
+            |class: u32, text: u32| std::mem::replace(&mut last[class as usize], text) != text;
+        self.ends = vec![0; self.places.len()];
+        for (text, classes) in (0u32..).zip(&self.classes) {
+            for class in classes.iter().filter(|class| is_new(**class, text)) {
+                self.ends[*class as usize] += 1;
+            }
+        }
+        // Each end begins as the start, and grows with every text that is inserted.
+        let mut sum = 0;
+        for end in &mut self.ends {
+            sum += std::mem::replace(end, sum);
+        }
+        self.texts = vec![0; sum as usize];
+        last.fill(NONE);
+        let mut is_new =
+            |class: u32, text: u32| std::mem::replace(&mut last[class as usize], text) != text;
+        for (text, classes) in (0u32..).zip(&self.classes) {
+            for class in classes.iter().filter(|class| is_new(**class, text)) {
+                let end = &mut self.ends[*class as usize];
+                self.texts[*end as usize] = text;
+                *end += 1;
+            }
+        }
+    }
+
+    /// Gives one number to all classes that have the same texts.
+    fn number_sets(&mut self) {
+        let mut order: Vec<u32> = (0..self.places.len() as u32).collect();
+        order.sort_unstable_by(|a, b| self.texts_of(*a).cmp(self.texts_of(*b)).then(a.cmp(b)));
+        let (mut set_of, mut class_of_set) = (vec![0; order.len()], Vec::new());
+        for (set, classes) in
+            (0u32..).zip(order.chunk_by(|a, b| self.texts_of(*a) == self.texts_of(*b)))
+        {
+            classes.iter().for_each(|class| set_of[*class as usize] = set);
+            class_of_set.push(classes[0]);
+        }
+        (self.set_of, self.class_of_set) = (set_of, class_of_set);
+    }
+
+    fn texts_of(&self, class: u32) -> &[u32] {
+        let start = class.checked_sub(1).map_or(0, |before| self.ends[before as usize]);
+        &self.texts[start as usize..self.ends[class as usize] as usize]
+    }
+
+    /// The texts of a set, ascending.
+    pub(super) fn set(&self, set: u32) -> &[u32] {
+        self.class_of_set.get(set as usize).map_or(&[], |class| self.texts_of(*class))
+    }
+
+    /// How many sets there are.
+    pub(super) fn sets(&self) -> u32 {
+        self.class_of_set.len() as u32
+    }
+
+    /// How many texts there are.
+    pub(super) fn texts(&self) -> usize {
+        self.classes.len()
+    }
+
+    /// How many classes there are.
+    pub(super) fn class_count(&self) -> usize {
+        self.places.len()
+    }
+
+    /// The text of an item.
+    pub(super) fn text(&self, item: u32) -> u32 {
+        self.text_of[item as usize]
+    }
+
+    /// The items with the words of a text.
+    pub(super) fn items(&self, text: u32) -> &[u32] {
+        &self.items[text as usize]
+    }
+
+    /// The class of each run of a text.
+    pub(super) fn classes(&self, text: u32) -> &[u32] {
+        &self.classes[text as usize]
+    }
+
+    /// An item that has a run, and where.
+    pub(super) fn place(&self, class: u32) -> (u32, u32) {
+        self.places[class as usize]
+    }
+
+    /// The sets of some classes, without those whose texts are all in the largest one.
+    pub(super) fn sets_of(&self, classes: impl Iterator<Item = u32>) -> Vec<u32> {
+        let mut sets: Vec<u32> = classes.map(|class| self.set_of[class as usize]).collect();
+        sets.sort_unstable();
+        sets.dedup();
+        let largest = sets.iter().copied().max_by_key(|set| self.set(*set).len());
+        if let Some(largest) = largest {
+            let all = self.set(largest);
+            let has_all = |texts: &[u32]| texts.iter().all(|text| all.binary_search(text).is_ok());
+            sets.retain(|set| *set == largest || !has_all(self.set(*set)));
+        }
+        sets
     }
 
     /// The classes of a document's runs, ascending, with the first position of each.
@@ -108,7 +247,17 @@ fn keep_first(hits: &mut Vec<(u32, u32)>) {
 }
 
 impl RunTable {
-    fn new(hasher: RunHasher, hashes: Vec<u64>, first_class: u32) -> Self {
+    /// The runs of `words` words of some items.
+    fn new<'i>(
+        words: usize,
+        seed: u64,
+        items: impl Iterator<Item = &'i ItemWords>,
+        first_class: u32,
+    ) -> Self {
+        let (hasher, mut hashes) = (RunHasher::new(words, seed), Vec::new());
+        items.for_each(|item| hasher.hash(&item.tokens, |hash| hashes.push(hash)));
+        hashes.sort_unstable();
+        hashes.dedup();
         let bits = (hashes.len() * FILTER_BITS).next_power_of_two().max(64);
         let mut table = Self { hasher, filter: vec![0; bits / 64], hashes, first_class };
         for hash in &table.hashes {
@@ -116,6 +265,33 @@ impl RunTable {
             table.filter[bit / 64] |= 1 << (bit % 64);
         }
         table
+    }
+
+    /// Puts the first run of each class into `places`. Returns false if two different runs of items
+    /// have one hash.
+    fn places_runs<'i>(
+        &self,
+        words: usize,
+        items: &[ItemWords],
+        of_length: impl Iterator<Item = (u32, &'i ItemWords)>,
+        places: &mut [(u32, u32)],
+    ) -> bool {
+        let mut are_equal = true;
+        for (number, item) in of_length {
+            let mut at = 0;
+            self.hasher.hash(&item.tokens, |hash| {
+                if let Some(class) = self.class(hash) {
+                    let place = &mut places[class as usize];
+                    if place.0 == NONE {
+                        *place = (number, at);
+                    }
+                    let (other, first) = (&items[place.0 as usize], place.1 as usize);
+                    are_equal &= item.compared.equal(at as usize, &other.compared, first, words);
+                }
+                at += 1;
+            });
+        }
+        are_equal
     }
 
     #[inline]

@@ -26,9 +26,8 @@ pub struct RunMatch {
     pub in_item: MatchRange,
     /// Where it is in the document, first.
     pub in_document: MatchRange,
-    /// The text of the document around it, where [`ContaminationOptions::excerpts`] asks for it.
-    ///
-    /// [`ContaminationOptions::excerpts`]: super::ContaminationOptions::excerpts
+    /// The text of the document around it, with
+    /// [`MatchList::WithExcerpts`](super::MatchList::WithExcerpts).
     pub excerpt: Option<TextExcerpt>,
 }
 
@@ -67,35 +66,60 @@ pub(super) struct DocumentPlace {
     pub(super) position: u32,
 }
 
-/// The key of a match: item, source and id of the document, its place, first word. Where documents
-/// are in the inputs decides only between equal ids, so that the order of the inputs does not.
-pub(super) fn put_key(key: &mut Vec<u8>, item: u32, place: DocumentPlace, found: &RunMatch) {
+/// The key of a document: its source, id and place. Where documents are in the inputs decides only
+/// between equal ids, so that the order of the inputs does not.
+pub(super) fn put_document(key: &mut Vec<u8>, source: &str, id: &str, place: DocumentPlace) {
     let DocumentPlace { block, position } = place;
-    key.clear();
-    key.extend(item.to_be_bytes());
-    key_part(key, found.source.as_bytes());
-    key_part(key, found.document.as_bytes());
-    for part in [block.source, block.index, position, found.in_item.words.start] {
+    key_part(key, source.as_bytes());
+    key_part(key, id.as_bytes());
+    for part in [block.source, block.index, position] {
         key.extend(part.to_be_bytes());
     }
 }
 
-/// The key of a match in its parts.
-pub(super) struct MatchKey<'a> {
-    pub(super) item: u32,
-    /// Source and id of the document.
-    pub(super) name: &'a [u8],
-    /// The same and its place.
-    pub(super) document: &'a [u8],
+/// The source and the id in the key of a document.
+pub(super) fn name_of_document(key: &[u8]) -> Option<&[u8]> {
+    key.split_last_chunk::<12>().map(|(name, _)| name)
 }
 
-impl<'a> MatchKey<'a> {
-    pub(super) fn of(key: &'a [u8]) -> Option<Self> {
-        let (item, rest) = key.split_first_chunk()?;
-        let (document, _) = rest.split_last_chunk::<4>()?;
-        let (name, _) = document.split_last_chunk::<12>()?;
-        Some(Self { item: u32::from_be_bytes(*item), name, document })
+/// The key of a match: item, document, first word.
+pub(super) fn put_key(key: &mut Vec<u8>, item: u32, place: DocumentPlace, found: &RunMatch) {
+    key.clear();
+    key.extend(item.to_be_bytes());
+    put_document(key, &found.source, &found.document, place);
+    key.extend(found.in_item.words.start.to_be_bytes());
+}
+
+/// The item in the key of a match.
+pub(super) fn item_of(key: &[u8]) -> Option<u32> {
+    key.first_chunk().map(|item| u32::from_be_bytes(*item))
+}
+
+/// A document of the corpus that has a run of an item.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ContaminatedDocument {
+    /// The file, folder or stream that it is in.
+    pub source: String,
+    /// Its id.
+    pub id: String,
+}
+
+/// Appends a document and the sets of texts that it has runs of to `out`.
+pub(super) fn encode_document(source: &str, id: &str, sets: &[u32], out: &mut Vec<u8>) {
+    put_bytes(out, source.as_bytes());
+    put_bytes(out, id.as_bytes());
+    sets.iter().for_each(|set| put_u32(out, *set));
+}
+
+/// A document that was encoded, with its sets.
+pub(super) fn decode_document(bytes: &[u8]) -> Option<(ContaminatedDocument, Vec<u32>)> {
+    let mut fields = FieldReader::new(bytes);
+    let (source, id) = (fields.str()?.to_owned(), fields.str()?.to_owned());
+    let mut sets = Vec::new();
+    while !fields.is_empty() {
+        sets.push(fields.u32()?);
     }
+    Some((ContaminatedDocument { source, id }, sets))
 }
 
 /// Appends a match to `out`.
@@ -169,13 +193,23 @@ mod tests {
         let block = BlockNumber { source: 1, index: 2 };
         let mut key = Vec::new();
         put_key(&mut key, 300, DocumentPlace { block, position: 3 }, &found);
-        let parts = MatchKey::of(&key).unwrap();
-        assert_eq!(parts.item, 300);
-        assert_eq!(parts.name, b"pages.jsonl\0\0\xc3\xbc\n\0\xff\0\0");
-        assert_eq!(parts.document.len(), parts.name.len() + 12);
-        for cut in 0..20 {
-            assert!(MatchKey::of(&key[..cut]).is_none());
-        }
+        assert_eq!(item_of(&key), Some(300));
+        assert_eq!(item_of(&key[..3]), None);
+    }
+
+    #[test]
+    fn a_document_is_read_as_it_was_written() {
+        let (source, id) = ("pages.jsonl".to_owned(), "ü\n\0".to_owned());
+        let mut bytes = Vec::new();
+        encode_document(&source, &id, &[7, 9], &mut bytes);
+        let document = ContaminatedDocument { source, id };
+        assert_eq!(decode_document(&bytes), Some((document.clone(), vec![7, 9])));
+        assert_eq!(decode_document(&bytes[..bytes.len() - 1]), None);
+        let mut key = Vec::new();
+        let place = DocumentPlace { block: BlockNumber { source: 1, index: 2 }, position: 3 };
+        put_document(&mut key, &document.source, &document.id, place);
+        assert_eq!(name_of_document(&key), Some(&b"pages.jsonl\0\0\xc3\xbc\n\0\xff\0\0"[..]));
+        assert_eq!(name_of_document(&key[..11]), None);
     }
 
     #[test]

@@ -8,13 +8,14 @@
 //!
 //! ```text
 //! benchmark ─ items (all in memory) ─ item_index: hashes of their runs
-//! corpus ──── scan (threads over blocks) ─ matched runs ─ sorter ─ verdicts ─ Contamination
-//!                                                        └ documents of contaminated items
+//! corpus ──── scan (threads over blocks) ─ documents with runs ─ sorter ─ verdicts ─ Contamination
+//!                                        └ matched runs, if listed ─ sorter ┘
 //! ```
 //!
-//! Memory: the items with some 100 bytes for each of their words, which a limit has to hold, and
-//! the matches, which go to a temporary file where there is one. The corpus is read once, at the
-//! speed of its words.
+//! Memory: the items with some 100 bytes for each of their words, which a limit has to hold, the
+//! documents with runs of items, and the matches where they are listed; both go to temporary files
+//! under a limit. Documents are counted by the sets of texts that they have runs of, so that equal
+//! texts on both sides cost no square. The corpus is read once, at the speed of its words.
 
 mod benchmark;
 mod item_index;
@@ -24,11 +25,9 @@ mod scan;
 mod verdict;
 
 pub use benchmark::{BenchmarkField, BenchmarkItem};
-pub use matches::{MatchRange, RunMatch, TextExcerpt};
-pub use options::{ContaminationOptions, NGRAM, THRESHOLD};
-pub use verdict::{
-    BenchmarkSummary, ContaminatedDocument, Contamination, ItemMatches, ItemVerdict,
-};
+pub use matches::{ContaminatedDocument, MatchRange, RunMatch, TextExcerpt};
+pub use options::{ContaminationOptions, MatchList, NGRAM, THRESHOLD};
+pub use verdict::{BenchmarkSummary, Contamination, ItemMatches, ItemVerdict};
 
 use crate::error::{ContaminationError, Error};
 use crate::progress::{Progress, Stage, timed};
@@ -84,7 +83,7 @@ pub fn contamination(
     });
     let scanned = scanned?;
     corpus.check_unchanged()?;
-    Contamination::new(read, scanned, options.threshold)
+    Contamination::new(read, scanned, &index, (options.ngram, options.threshold))
 }
 
 /// A file that is in both would be found in itself, whatever the names it has.

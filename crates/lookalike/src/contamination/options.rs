@@ -15,6 +15,19 @@ pub const NGRAM: usize = 13;
 /// chosen, as in the Llama 2 report (Touvron et al. 2023, appendix A.6).
 pub const THRESHOLD: f64 = 0.8;
 
+/// Whether the runs of items in documents are listed. There are as many as items and documents that
+/// share a run: a million for a thousand equal items and a thousand documents with their text.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum MatchList {
+    /// Runs are counted.
+    Omitted,
+    /// Runs are listed by [`Contamination::with_matches`](super::Contamination::with_matches).
+    #[default]
+    Listed,
+    /// Runs are listed with the text around them, for a page: some hundred bytes each.
+    WithExcerpts,
+}
+
 /// What is compared, and how the work is done.
 #[derive(Debug, Clone)]
 pub struct ContaminationOptions {
@@ -31,13 +44,13 @@ pub struct ContaminationOptions {
     pub memory: Memory,
     /// The inner loops. All give the same.
     pub kernel: Kernel,
-    /// Whether matches get the text around them, for a page: some hundred bytes for each match.
-    pub excerpts: bool,
+    /// Whether and how runs are listed.
+    pub matches: MatchList,
 }
 
 impl ContaminationOptions {
     /// The defaults: words of [`ShingleRule`]'s default, [`NGRAM`], [`THRESHOLD`], a thread for
-    /// each processor, no limit.
+    /// each processor, no limit, runs listed.
     ///
     /// # Errors
     /// None in practice: the rule is valid.
@@ -49,7 +62,7 @@ impl ContaminationOptions {
             threads: default_threads(),
             memory: Memory::default(),
             kernel: Kernel::best(),
-            excerpts: false,
+            matches: MatchList::default(),
         })
     }
 

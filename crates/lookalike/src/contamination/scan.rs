@@ -3,7 +3,7 @@
 use super::benchmark::{BenchmarkItems, ItemWords};
 use super::item_index::{ItemIndex, run_length};
 use super::matches::{self, DocumentPlace, MatchRange, RunMatch, TextExcerpt};
-use super::options::ContaminationOptions;
+use super::options::{ContaminationOptions, MatchList};
 use crate::document_pass::{DocumentVisitor, each_document};
 use crate::error::Error;
 use crate::find::{Budget, explained};
@@ -16,17 +16,20 @@ use crate::words::{ComparedWords, Spans, TextSpan, WordRule};
 use lookalike_core::shingle::Shingler;
 use parking_lot::Mutex;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What was found in the corpus.
 pub(super) struct CorpusScan {
-    /// The matches by item, document and position.
+    /// The matches by item, document and position; none if the options omit them.
     pub(super) matches: SortedRecords,
+    /// The documents that have runs of items, by source and id, with the sets of these.
+    pub(super) with_runs: SortedRecords,
+    /// By class of runs: whether a document has it.
+    pub(super) is_found: Vec<bool>,
     /// How many documents were read.
     pub(super) documents: u64,
     /// What was not.
     pub(super) skipped: Vec<SkippedItem>,
-    /// For the documents that have matches of contaminated items.
-    pub(super) contaminated: Sorter,
 }
 
 /// Reads the corpus once.
@@ -43,10 +46,20 @@ pub(super) fn scan(
         corpus.limit_records(bytes);
     }
     let temp = budget.is_limited().then(|| Arc::new(TempSpace::new(options.memory.temp_dir())));
-    let contaminated = Sorter::new(temp.clone(), budget.share(8));
-    let sorter = Mutex::new(Sorter::new(temp, budget.share(4)));
-    let items = &benchmark.items;
-    let shared = ScanInput { corpus, items, index, options, budget: &budget, sorter: &sorter };
+    let with_runs = Mutex::new(Sorter::new(temp.clone(), budget.share(8)));
+    let matches = Mutex::new(Sorter::new(temp, budget.share(4)));
+    let is_found: Vec<AtomicBool> =
+        (0..index.class_count()).map(|_| AtomicBool::default()).collect();
+    let shared = ScanInput {
+        corpus,
+        items: &benchmark.items,
+        index,
+        options,
+        budget: &budget,
+        is_found: &is_found,
+        with_runs: &with_runs,
+        matches: &matches,
+    };
     let scanners = each_document(corpus, options.threads, progress, || Scanner::new(shared));
     let scanners = scanners.map_err(|error| explained(corpus, &budget, error))?;
     let (mut documents, mut skipped) = (0, Vec::new());
@@ -54,8 +67,9 @@ pub(super) fn scan(
         documents += scanner.documents;
         skipped.extend(scanner.skipped);
     }
-    let sorter = sorter.into_inner();
-    Ok(CorpusScan { matches: sorter.finish()?, documents, skipped, contaminated })
+    let is_found = is_found.into_iter().map(AtomicBool::into_inner).collect();
+    let (matches, with_runs) = (matches.into_inner().finish()?, with_runs.into_inner().finish()?);
+    Ok(CorpusScan { matches, with_runs, is_found, documents, skipped })
 }
 
 /// What all threads share.
@@ -66,7 +80,9 @@ struct ScanInput<'a> {
     index: &'a ItemIndex,
     options: &'a ContaminationOptions,
     budget: &'a Budget,
-    sorter: &'a Mutex<Sorter>,
+    is_found: &'a [AtomicBool],
+    with_runs: &'a Mutex<Sorter>,
+    matches: &'a Mutex<Sorter>,
 }
 
 /// One thread's tools.
@@ -100,14 +116,61 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Hands on the matches of a document whose words may be those of items.
-    fn matches(&self, document: &Document<'_>) -> Result<(), Error> {
-        let ScanInput { corpus, items, index, options, sorter, .. } = self.shared;
-        let mut candidates: Vec<u32> =
-            self.hits.iter().flat_map(|(class, _)| index.items(*class)).copied().collect();
+    /// Hands on a document that may have runs of items, and the matches if they are listed.
+    fn document_with_hits(&mut self, document: &Document<'_>) -> Result<(), Error> {
+        let words = self.rule.words(document.text);
+        self.keep_equal(&words);
+        if self.hits.is_empty() {
+            return Ok(());
+        }
+        let ScanInput { corpus, index, options, is_found, with_runs, .. } = self.shared;
+        for (class, _) in &self.hits {
+            is_found[*class as usize].store(true, Ordering::Relaxed);
+        }
+        let sets = index.sets_of(self.hits.iter().map(|(class, _)| *class));
+        let source = corpus.file_of(self.block.source, document.id);
+        let place = DocumentPlace { block: self.block, position: self.position };
+        let (mut key, mut payload) = (Vec::new(), Vec::new());
+        matches::put_document(&mut key, source, document.id, place);
+        matches::encode_document(source, document.id, &sets, &mut payload);
+        with_runs.lock().push(&key, &payload)?;
+        if options.matches == MatchList::Omitted {
+            return Ok(());
+        }
+        self.matches(document, source, place, &words, &sets)
+    }
+
+    /// Keeps the hits at which the document has the words of the run.
+    fn keep_equal(&mut self, words: &ComparedWords) {
+        let ScanInput { items, index, options, .. } = self.shared;
+        self.hits.retain_mut(|(class, position)| {
+            let (item, at) = index.place(*class);
+            let Some(item) = items.get(item as usize) else { return false };
+            let length = run_length(item.tokens.len(), options.ngram);
+            let is_equal = |place: &usize| item.compared.equal(at as usize, words, *place, length);
+            let first = *position as usize;
+            // Another run with this hash may have the words that the first one lacks.
+            let place = is_equal(&first).then_some(first);
+            let place = place.or_else(|| (first + 1..words.len()).find(is_equal));
+            *position = place.unwrap_or(first) as u32;
+            place.is_some()
+        });
+    }
+
+    /// Hands on the matches of a document that has runs of these sets.
+    fn matches(
+        &self,
+        document: &Document<'_>,
+        source: &str,
+        place: DocumentPlace,
+        words: &ComparedWords,
+        sets: &[u32],
+    ) -> Result<(), Error> {
+        let ScanInput { items, index, options, matches: sorter, .. } = self.shared;
+        let texts = sets.iter().flat_map(|set| index.set(*set));
+        let mut candidates: Vec<u32> = texts.flat_map(|text| index.items(*text)).copied().collect();
         candidates.sort_unstable();
         candidates.dedup();
-        let source = corpus.file_of(self.block.source, document.id);
         let not_aligned = || {
             let place = Some(Location::in_source(source, None));
             Error::NotAligned { id: document.id.to_owned(), place }
@@ -115,32 +178,25 @@ impl<'a> Scanner<'a> {
         // The texts are those that were read, in no other form.
         let form = Normalization::default();
         let spans = |text| Spans::of(text, self.rule, form).ok_or_else(not_aligned);
-        let (words, in_document) =
-            self.rule.words_and_spans(document.text, form).ok_or_else(not_aligned)?;
-        let place = DocumentPlace { block: self.block, position: self.position };
+        let in_document = spans(document.text)?;
         let (mut key, mut payload) = (Vec::new(), Vec::new());
         for number in candidates {
             let item = &items[number as usize];
             let length = run_length(item.tokens.len(), options.ngram);
-            let runs = ItemRuns { hits: &self.hits, classes: index.classes(number), length };
-            let runs = runs.matched(&item.compared, &words);
-            if runs.is_empty() {
-                continue;
-            }
+            let classes = index.classes(index.text(number));
+            let runs = ItemRuns { hits: &self.hits, classes, length };
             let in_item = spans(&item.item.text)?;
-            for run in runs {
+            for run in runs.matched(&item.compared, words) {
                 let (in_item, in_document) =
                     described(run, &in_item, &in_document).ok_or_else(not_aligned)?;
-                let excerpt = options
-                    .excerpts
+                let excerpt = (options.matches == MatchList::WithExcerpts)
                     .then(|| TextExcerpt::around(document.text, &in_document.bytes));
                 let (source, document) = (source.to_owned(), document.id.to_owned());
                 let found = RunMatch { source, document, in_item, in_document, excerpt };
                 payload.clear();
                 matches::encode(&found, &mut payload);
                 matches::put_key(&mut key, number, place, &found);
-                let mut sorter = sorter.lock();
-                sorter.push(&key, &payload)?;
+                sorter.lock().push(&key, &payload)?;
             }
         }
         Ok(())
@@ -175,7 +231,7 @@ impl DocumentSink for Scanner<'_> {
         let tokens = self.shingler.tokens(document.text);
         self.shared.index.hits(tokens, &mut self.hits);
         if !self.hits.is_empty() {
-            self.matches(document)?;
+            self.document_with_hits(document)?;
         }
         self.position += 1;
         self.documents += 1;
@@ -210,34 +266,18 @@ impl ItemRuns<'_> {
         let mut found = Vec::new();
         let mut at = 0;
         while let Some(class) = self.classes.get(at) {
-            match self.place(*class, at, item, document) {
-                Some(run) => {
-                    found.push(run);
-                    // The runs up to its end are in it.
-                    at += run.words - self.length + 1;
-                }
-                None => at += 1,
-            }
+            let hit = self.hits.binary_search_by_key(class, |hit| hit.0);
+            let Some((_, place)) = hit.ok().and_then(|hit| self.hits.get(hit)) else {
+                at += 1;
+                continue;
+            };
+            let place = *place as usize;
+            // The run itself was compared before.
+            let words = item.common(at, document, place).max(self.length);
+            found.push(MatchedRun { item: at, document: place, words });
+            // The runs up to its end are in it.
+            at += words - self.length + 1;
         }
         found
-    }
-
-    /// The first place of a run in the document, by its words.
-    fn place(
-        &self,
-        class: u32,
-        at: usize,
-        item: &ComparedWords,
-        document: &ComparedWords,
-    ) -> Option<MatchedRun> {
-        let hit = self.hits.binary_search_by_key(&class, |hit| hit.0).ok()?;
-        let (_, first) = self.hits.get(hit)?;
-        let compared = |place: usize| {
-            let words = item.common(at, document, place);
-            (words >= self.length).then_some(MatchedRun { item: at, document: place, words })
-        };
-        // Where the first run with this hash has other words, another one may have these.
-        let from = *first as usize;
-        compared(from).or_else(|| (from + 1..document.len()).find_map(compared))
     }
 }

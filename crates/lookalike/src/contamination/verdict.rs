@@ -1,12 +1,16 @@
 //! Sorted matches → how much of each item is in the corpus, and what that makes of benchmarks.
 
 use super::benchmark::{BenchmarkItem, BenchmarkItems};
-use super::matches::{self, MatchKey, RunMatch};
+use super::item_index::{ItemIndex, run_length};
+use super::matches::{self, ContaminatedDocument, RunMatch};
 use super::scan::CorpusScan;
 use crate::error::Error;
 use crate::read::SkippedItem;
-use crate::spill::codec::{FieldReader, put_bytes};
-use crate::spill::{RecordCursor, SortedRecords, Sorter};
+use crate::spill::{RecordCursor, SortedRecords};
+use std::collections::BTreeMap;
+
+/// Entries of lists of sets that are held before they are counted.
+const HELD_SETS: usize = 1 << 20;
 
 /// What was found.
 pub struct Contamination {
@@ -21,16 +25,10 @@ pub struct Contamination {
     /// What could not be read of the benchmark and of the corpus.
     pub skipped: Vec<SkippedItem>,
     matches: SortedRecords,
-    contaminated: SortedRecords,
-}
-
-/// A document of the corpus that has a run of a contaminated item.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ContaminatedDocument {
-    /// The file, folder or stream that it is in.
-    pub source: String,
-    /// Its id.
-    pub id: String,
+    /// Documents with runs, and the sets of these.
+    with_runs: SortedRecords,
+    /// By set: whether it has a text of a contaminated item.
+    is_contaminated: Vec<bool>,
 }
 
 /// How much of an item is in the corpus.
@@ -70,7 +68,8 @@ pub struct BenchmarkSummary {
 pub struct ItemMatches<'a> {
     /// The item.
     pub verdict: &'a ItemVerdict,
-    /// Its matches by source and id of the document, then by position.
+    /// Its matches by source and id of the document, then by position; none where the options omit
+    /// them.
     pub matches: Vec<RunMatch>,
 }
 
@@ -89,33 +88,39 @@ impl Contamination {
     pub(super) fn new(
         read: BenchmarkItems,
         scanned: CorpusScan,
-        threshold: f64,
+        index: &ItemIndex,
+        (ngram, threshold): (usize, f64),
     ) -> Result<Self, Error> {
         let BenchmarkItems { items, mut skipped, .. } = read;
         skipped.extend(scanned.skipped);
         skipped.sort_by(|a, b| (&a.source, a.line, &a.id).cmp(&(&b.source, b.line, &b.id)));
-        let verdict = |item: super::benchmark::ItemWords| ItemVerdict {
-            item: item.item,
-            covered: 0,
-            documents: 0,
-            contaminated: false,
-        };
-        let mut items: Vec<ItemVerdict> = items.into_iter().map(verdict).collect();
-        let (matches, sorter) = (scanned.matches, scanned.contaminated);
-        count(&mut items, &matches)?;
-        for item in &mut items {
-            item.contaminated = item.item.words > 0 && item.share() >= threshold;
-        }
-        let benchmarks = summaries(&items);
-        let contaminated = contaminated_documents(&items, &matches, sorter)?;
+        let documents = documents_by_text(index, &scanned.with_runs)?;
+        let mut is_contaminated = vec![false; index.texts()];
+        let numbered = (0u32..).zip(items);
+        let items: Vec<ItemVerdict> = numbered
+            .map(|(number, words)| {
+                let (item, text) = (words.item, index.text(number));
+                let length = run_length(words.tokens.len(), ngram);
+                let covered = covered(index.classes(text), length, &scanned.is_found);
+                let documents = documents[text as usize];
+                let mut verdict = ItemVerdict { item, covered, documents, contaminated: false };
+                verdict.contaminated = verdict.item.words > 0 && verdict.share() >= threshold;
+                is_contaminated[text as usize] |= verdict.contaminated;
+                verdict
+            })
+            .collect();
+        let has_contaminated =
+            |set| index.set(set).iter().any(|text| is_contaminated[*text as usize]);
+        let is_contaminated = (0..index.sets()).map(has_contaminated).collect();
         let mut found = Self {
+            benchmarks: summaries(&items),
             items,
-            benchmarks,
             documents: scanned.documents,
             contaminated_documents: 0,
             skipped,
-            matches,
-            contaminated,
+            matches: scanned.matches,
+            with_runs: scanned.with_runs,
+            is_contaminated,
         };
         let mut documents = 0;
         for document in found.each_contaminated_document() {
@@ -130,19 +135,30 @@ impl Contamination {
     pub fn each_contaminated_document(
         &self,
     ) -> impl Iterator<Item = Result<ContaminatedDocument, Error>> {
-        let (mut cursor, mut last) = (self.contaminated.cursor(), Vec::new());
+        let (mut cursor, mut last) = (self.with_runs.cursor(), Vec::new());
         std::iter::from_fn(move || {
             loop {
-                match cursor.next_record() {
+                let (key, payload) = match cursor.next_record() {
                     Err(error) => return Some(Err(error)),
                     Ok(None) => return None,
-                    // No key is empty.
-                    Ok(Some((key, _))) if last == key => {}
-                    Ok(Some((key, payload))) => {
-                        last.clear();
-                        last.extend_from_slice(key);
-                        return Some(document_of(payload).ok_or_else(damaged));
-                    }
+                    Ok(Some(record)) => record,
+                };
+                let Some(name) = matches::name_of_document(key) else {
+                    return Some(Err(damaged()));
+                };
+                // No name is empty.
+                if last == name {
+                    continue;
+                }
+                let decoded = matches::decode_document(payload);
+                let Some((document, sets)) = decoded else { return Some(Err(damaged())) };
+                let is_contaminated = |set: &u32| {
+                    self.is_contaminated.get(*set as usize).copied().unwrap_or_default()
+                };
+                if sets.iter().any(is_contaminated) {
+                    last.clear();
+                    last.extend_from_slice(name);
+                    return Some(Ok(document));
                 }
             }
         })
@@ -154,7 +170,7 @@ impl Contamination {
         let mut cursor = PendingMatches { cursor: self.matches.cursor(), next: None };
         (0u32..).zip(&self.items).map(move |(number, verdict)| {
             let mut matches = Vec::new();
-            while let Some((_, found)) = cursor.next_of(number)? {
+            while let Some(found) = cursor.next_of(number)? {
                 matches.push(found);
             }
             Ok(ItemMatches { verdict, matches })
@@ -162,53 +178,44 @@ impl Contamination {
     }
 }
 
-/// Counts documents and words of the matches of each item.
-fn count(items: &mut [ItemVerdict], matches: &SortedRecords) -> Result<(), Error> {
-    let mut cursor = PendingMatches { cursor: matches.cursor(), next: None };
-    for (number, item) in (0u32..).zip(items) {
-        let mut is_covered = vec![false; item.item.words as usize];
-        let mut document = None;
-        while let Some((key, found)) = cursor.next_of(number)? {
-            let key = MatchKey::of(&key).map(|key| key.document.to_vec());
-            if key != document {
-                (item.documents, document) = (item.documents + 1, key);
-            }
-            let words = found.in_item.words.start as usize..found.in_item.words.end as usize;
-            is_covered.get_mut(words).ok_or_else(damaged)?.fill(true);
-        }
-        item.covered = is_covered.iter().filter(|covered| **covered).count() as u32;
+/// How many words of an item are in runs that documents have.
+fn covered(classes: &[u32], length: usize, is_found: &[bool]) -> u32 {
+    let (mut covered, mut end) = (0, 0);
+    for (at, _) in classes.iter().enumerate().filter(|(_, class)| is_found[**class as usize]) {
+        covered += at + length - end.max(at);
+        end = at + length;
     }
-    Ok(())
+    covered as u32
 }
 
-/// The documents with matches of contaminated items, by source and id; some more than once.
-fn contaminated_documents(
-    items: &[ItemVerdict],
-    matches: &SortedRecords,
-    mut sorter: Sorter,
-) -> Result<SortedRecords, Error> {
-    let mut cursor = PendingMatches { cursor: matches.cursor(), next: None };
-    let mut payload = Vec::new();
-    for (number, item) in (0u32..).zip(items) {
-        let mut last = Vec::new();
-        while let Some((key, found)) = cursor.next_of(number)? {
-            let name = MatchKey::of(&key).ok_or_else(damaged)?.name;
-            if item.contaminated && last != name {
-                payload.clear();
-                put_bytes(&mut payload, found.source.as_bytes());
-                put_bytes(&mut payload, found.document.as_bytes());
-                sorter.push(name, &payload)?;
-                last = name.to_vec();
+/// How many documents have a run of each text. Documents with the same sets are counted together.
+fn documents_by_text(index: &ItemIndex, with_runs: &SortedRecords) -> Result<Vec<u64>, Error> {
+    let mut documents = vec![0; index.texts()];
+    let mut last = vec![u64::MAX; index.texts()];
+    let mut lists = 0;
+    let mut count = |held: &mut BTreeMap<Vec<u32>, u64>| {
+        for (sets, number) in std::mem::take(held) {
+            for text in sets.iter().flat_map(|set| index.set(*set)) {
+                if std::mem::replace(&mut last[*text as usize], lists) != lists {
+                    documents[*text as usize] += number;
+                }
             }
+            lists += 1;
+        }
+    };
+    let (mut held, mut entries) = (BTreeMap::<Vec<u32>, u64>::new(), 0);
+    let mut cursor = with_runs.cursor();
+    while let Some((_, payload)) = cursor.next_record()? {
+        let (_, sets) = matches::decode_document(payload).ok_or_else(damaged)?;
+        entries += sets.len() + 1;
+        *held.entry(sets).or_default() += 1;
+        if entries > HELD_SETS {
+            count(&mut held);
+            entries = 0;
         }
     }
-    sorter.finish()
-}
-
-fn document_of(payload: &[u8]) -> Option<ContaminatedDocument> {
-    let mut fields = FieldReader::new(payload);
-    let source = fields.str()?.to_owned();
-    Some(ContaminatedDocument { source, id: fields.str()?.to_owned() })
+    count(&mut held);
+    Ok(documents)
 }
 
 fn damaged() -> Error {
@@ -218,26 +225,21 @@ fn damaged() -> Error {
 /// Matches that are read item by item.
 struct PendingMatches<'a> {
     cursor: RecordCursor<'a>,
-    /// One of a later item.
-    next: Option<(Vec<u8>, RunMatch)>,
+    /// One of a later item, and its item.
+    next: Option<(u32, RunMatch)>,
 }
 
 impl PendingMatches<'_> {
     /// The next match of an item.
-    fn next_of(&mut self, item: u32) -> Result<Option<(Vec<u8>, RunMatch)>, Error> {
+    fn next_of(&mut self, item: u32) -> Result<Option<RunMatch>, Error> {
         if self.next.is_none() {
             let record = self.cursor.next_record()?;
-            self.next = record
-                .map(|(key, payload)| {
-                    let found = matches::decode(payload).ok_or_else(damaged)?;
-                    Ok::<_, Error>((key.to_vec(), found))
-                })
-                .transpose()?;
+            let decode = |(key, payload): (&[u8], &[u8])| {
+                matches::item_of(key).zip(matches::decode(payload)).ok_or_else(damaged)
+            };
+            self.next = record.map(decode).transpose()?;
         }
-        let is_of_item = |(key, _): &mut (Vec<u8>, RunMatch)| {
-            MatchKey::of(key).is_some_and(|key| key.item == item)
-        };
-        Ok(self.next.take_if(is_of_item))
+        Ok(self.next.take_if(|(of, _)| *of == item).map(|(_, found)| found))
     }
 }
 

@@ -3,7 +3,7 @@
 
 use flate2::read::GzDecoder;
 use lookalike::contamination::{
-    BenchmarkField, Contamination, ContaminationOptions, RunMatch, contamination,
+    BenchmarkField, Contamination, ContaminationOptions, MatchList, RunMatch, contamination,
 };
 use lookalike::core::hash::SplitMix64;
 use lookalike::core::params::{Case, TokenRule};
@@ -249,7 +249,7 @@ fn the_order_of_the_corpus_changes_no_byte() {
     let items = write(folder.path(), "i", &texts[..5]);
     let parts = ["a", "b"].map(|name| write(folder.path(), name, &texts[..25]));
     let mut options = ContaminationOptions::new().unwrap();
-    options.excerpts = true;
+    options.matches = MatchList::WithExcerpts;
     let all = |corpus: &[PathBuf]| {
         let open = |paths: &[PathBuf]| Collection::open(paths, &ReadOptions::default()).unwrap();
         let (corpus, items) = (open(corpus), open(slice::from_ref(&items)));
@@ -275,7 +275,7 @@ fn the_page_shows_texts_as_texts() {
     let corpus = write(folder.path(), "<c>", &[format!("before {hostile} behind"), long.clone()]);
     let items = write(folder.path(), "<i>", &[hostile.to_owned(), long]);
     let mut options = ContaminationOptions::new().unwrap();
-    options.excerpts = true;
+    options.matches = MatchList::WithExcerpts;
     let found = run(&corpus, &items, &options).unwrap();
     let mut page = Vec::new();
     report::html::contamination(&mut page, &found, &options).unwrap();
@@ -300,6 +300,54 @@ fn a_line_that_is_repeated_costs_no_square() {
     assert!(found.items.iter().all(|item| item.covered == item.item.words));
     let matches: Vec<_> = found.with_matches().map(|item| item.unwrap().matches.len()).collect();
     assert_eq!(matches, [1, 1, 1]);
+}
+
+/// The figures are the same whether matches are listed or not, in texts that are equal, share a part,
+/// or share nothing.
+#[test]
+fn counts_need_no_list_of_matches() {
+    let folder = tempfile::tempdir().unwrap();
+    let part = |from: usize| (from..from + 20).map(|at| format!("w{at} ")).collect::<String>();
+    let kinds = |at: usize| match at % 4 {
+        0 => part(0),
+        1 => part(0) + &part(1_000 * at),
+        2 => part(1_000 * at),
+        _ => format!("w{} w{}", at % 7, at % 7 + 1),
+    };
+    let texts: Vec<String> = (0..200).map(kinds).collect();
+    let paths = (write(folder.path(), "c", &texts), write(folder.path(), "i", &texts));
+    let mut options = ContaminationOptions::new().unwrap();
+    let listed = run(&paths.0, &paths.1, &options).unwrap();
+    options.matches = MatchList::Omitted;
+    let counted = run(&paths.0, &paths.1, &options).unwrap();
+    assert_eq!(counted.items, listed.items);
+    assert_eq!(counted.contaminated_documents, 200);
+    let compared: Vec<_> = texts.iter().map(|text| words(text, Case::Fold)).collect();
+    for (verdict, item) in counted.items.iter().zip(&compared) {
+        let expected = covered(item, &compared, 13);
+        assert_eq!((verdict.covered as usize, verdict.documents as usize), expected);
+    }
+    for item in listed.with_matches().map(Result::unwrap) {
+        let documents: BTreeSet<&String> = item.matches.iter().map(|one| &one.document).collect();
+        assert_eq!(documents.len() as u64, item.verdict.documents);
+    }
+    assert!(counted.with_matches().all(|item| item.unwrap().matches.is_empty()));
+}
+
+/// As many matches as the square of the texts would take 80 GB.
+#[test]
+fn equal_texts_cost_no_square() {
+    let folder = tempfile::tempdir().unwrap();
+    let texts = vec![
+        "fourteen words that are the same on each line of both files, ever".to_owned();
+        20_000
+    ];
+    let paths = (write(folder.path(), "c", &texts), write(folder.path(), "i", &texts));
+    let mut options = ContaminationOptions::new().unwrap();
+    options.matches = MatchList::Omitted;
+    let found = run(&paths.0, &paths.1, &options).unwrap();
+    assert!(found.items.iter().all(|item| item.contaminated && item.documents == 20_000));
+    assert_eq!(found.contaminated_documents, 20_000);
 }
 
 #[test]

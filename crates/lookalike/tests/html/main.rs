@@ -9,7 +9,7 @@ mod browser;
 mod made;
 
 use browser::Browser;
-use lookalike::contamination::{BenchmarkField, ContaminationOptions, contamination};
+use lookalike::contamination::{BenchmarkField, ContaminationOptions, MatchList, contamination};
 use lookalike::progress::NoProgress;
 use lookalike::read::{Collection, ReadOptions};
 use lookalike::report::html;
@@ -140,7 +140,7 @@ fn runs_are_side_by_side() {
     let texts = [format!("Before {hostile}"), "So: WHICH of the two\nis it".to_owned()];
     let corpus = file("corpus", texts);
     let mut options = ContaminationOptions::new().unwrap();
-    options.excerpts = true;
+    options.matches = MatchList::WithExcerpts;
     let fields = [BenchmarkField { name: None, collection: &items }];
     let found = contamination(&corpus, &fields, &options, &NoProgress).unwrap();
     let path = picture("contamination.html");

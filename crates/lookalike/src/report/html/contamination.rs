@@ -23,8 +23,8 @@ const RUNS: usize = 20;
 /// Bytes of an item that are shown.
 const ITEM_BYTES: usize = 40_000;
 
-/// Writes the page. Texts of documents are on it where [`ContaminationOptions::excerpts`] was set,
-/// otherwise only where the runs are.
+/// Writes the page. Texts of documents are on it where the runs were listed with
+/// [excerpts](crate::contamination::MatchList::WithExcerpts).
 ///
 /// # Errors
 /// Those of `out`, and of temporary files that hold matches.
