@@ -25,12 +25,12 @@ class DecisionCounts:
 
     #: Decisions that were given.
     read: int
-    #: Decisions in force: of several about one pair or document, the last.
+    #: Decisions in force: of several about one pair or document, the last. One ``keep_all`` is one decision.
     in_force: int
     #: How many of these had an effect on the run.
     applied: int
     #: The others, each a dict of ``line`` (from 1), ``documents`` (ids) and ``reason``: ``unknown``, ``changed`` or
-    #: ``empty``.
+    #: ``empty``. A ``keep_all`` with an effect on some of its documents is applied, and listed with the rest of them.
     unapplied: list[dict[str, Any]]
     #: Decisions that contradict each other, each a dict of ``lines``, ``documents`` and ``kind``: ``two_people``,
     #: ``connected`` or ``both_kept``.

@@ -88,9 +88,11 @@ class _Decided:
 
 def _in_effect(found: Found, a: Any, b: Any) -> _Decided:
     pair, *kept = found._findings.judged(str(a), str(b))
-    without_effect = {decision["line"] for decision in found.decisions.unapplied} if found.decisions else set()
-    judged = None if pair is None or pair[1] in without_effect else pair[0]
-    both_kept = all(line is not None and line not in without_effect for line in kept)
+    unapplied = found.decisions.unapplied if found.decisions else []
+    without_effect = {(decision["line"], str(id)) for decision in unapplied for id in decision["documents"]}
+    judged = None if pair is None or (pair[1], str(a)) in without_effect else pair[0]
+    lines = zip(kept, (a, b), strict=True)
+    both_kept = all(line is not None and (line, str(id)) not in without_effect for line, id in lines)
     return _Decided(judged is True, judged is False, both_kept)
 
 

@@ -13,6 +13,9 @@ use std::collections::HashMap;
 /// Arguments as for [`stars`](super::stars); pairs that are joined already are not verified, so
 /// 10,000 copies in one bucket are 9,999 calls of `similarity`.
 ///
+/// `known` are verified pairs, the earlier member first, that need not share a bucket and are not
+/// verified again.
+///
 /// `overlap(keeper, duplicate)` is called once per duplicate and gives their overlap even where it
 /// is below the threshold, which happens in chains; reports show it.
 ///
@@ -25,14 +28,17 @@ pub fn components<E>(
     members: usize,
     buckets: &impl BucketMembership,
     measure: Measure,
+    known: &[(u32, u32, Overlap)],
     mut similarity: impl FnMut(u32, u32) -> Result<Option<Overlap>, E>,
     overlap: impl FnMut(u32, u32) -> Result<Overlap, E>,
 ) -> Result<Vec<DuplicateMember>, E> {
     if (0..members as u32).any(|member| !buckets.separated(member).is_empty()) {
-        let pairs = all_pairs(members, buckets, similarity)?;
+        let mut pairs = all_pairs(members, buckets, similarity)?;
+        pairs.extend(known);
         return components_of_pairs(members, &pairs, buckets, measure, overlap);
     }
     let mut sets = DisjointSets::new(members);
+    known.iter().for_each(|(a, b, _)| sets.join(*a, *b));
     let mut runs = ConnectedRuns::new(buckets.bucket_count());
     let mut seen = vec![NONE; members];
     for member in 0..members as u32 {

@@ -52,7 +52,8 @@ fn components(
     mut overlap: impl FnMut(u32, u32) -> Overlap,
 ) -> Vec<DuplicateMember> {
     let similarity = |a, b| Ok(similarity(a, b));
-    sure(super::components(members, buckets, measure, similarity, |a, b| Ok(overlap(a, b))))
+    let overlap = |a, b| Ok(overlap(a, b));
+    sure(super::components(members, buckets, measure, &[], similarity, overlap))
 }
 
 fn components_of_pairs(
@@ -319,6 +320,16 @@ fn naive_components(members: usize, graph: &Graph) -> Vec<u32> {
 const SAME: Overlap = Overlap { intersection: 5, left: 5, right: 5 };
 
 #[test]
+fn known_pairs_join_without_a_bucket() {
+    let none = EqualBuckets::new(0);
+    let known = [(0, 2, SAME), (2, 3, SAME)];
+    let far_apart = |_, _| Ok(None);
+    let overlap = |a, b| Ok(far(a, b));
+    let found = sure(super::components(4, &none, Jaccard, &known, far_apart, overlap));
+    assert_eq!(keepers(4, &found), [0, 1, 0, 0]);
+}
+
+#[test]
 fn a_chain_is_two_stars_and_one_component() {
     let near = |a: u32, b: u32| (b - a == 1).then_some(SAME);
     let one = EqualBuckets::new(1);
@@ -408,11 +419,11 @@ fn the_first_error_ends_every_rule() {
     assert_eq!(super::all_pairs(9, &buckets, &mut fails).map(drop), error);
     assert_eq!(super::stars(9, &buckets, Jaccard, &mut fails).map(drop), error);
     let far = |_, _| Err("not asked");
-    assert_eq!(super::components(9, &buckets, Jaccard, &mut fails, far).map(drop), error);
+    assert_eq!(super::components(9, &buckets, Jaccard, &[], &mut fails, far).map(drop), error);
     // 1, 2 and 3 members before the one that fails; lists come latest first, runs in order.
     assert_eq!(calls, 5 + 5 + 5);
     let same = |_, _| Ok(Some(SAME));
-    assert_eq!(super::components(2, &buckets, Jaccard, same, far), Err("not asked"));
+    assert_eq!(super::components(2, &buckets, Jaccard, &[], same, far), Err("not asked"));
     let duplicate = DuplicateMember { member: 3, keeper: 0, overlap: SAME };
     let found = super::related(9, &buckets, Jaccard, &[duplicate], |a, b| {
         if (a, b) == (1, 3) { Err("the pair 1, 3") } else { Ok(None) }

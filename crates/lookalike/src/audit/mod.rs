@@ -65,8 +65,8 @@ pub struct AuditOptions {
     pub kernel: Kernel,
     /// Whether ids of records found in folders begin with the name of their file, as in the run.
     pub ids_by_file: bool,
-    /// What people decided, as in the run: pairs that are judged to be no duplicates, and those of
-    /// two kept documents, are no neighbours.
+    /// The decisions of people that the run had. Pairs that they judge to be different do not count
+    /// as neighbours, nor do pairs of two documents that a decision or a reference collection keeps.
     pub decisions: Option<Arc<Decisions>>,
 }
 

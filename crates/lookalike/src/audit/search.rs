@@ -33,7 +33,8 @@ pub(super) struct SearchedSample {
     /// Different shingle sets, and the documents that have each.
     classes: Vec<Class>,
     index: SetIndex,
-    /// Pairs that are no neighbours, however similar they are.
+    /// Pairs that do not count as neighbours: a run does not compare them, or decisions keep them
+    /// apart.
     pub(super) separated: SeparatedPairs,
 }
 
@@ -190,19 +191,14 @@ impl<'a> Searcher<'a> {
         }
     }
 
-    /// Whether a run does not compare a drawn document with the one that is met now, or keeps them
-    /// apart by a decision.
-    fn is_separated(&self, drawn: &str, id: &str, reference: bool) -> bool {
-        reference && self.reference || self.searched.separated.contains(drawn, id)
-    }
-
     fn count(&mut self, class: &Class, id: &str, fingerprint: u128, overlap: &Overlap) {
+        let separated = &self.searched.separated;
         for &document in &class.documents {
             let document = document as usize;
             let (drawn, reference) = &self.searched.ids[document];
             if drawn == id {
                 self.found.met[document] |= class.fingerprint == fingerprint;
-            } else if !self.is_separated(drawn, id, *reference) {
+            } else if !separated.contains((drawn, *reference), (id, self.reference)) {
                 let (lots, bins) = (self.searched.lots, &self.searched.bins);
                 self.found.sample[document].add(lots, bins, id, overlap);
             }

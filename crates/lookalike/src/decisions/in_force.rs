@@ -2,9 +2,8 @@
 
 use super::decision::{Judgment, ReviewDecision};
 use crate::read::Content;
-use lookalike_core::disjoint_sets::DisjointSets;
 use lookalike_core::hash;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A pair of documents that is judged.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,40 +30,6 @@ pub struct KeptDocument {
     pub line: u64,
 }
 
-/// How two decisions contradict each other.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ContradictionKind {
-    /// Two people judged a pair differently; the later decision is in force.
-    TwoPeople,
-    /// A pair is judged to be no duplicates, and is connected by pairs that are: it is in no group
-    /// together.
-    Connected,
-    /// Both documents of a pair of duplicates are kept: neither is the duplicate of the other.
-    BothKept,
-}
-
-impl ContradictionKind {
-    /// The name, as reports have it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::TwoPeople => "two_people",
-            Self::Connected => "connected",
-            Self::BothKept => "both_kept",
-        }
-    }
-}
-
-/// Two decisions that contradict each other.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Contradiction {
-    /// How.
-    pub kind: ContradictionKind,
-    /// The ids of the pair, the lesser first.
-    pub documents: [String; 2],
-    /// The lines of the decisions, the lesser first.
-    pub lines: [u64; 2],
-}
-
 /// The decisions that are in force: of several about one pair or document, the last.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Decisions {
@@ -72,8 +37,8 @@ pub struct Decisions {
     pub pairs: Vec<JudgedPair>,
     /// By id.
     pub kept: Vec<KeptDocument>,
-    /// By lines.
-    pub contradictions: Vec<Contradiction>,
+    /// Judgments of a person about a pair, and the other judgment of another person that followed.
+    pub(super) disputed: Vec<[JudgedPair; 2]>,
     /// How many decisions there were.
     pub read: u64,
 }
@@ -84,7 +49,7 @@ impl Decisions {
         let read = decisions.len() as u64;
         let mut pairs: BTreeMap<[String; 2], JudgedPair> = BTreeMap::new();
         let mut kept = BTreeMap::new();
-        let mut contradictions = Vec::new();
+        let mut disputed = Vec::new();
         for decision in decisions {
             match (decision.judgment, &decision.documents[..]) {
                 (Judgment::Undecided, [id]) => {
@@ -101,23 +66,13 @@ impl Decisions {
                 (Judgment::Duplicate | Judgment::NotDuplicate, _) => {
                     let pair = judged_pair(decision);
                     let earlier = pairs.insert(pair.documents.clone(), pair.clone());
-                    contradictions
-                        .extend(earlier.as_ref().and_then(|earlier| two_people(earlier, &pair)));
+                    let earlier = earlier.filter(|earlier| is_dispute(earlier, &pair));
+                    disputed.extend(earlier.map(|earlier| [earlier, pair]));
                 }
             }
         }
-        let mut decisions = Self {
-            pairs: pairs.into_values().collect(),
-            kept: kept.into_values().collect(),
-            contradictions,
-            read,
-        };
-        decisions.contradictions.extend(decisions.connected());
-        decisions.contradictions.extend(decisions.both_kept());
-        decisions
-            .contradictions
-            .sort_by(|a, b| (a.lines, a.kind.name()).cmp(&(b.lines, b.kind.name())));
-        decisions
+        let (pairs, kept) = (pairs.into_values().collect(), kept.into_values().collect());
+        Self { pairs, kept, disputed, read }
     }
 
     /// Whether nothing is decided.
@@ -130,70 +85,22 @@ impl Decisions {
         format!("{:016x}", hash::token_hash(format!("{:?} {:?}", self.pairs, self.kept).as_bytes()))
     }
 
-    /// How many are in force.
+    /// How many are in force. One that keeps several documents is one decision.
     pub fn len(&self) -> u64 {
-        (self.pairs.len() + self.kept.len()) as u64
+        let lines: BTreeSet<u64> = self.kept.iter().map(|document| document.line).collect();
+        (self.pairs.len() + lines.len()) as u64
     }
 
-    /// Pairs that are judged to be no duplicates, and are connected by pairs that are.
-    fn connected(&self) -> Vec<Contradiction> {
-        let mut numbers: HashMap<&str, u32> = HashMap::new();
-        for id in self.pairs.iter().flat_map(|pair| &pair.documents) {
-            let next = numbers.len() as u32;
-            numbers.entry(id).or_insert(next);
-        }
-        let mut sets = DisjointSets::new(numbers.len());
-        let mut lines: HashMap<u32, u64> = HashMap::new();
-        let of = |pair: &JudgedPair| pair.documents.each_ref().map(|id| numbers[id.as_str()]);
-        for pair in self.pairs.iter().filter(|pair| pair.is_duplicate) {
-            let [a, b] = of(pair);
-            sets.join(a, b);
-            lines.entry(a).or_insert(pair.line);
-        }
-        for pair in self.pairs.iter().filter(|pair| pair.is_duplicate) {
-            let line = lines.entry(sets.first(of(pair)[0])).or_insert(pair.line);
-            *line = (*line).min(pair.line);
-        }
-        let others = self.pairs.iter().filter(|pair| !pair.is_duplicate);
-        let contradiction = |pair: &JudgedPair| {
-            let [a, b] = of(pair);
-            sets.is_joined(a, b).then(|| {
-                let lines = [pair.line, lines[&sets.first(a)]];
-                contradiction(ContradictionKind::Connected, &pair.documents, lines)
-            })
-        };
-        others.filter_map(contradiction).collect()
-    }
-
-    /// Pairs of duplicates of which both are kept.
-    fn both_kept(&self) -> Vec<Contradiction> {
-        let kept: HashMap<&str, u64> =
-            self.kept.iter().map(|document| (document.id.as_str(), document.line)).collect();
-        let contradiction = |pair: &JudgedPair| {
-            let [a, b] = pair.documents.each_ref().map(|id| kept.get(id.as_str()));
-            let later = (*a?).max(*b?);
-            let lines = [pair.line, later];
-            Some(contradiction(ContradictionKind::BothKept, &pair.documents, lines))
-        };
-        self.pairs.iter().filter(|pair| pair.is_duplicate).filter_map(contradiction).collect()
+    /// The pairs that are judged, those whose judgment was replaced by another one included.
+    pub(crate) fn judged_pairs(&self) -> impl Iterator<Item = &JudgedPair> {
+        self.pairs.iter().chain(self.disputed.iter().flatten())
     }
 }
 
-fn contradiction(
-    kind: ContradictionKind,
-    documents: &[String; 2],
-    mut lines: [u64; 2],
-) -> Contradiction {
-    lines.sort_unstable();
-    Contradiction { kind, documents: documents.clone(), lines }
-}
-
-/// The contradiction where another person judged a pair in another way before.
-fn two_people(earlier: &JudgedPair, later: &JudgedPair) -> Option<Contradiction> {
+/// Whether another person judged a pair in another way before.
+fn is_dispute(earlier: &JudgedPair, later: &JudgedPair) -> bool {
     let is_other = earlier.who.is_some() && later.who.is_some() && earlier.who != later.who;
-    let lines = [earlier.line, later.line];
-    (is_other && earlier.is_duplicate != later.is_duplicate)
-        .then(|| contradiction(ContradictionKind::TwoPeople, &later.documents, lines))
+    is_other && earlier.is_duplicate != later.is_duplicate
 }
 
 fn judged_pair(decision: ReviewDecision) -> JudgedPair {
@@ -219,11 +126,11 @@ fn kept_documents(decision: ReviewDecision) -> impl Iterator<Item = KeptDocument
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
     /// Decisions such as `ann: a = b`, `a ! b`, `a b kept`, `a b ?`, one per line.
-    fn decisions(text: &str) -> Decisions {
+    pub(crate) fn decisions(text: &str) -> Decisions {
         let decision = |(line, text): (u64, &str)| {
             let (who, rest) =
                 text.split_once(": ").map_or((None, text), |(who, rest)| (Some(who), rest));
@@ -259,10 +166,6 @@ mod tests {
         pairs.chain(kept).collect::<Vec<_>>().join(", ")
     }
 
-    fn contradictions(text: &str) -> Vec<(ContradictionKind, [u64; 2])> {
-        decisions(text).contradictions.iter().map(|it| (it.kind, it.lines)).collect()
-    }
-
     #[test]
     fn the_last_decision_is_in_force() {
         assert_eq!(in_force(&decisions("b = a\na ! b\nc d kept")), "a!b, c kept, d kept");
@@ -273,14 +176,9 @@ mod tests {
     }
 
     #[test]
-    fn contradictions_are_found() {
-        use ContradictionKind::{BothKept, Connected, TwoPeople};
-        assert_eq!(contradictions("ann: a = b\nbob: a ! b"), [(TwoPeople, [1, 2])]);
-        assert_eq!(contradictions("ann: a = b\nann: a ! b\na ! b\nbob: b ! a"), []);
-        assert_eq!(contradictions("a ! c\na = b\nc = b"), [(Connected, [1, 2])]);
-        assert_eq!(contradictions("a ! d\na = b\nc = d"), []);
-        assert_eq!(contradictions("a = b\na b kept"), [(BothKept, [1, 2])]);
-        assert_eq!(contradictions("a = b\na b kept\nb ?"), []);
-        assert_eq!(contradictions("a = b\na b ?\na b kept"), []);
+    fn keeping_several_documents_is_one_decision() {
+        let decisions = decisions("a b c kept\nd = e\nb ?\nc kept");
+        assert_eq!(in_force(&decisions), "d=e, a kept, c kept");
+        assert_eq!((decisions.len(), decisions.read), (3, 4));
     }
 }

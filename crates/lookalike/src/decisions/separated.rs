@@ -3,8 +3,8 @@
 use super::in_force::Decisions;
 use std::collections::{HashMap, HashSet};
 
-/// The pairs that decisions keep apart: those that are judged to be no duplicates, and those of two
-/// documents that are kept.
+/// The pairs that a run keeps apart: pairs that are judged to be no duplicates, and pairs of two
+/// documents that are kept, by a decision or since they belong to a reference collection.
 #[derive(Debug, Clone, Default)]
 pub struct SeparatedPairs {
     judged: HashMap<String, HashSet<String>>,
@@ -24,9 +24,10 @@ impl SeparatedPairs {
         Self { judged, kept }
     }
 
-    /// Whether a pair is kept apart.
-    pub fn contains(&self, a: &str, b: &str) -> bool {
-        self.judged.get(a).is_some_and(|others| others.contains(b))
-            || self.kept.contains(a) && self.kept.contains(b)
+    /// Whether a pair is kept apart. Each document is its id, and whether it is of a reference
+    /// collection.
+    pub fn contains(&self, a: (&str, bool), b: (&str, bool)) -> bool {
+        let is_kept = |(id, reference): (&str, bool)| reference || self.kept.contains(id);
+        is_kept(a) && is_kept(b) || self.judged.get(a.0).is_some_and(|others| others.contains(b.0))
     }
 }

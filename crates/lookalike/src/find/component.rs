@@ -45,7 +45,7 @@ impl OrderedComponent<'_> {
             compared: 0,
         };
         let mut screen = None;
-        let found = loop {
+        let mut found = loop {
             let grouped = match &screen {
                 Some(screen) => self.group(&mut comparer, screen),
                 None => self.group(&mut comparer, self),
@@ -63,6 +63,7 @@ impl OrderedComponent<'_> {
             }
         };
         decided.compared += comparer.compared;
+        found.pairs = self.pairs_of_classes(found.pairs);
         let equal = if self.options.pairs == PairList::WithEstimates {
             estimates::equal_values(self, self.options, &found.pairs, comparer.sets)?
         } else {
@@ -144,7 +145,8 @@ impl OrderedComponent<'_> {
         let similarity = |a, b| comparer.borrow_mut().similarity(a, b);
         let overlap = |a, b| Ok(comparer.borrow_mut().overlap(a, b)?);
         if self.options.pairs.is_listed() {
-            let pairs = self.all_pairs(buckets, similarity)?;
+            let mut pairs = self.all_pairs(buckets, similarity)?;
+            pairs.extend(self.divided_classes());
             let duplicates = if is_stars {
                 group::stars_of_pairs(count, &pairs, self, measure)
             } else {
@@ -160,7 +162,8 @@ impl OrderedComponent<'_> {
         let duplicates = if is_stars {
             group::stars(count, buckets, measure, similarity)?
         } else {
-            group::components(count, buckets, measure, similarity, overlap)?
+            let known = self.divided_classes();
+            group::components(count, buckets, measure, &known, similarity, overlap)?
         };
         let related = if is_related {
             group::related(count, buckets, measure, &duplicates, similarity)?

@@ -12,6 +12,7 @@ use crate::find::options::Grouping;
 use lookalike_core::group::{BucketMembership, DuplicateMember};
 use lookalike_core::verify::Overlap;
 use std::cmp::Ordering;
+use std::collections::HashMap;
 
 /// Decides the copies of a component's members.
 ///
@@ -27,8 +28,12 @@ pub(super) fn decide_copies(
     for duplicate in duplicates {
         is_kept[duplicate.member as usize] = false;
     }
+    let judged = judged_references(component);
     for position in (0..component.len() as u32).filter(|position| is_kept[*position as usize]) {
-        of_kept(component.batch, component.class(position), decided);
+        let (batch, class) = (component.batch, component.class(position));
+        let judged = judged.get(&batch.rows.row(class[0]).fingerprint).copied();
+        let earlier = judged.filter(|document| batch.rows.compare(*document, class[0]).is_lt());
+        copies_of(batch, class, earlier.unwrap_or(class[0]), decided);
     }
     let mut kept = None;
     for duplicate in duplicates {
@@ -62,9 +67,30 @@ pub(super) fn decide_copies(
 
 /// Decides the documents of a class whose first is kept.
 pub(super) fn of_kept(batch: &ComponentBatch, class: &[u32], decided: &mut BatchResult) {
-    let Some((first, copies)) = class.split_first() else { return };
-    let copies = copies.iter().filter(|copy| !batch.rows.is_reference(**copy));
-    decided.duplicates.extend(copies.map(|copy| (*copy, *first, EQUAL)));
+    if let Some(first) = class.first() {
+        copies_of(batch, class, *first, decided);
+    }
+}
+
+fn copies_of(batch: &ComponentBatch, class: &[u32], keeper: u32, decided: &mut BatchResult) {
+    let copies = class.iter().skip(1).filter(|copy| !batch.rows.is_reference(**copy));
+    decided.duplicates.extend(copies.map(|copy| (*copy, keeper, EQUAL)));
+}
+
+/// By fingerprint: the first document of a reference collection that is judged. Such a document
+/// represents itself, and is the keeper of equal documents if it precedes the first of their class.
+fn judged_references(component: &OrderedComponent<'_>) -> HashMap<u128, u32> {
+    let batch = component.batch;
+    let mut first = HashMap::new();
+    if batch.judged.is_empty() {
+        return first;
+    }
+    for document in (0..component.len() as u32).map(|position| component.document(position)) {
+        if batch.judged.has(document) && batch.rows.is_reference(document) {
+            first.entry(batch.rows.row(document).fingerprint).or_insert(document);
+        }
+    }
+    first
 }
 
 /// The kept members that are in every bucket, ascending.

@@ -7,14 +7,14 @@
 use super::bucket_lists::{BucketLists, DocumentLists};
 use super::columns::ID_COLUMN;
 use super::documents::{DocumentState, RunDocuments};
-use crate::decisions::{Contradiction, Decisions};
+use crate::decisions::{AppliedDecisions, Contradiction, Decisions, JudgedPair};
 use crate::error::Error;
 use crate::read::{Content, ReadBuffers};
 use lookalike_core::hash;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Why a decision that is in force has no effect on a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NoEffect {
     /// A document is not in the collection.
     Unknown,
@@ -35,12 +35,12 @@ impl NoEffect {
     }
 }
 
-/// A decision without an effect.
+/// A decision without an effect. One that keeps several documents may have an effect on the others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnappliedDecision {
     /// The line of the decision.
     pub line: u64,
-    /// The documents that it is about.
+    /// The documents that it has no effect on.
     pub documents: Vec<String>,
     /// Why.
     pub reason: NoEffect,
@@ -53,18 +53,15 @@ pub struct DecisionCounts {
     pub read: u64,
     /// How many of them are in force: of several about one pair or document, the last.
     pub in_force: u64,
-    /// Those in force that the run did not apply, by lines.
+    /// How many of these had an effect on the run.
+    pub applied: u64,
+    /// The decisions in force that the run did not apply, by lines, then by reasons.
     pub unapplied: Vec<UnappliedDecision>,
-    /// Those that contradict each other, by lines.
+    /// The decisions with an effect that contradict each other, by lines.
     pub contradictions: Vec<Contradiction>,
 }
 
 impl DecisionCounts {
-    /// How many decisions were applied.
-    pub fn applied(&self) -> u64 {
-        self.in_force - self.unapplied.len() as u64
-    }
-
     /// How many were not applied for this reason.
     pub fn count(&self, reason: NoEffect) -> u64 {
         self.unapplied.iter().filter(|unapplied| unapplied.reason == reason).count() as u64
@@ -92,38 +89,45 @@ impl JudgedDocuments {
         documents: &RunDocuments,
     ) -> Result<(Self, DecisionCounts), Error> {
         let named = NamedDocuments::new(decisions, documents)?;
-        let (mut judged, mut unapplied) = (Self::default(), Vec::new());
+        let (mut judged, mut applied) = (Self::default(), AppliedDecisions::default());
+        let mut unapplied: BTreeMap<(u64, NoEffect), Vec<String>> = BTreeMap::new();
         for pair in &decisions.pairs {
-            let [a, b] = &pair.documents;
-            let found = [(a, pair.contents[0]), (b, pair.contents[1])]
-                .map(|(id, content)| named.find(id, content.as_ref(), TokenNeed::Needed));
-            let [found_a, found_b] = found;
-            match (found_a?, found_b?) {
-                (Ok(a), Ok(b)) => judged.judge(a, b, pair.is_duplicate),
-                (Err(reason), _) | (_, Err(reason)) => unapplied.push(UnappliedDecision {
-                    line: pair.line,
-                    documents: pair.documents.to_vec(),
-                    reason,
-                }),
+            match named.find_pair(pair)? {
+                Ok([a, b]) => {
+                    judged.judge(a, b, pair.is_duplicate);
+                    applied.pairs.push(pair);
+                }
+                Err(reason) => {
+                    unapplied.insert((pair.line, reason), pair.documents.to_vec());
+                }
             }
         }
+        let of_pairs = applied.pairs.iter().flat_map(|pair| &pair.documents);
+        applied.kept.extend(of_pairs.filter(|id| named.is_reference(id)).map(|id| (&**id, None)));
+        let mut lines: HashSet<u64> = applied.pairs.iter().map(|pair| pair.line).collect();
         for kept in &decisions.kept {
             match named.find(&kept.id, kept.content.as_ref(), TokenNeed::Any)? {
                 Ok(document) => {
                     judged.kept.insert(document);
+                    applied.kept.insert(&kept.id, Some(kept.line));
+                    lines.insert(kept.line);
                 }
                 Err(reason) => {
-                    let (line, documents) = (kept.line, vec![kept.id.clone()]);
-                    unapplied.push(UnappliedDecision { line, documents, reason });
+                    unapplied.entry((kept.line, reason)).or_default().push(kept.id.clone());
                 }
             }
         }
-        unapplied.sort_by_key(|unapplied| unapplied.line);
+        let contradictions = applied
+            .contradictions(decisions, |pair| Ok::<_, Error>(named.find_pair(pair)?.is_ok()))?;
+        let unapplied = unapplied
+            .into_iter()
+            .map(|((line, reason), documents)| UnappliedDecision { line, documents, reason });
         let counts = DecisionCounts {
             read: decisions.read,
             in_force: decisions.len(),
-            unapplied,
-            contradictions: decisions.contradictions.clone(),
+            applied: lines.len() as u64,
+            unapplied: unapplied.collect(),
+            contradictions,
         };
         Ok((judged, counts))
     }
@@ -205,14 +209,15 @@ enum TokenNeed {
 /// The documents whose ids decisions name.
 struct NamedDocuments<'d> {
     documents: &'d RunDocuments,
-    by_id: HashMap<String, u32>,
+    /// Whether the document is of a reference collection, and its number.
+    by_id: HashMap<String, (bool, u32)>,
 }
 
 impl<'d> NamedDocuments<'d> {
     /// Finds them by the hashes of their ids. An id that a reference collection has, too, is that
     /// of the document that is not of it.
     fn new(decisions: &Decisions, documents: &'d RunDocuments) -> Result<Self, Error> {
-        let of_pairs = decisions.pairs.iter().flat_map(|pair| &pair.documents);
+        let of_pairs = decisions.judged_pairs().flat_map(|pair| &pair.documents);
         let ids: HashSet<&str> = of_pairs
             .chain(decisions.kept.iter().map(|document| &document.id))
             .map(String::as_str)
@@ -236,8 +241,21 @@ impl<'d> NamedDocuments<'d> {
                 }
             })?;
         }
-        let by_id = by_id.into_iter().map(|(id, (_, document))| (id, document)).collect();
         Ok(Self { documents, by_id })
+    }
+
+    /// Whether only a reference collection has a document with this id.
+    fn is_reference(&self, id: &str) -> bool {
+        self.by_id.get(id).is_some_and(|(reference, _)| *reference)
+    }
+
+    /// The documents of a pair, or why its judgment has no effect.
+    fn find_pair(&self, pair: &JudgedPair) -> Result<Result<[u32; 2], NoEffect>, Error> {
+        let [a, b] = &pair.documents;
+        let find =
+            |id, content: Option<Content>| self.find(id, content.as_ref(), TokenNeed::Needed);
+        let (a, b) = (find(a, pair.contents[0])?, find(b, pair.contents[1])?);
+        Ok(a.and_then(|a| Ok([a, b?])))
     }
 
     /// The document with an id, or why nothing can be decided about it.
@@ -247,7 +265,7 @@ impl<'d> NamedDocuments<'d> {
         content: Option<&Content>,
         tokens: TokenNeed,
     ) -> Result<Result<u32, NoEffect>, Error> {
-        let Some(&document) = self.by_id.get(id) else { return Ok(Err(NoEffect::Unknown)) };
+        let Some(&(_, document)) = self.by_id.get(id) else { return Ok(Err(NoEffect::Unknown)) };
         if let Some(content) = content
             && self.content(document)?.is_some_and(|now| now != *content)
         {

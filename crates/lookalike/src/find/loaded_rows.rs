@@ -13,6 +13,7 @@ pub(super) struct LoadedRows {
     heads: Vec<LoadedRow>,
     keys: Vec<u8>,
     ids: String,
+    has_reference: bool,
 }
 
 /// A row without its key and id, and where these end.
@@ -41,6 +42,7 @@ impl LoadedRows {
             rest = after;
             let (rows, reference) =
                 (all.store.rows(block)?, all.store.blocks[block].notes.reference);
+            loaded.has_reference |= reference;
             for document in of_block {
                 loaded.push(&rows, (document - range.start) as usize, block as u32, reference)?;
             }
@@ -84,6 +86,11 @@ impl LoadedRows {
     /// Whether it is of a reference collection.
     pub(super) fn is_reference(&self, place: u32) -> bool {
         self.head(place).reference
+    }
+
+    /// Whether some of them are of a reference collection.
+    pub(super) fn has_reference(&self) -> bool {
+        self.has_reference
     }
 
     /// The keep order: `Less` means that `a` is kept rather than `b`.

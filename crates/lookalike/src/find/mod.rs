@@ -30,6 +30,7 @@ mod block_store;
 mod bucket;
 mod bucket_lists;
 mod checkpoint;
+mod class_parts;
 mod columns;
 mod component;
 mod component_judgments;

@@ -2,6 +2,7 @@
 
 use super::batch::ComponentBatch;
 use super::batch_result::EQUAL;
+use super::class_parts::ClassDivision;
 use super::component_judgments::ComponentJudgments;
 use super::options::{FindOptions, Grouping, KeeperChoice};
 use super::shingle_sets::ShingleSets;
@@ -9,6 +10,7 @@ use crate::error::Error;
 use lookalike_core::candidate::Component;
 use lookalike_core::group::{BucketMembership, MemberRules};
 use lookalike_core::verify::{self, Overlap};
+use std::collections::HashMap;
 
 /// A component's members, numbered by their place in the keep order.
 pub(super) struct OrderedComponent<'a> {
@@ -19,6 +21,9 @@ pub(super) struct OrderedComponent<'a> {
     order: Vec<u32>,
     /// Position → the first in keep order of the member's class, by place in the batch.
     firsts: Vec<u32>,
+    /// Position → the documents of the member, where classes are divided into several members, which
+    /// have one place; otherwise empty.
+    parts: Vec<&'a [u32]>,
     /// Where not all members may probe: the buckets that each one probes, by position.
     probed: Option<Vec<Vec<u32>>>,
     /// What people judged about members.
@@ -31,26 +36,26 @@ impl<'a> OrderedComponent<'a> {
         options: &'a FindOptions,
         component: Component<'a>,
     ) -> Self {
-        let mut order: Vec<u32> = (0..component.members.len() as u32).collect();
-        let first = |place: u32| batch.class(&component.members[place as usize])[0];
-        order.sort_unstable_by(|a, b| match options.keepers {
-            KeeperChoice::Found | KeeperChoice::Reference => {
-                batch.rows.compare(first(*a), first(*b))
-            }
-            KeeperChoice::EarlierReference => batch.rows.compare_by_rules(first(*a), first(*b)),
+        let mut members = members(batch, options, component);
+        members.sort_unstable_by(|(_, a), (_, b)| match options.keepers {
+            KeeperChoice::Found | KeeperChoice::Reference => batch.rows.compare(a[0], b[0]),
+            KeeperChoice::EarlierReference => batch.rows.compare_by_rules(a[0], b[0]),
         });
         if !batch.judged.is_empty() {
             // Members that a decision keeps come directly after those of a reference collection.
-            let rank = |place: &u32| {
-                let document = first(*place);
-                let is_fixed = batch.rows.is_reference(document);
-                (!is_fixed, !is_fixed && !batch.judged.is_kept(document))
+            let rank = |(_, documents): &(u32, &[u32])| {
+                let is_fixed = batch.rows.is_reference(documents[0]);
+                (!is_fixed, !is_fixed && !batch.judged.is_kept(documents[0]))
             };
-            order.sort_by_key(rank);
+            members.sort_by_key(rank);
         }
-        let firsts: Vec<u32> = order.iter().map(|place| first(*place)).collect();
+        let order: Vec<u32> = members.iter().map(|(place, _)| *place).collect();
+        let firsts: Vec<u32> = members.iter().map(|(_, documents)| documents[0]).collect();
+        let is_divided = members.len() > component.members.len();
+        let parts = members.into_iter().filter(|_| is_divided).map(|(_, part)| part).collect();
         let judged = ComponentJudgments::new(&batch.judged, &firsts);
-        let mut this = Self { batch, options, component, order, firsts, probed: None, judged };
+        let mut this =
+            Self { batch, options, component, order, firsts, parts, probed: None, judged };
         this.probed = batch.directed.then(|| this.directed());
         this
     }
@@ -122,12 +127,59 @@ impl<'a> OrderedComponent<'a> {
 
     /// Documents with equal shingles that the member represents, itself the first.
     pub(super) fn class(&self, position: u32) -> &'a [u32] {
+        if let Some(part) = self.parts.get(position as usize) {
+            return part;
+        }
         self.batch.class(&self.component.members[self.place(position) as usize])
     }
 
-    /// Whether two members have equal shingles: only where equal documents are not one member,
-    /// which they are not where the keepers are given.
+    /// The members that a class is divided into, where grouping joins them: documents of a reference
+    /// collection, and others.
+    pub(super) fn divided_classes(&self) -> Vec<(u32, u32, Overlap)> {
+        if self.options.grouping == Grouping::Stars {
+            return Vec::new();
+        }
+        let firsts = self.first_positions();
+        let later = (0u32..).zip(self.order.iter().take(self.parts.len()));
+        let pairs = later.map(|(position, place)| (firsts[place], position, EQUAL));
+        pairs.filter(|(first, position, _)| first != position).collect()
+    }
+
+    /// Verified pairs by the first member of each class, as if classes were not divided.
+    pub(super) fn pairs_of_classes(
+        &self,
+        pairs: Vec<(u32, u32, Overlap)>,
+    ) -> Vec<(u32, u32, Overlap)> {
+        if self.parts.is_empty() {
+            return pairs;
+        }
+        let firsts = self.first_positions();
+        let first = |position: u32| firsts[&self.place(position)];
+        let pairs = pairs.into_iter().map(|(a, b, overlap)| (first(a), first(b), overlap));
+        let mut pairs: Vec<_> = pairs
+            .filter(|(a, b, _)| a != b)
+            .map(|(a, b, overlap)| if a < b { (a, b, overlap) } else { (b, a, overlap.swapped()) })
+            .collect();
+        pairs.sort_unstable_by_key(|(a, b, _)| (*a, *b));
+        pairs.dedup_by_key(|(a, b, _)| (*a, *b));
+        pairs
+    }
+
+    /// The position of the first member at each place.
+    fn first_positions(&self) -> HashMap<u32, u32> {
+        let mut firsts = HashMap::new();
+        for (position, place) in (0u32..).zip(&self.order) {
+            firsts.entry(*place).or_insert(position);
+        }
+        firsts
+    }
+
+    /// Whether two members have equal shingles: only where equal documents are not one member, since
+    /// the keepers are given or their class is divided.
     fn are_equal(&self, a: u32, b: u32) -> bool {
+        if self.place(a) == self.place(b) {
+            return true;
+        }
         let fingerprint = |position: u32| self.batch.rows.row(self.document(position)).fingerprint;
         self.options.keepers.is_given() && fingerprint(a) == fingerprint(b)
     }
@@ -141,6 +193,23 @@ impl<'a> OrderedComponent<'a> {
         let member = |position| (self.place(position), self.document(position));
         sets.two(self.batch, member(a), member(b))
     }
+}
+
+/// The members of a component in no order: their places, and the documents that each represents.
+fn members<'a>(
+    batch: &'a ComponentBatch,
+    options: &FindOptions,
+    component: Component<'a>,
+) -> Vec<(u32, &'a [u32])> {
+    let division = ClassDivision::new(batch, options, component.members);
+    let members = (0u32..).zip(component.members.iter().map(|member| batch.class(member)));
+    if !division.divides() {
+        return members.collect();
+    }
+    let divided = members.flat_map(|(place, class)| {
+        division.parts(batch, class).into_iter().map(move |part| (place, part))
+    });
+    divided.collect()
 }
 
 impl BucketMembership for OrderedComponent<'_> {
@@ -249,6 +318,9 @@ impl Comparer<'_, '_> {
     /// # Errors
     /// A shingle set could not be made.
     pub(super) fn overlap(&mut self, a: u32, b: u32) -> Result<Overlap, Error> {
+        if self.component.place(a) == self.component.place(b) {
+            return Ok(EQUAL);
+        }
         let (a, b) = self.component.two(a, b, self.sets)?;
         Ok(verify::overlap(a, b))
     }

@@ -100,7 +100,7 @@ impl<'a> From<&'a DecisionCounts> for DecisionsView<'a> {
         Self {
             read: counts.read,
             in_force: counts.in_force,
-            applied: counts.applied(),
+            applied: counts.applied,
             unapplied: unapplied.collect(),
             contradictions: contradictions.collect(),
         }

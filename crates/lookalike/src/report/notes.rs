@@ -43,10 +43,8 @@ fn empty_copies(copies: &EmptyCopies) -> io::Result<Option<String>> {
 
 /// How many decisions were applied, and why others were not.
 fn decisions(counts: &DecisionCounts) -> Vec<String> {
-    let mut parts = vec![
-        count(counts.in_force, "decision"),
-        format!("{} applied", thousands(counts.applied())),
-    ];
+    let mut parts =
+        vec![count(counts.in_force, "decision"), format!("{} applied", thousands(counts.applied))];
     let reasons = [
         (NoEffect::Changed, "of texts that have changed since"),
         (NoEffect::Unknown, "of documents that are not here"),

@@ -8,13 +8,15 @@ use lookalike::core::hash::SplitMix64;
 use lookalike::core::params::{Measure, Params, ParamsBuilder};
 use lookalike::core::shingle::Shingler;
 use lookalike::core::verify::overlap_at_least;
+use lookalike::decisions::{self, Decisions};
 use lookalike::error::Error;
 use lookalike::find::{FindOptions, Findings, PairList, in_collection};
 use lookalike::progress::NoProgress;
 use lookalike::read::{Collection, ReadOptions};
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Clusters of near-copies of random words: each copy has some of its words replaced.
 fn documents() -> Vec<(String, String)> {
@@ -337,4 +339,67 @@ fn a_reference_collection_is_no_neighbour_of_itself() {
     let audit = by_groups(&neighbours, &findings);
     assert_eq!(audit.overall.recall, Some(1.0), "{audit:?}");
     assert!(audit.overall.documents > 100);
+}
+
+/// Bags of a few letters in a collection and in a reference collection, with decisions about them:
+/// the neighbours are those that a run may find.
+#[test]
+fn kept_documents_and_references_are_no_neighbours() {
+    let mut random = SplitMix64::new(17);
+    for round in 0..60 {
+        let mut bags = |prefix: &str, count: usize| -> Vec<(String, String)> {
+            let bag = |number| {
+                let letters = random.below(63) + 1;
+                let letters = (0..6u8).filter(|bit| letters >> bit & 1 == 1);
+                let words = letters.map(|bit| char::from(b'a' + bit).to_string());
+                (format!("{prefix}{number:02}"), words.collect::<Vec<_>>().join(" "))
+            };
+            (0..count).map(bag).collect()
+        };
+        let (inputs, reference) = (bags("d", 12), bags("r", 8));
+        let all: Vec<_> = inputs.iter().chain(&reference).cloned().collect();
+        let mut pick = || all[random.below(all.len() as u64) as usize].0.clone();
+        let kept: Vec<String> = (0..5).map(|_| pick()).collect();
+        let pairs: Vec<(String, String)> = (0..6).map(|_| (pick(), pick())).collect();
+        let mut lines: String = kept
+            .iter()
+            .map(|id| format!("{{\"decision\":\"keep\",\"documents\":[\"{id}\"]}}\n"))
+            .collect();
+        for (a, b) in pairs.iter().filter(|(a, b)| a != b) {
+            lines +=
+                &format!("{{\"decision\":\"not_duplicate\",\"documents\":[\"{a}\",\"{b}\"]}}\n");
+        }
+        let builder = ParamsBuilder {
+            shingle: "bag".parse().unwrap(),
+            threshold: 0.5,
+            exact: true,
+            ..ParamsBuilder::default()
+        };
+        let params = Params::new(&builder).unwrap();
+        let is_kept = |id: &String| id.starts_with('r') || kept.contains(id);
+        let mut truth = truth(&all, &params);
+        truth.retain(|(a, b)| {
+            let is_judged = |(x, y): &(String, String)| (x, y) == (a, b) || (x, y) == (b, a);
+            !(is_kept(a) && is_kept(b)) && !pairs.iter().any(is_judged)
+        });
+        let (inputs, reference) = (files(&inputs, 1), files(&reference, 1));
+        let open = || {
+            let options = ReadOptions::default();
+            Collection::open_with_reference(&inputs.paths, &reference.paths, &options)
+        };
+        let read = decisions::read(lines.as_bytes(), Path::new("decisions.jsonl")).unwrap();
+        let decisions = Some(Arc::new(Decisions::new(read)));
+        let audit = AuditOptions { decisions: decisions.clone(), ..AuditOptions::default() };
+        let neighbours = true_neighbours(open, &params, &audit, &NoProgress).unwrap();
+        assert_eq!(neighbours.pairs(), 2 * truth.len() as u64, "{round} {all:?} {lines}");
+        let options = FindOptions { decisions, ..FindOptions::new(params.clone()) };
+        let findings = in_collection(&open().unwrap(), &options, &NoProgress).unwrap();
+        let groups = findings.groups.iter().map(Result::unwrap);
+        let removed: BTreeSet<String> =
+            groups.flat_map(|group| group.duplicates.into_iter().map(|it| it.id)).collect();
+        let of_groups = recall(&truth, |a, b| removed.contains(a) || removed.contains(b));
+        let measured = by_groups(&neighbours, &findings).overall.recall.unwrap_or(f64::NAN);
+        let is_equal = truth.is_empty() || (measured - of_groups).abs() < 1e-9;
+        assert!(is_equal, "{round}: {measured} {of_groups}");
+    }
 }

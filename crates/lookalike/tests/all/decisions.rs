@@ -1,5 +1,6 @@
 //! Groups with decisions of people are those of `docs/reference/decisions.md`, and every decision
-//! without an effect is reported.
+//! without an effect is reported. So are those of a run with a reference collection without
+//! decisions.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use crate::candidates::{documents, find, write};
@@ -10,7 +11,11 @@ use lookalike::core::shingle::Shingler;
 use lookalike::core::verify::{Overlap, overlap};
 use lookalike::decisions::{self, ContradictionKind, Decisions};
 use lookalike::error::{DecisionError, Error};
-use lookalike::find::{FindOptions, Findings, Grouping, KeeperChoice, NoEffect, PairList};
+use lookalike::find::{
+    FindOptions, Findings, Grouping, KeeperChoice, NoEffect, PairList, in_collection,
+};
+use lookalike::progress::NoProgress;
+use lookalike::read::{Collection, Content, ReadOptions};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::Path;
@@ -29,10 +34,10 @@ fn kept(id: &str) -> String {
 }
 
 /// Some decisions about documents, most about such as resemble each other: lines of a file.
-fn draw(seed: u64, ids: &[String], near: &[(usize, usize)]) -> String {
+fn draw(seed: u64, count: usize, ids: &[String], near: &[(usize, usize)]) -> String {
     let mut random = SplitMix64::new(seed);
     let mut lines = String::new();
-    for _ in 0..40 {
+    for _ in 0..count {
         let [mut a, mut b] = [(); 2].map(|()| random.below(ids.len() as u64) as usize);
         if random.below(5) > 0 && !near.is_empty() {
             (a, b) = near[random.below(near.len() as u64) as usize];
@@ -57,10 +62,17 @@ struct Oracle {
 }
 
 impl Oracle {
-    fn new(documents: &[(String, String)], params: &Params, decisions: &Decisions) -> Self {
+    fn new(
+        documents: &[(String, String)],
+        references: &[(String, String)],
+        params: &Params,
+        decisions: &Decisions,
+    ) -> Self {
         let is_kept = |id: &str| decisions.kept.iter().any(|kept| kept.id == id);
         let mut order: Vec<&(String, String)> = documents.iter().collect();
         order.sort_by_key(|(id, _)| !is_kept(id));
+        let kept = order.iter().filter(|(id, _)| is_kept(id)).count();
+        order.splice(..0, references);
         let ids: Vec<String> = order.iter().map(|(id, _)| id.clone()).collect();
         let position = |id: &String| ids.iter().position(|other| other == id).unwrap();
         let sets = order.iter().map(|(_, text)| {
@@ -79,12 +91,13 @@ impl Oracle {
             for a in 0..b {
                 let overlap = overlap(&sets[a], &sets[b]);
                 let is_similar = overlap.reaches(params.measure(), params.threshold());
-                if judged.get(&(a, b)).copied().unwrap_or(is_similar) {
+                let is_compared = b >= references.len();
+                if is_compared && judged.get(&(a, b)).copied().unwrap_or(is_similar) {
                     pairs.insert((a, b), overlap);
                 }
             }
         }
-        let fixed = ids.iter().filter(|id| is_kept(id)).count();
+        let fixed = references.len() + kept;
         judged.retain(|_, is_duplicate| !*is_duplicate);
         let separated = judged.into_keys().flat_map(|(a, b)| [(a, b), (b, a)]).collect();
         Self { ids, fixed, separated, pairs, measure: params.measure() }
@@ -134,6 +147,12 @@ impl Oracle {
         self.by_ids(&first)
     }
 
+    /// The ids of all pairs, the lesser first.
+    fn pair_ids(&self) -> BTreeSet<(String, String)> {
+        let ids = self.pairs.keys().map(|(a, b)| (self.ids[*a].clone(), self.ids[*b].clone()));
+        ids.map(|(a, b)| if a < b { (a, b) } else { (b, a) }).collect()
+    }
+
     fn by_ids(&self, keepers: &[usize]) -> BTreeMap<String, String> {
         let duplicates = keepers.iter().enumerate().filter(|(member, keeper)| member != *keeper);
         duplicates.map(|(a, b)| (self.ids[a].clone(), self.ids[*b].clone())).collect()
@@ -165,10 +184,10 @@ fn groups_are_those_of_the_definition() {
         let ids: Vec<String> = documents.iter().map(|(id, _)| id.clone()).collect();
         for measure in [Measure::Jaccard, Measure::Containment] {
             let base = options(measure, 0.5);
-            let none = Oracle::new(&documents, &base.params, &Decisions::default());
+            let none = Oracle::new(&documents, &[], &base.params, &Decisions::default());
             let near: Vec<(usize, usize)> = none.pairs.keys().copied().collect();
-            let decisions = read(&draw(seed, &ids, &near));
-            let oracle = Oracle::new(&documents, &base.params, &decisions);
+            let decisions = read(&draw(seed, 40, &ids, &near));
+            let oracle = Oracle::new(&documents, &[], &base.params, &decisions);
             let decisions = Some(Arc::new(decisions));
             for pairs in [PairList::Omitted, PairList::Exact] {
                 let base = FindOptions { decisions: decisions.clone(), pairs, ..base.clone() };
@@ -178,7 +197,7 @@ fn groups_are_those_of_the_definition() {
                     assert_eq!(pairs.iter().count(), oracle.pairs.len(), "{seed} {measure}");
                 }
                 let counts = found.decisions.unwrap();
-                assert_eq!((counts.applied(), &counts.unapplied[..]), (counts.in_force, &[][..]));
+                assert_eq!((counts.applied, &counts.unapplied[..]), (counts.in_force, &[][..]));
                 let grouping = Grouping::Components;
                 let found =
                     find(std::slice::from_ref(&input), &FindOptions { grouping, ..base }).unwrap();
@@ -186,6 +205,116 @@ fn groups_are_those_of_the_definition() {
             }
         }
     }
+}
+
+/// Bags of a few letters, many of them equal.
+fn bags(prefix: &str, count: u64, random: &mut SplitMix64) -> Vec<(String, String)> {
+    let bag = |number| {
+        let letters = random.below(1 << 6) as u32 | 1 << random.below(6);
+        let letters = (0..6u8).filter(|bit| letters >> bit & 1 == 1);
+        let words: Vec<String> = letters.map(|bit| char::from(b'a' + bit).to_string()).collect();
+        (format!("{prefix}{number:02}"), words.join(" "))
+    };
+    (0..count).map(bag).collect()
+}
+
+fn find_with_references(
+    documents: &[(String, String)],
+    references: &[(String, String)],
+    options: &FindOptions,
+) -> Findings {
+    let folder = tempfile::tempdir().unwrap();
+    let inputs = write(&folder.path().join("documents.jsonl"), documents);
+    let references = write(&folder.path().join("references.jsonl"), references);
+    let read = ReadOptions::default();
+    let opened = Collection::open_with_reference(&[inputs], &[references], &read).unwrap();
+    in_collection(&opened, options, &NoProgress).unwrap()
+}
+
+/// Options of runs that find all pairs: by rare shingles, and by bands that miss none.
+fn complete(measure: Measure, threshold: f64) -> Vec<FindOptions> {
+    let exact = ParamsBuilder { exact: true, ..ParamsBuilder::default() };
+    let (bands, rows, num_hashes) = (Some(64), Some(1), Some(64));
+    let banded = ParamsBuilder { bands, rows, num_hashes, ..ParamsBuilder::default() };
+    let builders = if measure == Measure::Jaccard { vec![exact, banded] } else { vec![exact] };
+    let with = |builder| {
+        let shingle = "bag".parse().unwrap();
+        let builder = ParamsBuilder { measure, threshold, shingle, ..builder };
+        let base = FindOptions::new(Params::new(&builder).unwrap());
+        FindOptions { keep: KeepPolicy::new(vec![KeepRule::First]), advice: false, ..base }
+    };
+    builders.into_iter().map(with).collect()
+}
+
+/// Groups and pairs of documents and references against the definition, with some decisions.
+fn check_references(seed: u64, decided: usize) {
+    let mut random = SplitMix64::new(seed);
+    let (documents, references) = (bags("d", 14, &mut random), bags("r", 8, &mut random));
+    let ids: Vec<String> = references.iter().chain(&documents).map(|(id, _)| id.clone()).collect();
+    for measure in [Measure::Jaccard, Measure::Containment] {
+        for base in complete(measure, [0.5, 0.6, 0.8][seed as usize % 3]) {
+            let none = Oracle::new(&documents, &references, &base.params, &Decisions::default());
+            let near: Vec<(usize, usize)> = none.pairs.keys().copied().collect();
+            let lines = draw(seed, decided, &ids, &near);
+            let decisions = read(&lines);
+            let oracle = Oracle::new(&documents, &references, &base.params, &decisions);
+            let decisions = Some(Arc::new(decisions));
+            for grouping in Grouping::ALL {
+                let expected = match grouping {
+                    Grouping::Stars => oracle.stars(),
+                    Grouping::Components => oracle.components(),
+                };
+                for pairs in [PairList::Omitted, PairList::Exact] {
+                    let decisions = decisions.clone();
+                    let options = FindOptions { decisions, pairs, grouping, ..base.clone() };
+                    let found = find_with_references(&documents, &references, &options);
+                    let context =
+                        format!("{seed} {measure} {grouping:?} {pairs:?} {documents:?} {lines}");
+                    assert_eq!(keepers(&found), expected, "{context} {references:?}");
+                    let Some(pairs) = &found.pairs else { continue };
+                    let pairs = pairs.iter().map(Result::unwrap).map(|pair| (pair.a, pair.b));
+                    let pairs: Vec<(String, String)> = pairs.collect();
+                    assert!(pairs.iter().eq(&oracle.pair_ids()), "{context} {pairs:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn groups_with_references_are_the_defined_ones() {
+    (0..60).for_each(|seed| check_references(seed, 0));
+}
+
+#[test]
+fn decisions_with_references_follow_the_definition() {
+    (0..60).for_each(|seed| check_references(seed, 6));
+    (60..90).for_each(|seed| check_references(seed, 30));
+}
+
+#[test]
+fn equal_references_are_keepers_each() {
+    let bag = |id: &str, text: &str| (id.to_owned(), text.to_owned());
+    let references = [bag("r1", "a b c d"), bag("r2", "a b c d")];
+    let documents = [bag("d1", "a b c d x"), bag("d2", "a b c d y")];
+    let decisions = read(&judged("not_duplicate", "d1", "d2"));
+    let base = complete(Measure::Jaccard, 0.6).remove(0);
+    let options = FindOptions { decisions: Some(Arc::new(decisions)), ..base };
+    let found = find_with_references(&documents, &references, &options);
+    let expected = [("d1", "r1"), ("d2", "r2")].map(|(a, b)| (a.to_owned(), b.to_owned()));
+    assert_eq!(keepers(&found), BTreeMap::from(expected));
+}
+
+#[test]
+fn chains_continue_behind_a_copy_of_a_reference() {
+    let bag = |id: &str, text: &str| (id.to_owned(), text.to_owned());
+    let references = [bag("r1", "a b c d"), bag("r2", "a b c d e f")];
+    let documents = [bag("d1", "a b c d"), bag("d2", "a b c d e")];
+    let base = complete(Measure::Jaccard, 0.5).remove(0);
+    let options = FindOptions { grouping: Grouping::Components, ..base };
+    let found = find_with_references(&documents, &references, &options);
+    let expected = [("d1", "r1"), ("d2", "r1")].map(|(a, b)| (a.to_owned(), b.to_owned()));
+    assert_eq!(keepers(&found), BTreeMap::from(expected));
 }
 
 #[test]
@@ -268,7 +397,7 @@ fn what_has_no_effect_is_reported() {
     let reasons: Vec<(u64, NoEffect)> =
         counts.unapplied.iter().map(|unapplied| (unapplied.line, unapplied.reason)).collect();
     assert_eq!(reasons, [(1, NoEffect::Unknown), (2, NoEffect::Empty)]);
-    assert_eq!((counts.read, counts.in_force, counts.applied()), (6, 5, 3));
+    assert_eq!((counts.read, counts.in_force, counts.applied), (6, 5, 3));
     let kinds: Vec<_> = counts.contradictions.iter().map(|it| (it.kind, it.lines)).collect();
     assert_eq!(kinds, [(ContradictionKind::BothKept, [5, 6])]);
     // Both are kept.
@@ -291,4 +420,201 @@ fn decisions_are_refused_where_the_keepers_are_given() {
     let options = FindOptions { decisions, keepers, ..options(Measure::Jaccard, 0.8) };
     let refused = find(&[input], &options);
     assert!(matches!(refused, Err(Error::Decisions(DecisionError::GivenKeepers))));
+}
+
+/// A line of a file of decisions, and what a plain reading of it says.
+struct DrawnDecision {
+    line: u64,
+    who: Option<&'static str>,
+    judgment: &'static str,
+    documents: Vec<String>,
+    /// Whether each document exists, has its text of then, and has a token.
+    states: Vec<[bool; 3]>,
+}
+
+impl DrawnDecision {
+    fn pair(&self) -> Option<[String; 2]> {
+        let mut pair = self.documents.clone();
+        pair.sort();
+        pair.try_into().ok().filter(|_| self.judgment != "keep_all")
+    }
+
+    fn reason(&self, document: usize) -> Option<NoEffect> {
+        let needs_token = self.judgment.ends_with("duplicate");
+        match self.states[document] {
+            [false, ..] => Some(NoEffect::Unknown),
+            [_, false, _] => Some(NoEffect::Changed),
+            [_, _, false] if needs_token => Some(NoEffect::Empty),
+            _ => None,
+        }
+    }
+
+    /// The reason of the document with the lesser id, if both have one.
+    fn pair_reason(&self) -> Option<NoEffect> {
+        let [a, b] = if self.documents[0] < self.documents[1] { [0, 1] } else { [1, 0] };
+        self.reason(a).or_else(|| self.reason(b))
+    }
+}
+
+/// Decisions about documents d0 to d5, of which the last two have no token, references r0 and r1,
+/// and ids that do not exist.
+fn drawn_decisions(
+    random: &mut SplitMix64,
+    texts: &BTreeMap<String, String>,
+) -> Vec<DrawnDecision> {
+    let ids = ["d0", "d1", "d2", "d3", "d4", "d5", "r0", "r1", "gone"];
+    let drawn = |line| {
+        let judgments = ["duplicate", "duplicate", "not_duplicate", "keep_all", "undecided"];
+        let judgment = judgments[random.below(5) as usize];
+        let count = match judgment {
+            "keep_all" => 1 + random.below(3),
+            "undecided" => 1 + random.below(2),
+            _ => 2,
+        };
+        let mut documents: Vec<String> = Vec::new();
+        while documents.len() < count as usize {
+            let id = ids[random.below(9) as usize].to_owned();
+            if !documents.contains(&id) {
+                documents.push(id);
+            }
+        }
+        let states = documents.iter().map(|id| {
+            let is_current = random.below(6) > 0;
+            [texts.contains_key(id), is_current, texts.get(id).is_some_and(|text| text != ".")]
+        });
+        let states = states.collect();
+        let who = [None, Some("ann"), Some("bob")][random.below(3) as usize];
+        DrawnDecision { line, who, judgment, documents, states }
+    };
+    (1..=12).map(drawn).collect()
+}
+
+fn decision_lines(drawn: &[DrawnDecision], texts: &BTreeMap<String, String>) -> String {
+    let line = |one: &DrawnDecision| {
+        let contents: Vec<String> = one
+            .documents
+            .iter()
+            .zip(&one.states)
+            .map(|(id, [_, is_current, _])| match texts.get(id) {
+                Some(text) if *is_current => Content::of(text.as_bytes()).to_string(),
+                _ => "0".repeat(64),
+            })
+            .collect();
+        let (judgment, documents, who) = (one.judgment, &one.documents, one.who);
+        serde_json::json!({
+            "decision": judgment, "documents": documents, "contents": contents, "who": who,
+        })
+        .to_string()
+            + "\n"
+    };
+    drawn.iter().map(line).collect()
+}
+
+type Unapplied = BTreeMap<(u64, NoEffect), Vec<String>>;
+type Contradictions = Vec<([u64; 2], &'static str, [String; 2])>;
+
+/// What a run reports of some decisions, by reading them one after the other.
+fn effects(drawn: &[DrawnDecision]) -> (u64, u64, Unapplied, Contradictions) {
+    let mut pairs: BTreeMap<[String; 2], &DrawnDecision> = BTreeMap::new();
+    let mut kept: BTreeMap<String, &DrawnDecision> = BTreeMap::new();
+    let mut contradictions = Vec::new();
+    let lines = |a: u64, b: u64| [a.min(b), a.max(b)];
+    for one in drawn {
+        match (one.judgment, one.pair()) {
+            ("keep_all", _) => kept.extend(one.documents.iter().map(|id| (id.clone(), one))),
+            ("undecided", Some(pair)) => drop(pairs.remove(&pair)),
+            ("undecided", None) => drop(kept.remove(&one.documents[0])),
+            (_, Some(pair)) => {
+                let Some(earlier) = pairs.insert(pair.clone(), one) else { continue };
+                let are_people = earlier.who.is_some() && one.who.is_some();
+                let differ = earlier.who != one.who && earlier.judgment != one.judgment;
+                if are_people
+                    && differ
+                    && earlier.pair_reason().is_none()
+                    && one.pair_reason().is_none()
+                {
+                    contradictions.push((lines(earlier.line, one.line), "two_people", pair));
+                }
+            }
+            (_, None) => unreachable!(),
+        }
+    }
+    let in_force: BTreeSet<u64> = pairs.values().chain(kept.values()).map(|one| one.line).collect();
+    let mut unapplied = Unapplied::new();
+    let mut applied = BTreeSet::new();
+    for (pair, one) in &pairs {
+        match one.pair_reason() {
+            Some(reason) => drop(unapplied.insert((one.line, reason), pair.to_vec())),
+            None => drop(applied.insert(one.line)),
+        }
+    }
+    pairs.retain(|_, one| one.pair_reason().is_none());
+    kept.retain(|id, one| {
+        let place = one.documents.iter().position(|other| other == id).unwrap();
+        let reason = one.reason(place);
+        match reason {
+            Some(reason) => unapplied.entry((one.line, reason)).or_default().push(id.clone()),
+            None => drop(applied.insert(one.line)),
+        }
+        reason.is_none()
+    });
+    for (pair, one) in &pairs {
+        let is_kept = |id: &String| id.starts_with('r') || kept.contains_key(id);
+        if one.judgment == "duplicate" && pair.iter().all(is_kept) {
+            let keeping = pair.iter().filter_map(|id| kept.get(id)).map(|one| one.line).max();
+            let lines = lines(one.line, keeping.unwrap_or(one.line));
+            contradictions.push((lines, "both_kept", pair.clone()));
+        }
+        if one.judgment == "duplicate" {
+            continue;
+        }
+        // All documents that pairs of duplicates connect with the first one.
+        let mut reached = BTreeSet::from([pair[0].clone()]);
+        let mut least = u64::MAX;
+        for _ in 0..pairs.len() {
+            let duplicates = pairs.iter().filter(|(_, one)| one.judgment == "duplicate");
+            for (pair, one) in duplicates {
+                if pair.iter().any(|id| reached.contains(id)) {
+                    reached.extend(pair.iter().cloned());
+                    least = least.min(one.line);
+                }
+            }
+        }
+        if reached.contains(&pair[1]) {
+            contradictions.push((lines(one.line, least), "connected", pair.clone()));
+        }
+    }
+    contradictions.sort();
+    (in_force.len() as u64, applied.len() as u64, unapplied, contradictions)
+}
+
+#[test]
+fn effects_of_decisions_follow_the_definition() {
+    let mut random = SplitMix64::new(23);
+    let text = |id: &str| if ["d4", "d5"].contains(&id) { "." } else { "a b c d" };
+    let side = |ids: &[&str]| -> Vec<(String, String)> {
+        ids.iter().map(|id| ((*id).to_owned(), text(id).to_owned())).collect()
+    };
+    let documents = side(&["d0", "d1", "d2", "d3", "d4", "d5"]);
+    let references = side(&["r0", "r1"]);
+    let texts: BTreeMap<String, String> = documents.iter().chain(&references).cloned().collect();
+    for round in 0..400 {
+        let drawn = drawn_decisions(&mut random, &texts);
+        let lines = decision_lines(&drawn, &texts);
+        let base = complete(Measure::Jaccard, 0.8).remove(0);
+        let options = FindOptions { decisions: Some(Arc::new(read(&lines))), ..base };
+        let found = find_with_references(&documents, &references, &options);
+        let counts = found.decisions.unwrap();
+        let (in_force, applied, unapplied, contradictions) = effects(&drawn);
+        assert_eq!((counts.in_force, counts.applied), (in_force, applied), "{round}\n{lines}");
+        let found = counts.unapplied.into_iter().map(|one| ((one.line, one.reason), one.documents));
+        assert_eq!(found.collect::<Unapplied>(), unapplied, "{round}\n{lines}");
+        let mut found: Contradictions = counts
+            .contradictions
+            .into_iter()
+            .map(|one| (one.lines, one.kind.name(), one.documents))
+            .collect();
+        found.sort();
+        assert_eq!(found, contradictions, "{round}\n{lines}");
+    }
 }

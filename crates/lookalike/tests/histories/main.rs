@@ -92,7 +92,7 @@ fn hold(index: &Index, folder: &Path, model: &history::Model, what: &str, effect
             assert_eq!(decided_same, decided_fresh, "{what}");
         }
         let counts = found.decisions.as_ref().unwrap();
-        effects.applied += counts.applied();
+        effects.applied += counts.applied;
         effects.changed += usize::from(counts.count(NoEffect::Changed) > 0);
         effects.unknown += usize::from(counts.count(NoEffect::Unknown) > 0);
         effects.contradictions += counts.contradictions.len();
