@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from lookalike import _engine
-from lookalike._given import ID, TEXT, Columns, Given, RowValues, is_of, stretches
+from lookalike._given import TEXT, Columns, Given, is_of, stretches
 from lookalike._results import Table
 from lookalike.errors import OptionError
 
-__all__ = ["Stream", "engine_of", "of_arrow", "of_lazy_polars", "with_texts"]
+__all__ = ["Stream", "of_arrow", "of_lazy_polars", "with_texts"]
 
 
 def of_lazy_polars(docs: Any, columns: Columns) -> Given | None:
@@ -31,51 +31,13 @@ def of_arrow(docs: Any, columns: Columns) -> Given | None:
     elif columns.back:
         docs = _held(docs)
     names = getattr(getattr(docs, "schema", None), "names", ()) if columns.back else ()
-    documents, tokens = engine_of(docs, columns)
     return Given(
-        documents,
+        columns.engine(docs),
         lambda kept: _filtered(docs, kept),
         lambda more, added: _widened(docs, more, added),
         lambda left: _filtered(with_texts(docs, left, columns), left["kept"]),
         names,
-        tokens=tokens,
     )
-
-
-def engine_of(docs: Any, columns: Columns) -> tuple[_engine.Documents, bool]:
-    """The documents of a table, and whether they are lists of tokens, which are read as values of
-    Python."""
-    lists = _token_lists(docs, columns)
-    if lists is None:
-        return columns.engine(docs), False
-    is_table = hasattr(docs, "columns")
-    names = (docs.columns if is_of("polars", docs) else docs.schema.names) if is_table else ()
-    id_name = columns.id_name or (ID if columns.id is None and ID in names else None)
-    ids = None if id_name is None else _values(docs[id_name])
-    return columns.of_rows(RowValues(lists, ids, [_values(docs[name]) for name in columns.fields]))
-
-
-def _token_lists(docs: Any, columns: Columns) -> list[list[Any]] | None:
-    """The values of the columns of the text, where one is of lists."""
-    if not (is_of("pyarrow", docs) or is_of("polars", docs)):
-        return None
-    if not hasattr(docs, "columns"):
-        texts = [docs]
-    else:
-        names = docs.columns if is_of("polars", docs) else docs.schema.names
-        if any(list(names).count(name) != 1 for name in columns.texts):
-            # The engine says what is wrong.
-            return None
-        texts = [docs[name] for name in columns.texts]
-    kinds = [str(text.dtype if hasattr(text, "dtype") else text.type).lower() for text in texts]
-    if not any(kind.startswith(("list", "large_list", "fixed_size_list", "array")) for kind in kinds):
-        return None
-    return [_values(text) for text in texts]
-
-
-def _values(column: Any) -> list[Any]:
-    values: list[Any] = column.to_list() if hasattr(column, "to_list") else column.to_pylist()
-    return values
 
 
 def _held(docs: Any) -> Any:
@@ -206,6 +168,5 @@ def _polars(docs: Any, columns: Columns) -> Given:
 
     is_frame = isinstance(rows, polars.DataFrame)
     read = rows.select(columns.used(rows.columns)) if is_frame else rows
-    documents, tokens = engine_of(read, columns)
     names = rows.columns if is_frame else ()
-    return Given(documents, lambda kept: kept_rows(rows, kept), annotate, rewrite, names, tokens=tokens)
+    return Given(columns.engine(read), lambda kept: kept_rows(rows, kept), annotate, rewrite, names)

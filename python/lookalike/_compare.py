@@ -134,7 +134,7 @@ def compare(
         for row, one in enumerate((a, b)):
             if not isinstance(one, str):
                 raise _no_text(row, one)
-        engine = _engine.Documents.of_texts([a, b], None, [])
+        engine = _engine.Documents.of_texts([[a, b]], None, [])
     figures, parts, counts = _engine.compare(engine, {**options}, differences)
     return Comparison(
         **figures,

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from lookalike import _engine
-from lookalike._arrow_input import engine_of, with_texts
+from lookalike._arrow_input import with_texts
 from lookalike._given import Columns, Given, is_of
 from lookalike._results import Table
 from lookalike.errors import DocumentTypeError
@@ -22,7 +22,7 @@ def of_datasets(docs: Any, columns: Columns) -> Given | None:
     if hasattr(docs, "with_format") and hasattr(docs, "select"):
         used = docs.select_columns(columns.used(docs.column_names))
         rows = _few_chunks(used.with_format("arrow")[:])
-        documents, tokens = engine_of(rows, columns)
+        documents = columns.engine(rows)
 
         def annotate(more: _engine.Table, names: dict[str, str]) -> Any:
             import pyarrow
@@ -39,7 +39,7 @@ def of_datasets(docs: Any, columns: Columns) -> Given | None:
             rewritten = _widened(docs.remove_columns(name), texts).select_columns(docs.column_names)
             return rewritten.select([i for i, keep in enumerate(left["kept"]) if keep])
 
-        return Given(documents, select, annotate, rewrite, docs.column_names, tokens=tokens)
+        return Given(documents, select, annotate, rewrite, docs.column_names)
     if isinstance(docs, Mapping):
         splits = ", ".join(map(str, docs))
         raise DocumentTypeError(f"a dict of splits was given; choose one of them: {splits}")

@@ -20,16 +20,22 @@ class Documents:
         id: str | None,
         find_id: bool,
         fields: Sequence[str],
+        lists: bool = False,
     ) -> Documents: ...
     @staticmethod
     def of_texts(
-        texts: Sequence[object],
+        texts: Sequence[Sequence[object]],
         ids: Sequence[object] | None,
         fields: Sequence[tuple[str, Sequence[str | None]]],
+        names: Sequence[str] = [],
+        id_name: str | None = None,
+        tokens: bool = False,
     ) -> Documents: ...
     def __len__(self) -> int: ...
     def first_missing(self) -> tuple[int, str] | None: ...
     def text_bytes(self) -> Table: ...
+    @property
+    def are_tokens(self) -> bool: ...
     @property
     def named_by_row(self) -> bool: ...
     @property
@@ -40,9 +46,12 @@ class DocumentSpool:
     def __new__(cls, options: dict[str, Any]) -> DocumentSpool: ...
     def append(
         self,
-        texts: Sequence[object],
+        texts: Sequence[Sequence[object]],
         ids: Sequence[object] | None,
         fields: Sequence[tuple[str, Sequence[str | None]]],
+        names: Sequence[str],
+        id_name: str | None,
+        tokens: bool,
     ) -> None: ...
     def append_documents(self, documents: Documents) -> None: ...
     def finish(self) -> Documents: ...

@@ -12,7 +12,20 @@ from lookalike import _engine
 from lookalike._results import Table
 from lookalike.errors import DocumentError, DocumentTypeError, OptionError
 
-__all__ = ["ID", "TEXT", "Columns", "Given", "RowValues", "at_row", "field_values", "is_of", "shown", "stretches"]
+__all__ = [
+    "ID",
+    "TEXT",
+    "Columns",
+    "Given",
+    "RowValues",
+    "at_row",
+    "field_values",
+    "is_list",
+    "is_of",
+    "shown",
+    "stretches",
+    "token_lists",
+]
 
 #: Default names of columns.
 TEXT, ID = "text", "id"
@@ -52,8 +65,11 @@ class Given:
     names: Sequence[str] = ()
     #: Arguments for columns that have no meaning here, with what these documents are.
     unused: Mapping[str, str] = field(default_factory=dict)
-    #: Whether they are lists of tokens, which the engine has with blanks between them.
-    tokens: bool = False
+
+    @property
+    def tokens(self) -> bool:
+        """Whether they are lists of tokens, which the engine has with blanks between them."""
+        return not isinstance(self.engine, list) and self.engine.are_tokens
 
     def refuse_added(self) -> None:
         """Refuses columns that are there already.
@@ -77,6 +93,9 @@ class RowValues:
     ids: Sequence[Any] | None = None
     #: Those of each column that decides what is kept.
     fields: Sequence[Iterable[Any]] = ()
+    #: What the columns of the text and of ids are called, where there are columns.
+    names: Sequence[str] = ()
+    id_name: str | None = None
 
 
 @dataclass(frozen=True)
@@ -154,60 +173,43 @@ class Columns:
     def engine(self, table: Any) -> _engine.Documents:
         """The columns of a table with the Arrow PyCapsule interface."""
         texts = None if self.text is None else self.texts
-        return _engine.Documents.of_arrow(table, texts, self.id_name, self.id is None, list(self.fields))
+        return _engine.Documents.of_arrow(table, texts, self.id_name, self.id is None, list(self.fields), True)
 
-    def of_rows(self, values: RowValues) -> tuple[_engine.Documents, bool]:
-        """Documents of Python values, and whether they are lists of tokens."""
-        texts, fields, tokens = self.engine_values(values)
-        return _engine.Documents.of_texts(texts, values.ids, fields), bool(tokens)
+    def of_rows(self, values: RowValues) -> _engine.Documents:
+        """Documents of Python values."""
+        return _engine.Documents.of_texts(*self.engine_values(values), bool(token_lists(values.texts)))
 
-    def engine_values(
-        self, values: RowValues, tokens: bool | None = None
-    ) -> tuple[Sequence[Any], list[tuple[str, list[str | None]]], bool | None]:
-        """The texts of some rows and their fields by name, as the engine takes them, and whether the texts are
-        lists of tokens.
-
-        :param tokens: whether those of earlier rows are; ``None`` where none of these has a text.
-        """
-        texts = values.texts
-        first = next((value for value in texts[0] if value is not None), None)
-        if tokens is None and first is not None:
-            tokens = isinstance(first, (list, tuple)) or type(first).__name__ == "ndarray"
-        if tokens:
-            texts = [[_joined_tokens(row, value) for row, value in enumerate(column)] for column in texts]
-        if len(texts) > 1:
-            texts = [[_joined_texts(row, parts) for row, parts in enumerate(zip(*texts, strict=True))]]
+    def engine_values(self, values: RowValues) -> EngineValues:
+        """The arguments of the engine for some rows."""
         named = zip(self.fields, values.fields, strict=True)
-        return texts[0], [(name, field_values(name, column)) for name, column in named], tokens
+        fields = [(name, field_values(name, column)) for name, column in named]
+        return values.texts, values.ids, fields, values.names, values.id_name
+
+
+#: Columns of texts, ids, fields by name, and the names of the columns of texts and of ids.
+EngineValues = tuple[
+    Sequence[Sequence[Any]],
+    "Sequence[Any] | None",
+    "list[tuple[str, list[str | None]]]",
+    Sequence[str],
+    "str | None",
+]
+
+
+def is_list(value: object) -> bool:
+    """Whether a value is a list, a tuple, or an array of NumPy."""
+    return isinstance(value, (list, tuple)) or type(value).__name__ == "ndarray"
+
+
+def token_lists(texts: Sequence[Sequence[Any]]) -> bool | None:
+    """Whether texts are lists of tokens, by the first one; ``None`` where none is there."""
+    first = next((value for value in texts[0] if value is not None), None)
+    return None if first is None else is_list(first)
 
 
 def is_of(package: str, value: Any) -> bool:
     """Whether a value's type is from a package, or made from one that is."""
     return any(base.__module__.partition(".")[0] == package for base in type(value).__mro__)
-
-
-def _joined_tokens(row: int, tokens: Any) -> str | None:
-    """Tokens with blanks between them. White space within a token becomes a sign, since it would
-    end the token."""
-    if tokens is None:
-        return None
-    if isinstance(tokens, (str, float)):
-        raise at_row(row, f"expected a list of tokens like those before, got {shown(tokens)}")
-    parts: list[str] = []
-    for token in tokens:
-        if not isinstance(token, str):
-            raise at_row(row, f"a token is a str, got {shown(token)}")
-        parts.append("\u241f".join(token.split()))
-    return " ".join(filter(None, parts))
-
-
-def _joined_texts(row: int, values: Sequence[Any]) -> str | None:
-    """The texts of several columns as one, whose parts are paragraphs."""
-    texts = [value for value in values if value is not None and value == value]
-    for value in texts:
-        if not isinstance(value, str):
-            raise at_row(row, f"the text is a str, got {shown(value)}")
-    return "\n\n".join(texts) if texts else None
 
 
 def field_values(name: str, values: Iterable[Any]) -> list[str | None]:

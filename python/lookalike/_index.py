@@ -20,11 +20,11 @@ from lookalike._index_arguments import (
     rows_of,
     text_option,
 )
-from lookalike._index_files import added, fields_of, files_of, refuse_reading
+from lookalike._index_files import added, check_reading, fields_of, files_of, refuse_reading
 from lookalike._index_queries import IndexQueries
 from lookalike._index_tables import as_records, tables_of
 from lookalike._index_types import Added, Json, Removed
-from lookalike._options import Reading, Unpack, check_options
+from lookalike._options import Reading, Unpack
 from lookalike._progress import Progress, shown
 
 if TYPE_CHECKING:
@@ -277,7 +277,7 @@ class Index(IndexQueries):
             if files is not None:
                 chosen = fields_of(common, names)
                 options = {"id_field": fields[0], "text_field": fields[1], **reading}
-                check_options(options)
+                check_reading(reading)
                 return added(
                     self._stored.add_files(files, chosen, at, existing, threads, options, reporter)
                 )

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from lookalike._index_types import Added, Skipped
 from lookalike._inputs import _paths
-from lookalike._options import check_options
+from lookalike._options import Reading, check_options
 from lookalike.errors import OptionError
 
 __all__: list[str] = []
@@ -37,12 +37,23 @@ def fields_of(common: object, names: list[str]) -> list[str]:
     return names
 
 
+def check_reading(reading: Mapping[str, object]) -> None:
+    """Refuses names that are no options of reading files.
+
+    :raises OptionError: there is such a name.
+    """
+    for name in ("text", "id"):
+        if name in reading:
+            raise OptionError(f"there is no option {name!r}; {name}_field={reading[name]!r} names the column or member")
+    check_options(reading, "Index.add", Reading, ("id_field", "text_field"))
+
+
 def refuse_reading(reading: Mapping[str, object]) -> None:
     """Refuses options of reading files for other inputs.
 
     :raises OptionError: one is given, or there is none of that name.
     """
-    check_options(reading)
+    check_reading(reading)
     for name, value in reading.items():
         # The default value is no error.
         if value not in (None, False):

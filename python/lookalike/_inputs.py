@@ -10,6 +10,7 @@ list or iterable of ``(id, text)``    texts with ids, all ``str`` or all ``int``
 list or iterable of ``dict``          records with the columns ``text`` and, if there is one, ``id``
 list of ``str`` for a text            tokens
 ``dict``                              texts by id
+array of NumPy                        texts; with two columns ids and texts
 anything with the Arrow PyCapsule     columns of it, not copied: pyarrow, polars, pandas, DuckDB
 interface
 ``datasets.Dataset``                  its Arrow table
@@ -28,7 +29,8 @@ from typing import Any
 
 from lookalike._arrow_input import of_arrow, of_lazy_polars
 from lookalike._datasets_input import of_datasets
-from lookalike._given import Columns, Given, RowValues, shown
+from lookalike._given import Columns, Given, RowValues, is_list, shown
+from lookalike._numpy_input import of_numpy
 from lookalike._options import FILE_OPTIONS
 from lookalike._pandas_input import of_pandas
 from lookalike._python_rows import row_kind
@@ -154,7 +156,7 @@ def _taken(docs: Any, columns: Columns, memory: Mapping[str, Any] | None) -> Giv
     batches = None if memory is None or columns.back else of_batches(docs, columns, memory)
     if batches is not None:
         return batches
-    for taker in (of_pandas, of_datasets, of_lazy_polars, of_arrow, _mapping):
+    for taker in (of_pandas, of_datasets, of_lazy_polars, of_arrow, of_numpy, _mapping):
         taken = taker(docs, columns)
         if taken is not None:
             return taken
@@ -208,8 +210,13 @@ def _mapping(docs: Any, columns: Columns) -> Given | None:
     what = "a dict of texts by id"
     columns.refuse_fields(what)
     items = list(docs.items())
+    if not columns.tokens and "text" in docs and all(is_list(text) for _, text in items):
+        raise DocumentTypeError(
+            "expected a dict of texts by id, got a dict of lists, which may be columns; give a table of them, such as "
+            "pandas.DataFrame(docs), or tokens='given' for lists of tokens by id"
+        )
     ids = None if columns.id is False else [key for key, _ in items]
-    documents, tokens = columns.of_rows(RowValues([[text for _, text in items]], ids))
+    documents = columns.of_rows(RowValues([[text for _, text in items]], ids))
 
     def survivors(kept: Sequence[bool]) -> Any:
         return {key: text for (key, text), keep in zip(items, kept, strict=True) if keep}
@@ -219,7 +226,7 @@ def _mapping(docs: Any, columns: Columns) -> Given | None:
         return {key: old if text is None else text for (key, old), keep, text in parts if keep}
 
     unused = columns.without_meaning(what)
-    return Given(documents, survivors, rewrite=rewrite, unused=unused, tokens=tokens)
+    return Given(documents, survivors, rewrite=rewrite, unused=unused)
 
 
 def _iterable(docs: Iterable[Any], columns: Columns, memory: Mapping[str, Any] | None) -> Given:
@@ -253,5 +260,5 @@ def _iterable(docs: Iterable[Any], columns: Columns, memory: Mapping[str, Any] |
     kind = row_kind(first, columns)
     values = kind.values(rows, 0)
     kind.check_all()
-    documents, tokens = columns.of_rows(values)
-    return Given(documents, survivors, rewrite=rewrite, unused=kind.unused, tokens=tokens)
+    documents = columns.of_rows(values)
+    return Given(documents, survivors, rewrite=rewrite, unused=kind.unused)

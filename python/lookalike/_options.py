@@ -295,13 +295,13 @@ def check_options(
     function: str = "",
     accepted: Any = Options,
     others: Collection[str] = OTHER_OPTIONS,
-    listed: Collection[str] = OPTIONS,
+    listed: Collection[str] | None = None,
 ) -> None:
     """Refuses names that are no options.
 
     :param accepted: the options of the function, a ``TypedDict``.
     :param others: options that others refuse, or that the function names itself.
-    :param listed: options that are named where there is none of that name.
+    :param listed: options that are named where there is none of that name; ``accepted`` and ``others`` by default.
     :raises OptionError: there is none of that name; the nearest one is named.
     """
     known: frozenset[str] = accepted.__optional_keys__
@@ -309,6 +309,7 @@ def check_options(
         if name not in OPTIONS:
             import difflib
 
+            listed = listed or [option for option in OPTIONS if option in known or option in others]
             near = difflib.get_close_matches(name, listed, 1)
             there = f"did you mean {near[0]!r}?" if near else f"leave it out; there are {', '.join(listed)}"
             raise OptionError(f"there is no option {name!r}; {there}")

@@ -21,7 +21,7 @@ def of_pandas(docs: Any, columns: Columns) -> Given | None:
 
     if isinstance(docs, pandas.DataFrame):
         frame = docs.copy(deep=False)
-        documents, tokens = _pandas_frame(frame, columns)
+        documents = _pandas_frame(frame, columns)
 
         def annotate(table: _engine.Table, names: dict[str, str]) -> Any:
             more = Table(table).to_pandas()
@@ -35,7 +35,7 @@ def of_pandas(docs: Any, columns: Columns) -> Given | None:
         def select(kept: Sequence[bool]) -> Any:
             return _pandas_kept(frame, kept)
 
-        return Given(documents, select, annotate, rewrite, list(frame.columns), tokens=tokens)
+        return Given(documents, select, annotate, rewrite, list(frame.columns))
     if not (hasattr(docs, "isna") and hasattr(docs, "tolist")):
         raise DocumentTypeError(
             f"expected a DataFrame or a Series of pandas, got {type(docs).__name__}"
@@ -43,14 +43,12 @@ def of_pandas(docs: Any, columns: Columns) -> Given | None:
     columns.refuse_fields("a column of texts")
     series = docs.copy(deep=False) if isinstance(docs, pandas.Series) else docs.copy()
     unused = columns.without_meaning("a column of texts")
-    documents, tokens = _pandas_series(series, columns)
+    documents = _pandas_series(series, columns)
 
     def shortened(left: Table) -> Any:
         return _pandas_kept(_replaced(series, left["text"]), left["kept"])
 
-    return Given(
-        documents, lambda kept: _pandas_kept(series, kept), rewrite=shortened, unused=unused, tokens=tokens
-    )
+    return Given(documents, lambda kept: _pandas_kept(series, kept), rewrite=shortened, unused=unused)
 
 
 def _pandas_kept(docs: Any, kept: Sequence[bool]) -> Any:
@@ -81,22 +79,23 @@ def _replaced(series: Any, texts: Sequence[str | None]) -> Any:
     return replaced
 
 
-def _pandas_frame(frame: Any, columns: Columns) -> tuple[_engine.Documents, bool]:
+def _pandas_frame(frame: Any, columns: Columns) -> _engine.Documents:
     used = columns.used(list(frame.columns))
     id_name = columns.id_name
     if columns.id is None and ID in used:
         id_name = ID
     if all(_is_arrow(frame[name]) for name in used):
         exact = Columns(tuple(columns.texts), id_name if id_name is not None else False, columns.fields, False)
-        return exact.engine(frame[used]), False
+        return exact.engine(frame[used])
     fields = [frame[name].tolist() for name in columns.fields]
     ids = None if id_name is None else present(frame[id_name])
-    return columns.of_rows(RowValues([present(frame[name]) for name in columns.texts], ids, fields))
+    texts = [present(frame[name]) for name in columns.texts]
+    return columns.of_rows(RowValues(texts, ids, fields, columns.texts, id_name))
 
 
-def _pandas_series(series: Any, columns: Columns) -> tuple[_engine.Documents, bool]:
+def _pandas_series(series: Any, columns: Columns) -> _engine.Documents:
     if hasattr(series, "__arrow_c_stream__") and _is_arrow(series):
-        return _engine.Documents.of_arrow(series, None, None, False, []), False
+        return _engine.Documents.of_arrow(series, None, None, False, [], True)
     return columns.of_rows(RowValues([present(series)]))
 
 

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lookalike._given import ID, Columns, RowValues, at_row, shown
+from lookalike._given import ID, Columns, RowValues, at_row, is_list, shown
 from lookalike.errors import DocumentError
 
 __all__ = ["RowKind", "row_kind"]
@@ -46,7 +46,7 @@ def row_kind(first: Any, columns: Columns) -> RowKind:
     if isinstance(first, Mapping):
         return _Records(first, columns)
     columns.refuse_fields("a list of texts")
-    if isinstance(first, (tuple, list)) and not columns.tokens:
+    if is_list(first) and not columns.tokens:
         return _Pairs(columns)
     return _Texts(columns)
 
@@ -72,7 +72,7 @@ class _Pairs(RowKind):
         ids: list[Any] = []
         texts: list[Any] = []
         for number, row in enumerate(rows, start):
-            if not isinstance(row, (tuple, list)) or len(row) != 2:
+            if not is_list(row) or len(row) != 2:
                 raise at_row(
                     number, f"expected a pair (id, text), got {shown(row)}; tokens='given' takes lists of tokens"
                 )
@@ -81,7 +81,7 @@ class _Pairs(RowKind):
         return RowValues([texts], None if self.columns.id is False else ids)
 
     def texts(self, row: Any) -> Sequence[Any]:
-        return row[1:] if isinstance(row, (tuple, list)) else ()
+        return row[1:] if is_list(row) else ()
 
 
 class _Records(RowKind):
@@ -102,7 +102,8 @@ class _Records(RowKind):
         self._absent -= {name for name in self._absent if any(name in row for row in rows)}
         ids = [row[self._id_name] for row in rows] if self._has_id else None
         fields = [[row.get(name) for row in rows] for name in columns.fields]
-        return RowValues([[row[name] for row in rows] for name in columns.texts], ids, fields)
+        texts = [[row[name] for row in rows] for name in columns.texts]
+        return RowValues(texts, ids, fields, columns.texts, self._id_name if self._has_id else None)
 
     def _check(self, number: int, row: Any, wanted: Sequence[str]) -> None:
         if not isinstance(row, Mapping):

@@ -14,8 +14,7 @@ from itertools import chain
 from typing import Any
 
 from lookalike import _engine
-from lookalike._arrow_input import engine_of
-from lookalike._given import Columns, Given, is_of
+from lookalike._given import Columns, Given, is_of, token_lists
 from lookalike._python_rows import RowKind, row_kind
 from lookalike._row_file import KeptRows, RowFile
 from lookalike.errors import DocumentError, DocumentTypeError
@@ -49,7 +48,7 @@ def of_stream(first: Any, rest: Iterator[Any], columns: Columns, memory: Mapping
         rows.clear()
     kind.check_all()
     select = _not_given_back if whole is None else partial(KeptRows, whole)
-    return Given(spool.finish(), select, unused=kind.unused, tokens=bool(tokens))
+    return Given(spool.finish(), select, unused=kind.unused)
 
 
 def of_batches(docs: Any, columns: Columns, memory: Mapping[str, Any]) -> Given | None:
@@ -66,19 +65,17 @@ def of_batches(docs: Any, columns: Columns, memory: Mapping[str, Any]) -> Given 
         if fetch is None:
             return None
         batches = iter(fetch(_ROWS))
-    spool, tokens, is_empty = _engine.DocumentSpool(dict(memory)), False, True
+    spool, is_empty = _engine.DocumentSpool(dict(memory)), True
     for batch in batches:
         is_empty = False
         for first in range(0, batch.num_rows, _ROWS):
             start = len(spool)
             try:
-                documents, of_lists = engine_of(batch.slice(first, _ROWS), columns)
-                spool.append_documents(documents)
+                spool.append_documents(columns.engine(batch.slice(first, _ROWS)))
             except DocumentError as error:
                 raise _further(error, start) from None
-            tokens = tokens or of_lists
     # Without a batch, the columns are unknown.
-    return None if is_empty else Given(spool.finish(), _not_given_back, tokens=tokens)
+    return None if is_empty else Given(spool.finish(), _not_given_back)
 
 
 def _not_given_back(_: Sequence[bool]) -> Any:
@@ -91,9 +88,9 @@ def _append(
     """Adds some rows; gives what is known by then of whether texts are lists of tokens."""
     start = len(spool)
     values = kind.values(rows, start)
+    tokens = token_lists(values.texts) if tokens is None else tokens
     try:
-        texts, fields, tokens = columns.engine_values(values, tokens)
-        spool.append(texts, values.ids, fields)
+        spool.append(*columns.engine_values(values), bool(tokens))
     except DocumentError as error:
         raise _further(error, start) from None
     return tokens

@@ -200,7 +200,7 @@ def plan(
         if name.lower() in _ADDED or name.lower().startswith(INTERNAL):
             raise OptionError(f"the stages have a column {name!r} of their own; rename that of the documents first")
     none: list[str | None] = []
-    nothing = _engine.Documents.of_texts([], [], [(name, none) for name in fields])
+    nothing = _engine.Documents.of_texts([[]], [], [(name, none) for name in fields])
     parameters = _engine.find(nothing, None, named_options, False).parameters()
     chosen: dict[str, Any] = {name: parameters[name] for name in ("num_hashes", "bands", "rows") if name in parameters}
     resolved: dict[str, Any] = {**named_options, **chosen, "threads": 1}

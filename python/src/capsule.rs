@@ -12,6 +12,7 @@ use crate::column::{self, type_name};
 use crate::error::{DocumentError, DocumentTypeError};
 use crate::nested;
 use crate::text;
+use crate::token_lists;
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi_and_data_type};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{
@@ -285,7 +286,7 @@ impl ImportedTable {
             let text = format!("there are several columns {name:?}; name one of them otherwise");
             return Err(DocumentError::new_err(text));
         }
-        self.taken_once(place, &format!("column {name:?}"), is_single)
+        self.taken_once(place, &format!("column {name:?}"), is_read)
     }
 
     /// The column at that place, whatever its values are; `what` names it in messages.
@@ -328,7 +329,7 @@ impl ImportedTable {
 
     /// All of it, as one column.
     pub(crate) fn whole(mut self) -> PyResult<ArrayChunks> {
-        self.chunks(None, "the Arrow data", is_single)
+        self.chunks(None, "the Arrow data", is_read)
     }
 
     /// A column, or all of it; `what` names it in messages. Nothing is read of a type that is not
@@ -378,9 +379,9 @@ impl ImportedTable {
     }
 }
 
-/// Whether values of that type are texts, or are written as such.
-fn is_single(kind: &DataType) -> bool {
-    text::is_text(kind) || column::is_value(kind)
+/// Returns true for types of texts, of lists of tokens, and of values that are written as texts.
+fn is_read(kind: &DataType) -> bool {
+    text::is_text(kind) || token_lists::is_list(kind) || column::is_value(kind)
 }
 
 /// Some rows of an array; those that are not present have no value.

@@ -3,7 +3,9 @@
 
 use crate::array_chunks::ArrayChunks;
 use crate::column::ValueColumn;
-use crate::documents::{DocumentIds, DocumentTexts, FieldColumn, PythonDocuments};
+use crate::documents::{
+    ColumnDescription, DocumentIds, DocumentTexts, FieldColumn, PythonDocuments,
+};
 use crate::error::{DocumentError, DocumentTypeError, OptionError, read_error};
 use crate::options::KeywordOptions;
 use crate::text::{self, TextRows, at_row};
@@ -26,6 +28,7 @@ struct SpooledColumns {
     texts: SpooledTexts,
     ids: SpooledIds,
     fields: Vec<(String, PackedTexts)>,
+    description: ColumnDescription,
 }
 
 /// What names the documents so far.
@@ -56,24 +59,32 @@ impl DocumentSpool {
         options.finish()?;
         let folder = memory.temp_dir.unwrap_or_else(std::env::temp_dir);
         let texts = SpooledTexts::in_folder(&folder).map_err(read_error)?;
-        let columns = SpooledColumns { texts, ids: SpooledIds::Unknown, fields: Vec::new() };
+        let (ids, description) = (SpooledIds::Unknown, ColumnDescription::default());
+        let columns = SpooledColumns { texts, ids, fields: Vec::new(), description };
         Ok(Self { columns: Some(columns) })
     }
 
     /// Adds documents, given as those of `Documents.of_texts`; rows in errors count from 0 here.
+    #[expect(clippy::too_many_arguments, reason = "those of `Documents.of_texts`")]
     fn append(
         &mut self,
-        texts: &Bound<'_, PyAny>,
+        py: Python<'_>,
+        texts: Vec<Bound<'_, PyAny>>,
         ids: Option<&Bound<'_, PyAny>>,
         fields: Vec<(String, Bound<'_, PyAny>)>,
+        names: Vec<String>,
+        id_name: Option<String>,
+        tokens: bool,
     ) -> PyResult<()> {
         let columns = self.columns.as_mut().ok_or_else(finished)?;
-        let rows = TextRows::of_python(texts, "the text")?;
+        let description = ColumnDescription { texts: names, id: id_name, are_tokens: tokens };
+        let rows = description.python_texts(&texts)?;
         refuse_lengths(&rows, ids, &fields)?;
-        columns.ids.append(ids, rows.len())?;
+        columns.ids.append(ids, rows.len(), &description.id_phrase())?;
         columns.append_fields(&fields)?;
+        columns.describe(description);
         let all = (0..rows.len()).map(|row| rows.bytes(row));
-        texts.py().detach(|| columns.texts.append(all)).map_err(read_error)
+        py.detach(|| columns.texts.append(all)).map_err(read_error)
     }
 
     /// Adds documents of a batch of a table; rows in errors count from 0 here.
@@ -82,6 +93,7 @@ impl DocumentSpool {
         let rows = Arc::clone(documents.rows());
         columns.ids.append_column(py, rows.ids())?;
         columns.append_field_columns(rows.fields());
+        columns.describe(rows.description().clone());
         let all = (0..rows.len()).map(|row| rows.text_bytes(row));
         py.detach(|| columns.texts.append(all)).map_err(read_error)
     }
@@ -97,7 +109,8 @@ impl DocumentSpool {
         }
         let (ids, bytes) = columns.ids.finish(py)?;
         held += bytes;
-        PythonDocuments::of_columns(DocumentTexts::Spooled(columns.texts), ids, fields, held)
+        let texts = DocumentTexts::Spooled(columns.texts);
+        PythonDocuments::of_columns(texts, ids, fields, columns.description, held)
     }
 
     /// How many documents there are so far.
@@ -132,6 +145,13 @@ fn refuse_lengths(
 }
 
 impl SpooledColumns {
+    /// Takes the description of some rows. Texts of earlier ones may all have been missing, so that
+    /// only these show that they are lists of tokens.
+    fn describe(&mut self, rows: ColumnDescription) {
+        let are_tokens = self.description.are_tokens || rows.are_tokens;
+        self.description = ColumnDescription { are_tokens, ..rows };
+    }
+
     fn append_fields(&mut self, fields: &[(String, Bound<'_, PyAny>)]) -> PyResult<()> {
         if self.fields.is_empty() {
             self.fields =
@@ -181,7 +201,12 @@ impl SpooledIds {
         Ok(())
     }
 
-    fn append(&mut self, ids: Option<&Bound<'_, PyAny>>, rows: usize) -> PyResult<()> {
+    fn append(
+        &mut self,
+        ids: Option<&Bound<'_, PyAny>>,
+        rows: usize,
+        what: &str,
+    ) -> PyResult<()> {
         let Some(ids) = ids else {
             *self = Self::Rows;
             return Ok(());
@@ -190,10 +215,10 @@ impl SpooledIds {
             self.decide(ids, rows)?;
         }
         match self {
-            Self::Texts(packed) => packed.append(&TextRows::of_python(ids, "the id")?),
+            Self::Texts(packed) => packed.append(&TextRows::of_python(ids, what)?),
             Self::Numbers(numbers) => {
                 for (row, id) in ids.try_iter()?.enumerate() {
-                    numbers.append_option(crate::documents::integer(&id?, row)?);
+                    numbers.append_option(crate::documents::integer(&id?, row, what)?);
                 }
                 Ok(())
             }

@@ -6,6 +6,7 @@ use crate::column::{ValueColumn, type_name};
 use crate::error::{DocumentError, DocumentTypeError};
 use crate::table::ArrowTable;
 use crate::text::{self, TextRows, at_row};
+use crate::token_lists;
 use arrow_array::Int64Array;
 use lookalike::read::{
     DocumentRowError, DocumentRows, Field, InMemoryDocuments, SkipReason, SpooledTexts,
@@ -27,8 +28,73 @@ pub(crate) struct DocumentTable {
     texts: DocumentTexts,
     ids: DocumentIds,
     fields: Vec<(String, FieldColumn)>,
+    description: ColumnDescription,
     /// Bytes of memory that count against a limit: of documents that the caller does not keep.
     held: u64,
+}
+
+/// What messages call the columns, and what texts are made of.
+#[derive(Clone, Default)]
+pub(crate) struct ColumnDescription {
+    /// The columns of the text; none where the documents have no columns.
+    pub(crate) texts: Vec<String>,
+    /// The column of ids.
+    pub(crate) id: Option<String>,
+    /// Whether texts are lists of tokens with blanks between them.
+    pub(crate) are_tokens: bool,
+}
+
+impl ColumnDescription {
+    /// Where the text is: a phrase that follows "text".
+    fn of_text(&self) -> String {
+        match &*self.texts {
+            [_, _, ..] => {
+                let names: Vec<String> = self.texts.iter().map(|name| format!("{name:?}")).collect();
+                format!(" in the columns {}", names.join(", "))
+            }
+            [name] if name != "text" => in_column(name),
+            _ => String::new(),
+        }
+    }
+
+    /// The texts of columns of Python values: lists of `str`, or of lists of tokens.
+    pub(crate) fn python_texts(&self, columns: &[Bound<'_, PyAny>]) -> PyResult<TextRows> {
+        let texts = columns.iter().enumerate().map(|(place, column)| {
+            let name = self.texts.get(place).filter(|name| *name != "text");
+            let what = format!("the text{}", name.map(|name| in_column(name)).unwrap_or_default());
+            if self.are_tokens {
+                token_lists::of_python(column, &what)
+            } else {
+                TextRows::of_python(column, &what)
+            }
+        });
+        Ok(one_text(texts.collect::<PyResult<_>>()?))
+    }
+
+    /// What messages call an id.
+    pub(crate) fn id_phrase(&self) -> String {
+        format!("the id{}", self.of_id())
+    }
+
+    fn of_id(&self) -> String {
+        self.id.as_deref().filter(|name| *name != "id").map(in_column).unwrap_or_default()
+    }
+}
+
+/// The texts of several columns as one, or those of the only one.
+fn one_text(mut columns: Vec<TextRows>) -> TextRows {
+    match columns.pop() {
+        Some(only) if columns.is_empty() => only,
+        last => {
+            columns.extend(last);
+            TextRows::joined(&columns)
+        }
+    }
+}
+
+/// A phrase that follows "text" or "id".
+fn in_column(name: &str) -> String {
+    format!(" in the column {name:?}")
 }
 
 /// Where texts are.
@@ -102,7 +168,7 @@ impl FieldColumn {
     }
 
     /// Ids from Python: all `str`, or all `int`; `None` and NaN are none.
-    fn ids(values: &Bound<'_, PyAny>) -> PyResult<Self> {
+    fn ids(values: &Bound<'_, PyAny>, what: &str) -> PyResult<Self> {
         let mut first = None;
         for value in values.try_iter()? {
             first = first.or(Some(value?).filter(|value| !text::is_missing(value)));
@@ -111,11 +177,11 @@ impl FieldColumn {
             }
         }
         if first.is_none_or(|first| first.is_instance_of::<PyString>()) {
-            return Ok(Self::Texts(TextRows::of_python(values, "the id")?));
+            return Ok(Self::Texts(TextRows::of_python(values, what)?));
         }
         let mut ids = Vec::with_capacity(values.len()?);
         for (row, value) in values.try_iter()?.enumerate() {
-            ids.push(integer(&value?, row)?);
+            ids.push(integer(&value?, row, what)?);
         }
         Ok(Self::Values(ValueColumn::of_integers(ids)))
     }
@@ -130,17 +196,22 @@ impl FieldColumn {
     /// Writes the value of a row as text; false where there is none.
     pub(crate) fn write(&self, row: usize, out: &mut String) -> bool {
         match self {
-            Self::Texts(texts) => text_of(texts, row, Field::Extra).is_ok_and(|value| {
-                out.push_str(value);
-                true
-            }),
+            Self::Texts(texts) => {
+                let value = texts.bytes(row).and_then(|bytes| checked_text(bytes).ok());
+                out.push_str(value.unwrap_or_default());
+                value.is_some()
+            }
             Self::Values(values) => values.write(row, out),
         }
     }
 }
 
 /// An id that is a number, as `operator.index` has it; `None` and NaN are none.
-pub(crate) fn integer(value: &Bound<'_, PyAny>, row: usize) -> PyResult<Option<i64>> {
+pub(crate) fn integer(
+    value: &Bound<'_, PyAny>,
+    row: usize,
+    what: &str,
+) -> PyResult<Option<i64>> {
     if text::is_missing(value) {
         return Ok(None);
     }
@@ -148,21 +219,21 @@ pub(crate) fn integer(value: &Bound<'_, PyAny>, row: usize) -> PyResult<Option<i
     let got = || value.get_type().name().map_or_else(|_| "other".to_owned(), |n| n.to_string());
     if value.is_instance_of::<PyString>() {
         return Err(refused(format!(
-            "row {row}: the id is of type {}, those before are int; use one type",
+            "row {row}: {what} is of type {}, those before are int; use one type",
             got()
         )));
     }
     if value.is_instance_of::<PyBool>() || value.hasattr("__index__").is_ok_and(|has| !has) {
         let got = got();
         return Err(refused(format!(
-            "row {row}: the id is of type {got}, ids are all str or all int; convert them first"
+            "row {row}: {what} is of type {got}, ids are all str or all int; convert them first"
         )));
     }
     value.extract::<i64>().map(Some).map_err(|error| {
         if !error.is_instance_of::<PyOverflowError>(value.py()) {
             return error;
         }
-        let text = format!("row {row}: the id {value} does not fit in 64 bits");
+        let text = format!("row {row}: {what} {value} does not fit in 64 bits");
         at_row(DocumentError::new_err(text), value.py(), row)
     })
 }
@@ -172,20 +243,23 @@ impl PythonDocuments {
     /// Columns of an object with the Arrow `PyCapsule` interface; those of `text` are one text.
     /// Where `text` is `None` it is the column `text`, or the object itself where that is one
     /// column. Where `id` is `None`, the column `id` is taken if `find_id` is true and there is
-    /// one; else rows are the ids.
+    /// one; else rows are the ids. With `lists`, texts may be lists of tokens.
     #[staticmethod]
+    #[pyo3(signature = (object, text, id, find_id, fields, lists=false))]
     fn of_arrow(
         object: &Bound<'_, PyAny>,
         text: Option<Vec<String>>,
         id: Option<&str>,
         find_id: bool,
         fields: Vec<String>,
+        lists: bool,
     ) -> PyResult<Self> {
         let py = object.py();
         let mut columns = capsule::import(object)?;
         let what = |name: &str| format!("column {name:?}");
         let found = find_id && columns.names().iter().any(|name| name == "id");
-        let ids = match id.or(found.then_some("id")) {
+        let id = id.or(found.then_some("id"));
+        let ids = match id {
             Some(id) => Some(FieldColumn::arrow_ids(columns.column(id)?, &what(id), py)?),
             None => None,
         };
@@ -194,32 +268,52 @@ impl PythonDocuments {
             Ok((name, column))
         };
         let fields = fields.into_iter().map(column).collect::<PyResult<_>>()?;
+        let mut description = ColumnDescription::default();
+        description.id = id.map(str::to_owned);
         let texts = if text.is_none() && columns.is_column() {
-            TextRows::of_arrow(columns.whole()?, "texts", py)?
+            vec![(columns.whole()?, "texts".to_owned())]
         } else {
-            let names = text.unwrap_or_else(|| vec!["text".to_owned()]);
-            let texts = names
-                .iter()
-                .map(|name| TextRows::of_arrow(columns.column(name)?, &what(name), py))
-                .collect::<PyResult<Vec<TextRows>>>()?;
-            match <[TextRows; 1]>::try_from(texts) {
-                Ok([texts]) => texts,
-                Err(texts) => TextRows::joined(&texts),
-            }
+            description.texts = text.unwrap_or_else(|| vec!["text".to_owned()]);
+            let chunks = |name: &String| Ok((columns.column(name)?, what(name)));
+            description.texts.iter().map(chunks).collect::<PyResult<_>>()?
         };
-        Self::of_columns(DocumentTexts::InMemory(texts), ids, fields, 0)
+        let is_list = |(chunks, _): &(ArrayChunks, String)| {
+            lists && token_lists::is_list(chunks.field.data_type())
+        };
+        description.are_tokens = texts.iter().any(is_list);
+        let texts = texts.into_iter().map(|column| {
+            let is_list = is_list(&column);
+            let (chunks, what) = column;
+            if is_list {
+                return token_lists::of_arrow(&chunks, &what, py);
+            }
+            if description.are_tokens {
+                let kind = type_name(chunks.field.data_type());
+                let text = format!("{what}: expected lists of tokens like the others, got {kind}");
+                return Err(DocumentTypeError::new_err(text));
+            }
+            TextRows::of_arrow(chunks, &what, py)
+        });
+        let texts = DocumentTexts::InMemory(one_text(texts.collect::<PyResult<_>>()?));
+        Self::of_columns(texts, ids, fields, description, 0)
     }
 
-    /// A list of `str`, and a list of ids (all `str` or all `int`) of the same length or `None`;
-    /// fields are lists of `str` or `None`, by name.
+    /// Columns of texts, lists of `str` or with `tokens` of lists of `str`, which are one text; and
+    /// a list of ids (all `str` or all `int`) of the same length or `None`; fields are lists of
+    /// `str` or `None`, by name. `names` and `id_name` are what messages call the columns.
     #[staticmethod]
+    #[pyo3(signature = (texts, ids, fields, names=vec![], id_name=None, tokens=false))]
     fn of_texts(
-        texts: &Bound<'_, PyAny>,
+        texts: Vec<Bound<'_, PyAny>>,
         ids: Option<&Bound<'_, PyAny>>,
         fields: Vec<(String, Bound<'_, PyAny>)>,
+        names: Vec<String>,
+        id_name: Option<String>,
+        tokens: bool,
     ) -> PyResult<Self> {
+        let description = ColumnDescription { texts: names, id: id_name, are_tokens: tokens };
         let ids = match ids {
-            Some(ids) => Some(FieldColumn::ids(ids)?),
+            Some(ids) => Some(FieldColumn::ids(ids, &description.id_phrase())?),
             None => None,
         };
         let column = |(name, values): (String, Bound<'_, PyAny>)| {
@@ -227,8 +321,8 @@ impl PythonDocuments {
             Ok((name, FieldColumn::Texts(texts)))
         };
         let fields = fields.into_iter().map(column).collect::<PyResult<_>>()?;
-        let texts = DocumentTexts::InMemory(TextRows::of_python(texts, "the text")?);
-        Self::of_columns(texts, ids, fields, 0)
+        let texts = DocumentTexts::InMemory(description.python_texts(&texts)?);
+        Self::of_columns(texts, ids, fields, description, 0)
     }
 
     fn __len__(&self) -> usize {
@@ -261,6 +355,12 @@ impl PythonDocuments {
         })
     }
 
+    /// Whether texts are lists of tokens.
+    #[getter]
+    fn are_tokens(&self) -> bool {
+        self.rows.description.are_tokens
+    }
+
     /// Bytes of all texts.
     #[getter]
     fn total_bytes(&self) -> u64 {
@@ -275,6 +375,7 @@ impl PythonDocuments {
         texts: DocumentTexts,
         ids: Option<FieldColumn>,
         fields: Vec<(String, FieldColumn)>,
+        description: ColumnDescription,
         held: u64,
     ) -> PyResult<Self> {
         let rows = texts.len();
@@ -291,7 +392,7 @@ impl PythonDocuments {
             Some(FieldColumn::Texts(texts)) => DocumentIds::Texts(texts),
             Some(FieldColumn::Values(values)) => DocumentIds::Numbers(values),
         };
-        Ok(Self { rows: Arc::new(DocumentTable { texts, ids, fields, held }) })
+        Ok(Self { rows: Arc::new(DocumentTable { texts, ids, fields, description, held }) })
     }
 
     /// The documents as a source with that name. Rows are ids in as many digits as the last one
@@ -316,9 +417,13 @@ impl PythonDocuments {
     /// The error for the first row without text or id, or whose id is empty, if there is one.
     /// `side` names what they are among the arguments, in front of the row.
     pub(crate) fn complete(&self, py: Python<'_>, side: &str) -> PyResult<()> {
-        let missing =
-            self.first_missing().map(|(row, what)| (row, format!("has no {what} (null or NaN)")));
-        let empty = self.rows.first_empty_id().map(|row| (row, "has an empty id".to_owned()));
+        let description = &self.rows.description;
+        let missing = self.first_missing().map(|(row, what)| {
+            let place = if what == "text" { description.of_text() } else { description.of_id() };
+            (row, format!("has no {what}{place} (null or NaN)"))
+        });
+        let empty = self.rows.first_empty_id();
+        let empty = empty.map(|row| (row, format!("has an empty id{}", description.of_id())));
         let first = missing.into_iter().chain(empty).min_by_key(|(row, _)| *row);
         let Some((row, problem)) = first else { return Ok(()) };
         let text = format!(
@@ -333,6 +438,32 @@ impl DocumentTable {
     fn first_empty_id(&self) -> Option<usize> {
         let DocumentIds::Texts(ids) = &self.ids else { return None };
         (0..ids.len()).find(|row| ids.bytes(*row).is_some_and(<[u8]>::is_empty))
+    }
+
+    /// The text or id of a row.
+    fn text_of<'a>(
+        &self,
+        texts: &'a TextRows,
+        row: usize,
+        field: Field,
+    ) -> Result<&'a str, SkipReason> {
+        checked_text(texts.bytes(row).ok_or_else(|| self.missing(field))?)
+    }
+
+    /// The reason to skip a row without a text or an id.
+    fn missing(&self, field: Field) -> SkipReason {
+        let Self { description: ColumnDescription { texts, id, .. }, .. } = self;
+        let name = match field {
+            Field::Id => id.clone().unwrap_or_else(|| "id".to_owned()),
+            _ if texts.is_empty() => "text".to_owned(),
+            _ => texts.join(", "),
+        };
+        SkipReason::Null { field, name }
+    }
+
+    /// What messages call the columns.
+    pub(crate) fn description(&self) -> &ColumnDescription {
+        &self.description
     }
 
     /// Whether rows are the ids.
@@ -389,22 +520,20 @@ impl DocumentRows for PythonSource {
                 let _ = write!(buffer, "{row:0digits$}", digits = self.digits);
                 Ok(buffer)
             }
-            DocumentIds::Texts(ids) => match text_of(ids, row, Field::Id)? {
+            DocumentIds::Texts(ids) => match self.rows.text_of(ids, row, Field::Id)? {
                 "" => Err(SkipReason::EmptyId),
                 id => Ok(id),
             },
             DocumentIds::Numbers(ids) if ids.write(row, buffer) => Ok(buffer),
-            DocumentIds::Numbers(_) => {
-                Err(SkipReason::Null { field: Field::Id, name: "id".to_owned() })
-            }
+            DocumentIds::Numbers(_) => Err(self.rows.missing(Field::Id)),
         }
     }
 
     fn text<'a>(&'a self, row: usize, buffer: &'a mut String) -> Result<&'a str, DocumentRowError> {
         match &self.rows.texts {
-            DocumentTexts::InMemory(texts) => Ok(text_of(texts, row, Field::Text)?),
+            DocumentTexts::InMemory(texts) => Ok(self.rows.text_of(texts, row, Field::Text)?),
             DocumentTexts::Spooled(texts) => {
-                texts.text(row, buffer)?.ok_or_else(|| missing(Field::Text).into())
+                texts.text(row, buffer)?.ok_or_else(|| self.rows.missing(Field::Text).into())
             }
         }
     }
@@ -431,16 +560,9 @@ impl DocumentRows for PythonSource {
 
 /// The text of a row, which is looked at each time: its producer may be wrong, or
 /// have changed it since.
-fn text_of(texts: &TextRows, row: usize, field: Field) -> Result<&str, SkipReason> {
-    let Some(bytes) = texts.bytes(row) else { return Err(missing(field)) };
+fn checked_text(bytes: &[u8]) -> Result<&str, SkipReason> {
     simdutf8::basic::from_utf8(bytes).map_err(|_| {
         let at = std::str::from_utf8(bytes).err().map_or(0, |error| error.valid_up_to());
         SkipReason::NotUtf8 { column: at as u64 + 1 }
     })
-}
-
-/// Why a row has no value.
-fn missing(field: Field) -> SkipReason {
-    let name = if field == Field::Id { "id" } else { "text" };
-    SkipReason::Null { field, name: name.to_owned() }
 }

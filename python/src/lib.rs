@@ -49,6 +49,7 @@ mod stages;
 mod table;
 mod text;
 mod text_column;
+mod token_lists;
 mod tune;
 mod unit_columns;
 mod values;

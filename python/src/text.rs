@@ -56,7 +56,7 @@ enum Owners {
     #[expect(dead_code, reason = "they own what the slices point to")]
     Arrow(Vec<ArrayRef>),
     #[expect(dead_code, reason = "they own what the slices point to")]
-    Joined(Vec<Box<[u8]>>),
+    Texts(Vec<Box<[u8]>>),
 }
 
 // SAFETY: the bytes belong to Python strings and to Arrow arrays, which nobody may change, and are
@@ -153,22 +153,24 @@ impl TextRows {
         Err(at_row(DocumentError::new_err(text), py, row))
     }
 
+    /// Texts that these rows own, `None` for a row without one.
+    pub(crate) fn of_owned(texts: impl Iterator<Item = Option<Box<[u8]>>>) -> Self {
+        let (mut slices, mut owners) = (Vec::new(), Vec::new());
+        for text in texts {
+            slices.push(text.as_deref().map_or(Slice::NONE, Slice::of));
+            owners.extend(text);
+        }
+        Self { slices, owners: Owners::Texts(owners) }
+    }
+
     /// The texts of several columns as one, with a blank line between two; none where no column has
     /// one. The columns have the same number of rows.
     pub(crate) fn joined(columns: &[Self]) -> Self {
         let rows = columns.iter().map(Self::len).min().unwrap_or(0);
-        let (mut slices, mut owners) = (Vec::with_capacity(rows), Vec::with_capacity(rows));
-        for row in 0..rows {
+        Self::of_owned((0..rows).map(|row| {
             let parts: Vec<&[u8]> = columns.iter().filter_map(|column| column.bytes(row)).collect();
-            if parts.is_empty() {
-                slices.push(Slice::NONE);
-                continue;
-            }
-            let text = parts.join(PARTS.as_bytes()).into_boxed_slice();
-            slices.push(Slice::of(&text));
-            owners.push(text);
-        }
-        Self { slices, owners: Owners::Joined(owners) }
+            (!parts.is_empty()).then(|| parts.join(PARTS.as_bytes()).into_boxed_slice())
+        }))
     }
 
     /// Those of an Arrow column of strings, all of them or those before a row that cannot be read,
@@ -204,7 +206,7 @@ fn slice(array: &dyn Array, row: usize) -> Result<Slice, &'static str> {
     }
 }
 
-fn utf8(bytes: &[u8]) -> Result<&str, String> {
+pub(crate) fn utf8(bytes: &[u8]) -> Result<&str, String> {
     simdutf8::basic::from_utf8(bytes).map_err(|_| {
         let at = std::str::from_utf8(bytes).err().map_or(0, |error| error.valid_up_to());
         format!("its byte {at} is not UTF-8; decode it with its encoding first")
@@ -357,7 +359,7 @@ pub(crate) fn is_missing(value: &Bound<'_, PyAny>) -> bool {
         && kind.module().is_ok_and(|module| module.to_string().starts_with("pandas."))
 }
 
-/// What to say of a value that is no `str`.
+/// The error for a value that is no `str`.
 pub(crate) fn not_a_text(value: &Bound<'_, PyAny>, row: usize, what: &str) -> PyErr {
     let got =
         value.get_type().name().map_or_else(|_| "something else".to_owned(), |n| n.to_string());
@@ -369,7 +371,7 @@ pub(crate) fn not_a_text(value: &Bound<'_, PyAny>, row: usize, what: &str) -> Py
     at_row(DocumentTypeError::new_err(text), value.py(), row)
 }
 
-fn lone_surrogate(error: &PyErr, row: usize, what: &str) -> PyErr {
+pub(crate) fn lone_surrogate(error: &PyErr, row: usize, what: &str) -> PyErr {
     Python::attach(|py| {
         let text = format!(
             "row {row}: {what} cannot be written as UTF-8 ({}); a lone surrogate is no character, \

@@ -19,6 +19,7 @@ import pytest
 np = pytest.importorskip("numpy", reason="numpy is not installed")
 theirs = pytest.importorskip("datasketch", reason="datasketch is not installed")
 
+import datasketch.lsh as their_lsh  # noqa: E402
 from datasketch.lsh import _optimal_param as their_bands  # noqa: E402
 from datasketch.lshensemble import (  # noqa: E402
     _optimal_param as their_containment_bands,
@@ -29,6 +30,7 @@ from datasketch.lshensemble_partition import (  # noqa: E402
 
 import lookalike.datasketch as ours  # noqa: E402
 from lookalike.datasketch import _native  # noqa: E402
+from lookalike.datasketch import lsh as our_lsh  # noqa: E402
 from lookalike.datasketch.lsh import _optimal_param as our_bands  # noqa: E402
 from lookalike.datasketch.lshensemble_partition import optimal_partitions  # noqa: E402
 
@@ -635,3 +637,80 @@ def test_a_forest_is_used_while_it_is_sorted() -> None:
     forest.index()
     assert not failed
     assert all(key in forest.query(minhash, 400) for key, minhash in enumerate(minhashes))
+
+
+def changed(lsh: Any, minhash: Any) -> Any:
+    """An index in which keys were removed and others took their place."""
+    for key in ("e", "b", "d", "a"):
+        lsh.insert(key, minhash)
+    for key in ("b", "e"):
+        lsh.remove(key)
+    for key in ("z", "b", "c"):
+        lsh.insert(key, minhash)
+    return lsh
+
+
+@pytest.mark.parametrize("prepickle", [False, True])
+def test_query_keeps_insertion_order(prepickle: bool) -> None:
+    minhash = ours.MinHash(16)
+    lsh = changed(ours.MinHashLSH(num_perm=16, params=(4, 4), prepickle=prepickle), minhash)
+    assert lsh.query(minhash) == ["d", "a", "z", "b", "c"]
+
+
+def test_buffered_queries_keep_insertion_order() -> None:
+    minhash = ours.MinHash(16)
+    lsh = changed(ours.MinHashLSH(num_perm=16, params=(4, 4)), minhash)
+    lsh.add_to_query_buffer(minhash)
+    lsh.add_to_query_buffer(minhash)
+    assert lsh.collect_query_buffer() == ["d", "a", "z", "b", "c"]
+
+
+def test_ensembles_keep_insertion_order() -> None:
+    keys = [f"key {number * 7 % 40}" for number in range(40)]
+    (minhash,) = ours.MinHash.bulk([[b"a", b"b"]], num_perm=32)
+    ensemble = ours.MinHashLSHEnsemble(threshold=0.9, num_perm=32, num_part=1)
+    ensemble.index([(key, minhash, 2) for key in keys])
+    assert list(ensemble.query(minhash, 2)) == keys
+
+
+def clusters(sets: list[list[bytes]], query: Any, insert: Any) -> list[list[int]]:
+    """Clusters of near-duplicates as scripts for corpora of code make them: a document joins the first cluster that a
+    similar one began, else the first similar one begins a cluster."""
+    begun: dict[int, list[int]] = {}
+    for key in range(len(sets)):
+        similar = query(key)
+        insert(key)
+        if similar:
+            first = next((other for other in similar if other in begun), similar[0])
+            begun.setdefault(first, []).append(key)
+    return [[first, *others] for first, others in begun.items()]
+
+
+def test_greedy_clusters_are_those_of_insertion_order() -> None:
+    draw = random.Random(48)
+    sets = [[b"%d" % (family + draw.randrange(60)) for _ in range(80)] for family in [0, 30, 0, 30, 60] * 60]
+    a, b = sketches(sets, num_perm=64)
+    theirs_index, ours_index = (package.MinHashLSH(threshold=0.5, num_perm=64) for package in (theirs, ours))
+    expected = clusters(
+        sets, lambda key: sorted(theirs_index.query(a[key])), lambda key: theirs_index.insert(key, a[key])
+    )
+    assert len(expected) > 1
+    assert clusters(sets, lambda key: ours_index.query(b[key]), lambda key: ours_index.insert(key, b[key])) == expected
+
+
+def test_error_probabilities_are_those_of_datasketch() -> None:
+    for name in ("_false_positive_probability", "_false_negative_probability"):
+        ours_of, theirs_of = getattr(our_lsh, name), getattr(their_lsh, name)
+        for threshold in (0.0, 0.2, 0.5, 0.9, 1.0):
+            for b, r in ((1, 1), (25, 5), (9, 14), (128, 1)):
+                assert ours_of(threshold, b, r) == pytest.approx(theirs_of(threshold, b, r), abs=1e-12)
+
+
+def test_private_names_are_there() -> None:
+    from lookalike.datasketch.hyperloglog import _bit_length
+    from lookalike.datasketch.storage import RedisBuffer, RedisListStorage, RedisSetStorage, RedisStorage
+
+    assert [_bit_length(bits) for bits in (0, 1, 8)] == [0, 1, 4]
+    assert issubclass(RedisListStorage, RedisStorage) and issubclass(RedisSetStorage, RedisStorage)
+    assert callable(RedisBuffer)
+    assert ours.MinHash(4)._a_gpu is None and pickle.loads(pickle.dumps(ours.MinHash(4)))._a_gpu is None

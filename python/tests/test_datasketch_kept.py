@@ -971,3 +971,17 @@ def test_a_copy_of_the_folder_is_an_index(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="in memory"):
         in_memory().backup(tmp_path / "x")
     assert in_memory().check() == []
+
+
+def test_folders_keep_insertion_order(tmp_path: Path) -> None:
+    (minhash,) = some_sketches(ours, 1, num_perm=16)
+    (other,) = ours.MinHash.bulk([[b"another"]], num_perm=16)
+    with contextlib.closing(opened(tmp_path / "index")) as lsh:
+        # The first record of "e" has other bands.
+        lsh.insert("e", other)
+        for key in ("b", "d", "a"):
+            lsh.insert(key, minhash)
+        lsh.insert("e", minhash, check_duplication=False)
+        lsh.remove("b")
+        lsh.insert("b", minhash)
+        assert lsh.query(minhash) == list(lsh.keys) == ["e", "d", "a", "b"]

@@ -205,7 +205,7 @@ def test_texts_of_columns_that_cannot_be(tmp_path: Path) -> None:
             lookalike.find(TITLED, text=wrong)
     with pytest.raises(DocumentError, match="there is no 'nowhere'"):
         lookalike.find(TITLED, text=["title", "nowhere"])
-    with pytest.raises(DocumentTypeError, match="row 0: .*int 1"):
+    with pytest.raises(DocumentTypeError, match="row 0: the text in the column .n. must be a str, got int"):
         lookalike.find(TITLED, text=["n", "title"])
     with pytest.raises(OptionError, match="names a column"):
         lookalike.find([A], text=["title", "body"])
@@ -252,9 +252,9 @@ def test_lists_of_tokens() -> None:
     assert lookalike.prepare(lists, tokens="given")["shingles"] == [1, 1, 1, 0]
     with pytest.raises(DocumentTypeError, match="tokens='given' takes lists of tokens"):
         lookalike.find(lists)
-    with pytest.raises(DocumentTypeError, match="row 1: a token is a str, got int 5"):
+    with pytest.raises(DocumentTypeError, match="row 1: a token of the text must be a str, got int"):
         lookalike.find([["a"], [5]], tokens="given")
-    with pytest.raises(DocumentTypeError, match="row 1: expected a list of tokens like those before, got str"):
+    with pytest.raises(DocumentTypeError, match="row 1: the text must be a list of tokens like those before, got str"):
         lookalike.find([["a"], "b c"], tokens="given")
     with pytest.raises(OptionError, match="tokens='given' is for lists of tokens"):
         lookalike.find([A, B], tokens="given")

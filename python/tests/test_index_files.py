@@ -145,3 +145,22 @@ def test_as_the_command_line(program: str, tmp_path: Path) -> None:
             documents = [index.get(id) for id in index.ids()]
             exported.append([d._replace(added=None) for d in documents if d is not None])  # type: ignore[arg-type]
     assert exported[0] == exported[1] and len(exported[0]) == 2
+
+
+def test_columns_have_the_names_of_fields(index: lookalike.Index) -> None:
+    wrong: Any = {"text": "body"}
+    for call in (index.add, index.update):
+        with pytest.raises(OptionError, match="there is no option 'text'; text_field='body' names the column"):
+            call([{"id": "a", "body": "one text"}], **wrong)
+
+
+def test_advice_names_options_of_the_call(index: lookalike.Index) -> None:
+    wrong: Any = {"exac": True}
+    with pytest.raises(OptionError, match="there is no option 'exac'; leave it out"):
+        index.add({"a": "one text"}, **wrong)
+
+
+def test_records_name_their_members(index: lookalike.Index) -> None:
+    rows: list[Any] = [{"key": "a", "body": 5}]
+    with pytest.raises(DocumentError, match="document 0: the text in \"body\" is of type int"):
+        index.add(rows, id_field="key", text_field="body")

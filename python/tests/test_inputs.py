@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from datetime import datetime, timedelta, timezone
 from decimal import Decimal
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 import lookalike
+from lookalike._inputs import given
 from lookalike.errors import DocumentError, DocumentTypeError, FileError
 from test_find import texts
 
@@ -19,6 +21,7 @@ pa = pytest.importorskip("pyarrow")
 DOCS = texts(90)
 IDS = [f"d{i:03}" for i in range(90)]
 KEPT = DOCS[::3]
+FOX = "the quick brown fox jumps over the lazy dog"
 
 
 def groups(found: lookalike.Found) -> list[tuple[Any, list[Any]]]:
@@ -291,3 +294,114 @@ def test_what_is_missing_is_so_in_every_container() -> None:
         assert lookalike.find(rows, skip_bad=True).counts["skipped"] == 1
         with pytest.raises(DocumentError, match="has no (text|id)"):
             lookalike.find(rows)
+
+
+def test_columns_of_numpy_are_texts() -> None:
+    numpy = pytest.importorskip("numpy")
+    rows = numpy.array([["a", FOX], ["b", f"{FOX}!"], ["c", "other words are here now"]], dtype=object)
+    assert lookalike.find(rows[:, 1:], keep="first").groups["id"] == [0, 1]
+    assert lookalike.find(rows, keep="first").groups["id"] == ["a", "b"]
+    assert lookalike.find(rows, id=False, keep="first").groups["id"] == [0, 1]
+    tokens = numpy.array([["one", "two"], ["One", "two"]])
+    assert lookalike.find(tokens, tokens="given").counts["groups"] == 1
+
+
+def test_arrays_come_back_as_arrays() -> None:
+    numpy = pytest.importorskip("numpy")
+    for rows in (numpy.array([FOX, FOX]), numpy.array([[FOX], [FOX]]), numpy.array([["a", FOX], ["b", FOX]])):
+        kept = lookalike.dedup(rows, keep="first")
+        assert isinstance(kept, numpy.ndarray) and kept.tolist() == rows[:1].tolist()
+
+
+@pytest.mark.parametrize("shape", [(), (2, 3), (2, 0), (2, 2, 2)])
+def test_other_shapes_are_refused(shape: tuple[int, ...]) -> None:
+    numpy = pytest.importorskip("numpy")
+    with pytest.raises(DocumentTypeError, match="expected an array of texts"):
+        lookalike.find(numpy.full(shape, FOX))
+
+
+def test_rows_of_numpy_are_no_tokens() -> None:
+    numpy = pytest.importorskip("numpy")
+    rows = numpy.array([[FOX], [FOX]])
+    for documents in (list(rows), iter(rows)):
+        with pytest.raises(DocumentTypeError, match="tokens='given' takes lists of tokens"):
+            lookalike.find(documents)
+
+
+def test_columns_in_a_dict_are_refused() -> None:
+    columns = {"id": ["a", "b"], "text": [FOX, FOX]}
+    with pytest.raises(DocumentTypeError, match="give a table of them"):
+        lookalike.find(columns)
+
+
+def _named_rows(texts: list[Any]) -> list[Any]:
+    rows = [{"key": f"k{row}", "body": text} for row, text in enumerate(texts)]
+    forms: list[Any] = [rows]
+    for package, make in (("pandas", "DataFrame"), ("polars", "DataFrame"), ("pyarrow", "array")):
+        module = pytest.importorskip(package)
+        forms.append(module.Table.from_pylist(rows) if package == "pyarrow" else getattr(module, make)(rows))
+    return forms
+
+
+def test_missing_texts_name_their_column() -> None:
+    for form in _named_rows([FOX, None]):
+        with pytest.raises(DocumentError, match='row 1 has no text in the column "body"'):
+            lookalike.find(form, text="body", id="key")
+        skipped = lookalike.find(form, text="body", id="key", skip_bad=True).skipped
+        assert skipped["reason"] == ['the column "body" is null in this row']
+
+
+def test_streamed_reasons_name_their_column() -> None:
+    rows = ({"key": None, "body": FOX} for _ in range(2))
+    skipped = lookalike.find(rows, text="body", id="key", skip_bad=True, memory="64MiB").skipped
+    assert skipped["reason"] == ['the column "key" is null in this row'] * 2
+
+
+def test_wrong_types_name_their_column() -> None:
+    rows: list[Any] = [{"key": "a", "body": FOX}, {"key": "b", "body": 5}]
+    with pytest.raises(DocumentTypeError, match='row 1: the text in the column "body" must be a str, got int'):
+        lookalike.find(rows, text="body")
+    rows = [{"key": 1, "text": FOX}, {"key": "b", "text": FOX}]
+    with pytest.raises(DocumentTypeError, match='row 1: the id in the column "key" is of type str'):
+        lookalike.find(rows, id="key")
+
+
+def test_lists_of_arrow_are_tokens() -> None:
+    polars, pandas = pytest.importorskip("polars"), pytest.importorskip("pandas")
+    lists = [["New  York", "is", "", "Big,"], None, ["new york", "is", "big,"]]
+    types = [pa.list_(pa.string()), pa.large_list(pa.large_string()), pa.list_view(pa.string())]
+    forms: list[Any] = [pa.table({"words": pa.array(lists, kind)}) for kind in types]
+    forms.append(pandas.DataFrame({"words": pandas.Series(lists, dtype=pandas.ArrowDtype(types[0]))}))
+    forms.append(polars.DataFrame({"words": lists}, schema={"words": polars.List(polars.Categorical)}))
+    for form in forms:
+        found = lookalike.find(form, text="words", keep="first", skip_bad=True)
+        assert found.groups["id"] == [0, 2] and found.text(0) == "New\u241fYork is Big,"
+
+
+def test_a_null_token_is_refused() -> None:
+    with pytest.raises(DocumentError, match="row 1: column \"text\" cannot be read: its token 1 is null"):
+        lookalike.find(pa.table({"text": [["a"], ["b", None]]}))
+
+
+def test_sets_of_tokens_are_refused() -> None:
+    with pytest.raises(DocumentTypeError, match="row 1: the text must be a list of tokens like those before, got set"):
+        lookalike.find([["a"], {"b", "c"}], tokens="given")
+
+
+def test_the_engine_reads_tokens() -> None:
+    lists = [["one", "two", f"n{row}"] for row in range(1_000)]
+    calls = 0
+
+    def count(*_: object) -> None:
+        nonlocal calls
+        calls += 1
+
+    for documents in (lists, pa.table({"text": lists})):
+        calls = 0
+        sys.setprofile(count)
+        try:
+            given(documents, tokens="given")
+        finally:
+            sys.setprofile(None)
+        # Fewer than one for each list.
+        assert calls < 500

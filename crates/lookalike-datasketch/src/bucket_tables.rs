@@ -23,6 +23,8 @@ struct BandRecord {
     sibling: u32,
     /// The last record with the same key, known to the first.
     last: u32,
+    /// How many records were added before; numbers of removed records are given again.
+    added_before: u64,
     is_live: bool,
 }
 
@@ -85,6 +87,8 @@ pub struct BucketTables {
     /// Of each record: the last query that met it.
     met: Vec<u32>,
     query: u32,
+    /// How many records were added so far, removed ones included.
+    added: u64,
 }
 
 impl BucketTables {
@@ -111,6 +115,7 @@ impl BucketTables {
             waste: 0,
             met: Vec::new(),
             query: 0,
+            added: 0,
         }
     }
 
@@ -136,6 +141,7 @@ impl BucketTables {
                 owner: NONE,
                 sibling: NONE,
                 last: NONE,
+                added_before: 0,
                 is_live: false,
             };
             self.records.push(empty);
@@ -150,8 +156,10 @@ impl BucketTables {
         let width = if is_even { (bands.bytes.len() / self.count) as u32 } else { 0 };
         let owner = owner.unwrap_or(number);
         let place = number as usize;
+        let (sibling, added_before) = (NONE, self.added);
         self.records[place] =
-            BandRecord { start, width, owner, sibling: NONE, last: number, is_live: true };
+            BandRecord { start, width, owner, sibling, last: number, added_before, is_live: true };
+        self.added += 1;
         self.met[place] = self.query.wrapping_sub(1);
         if owner != number {
             let last = std::mem::replace(&mut self.records[owner as usize].last, number);
@@ -220,7 +228,8 @@ impl BucketTables {
         }
     }
 
-    /// The first records of all keys that share one of the first `count` bands, each once.
+    /// The first records of all keys that share one of the first `count` bands, each once, in the
+    /// order of insertion.
     pub fn query(&mut self, bands: &BandBytes, count: usize) -> Vec<u32> {
         self.query = self.query.wrapping_add(1);
         let mut found = Vec::new();
@@ -235,6 +244,7 @@ impl BucketTables {
                 number = self.next[number as usize * self.count + band];
             }
         }
+        found.sort_unstable_by_key(|&number| self.records[number as usize].added_before);
         found
     }
 
@@ -433,11 +443,16 @@ mod tests {
                 let named: BTreeMap<u32, u8> = owners.iter().map(|(k, n)| (*n, *k)).collect();
                 for count in 0..=3 {
                     let found = tables.query(&bands(values, is_even), count);
-                    let keys: BTreeSet<u8> = found.iter().map(|number| named[number]).collect();
-                    prop_assert_eq!(keys.len(), found.len());
+                    let keys: Vec<u8> = found.iter().map(|number| named[number]).collect();
                     let shares = |other: &[u8; 3]| (0..count).any(|k| other[k] == values[k]);
                     let matches = list.iter().filter(|(_, other)| shares(other));
-                    let expected: BTreeSet<u8> = matches.map(|(key, _)| *key).collect();
+                    let matches: BTreeSet<u8> = matches.map(|(key, _)| *key).collect();
+                    let mut expected: Vec<u8> = Vec::new();
+                    for (key, _) in &list {
+                        if matches.contains(key) && !expected.contains(key) {
+                            expected.push(*key);
+                        }
+                    }
                     prop_assert_eq!(keys, expected);
                 }
                 let all: Vec<u32> = owners.values().copied().collect();

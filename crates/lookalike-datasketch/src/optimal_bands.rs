@@ -171,12 +171,16 @@ fn exact_errors(threshold: f64, rows: usize, weights: ErrorWeights) -> impl Iter
     })
 }
 
+/// The areas of false positives, under the probability of a hit below the threshold, and of false
+/// negatives, above it from the threshold on, as `quad` of SciPy integrates them.
+pub fn error_areas(threshold: f64, bands: f64, rows: f64) -> (f64, f64) {
+    let hit = |s: f64| 1.0 - (1.0 - s.powf(rows)).powf(bands);
+    (integral(hit, 0.0, threshold), integral(|s| 1.0 - hit(s), threshold, 1.0))
+}
+
 /// The error of a pair as `quad` integrates it.
 fn jaccard_error(threshold: f64, bands: usize, rows: usize, weights: ErrorWeights) -> f64 {
-    let (bands, rows) = (bands as f64, rows as f64);
-    let hit = |s: f64| 1.0 - (1.0 - s.powf(rows)).powf(bands);
-    let positive = integral(hit, 0.0, threshold);
-    let negative = integral(|s| 1.0 - hit(s), threshold, 1.0);
+    let (positive, negative) = error_areas(threshold, bands as f64, rows as f64);
     positive * weights.false_positive + negative * weights.false_negative
 }
 

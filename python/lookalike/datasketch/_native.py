@@ -13,6 +13,7 @@ Tables = _engine.DsTables
 Kept = _engine.DsKept
 optimal_bands = _engine.ds_optimal_bands
 optimal_containment_bands = _engine.ds_optimal_containment_bands
+error_areas = _engine.ds_error_areas
 Forest = _engine.DsForest
 Weights = _engine.DsWeights
 band_keys = _engine.ds_band_keys

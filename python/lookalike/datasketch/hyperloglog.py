@@ -18,6 +18,11 @@ if TYPE_CHECKING:
 __all__ = ["HyperLogLog", "HyperLogLogPlusPlus"]
 
 
+def _bit_length(bits: int) -> int:
+    """The place of the highest bit that is set, counted from the right, from 1."""
+    return int(bits).bit_length()
+
+
 class HyperLogLog:
     """A sketch of a set, from which the number of its distinct tokens is estimated.
 
@@ -55,7 +60,7 @@ class HyperLogLog:
         if reg is not None:
             if not isinstance(reg, np.ndarray):
                 raise ValueError(f"reg must be a numpy.ndarray, got {type(reg).__name__}")
-            p = int(reg.size).bit_length() - 1
+            p = _bit_length(reg.size) - 1
             if reg.size != 1 << max(p, 0):
                 raise ValueError(f"reg must have a power of 2 of registers, got {reg.size}")
         if not 4 <= p <= 16:
@@ -87,7 +92,7 @@ class HyperLogLog:
 
     def _get_rank(self, bits: int) -> int:
         """The place of the highest bit that is set, counted from the left, from 1."""
-        rank = self.max_rank - int(bits).bit_length() + 1
+        rank = self.max_rank - _bit_length(bits) + 1
         if rank <= 0:
             raise ValueError(
                 f"Hash value overflow: hashfunc must return at most {self._hash_range_bit} bits"

@@ -14,6 +14,8 @@ from typing import Any, TypeAlias
 
 from lookalike.datasketch import _native
 from lookalike.datasketch.keys import pickled
+from lookalike.datasketch.lsh_parameters import _false_negative_probability as _false_negative_probability
+from lookalike.datasketch.lsh_parameters import _false_positive_probability as _false_positive_probability
 from lookalike.datasketch.lsh_parameters import _optimal_param as _optimal_param
 from lookalike.datasketch.lsh_parameters import checked_bands, checked_storage
 from lookalike.datasketch.minhash import MinHash, _check_scheme_consistency
@@ -342,7 +344,8 @@ class MinHashLSH(_native.Tables):
         return MinHashLSHDeletionSession(self, buffer_size=buffer_size)
 
     def query(self, minhash: Sketch) -> list[Any]:
-        """The keys whose sketches share a band with ``minhash``, each once, in no special order.
+        """The keys whose sketches share a band with ``minhash``, each once, in the order of insertion. Redis and
+        Cassandra keep no order.
 
         Raises:
             ValueError: The sketch has another number of values or another scheme.
@@ -359,13 +362,15 @@ class MinHashLSH(_native.Tables):
         self._buffered.append(self._bands_asked(minhash))
 
     def collect_query_buffer(self) -> list[Any]:
-        """The keys that every query since the last call finds now."""
+        """The keys that every query since the last call finds now, in the order of :meth:`query`."""
         buffered, self._buffered = self._buffered, []
         if not buffered:
             return []
         find = self._tables()._find_bands
-        found = set.intersection(*(set(find(bands)) for bands in buffered))
-        return [pickle.loads(key) for key in found] if self.prepickle else list(found)
+        first, *others = (find(bands) for bands in buffered)
+        in_all = set(first).intersection(*others)
+        found = [key for key in first if key in in_all]
+        return [pickle.loads(key) for key in found] if self.prepickle else found
 
     def __contains__(self, key: Hashable) -> bool:
         return self._tables()._has(self._as_kept(key))
@@ -398,13 +403,17 @@ class MinHashLSH(_native.Tables):
 
     def _query_b(self, minhash: Sketch, b: int) -> set[Any]:
         """The keys that share one of the first ``b`` bands; without the last ``-b`` if negative."""
+        return set(self._list_b(minhash, b))
+
+    def _list_b(self, minhash: Sketch, b: int) -> list[Any]:
+        """:meth:`_query_b` in the order of insertion."""
         count = index(b) if b >= 0 else len(self.hashranges[:b])
         kept = self._kept
         if kept is None:
             found = self._find_in(minhash, count)
         else:
             found = kept._find_in(self._bands_asked(minhash), count)
-        return {pickle.loads(key) for key in found} if self.prepickle else found
+        return [pickle.loads(key) for key in found] if self.prepickle else found
 
     def get_counts(self) -> list[dict[bytes, int]]:
         """For each band, how many keys each of its buckets has."""

@@ -11,6 +11,16 @@ from lookalike.datasketch.storage import check_storage
 __all__ = ["check_weights", "checked_bands", "checked_storage"]
 
 
+def _false_positive_probability(threshold: float, b: float, r: float) -> float:
+    """The area under the probability that ``b`` bands of ``r`` rows find a pair, below the threshold."""
+    return _native.error_areas(threshold, b, r)[0]
+
+
+def _false_negative_probability(threshold: float, b: float, r: float) -> float:
+    """The area above that probability, from the threshold on."""
+    return _native.error_areas(threshold, b, r)[1]
+
+
 def _optimal_param(
     threshold: float, num_perm: int, false_positive_weight: float, false_negative_weight: float
 ) -> tuple[int, int]:

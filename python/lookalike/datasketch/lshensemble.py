@@ -176,7 +176,7 @@ class MinHashLSHEnsemble:
         for index, upper in zip(self.indexes, self.uppers):
             if upper is not None:
                 b, r = self._get_optimal_param(upper, size)
-                yield from index[r]._query_b(minhash, b)
+                yield from index[r]._list_b(minhash, b)
 
     def __contains__(self, key: Hashable) -> bool:
         return any(key in lsh for index in self.indexes for lsh in index.values())

@@ -128,6 +128,9 @@ class MinHash(_native.MinHashState):
     """
 
     _gpu_mode: GpuMode = "disable"
+    # Nothing runs on a GPU; datasketch has its arrays there.
+    _a_gpu: Any = None
+    _b_gpu: Any = None
 
     def __init__(
         self,

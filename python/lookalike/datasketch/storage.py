@@ -23,8 +23,10 @@ __all__ = [
     "DictSetStorage",
     "KeyView",
     "OrderedStorage",
+    "RedisBuffer",
     "RedisListStorage",
     "RedisSetStorage",
+    "RedisStorage",
     "Storage",
     "UnorderedStorage",
     "ordered_storage",
@@ -341,13 +343,39 @@ class BucketView(_View, UnorderedStorage):
         return self._tables._counts_in(self._band)  # type: ignore[no-any-return]
 
 
-class _RedisBuffer:
-    """Commands that are sent together: when there are ``buffer_size``, or on demand."""
+class RedisBuffer:
+    """Commands that are sent together: when there are ``buffer_size``, or on demand.
 
-    def __init__(self, client: Any, is_transaction: bool) -> None:
-        self._pipeline = client.pipeline(transaction=is_transaction)
+    Args:
+        connection_pool: That of a client; so are ``response_callbacks``.
+        transaction: Whether they are sent as one transaction.
+        buffer_size: How many commands are collected.
+
+    Raises:
+        ImportError: The package ``redis`` is not installed.
+    """
+
+    def __init__(
+        self,
+        connection_pool: Any,
+        response_callbacks: Any,
+        transaction: bool,
+        buffer_size: int,
+        shard_hint: Any = None,
+    ) -> None:
+        pipeline = _redis_module().client.Pipeline
+        self._begin(pipeline(connection_pool, response_callbacks, transaction, shard_hint), buffer_size)
+
+    @classmethod
+    def _of_client(cls, client: Any, transaction: bool) -> RedisBuffer:
+        buffer = cls.__new__(cls)
+        buffer._begin(client.pipeline(transaction=transaction), _BUFFER_SIZE)
+        return buffer
+
+    def _begin(self, pipeline: Any, buffer_size: int) -> None:
+        self._pipeline = pipeline
         self._collected = 0
-        self.buffer_size = _BUFFER_SIZE
+        self.buffer_size = buffer_size
 
     def __getattr__(self, command: str) -> Any:
         if command.startswith("_"):
@@ -357,14 +385,14 @@ class _RedisBuffer:
         self._collected += 1
         return getattr(self._pipeline, command)
 
-    def execute(self) -> None:
-        """Sends what was collected. What the server refuses is not sent again."""
+    def execute(self) -> Any:
+        """Sends what was collected, and returns the answers. Commands that the server refuses are not sent again."""
         self._collected = 0
-        self._pipeline.execute()
+        return self._pipeline.execute()
 
 
-class RedisListStorage(OrderedStorage):
-    """Lists by key, in Redis.
+class RedisStorage:
+    """What containers in Redis have in common: connections, and a buffer of commands.
 
     Args:
         config: ``{"type": "redis", "redis": {…}}`` with the arguments of ``redis.Redis``, each
@@ -381,14 +409,14 @@ class RedisListStorage(OrderedStorage):
         self,
         config: dict[str, Any],
         name: bytes | None = None,
-        like: RedisListStorage | None = None,
+        like: RedisStorage | None = None,
     ) -> None:
         self.config = config
         self._name = _random_name(11) if name is None else name
         if like is None:
-            self._redis: Any = _redis_client(config)
+            self._redis: Any = _redis_module().Redis(**_resolved(config["redis"]))
             options = _resolved(config.get("redis_buffer", {}))
-            self._buffer = _RedisBuffer(self._redis, options.get("transaction", True))
+            self._buffer = RedisBuffer._of_client(self._redis, options.get("transaction", True))
         else:
             self._redis, self._buffer = like._redis, like._buffer
 
@@ -408,6 +436,17 @@ class RedisListStorage(OrderedStorage):
     def redis_key(self, key: Any) -> bytes:
         """The name in Redis of the values of ``key``."""
         return self._name + (key.encode() if isinstance(key, str) else key)
+
+    def __getstate__(self) -> Any:
+        return {"config": self.config, "_buffer_size": self.buffer_size, "_name": self._name}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(state["config"], name=state["_name"])  # type: ignore[misc]
+        self.buffer_size = state.get("_buffer_size", _BUFFER_SIZE)
+
+
+class RedisListStorage(RedisStorage, OrderedStorage):
+    """Lists by key, in Redis; see :class:`RedisStorage`."""
 
     def redis_keys(self) -> list[bytes]:
         """:meth:`redis_key` of all keys."""
@@ -483,13 +522,6 @@ class RedisListStorage(OrderedStorage):
         """Sends what was collected."""
         self._buffer.execute()
 
-    def __getstate__(self) -> Any:
-        return {"config": self.config, "_buffer_size": self.buffer_size, "_name": self._name}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__init__(state["config"], name=state["_name"])  # type: ignore[misc]
-        self.buffer_size = state.get("_buffer_size", _BUFFER_SIZE)
-
 
 class RedisSetStorage(UnorderedStorage, RedisListStorage):
     """Sets by key, in Redis; see :class:`RedisListStorage`."""
@@ -525,14 +557,14 @@ def get_each(asked: Iterable[tuple[Storage, Any]]) -> list[Any]:
     return list(pipeline.execute())
 
 
-def _redis_client(config: dict[str, Any]) -> Any:
+def _redis_module() -> Any:
     try:
         import redis
     except ImportError as error:
         raise ImportError(
             "storage type 'redis' needs the package redis: `pip install redis`", name="redis"
         ) from error
-    return redis.Redis(**_resolved(config["redis"]))
+    return redis
 
 
 def _resolved(config: dict[str, Any]) -> dict[str, Any]:
@@ -574,7 +606,7 @@ _KINDS = ("dict", "redis", "cassandra")
 
 def ordered_storage(config: dict[str, Any], name: bytes | None = None) -> Storage:
     """Lists by key: ``{"type": "dict"}`` in memory, ``{"type": "redis", …}`` in Redis (see
-    :class:`RedisListStorage`), ``{"type": "cassandra", …}`` by an installed datasketch.
+    :class:`RedisStorage`), ``{"type": "cassandra", …}`` by an installed datasketch.
 
     Raises:
         ValueError: The type is another.

@@ -131,12 +131,12 @@ class StoredTables:
         if self._waiting or self._touched:
             self.commit()
 
-    def _find_in(self, bands: list[bytes], count: int) -> set[Any]:
+    def _find_in(self, bands: list[bytes], count: int) -> list[Any]:
         self._settled()
-        return set().union(*get_each(zip(self.hashtables[:count], bands)))
+        return list(set().union(*get_each(zip(self.hashtables[:count], bands))))
 
     def _find_bands(self, bands: list[bytes]) -> list[Any]:
-        return list(self._find_in(bands, len(bands)))
+        return self._find_in(bands, len(bands))
 
     def _has(self, key: Any) -> bool:
         self._settled()

@@ -2,7 +2,9 @@
 
 use super::memory::memory_error;
 use crate::call;
-use lookalike_datasketch::optimal_bands::{ErrorWeights, containment_bands, jaccard_bands};
+use lookalike_datasketch::optimal_bands::{
+    ErrorWeights, containment_bands, error_areas, jaccard_bands,
+};
 use lookalike_datasketch::partitions::{PartitionPlan, PartitionsError};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -21,6 +23,12 @@ fn ds_optimal_bands(
         false_negative: false_negative_weight,
     };
     call::long(py, None, |watch| jaccard_bands(threshold, num_perm, weights, || watch.go_on()))
+}
+
+/// The areas of false positives and of false negatives.
+#[pyfunction]
+fn ds_error_areas(threshold: f64, bands: f64, rows: f64) -> (f64, f64) {
+    error_areas(threshold, bands, rows)
 }
 
 /// Bands and rows for a threshold of containment, where `ratio` is that of the sets' sizes.
@@ -68,5 +76,6 @@ fn partitions_error(error: PartitionsError) -> PyErr {
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(ds_optimal_bands, module)?)?;
     module.add_function(wrap_pyfunction!(ds_optimal_containment_bands, module)?)?;
+    module.add_function(wrap_pyfunction!(ds_error_areas, module)?)?;
     module.add_function(wrap_pyfunction!(ds_best_partitions, module)?)
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pyclass::{PyTraverseError, PyVisit};
-use pyo3::types::{PyBytes, PyDict, PyList, PySet};
+use pyo3::types::{PyBytes, PyDict, PyList};
 
 use super::memory::memory_error;
 use super::sketch::{Sketch, check_band, check_scheme};
@@ -287,7 +287,7 @@ impl LshTables {
         Self::add(slf, key, &bands)
     }
 
-    /// The keys that share a bucket with `minhash`.
+    /// The keys that share a bucket with `minhash`, in the order of insertion.
     fn _find<'py>(
         slf: &Bound<'py, Self>,
         minhash: &Bound<'py, PyAny>,
@@ -323,7 +323,7 @@ impl LshTables {
         slf: &Bound<'py, Self>,
         minhash: &Bound<'py, PyAny>,
         count: usize,
-    ) -> PyResult<Bound<'py, PySet>> {
+    ) -> PyResult<Bound<'py, PyList>> {
         let bands = Self::bands_of(slf, minhash, false)?;
         let keys = {
             let mut this = slf.try_borrow_mut()?;
@@ -336,7 +336,7 @@ impl LshTables {
             let found = this.store.query(&bands, count);
             this.keys_at(slf.py(), &found)
         };
-        PySet::new(slf.py(), keys)
+        PyList::new(slf.py(), keys)
     }
 
     fn _discard(slf: &Bound<'_, Self>, key: &Bound<'_, PyAny>) -> PyResult<()> {

@@ -190,15 +190,15 @@ impl IteratorRows {
         let row = self.row;
         if let Ok(tuple) = item.cast::<PyTuple>() {
             return match tuple.len() {
-                2 => self.of(&tuple.get_item(0)?, &tuple.get_item(1)?, None),
-                3 => self.of(&tuple.get_item(0)?, &tuple.get_item(1)?, Some(tuple.get_item(2)?)),
+                2 => self.pair(&tuple.get_item(0)?, &tuple.get_item(1)?, None),
+                3 => self.pair(&tuple.get_item(0)?, &tuple.get_item(1)?, Some(tuple.get_item(2)?)),
                 other => Err(shape(row, &format!("a tuple of {other}"))),
             };
         }
         if let Ok(list) = item.cast::<PyList>() {
             return match list.len() {
-                2 => self.of(&list.get_item(0)?, &list.get_item(1)?, None),
-                3 => self.of(&list.get_item(0)?, &list.get_item(1)?, Some(list.get_item(2)?)),
+                2 => self.pair(&list.get_item(0)?, &list.get_item(1)?, None),
+                3 => self.pair(&list.get_item(0)?, &list.get_item(1)?, Some(list.get_item(2)?)),
                 other => Err(shape(row, &format!("a list of {other}"))),
             };
         }
@@ -227,18 +227,33 @@ impl IteratorRows {
                 metadata_value.set_item(name, value)?;
             }
         }
-        self.of(&id, &text, Some(metadata_value.into_any()))
+        let named = [("id", &self.id_field), ("text", &self.text_field)];
+        let [id_name, text_name] = named.map(|(what, name)| match name.as_str() {
+            name if name == what => format!("the {what}"),
+            name => format!("the {what} in {name:?}"),
+        });
+        self.of((&id, &id_name), (&text, &text_name), Some(metadata_value.into_any()))
     }
 
-    fn of(
+    fn pair(
         &self,
         id: &Bound<'_, PyAny>,
-        given_text: &Bound<'_, PyAny>,
+        text: &Bound<'_, PyAny>,
+        metadata_value: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<NewDocument<PyBackedStr>> {
+        self.of((id, "the id"), (text, "the text"), metadata_value)
+    }
+
+    /// Each value comes with its name in messages.
+    fn of(
+        &self,
+        (id, id_name): (&Bound<'_, PyAny>, &str),
+        (given_text, text_name): (&Bound<'_, PyAny>, &str),
         metadata_value: Option<Bound<'_, PyAny>>,
     ) -> PyResult<NewDocument<PyBackedStr>> {
         let row = self.row;
-        let id = id_text(id, || format!("document {row}: the id"))?;
-        let given_text = text(given_text, || format!("document {row}: the text"))?;
+        let id = id_text(id, || format!("document {row}: {id_name}"))?;
+        let given_text = text(given_text, || format!("document {row}: {text_name}"))?;
         let mut members = self.common.clone();
         if let Some(metadata_value) = metadata_value {
             members.append(&mut metadata(&metadata_value, &format!("document {row}"))?);

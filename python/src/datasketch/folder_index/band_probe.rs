@@ -112,7 +112,7 @@ impl BandProbe {
 }
 
 impl SketchIndex {
-    /// The keys that have one of these bands, each once.
+    /// The keys that have one of these bands, each once, in the order of insertion.
     ///
     /// # Errors
     /// What keeps the index from being read.
@@ -137,7 +137,12 @@ impl SketchIndex {
         if found.iter().any(|row| row.repeat > 0) {
             let mut met = HashSet::new();
             found.retain(|row| met.insert(row.id.clone()));
+            // A repeat is found where the first record of its key has other bands.
+            for row in found.iter_mut().filter(|row| row.repeat > 0) {
+                row.number = snapshot.number_of(&row.id)?.unwrap_or(row.number);
+            }
         }
+        found.sort_unstable_by_key(|row| row.number);
         Ok(found)
     }
 

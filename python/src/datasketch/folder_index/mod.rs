@@ -28,7 +28,7 @@ use parking_lot::Mutex;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::{PyBytes, PyDict, PyList, PySet, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 use sketch_index::{IndexParameters, SketchIndex};
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
@@ -249,7 +249,7 @@ impl FolderLsh {
         py: Python<'py>,
         bands: Vec<PyBackedBytes>,
         count: usize,
-    ) -> PyResult<Bound<'py, PySet>> {
+    ) -> PyResult<Bound<'py, PyList>> {
         if count > self.bands {
             return Err(PyValueError::new_err(format!(
                 "b must be less or equal to the number of hash tables, {}, got {count}",
@@ -258,7 +258,7 @@ impl FolderLsh {
         }
         let mut bands = by_band(bands);
         bands.truncate(count);
-        PySet::new(py, self.found(py, &bands)?)
+        PyList::new(py, self.found(py, &bands)?)
     }
 
     fn _has(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
