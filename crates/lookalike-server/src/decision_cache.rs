@@ -86,7 +86,7 @@ struct Judged {
     bytes: u32,
 }
 
-/// Of several decisions about one pair or document, the last. Ids are hashed with a key of the
+/// The last decision about each pair and document. Ids are hashed with a key of the
 /// process to 128 bits, so that no client can choose two with one hash.
 #[derive(Default)]
 pub(crate) struct DecisionsInForce {

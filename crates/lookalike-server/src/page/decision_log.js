@@ -9,7 +9,7 @@ import { request } from "./api.js";
 const BATCH = 10_000;
 
 /**
- * A decision and what it was made about; `seen` is the number of the last decision when its group
+ * A decision and its members; `seen` is the number of the last decision when its group
  * was loaded.
  * @typedef {{decision: {decision: string, documents: string[], note?: string}, seen: number,
  *   place: {group: number, duplicate: number}, members: any[], before: any[], keeper: string}} Made
@@ -26,7 +26,7 @@ const BATCH = 10_000;
  */
 export const targetOf = (documents) => JSON.stringify(documents.toSorted());
 
-/** What a decision is about: its pair, or each of its documents. */
+/** The targets of a decision: its pair, or each of its documents. */
 const targets = ({ decision, documents }) => decision === "keep" || decision === "keep_all"
   ? documents.map((id) => targetOf([id])) : [targetOf(documents)];
 
@@ -126,8 +126,8 @@ export class DecisionLog {
     return this.sending;
   }
 
-  /** The decisions of a request, each with what was seen; one about several documents of which
-   * not the same was seen is one decision for each of them. */
+  /** The bodies of a decision, with the number that was seen. If the numbers of its documents
+   * differ, each document has a body of its own. */
   bodies({ body, made }) {
     const seen = targets(body).map((target) => this.numbers.get(target) ?? made.seen);
     if (seen.every((number) => number === seen[0])) return [{ ...body, seen: seen[0] }];
@@ -148,7 +148,11 @@ export class DecisionLog {
           });
           this.waiting.splice(0, items.length);
         } catch (error) {
-          if (error.code !== "decision-conflict" || error.conflicts.length === 0) throw error;
+          if (error.code !== "decision-conflict" || error.conflicts.length === 0) {
+            // The server may have stored them, and its answer is lost.
+            for (const item of items) item.isUncertain = true;
+            throw error;
+          }
           this.settle(error.conflicts, sent);
         }
         this.stored();
@@ -158,19 +162,22 @@ export class DecisionLog {
     }
   }
 
-  /** Takes decisions out that would overwrite those of others; the rest is sent. */
+  /** Removes decisions that would overwrite decisions of others; the rest is sent. */
   settle(conflicts, sent) {
     const found = new Map();
     for (const { position, documents, current } of conflicts) {
       const { item, body } = sent[position];
-      // An answer that was lost on its way: what is there is what was sent.
-      const isOwn = current && shown(current.decision) === shown(body.decision);
+      // Others decided the same, or the answer to this decision was lost on its way.
+      const isSame = current && shown(current.decision) === shown(body.decision);
       if (current) this.saw(documents, current.number);
-      if (!isOwn) found.set(targetOf(documents), { documents, current, item });
-      else if (targets(body).length === 1) this.drop([item]);
+      if (!isSame) found.set(targetOf(documents), { documents, current, item });
+      else if (targets(body).length === 1) {
+        if (item.isUncertain) this.waiting = this.waiting.filter((one) => one !== item);
+        else this.drop([item]);
+      }
     }
     const refused = new Set(Array.from(found.values(), ({ item }) => item));
-    // What was decided later about the same is not sent either: it builds on what was refused.
+    // Later decisions about the same target build on the refused one, so they are not sent either.
     const isRefused = (item) => refused.has(item) ||
       targets(item.body).some((target) => found.has(target));
     const dropped = this.waiting.filter(isRefused);
@@ -186,7 +193,7 @@ export class DecisionLog {
     this.undone = this.undone.filter((one) => !made.has(one));
   }
 
-  /** Shows what others decided; the last of the own decisions is what is asked about. */
+  /** Shows the decision of others; the page asks about the last of the own decisions. */
   outcome({ documents, current, item }, dropped) {
     const target = targetOf(documents);
     const own = dropped.filter((one) => one === item || targets(one.body).includes(target));

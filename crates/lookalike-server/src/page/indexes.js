@@ -1,6 +1,6 @@
 "use strict";
-// The indexes that the token opens: their choice in the head of the page, where the server has
-// several, and what the token may do to the one that is shown.
+// The indexes that the token opens: their choice in the head of the page, and the rights of the
+// token for the index that is shown.
 
 import { requestOfServer } from "./api.js";
 import { at, make } from "./dom.js";
@@ -8,7 +8,7 @@ import { visible } from "./format.js";
 import { chosenIndex, pageOf } from "./index_choice.js";
 import { onToken } from "./token.js";
 
-/** What a token with a right may do to an index that is served for writing. */
+/** Rights of tokens for an index that is served for writing. */
 const RIGHTS = { read: [], decide: ["decide"], write: ["decide", "write"] };
 
 let asked = null;
@@ -29,7 +29,7 @@ onToken(() => { asked = null; });
 const shown = (indexes) => chosenIndex() || indexes.find((one) => one.default)?.name;
 
 /**
- * What the token may do to the index, besides reading it.
+ * The rights of the token for the index, in addition to reading.
  * @returns {Promise<string[]>} of `decide` and `write`
  */
 export const rights = async () => {

@@ -249,12 +249,12 @@ class Review {
   }
 
   goTo(place, said = "") {
-    // Behind the last group nothing is shown; a page that could not be loaded is asked for again.
+    // After the last group nothing is shown; a page that could not be loaded is requested again.
     if (place.group <= this.queue.groups.length) this.queue.place = place;
     this.draw(said);
   }
 
-  /** Shows what others decided in the meantime, and asks whether to decide again. */
+  /** Shows decisions of others, and asks whether to decide again. */
   conflicting(conflicts) {
     this.made -= conflicts.filter(({ item }) => !item.isUndo).length;
     const ask = (conflict) => conflictBox(conflict, () => {
@@ -267,8 +267,7 @@ class Review {
     this.draw("");
   }
 
-  /** Takes over what was decided about many pairs at once; `decision` is undefined where it was
-   * taken back. */
+  /** Takes over a decision about many pairs; `decision` is undefined if it was taken back. */
   async decidedMany(pairs, decision) {
     for (const { documents, seen } of pairs) this.log.saw(documents, seen);
     const changed = new Set(pairs.map(({ documents }) => targetOf(documents)));

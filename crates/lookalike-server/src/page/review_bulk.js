@@ -65,7 +65,7 @@ const record = async (decision, pairs, stored, note = "") => {
   return { conflicts: [], rest: [] };
 };
 
-/** The form, and what it has come to. */
+/** The form and its results. */
 class BulkForm {
   /** @param {import("./review.js").Review} review */
   constructor(review) {
@@ -110,7 +110,7 @@ class BulkForm {
   async preview() {
     const { filter, signal, log } = this.review, least = Number(this.least.value);
     this.say("Counting …");
-    // The list has what is decided on this page only when it is stored.
+    // The list shows decisions of this page after they are stored.
     await log.send();
     const { pairs, groups } = await pairsAbove(filter, least, this.title.checked, signal);
     if (pairs.length === 0) {
@@ -160,7 +160,7 @@ class BulkForm {
     }
   }
 
-  /** Shows what others decided, which stays, and asks about the rest. */
+  /** Shows the decisions of others, which are kept, and asks about the rest. */
   asking(conflicts, done, choices) {
     const others = conflicts.length === 1 ? "1 pair was decided about in the meantime and stays"
       : `${count(conflicts.length)} pairs were decided about in the meantime and stay`;

@@ -1,10 +1,10 @@
 "use strict";
-// What others decided in the meantime: shown next to the own decision, which is made again or not.
+// Decisions that others made in the meantime: the page shows them and asks whether to decide again.
 
 import { button, make, shownId } from "./dom.js";
 import { beginning, counted, visible } from "./format.js";
 
-/** What a decision is called. */
+/** Names of decisions. */
 export const NAMES = { duplicate: "duplicate", not_duplicate: "not a duplicate", keep: "kept" };
 const SAID = { ...NAMES, duplicate: "duplicates", not_duplicate: "no duplicates", keep_all: "kept",
   undecided: "undecided" };
@@ -14,7 +14,7 @@ const LISTED = 20;
 const ids = (documents) => documents.flatMap((id, at) =>
   [at > 0 ? " and " : "", shownId(id)]);
 
-/** What is decided now, by whom. */
+/** The present decision, and who made it. */
 const present = ({ documents, current }) => {
   if (!current) return [...ids(documents), ": not in the index any more"];
   const who = current.who ? ["by ", make("bdi", {}, visible(beginning(current.who, 80)))] : [];

@@ -100,8 +100,8 @@ export class ReviewQueue {
     try {
       found = await groupPage(query, this.signal, pending);
     } catch (error) {
-      // A server that was started again, or has waited long, does not keep the list: the new one
-      // has the groups that are loaded, too, which are left out.
+      // The server does not keep the list any more, such as after a restart. The new list repeats
+      // the groups that are loaded; the page leaves them out.
       if (error.code !== "cursor-expired" || after === undefined || isRestarted) throw error;
       return this.load(undefined, pending, true);
     }

@@ -983,6 +983,19 @@ const reviewConflicts = async (browser) => {
     await browser.click(".conflict button:last-child");
     await browser.wait("!document.querySelector('.conflict')");
     assert.equal(sent(server).length, calls);
+    // A decision whose answer was lost is stored, and can be undone.
+    answers.push(refusal(500, "", "broken"), conflict({ position: 0, documents: second,
+      current: { ...BOB, number: 31, decision: "not_duplicate" } }),
+    { json: { added: 1, unknown: 0, last: 32 } });
+    await browser.click(".review-members tbody tr:nth-child(3) button");
+    await browser.press("n");
+    await browser.see("The server has failed");
+    await browser.click(".problem button");
+    await browser.wait("!document.querySelector('.review-progress').innerText.includes('stored')");
+    assert.equal(await browser.run("return document.querySelector('.conflict')"), null);
+    await browser.press("u");
+    await browser.wait("!document.querySelector('.review-progress').innerText.includes('stored')");
+    assert.deepEqual(sent(server).at(-1), [`duplicate ${k} group-0/copy-1.txt 31`]);
   })(browser);
 };
 

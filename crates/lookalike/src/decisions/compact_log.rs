@@ -34,11 +34,11 @@ struct NeededEntries {
 
 /// Removes the decisions from the log of an index that are not in force any more: those that a later
 /// one about the same pair or document replaces or revokes. Groups and agreement stay equal, since
-/// the last judgment of each person about each pair is left. Numbers stay, too. Memory: the ids of
+/// the last judgment of each person about each pair is left. Numbers do not change. Memory: the ids of
 /// the documents in the log.
 ///
 /// # Errors
-/// Read and write errors of the index, and entries that are no decisions.
+/// Read and write errors of the index, and an entry that is not a decision.
 pub fn compact_log(index: &Index) -> Result<CompactedLog, Error> {
     let (mut all, mut found) = (Vec::new(), NeededEntries::default());
     each_of_index(index, 0, &mut |decision| {
@@ -48,8 +48,8 @@ pub fn compact_log(index: &Index) -> Result<CompactedLog, Error> {
     let last = all.last().copied().unwrap_or(0);
     let mut needed = found.judgments();
     needed.extend(all.last());
-    // A decision about several documents is left for one of them, so that its revocation for
-    // another one is needed, too. Entries that came in the meantime are not touched.
+    // A decision about several documents may be left for one of them. The log then needs its
+    // revocation for another one. Entries that came in the meantime are not touched.
     let mut revoked = Vec::new();
     each_of_index(index, 0, &mut |decision| {
         if decision.line <= last && needed.contains(&decision.line) {

@@ -91,8 +91,8 @@ struct WrittenDecision<'d> {
 }
 
 impl ReviewDecision {
-    /// The pair that it is about, or each of its documents. Of several decisions about one target
-    /// the last is in force.
+    /// The pair that it is about, or each of its documents. The last decision about a target is
+    /// in force.
     pub(super) fn targets(&self) -> Vec<DecisionTarget<'_>> {
         match (self.judgment, self.documents.as_slice()) {
             (Judgment::Keep | Judgment::KeepAll, ids) => {

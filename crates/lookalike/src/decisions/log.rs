@@ -71,7 +71,7 @@ pub fn each_of_index(
 /// Whether decisions about documents that an index does not have are added to its log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UnknownDocuments {
-    /// They are added and counted, such as those of a log of another index.
+    /// They are added and counted, for example from a log of another index.
     Keep,
     /// They are conflicts, so that the log is bounded by the documents.
     Refuse,

@@ -128,7 +128,7 @@ fn fmt_conflicts(
             let who = last.who.as_deref().map(|who| format!(" by {who:?}")).unwrap_or_default();
             write!(
                 f,
-                "which decision {number}{who} is about, too: {decision}; look at it, then add \
+                "but decision {number}{who} is newer: {decision}; look at it, then add \
                  yours with \"seen\":{number}, or leave it out"
             )?;
         }
