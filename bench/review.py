@@ -70,7 +70,7 @@ def review(connection, found):
                 looks = {"a": {"id": pair[0]}, "b": {"id": pair[1]}, "differences": True}
                 took = ask(connection, "POST", "/v1/compare", looks)[1]
                 judged = {"decision": "not_duplicate" if len(times) % 3 else "duplicate",
-                          "documents": pair, "who": "bench"}
+                          "documents": pair, "who": "bench", "seen": found["last_decision"]}
                 took += ask(connection, "POST", "/v1/decisions", {"decisions": [judged]})[1]
                 times.append(took)
                 decided.append(pair)
@@ -82,12 +82,13 @@ def review(connection, found):
 
 
 def pairs(connection, most):
-    """Undecided pairs, a page of 1,000 groups at a time."""
+    """Undecided pairs and the last decision seen, a page of 1,000 groups at a time."""
     found, after = [], ""
     while len(found) < most:
         page = ask(connection, "GET", f"{QUEUE}&limit=1000{after}")[0]
         for group in page["groups"]:
-            found += [[group["keeper"]["id"], one["id"]] for one in group["duplicates"]]
+            found += [([group["keeper"]["id"], one["id"]], page["last_decision"])
+                      for one in group["duplicates"]]
         if "next" not in page:
             break
         after = f"&after={page['next']}"
@@ -136,8 +137,8 @@ def main(index, walks):
     print(f"a step (decision, next comparison): median {percentile(times, 0.5):.1f} ms, "
           f"p99 {percentile(times, 0.99):.1f} ms of {len(times)}; "
           f"next page: p99 {percentile(pages, 0.99):.1f} ms of {len(pages)}")
-    many = [{"decision": "duplicate", "documents": pair, "who": "bench"}
-            for pair in pairs(connection, MANY)]
+    many = [{"decision": "duplicate", "documents": pair, "who": "bench", "seen": seen}
+            for pair, seen in pairs(connection, MANY)]
     took = sum(ask(connection, "POST", "/v1/decisions", {"decisions": many[i:i + 10_000]})[1]
                for i in range(0, len(many), 10_000))
     print(f"{len(many)} decisions at once: {took / 1000:.1f} s")
