@@ -26,6 +26,25 @@ pub(crate) fn place(text: &str) -> Result<IndexLocation, CommandError> {
     }
 }
 
+/// Refuses inputs in the folder of an index: its files are not documents.
+///
+/// # Errors
+/// A message with the first of these inputs.
+pub(crate) fn refuse_inputs_within(index: &str, inputs: &[PathBuf]) -> Result<(), CommandError> {
+    let IndexLocation::Folder(folder) = IndexLocation::of(index) else { return Ok(()) };
+    let Ok(folder) = folder.canonicalize() else { return Ok(()) };
+    let is_inside =
+        |input: &&PathBuf| input.canonicalize().is_ok_and(|input| input.starts_with(&folder));
+    match inputs.iter().find(is_inside) {
+        Some(input) => Err(CommandError::Usage(format!(
+            "{}: this is in the folder of the index {index}, whose files are not read as \
+             documents; name another folder for the index or the documents",
+            input.display()
+        ))),
+        None => Ok(()),
+    }
+}
+
 /// The index that an input names, as [`place`]; `None` for files and folders of documents.
 ///
 /// # Errors

@@ -222,7 +222,8 @@ impl ServiceClient {
         let status = response.status().as_u16();
         let header =
             |name: &str| response.headers().get(name).and_then(|value| value.to_str().ok());
-        let found = header("content-type").map(|found| found.split(';').next().unwrap_or(found));
+        let found =
+            header("content-type").map(|found| found.split(';').next().unwrap_or(found).trim());
         let is_expected = match status {
             NO_CONTENT if request.success == NO_CONTENT => true,
             400.. => found == Some(PROBLEM),

@@ -18,7 +18,7 @@ mod webhook;
 use crate::cmd::{CommandError, CommandResult};
 use crate::exit_code::ExitCode;
 use crate::extraction::WorkerOption;
-use crate::index_place::place;
+use crate::index_place::{place, refuse_inputs_within};
 use crate::terminal;
 pub(crate) use args::WatchArgs;
 use folder_watch::{FolderWatch, WatchMessage};
@@ -37,6 +37,7 @@ const RETRY: Duration = Duration::from_secs(1);
 /// Runs the command until a signal ends it.
 pub(crate) fn run(args: &WatchArgs, worker: WorkerOption<'_>) -> CommandResult {
     let location = place(&args.index)?;
+    refuse_inputs_within(&args.index, std::slice::from_ref(&args.folder))?;
     let mut watch = FolderWatch::new()?;
     let reports = Reports::new(&args.output, &args.folder)?;
     let mut options = args.reading.args.options(worker);

@@ -20,7 +20,7 @@ fn place() -> Place {
     place
 }
 
-/// Messages from two mailboxes' worth of text.
+/// A mailbox with one message.
 const MAILBOX: &str = "From ann@example.org Thu Jan  1 00:00:00 2026\nFrom: ann@example.org\n\
     Message-ID: <1@example.org>\nSubject: one\n\nthe words of a message in a mailbox\n\n";
 
@@ -60,6 +60,8 @@ fn indexes_are_not_their_inputs() {
         let message = place.run(&["index", command, "d/x", "d/x"]).fails(2);
         assert!(message.contains("d/x: this is in the folder of the index d/x"), "{message}");
     }
+    let message = place.run(&["watch", "d/x", "--index", "d/x", "--once"]).fails(2);
+    assert!(message.contains("d/x: this is in the folder of the index d/x"), "{message}");
 }
 
 #[test]
@@ -197,6 +199,9 @@ fn review_guide_creates_its_index() {
 
 #[test]
 fn blank_lines_go_as_the_guide_says() {
+    let guide = std::fs::read_to_string(crate::command::root().join("docs/units.md")).unwrap();
+    let said = "`A⏎⏎B` without `A` is `⏎B` with `--unit line` and `B` with `--unit paragraph`";
+    assert!(guide.contains(said));
     let place = Place::new();
     place.file("in.jsonl", "{\"id\":\"a\",\"text\":\"A\\n\\nB\"}\n{\"id\":\"k\",\"text\":\"A\"}\n");
     for (unit, left) in [("line", "\\nB"), ("sentence", "\\nB"), ("paragraph", "B")] {

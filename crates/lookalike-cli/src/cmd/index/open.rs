@@ -2,7 +2,7 @@
 
 use crate::cmd::CommandError;
 use crate::duration::patience;
-use crate::index_place::place;
+use crate::index_place::{place, refuse_inputs_within};
 #[cfg(feature = "serve")]
 use crate::service_client::{ServiceClient, is_service};
 use clap::Args;
@@ -58,22 +58,9 @@ impl PlaceArgs {
         is_service(&self.index).then(|| ServiceClient::new(&self.index)).transpose()
     }
 
-    /// Refuses inputs in its folder.
+    /// Refuses inputs in its folder, as [`refuse_inputs_within`].
     pub(super) fn refuse_as_input(&self, inputs: &[PathBuf]) -> Result<(), CommandError> {
-        let Some(folder) = self.folder().and_then(|folder| folder.canonicalize().ok()) else {
-            return Ok(());
-        };
-        let is_inside =
-            |input: &&PathBuf| input.canonicalize().is_ok_and(|input| input.starts_with(&folder));
-        match inputs.iter().find(is_inside) {
-            Some(input) => Err(CommandError::Usage(format!(
-                "{}: this is in the folder of the index {}, whose files are not read as documents; \
-                 name another folder for the index or the documents",
-                input.display(),
-                self.index
-            ))),
-            None => Ok(()),
-        }
+        refuse_inputs_within(&self.index, inputs)
     }
 
     /// Its folder, if it is in one: no input.
