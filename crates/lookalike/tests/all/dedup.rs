@@ -396,7 +396,7 @@ fn what_a_name_cannot_hold_is_refused_with_what_it_could_be() {
     };
     assert!(refused(&[&lines], "b.train", Some("x")).contains("removed FILE.csv"));
     assert!(refused(&[&jsonl], "b.csv", None).contains("is jsonl; name the output accordingly"));
-    assert!(refused(&[&jsonl, &text], "b.jsonl", None).contains("to have a folder"));
+    assert!(refused(&[&jsonl, &text], "b.jsonl", None).contains("write a folder"));
     assert!(refused(&[&text], "b.parquet", None).contains("end the name in .txt, .csv or .jsonl"));
     assert!(refused(&[&text], "b.txt", Some("x")).contains("a list that ends in .csv or .jsonl"));
     assert!(refused(&[&text], "b/", Some("x")).contains("text files have no place"));
