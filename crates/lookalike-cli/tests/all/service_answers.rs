@@ -49,7 +49,8 @@ fn read_request(stream: &mut TcpStream) -> String {
 fn response(status: u16, fields: &str, body: &str) -> String {
     let length = body.len();
     format!(
-        "HTTP/1.1 {status} Some\r\nconnection: close\r\ncontent-length: {length}\r\n{fields}\r\n{body}"
+        "HTTP/1.1 {status} Some\r\nconnection: close\r\ncontent-length: {length}\r\n{fields}\r\n\
+         {body}"
     )
 }
 

@@ -44,7 +44,8 @@ pub(crate) struct QueryArgs {
 
     /// Find the N most similar documents, whatever their similarity, by the signatures of all
     /// documents
-    #[arg(long, value_name = "N", conflicts_with_all = ["threshold", "top"], value_parser = nearest)]
+    #[arg(long, value_name = "N", conflicts_with_all = ["threshold", "top"])]
+    #[arg(value_parser = nearest)]
     pub(super) nearest: Option<NonZeroUsize>,
 
     /// A condition on metadata that matches meet, such as language=en, year>=2020 or title~budget;

@@ -145,8 +145,8 @@ impl<'a> OutgoingLines<'a> {
         if counted.iter().copied().fold(0, u64::saturating_add) != sent {
             let [added, replaced, skipped] = counted;
             return Err(service.unexpected(&format!(
-                "answers that it added {added}, replaced {replaced} and skipped {skipped} of {sent} \
-                 documents"
+                "answers that it added {added}, replaced {replaced} and skipped {skipped} of \
+                 {sent} documents"
             )));
         }
         self.counts.added += added;
