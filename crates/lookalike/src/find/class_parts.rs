@@ -22,9 +22,9 @@ pub(super) enum ClassDivision {
 }
 
 impl ClassDivision {
-    /// That of a component with these members, which represent their classes.
+    /// Chooses the division for a component with these members, which represent their classes.
     pub(super) fn new(batch: &ComponentBatch, options: &FindOptions, members: &[u32]) -> Self {
-        // Where the keepers are given, no document represents others.
+        // If the keepers are given, each document represents itself.
         if !batch.rows.has_reference() || options.keepers.is_given() {
             return Self::Whole;
         }
