@@ -93,7 +93,7 @@ class RowValues:
     ids: Sequence[Any] | None = None
     #: Those of each column that decides what is kept.
     fields: Sequence[Iterable[Any]] = ()
-    #: What the columns of the text and of ids are called, where there are columns.
+    #: The names of the columns of the text and of ids, if the documents have columns.
     names: Sequence[str] = ()
     id_name: str | None = None
 
@@ -202,7 +202,7 @@ def is_list(value: object) -> bool:
 
 
 def token_lists(texts: Sequence[Sequence[Any]]) -> bool | None:
-    """Whether texts are lists of tokens, by the first one; ``None`` where none is there."""
+    """Whether texts are lists of tokens, by the first text; ``None`` without a text."""
     first = next((value for value in texts[0] if value is not None), None)
     return None if first is None else is_list(first)
 

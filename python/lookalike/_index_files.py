@@ -38,7 +38,7 @@ def fields_of(common: object, names: list[str]) -> list[str]:
 
 
 def check_reading(reading: Mapping[str, object]) -> None:
-    """Refuses names that are no options of reading files.
+    """Refuses names other than options of reading files.
 
     :raises OptionError: there is such a name.
     """

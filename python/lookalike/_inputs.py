@@ -212,7 +212,7 @@ def _mapping(docs: Any, columns: Columns) -> Given | None:
     items = list(docs.items())
     if not columns.tokens and "text" in docs and all(is_list(text) for _, text in items):
         raise DocumentTypeError(
-            "expected a dict of texts by id, got a dict of lists, which may be columns; give a table of them, such as "
+            "expected a dict of texts by id, got a dict of lists, which may be columns; pass a table of them, such as "
             "pandas.DataFrame(docs), or tokens='given' for lists of tokens by id"
         )
     ids = None if columns.id is False else [key for key, _ in items]

@@ -23,7 +23,7 @@ def of_numpy(docs: Any, columns: Columns) -> Given | None:
     if docs.ndim != 1 and (docs.ndim != 2 or docs.shape[1] not in (1, 2)):
         raise DocumentTypeError(
             f"expected an array of texts, of one column of texts, or of two columns (id, text), got the shape {docs.shape}; "
-            "name the column of a pandas.DataFrame by text='column', or give tokens='given' for rows of tokens"
+            "name the column of a pandas.DataFrame by text='column', or set tokens='given' for rows of tokens"
         )
     # The caller may change it in the meantime.
     rows = docs.copy()

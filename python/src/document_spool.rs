@@ -201,12 +201,7 @@ impl SpooledIds {
         Ok(())
     }
 
-    fn append(
-        &mut self,
-        ids: Option<&Bound<'_, PyAny>>,
-        rows: usize,
-        what: &str,
-    ) -> PyResult<()> {
+    fn append(&mut self, ids: Option<&Bound<'_, PyAny>>, rows: usize, what: &str) -> PyResult<()> {
         let Some(ids) = ids else {
             *self = Self::Rows;
             return Ok(());

@@ -49,7 +49,8 @@ impl ColumnDescription {
     fn of_text(&self) -> String {
         match &*self.texts {
             [_, _, ..] => {
-                let names: Vec<String> = self.texts.iter().map(|name| format!("{name:?}")).collect();
+                let names: Vec<String> =
+                    self.texts.iter().map(|name| format!("{name:?}")).collect();
                 format!(" in the columns {}", names.join(", "))
             }
             [name] if name != "text" => in_column(name),
@@ -207,11 +208,7 @@ impl FieldColumn {
 }
 
 /// An id that is a number, as `operator.index` has it; `None` and NaN are none.
-pub(crate) fn integer(
-    value: &Bound<'_, PyAny>,
-    row: usize,
-    what: &str,
-) -> PyResult<Option<i64>> {
+pub(crate) fn integer(value: &Bound<'_, PyAny>, row: usize, what: &str) -> PyResult<Option<i64>> {
     if text::is_missing(value) {
         return Ok(None);
     }

@@ -44,7 +44,8 @@ fn python_text(
     match blank.call_method1("join", (&tokens,)) {
         Ok(joined) => {
             let joined = joined.cast_into::<PyString>()?;
-            let joined = joined.to_str().map_err(|error| text::lone_surrogate(&error, row, what))?;
+            let joined =
+                joined.to_str().map_err(|error| text::lone_surrogate(&error, row, what))?;
             if is_separated(joined, tokens.len()?) {
                 return Ok(Some(joined.as_bytes().into()));
             }
@@ -66,11 +67,7 @@ fn python_text(
 }
 
 /// The tokens of a row as a list or a tuple. A set has no order, and a text is no list.
-fn listed<'py>(
-    tokens: &Bound<'py, PyAny>,
-    row: usize,
-    what: &str,
-) -> PyResult<Bound<'py, PyAny>> {
+fn listed<'py>(tokens: &Bound<'py, PyAny>, row: usize, what: &str) -> PyResult<Bound<'py, PyAny>> {
     if tokens.is_instance_of::<PyList>() || tokens.is_instance_of::<PyTuple>() {
         return Ok(tokens.clone());
     }
@@ -88,15 +85,20 @@ fn listed<'py>(
 /// Returns true if the only white space of a text is a blank between two of this many tokens, none
 /// of which is empty.
 fn is_separated(text: &str, tokens: usize) -> bool {
+    let bytes = text.as_bytes();
     let spaces = if text.is_ascii() {
-        text.bytes().filter(|byte| is_space(char::from(*byte))).count()
+        bytes.iter().filter(|byte| is_ascii_space(**byte)).count()
     } else {
         text.chars().filter(|char| is_space(*char)).count()
     };
-    spaces + 1 == tokens
-        && !text.starts_with(' ')
-        && !text.ends_with(' ')
-        && !text.as_bytes().windows(2).any(|pair| pair == b"  ")
+    // All are counted, since a loop without an early end takes many bytes at a time.
+    let following = bytes.iter().zip(bytes.iter().skip(1));
+    let doubled = following.filter(|(one, next)| **one == b' ' && **next == b' ').count();
+    spaces + 1 == tokens && doubled == 0 && !text.starts_with(' ') && !text.ends_with(' ')
+}
+
+fn is_ascii_space(byte: u8) -> bool {
+    matches!(byte, b' ' | 0x09..=0x0d | 0x1c..=0x1f)
 }
 
 /// White space as `str.split` of Python has it.
@@ -106,6 +108,13 @@ fn is_space(char: char) -> bool {
 
 /// Appends a token after a blank; an empty one is left out.
 fn push_token(text: &mut String, token: &str) {
+    if !token.is_empty() && token.bytes().all(|byte| byte.is_ascii() && !is_ascii_space(byte)) {
+        if !text.is_empty() {
+            text.push(' ');
+        }
+        text.push_str(token);
+        return;
+    }
     let parts = token.split(is_space).filter(|part| !part.is_empty());
     for (place, part) in parts.enumerate() {
         match place {

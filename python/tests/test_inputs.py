@@ -330,7 +330,7 @@ def test_rows_of_numpy_are_no_tokens() -> None:
 
 def test_columns_in_a_dict_are_refused() -> None:
     columns = {"id": ["a", "b"], "text": [FOX, FOX]}
-    with pytest.raises(DocumentTypeError, match="give a table of them"):
+    with pytest.raises(DocumentTypeError, match="pass a table of them"):
         lookalike.find(columns)
 
 
