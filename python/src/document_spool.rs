@@ -66,6 +66,7 @@ impl DocumentSpool {
 
     /// Adds documents, given as those of `Documents.of_texts`; rows in errors count from 0 here.
     #[expect(clippy::too_many_arguments, reason = "those of `Documents.of_texts`")]
+    #[expect(clippy::needless_pass_by_value, reason = "lists of Python come as vectors")]
     fn append(
         &mut self,
         py: Python<'_>,

@@ -265,8 +265,8 @@ impl PythonDocuments {
             Ok((name, column))
         };
         let fields = fields.into_iter().map(column).collect::<PyResult<_>>()?;
-        let mut description = ColumnDescription::default();
-        description.id = id.map(str::to_owned);
+        let id = id.map(str::to_owned);
+        let mut description = ColumnDescription { id, ..ColumnDescription::default() };
         let texts = if text.is_none() && columns.is_column() {
             vec![(columns.whole()?, "texts".to_owned())]
         } else {
@@ -300,6 +300,7 @@ impl PythonDocuments {
     /// `str` or `None`, by name. `names` and `id_name` are what messages call the columns.
     #[staticmethod]
     #[pyo3(signature = (texts, ids, fields, names=vec![], id_name=None, tokens=false))]
+    #[expect(clippy::needless_pass_by_value, reason = "lists of Python come as vectors")]
     fn of_texts(
         texts: Vec<Bound<'_, PyAny>>,
         ids: Option<&Bound<'_, PyAny>>,
