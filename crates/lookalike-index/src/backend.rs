@@ -182,6 +182,11 @@ pub trait Backend: Send + Sync {
         let _ = address;
         Ok(())
     }
+
+    /// Ends running operations of other threads and all later ones soon, with
+    /// [`IndexError::Interrupted`]. A write that was acknowledged stays; an interrupted one leaves
+    /// nothing. Reopen the index to use it again. Nothing happens where operations are short.
+    fn interrupt(&self) {}
 }
 
 /// Takes the number of a document and its encoded shingle set.

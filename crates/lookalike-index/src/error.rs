@@ -101,6 +101,11 @@ pub enum IndexError {
     },
     /// The function that takes what is read ended the reading.
     Stopped,
+    /// [`Backend::interrupt`](crate::backend::Backend::interrupt) ended the operation.
+    Interrupted {
+        /// The place.
+        index: String,
+    },
     /// A document with this id is there already.
     IdTaken {
         /// The id.
@@ -274,6 +279,11 @@ impl NamesParameters for IndexError {
             Self::Categories { got, most } => fmt_categories(f, *got, *most),
             Self::Decision { position, got, most } => fmt_decision(f, [position + 1, *got, *most]),
             Self::Stopped => f.write_str("the reading was ended before its end"),
+            Self::Interrupted { index } => write!(
+                f,
+                "the operation on {index} was interrupted before its end: open the index and \
+                 start it again"
+            ),
             Self::IdTaken { id } => {
                 write!(f, "document {id:?} is there already: update replaces it")
             }

@@ -17,7 +17,11 @@ use std::str::FromStr;
 pub struct MetadataFilter {
     member: String,
     test: ConditionTest,
+    hides_folders: bool,
 }
+
+/// The member with the path or address that a document was read from.
+pub const SOURCE: &str = "source";
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum ConditionTest {
@@ -68,7 +72,7 @@ impl FromStr for MetadataFilter {
             let (operator, value) = found.ok_or_else(wrong)?;
             ConditionTest::Holds(operator, value)
         };
-        Ok(Self { member: member.to_owned(), test })
+        Ok(Self { member: member.to_owned(), test, hides_folders: false })
     }
 }
 
@@ -84,9 +88,19 @@ impl fmt::Display for MetadataFilter {
 }
 
 impl MetadataFilter {
+    /// Returns this condition for a client that does not see folders. It compares with the
+    /// [file name](file_name) of a source, so that matches reveal no folder.
+    #[must_use]
+    pub fn without_folders(self) -> Self {
+        Self { hides_folders: true, ..self }
+    }
+
     /// Whether a document's metadata meets the condition.
     pub fn matches(&self, metadata: &Metadata) -> bool {
         let value = member(metadata, &self.member).filter(|value| !value.is_null());
+        let name = value.filter(|_| self.hides_folders && self.member == SOURCE);
+        let name = name.and_then(Value::as_str).and_then(file_name).map(Value::from);
+        let value = name.as_ref().or(value);
         let ConditionTest::Holds(operator, wanted) = &self.test else { return value.is_some() };
         let negative = *operator == ComparisonOperator::NotEqual;
         match value {
@@ -100,6 +114,16 @@ impl MetadataFilter {
             Some(value) => holds(*operator, value, wanted),
         }
     }
+}
+
+/// The last part of an absolute path or of one with `..`; `None` for a source that has no folder to
+/// hide, such as a web address.
+pub fn file_name(source: &str) -> Option<&str> {
+    let path = source.strip_prefix("file:").unwrap_or(source);
+    let is_drive = path.as_bytes().get(1) == Some(&b':')
+        && matches!(path.as_bytes().get(2), Some(b'/' | b'\\'));
+    let hides = is_drive || path.starts_with(['/', '\\']) || path.starts_with("..");
+    hides.then(|| path.rsplit(['/', '\\']).find(|part| !part.is_empty()).unwrap_or_default())
 }
 
 /// A member, or a member of one, named with dots; a member whose own name has dots takes
@@ -247,6 +271,24 @@ mod tests {
     fn what_is_no_condition_is_refused() {
         for text in ["", "=en", "language!en", "~x"] {
             assert!(text.parse::<MetadataFilter>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn hidden_folders_meet_no_condition() {
+        let json = r#"{"source":"/srv/secret/a.txt","origin":"/srv/secret"}"#;
+        let metadata: Metadata = serde_json::from_str(json).unwrap();
+        let cases = [
+            ("source~secret", false),
+            ("source=/srv/secret/a.txt", false),
+            ("source>/srv/s", true),
+            ("source=a.txt", true),
+            ("source", true),
+            ("origin~secret", true),
+        ];
+        for (text, wanted) in cases {
+            let filter: MetadataFilter = text.parse().unwrap();
+            assert_eq!(filter.without_folders().matches(&metadata), wanted, "{text}");
         }
     }
 }

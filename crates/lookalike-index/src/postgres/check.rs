@@ -8,7 +8,7 @@ use super::duplicates;
 use super::pool::{ConnectionPool, PooledConnection};
 use super::postings::{BandPosting, Postings};
 use super::repair::page_of_postings;
-use super::row::{column, columns, length, record};
+use super::row::{column, columns, later, length, record};
 use super::snapshot::PostgresSnapshot;
 use crate::backend::IndexProblem;
 use crate::entry::{IndexRecord, RecordFields, shortened_id};
@@ -67,6 +67,7 @@ pub(super) fn check(
     let mut totals = CheckTotals::default();
     let mut from = i64::MIN;
     while let Some(last) = page(connection, settings, from, &mut totals)? {
+        let last = later("docs", from.saturating_sub(1), last)?;
         let Some(next) = last.checked_add(1) else { break };
         from = next;
     }

@@ -2,7 +2,7 @@
 
 use super::originals;
 use super::pool::PooledConnection;
-use super::row::column;
+use super::row::{column, later};
 use super::versions;
 use crate::backend::{IndexProblem, OriginalStats};
 use crate::error::IndexError;
@@ -61,7 +61,7 @@ fn check_versions(
     loop {
         let rows = connection.query(sql, &[&after, &BATCH])?;
         let Some(last) = rows.last() else { return Ok(()) };
-        after = column(last, "versions", 0)?;
+        after = later("versions", after, column(last, "versions", 0)?)?;
         for row in &rows {
             let (doc, is_ended): (i64, bool) =
                 (column(row, "versions", 0)?, column(row, "versions", 1)?);
@@ -84,7 +84,7 @@ fn check_originals(
     loop {
         let row = connection.query_one(sql, &[&after], "its originals")?;
         let Some(next) = column::<Option<i64>>(&row, "originals", 0)? else { return Ok(()) };
-        after = next;
+        after = later("originals", after, next)?;
         note(originals::read(connection, next).map(drop), problems)?;
     }
 }

@@ -3,7 +3,7 @@
 use super::check_archive;
 use super::originals;
 use super::pool::ConnectionPool;
-use super::row::column;
+use super::row::{column, later};
 use super::snapshot::no_state;
 use super::transaction::{CountChanges, count_and_commit, lock};
 use super::write::remove;
@@ -48,7 +48,7 @@ fn remove_unused_originals(pool: &Arc<ConnectionPool>, wait: Duration) -> Result
     loop {
         let (mut connection, last) = lock(pool, wait)?;
         let Some(number) = originals::next_unused(&mut connection, after)? else { return Ok(()) };
-        after = number;
+        after = later("originals", after, number)?;
         match originals::detach_from(&mut connection, number) {
             Ok(()) => originals::release(&mut connection, vec![number])?,
             // It stays, for what can still be read of the others.

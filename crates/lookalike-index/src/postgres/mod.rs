@@ -152,6 +152,10 @@ impl Backend for PostgresBackend {
         &self.settings
     }
 
+    fn interrupt(&self) {
+        self.pool.interrupt();
+    }
+
     fn name(&self) -> &str {
         self.pool.name()
     }

@@ -9,6 +9,7 @@ use postgres::types::ToSql;
 use postgres::{Client, Error, Row, SimpleQueryMessage, Statement};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Maximum number of idle connections.
 const MAX_IDLE: usize = 16;
@@ -18,6 +19,7 @@ pub(super) struct ConnectionPool {
     address: Address,
     read_only: bool,
     idle: Mutex<Vec<Session>>,
+    interrupted: AtomicBool,
 }
 
 /// A connection with its prepared statements.
@@ -41,7 +43,7 @@ impl Session {
 
 impl ConnectionPool {
     pub(super) fn new(address: Address, read_only: bool) -> Self {
-        Self { address, read_only, idle: Mutex::default() }
+        Self { address, read_only, idle: Mutex::default(), interrupted: AtomicBool::new(false) }
     }
 
     pub(super) fn name(&self) -> &str {
@@ -75,6 +77,7 @@ impl ConnectionPool {
         sql: &str,
     ) -> Result<Result<(PooledConnection, Vec<SimpleQueryMessage>), Error>, IndexError> {
         loop {
+            self.poll()?;
             let idle = self.idle().pop();
             let is_used = idle.is_some();
             let session = match idle {
@@ -114,6 +117,19 @@ impl ConnectionPool {
         Ok(Session { client, statements: BTreeMap::new() })
     }
 
+    /// Ends all later statements.
+    pub(super) fn interrupt(&self) {
+        self.interrupted.store(true, Ordering::Relaxed);
+    }
+
+    /// Ends a loop over stored data after an interruption.
+    fn poll(&self) -> Result<(), IndexError> {
+        if self.interrupted.load(Ordering::Relaxed) {
+            return Err(IndexError::Interrupted { index: self.name().to_owned() });
+        }
+        Ok(())
+    }
+
     fn idle(&self) -> parking_lot::MutexGuard<'_, Vec<Session>> {
         self.idle.lock()
     }
@@ -148,6 +164,7 @@ impl PooledConnection {
         values: &[&(dyn ToSql + Sync)],
     ) -> Result<Vec<Row>, IndexError> {
         let pool = Arc::clone(&self.pool);
+        pool.poll()?;
         let session = self.session()?;
         let rows = session.statement(sql).and_then(|known| session.client.query(&known, values));
         rows.map_err(|error| pool.failure(&error))
@@ -167,6 +184,7 @@ impl PooledConnection {
         let values: Vec<&dyn ToSql> = values.iter().map(|value| *value as &dyn ToSql).collect();
         let mut rows = session.client.query_raw(&statement, values).map_err(failure)?;
         while let Some(row) = rows.next().map_err(failure)? {
+            pool.poll()?;
             each(&row)?;
         }
         Ok(())

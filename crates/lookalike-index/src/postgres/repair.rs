@@ -3,7 +3,7 @@
 use super::failure::failure;
 use super::pool::{ConnectionPool, PooledConnection};
 use super::postings::Postings;
-use super::row::{column, signature};
+use super::row::{column, later, signature};
 use super::transaction::lock;
 use super::write_duplicates::REMOVE_ORPHANS;
 use crate::error::IndexError;
@@ -102,8 +102,9 @@ pub(super) fn page_of_postings<'a>(
             postings.add(column(row, "docs", 0)?, &values);
         }
     }
-    let last = rows.last().map(|row| column::<i64>(row, "docs", 0)).transpose()?;
-    Ok((postings, last.and_then(|last| last.checked_add(1))))
+    let Some(row) = rows.last() else { return Ok((postings, None)) };
+    let last = later("docs", from.saturating_sub(1), column(row, "docs", 0)?)?;
+    Ok((postings, last.checked_add(1)))
 }
 
 /// Repairs the database index of bucket keys.

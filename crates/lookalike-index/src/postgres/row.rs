@@ -197,3 +197,18 @@ pub(super) fn decompress_text(bytes: &[u8], id: &str) -> Result<String, IndexErr
 pub(super) fn damaged(id: &str, why: &str) -> IndexError {
     IndexError::Damaged { what: format!("document {:?}", shortened_id(id)), why: why.to_owned() }
 }
+
+/// The key that a loop over a table continues with. A damaged database index may return an earlier
+/// key for a search of a later one; the loop would never end.
+///
+/// # Errors
+/// [`IndexError::Damaged`] for a key that is not after the last one.
+pub(super) fn later(table: &str, last: i64, next: i64) -> Result<i64, IndexError> {
+    if next > last {
+        return Ok(next);
+    }
+    let what = format!("the database index of table {table}");
+    let why =
+        format!("key {next} comes after key {last}; run REINDEX TABLE {table} in the database");
+    Err(IndexError::Damaged { what, why })
+}

@@ -43,6 +43,7 @@ fn copy_catalogue(snapshot: &FolderSnapshot, to: &IndexFolder) -> Result<(), Ind
     validation::harden(&copy).map_err(failed)?;
     let pages = Backup::new(snapshot.connection()?, &mut copy).map_err(failed)?;
     loop {
+        snapshot.state.place.poll()?;
         match pages.step(1000).map_err(failed)? {
             StepResult::Done => break,
             StepResult::More => {}

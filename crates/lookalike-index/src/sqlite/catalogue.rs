@@ -106,7 +106,9 @@ pub(super) fn create(place: &IndexFolder, settings: &IndexSettings) -> Result<()
 /// Opens the catalogue to write to it, whatever version it has.
 pub(super) fn connect(place: &IndexFolder) -> Result<Connection, IndexError> {
     let opened = open(&place.catalogue(), OpenFlags::SQLITE_OPEN_READ_WRITE, 32 << 10);
-    opened.map_err(|error| place.database(error))
+    let mut connection = opened.map_err(|error| place.database(error))?;
+    place.poll_in(&mut connection)?;
+    Ok(connection)
 }
 
 /// Opens a connection with a cache of `kib` KiB.

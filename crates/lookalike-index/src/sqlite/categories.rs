@@ -100,7 +100,12 @@ pub(super) fn members(
         };
         statement.query_map(params![after, first, last, most], member)?.collect()
     };
-    read().map_err(|error| place.database(error))
+    let members = read().map_err(|error| place.database(error))?;
+    let mut last = i64::try_from(after).unwrap_or(i64::MAX);
+    for member in &members {
+        last = place.later("category_members", last, member.document.cast_signed())?;
+    }
+    Ok(members)
 }
 
 /// Removes a document from its category.

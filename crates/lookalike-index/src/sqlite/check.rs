@@ -39,6 +39,7 @@ pub(super) fn check(state: &Arc<IndexState>) -> Result<Vec<IndexProblem>, IndexE
     let mut unreadable = Vec::new();
     let mut last_in_segments = 0;
     for (entry, segment) in segments {
+        state.place.poll()?;
         last_in_segments = entry.last;
         let segment = segment.and_then(|segment| segment.verify().map(|()| segment));
         match segment {
@@ -268,7 +269,9 @@ fn next_row(snapshot: &FolderSnapshot, number: u64) -> Result<u64, IndexError> {
     let row = snapshot.connection()?.prepare_cached(sql).and_then(|mut statement| {
         statement.query_row([number.cast_signed()], |row| row.get::<_, i64>(0))
     });
-    row.map(i64::cast_unsigned).map_err(|error| snapshot.state.place.database(error))
+    let place = &snapshot.state.place;
+    let next = row.map_err(|error| place.database(error))?;
+    place.later("docs", number.cast_signed(), next).map(i64::cast_unsigned)
 }
 
 impl DocumentChecker<'_> {

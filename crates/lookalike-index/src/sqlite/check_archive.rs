@@ -59,6 +59,7 @@ fn check_versions(
     let (place, connection) = (&snapshot.state.place, snapshot.connection()?);
     let mut from = 0;
     loop {
+        place.poll()?;
         let read = versions::from(place, connection, from, i64::MAX as u64, BATCH);
         match read {
             Ok(rows) => match rows.last() {
@@ -73,9 +74,18 @@ fn check_versions(
                         let sql = "SELECT min(doc) FROM versions WHERE doc >= ?1";
                         let at = connection.query_row(sql, [from.cast_signed()], |row| row.get(0));
                         let at: i64 = at.map_err(|error| place.database(error))?;
+                        let at = place.later("versions", from.cast_signed() - 1, at)?;
                         from = at.cast_unsigned() + 1;
                     }
-                    Ok(rows) => from = rows.last().map_or(from, |row| row.version.document) + 1,
+                    Ok(rows) => match rows.last() {
+                        Some(last) => from = last.version.document + 1,
+                        None => {
+                            return Err(place.damaged_catalogue(
+                                "table versions has rows that a second search does not find"
+                                    .to_owned(),
+                            ));
+                        }
+                    },
                     Err(error) => return Err(error),
                 }
             }
@@ -96,7 +106,7 @@ fn check_originals(
         let sql = "SELECT min(original) FROM originals WHERE original > ?1";
         let next = connection.query_row(sql, [after], |row| row.get::<_, Option<i64>>(0));
         let Some(next) = next.map_err(failed)? else { return Ok(()) };
-        after = next;
+        after = place.later("originals", after, next)?;
         match originals.read(next.cast_unsigned()) {
             Err(IndexError::Damaged { what, why }) => push(problems, what, &why),
             other => drop(other?),

@@ -16,6 +16,7 @@ pub(super) fn fill(state: &IndexState, writer: &mut CatalogueWriter) -> Result<(
         from = writer.transaction(state, |writer, _| {
             let filled = fill_some(&writer.connection, from, to);
             let last = filled.map_err(|error| state.place.database(error))?;
+            state.place.later("docs", from.cast_signed(), last.cast_signed())?;
             if last >= to {
                 writer.head.unchecked = 0;
             }

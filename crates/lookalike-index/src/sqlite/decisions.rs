@@ -27,13 +27,14 @@ pub(super) fn read(
         ORDER BY number LIMIT ?2";
     let mut statement = connection.prepare_cached(sql).map_err(failed)?;
     let mut rows = statement.query([after, most]).map_err(failed)?;
-    let mut count = 0;
+    let (mut count, mut last) = (0, after);
     while let Some(row) = rows.next().map_err(failed)? {
         let entry = || -> rusqlite::Result<(u64, &str, u64)> {
             let number = row.get::<_, i64>(0)?.cast_unsigned();
             Ok((number, row.get_ref(1)?.as_str()?, row.get::<_, i64>(2)?.cast_unsigned()))
         };
         let (number, json, sum) = entry().map_err(failed)?;
+        last = place.later("decisions", last, number.cast_signed())?;
         decision_log::verify(number, json, sum)?;
         each(number, json)?;
         count += 1;

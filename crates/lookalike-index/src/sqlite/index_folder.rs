@@ -1,11 +1,16 @@
 //! The folder of an index: its paths, and conversion of its errors.
 
 use crate::error::{IndexError, Unwritable};
-use rusqlite::ErrorCode;
+use rusqlite::{Connection, ErrorCode};
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Steps of SQLite between two polls for interruption, about a millisecond.
+const POLLED_STEPS: i32 = 100_000;
 
 /// The folder of an index, and its name in messages.
 #[derive(Debug, Clone)]
@@ -14,12 +19,53 @@ pub(super) struct IndexFolder {
     pub(super) name: String,
     /// Whether the tables have the columns of version 2.
     pub(super) has_checksums: bool,
+    /// Whether operations on the index must end.
+    pub(super) interrupted: Arc<AtomicBool>,
 }
 
 impl IndexFolder {
     pub(super) fn new(folder: &Path) -> Self {
         let name = folder.display().to_string();
-        Self { folder: folder.to_path_buf(), name, has_checksums: true }
+        let (folder, interrupted) = (folder.to_path_buf(), Arc::default());
+        Self { folder, name, has_checksums: true, interrupted }
+    }
+
+    /// Ends running and later operations on the index.
+    pub(super) fn interrupt(&self) {
+        self.interrupted.store(true, Ordering::Relaxed);
+    }
+
+    /// Ends a loop over stored data after an interruption.
+    ///
+    /// # Errors
+    /// [`IndexError::Interrupted`].
+    pub(super) fn poll(&self) -> Result<(), IndexError> {
+        if self.interrupted.load(Ordering::Relaxed) {
+            return Err(IndexError::Interrupted { index: self.name.clone() });
+        }
+        Ok(())
+    }
+
+    /// Makes each statement of a connection poll for interruption.
+    pub(super) fn poll_in(&self, connection: &mut Connection) -> Result<(), IndexError> {
+        let interrupted = Arc::clone(&self.interrupted);
+        let poll = move || interrupted.load(Ordering::Relaxed);
+        let set = connection.progress_handler(POLLED_STEPS, Some(poll));
+        set.map_err(|error| self.database(error))
+    }
+
+    /// The key that a loop over a table continues with. A damaged table may return an earlier key
+    /// for a search of a later one; the loop would never end.
+    ///
+    /// # Errors
+    /// [`IndexError::DamagedCatalogue`] for a key that is not after the last one,
+    /// [`IndexError::Interrupted`].
+    pub(super) fn later(&self, table: &str, last: i64, next: i64) -> Result<i64, IndexError> {
+        self.poll()?;
+        if next > last {
+            return Ok(next);
+        }
+        Err(self.damaged_catalogue(format!("table {table} has key {next} after key {last}")))
     }
 
     /// A statement with columns of checksums, as the tables of this version take it: version 1 has
@@ -132,6 +178,7 @@ impl IndexFolder {
         }
         match code {
             ErrorCode::ReadOnly => self.read_only(),
+            ErrorCode::OperationInterrupted => IndexError::Interrupted { index },
             ErrorCode::DatabaseCorrupt => self.damaged_catalogue(error.to_string()),
             ErrorCode::NotADatabase => {
                 IndexError::NotAnIndex { index, why: "its catalogue is no database".to_owned() }

@@ -211,8 +211,9 @@ impl FolderSnapshot {
     /// Its connection, in the transaction.
     ///
     /// # Errors
-    /// [`IndexError::Database`] once the snapshot is dropped.
+    /// [`IndexError::Database`] once the snapshot is dropped, [`IndexError::Interrupted`].
     pub(super) fn connection(&self) -> Result<&Connection, IndexError> {
+        self.state.place.poll()?;
         let reading = self.reading.as_ref().ok_or_else(|| IndexError::Database {
             index: self.state.place.name.clone(),
             why: "the connection of the snapshot was returned".to_owned(),

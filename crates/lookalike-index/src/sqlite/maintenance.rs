@@ -36,7 +36,10 @@ const PAGES_AT_ONCE: usize = 4_000;
 /// As [`Backend::compact`](crate::backend::Backend::compact).
 pub(super) fn compact(state: &Arc<IndexState>, now: i64) -> Result<(), IndexError> {
     let mut full = false;
-    repeat_sparingly(state, &mut full, REMOVED_AT_ONCE, |most| remove_expired(state, now, most))?;
+    let mut before = Vec::new();
+    repeat_sparingly(state, &mut full, REMOVED_AT_ONCE, |most| {
+        remove_expired(state, now, most, &mut before)
+    })?;
     if !full && state.settings.store.has_originals() {
         match remove_unused_originals(state) {
             Err(IndexError::DiskFull { .. }) => {
@@ -73,6 +76,7 @@ fn repeat_sparingly(
 ) -> Result<(), IndexError> {
     let mut count = if *full { 8 } else { most };
     loop {
+        state.place.poll()?;
         match work(count) {
             Ok(done) if done < count => return Ok(()),
             Ok(_) if *full => {
@@ -141,8 +145,14 @@ fn any_dead(state: &Arc<IndexState>) -> Result<bool, IndexError> {
     any.and_then(|mut any| any.exists([])).map_err(|error| state.place.database(error))
 }
 
-/// Removes at most `most` expired documents; returns how many.
-fn remove_expired(state: &IndexState, now: i64, most: usize) -> Result<usize, IndexError> {
+/// Removes at most `most` expired documents; returns how many. `before` has the documents of
+/// the previous call: a damaged catalogue may list documents that no statement removes.
+fn remove_expired(
+    state: &IndexState,
+    now: i64,
+    most: usize,
+    before: &mut Vec<u32>,
+) -> Result<usize, IndexError> {
     let mut guard = state.writer.lock();
     let writer = guard.as_mut().ok_or_else(|| state.read_only())?;
     let sql = "SELECT doc FROM docs WHERE expires <= ?1 LIMIT ?2";
@@ -155,7 +165,11 @@ fn remove_expired(state: &IndexState, now: i64, most: usize) -> Result<usize, In
     if numbers.is_empty() {
         return Ok(0);
     }
-    writer.transaction(state, |writer, _| {
+    if numbers == *before {
+        let why = format!("{} expired documents cannot be removed from it", numbers.len());
+        return Err(state.place.damaged_catalogue(why));
+    }
+    let done = writer.transaction(state, |writer, _| {
         writer.head.changes += 1;
         for number in &numbers {
             let change = writer.head.changes;
@@ -168,7 +182,9 @@ fn remove_expired(state: &IndexState, now: i64, most: usize) -> Result<usize, In
             add_tombstone(&writer.connection, *number, change).map_err(failed)?;
         }
         Ok(numbers.len())
-    })
+    })?;
+    *before = numbers;
+    Ok(done)
 }
 
 /// Removes originals that no version has and that stay only because others are differences from
@@ -201,7 +217,7 @@ fn remove_unused_originals(state: &IndexState) -> Result<(), IndexError> {
             Ok(next)
         })?;
         match next {
-            Some(number) => after = number,
+            Some(number) => after = state.place.later("originals", after, number)?,
             None => return Ok(()),
         }
     }
@@ -214,8 +230,11 @@ fn release_pages(state: &IndexState, full: &mut bool) -> Result<(), IndexError> 
         let guard = state.writer.lock();
         let writer = guard.as_ref().ok_or_else(|| state.read_only())?;
         let connection = &writer.connection;
-        let free: u32 =
-            connection.query_row("PRAGMA freelist_count", [], |row| row.get(0)).map_err(failed)?;
+        let count_free = || -> Result<u32, IndexError> {
+            let sql = "PRAGMA freelist_count";
+            connection.query_row(sql, [], |row| row.get(0)).map_err(failed)
+        };
+        let free = count_free()?;
         if free > 0 {
             // The statement frees one page per row that is fetched.
             let vacuum = || -> rusqlite::Result<()> {
@@ -227,7 +246,8 @@ fn release_pages(state: &IndexState, full: &mut bool) -> Result<(), IndexError> 
             };
             vacuum().map_err(failed)?;
         }
-        if free as usize <= most {
+        // A catalogue that cannot be vacuumed keeps its pages.
+        if free as usize <= most || count_free()? >= free {
             // Readers may prevent it; then a later compaction does it.
             writer.empty_log().map_err(failed)?;
             return Ok(0);

@@ -21,7 +21,9 @@ pub(super) fn merge(
     segments: &[Arc<Segment>],
 ) -> Result<bool, IndexError> {
     let Some(mut merge) = SegmentMerge::begin(state, segments)? else { return Ok(false) };
-    while !merge.step()? {}
+    while !merge.step()? {
+        state.place.poll()?;
+    }
     merge.finish()?;
     Ok(true)
 }

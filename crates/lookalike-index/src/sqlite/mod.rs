@@ -269,4 +269,8 @@ impl Backend for FolderBackend {
             None => Ok(()),
         }
     }
+
+    fn interrupt(&self) {
+        self.state.place.interrupt();
+    }
 }

@@ -138,6 +138,10 @@ impl PostingView {
 /// Postings of the documents of a range, made from their rows, the number of the last one, and
 /// whether there are no more: at most `most` are taken, and fewer where they have many postings.
 /// A row with an invalid signature or set is found by its id only; `check` reports it.
+///
+/// # Errors
+/// Errors of SQLite; [`IndexError::DamagedCatalogue`] where the rows are not in order, since a
+/// caller that continues after the last one would never end.
 pub(super) fn collect_run(
     place: &IndexFolder,
     settings: &IndexSettings,
@@ -145,9 +149,11 @@ pub(super) fn collect_run(
     (from, to): (u64, u64),
     most: Option<usize>,
 ) -> Result<(PostingRun, u32, bool), IndexError> {
-    let collect = || -> rusqlite::Result<(PostingRun, u32, bool)> {
+    let mut is_sorted = true;
+    let mut collect = || -> rusqlite::Result<(PostingRun, u32, bool)> {
         let (mut bands, mut ids) = (Vec::<Posting>::new(), Vec::<Posting>::new());
         let (mut keys, mut values, mut last) = (Vec::new(), Vec::new(), 0);
+        let mut least = from;
         let sql = if settings.containment.is_some() {
             "SELECT docs.doc, id, signature, code FROM docs LEFT JOIN sets ON sets.doc = docs.doc
             WHERE docs.doc BETWEEN ?1 AND ?2 ORDER BY docs.doc"
@@ -166,6 +172,8 @@ pub(super) fn collect_run(
                 break;
             };
             last = row.get(0)?;
+            is_sorted &= u64::from(last) >= least;
+            least = u64::from(last) + 1;
             ids.push((id_key(row.get_ref(1)?.as_bytes()?), last));
             let (signature, rest) = row.get_ref(2)?.as_blob()?.as_chunks::<4>();
             if signature.len() == settings.num_hashes && rest.is_empty() {
@@ -179,5 +187,10 @@ pub(super) fn collect_run(
         }
         Ok((PostingRun::sorted(bands, ids), last, is_end))
     };
-    collect().map_err(|error| place.database(error))
+    let collected = collect().map_err(|error| place.database(error))?;
+    if is_sorted {
+        Ok(collected)
+    } else {
+        Err(place.damaged_catalogue("its documents are not in order".to_owned()))
+    }
 }

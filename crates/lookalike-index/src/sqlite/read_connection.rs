@@ -28,7 +28,10 @@ impl ReadConnection {
             catalogue::open(path, flags | OpenFlags::SQLITE_OPEN_READ_ONLY, 8 << 10)
         };
         let error = match open(&place.catalogue(), OpenFlags::empty()) {
-            Ok(connection) => return Ok(Self { connection, unchanged: None }),
+            Ok(mut connection) => {
+                place.poll_in(&mut connection)?;
+                return Ok(Self { connection, unchanged: None });
+            }
             Err(error) => error,
         };
         if is_full(&error) || !needs_files(&error) {
@@ -41,7 +44,8 @@ impl ReadConnection {
                 if files.is_log_empty() && place.unwritable() == Unwritable::FileSystem =>
             {
                 let connection = open(&address, OpenFlags::SQLITE_OPEN_URI);
-                let connection = connection.map_err(|error| place.database(error))?;
+                let mut connection = connection.map_err(|error| place.database(error))?;
+                place.poll_in(&mut connection)?;
                 Ok(Self { connection, unchanged: Some(files) })
             }
             _ => Err(rights_error(place, &error)),

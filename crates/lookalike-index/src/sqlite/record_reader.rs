@@ -121,14 +121,9 @@ impl RecordReader<'_> {
         let sql = self.place.sql(FROM_NUMBER);
         let mut statement = self.connection.prepare_cached(&sql).map_err(failed)?;
         let rows = statement.query([from, to, most]).map_err(failed)?;
-        let mut before = None;
+        let mut last = from.saturating_sub(1);
         self.give(rows, wanted, &mut IndexRecord::default(), &mut |record| {
-            if before.is_some_and(|before| record.number <= before) {
-                return Err(self
-                    .place
-                    .damaged_catalogue("its documents are not in order".to_owned()));
-            }
-            before = Some(record.number);
+            last = self.place.later("docs", last, record.number.cast_signed())?;
             each(record)
         })
     }

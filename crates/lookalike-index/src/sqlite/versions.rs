@@ -165,7 +165,12 @@ pub(super) fn from(
         let range = params![from.cast_signed(), to.cast_signed(), most];
         statement.query_map(range, VersionRow::of)?.collect()
     };
-    verified(place, read())
+    let rows = verified(place, read())?;
+    let mut last = from.cast_signed().saturating_sub(1);
+    for row in &rows {
+        last = place.later("versions", last, row.version.document.cast_signed())?;
+    }
+    Ok(rows)
 }
 
 fn verified(

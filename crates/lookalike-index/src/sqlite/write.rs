@@ -36,6 +36,7 @@ impl CatalogueWriter {
         work: impl FnOnce(&mut Self, &mut PostingView) -> Result<T, IndexError>,
     ) -> Result<T, IndexError> {
         let failed = |error| state.place.database(error);
+        state.place.poll()?;
         self.roll_back_abandoned(&state.place)?;
         let (head, before) = (self.head, state.view());
         self.connection.execute_batch("BEGIN IMMEDIATE").map_err(failed)?;

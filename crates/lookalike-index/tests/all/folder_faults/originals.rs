@@ -3,12 +3,15 @@
 use crate::conformance::documents::{Maker, settings};
 use crate::conformance::{assert_clean, known, page};
 use lookalike_index::backend::Backend;
+use lookalike_index::entry::RecordFields;
 use lookalike_index::error::IndexError;
 use lookalike_index::index::Access;
 use lookalike_index::settings::StoredContent;
 use lookalike_index::sqlite;
 use rusqlite::Connection;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::time::Duration;
 use tempfile::TempDir;
 
 /// An index with twelve versions of one document, each but the first a difference.
@@ -58,6 +61,71 @@ fn assert_both_named(sql: &str, expected: &str, expected_of_check: &str) {
             && !problem.repairable
     });
     assert!(named, "{sql}: {problems:?}");
+}
+
+/// Runs `work` on the index once for each sector of its catalogue, with zeros in place of the
+/// sector, and expects that it ends.
+fn assert_ends(access: Access, work: fn(&dyn Backend)) {
+    const SECTOR: usize = 512;
+    let (_above, folder) = archive();
+    let sound = std::fs::read(folder.join("catalog.sqlite")).unwrap();
+    for at in (0..sound.len()).step_by(SECTOR) {
+        let sector = at..(at + SECTOR).min(sound.len());
+        if sound[sector.clone()].iter().all(|byte| *byte == 0) {
+            continue;
+        }
+        let above = tempfile::tempdir().unwrap();
+        let copy = above.path().join("archive");
+        copy_folder(&folder, &copy);
+        let mut damaged = sound.clone();
+        damaged[sector].fill(0);
+        std::fs::write(copy.join("catalog.sqlite"), damaged).unwrap();
+        let (report, ended) = mpsc::channel();
+        std::thread::spawn(move || {
+            if let Ok(backend) = sqlite::open(&copy, access) {
+                work(&*backend);
+            }
+            report.send(()).unwrap();
+        });
+        let ended = ended.recv_timeout(Duration::from_secs(120));
+        assert!(ended.is_ok(), "zeros at byte {at}: it does not end");
+    }
+}
+
+fn copy_folder(from: &Path, to: &Path) {
+    std::fs::create_dir(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        std::fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
+    }
+}
+
+#[test]
+fn checks_of_damaged_sectors_end() {
+    assert_ends(Access::Read, |backend| drop(backend.check()));
+}
+
+#[test]
+fn compaction_of_damaged_sectors_ends() {
+    assert_ends(Access::Write { wait: Duration::ZERO }, |backend| drop(backend.compact(1)));
+}
+
+#[test]
+fn an_interrupted_index_ends_each_operation() {
+    let (_above, folder) = archive();
+    let backend = sqlite::open(&folder, Access::Write { wait: Duration::ZERO }).unwrap();
+    let mut snapshot = backend.snapshot().unwrap();
+    backend.interrupt();
+    let ended = [
+        backend.check().map(drop),
+        backend.compact(1),
+        backend.backup(&folder.with_extension("copy")),
+        snapshot.versions("https://e.example/").map(drop),
+        snapshot.scan(0, 9, RecordFields::default(), &mut |_| Ok(())).map(drop),
+    ];
+    for ended in ended {
+        assert!(matches!(ended, Err(IndexError::Interrupted { .. })), "{ended:?}");
+    }
 }
 
 #[test]
