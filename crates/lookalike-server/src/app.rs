@@ -43,6 +43,8 @@ pub(crate) struct App {
     pub(crate) agreement: Arc<AgreementCache>,
     pub(crate) categories: Arc<CategoryCache>,
     pub(crate) upkeep: Upkeep,
+    /// Answers and messages that are kept.
+    pub(crate) state: Arc<ServiceState>,
     /// Requests with an idempotency key.
     pub(crate) keyed: Arc<KeyedRequests>,
     /// Looks for near-duplicates of what is written, if there are webhooks.
@@ -79,6 +81,7 @@ impl App {
             categories: Arc::default(),
             upkeep: Upkeep::default(),
             keyed: Arc::new(KeyedRequests::new(&state)),
+            state,
             watch,
             service: Arc::clone(service),
             name,

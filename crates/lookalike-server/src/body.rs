@@ -78,6 +78,8 @@ pub(crate) struct BodyPieces {
     first: Option<Bytes>,
     /// The hash of what was read, if that is wanted.
     hash: Option<Sha256>,
+    /// Bytes that were received.
+    received: u64,
 }
 
 impl BodyPieces {
@@ -88,7 +90,7 @@ impl BodyPieces {
         idle_time: Duration,
     ) -> Result<Self, Problem> {
         let gzip = gzip::is_encoded(headers)?.then(GzipDecoder::new);
-        Ok(Self { body, idle_time, gzip, may_be_gzip: false, first: None, hash: None })
+        Ok(Self { body, idle_time, gzip, may_be_gzip: false, first: None, hash: None, received: 0 })
     }
 
     /// Hashes what is read, after `before`.
@@ -142,6 +144,14 @@ impl BodyPieces {
         }
     }
 
+    /// The time that the work on what was expanded so far may take, given the time of a request:
+    /// the same time again for each MiB that was received. `None` for a body that is not
+    /// compressed, whose sender needs as long as the server.
+    pub(crate) fn time_budget(&self, request_time: Duration) -> Option<Duration> {
+        let times = u32::try_from(1 + (self.received >> 20)).unwrap_or(u32::MAX);
+        self.gzip.as_ref().map(|_| request_time.saturating_mul(times))
+    }
+
     /// Reads and discards the rest.
     pub(crate) async fn skip(&mut self) -> Result<(), Problem> {
         while self.next().await?.is_some() {}
@@ -169,6 +179,7 @@ impl BodyPieces {
             if let Ok(bytes) = frame.into_data()
                 && !bytes.is_empty()
             {
+                self.received += bytes.len() as u64;
                 return Ok(Some(bytes));
             }
         }

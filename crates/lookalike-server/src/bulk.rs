@@ -8,7 +8,7 @@ use crate::bulk_batches::{BodyBatch, BodyBatches, PreparedBatch};
 use crate::bulk_options::{BodyForm, BulkOptions};
 use crate::idempotency::{KeyedRequest, RunningRequest};
 use crate::kept_answer::KeptAnswer;
-use crate::middleware::in_time;
+use crate::middleware::{in_time, timeout};
 use crate::pool::PoolWorker;
 use crate::problem::{Code, Problem};
 use crate::writer::{Changes, SubmittedChanges, lost};
@@ -22,6 +22,7 @@ use http_body_util::BodyExt;
 use lookalike::store::backend::ChangeOutcome;
 use serde_json::json;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// Maximum number of skipped lines or records that are listed; all are counted.
 const LISTED: usize = 1_000;
@@ -126,7 +127,12 @@ async fn run(
 ) -> Result<(), Problem> {
     let (mut written, member) = (None, tally.member());
     let mut rest: Option<BodyBatch> = None;
+    let (request_time, mut spent) = (app.service.config.limits.request_time, Duration::ZERO);
     let ended = loop {
+        // A small body may expand to many lines that fail or change nothing.
+        if batches.pieces.time_budget(request_time).is_some_and(|budget| spent > budget) {
+            break Err(timeout(app).with(member, batches.next));
+        }
         let batch = match rest.take() {
             Some(rest) => rest,
             None => match batches.batch(app).await {
@@ -135,6 +141,7 @@ async fn run(
                 Err(problem) => break Err(problem.with(member, batches.next)),
             },
         };
+        let since = Instant::now();
         let (first, stop) = (batch.first, tally.options.stop);
         let mut prepared = match in_time(app, prepare_batch(app, batch, &tally.options)).await {
             Ok(prepared) => prepared,
@@ -154,6 +161,7 @@ async fn run(
             settle(app, written.take(), tally).await?;
         }
         bad.into_iter().try_for_each(|(number, problem)| tally.bad(number, problem))?;
+        spent += since.elapsed();
     };
     settle(app, written, tally).await?;
     ended

@@ -38,6 +38,8 @@ pub(crate) struct BodyBatches {
     pub(crate) next: u64,
     ended: bool,
     held: LineMemory,
+    /// Bytes of blank lines since the last batch.
+    blank: u64,
 }
 
 /// Memory of one client's lines; it grows with them.
@@ -67,7 +69,7 @@ impl LineMemory {
 impl BodyBatches {
     pub(crate) fn new(pieces: BodyPieces, form: BodyForm) -> Self {
         let (buffer, held) = (Vec::new(), LineMemory::default());
-        Self { pieces, form, buffer, next: 1, ended: false, held }
+        Self { pieces, form, buffer, next: 1, ended: false, held, blank: 0 }
     }
 
     /// The next batch; `None` at the end.
@@ -96,13 +98,37 @@ impl BodyBatches {
         let bytes = std::mem::replace(&mut self.buffer, rest);
         let first = self.next;
         self.next += count as u64;
+        self.blank = 0;
         BodyBatch { bytes, first, too_long: None }
+    }
+
+    /// Drops the blank lines in front of the next document, of which a compressed body may have
+    /// many: they need no worker, and there may be as many bytes of them as of a body.
+    fn drop_blank_lines(&mut self, most: u64) -> Result<(), Problem> {
+        let is_text = |byte: &u8| !byte.is_ascii_whitespace();
+        let end = self.buffer.iter().position(is_text).unwrap_or(self.buffer.len());
+        let ends = self.buffer[..end].iter().filter(|byte| **byte == b'\n');
+        self.next += ends.count() as u64;
+        self.buffer.drain(..end);
+        self.blank += end as u64;
+        if self.blank > most {
+            let detail = format!(
+                "there are more than {most} bytes of blank lines in front of line {}: leave them \
+                 out",
+                self.next
+            );
+            return Err(Problem::new(Code::BODY_TOO_LARGE, detail));
+        }
+        Ok(())
     }
 
     async fn lines(&mut self, app: &App) -> Result<Option<BodyBatch>, Problem> {
         let most = app.service.config.limits.body_bytes;
         let (mut scanned, mut count, mut end) = (0, 0, 0);
         loop {
+            if scanned == 0 {
+                self.drop_blank_lines(most)?;
+            }
             for (at, byte) in self.buffer[scanned..].iter().enumerate() {
                 if *byte == b'\n' {
                     count += 1;

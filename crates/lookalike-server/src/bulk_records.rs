@@ -5,13 +5,14 @@ use crate::app::App;
 use crate::bulk_batches::{BodyBatch, PreparedBatch, PreparedMemory};
 use crate::bulk_options::BulkOptions;
 use crate::document_file::metadata_of;
-use crate::document_to_write::{DocumentToWrite, check_text, file_name};
+use crate::document_to_write::{DocumentToWrite, check_text};
 use crate::pool::PoolWorker;
 use crate::problem::{Code, Problem};
 use lookalike::extract::warc::next_record;
 use lookalike::extract::{ExtractedPart, FailedPart, FileKind, PartSink};
 use lookalike::index::{DocumentFields, OwnedOriginal, time};
 use lookalike::store::entry::{Metadata, check_id, shortened_id};
+use lookalike::store::filter::file_name;
 use std::convert::Infallible;
 use std::time::Instant;
 

@@ -1,7 +1,7 @@
 //! Documents that are sent as the file that they are in: read within the limits of
 //! `POST /v1/extract`, and kept as they are where the index keeps originals.
 
-use crate::document_to_write::{DocumentToWrite, check_text, file_name};
+use crate::document_to_write::{DocumentToWrite, check_text};
 use crate::pool::PoolWorker;
 use crate::problem::{Code, Problem};
 use axum::http::HeaderMap;
@@ -9,6 +9,7 @@ use axum::http::header::CONTENT_TYPE;
 use lookalike::extract::{ExtractedPart, FailedPart, Fields, FileKind, PartSink};
 use lookalike::index::{DocumentFields, OwnedOriginal, time};
 use lookalike::store::entry::Metadata;
+use lookalike::store::filter::file_name;
 use lookalike::store::original::MAX_DESCRIPTION_BYTES;
 use serde_json::{Value, json};
 

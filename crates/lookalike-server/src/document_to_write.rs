@@ -48,12 +48,3 @@ pub(crate) fn check_text(text: &str, most: u64) -> Result<(), Problem> {
     );
     Err(Problem::new(Code::TEXT_TOO_LARGE, detail))
 }
-
-/// The last part of an absolute path or of one with `..`.
-pub(crate) fn file_name(source: &str) -> Option<&str> {
-    let path = source.strip_prefix("file:").unwrap_or(source);
-    let is_drive = path.as_bytes().get(1) == Some(&b':')
-        && matches!(path.as_bytes().get(2), Some(b'/' | b'\\'));
-    let hides = is_drive || path.starts_with(['/', '\\']) || path.starts_with("..");
-    hides.then(|| path.rsplit(['/', '\\']).find(|part| !part.is_empty()).unwrap_or_default())
-}

@@ -5,7 +5,7 @@ use crate::app::{App, HandlerResult, json_bytes};
 use crate::body::{self, WholeBody};
 use crate::category_cache::{self, CategoryCache};
 use crate::document_file::{self, FileHead, FileToWrite};
-pub(crate) use crate::document_to_write::{DocumentToWrite, check_text, file_name};
+pub(crate) use crate::document_to_write::{DocumentToWrite, check_text};
 use crate::json::{self, WholeNumber};
 use crate::metadata::BoundedMetadata;
 use crate::pool::PoolWorker;
@@ -21,7 +21,7 @@ use lookalike::index::{DocumentFields, IndexCategories, PreparedDocument, TextPr
 use lookalike::store::IndexError;
 use lookalike::store::backend::{ChangeOutcome, Snapshot};
 use lookalike::store::entry::{IndexRecord, Metadata, RecordFields};
-use lookalike::store::filter::MetadataFilter;
+use lookalike::store::filter::{MetadataFilter, SOURCE, file_name};
 use lookalike::store::query_by_id::record;
 use lookalike::store::set;
 use serde::Deserialize;
@@ -313,7 +313,6 @@ impl JsonList {
 
 /// The metadata for a client. Clients with read access do not see the folders of source files.
 pub(crate) fn visible(metadata: &Metadata, right: Right) -> Cow<'_, Metadata> {
-    const SOURCE: &str = "source";
     let Some(Value::String(source)) = metadata.get(SOURCE) else { return Cow::Borrowed(metadata) };
     let Some(name) = file_name(source).filter(|_| right == Right::Read) else {
         return Cow::Borrowed(metadata);

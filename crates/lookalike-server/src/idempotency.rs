@@ -6,7 +6,7 @@
 
 use crate::kept_answer::{KeptAnswer, KeyHash};
 use crate::problem::{Code, Problem};
-use crate::service_state::ServiceState;
+use crate::service_state::{KeptAnswerError, ServiceState};
 use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
 use parking_lot::{Mutex, MutexGuard};
@@ -71,7 +71,12 @@ impl KeyedRequests {
         match self.state.answer(&key) {
             Ok(None) => Ok(KeyedRequest::First(running)),
             Ok(Some(answer)) => Ok(KeyedRequest::Again(answer)),
-            Err(error) => Err(unreadable(&error)),
+            Err(KeptAnswerError::Damaged) => {
+                let detail = "the stored answer for this idempotency-key is damaged: send the \
+                              request with a new key";
+                Err(Problem::new(Code::INTERNAL, detail))
+            }
+            Err(KeptAnswerError::Database(error)) => Err(unreadable(&error)),
         }
     }
 }

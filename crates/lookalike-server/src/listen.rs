@@ -1,5 +1,6 @@
 //! Sockets: accepts connections, applies time limits, shuts down gracefully.
 
+use crate::client_requests::PeerAddress;
 use crate::config::Config;
 use crate::config_error::ConfigError;
 use crate::connection_stream::{ConnectionStream, RequestBody};
@@ -19,11 +20,12 @@ use lookalike::store::{Index, IndexError};
 use std::fmt;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::runtime::Runtime;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::time::{Instant, sleep_until};
 use tokio_rustls::TlsAcceptor;
 use tower_service::Service as _;
 
@@ -32,6 +34,8 @@ const HEAD_BYTES: usize = 128 << 10;
 
 /// Backlog of the listening socket; the system may allow less.
 const BACKLOG: u32 = 4_096;
+/// How long submitted work may take to end, and again after it is interrupted.
+const END_TIME: Duration = Duration::from_secs(5);
 /// Interval between attempts to close an idle connection for a new one.
 const RETRY_TIME: Duration = Duration::from_millis(20);
 
@@ -168,15 +172,61 @@ impl Server {
                 let service = Arc::clone(indexes.service());
                 tokio::spawn(stop_on_signals(service, signal_source()?, stop.clone()));
             }
-            io::Result::Ok(serve(&indexes, listener, stop.0.subscribe()).await)
+            let stops = stop.0.subscribe();
+            let (served, deadline) = serve(&indexes, listener, stops.clone()).await;
+            io::Result::Ok(match served {
+                StopOutcome::InOrder => finish_upkeep(&indexes, deadline, stops).await,
+                StopOutcome::Interrupted => served,
+            })
         })?;
         // Interrupted requests are dropped here.
         runtime.shutdown_background();
-        if stopped == StopOutcome::InOrder {
-            indexes.finish_upkeep();
-        }
-        indexes.stop();
+        end_threads(&indexes);
         Ok(stopped)
+    }
+}
+
+/// Waits for jobs of upkeep until the end of the grace period or a second stop, and interrupts the
+/// indexes then.
+async fn finish_upkeep(
+    indexes: &Arc<ServedIndexes>,
+    deadline: Instant,
+    mut stops: watch::Receiver<u8>,
+) -> StopOutcome {
+    let all = Arc::clone(indexes);
+    let ended = tokio::task::spawn_blocking(move || all.finish_upkeep());
+    tokio::select! {
+        biased;
+        _ = ended => return StopOutcome::InOrder,
+        _ = stops.wait_for(|times| *times > 1) => {}
+        () = sleep_until(deadline) => {}
+    }
+    indexes.interrupt();
+    StopOutcome::Interrupted
+}
+
+/// Finishes submitted work and ends the threads. Work that takes long is interrupted; a thread that
+/// does not end even then, for example since the disk does not answer, ends with the process.
+fn end_threads(indexes: &Arc<ServedIndexes>) {
+    let (report, ended) = mpsc::channel::<()>();
+    let all = Arc::clone(indexes);
+    let stop = move || {
+        let _report = report;
+        all.stop();
+    };
+    if std::thread::Builder::new().name("stop".to_owned()).spawn(stop).is_err() {
+        indexes.stop();
+        return;
+    }
+    let wait = || ended.recv_timeout(END_TIME) == Err(mpsc::RecvTimeoutError::Timeout);
+    if wait() {
+        indexes.interrupt();
+        if wait() {
+            indexes
+                .service()
+                .log
+                .say("stopping: a thread does not end; the end of the process ends it");
+        }
     }
 }
 
@@ -235,11 +285,13 @@ async fn place(places: &Arc<Semaphore>, connections: &Connections) -> Option<Own
     }
 }
 
+/// Serves until a stop, then finishes requests; returns the outcome and the end of the grace
+/// period.
 async fn serve(
     indexes: &Arc<ServedIndexes>,
     listener: TcpListener,
     mut stops: watch::Receiver<u8>,
-) -> StopOutcome {
+) -> (StopOutcome, Instant) {
     let (dispatch, service) = (IndexDispatch::new(indexes), indexes.service());
     let places = Arc::new(Semaphore::new(service.config.limits.connections));
     let connections = Arc::new(Connections::default());
@@ -250,18 +302,19 @@ async fn serve(
             accepted = listener.accept() => accepted,
         };
         match stream {
-            Ok((stream, _)) => {
+            Ok((stream, peer)) => {
                 let place = tokio::select! {
                     biased;
                     _ = stops.wait_for(|times| *times > 0) => break,
                     place = place(&places, &connections) => place,
                 };
+                let peer = PeerAddress(peer.ip());
                 let state = Arc::new(Connection::new(&connections));
                 let (service, dispatch) = (Arc::clone(service), dispatch.clone());
                 let stops = stops.clone();
                 tokio::spawn(async move {
                     let _place = place;
-                    connection(&service, stream, state, dispatch, stops).await;
+                    connection(&service, (stream, peer), state, dispatch, stops).await;
                 });
             }
             Err(error) => {
@@ -274,16 +327,18 @@ async fn serve(
     drop(listener);
     service.log.say("stopping: requests under way are finished");
     let all = u32::try_from(service.config.limits.connections).unwrap_or(u32::MAX);
-    tokio::select! {
+    let deadline = Instant::now() + service.config.limits.grace;
+    let outcome = tokio::select! {
         _ = places.acquire_many(all) => StopOutcome::InOrder,
         _ = stops.wait_for(|times| *times > 1) => StopOutcome::Interrupted,
-        () = tokio::time::sleep(service.config.limits.grace) => StopOutcome::Interrupted,
-    }
+        () = sleep_until(deadline) => StopOutcome::Interrupted,
+    };
+    (outcome, deadline)
 }
 
 async fn connection(
     service: &Service,
-    stream: TcpStream,
+    (stream, peer): (TcpStream, PeerAddress),
     state: Arc<Connection>,
     dispatch: IndexDispatch,
     mut stops: watch::Receiver<u8>,
@@ -295,7 +350,8 @@ async fn connection(
     let stream =
         ConnectionStream::new(transport, service.config.limits.idle_time, Arc::clone(&state));
     let of_requests = Arc::clone(&state);
-    let answers = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
+    let answers = service_fn(move |mut request: hyper::Request<hyper::body::Incoming>| {
+        request.extensions_mut().insert(peer);
         let state = Arc::clone(&of_requests);
         state.set_busy();
         let body = |body| Body::new(RequestBody::new(body, Arc::clone(&state)));

@@ -1,6 +1,7 @@
 //! Middleware of all requests: rights, time limits, headers, metrics and log.
 
 use crate::app::App;
+use crate::client_requests::{PeerAddress, RequestSource, UnfinishedRequest};
 use crate::gzip;
 use crate::index_name::NamedIndex;
 use crate::log::LogLine;
@@ -10,7 +11,7 @@ use crate::problem::{Code, Note, Problem};
 use crate::response_compression;
 use crate::response_memory;
 use crate::route_rights::{is_of_service, needed_right};
-use crate::token::{Client, RefusedToken, Right, bearer, expired_detail};
+use crate::token::{Client, RefusedToken, Right, TokenHash, bearer, expired_detail};
 use axum::body::HttpBody;
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::{
@@ -50,7 +51,12 @@ pub(crate) async fn pass(State(app): State<Arc<App>>, request: Request, next: Ne
     let changes = needed_right(&trace.route, request.method()) > Right::Read;
     let is_compressed = gzip::is_accepted(request.headers());
     let mut request = request;
-    let mut response = match admit(&app, &trace.route, &request) {
+    let counted = count(&app, &request);
+    let admitted = match &counted {
+        Ok(_) => admit(&app, &trace.route, &request),
+        Err(problem) => Err(problem.clone()),
+    };
+    let mut response = match admitted {
         Ok(client) => {
             request.extensions_mut().insert(client);
             within_time(&app, &trace.route, request, next).await
@@ -77,6 +83,17 @@ pub(crate) async fn pass(State(app): State<Arc<App>>, request: Request, next: Ne
     }
     trace.finish(&response);
     response
+}
+
+/// Counts a request among the unfinished ones of its address and of its token.
+fn count(app: &App, request: &Request) -> Result<[Option<UnfinishedRequest>; 2], Problem> {
+    let requests = &app.service.requests;
+    let address = request.extensions().get::<PeerAddress>();
+    let address = address.map(|address| requests.begin(RequestSource::address(address.0)));
+    let has_tokens = !app.service.credentials.now().tokens.is_empty();
+    let token = bearer(request.headers()).filter(|_| has_tokens).map(TokenHash::of);
+    let token = token.map(|token| requests.begin(RequestSource::Token(token)));
+    Ok([address.transpose()?, token.transpose()?])
 }
 
 async fn within_time(app: &App, route: &str, request: Request, next: Next) -> Response {

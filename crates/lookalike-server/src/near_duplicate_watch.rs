@@ -6,7 +6,7 @@ use crate::index_name::IndexName;
 use crate::log::Logger;
 use crate::news_signal::NewsSignal;
 use crate::problem::Problem;
-use crate::service_state::{ReceiverHash, ServiceState};
+use crate::service_state::{ReceiverHash, ServiceState, WaitingDocuments};
 use crate::similarity::six_decimals;
 use crate::token::random_token;
 use crate::webhook::Webhooks;
@@ -145,19 +145,21 @@ impl WriteWatcher {
     fn watch(&self) {
         let mut buffers = QueryBuffers::default();
         loop {
-            let (ids, last) = match self.state.next_documents(DOCUMENTS) {
-                Ok(next) => next,
-                Err(error) => {
-                    self.log.say(&format!("documents for webhooks: {error}"));
-                    (Vec::new(), 0)
-                }
-            };
-            if ids.is_empty() {
+            let next = self.state.next_documents(DOCUMENTS).unwrap_or_else(|error| {
+                self.log.say(&format!("documents for webhooks: {error}"));
+                WaitingDocuments { ids: Vec::new(), last: None, damaged: 0 }
+            });
+            let WaitingDocuments { ids, last, damaged } = next;
+            if damaged > 0 {
+                self.counts.dropped.fetch_add(damaged, Ordering::Relaxed);
+                self.log.say(&format!("{damaged} documents for webhooks: their rows are damaged"));
+            }
+            let Some(last) = last else {
                 if self.news.wait() {
                     continue;
                 }
                 return;
-            }
+            };
             if self.news.is_closed() {
                 return;
             }
@@ -295,12 +297,13 @@ mod tests {
         state.queue_documents(std::iter::once(id.clone())).unwrap();
         let rename = |sql: &str| rusqlite::Connection::open(&path).unwrap().execute_batch(sql);
         rename("ALTER TABLE messages RENAME TO away").unwrap();
-        let (ids, last) = state.next_documents(9).unwrap();
+        let WaitingDocuments { ids, last, .. } = state.next_documents(9).unwrap();
+        let last = last.unwrap();
         assert_eq!(ids, [id]);
         // The pause ends at once, as the thread ends.
         news.close();
         assert!(watching.finish(last, &[json!({ "id": "a" })]));
-        assert_eq!(state.next_documents(9).unwrap().0, ids);
+        assert_eq!(state.next_documents(9).unwrap().ids, ids);
         assert_eq!(counts.dropped.load(Ordering::Relaxed), 0);
         senders[0].stop();
         rename("ALTER TABLE away RENAME TO messages").unwrap();

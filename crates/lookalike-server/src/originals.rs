@@ -2,7 +2,7 @@
 
 use crate::address::{self, QueryParameters, invalid_value};
 use crate::app::{App, HandlerResult, json_bytes};
-use crate::documents::{bytes, file_name, find};
+use crate::documents::{bytes, find};
 use crate::pool::PoolWorker;
 use crate::problem::{Code, Problem};
 use crate::token::{Right, right};
@@ -15,6 +15,7 @@ use lookalike::index::time;
 use lookalike::store::IndexError;
 use lookalike::store::backend::Snapshot;
 use lookalike::store::entry::{RecordFields, shortened_id};
+use lookalike::store::filter::file_name;
 use lookalike::store::original::DocumentVersion;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Serialize;

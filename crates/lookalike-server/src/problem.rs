@@ -191,9 +191,17 @@ impl From<IndexError> for Problem {
             | IndexError::Params(ParamsError::Threshold { .. }) => {
                 Self::new(Code::BAD_MEMBER, detail)
             }
-            IndexError::NoOriginals { .. } => Self::new(Code::NO_ORIGINALS, detail),
+            // A place is a folder of the server, which no client needs.
+            IndexError::NoOriginals { .. } => {
+                let unnamed = IndexError::NoOriginals { index: "the index".to_owned() };
+                Self::new(Code::NO_ORIGINALS, unnamed.to_string())
+            }
             IndexError::NoSets { .. } => Self::new(Code::NO_SETS, detail),
-            IndexError::ReadOnly { .. } => Self::new(Code::READ_ONLY, detail),
+            IndexError::ReadOnly { cause, .. } => {
+                let unnamed = IndexError::ReadOnly { index: "the index".to_owned(), cause };
+                Self::new(Code::READ_ONLY, unnamed.to_string()).note(detail)
+            }
+            IndexError::Interrupted { .. } => Self::busy("the server stops"),
             IndexError::InUse { .. } => {
                 let note = Some(detail);
                 Self { note, ..Self::busy("another process writes to the index") }

@@ -205,9 +205,7 @@ impl QueryBody {
             return Err(bad(format!("top is {top}: expected a number from 1 to {TOP_MAX}")));
         }
         let count = self.nearest()?;
-        let filters = self.filters.as_ref().map(|all| all.0.as_slice()).unwrap_or_default();
-        let filters = filters.iter().map(|text| text.parse());
-        let filters = filters.collect::<Result<Vec<MetadataFilter>, IndexError>>()?;
+        let filters = self.filters(right)?;
         let PoolWorker { index, preparer, scratch, .. } = &mut *worker;
         let signatures = index.compact_signatures();
         let question = QueryRequest {
@@ -258,6 +256,17 @@ impl QueryBody {
             (None, None) => Err(bad("expected text, or id of a document that is there")),
             (Some(_), Some(_)) => Err(bad("there are both text and id: leave one out")),
         }
+    }
+
+    /// The conditions on metadata. Those of a reader see no folder, since a match would reveal the
+    /// part of a source that the answer hides.
+    fn filters(&self, right: Right) -> Result<Vec<MetadataFilter>, IndexError> {
+        let texts = self.filters.as_ref().map(|all| all.0.as_slice()).unwrap_or_default();
+        let filters = texts.iter().map(|text| {
+            let filter: MetadataFilter = text.parse()?;
+            Ok(if right == Right::Read { filter.without_folders() } else { filter })
+        });
+        filters.collect()
     }
 
     /// Number of nearest documents, if these are requested.

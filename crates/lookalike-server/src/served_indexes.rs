@@ -55,6 +55,11 @@ impl ServedIndexes {
         self.all.iter().for_each(|app| app.upkeep.stop());
     }
 
+    /// Interrupts the work on all of them.
+    pub(crate) fn interrupt(&self) {
+        self.all.iter().for_each(|app| app.index.interrupt());
+    }
+
     /// Finishes submitted work and ends all threads.
     pub(crate) fn stop(&self) {
         self.service.threads.stop();

@@ -2,6 +2,7 @@
 //! the log.
 
 use crate::body::BodyMemory;
+use crate::client_requests::ClientRequests;
 use crate::config::Config;
 use crate::log::Logger;
 use crate::metrics::{Metrics, Serial};
@@ -29,6 +30,8 @@ pub(crate) struct Service {
     pub(crate) exports: Arc<Semaphore>,
     pub(crate) metrics: Metrics,
     pub(crate) log: Arc<Logger>,
+    /// The unfinished requests of each client.
+    pub(crate) requests: Arc<ClientRequests>,
     /// Memory of bodies.
     pub(crate) memory: BodyMemory,
     /// The share of it for documents as lines.
@@ -51,6 +54,7 @@ impl Service {
             exports: Arc::new(Semaphore::new(EXPORTS)),
             metrics: Metrics::default(),
             log: Arc::new(Logger::start(&config.log).map_err(thread_error)?),
+            requests: ClientRequests::new(limits.connections),
             memory: BodyMemory::new(limits.held_bytes),
             // A line of maximum length fits, whatever the limits are.
             bulk_memory: BodyMemory::new((limits.held_bytes / 2).max(limits.body_bytes)),

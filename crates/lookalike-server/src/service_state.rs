@@ -3,30 +3,33 @@
 //! SQLite file, or in memory where there is no place for one.
 //!
 //! Changes survive the end of the process, however it ends; the last ones before a loss of power
-//! may be missing.
+//! may be missing. Each row has a checksum, so that a changed byte is never answered or sent.
 
 use crate::kept_answer::{Fingerprint, KeptAnswer, KeyHash};
 use axum::body::Bytes;
 use axum::http::StatusCode;
 use lookalike::index::time;
+use lookalike::store::backend::IndexProblem;
 use parking_lot::{Mutex, MutexGuard};
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, params};
+use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, Transaction, params};
+use sha2::{Digest, Sha256};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// The format of the file (`PRAGMA user_version`).
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 /// What tells the file from those of other programs (`PRAGMA application_id`): `lksv`.
 const APPLICATION: i64 = 0x6c6b_7376;
 /// The tables, as SQLite keeps their text.
 const TABLES: [&str; 3] = [
     "CREATE TABLE answers (key BLOB PRIMARY KEY, ended INTEGER NOT NULL, status INTEGER NOT NULL, \
-     body BLOB NOT NULL, fingerprint BLOB NOT NULL)",
-    "CREATE TABLE documents (number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL)",
+     body BLOB NOT NULL, fingerprint BLOB NOT NULL, checksum INTEGER NOT NULL)",
+    "CREATE TABLE documents (number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL, \
+     checksum INTEGER NOT NULL)",
     "CREATE TABLE messages (number INTEGER PRIMARY KEY AUTOINCREMENT, receiver BLOB NOT NULL, \
-     created INTEGER NOT NULL, id TEXT NOT NULL, body TEXT NOT NULL)",
+     created INTEGER NOT NULL, id TEXT NOT NULL, body TEXT NOT NULL, checksum INTEGER NOT NULL)",
 ];
 /// How long another process that has the file is waited for.
 const WAIT: Duration = Duration::from_secs(5);
@@ -56,6 +59,43 @@ pub(crate) struct WaitingMessage {
     number: i64,
     pub(crate) id: String,
     pub(crate) body: String,
+    /// Whether its checksum is wrong; then it must not be sent.
+    pub(crate) is_damaged: bool,
+}
+
+/// Documents that wait to be looked up.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct WaitingDocuments {
+    pub(crate) ids: Vec<String>,
+    /// The number of the last one; `None` if none waits.
+    pub(crate) last: Option<i64>,
+    /// Further ones whose checksum is wrong.
+    pub(crate) damaged: u64,
+}
+
+/// Why the answer for a key cannot be read.
+#[derive(Debug)]
+pub(crate) enum KeptAnswerError {
+    Database(rusqlite::Error),
+    /// The checksum of its row is wrong.
+    Damaged,
+}
+
+impl From<rusqlite::Error> for KeptAnswerError {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Database(error)
+    }
+}
+
+impl fmt::Display for KeptAnswerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Database(error) => error.fmt(f),
+            Self::Damaged => f.write_str(
+                "the checksum of the stored answer is wrong; send the request with a new key",
+            ),
+        }
+    }
 }
 
 /// Why the state of a server cannot be opened.
@@ -114,17 +154,25 @@ impl ServiceState {
     }
 
     /// The answer to the request with a key, if it was kept and not for too long.
-    pub(crate) fn answer(&self, key: &KeyHash) -> rusqlite::Result<Option<KeptAnswer>> {
+    ///
+    /// # Errors
+    /// [`KeptAnswerError::Damaged`] for an answer that is not what was stored.
+    pub(crate) fn answer(&self, key: &KeyHash) -> Result<Option<KeptAnswer>, KeptAnswerError> {
         let connection = self.lock();
-        let mut query = connection.prepare_cached(
-            "SELECT status, body, fingerprint FROM answers WHERE key = ?1 AND ended > ?2",
-        )?;
+        let sql = format!("{ANSWER_ROWS} WHERE key = ?1 AND ended > ?2");
+        let mut query = connection.prepare_cached(&sql)?;
         let row = query.query_row(params![key, time::now() - KEPT], |row| {
-            let status = StatusCode::from_u16(row.get(0)?).unwrap_or(StatusCode::OK);
-            let body: Vec<u8> = row.get(1)?;
-            Ok(KeptAnswer { status, body: Bytes::from(body), fingerprint: row.get(2)? })
+            if !is_sound::<5>(row)? {
+                return Ok(Err(KeptAnswerError::Damaged));
+            }
+            let status = row.get::<_, i64>(2)?;
+            let status =
+                u16::try_from(status).ok().and_then(|code| StatusCode::from_u16(code).ok());
+            let Some(status) = status else { return Ok(Err(KeptAnswerError::Damaged)) };
+            let body: Vec<u8> = row.get(3)?;
+            Ok(Ok(KeptAnswer { status, body: Bytes::from(body), fingerprint: row.get(4)? }))
         });
-        row.optional()
+        row.optional()?.transpose()
     }
 
     /// Keeps an answer; of earlier ones those that are old or too many go.
@@ -134,9 +182,17 @@ impl ServiceState {
         let transaction = connection.transaction()?;
         let KeptAnswer { status, body, fingerprint } = answer;
         let fingerprint: &Fingerprint = fingerprint;
+        let status = i64::from(status.as_u16());
+        let sum = checksum([
+            &key[..],
+            &now.to_le_bytes(),
+            &status.to_le_bytes(),
+            &body[..],
+            &fingerprint[..],
+        ]);
         transaction
-            .prepare_cached("REPLACE INTO answers VALUES (?1, ?2, ?3, ?4, ?5)")?
-            .execute(params![key, now, status.as_u16(), &body[..], fingerprint])?;
+            .prepare_cached("REPLACE INTO answers VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?
+            .execute(params![key, now, status, &body[..], fingerprint, sum])?;
         transaction.execute("DELETE FROM answers WHERE ended <= ?1", [now - KEPT])?;
         transaction
             .prepare_cached(
@@ -159,10 +215,11 @@ impl ServiceState {
         let waiting: i64 =
             transaction.query_row("SELECT count(*) FROM documents", [], |row| row.get(0))?;
         let (mut room, mut dropped) = (DOCUMENTS - waiting, 0);
-        let mut insert = transaction.prepare_cached("INSERT INTO documents (id) VALUES (?1)")?;
+        let sql = "INSERT INTO documents (id, checksum) VALUES (?1, ?2)";
+        let mut insert = transaction.prepare_cached(sql)?;
         for id in ids {
             if room > 0 {
-                insert.execute([id])?;
+                insert.execute(params![id, checksum([id.as_bytes()])])?;
                 room -= 1;
             } else {
                 dropped += 1;
@@ -173,18 +230,22 @@ impl ServiceState {
         Ok(dropped)
     }
 
-    /// The documents that wait longest, at most `most`, and the number of the last one.
-    pub(crate) fn next_documents(&self, most: u32) -> rusqlite::Result<(Vec<String>, i64)> {
+    /// The documents that wait longest, at most `most` with damaged ones.
+    pub(crate) fn next_documents(&self, most: u32) -> rusqlite::Result<WaitingDocuments> {
         let connection = self.lock();
-        let mut query = connection
-            .prepare_cached("SELECT number, id FROM documents ORDER BY number LIMIT ?1")?;
+        let sql = format!("{DOCUMENT_ROWS} ORDER BY number LIMIT ?1");
+        let mut query = connection.prepare_cached(&sql)?;
         let mut rows = query.query([i64::from(most)])?;
-        let (mut ids, mut last) = (Vec::new(), 0);
+        let mut waiting = WaitingDocuments { ids: Vec::new(), last: None, damaged: 0 };
         while let Some(row) = rows.next()? {
-            last = row.get(0)?;
-            ids.push(row.get(1)?);
+            waiting.last = Some(row.get(2)?);
+            if is_sound::<1>(row)? {
+                waiting.ids.push(row.get(0)?);
+            } else {
+                waiting.damaged += 1;
+            }
         }
-        Ok((ids, last))
+        Ok(waiting)
     }
 
     /// Takes documents up to a number out of the queue, and queues a message about them for
@@ -214,11 +275,17 @@ impl ServiceState {
         receiver: &ReceiverHash,
     ) -> rusqlite::Result<Option<WaitingMessage>> {
         let connection = self.lock();
-        let mut query = connection.prepare_cached(
-            "SELECT number, id, body FROM messages WHERE receiver = ?1 ORDER BY number LIMIT 1",
-        )?;
+        let sql = format!("{MESSAGE_ROWS} WHERE receiver = ?1 ORDER BY number LIMIT 1");
+        let mut query = connection.prepare_cached(&sql)?;
         let row = query.query_row([receiver], |row| {
-            Ok(WaitingMessage { number: row.get(0)?, id: row.get(1)?, body: row.get(2)? })
+            let (number, is_damaged) = (row.get(5)?, !is_sound::<4>(row)?);
+            // Damaged bytes may be no text.
+            let [id, body] = if is_damaged {
+                [String::new(), String::new()]
+            } else {
+                [row.get(2)?, row.get(3)?]
+            };
+            Ok(WaitingMessage { number, id, body, is_damaged })
         });
         row.optional()
     }
@@ -250,6 +317,13 @@ impl ServiceState {
         Ok(removed)
     }
 
+    /// The damage of the file: what SQLite finds, and rows whose checksum is wrong.
+    pub(crate) fn problems(&self) -> rusqlite::Result<Vec<IndexProblem>> {
+        let connection = self.lock();
+        let place = || connection.path().unwrap_or("the memory of the service").to_owned();
+        problems(&connection, &place())
+    }
+
     /// Documents that wait to be looked up, and messages that wait to be sent.
     pub(crate) fn waiting(&self) -> rusqlite::Result<(u64, u64)> {
         self.lock().query_row(
@@ -261,6 +335,94 @@ impl ServiceState {
             },
         )
     }
+}
+
+/// Checks the file in which a service keeps answers and messages. The file may be in use. A missing
+/// file has no problems.
+///
+/// # Errors
+/// [`ServiceStateError`] for a file that cannot be read, or is of another program or version.
+/// Damage is returned as problems.
+pub fn check_state(path: &Path) -> Result<Vec<IndexProblem>, ServiceStateError> {
+    if !path.exists() {
+        return Ok(Vec::new());
+    }
+    let failed = |why: String| ServiceStateError { path: path.to_owned(), why };
+    let open = || -> rusqlite::Result<Result<Vec<IndexProblem>, String>> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+            | OpenFlags::SQLITE_OPEN_NOFOLLOW
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(absolute(path), flags)?;
+        distrust(&connection)?;
+        if let Err(why) = check_schema(&connection)? {
+            return Ok(Err(why));
+        }
+        problems(&connection, &path.display().to_string()).map(Ok)
+    };
+    open().map_err(|error| failed(error.to_string()))?.map_err(failed)
+}
+
+/// The values of a row in the order of its checksum, then the checksum.
+const ANSWER_ROWS: &str = "SELECT key, ended, status, body, fingerprint, checksum FROM answers";
+const DOCUMENT_ROWS: &str = "SELECT id, checksum, number FROM documents";
+const MESSAGE_ROWS: &str = "SELECT receiver, created, id, body, checksum, number FROM messages";
+
+/// The checksum of the values of a row: the first bytes of a SHA-256 of each with its length.
+fn checksum<const N: usize>(values: [&[u8]; N]) -> i64 {
+    let mut hash = Sha256::new();
+    for value in values {
+        hash.update((value.len() as u64).to_le_bytes());
+        hash.update(value);
+    }
+    let hash: [u8; 32] = hash.finalize().into();
+    let mut first = [0; 8];
+    first.copy_from_slice(&hash[..8]);
+    i64::from_le_bytes(first)
+}
+
+/// Whether the first `N` values of a row have the checksum in the next column.
+fn is_sound<const N: usize>(row: &Row<'_>) -> rusqlite::Result<bool> {
+    let mut numbers = [[0; 8]; N];
+    for (at, number) in numbers.iter_mut().enumerate() {
+        *number = row.get_ref(at)?.as_i64().unwrap_or_default().to_le_bytes();
+    }
+    let mut values: [&[u8]; N] = [&[]; N];
+    for (at, value) in values.iter_mut().enumerate() {
+        *value = row.get_ref(at)?.as_bytes().unwrap_or(&numbers[at]);
+    }
+    Ok(row.get_ref(N)?.as_i64().is_ok_and(|stored| stored == checksum(values)))
+}
+
+/// What SQLite finds in a file, and rows whose checksum is wrong.
+fn problems(connection: &Connection, place: &str) -> rusqlite::Result<Vec<IndexProblem>> {
+    let problem = |what: String| IndexProblem {
+        place: place.to_owned(),
+        what: format!("{what}; stop the service and move the file away to begin without it"),
+        repairable: false,
+    };
+    let mut statement = connection.prepare("PRAGMA integrity_check(20)")?;
+    let found: Vec<String> =
+        statement.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+    let mut all: Vec<_> = found.into_iter().filter(|line| line != "ok").map(problem).collect();
+    let damaged = [
+        ("answers", damaged_rows::<5>(connection, ANSWER_ROWS)?),
+        ("documents", damaged_rows::<1>(connection, DOCUMENT_ROWS)?),
+        ("messages", damaged_rows::<4>(connection, MESSAGE_ROWS)?),
+    ];
+    for (table, count) in damaged.into_iter().filter(|(_, count)| *count > 0) {
+        all.push(problem(format!("the checksums of {count} rows of table {table} are wrong")));
+    }
+    Ok(all)
+}
+
+/// The number of rows whose checksum is wrong.
+fn damaged_rows<const N: usize>(connection: &Connection, sql: &str) -> rusqlite::Result<u64> {
+    let mut statement = connection.prepare(sql)?;
+    let (mut rows, mut count) = (statement.query([])?, 0);
+    while let Some(row) = rows.next()? {
+        count += u64::from(!is_sound::<N>(row)?);
+    }
+    Ok(count)
 }
 
 /// Makes a file where there is none, for the user of the server only: answers and messages are no
@@ -285,8 +447,8 @@ fn absolute(path: &Path) -> PathBuf {
     whole.zip(name).map_or_else(|| path.to_owned(), |(folder, name)| folder.join(name))
 }
 
-/// Sets a connection up. What a file of somebody else says in its schema is not trusted.
-fn prepare(connection: &mut Connection) -> rusqlite::Result<()> {
+/// Distrusts the schema of a file: another program may have written it.
+fn distrust(connection: &Connection) -> rusqlite::Result<()> {
     connection.busy_timeout(WAIT)?;
     for (setting, value) in [
         (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
@@ -296,6 +458,12 @@ fn prepare(connection: &mut Connection) -> rusqlite::Result<()> {
     ] {
         connection.set_db_config(setting, value)?;
     }
+    Ok(())
+}
+
+/// Sets a connection up, and creates the tables of a new file.
+fn prepare(connection: &mut Connection) -> rusqlite::Result<()> {
+    distrust(connection)?;
     let transaction =
         connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
     let tables: i64 =
@@ -311,8 +479,8 @@ fn prepare(connection: &mut Connection) -> rusqlite::Result<()> {
     transaction.commit()
 }
 
-/// Checks that a file is one of this program and version, and whole; the inner error is why not.
-fn check(connection: &Connection) -> rusqlite::Result<Result<(), String>> {
+/// Checks that a file is one of this program and version; the inner error is why not.
+fn check_schema(connection: &Connection) -> rusqlite::Result<Result<(), String>> {
     let pragma = |name: &str| -> rusqlite::Result<i64> {
         connection.query_row(&format!("PRAGMA {name}"), [], |row| row.get(0))
     };
@@ -331,6 +499,14 @@ fn check(connection: &Connection) -> rusqlite::Result<Result<(), String>> {
         query.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
     if tables != TABLES {
         return Ok(Err("the file has other tables than expected".to_owned()));
+    }
+    Ok(Ok(()))
+}
+
+/// Checks that a file is one of this program and version, and whole; the inner error is why not.
+fn check(connection: &Connection) -> rusqlite::Result<Result<(), String>> {
+    if let Err(why) = check_schema(connection)? {
+        return Ok(Err(why));
     }
     let sound: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
     if sound != "ok" {
@@ -360,11 +536,14 @@ fn queue_message(
     {
         return Ok(false);
     }
+    let now = time::now();
+    let sum = checksum([&receiver[..], &now.to_le_bytes(), id.as_bytes(), body.as_bytes()]);
     transaction
         .prepare_cached(
-            "INSERT INTO messages (receiver, created, id, body) VALUES (?1, ?2, ?3, ?4)",
+            "INSERT INTO messages (receiver, created, id, body, checksum) VALUES (?1, ?2, ?3, ?4, \
+             ?5)",
         )?
-        .execute(params![receiver, time::now(), id, body])?;
+        .execute(params![receiver, now, id, body, sum])?;
     Ok(true)
 }
 
@@ -390,16 +569,18 @@ mod tests {
         let state = ServiceState::open(Some(&path)).unwrap();
         state.keep_answer(&key(1), &answer(b"done")).unwrap();
         assert_eq!(state.queue_documents(["a", "b"].map(str::to_owned).into_iter()), Ok(0));
-        let (ids, last) = state.next_documents(1).unwrap();
-        assert_eq!(ids, ["a"]);
-        state.finish_documents(last, Some(("m1", "{}")), &[[1; 32], [2; 32]]).unwrap();
+        let first = state.next_documents(1).unwrap();
+        assert_eq!(first.ids, ["a"]);
+        state
+            .finish_documents(first.last.unwrap(), Some(("m1", "{}")), &[[1; 32], [2; 32]])
+            .unwrap();
         drop(state);
         let state = ServiceState::open(Some(&path)).unwrap();
         let kept = state.answer(&key(1)).unwrap().unwrap();
         assert_eq!((kept.status, &kept.body[..]), (StatusCode::CREATED, &b"done"[..]));
         assert_eq!(kept.fingerprint, [7; 32]);
         assert!(state.answer(&key(2)).unwrap().is_none());
-        assert_eq!(state.next_documents(9).unwrap().0, ["b"]);
+        assert_eq!(state.next_documents(9).unwrap().ids, ["b"]);
         let first = state.first_message(&[1; 32]).unwrap().unwrap();
         assert_eq!((first.id.as_str(), first.body.as_str()), ("m1", "{}"));
         assert_eq!(state.waiting(), Ok((1, 2)));
@@ -465,6 +646,58 @@ mod tests {
         assert_eq!(state.remove_stale(&[[1; 32]]), Ok(1));
     }
 
+    /// A file with an answer, a document and a message, of which a statement changes some bytes.
+    fn damaged(sql: &str) -> (tempfile::TempDir, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("service.sqlite");
+        let state = ServiceState::open(Some(&path)).unwrap();
+        state.keep_answer(&key(1), &answer(b"done")).unwrap();
+        state.queue_documents(std::iter::once("a".to_owned())).unwrap();
+        state.finish_documents(0, Some(("m", "{}")), &[[1; 32]]).unwrap();
+        assert_eq!(state.problems(), Ok(Vec::new()));
+        assert_eq!(state.lock().execute(sql, []), Ok(1), "{sql}");
+        drop(state);
+        (folder, path)
+    }
+
+    #[test]
+    fn damaged_answers_are_not_repeated() {
+        for set in ["body = X'646f6e66'", "status = 404", "fingerprint = zeroblob(32)"] {
+            let (_folder, path) = damaged(&format!("UPDATE answers SET {set}"));
+            let state = ServiceState::open(Some(&path)).unwrap();
+            let error = state.answer(&key(1)).unwrap_err();
+            assert!(matches!(error, KeptAnswerError::Damaged), "{set}: {error}");
+        }
+    }
+
+    #[test]
+    fn damaged_messages_are_marked() {
+        for set in ["body = '{1}'", "body = X'ff'", "id = 'n'"] {
+            let (_folder, path) = damaged(&format!("UPDATE messages SET {set}"));
+            let state = ServiceState::open(Some(&path)).unwrap();
+            assert!(state.first_message(&[1; 32]).unwrap().unwrap().is_damaged, "{set}");
+        }
+    }
+
+    #[test]
+    fn damaged_documents_are_counted() {
+        let (_folder, path) = damaged("UPDATE documents SET id = 'b'");
+        let waiting = ServiceState::open(Some(&path)).unwrap().next_documents(9).unwrap();
+        assert_eq!(waiting, WaitingDocuments { ids: Vec::new(), last: Some(1), damaged: 1 });
+    }
+
+    #[test]
+    fn a_check_names_damaged_tables() {
+        for (table, set) in [("answers", "body"), ("documents", "id"), ("messages", "body")] {
+            let (_folder, path) = damaged(&format!("UPDATE {table} SET {set} = 'x'"));
+            let found = check_state(&path).unwrap();
+            let what = format!("the checksums of 1 rows of table {table} are wrong");
+            assert!(found.len() == 1 && found[0].what.contains(&what), "{found:?}");
+            assert_eq!(ServiceState::open(Some(&path)).unwrap().problems().unwrap().len(), 1);
+        }
+        assert_eq!(check_state(Path::new("/absent/service.sqlite")).unwrap(), []);
+    }
+
     #[test]
     fn files_of_others_are_refused_and_not_changed() {
         let folder = tempfile::tempdir().unwrap();
@@ -483,8 +716,8 @@ mod tests {
         drop(ServiceState::open(Some(&path("newer"))).unwrap());
         let change =
             |name: &str, sql: &str| Connection::open(path(name)).unwrap().execute_batch(sql);
-        change("newer", "PRAGMA journal_mode = DELETE; PRAGMA user_version = 2").unwrap();
-        assert!(refused("newer").contains("version 2, expected 1"));
+        change("newer", "PRAGMA journal_mode = DELETE; PRAGMA user_version = 3").unwrap();
+        assert!(refused("newer").contains("version 3, expected 2"));
         drop(ServiceState::open(Some(&path("more"))).unwrap());
         change("more", "PRAGMA journal_mode = DELETE; CREATE TABLE further (a)").unwrap();
         assert!(refused("more").contains("other tables"));

@@ -41,7 +41,7 @@ pub(crate) async fn settings(State(app): State<Arc<App>>, request: Request) -> H
     let settings = app.index.settings();
     let recall = settings.predicted_recall(settings.threshold);
     let more = json!({
-        "name": app.label().unwrap_or_else(|| app.index.name()),
+        "name": app.name.as_str(),
         "format": settings.version,
         "predicted_recall": rounded(recall),
         "exact": app.has_sets(),

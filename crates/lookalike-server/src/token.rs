@@ -35,7 +35,7 @@ pub struct ClientToken {
 
 /// The SHA-256 of a token. Tokens are random, so that nobody finds one by trying, and a slow hash
 /// has no benefit.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TokenHash([u8; 32]);
 
 /// What a client may do; each right includes those before it.

@@ -74,7 +74,8 @@ pub(crate) async fn post(State(app): State<Arc<App>>, request: Request) -> Handl
             None
         }
     };
-    json(StatusCode::ACCEPTED, &app.upkeep.start(&app.index, &app.service.log, job, to)?)
+    let job = app.upkeep.start(&app.index, &app.state, &app.service.log, job, to)?;
+    json(StatusCode::ACCEPTED, &job)
 }
 
 /// `GET /v1/upkeep`

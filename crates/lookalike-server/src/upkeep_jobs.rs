@@ -3,6 +3,7 @@
 use crate::background_thread::BackgroundThread;
 use crate::log::Logger;
 use crate::problem::{Code, Problem};
+use crate::service_state::ServiceState;
 use lookalike::decisions;
 use lookalike::error::Error;
 use lookalike::index::time;
@@ -71,6 +72,7 @@ impl Upkeep {
     pub(crate) fn start(
         &self,
         index: &Arc<Index>,
+        state: &Arc<ServiceState>,
         log: &Arc<Logger>,
         kind: JobKind,
         to: Option<PathBuf>,
@@ -92,9 +94,9 @@ impl Upkeep {
             outcome: Map::new(),
         };
         let all = Arc::clone(&self.jobs);
-        let (index, log) = (Arc::clone(index), Arc::clone(log));
+        let (index, state, log) = (Arc::clone(index), Arc::clone(state), Arc::clone(log));
         let thread = BackgroundThread::start("upkeep", move || {
-            let work = || run(&index, kind, to.as_deref());
+            let work = || run(&index, &state, kind, to.as_deref());
             let outcome = catch_unwind(AssertUnwindSafe(work))
                 .unwrap_or_else(|_| Err(Problem::internal("the thread of upkeep panicked")));
             finish(&all, &log, outcome);
@@ -145,6 +147,7 @@ fn finish(
 
 fn run(
     index: &Index,
+    state: &ServiceState,
     kind: JobKind,
     to: Option<&std::path::Path>,
 ) -> Result<Map<String, Value>, Problem> {
@@ -166,10 +169,10 @@ fn run(
             })?;
             json!({ "removed": done.removed, "left": done.left })
         }
-        JobKind::Check => checked(&index.check()?),
+        JobKind::Check => checked(&problems(index, state)?),
         JobKind::Repair => {
             index.repair()?;
-            checked(&index.check()?)
+            checked(&problems(index, state)?)
         }
         JobKind::Backup => {
             if let Some(to) = to {
@@ -183,6 +186,13 @@ fn run(
         Value::Object(members) => Ok(members),
         _ => Ok(Map::new()),
     }
+}
+
+/// The problems of an index and of the file with the state of its service.
+fn problems(index: &Index, state: &ServiceState) -> Result<Vec<IndexProblem>, Problem> {
+    let mut all = index.check()?;
+    all.extend(state.problems().map_err(|error| Problem::internal(error.to_string()))?);
+    Ok(all)
 }
 
 fn checked(problems: &[IndexProblem]) -> Value {

@@ -115,6 +115,13 @@ impl Sending {
     fn send_all(&self) {
         while !self.news.is_closed() {
             match self.state.first_message(&self.receiver) {
+                Ok(Some(message)) if message.is_damaged => {
+                    self.counts.dropped.fetch_add(1, Ordering::Relaxed);
+                    self.log.say("a message for a webhook was not sent: its row is damaged");
+                    if self.remove(&message) {
+                        return;
+                    }
+                }
                 Ok(Some(message)) => {
                     if self.send(&message) {
                         return;
@@ -150,6 +157,11 @@ impl Sending {
                 self.log.say(&format!("a webhook did not take message {id}: {why}"));
             }
         }
+        self.remove(message)
+    }
+
+    /// Removes a message; returns whether the thread ends, since that failed.
+    fn remove(&self, message: &WaitingMessage) -> bool {
         if let Err(error) = self.state.remove_message(message) {
             // Otherwise it would be sent again and again. It is sent again at the next start.
             self.log.say(&format!("messages for webhooks: {error}; none are sent until a restart"));

@@ -466,3 +466,16 @@ fn an_export_has_the_mode_of_any_new_file_or_of_the_one_it_replaces() {
     place.run(&["index", "export", "x", "-o", "out.jsonl"]).ok();
     assert_eq!((mode("out.jsonl"), mode("x/catalog.sqlite")), (0o640, 0o600));
 }
+
+#[cfg(feature = "serve")]
+#[test]
+fn a_check_covers_the_state_of_a_service() {
+    let place = Place::new();
+    place.file("a.jsonl", "{\"id\":\"a\",\"text\":\"one two three\"}\n");
+    place.run(&["index", "create", "x", "a.jsonl"]).ok();
+    place.run(&["index", "check", "x"]).ok();
+    place.file("x/service.sqlite", "no database");
+    let checked = place.run(&["index", "check", "x"]);
+    assert_ne!(checked.code, Some(0));
+    assert!(checked.err.contains("service.sqlite"), "{}", checked.err);
+}

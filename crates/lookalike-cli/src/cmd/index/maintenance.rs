@@ -9,7 +9,9 @@ use crate::terminal;
 use lookalike::index::time;
 use lookalike::report::phrases::count;
 use lookalike::store::backend::IndexProblem;
-use lookalike::store::index;
+#[cfg(feature = "serve")]
+use lookalike::store::index::IndexLocation;
+use lookalike::store::{Index, index};
 use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -100,6 +102,20 @@ pub(super) fn compact(args: &CompactArgs) -> CommandResult {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Checks an index, and the file in its folder with the state of a service.
+fn problems(args: &CheckArgs, index: &Index) -> Result<Vec<IndexProblem>, CommandError> {
+    #[cfg_attr(not(feature = "serve"), expect(unused_mut, reason = "only a service has a state"))]
+    let mut all = index.check()?;
+    #[cfg(feature = "serve")]
+    if let IndexLocation::Folder(folder) = args.place.place()? {
+        let state = lookalike_server::check_state(&folder.join("service.sqlite"));
+        all.extend(state.map_err(|error| CommandError::Data(error.to_string()))?);
+    }
+    #[cfg(not(feature = "serve"))]
+    let _ = args;
+    Ok(all)
+}
+
 /// Runs `check`.
 pub(super) fn check(args: &CheckArgs) -> CommandResult {
     #[cfg(feature = "serve")]
@@ -107,11 +123,11 @@ pub(super) fn check(args: &CheckArgs) -> CommandResult {
         return remote::check(&service, args.repair, args.output.json);
     }
     let index = if args.repair { args.place.write(&args.wait)? } else { args.place.read()? };
-    let found = index.check()?;
+    let found = problems(args, &index)?;
     let mut left = found.clone();
     if args.repair && !found.is_empty() {
         index.repair()?;
-        left = index.check()?;
+        left = problems(args, &index)?;
     }
     if args.output.json {
         let list = |problems: &[IndexProblem]| problems.iter().map(problem).collect::<Vec<Value>>();

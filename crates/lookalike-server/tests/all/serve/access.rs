@@ -89,6 +89,103 @@ fn readers_do_not_see_folders_of_the_server() {
     assert!(all(&reader)[1].contains("https://example.org/x/y"));
 }
 
+/// A server whose folders and documents have a secret name in their paths, a document with it, and
+/// clients that may read and write.
+struct SecretFolder {
+    _above: tempfile::TempDir,
+    served: Served,
+}
+
+const SECRET: &str = "quartz";
+const TEXT: &str = "the quick brown fox jumps over the lazy dog in the green park";
+
+impl SecretFolder {
+    fn start() -> Self {
+        let above = tempfile::tempdir().unwrap();
+        let folder = above.path().join(SECRET);
+        std::fs::create_dir(&folder).unwrap();
+        let served = Served::with_folder(&folder.join("index"), |config| {
+            config.tokens =
+                Tokens::new(vec![token(Right::Read, None, READ), token(Right::Write, None, WRITE)]);
+        });
+        let writer = served.client.with_token(WRITE);
+        for id in ["a", "b"] {
+            let source = format!("/srv/{SECRET}/{id}.txt");
+            let body = json!({ "text": TEXT, "metadata": { "source": source, "kind": "x" } });
+            writer.put(&format!("/v1/documents/{id}"), &body).ok(201);
+        }
+        let reader = served.client.with_token(READ);
+        while reader.get("/v1/groups").status == 202 {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        Self { _above: above, served }
+    }
+
+    fn reader(&self) -> crate::serve::client::Client {
+        self.served.client.with_token(READ)
+    }
+}
+
+#[test]
+fn no_endpoint_shows_readers_a_folder() {
+    let secret = SecretFolder::start();
+    let reader = secret.reader();
+    let api = reader.get("/openapi.json").ok(200);
+    let mut answered = 0;
+    for (path, methods) in api["paths"].as_object().unwrap() {
+        let path = path.replace("{id}", "a").replace("{version}", "1").replace("{index}", "index");
+        let methods = methods.as_object().unwrap().keys();
+        for method in methods.filter(|method| *method != "parameters") {
+            let bodies = [
+                json!({}),
+                json!({ "text": TEXT }),
+                json!({ "id": "a", "nearest": 5 }),
+                json!({ "queries": [{ "text": TEXT }, { "id": "b", "texts": true }] }),
+                json!({ "left": { "id": "a" }, "right": { "id": "b" } }),
+            ];
+            for body in bodies {
+                let method = method.to_uppercase();
+                let headers = ["content-type: application/json"];
+                let answer = reader.request(&method, &path, &headers, body.to_string().as_bytes());
+                let said = String::from_utf8_lossy(&answer.body).to_lowercase();
+                assert!(!answer.head.contains(SECRET), "{method} {path}: {}", answer.head);
+                assert!(!said.contains(SECRET), "{method} {path} {body}: {said}");
+                answered += usize::from(answer.status == 200);
+            }
+        }
+    }
+    assert!(answered > 20, "{answered}");
+}
+
+#[test]
+fn filters_tell_readers_no_folder() {
+    let secret = SecretFolder::start();
+    let reader = secret.reader();
+    let ask = |filter: &str| {
+        let escaped = filter.replace('>', "%3E");
+        let query = |filter: &str| json!({ "text": TEXT, "filters": [filter] });
+        let answers = [
+            reader.post("/v1/query", &query(filter)),
+            reader.post("/v1/query", &json!({ "id": "a", "filters": [filter] })),
+            reader.post("/v1/query", &json!({ "id": "a", "nearest": 3, "filters": [filter] })),
+            reader.post("/v1/queries", &json!({ "queries": [query(filter)] })),
+            reader.get(&format!("/v1/documents?filter={escaped}")),
+            reader.get(&format!("/v1/groups?filter={escaped}")),
+        ];
+        answers.map(|answer| answer.ok(200).to_string())
+    };
+    for operator in ["~", "=", ">", "!="] {
+        // Each of both is as much a part of the path, or as little, for a reader.
+        let found = ask(&format!("source{operator}/srv/{SECRET}/a.txt"));
+        assert_eq!(found, ask(&format!("source{operator}/srv/granite/a.txt")), "{operator}");
+    }
+    assert_ne!(ask("source=a.txt"), ask("source=c.txt"));
+    let writer = secret.served.client.with_token(WRITE);
+    let body = json!({ "text": TEXT, "filters": [format!("source~{SECRET}")] });
+    assert_eq!(writer.post("/v1/query", &body).ok(200)["found"], 2);
+    assert_eq!(reader.post("/v1/query", &body).ok(200)["found"], 0);
+}
+
 #[test]
 fn without_tokens_only_this_machine_is_served() {
     let index = || {

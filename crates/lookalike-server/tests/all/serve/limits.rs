@@ -396,3 +396,92 @@ fn slow_uploads_leave_room_for_others() {
         served.client.post("/v1/query", &body).ok(200);
     }
 }
+
+/// Bytes that expand to a piece, some times.
+fn gzip_of(piece: &[u8], times: usize) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    (0..times).for_each(|_| encoder.write_all(piece).unwrap());
+    encoder.finish().unwrap()
+}
+
+fn send_gzip(served: &Served, path: &str, body: &[u8]) -> Answer {
+    let headers = ["content-type: application/x-ndjson", "content-encoding: gzip"];
+    served.client.request("POST", path, &headers, body)
+}
+
+#[test]
+fn blank_lines_have_a_limit() {
+    let served = Served::with(StoredContent::Texts, |config| config.limits.body_bytes = 1 << 20);
+    let blank = [b'\n'; 4_096];
+    let answer = send_gzip(&served, "/v1/documents", &gzip_of(&blank, 1_000));
+    answer.problem(413, "body-too-large");
+    // As many as are allowed count as lines.
+    let mut lines = blank.to_vec();
+    lines.extend_from_slice(b"{\"id\":\"a\",\"text\":\"a\"}\n\n{}");
+    let answer = send_gzip(&served, "/v1/documents", &gzip_of(&lines, 1));
+    assert_eq!(answer.problem(400, "bad-line")["line"], 4_099);
+}
+
+#[test]
+fn expanded_lines_have_a_time_limit() {
+    let served = Served::with(StoredContent::Texts, |config| {
+        config.limits.request_time = Duration::from_millis(500);
+    });
+    let body = gzip_of(&b"{}\n".repeat(4_096), 2_000);
+    assert!(body.len() < 1 << 20);
+    send_gzip(&served, "/v1/documents?on_error=skip", &body).problem(503, "timeout");
+}
+
+#[test]
+fn unfinished_bodies_of_a_token_leave_room_for_others() {
+    const ONE: &str = "write-write-write-write";
+    const OTHER: &str = "other-other-other-other";
+    let served = Served::with(StoredContent::Texts, |config| {
+        config.limits.connections = 32;
+        config.limits.idle_time = Duration::from_secs(600);
+        config.tokens =
+            Tokens::new(vec![token(Right::Write, None, ONE), token(Right::Write, None, OTHER)]);
+    });
+    let begin = || {
+        let mut stream = served.client.connect();
+        let head = format!(
+            "POST /v1/documents HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {ONE}\r\n\
+             content-type: application/x-ndjson\r\ncontent-length: 9000000\r\n\r\n"
+        );
+        stream.write_all(head.as_bytes()).unwrap();
+        stream
+    };
+    let mut unfinished: Vec<_> = (0..64).map(|_| begin()).collect();
+    served.client.with_token(OTHER).get("/v1/stats").ok(200);
+    let refused = unfinished.last_mut().unwrap();
+    let mut status = [0; 12];
+    std::io::Read::read_exact(refused, &mut status).unwrap();
+    assert_eq!(&status, b"HTTP/1.1 503");
+}
+
+#[test]
+fn the_grace_period_ends_upkeep() {
+    let served = Served::with(StoredContent::Texts, |config| {
+        config.limits.grace = Duration::from_millis(50);
+    });
+    served.gate.close();
+    served.client.post("/v1/upkeep", &json!({ "job": "compact" })).ok(202);
+    served.gate.wait_for(1);
+    let gate = std::sync::Arc::clone(&served.gate);
+    assert_eq!(served.end(), StopOutcome::Interrupted);
+    gate.open();
+}
+
+#[test]
+fn a_second_stop_ends_upkeep() {
+    let served = Served::with(StoredContent::Texts, |config| {
+        config.limits.grace = Duration::from_secs(3_600);
+    });
+    served.gate.close();
+    served.client.post("/v1/upkeep", &json!({ "job": "compact" })).ok(202);
+    served.gate.wait_for(1);
+    let gate = std::sync::Arc::clone(&served.gate);
+    served.stop.stop();
+    assert_eq!(served.end(), StopOutcome::Interrupted);
+    gate.open();
+}

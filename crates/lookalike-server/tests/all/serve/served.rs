@@ -8,6 +8,7 @@ use lookalike::store::category_table::CategoryMember;
 use lookalike::store::duplicate_table::DuplicateEntry;
 use lookalike::store::memory::MemoryBackend;
 use lookalike::store::settings::{IndexSettings, StoredContent};
+use lookalike::store::sqlite;
 use lookalike::store::{Index, IndexError};
 use lookalike_server::{
     ClientToken, Config, IndexName, Right, ServedIndex, Server, StopHandle, StopOutcome,
@@ -59,6 +60,13 @@ impl Served {
         };
         let indexes = names.iter().map(index).collect();
         Self::run(Server::bind_all(indexes, config).unwrap(), gate)
+    }
+
+    /// An index in a new folder, which keeps texts; nothing closes its gate.
+    pub(crate) fn with_folder(folder: &Path, change: impl FnOnce(&mut Config)) -> Self {
+        let backend = sqlite::create(folder, &settings(StoredContent::Texts)).unwrap();
+        let index = Index::new(backend).unwrap();
+        Self::run(Server::bind(index, config(change)).unwrap(), Arc::default())
     }
 
     fn run(server: Server, gate: Arc<Gate>) -> Self {
