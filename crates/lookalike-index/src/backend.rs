@@ -78,8 +78,8 @@ pub trait Backend: Send + Sync {
     fn write(&self, changes: &[Change<'_>]) -> Result<Vec<ChangeOutcome>, IndexError>;
 
     /// Adds entries to the log of decisions, all or none; returns the number of the last one. They
-    /// are durable when it returns. With `last`, adds them only if no entry has a greater number, and
-    /// returns `None` otherwise: another writer has added entries.
+    /// are durable when it returns. With `last`, adds them only if no entry has a greater number,
+    /// and returns `None` otherwise: another writer has added entries.
     ///
     /// # Errors
     /// [`IndexError::Decision`] for one that cannot be stored, and write errors. After an error,

@@ -42,8 +42,8 @@ impl AgreementCache {
         if is_too_much {
             *judged = JudgedPairs::default();
             let detail = format!(
-                "the judgments take more than {} bytes of memory (an eighth of --max-held), or more \
-                 than {PEOPLE} people made them: start the server with a greater --max-held, \
+                "the judgments take more than {} bytes of memory (an eighth of --max-held), or \
+                 more than {PEOPLE} people made them: start the server with a greater --max-held, \
                  or count them in GET /v1/review/decisions",
                 self.most
             );

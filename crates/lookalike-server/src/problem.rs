@@ -55,7 +55,7 @@ codes! {
     REQUEST_RUNNING 409 "request-running" "A request with this key is under way";
     UPKEEP_RUNNING 409 "upkeep-running" "A job of upkeep is under way";
     BACKUP_TAKEN 409 "backup-taken" "There is a backup with this name";
-    DECISION_CONFLICT 409 "decision-conflict" "Others decided in the meantime, or a document is gone";
+    DECISION_CONFLICT 409 "decision-conflict" "Others decided, or a document is gone";
     CURSOR_EXPIRED 410 "cursor-expired" "The list is not kept any more";
     ADDRESS_TOO_LONG 414 "address-too-long" "The address is too long";
     HEAD_TOO_LARGE 431 "head-too-large" "The head of the request is too large";

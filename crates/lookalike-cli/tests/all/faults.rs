@@ -8,7 +8,6 @@ use crate::crash::{end, halted, is_prepared, names, short_documents, signal, sta
 use lookalike_test_support::{gzip, is_soak};
 use std::fmt::Write as _;
 use std::fs;
-use std::io::Write as _;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 

@@ -147,7 +147,7 @@ impl Acknowledged {
             );
             match ask(address, "POST", "/v1/decisions", &body) {
                 Some((200, _)) => self.decisions.lock().push(note),
-                // Two equal documents are no pair, and another thread may be about to put the first.
+                // Two equal documents are no pair, and another thread may have yet to put d0.
                 Some((422, _)) if number == 0 => {}
                 Some((409, _)) if !self.documents.lock().iter().any(|id| id == "d0") => {}
                 Some((status, body)) => panic!("{status} {body}"),

@@ -112,8 +112,9 @@ impl JudgedPairs {
         self.last
     }
 
-    /// Compares what people said; lists at most `most` disputed pairs after the pair `after`,
-    /// and fewer if their ids and names take more than 4 MiB. O(n) for n pairs, and for each pair the square of the people who judged it.
+    /// Compares what people said; lists at most `most` disputed pairs after the pair `after`, and
+    /// fewer if their ids and names take more than 4 MiB. O(n) for n pairs, and for each pair the
+    /// square of the people who judged it.
     pub fn agreements(&self, after: Option<&[String; 2]>, most: usize) -> Agreements {
         let mut counts: BTreeMap<[&str; 2], [u64; 4]> = BTreeMap::new();
         let (mut found, mut bytes) = (Agreements::default(), 0);

@@ -32,9 +32,9 @@ struct NeededEntries {
     documents: HashMap<String, (u64, bool)>,
 }
 
-/// Removes the decisions from the log of an index that are not in force any more: those that a later
-/// one about the same pair or document replaces or revokes. Groups and agreement stay equal, since
-/// the last judgment of each person about each pair is left. Numbers do not change. Memory: the ids of
+/// Removes the decisions from the log of an index that are not in force any more, since a later one
+/// about the same pair or document replaces or revokes them. Groups and agreement stay equal: the
+/// last judgment of each person about each pair is left. Numbers do not change. Memory: the ids of
 /// the documents in the log.
 ///
 /// # Errors

@@ -1,8 +1,10 @@
 //! One decision: the judgment, the documents, who made it and when.
 
-use super::fields::MAX_DOCUMENTS;
 use crate::read::Content;
 use serde::Serialize;
+
+/// The most documents of a decision.
+pub const MAX_DOCUMENTS: usize = 10_000;
 
 /// What was decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,8 +6,6 @@ use crate::read::Content;
 use serde::Deserialize;
 use std::collections::HashSet;
 
-/// The most documents of a decision.
-pub const MAX_DOCUMENTS: usize = 10_000;
 /// The most bytes of all ids of a decision.
 pub const MAX_IDS_BYTES: usize = 1 << 20;
 /// The most bytes of a note.

@@ -10,6 +10,7 @@
 //! that is kept is the duplicate of no other. `docs/reference/decisions.md` specifies the file and
 //! the rule of groups.
 
+mod add_to_log;
 mod agreement;
 mod compact_log;
 mod conflict;
@@ -21,14 +22,15 @@ mod in_force;
 mod log;
 mod separated;
 
+pub use add_to_log::{AddedDecisions, UnknownDocuments, add_to_index};
 pub use agreement::{Agreement, Agreements, DisputedPair, JudgedPairs};
 pub use compact_log::{CompactedLog, compact_log};
 pub use conflict::{ConflictCause, DecisionConflict};
 pub(crate) use contradictions::AppliedDecisions;
 pub use contradictions::{Contradiction, ContradictionKind};
-pub use decision::{Judgment, ReviewDecision};
-pub use fields::{DecisionFields, MAX_DOCUMENTS, MAX_IDS_BYTES, MAX_NOTE_BYTES};
+pub use decision::{Judgment, MAX_DOCUMENTS, ReviewDecision};
+pub use fields::{DecisionFields, MAX_IDS_BYTES, MAX_NOTE_BYTES};
 pub use file::{read, read_file};
 pub use in_force::{Decisions, JudgedPair, KeptDocument};
-pub use log::{AddedDecisions, UnknownDocuments, add_to_index, each_of_index, of_index};
+pub use log::{each_of_index, of_index};
 pub use separated::SeparatedPairs;

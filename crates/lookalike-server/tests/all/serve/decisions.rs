@@ -294,7 +294,10 @@ fn agreement_is_counted_by_the_names_of_tokens() {
     fill(&writer);
     let [ann, bob] = [ANN, BOB].map(|value| served.client.with_token(value));
     assert_eq!(ann.get("/v1/agreement").ok(200)["people"], json!([]));
-    let pair = |decision: &str, pair: [&str; 2]| json!([{ "decision": decision, "documents": pair, "seen": 99 }]);
+    let pair = |decision: &str, pair: [&str; 2]| {
+        let seen = 99;
+        json!([{ "decision": decision, "documents": pair, "seen": seen }])
+    };
     decide(&ann, &pair("duplicate", ["a", "b"]));
     decide(&ann, &pair("duplicate", ["a", "c"]));
     decide(&bob, &pair("not_duplicate", ["b", "a"]));
@@ -336,7 +339,10 @@ fn unseen_decisions_are_not_overwritten() {
     let served = served_to_two();
     fill(&served.client.with_token(WRITE));
     let [ann, bob] = [ANN, BOB].map(|value| served.client.with_token(value));
-    let one = |decision: &str, documents: Value, seen: u64| json!({ "decision": decision, "documents": documents, "seen": seen });
+    let one = |decision: &str, documents: Value, seen: u64| {
+        let decision = decision.to_owned();
+        json!({ "decision": decision, "documents": documents, "seen": seen })
+    };
     let seen = groups(&ann, "")["last_decision"].as_u64().unwrap();
     decide(&ann, &json!([one("duplicate", json!(["c", "a"]), seen)]));
     let last = decide(&bob, &json!([one("not_duplicate", json!(["a", "c"]), 1)]))["last"].clone();
@@ -408,7 +414,10 @@ fn decisions_in_force_are_bounded() {
         put(client, &format!("{id}"), &format!("a text with the number {id} in it"));
     }
     let pairs = (0..30).flat_map(|a| (0..a).map(move |b| [format!("{a}"), format!("{b}")]));
-    let pair = |documents: [String; 2]| json!({ "decisions": [{ "decision": "not_duplicate", "documents": documents }] });
+    let pair = |documents: [String; 2]| {
+        let one = json!({ "decision": "not_duplicate", "documents": documents });
+        json!({ "decisions": [one] })
+    };
     let answers: Vec<Answer> =
         pairs.map(|documents| client.post("/v1/decisions", &pair(documents))).collect();
     let stored = answers.iter().take_while(|answer| answer.status == 200).count();

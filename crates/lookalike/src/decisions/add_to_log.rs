@@ -1,0 +1,186 @@
+//! Adds decisions to the log of an index, compared with the last ones that their authors have seen.
+
+use super::conflict::{ConflictCause, Conflicts};
+use super::decision::{DecisionTarget, ReviewDecision};
+use super::log::each_of_index;
+use crate::error::{DecisionError, Error};
+use crate::read::Content;
+use lookalike_index::backend::Snapshot;
+use lookalike_index::entry::{IndexRecord, RecordFields};
+use lookalike_index::index::Index;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+/// What became of decisions that were added to an index.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct AddedDecisions {
+    /// How many were added.
+    pub added: u64,
+    /// How many of them name a document that is not in the index.
+    pub unknown: u64,
+    /// The number of the last decision of the index.
+    pub last: u64,
+}
+
+/// Whether decisions about documents that an index does not have are added to its log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UnknownDocuments {
+    /// They are added and counted, for example from a log of another index.
+    Keep,
+    /// They are conflicts, so that the log is bounded by the documents.
+    Refuse,
+}
+
+/// Adds decisions to the log of an index, all or none. A decision without hashes gets those of the
+/// texts that the index keeps, and one without a time gets `now`.
+///
+/// A decision is added only if nothing was decided about its pair or documents after the decision
+/// that its author has [`seen`](ReviewDecision::seen), or at all where it names none. Decisions of
+/// one call do not conflict with each other. Cost: the log is read from the least `seen` on.
+///
+/// # Errors
+/// [`DecisionError::Conflicts`] with the decisions that were not seen, and the documents that the
+/// index does not have where they are refused; read and write errors of the index.
+pub fn add_to_index(
+    index: &Index,
+    decisions: Vec<ReviewDecision>,
+    now: &str,
+    of_unknown: UnknownDocuments,
+) -> Result<AddedDecisions, Error> {
+    let (decisions, unknown) = completed(index, decisions, now)?;
+    let entries: Vec<String> = decisions.iter().map(ReviewDecision::to_json).collect();
+    let entries: Vec<&str> = entries.iter().map(String::as_str).collect();
+    let mut last = LastDecisions::new(&decisions);
+    loop {
+        last.read(index)?;
+        let mut conflicts = Conflicts::default();
+        for (position, decision) in decisions.iter().enumerate() {
+            if of_unknown == UnknownDocuments::Refuse && unknown.contains(&position) {
+                for target in decision.targets() {
+                    conflicts.add(position, target, ConflictCause::Unknown);
+                }
+            } else {
+                last.compare(position, decision, &mut conflicts);
+            }
+        }
+        let Conflicts { listed, total, .. } = conflicts;
+        if total > 0 {
+            return Err(DecisionError::Conflicts { conflicts: listed, total }.into());
+        }
+        // Otherwise another writer has added decisions, which may be about the same documents.
+        if let Some(last) = index.add_decisions(&entries, Some(last.through))? {
+            let (added, unknown) = (entries.len() as u64, unknown.len() as u64);
+            return Ok(AddedDecisions { added, unknown, last });
+        }
+    }
+}
+
+/// Decisions with the hashes of texts and the time that they do not name, and the places of those
+/// about documents that the index does not have.
+fn completed(
+    index: &Index,
+    mut decisions: Vec<ReviewDecision>,
+    now: &str,
+) -> Result<(Vec<ReviewDecision>, HashSet<usize>), Error> {
+    let mut unknown = HashSet::new();
+    // All are about the documents of one moment, and the snapshot ends before the log is written.
+    let mut mentioned = MentionedDocuments { snapshot: index.snapshot()?, read: HashMap::new() };
+    for (position, decision) in decisions.iter_mut().enumerate() {
+        decision.when.get_or_insert_with(|| now.to_owned());
+        let documents = decision.documents.iter().map(|id| mentioned.document(id));
+        let documents = documents.collect::<Result<Vec<MentionedDocument>, Error>>()?;
+        if decision.contents.is_empty()
+            && documents.iter().any(|document| document.content.is_some())
+        {
+            decision.contents = documents.iter().map(|document| document.content).collect();
+        }
+        if documents.iter().any(|document| !document.is_stored) {
+            unknown.insert(position);
+        }
+    }
+    Ok((decisions, unknown))
+}
+
+/// The documents that decisions name, each read once.
+struct MentionedDocuments {
+    snapshot: Box<dyn Snapshot>,
+    read: HashMap<String, MentionedDocument>,
+}
+
+/// What an index has of a document that a decision names.
+#[derive(Debug, Clone, Copy)]
+struct MentionedDocument {
+    is_stored: bool,
+    /// The hash of its text, where the index keeps it.
+    content: Option<Content>,
+}
+
+impl MentionedDocuments {
+    fn document(&mut self, id: &str) -> Result<MentionedDocument, Error> {
+        if let Some(read) = self.read.get(id) {
+            return Ok(*read);
+        }
+        let wanted = RecordFields { text: true, ..RecordFields::default() };
+        let number = self.snapshot.number_of(id)?;
+        let mut document = MentionedDocument { is_stored: number.is_some(), content: None };
+        self.snapshot.records(number.as_slice(), wanted, &mut |record: &IndexRecord| {
+            document.content = record.text.as_ref().map(|text| Content::of(text.as_bytes()));
+            Ok(())
+        })?;
+        self.read.insert(id.to_owned(), document);
+        Ok(document)
+    }
+}
+
+/// The last decisions of a log about some targets.
+pub(super) struct LastDecisions<'d> {
+    /// The place in `last` of each target.
+    places: HashMap<DecisionTarget<'d>, usize>,
+    last: Vec<Option<Arc<ReviewDecision>>>,
+    /// The number up to which the log was read.
+    pub(super) through: u64,
+}
+
+impl<'d> LastDecisions<'d> {
+    /// The targets of some decisions. What all their authors have seen of the log is not read.
+    pub(super) fn new(decisions: &'d [ReviewDecision]) -> Self {
+        let mut places = HashMap::new();
+        for target in decisions.iter().flat_map(ReviewDecision::targets) {
+            let next = places.len();
+            places.entry(target).or_insert(next);
+        }
+        let last = vec![None; places.len()];
+        let seen = decisions.iter().map(|decision| decision.seen.unwrap_or(0));
+        Self { places, last, through: seen.min().unwrap_or(u64::MAX) }
+    }
+
+    /// Reads what was added to the log since the last call.
+    pub(super) fn read(&mut self, index: &Index) -> Result<(), Error> {
+        let Self { places, last, through } = self;
+        each_of_index(index, *through, &mut |decision| {
+            *through = decision.line;
+            // A note is not part of a conflict.
+            let decision = Arc::new(ReviewDecision { note: None, ..decision });
+            for target in decision.targets() {
+                if let Some(place) = places.get(&target) {
+                    last[*place] = Some(Arc::clone(&decision));
+                }
+            }
+        })
+    }
+
+    /// Lists the targets of a decision that were decided about after what its author has seen.
+    pub(super) fn compare(
+        &self,
+        position: usize,
+        decision: &ReviewDecision,
+        conflicts: &mut Conflicts,
+    ) {
+        for target in decision.targets() {
+            let last = self.places.get(&target).and_then(|place| self.last[*place].as_ref());
+            if let Some(last) = last.filter(|last| last.line > decision.seen.unwrap_or(0)) {
+                conflicts.add(position, target, ConflictCause::Decided(Arc::clone(last)));
+            }
+        }
+    }
+}
