@@ -154,7 +154,19 @@ pub(crate) fn file<'a>(
             (record.field("Content-Type").unwrap_or_default(), Cow::Borrowed(record.block))
         }
         "conversion" => ("text/plain; charset=utf-8".into(), Cow::Borrowed(record.block)),
-        _ => return Ok(None),
+        // Lookups of names, and records about other records.
+        "response" | "resource" | "warcinfo" | "request" | "metadata" | "revisit" => {
+            return Ok(None);
+        }
+        "continuation" => {
+            let kind = "a continuation of a record in segments".to_owned();
+            return Err(ExtractError::Unsupported { kind });
+        }
+        "" => return Err(ExtractError::damaged("a record without its WARC-Type")),
+        other => {
+            let what = format!("a record of the type {other:?}, which WARC does not have");
+            return Err(ExtractError::damaged(what));
+        }
     };
     if bytes.is_empty() {
         return Ok(None);
@@ -180,6 +192,13 @@ pub(crate) fn file<'a>(
         fields.push(("date", date));
     }
     Ok(Some(WarcFile { name, bytes, metadata: WarcMetadata { fields, encoding } }))
+}
+
+/// Whether the first record of `bytes` may hold a file, by its type.
+pub fn holds_file(bytes: &[u8]) -> bool {
+    let Some((_, Ok(record))) = next_record(bytes, true) else { return false };
+    let kind = record.field("WARC-Type").unwrap_or_default().to_ascii_lowercase();
+    matches!(&*kind, "response" | "resource" | "conversion")
 }
 
 /// A date without fraction of a second.

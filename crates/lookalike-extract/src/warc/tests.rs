@@ -256,3 +256,22 @@ proptest! {
         prop_assert_eq!(all(&text, step), all(&text, usize::MAX / 2));
     }
 }
+
+/// A type that is damaged, or gone, is no reason to drop the page without a word.
+#[test]
+fn records_of_unknown_types_are_listed() {
+    let whole = record("conversion", "http://x/a", "text/plain", b"the text");
+    assert_eq!(extract(&whole).len(), 1);
+    for (from, to, reason) in [
+        ("WARC-Type", "WARC-Tpye", "without its WARC-Type"),
+        ("conversion", "c\u{7f}nversion", "which WARC does not have"),
+        ("conversion", "continuation", "continuation of a record"),
+    ] {
+        let damaged = String::from_utf8(whole.clone()).unwrap().replacen(from, to, 1);
+        let lines = extract(damaged.as_bytes());
+        assert!(lines.len() == 1 && lines[0].contains(reason), "{lines:?}");
+    }
+    for known in ["warcinfo", "request", "metadata", "revisit"] {
+        assert!(extract(&record(known, "http://x/a", "text/plain", b"x")).is_empty());
+    }
+}
