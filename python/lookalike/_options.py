@@ -95,7 +95,8 @@ class _Comparing(_Signing, total=False):
 class _Files(TypedDict, total=False):
     """How files are read."""
 
-    format: Literal["file", "text", "lines", "jsonl", "csv", "tsv", "parquet", "mbox", "warc", "tar"] | None
+    format: Literal["file", "text", "lines", "jsonl", "json", "csv", "tsv", "parquet", "mbox", "warc", "tar"] | None
+    delimiter: str | None
     line_ids: bool | None
     hidden: bool | None
     no_ignore: bool | None
@@ -253,10 +254,11 @@ OPTIONS: dict[str, str] = {
     "temp_dir": "the folder for temporary files",
     "threads": "how many work at a time; one per processor",
     "skip_bad": "leave out bad documents and repeated ids, count them and go on",
-    "format": "paths: 'file', 'text', 'lines', 'jsonl', 'csv', 'tsv', 'parquet', "
+    "format": "paths: 'file', 'text', 'lines', 'jsonl', 'json', 'csv', 'tsv', 'parquet', "
     "'mbox', 'warc', 'tar'",
     "id_field": "paths: the field or column of ids",
     "text_field": "paths: the field or column of texts",
+    "delimiter": "paths: what separates the values of CSV and TSV, one character; found for each file of CSV",
     "line_ids": "paths: ids are FILE:LINE",
     "hidden": "folders: read what begins with a dot, too",
     "no_ignore": "folders: read what .gitignore leaves out, too",

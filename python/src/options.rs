@@ -12,7 +12,7 @@ use lookalike::extract::{ExtractOptions, HtmlText};
 use lookalike::find::parse_memory;
 use lookalike::find::{FindOptions, Grouping, MAX_THREADS, Memory, PairList};
 use lookalike::passages::{CutOptions, CutRule, DEFAULT_WORDS, PassageOptions};
-use lookalike::read::{NormalForm, Normalization, ReadOptions, TextUnit};
+use lookalike::read::{NormalForm, Normalization, ReadOptions, TextUnit, parse_delimiter};
 use lookalike::stop_words::{listed_stop_words, stop_words};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict};
@@ -373,10 +373,12 @@ impl<'py> KeywordOptions<'py> {
     ) -> PyResult<ReadOptions> {
         let default = ReadOptions::default();
         let format = self.text("format")?.map(|text| text.parse()).transpose();
+        let delimiter = self.text("delimiter")?.map(|text| parse_delimiter(&text)).transpose();
         Ok(ReadOptions {
             format: format.map_err(crate::error::read_error)?,
             id_field: self.text("id_field")?.unwrap_or(default.id_field),
             text_field: self.text("text_field")?.unwrap_or(default.text_field),
+            delimiter: delimiter.map_err(crate::error::read_error)?,
             line_ids: self.flag("line_ids")?,
             skip_bad: self.flag("skip_bad")?,
             hidden: self.flag("hidden")?,

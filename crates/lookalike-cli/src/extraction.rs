@@ -55,7 +55,8 @@ pub(crate) struct ExtractArgs {
     #[arg(long, value_name = "N", default_value_t = Limits::default().depth)]
     max_depth: u32,
 
-    /// Files in a file
+    /// Files in a file: members of archives, messages of mailboxes, pages of crawls, attachments;
+    /// again for every 16 MiB of it
     #[arg(long, value_name = "N", default_value_t = Limits::default().members)]
     max_members: u32,
 
@@ -63,7 +64,8 @@ pub(crate) struct ExtractArgs {
     #[arg(long, value_name = "N", default_value_t = Limits::default().pages)]
     max_pages: u32,
 
-    /// Seconds for one file with all that is in it
+    /// Seconds to decompress one file, and to extract texts from the web pages, mail, PDF, office
+    /// files and archives in it; again for every 16 MiB of it
     #[arg(long, value_name = "N", default_value_t = Limits::default().time.as_secs())]
     max_seconds: u64,
 }

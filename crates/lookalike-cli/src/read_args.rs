@@ -4,7 +4,9 @@ use crate::cmd::CommandError;
 use crate::extraction::{ExtractArgs, WorkerOption};
 use crate::normalization_args::NormalizationArgs;
 use clap::Args;
-use lookalike::read::{Format, Normalization, ReadError, ReadOptions, TextUnit};
+use lookalike::core::parameter::NamesParameters;
+use lookalike::read::{Format, Normalization, ReadError, ReadOptions, TextUnit, parse_delimiter};
+use lookalike::report::option_name;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -29,8 +31,8 @@ fn path_of(bytes: &[u8]) -> Option<PathBuf> {
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct ReadArgs {
     /// Format of all inputs: file (by what each is), text (as it is, whatever it is), lines
-    /// (id, blank, text), jsonl, csv, tsv, mbox, warc or tar, each also .gz or .zst, or parquet
-    /// [default: by name and first bytes]
+    /// (id, blank, text), jsonl, json (an array of objects), csv, tsv, mbox, warc or tar, each also
+    /// .gz or .zst, or parquet [default: by first bytes and name]
     #[arg(long, value_name = "FORMAT")]
     format: Option<Format>,
 
@@ -41,6 +43,11 @@ pub(crate) struct ReadArgs {
     /// Field or column with the text
     #[arg(long, value_name = "NAME", default_value = "text")]
     text_field: String,
+
+    /// What separates the values of CSV and TSV: one character, or tab [default: found for each
+    /// file of CSV among , ; tab |]
+    #[arg(long, value_name = "CHARACTER", value_parser = delimiter)]
+    delimiter: Option<u8>,
 
     #[arg(long, help = "Ids are FILE:LINE, whatever the record says")]
     line_ids: bool,
@@ -96,6 +103,11 @@ pub(crate) struct ReadArgs {
     extract: ExtractArgs,
 }
 
+/// The value of `--delimiter`.
+fn delimiter(text: &str) -> Result<u8, String> {
+    parse_delimiter(text).map_err(|error| error.spelled(option_name))
+}
+
 /// What a document is.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "What is compared")]
@@ -123,6 +135,7 @@ impl ReadArgs {
             format: self.format,
             id_field: self.id_field.clone(),
             text_field: self.text_field.clone(),
+            delimiter: self.delimiter,
             line_ids: self.line_ids,
             skip_bad: self.skip_bad,
             hidden: self.hidden,

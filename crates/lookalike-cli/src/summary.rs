@@ -1,5 +1,7 @@
 //! What a run did, in a few lines for people, on standard error.
 
+use crate::exit_code::ExitCode;
+use crate::terminal;
 pub(crate) use lookalike::core::parameter::NamesParameters;
 use lookalike::extract::ExtractError;
 use lookalike::find::{DropCounts, FindOptions, Findings};
@@ -233,6 +235,28 @@ pub(crate) fn write_as_text(out: &mut impl Write, files: &[SkippedItem]) -> io::
     )
 }
 
+/// The exit code of a finished run: 1 where records or files were left out because they are
+/// damaged, and `skip_bad` does not accept that; else 3 if `is_found`.
+pub(crate) fn exit_code(
+    skipped: impl Iterator<Item = io::Result<SkippedItem>>,
+    skip_bad: bool,
+    is_found: bool,
+) -> io::Result<ExitCode> {
+    let mut faults = 0;
+    for each in skipped {
+        faults += u64::from(each?.reason.is_fault());
+    }
+    if faults == 0 || skip_bad {
+        return Ok(ExitCode::found_if(is_found));
+    }
+    terminal::stderr().message(&format!(
+        "warning: bad records or files were left out ({}), so the exit code is 1; --skip-bad \
+         accepts them",
+        thousands(faults)
+    ))?;
+    Ok(ExitCode::FAILURE)
+}
+
 /// One line for each reason of what was skipped, with the first of it; where there is no other,
 /// with the reason in full.
 pub(crate) fn write_reasons(
@@ -278,6 +302,8 @@ fn kind(reason: &SkipReason) -> Cow<'static, str> {
     Cow::Borrowed(match reason {
         SkipReason::Hidden => "hidden (--hidden reads them)",
         SkipReason::Ignored => "left out by ignore files (--no-ignore reads them)",
+        SkipReason::SystemFile => "files of the system, or locks of office programs",
+        SkipReason::ReachedTwice => "reached twice, read once",
         SkipReason::SymbolicLink => "symbolic links (--follow reads them)",
         SkipReason::NotAFile => "neither files nor folders",
         SkipReason::Binary => "binary",

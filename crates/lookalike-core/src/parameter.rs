@@ -84,6 +84,7 @@ parameters! {
     Bands = "bands",
     Case = "case",
     Confidence = "confidence",
+    Delimiter = "delimiter",
     Encoding = "encoding",
     Estimates = "estimates",
     Exact = "exact",

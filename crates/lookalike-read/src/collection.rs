@@ -335,7 +335,14 @@ impl Collection {
         &self.inputs.as_text
     }
 
-    /// The header of a source of comma- or tab-separated values; known when its first block is.
+    /// The sources whose records have no id, so that ids are made of lines although
+    /// [`ReadOptions::line_ids`] is not set; each is known when its first block is.
+    pub fn line_ids(&self) -> Vec<String> {
+        let sources = self.inputs.sources.iter().filter(|source| source.has_line_ids());
+        sources.map(|source| source.info().shown.clone()).collect()
+    }
+
+    /// The header of a source of separated values; known when its first block is.
     pub fn header(&self, source: u32) -> Option<&CsvHeader> {
         self.inputs.sources.get(source as usize)?.header()
     }

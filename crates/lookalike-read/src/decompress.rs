@@ -1,7 +1,11 @@
 //! gzip and zstd, in one place. Several gzip members or zstd frames in a row are one stream.
 
 use crate::skippable_error::OverLimit;
+use lookalike_extract::{LimitUsage, Limits};
 use std::io::{self, BufRead, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
 
 /// The smallest limit on windows: that of the strongest ordinary levels.
 const LEAST_WINDOW_LOG: u32 = 23;
@@ -83,6 +87,58 @@ impl<R: BufRead> Read for ZstdStream<R> {
             }
             error
         })
+    }
+}
+
+/// A compressed stream that fails where decompression takes longer than the limit on time, which is
+/// granted again along the file.
+pub(crate) struct TimedStream {
+    stream: ByteStream,
+    /// Compressed bytes that were read.
+    read: Arc<AtomicU64>,
+    used: LimitUsage,
+    limits: Limits,
+}
+
+impl TimedStream {
+    /// Decodes a stream, as [`Compression::decode`] does.
+    pub(crate) fn decode(
+        compression: Compression,
+        reader: impl Read + Send + 'static,
+        window: u64,
+        limits: Limits,
+    ) -> io::Result<ByteStream> {
+        let read = Arc::new(AtomicU64::new(0));
+        let stream =
+            compression.decode(CountingReader { reader, read: Arc::clone(&read) }, window)?;
+        Ok(Box::new(Self { stream, read, used: LimitUsage::default(), limits }))
+    }
+}
+
+impl Read for TimedStream {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let used = self.used.remaining_at(self.read.load(Ordering::Relaxed), &self.limits);
+        if let Some(failure) = used.exhausted(&self.limits) {
+            return Err(io::Error::other(failure));
+        }
+        let started = Instant::now();
+        let got = self.stream.read(buffer);
+        self.used.time += started.elapsed();
+        got
+    }
+}
+
+/// A reader that counts its bytes.
+struct CountingReader<R> {
+    reader: R,
+    read: Arc<AtomicU64>,
+}
+
+impl<R: Read> Read for CountingReader<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let got = self.reader.read(buffer)?;
+        self.read.fetch_add(got as u64, Ordering::Relaxed);
+        Ok(got)
     }
 }
 

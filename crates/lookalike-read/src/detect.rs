@@ -2,15 +2,20 @@
 
 use crate::comparison_side::Side;
 use crate::decompress::strip;
-use crate::decompress::{ByteStream, Compression, fill, peek};
-use crate::encoding::{self, without_mark};
+use crate::decompress::{ByteStream, Compression, peek};
+use crate::encoding;
 use crate::error::ReadError;
 use crate::file::document_file::DocumentFile;
 use crate::file::zip_files::zip_files;
 use crate::format::kind::Format;
 use crate::options::ReadOptions;
+use crate::reached_files::ReachedFiles;
 use crate::settings::SourceSettings;
+use crate::skippable_error::unreadable;
 use crate::skipped::{SkipReason, SkippedItem};
+use crate::sniff::{
+    first_bytes, format_of, has_lines_of_json, is_json_array, is_jsonl, is_parquet, of_kind, sniff,
+};
 use crate::source::Source;
 use crate::source::files::FileSource;
 use crate::source::from_index::{IndexContent, IndexSource};
@@ -22,7 +27,7 @@ use crate::source_info::SourceInfo;
 use crate::stamp::Stamp;
 use crate::table_problem::TableProblem;
 use crate::unit::TextUnit;
-use crate::walk::{self, name_of};
+use crate::walk::{self, FolderFile, name_of};
 use lookalike_index::index::{self, Access, Index, IndexLocation};
 use lookalike_index::settings::StoredContent;
 use lookalike_index::time;
@@ -32,11 +37,8 @@ use std::io::{self, Cursor};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Bytes in which the first that is not blank must be.
-const SNIFFED_BYTES: u64 = 64 << 10;
-
-/// Bytes of a stream that are read for that before they are decompressed: zstd gives the first
-/// text after a block of up to 128 KiB.
+/// Bytes of a stream that are read to recognise it, before they are decompressed: zstd returns
+/// the first text after a block of up to 128 KiB.
 const SNIFFED_STREAM_BYTES: u64 = 256 << 10;
 
 /// All inputs.
@@ -90,8 +92,14 @@ pub(crate) fn open(
     let encoding = options.encoding.as_deref().map(encoding::by_label).transpose()?;
     let settings = SourceSettings::new(options.clone(), encoding, block_bytes);
     let opened = OpenedInputs::new(settings);
-    let mut opener =
-        Opener { options, is_reference: false, alone: false, named: Vec::new(), opened };
+    let mut opener = Opener {
+        options,
+        is_reference: false,
+        alone: false,
+        named: Vec::new(),
+        reached: ReachedFiles::default(),
+        opened,
+    };
     if matches!(inputs, Side::Paths([]) | Side::InMemory([])) {
         return Err(ReadError::NoInputs);
     }
@@ -110,6 +118,8 @@ struct Opener<'a> {
     alone: bool,
     /// Text files named one after the other: they become one source.
     named: Vec<DocumentFile>,
+    /// The files of the side that is opened.
+    reached: ReachedFiles,
     opened: OpenedInputs,
 }
 
@@ -118,6 +128,7 @@ impl Opener<'_> {
         match side {
             Side::Paths(paths) => {
                 self.alone = paths.len() == 1;
+                self.reached = ReachedFiles::new(!self.alone || self.options.follow_links);
                 for path in paths {
                     self.input(path)?;
                 }
@@ -156,24 +167,22 @@ impl Opener<'_> {
         if metadata.is_dir() {
             return self.folder(path, &shown);
         }
-        let file = File::open(path).map_err(failed)?;
         if !metadata.is_file() {
+            let file = File::open(path).map_err(failed)?;
             return self.stream(path, shown, Box::new(file));
         }
-        let (compression, stem) = Compression::of_name(&shown);
-        let format = if let Some(format) = self.options.format.or_else(|| Format::of_name(stem)) {
-            format
-        } else {
-            let stream = self.opened.settings.decode(compression, file);
-            let head = first_bytes(stream).map_err(failed)?;
-            if is_parquet(&head) {
-                Format::Parquet
-            } else if is_jsonl(&head) {
-                Format::Jsonl
-            } else if let Some(format) = of_kind(stem, &head) {
-                format
-            } else {
-                Format::File
+        if !self.reached.is_new(path, None) {
+            self.list(path, SkipReason::ReachedTwice);
+            return Ok(());
+        }
+        let (by_name, stem) = Compression::of_name(&shown);
+        let (compression, format) = match self.options.format {
+            Some(format @ (Format::Text | Format::File)) => (by_name, format),
+            given => {
+                let sniffed = sniff(path, by_name, &self.opened.settings).map_err(failed)?;
+                let (compression, head) = sniffed;
+                let found = || format_of(stem, Format::of_name(stem), &head);
+                (compression, given.unwrap_or_else(found))
             }
         };
         let stamp = Stamp::of(&metadata);
@@ -317,6 +326,7 @@ impl Opener<'_> {
             match of_kind("", &head) {
                 Some(format) => format,
                 None if head.is_empty() || is_jsonl(&head) => Format::Jsonl,
+                None if is_json_array(&head) => Format::Json,
                 None => return Err(ReadError::FormatNeeded { source_name: shown }),
             }
         };
@@ -353,39 +363,25 @@ impl Opener<'_> {
         self.opened.listed.extend(walked.skipped);
         let (mut texts, mut records) = (Vec::new(), Vec::new());
         for found in walked.files {
+            if !self.reached.is_new(&found.path, Some(found.is_link)) {
+                self.list(&found.path, SkipReason::ReachedTwice);
+                continue;
+            }
             let stamp = found.stamp;
             self.add_bytes(stamp.bytes);
             let id = if self.alone { found.name.clone() } else { name_of(&found.path) };
-            let (compression, stem) = Compression::of_name(&found.name);
-            let by_name = Format::of_name(stem).filter(|format| match format {
-                // An empty file is an empty document, whatever its name promises.
-                _ if stamp.bytes == 0 => false,
-                Format::Jsonl
-                | Format::Csv
-                | Format::Tsv
-                | Format::Mbox
-                | Format::Warc
-                | Format::Tar => true,
-                Format::Parquet => compression == Compression::None,
-                Format::Text | Format::File | Format::Lines => false,
-            });
-            let format = match self.options.format.or(by_name) {
-                Some(format @ (Format::Csv | Format::Tsv | Format::Jsonl))
-                    if self.options.format.is_none() =>
-                {
-                    self.record_format(&found.path, &id, compression, format)?
-                }
-                format => Some(format.unwrap_or(Format::File)),
-            };
+            let format = self.found_format(&found, &id)?;
             match format {
                 None => {}
-                Some(Format::File) if stamp.bytes == 0 => {
+                Some((_, Format::File)) if stamp.bytes == 0 => {
                     texts.push(DocumentFile::new(found.path, id, stamp, false));
                 }
-                Some(format @ (Format::Text | Format::File)) => {
+                Some((_, format @ (Format::Text | Format::File))) => {
                     texts.extend(self.files(found.path, id, stamp, format, false)?);
                 }
-                Some(format) => records.push((found.path, id, stamp, compression, format)),
+                Some((compression, format)) => {
+                    records.push((found.path, id, stamp, compression, format));
+                }
             }
         }
         if !texts.is_empty() {
@@ -403,8 +399,83 @@ impl Opener<'_> {
         Ok(())
     }
 
-    /// What a file of a folder is whose name promises values or JSON: its format, or a text where
-    /// a table lacks the columns; `None` where it is listed because it cannot be read.
+    /// Lists a file that is not read.
+    fn list(&mut self, path: &Path, reason: SkipReason) {
+        let source = name_of(path);
+        self.opened.listed.push(SkippedItem { source, line: None, id: None, reason });
+    }
+
+    /// How a file of a folder is read; `None` where it is listed because it cannot be read. Only
+    /// files whose names promise records are looked into: the others are what their bytes are when
+    /// they are read.
+    fn found_format(
+        &mut self,
+        found: &FolderFile,
+        id: &str,
+    ) -> Result<Option<(Compression, Format)>, ReadError> {
+        let (named, stem) = Compression::of_name(&found.name);
+        let by_name = Format::of_name(stem).filter(|format| match format {
+            // An empty file is an empty document, whatever its name promises.
+            _ if found.stamp.bytes == 0 => false,
+            Format::Parquet => named == Compression::None,
+            Format::Text | Format::File | Format::Lines => false,
+            _ => true,
+        });
+        let is_json = strip(stem, ".json").is_some() && found.stamp.bytes > 0;
+        let given = self.options.format;
+        if matches!(given, Some(Format::Text | Format::File))
+            || (given.is_none() && by_name.is_none() && !is_json)
+        {
+            return Ok(Some((named, given.unwrap_or(Format::File))));
+        }
+        let (compression, head) = match sniff(&found.path, named, &self.opened.settings) {
+            Ok(sniffed) => sniffed,
+            Err(error) => {
+                let (source, id) = (name_of(&found.path), Some(id.to_owned()));
+                let reason = unreadable(&error);
+                self.opened.listed.push(SkippedItem { source, line: None, id, reason });
+                return Ok(None);
+            }
+        };
+        let format = given.unwrap_or_else(|| format_of(stem, by_name, &head));
+        let is_checked = matches!(format, Format::Csv | Format::Tsv | Format::Jsonl | Format::Json);
+        let format = match format {
+            format if given.is_some() || !is_checked => Some(format),
+            format if is_json => {
+                let has_records = format == Format::Json || has_lines_of_json(&head);
+                Some(self.json_format(&found.path, id, (compression, format), has_records)?)
+            }
+            format => self.record_format(&found.path, id, compression, format)?,
+        };
+        Ok(format.map(|format| (compression, format)))
+    }
+
+    /// The format of a file of a folder that is called `.json`: records where the first of them has
+    /// the fields, else a text. `has_records` is false for one object, such as settings, which
+    /// needs no warning.
+    fn json_format(
+        &mut self,
+        path: &Path,
+        id: &str,
+        (compression, format): (Compression, Format),
+        has_records: bool,
+    ) -> Result<Format, ReadError> {
+        let info = self.info(path.to_owned(), id.to_owned(), name_of(path), None, true);
+        let source = RecordSource::new(info, format, RecordInput::File(compression));
+        let Err(error) = source.check_first_record(true) else { return Ok(format) };
+        let skipped = SkippedItem { id: Some(id.to_owned()), ..error.into_skipped()? };
+        let is_object = matches!(
+            skipped.reason,
+            SkipReason::MissingField { .. } | SkipReason::WrongType { .. }
+        );
+        if has_records && is_object {
+            self.opened.as_text.push(skipped);
+        }
+        Ok(Format::File)
+    }
+
+    /// Returns the format of a file of a folder whose name promises a table or JSON. A table
+    /// without the columns is a text; `None` means that the file is listed because it cannot be read.
     fn record_format(
         &mut self,
         path: &Path,
@@ -415,8 +486,8 @@ impl Opener<'_> {
         let info = self.info(path.to_owned(), id.to_owned(), name_of(path), None, false);
         let source = RecordSource::new(info, format, RecordInput::File(compression));
         let found = match format {
-            Format::Jsonl if self.options.skip_bad => Ok(()),
-            Format::Jsonl => source.check_first_line(),
+            Format::Jsonl | Format::Json if self.options.skip_bad => Ok(()),
+            Format::Jsonl | Format::Json => source.check_first_record(false),
             _ => source.read_header(),
         };
         let Err(error) = found else { return Ok(Some(format)) };
@@ -449,45 +520,4 @@ fn open_records(
     return Ok(Arc::new(ParquetSource::open(Arc::clone(info))?));
     #[cfg(not(feature = "parquet"))]
     return Err(refused(TableProblem::NoParquet));
-}
-
-/// The first bytes of a stream, as many as can be decompressed: what is wrong with the others is
-/// said of the file when it is read.
-///
-/// # Errors
-/// Those of the system.
-fn first_bytes(stream: io::Result<ByteStream>) -> io::Result<Vec<u8>> {
-    let mut head = vec![0; SNIFFED_BYTES as usize];
-    let (length, failed) = match stream {
-        Ok(mut stream) => fill(&mut stream, &mut head),
-        Err(error) => (0, Some(error)),
-    };
-    if let Some(error) = failed.filter(|error| error.raw_os_error().is_some()) {
-        return Err(error);
-    }
-    head.truncate(length);
-    Ok(head)
-}
-
-/// The format of a stream of files that begins so.
-fn of_kind(name: &str, head: &[u8]) -> Option<Format> {
-    match lookalike_extract::FileKind::of(name, head) {
-        lookalike_extract::FileKind::Mbox => Some(Format::Mbox),
-        lookalike_extract::FileKind::Warc => Some(Format::Warc),
-        lookalike_extract::FileKind::Tar => Some(Format::Tar),
-        _ => None,
-    }
-}
-
-/// Whether a file begins as Parquet does, plain or encrypted.
-fn is_parquet(bytes: &[u8]) -> bool {
-    bytes.starts_with(b"PAR1") || bytes.starts_with(b"PARE")
-}
-
-/// Whether bytes begin an object in one line: `{` and a key, or nothing, behind blanks.
-fn is_jsonl(bytes: &[u8]) -> bool {
-    let Some(inside) = without_mark(bytes).trim_ascii_start().strip_prefix(b"{") else {
-        return false;
-    };
-    matches!(inside.iter().find(|byte| !matches!(byte, b' ' | b'\t')), Some(b'"' | b'}'))
 }

@@ -49,18 +49,20 @@
 //!
 //! | input | without [`ReadOptions::format`] |
 //! |---|---|
-//! | `*.jsonl`, `*.ndjson` | [`Format::Jsonl`] |
+//! | `*.jsonl`, `*.ndjson` | [`Format::Jsonl`], [`Format::Json`] for an array |
+//! | `*.json` | [`Format::Jsonl`] or [`Format::Json`] for records, else [`Format::File`] |
 //! | `*.csv`, `*.tsv`, `*.train` | [`Format::Csv`], [`Format::Tsv`], [`Format::Lines`] |
 //! | `*.parquet` | [`Format::Parquet`] |
 //! | `*.mbox`, `*.warc`, `*.tar`, `*.tgz` | [`Format::Mbox`], [`Format::Warc`], [`Format::Tar`] |
 //! | `*.zip` | its files, as those of a folder |
-//! | any other file | by its first bytes: JSONL, Parquet, mbox, WARC, tar, else [`Format::File`] |
-//! | a folder | its files of these names as such, CSV and TSV not; any other as [`Format::File`] |
-//! | `-`, a pipe | JSONL, mailbox, crawl or tar by its first bytes, else an error that asks |
+//! | any other file | by its first bytes: JSON, Parquet, mbox, WARC, tar, else [`Format::File`] |
+//! | a folder | its files of these names as such; any other as [`Format::File`] |
+//! | `-`, a pipe | JSON, mailbox, crawl or tar by its first bytes, else an error that asks |
 //! | [`InMemoryDocuments`] | as they are: the caller has them in memory |
 //!
-//! each also with `.gz` or `.zst` behind its name (streams: by their first bytes), but for Parquet,
-//! which is read at positions and compresses inside.
+//! each also with `.gz` or `.zst` after its name, except Parquet, which is read at positions and
+//! compresses inside. First bytes win over the name: a gzip or Parquet file called `a.jsonl` is
+//! read as that.
 //!
 //! Ids of files are paths: relative to the folder when one folder is the only input, else the
 //! input as it was given with the path behind it; always with `/`; bytes that are not UTF-8 as
@@ -94,12 +96,14 @@ mod normalizing_sink;
 mod options;
 mod parent_texts;
 mod positioned_io;
+mod reached_files;
 mod reread;
 mod retained_state;
 mod scratch;
 mod settings;
 mod skippable_error;
 mod skipped;
+mod sniff;
 mod source;
 mod source_info;
 mod spool;
@@ -131,7 +135,7 @@ pub use json_line::{JsonLine, JsonLineReader};
 pub use lane_range::LaneRange;
 pub use location::Location;
 pub use normalize::{NormalForm, Normalization, TextNormalizer, language_of};
-pub use options::ReadOptions;
+pub use options::{ReadOptions, parse_delimiter};
 pub use reread::RetainedBlock;
 pub use retained_state::RetainedState;
 pub use scratch::ReadBuffers;

@@ -1,8 +1,10 @@
 //! Options of reading: format, fields, ignore rules.
 
+use crate::error::ReadError;
 use crate::format::kind::Format;
 use crate::normalize::Normalization;
 use crate::unit::TextUnit;
+use lookalike_core::parameter::Parameter;
 use lookalike_core::params::ShingleRule;
 use std::path::PathBuf;
 
@@ -29,8 +31,13 @@ pub struct ReadOptions {
     ///
     /// [`Document::fields`]: crate::Document::fields
     pub fields: Vec<String>,
+    /// The byte between the values of CSV and TSV; found for each file of CSV when `None`, and a
+    /// tab in TSV.
+    pub delimiter: Option<u8>,
     /// The id of a record is `NAME:LINE` (the file's name as in ids of text files, the number of
-    /// the line the record begins on or of the row, from 1) and is looked for in no field.
+    /// the line the record begins on, of the row or of the element of an array, from 1) and is
+    /// looked for in no field. JSON whose first records have no field `id` is read so, unless
+    /// [`id_field`](Self::id_field) is another one.
     pub line_ids: bool,
     /// A bad record is given to [`DocumentSink::skipped`](crate::DocumentSink::skipped) and the
     /// rest is read; it is an error otherwise.
@@ -74,6 +81,22 @@ pub struct ReadOptions {
     pub unit: TextUnit,
 }
 
+/// Reads the value of [`ReadOptions::delimiter`]: one ASCII character, or `tab` or `\t` for a tab.
+///
+/// # Errors
+/// [`ReadError::Filter`] for any other text, a quote and a line end.
+pub fn parse_delimiter(text: &str) -> Result<u8, ReadError> {
+    match text.as_bytes() {
+        b"tab" | b"\\t" => Ok(b'\t'),
+        [byte @ (b' '..=b'~' | b'\t')] if *byte != b'"' => Ok(*byte),
+        _ => Err(ReadError::Filter {
+            parameter: Parameter::Delimiter,
+            got: text.to_owned(),
+            problem: "expected one character such as ; or |, or tab".to_owned(),
+        }),
+    }
+}
+
 impl Default for ReadOptions {
     fn default() -> Self {
         Self {
@@ -81,6 +104,7 @@ impl Default for ReadOptions {
             id_field: "id".to_owned(),
             text_field: "text".to_owned(),
             fields: Vec::new(),
+            delimiter: None,
             line_ids: false,
             skip_bad: false,
             hidden: false,

@@ -36,6 +36,8 @@ pub(crate) struct RecordRange {
     pub(crate) first_line: u64,
     /// The source ends inside of quotes, in the last record.
     pub(crate) unclosed: bool,
+    /// Files in the source before these, as far as they use up its limit.
+    pub(crate) members: u32,
 }
 
 impl RecordRange {

@@ -1,7 +1,7 @@
 //! What all sources of a collection share: options, limits and counters.
 
 use crate::buffer_pool::BufferPool;
-use crate::decompress::{ByteStream, Compression, LimitedStream};
+use crate::decompress::{ByteStream, Compression, LimitedStream, TimedStream};
 use crate::error::ReadError;
 use crate::options::ReadOptions;
 use crate::skippable_error::OverLimit;
@@ -67,10 +67,28 @@ impl SourceSettings {
         compression: Compression,
         reader: impl Read + Send + 'static,
     ) -> io::Result<ByteStream> {
+        self.decode_timed(compression, reader, true)
+    }
+
+    /// As [`decode`](Self::decode); `is_timed` tells whether the limit on time counts.
+    pub(crate) fn decode_timed(
+        &self,
+        compression: Compression,
+        reader: impl Read + Send + 'static,
+        is_timed: bool,
+    ) -> io::Result<ByteStream> {
+        if compression == Compression::None {
+            return Ok(Box::new(reader));
+        }
         let memory = self.memory_record.load(Ordering::Relaxed);
         let window = self.options.max_expanded.unwrap_or(u64::MAX).min(memory);
-        let stream = compression.decode(reader, window)?;
-        Ok(match self.options.max_expanded.filter(|_| compression != Compression::None) {
+        let limits = self.options.extract.limits;
+        let stream = if is_timed {
+            TimedStream::decode(compression, reader, window, limits)?
+        } else {
+            compression.decode(reader, window)?
+        };
+        Ok(match self.options.max_expanded {
             Some(limit) => {
                 let over = OverLimit { limit, parameter: Parameter::MaxExpanded };
                 Box::new(LimitedStream::new(stream, over))

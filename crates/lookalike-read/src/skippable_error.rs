@@ -4,6 +4,7 @@ use crate::error::ReadError;
 use crate::skipped::{SkipReason, SkippedItem};
 use crate::table_problem::Field;
 use lookalike_core::parameter::Parameter;
+use lookalike_extract::ExtractError;
 use std::fmt;
 use std::io;
 
@@ -42,8 +43,14 @@ impl From<OverLimit> for io::Error {
 
 /// Why bytes cannot be read.
 pub(crate) fn unreadable(error: &io::Error) -> SkipReason {
-    let over = error.get_ref().and_then(|inner| inner.downcast_ref::<OverLimit>());
-    over.map_or_else(|| SkipReason::Unreadable { message: error.to_string() }, |over| over.reason())
+    let inner = error.get_ref();
+    if let Some(over) = inner.and_then(|inner| inner.downcast_ref::<OverLimit>()) {
+        return over.reason();
+    }
+    match inner.and_then(|inner| inner.downcast_ref::<ExtractError>()) {
+        Some(failure) => SkipReason::NoText { failure: failure.clone(), content: None },
+        None => SkipReason::Unreadable { message: error.to_string() },
+    }
 }
 
 impl ReadError {
@@ -51,7 +58,7 @@ impl ReadError {
     pub(crate) fn with_limit(self) -> Self {
         match self {
             Self::Io { source_name: source, error } => match unreadable(&error) {
-                reason @ SkipReason::OverLimit { .. } => {
+                reason @ (SkipReason::OverLimit { .. } | SkipReason::NoText { .. }) => {
                     Self::BadRecord(SkippedItem { source, line: None, id: None, reason })
                 }
                 _ => Self::Io { source_name: source, error },

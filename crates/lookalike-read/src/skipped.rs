@@ -47,6 +47,10 @@ pub enum SkipReason {
     Hidden,
     /// An ignore file leaves it out.
     Ignored,
+    /// A file of the operating system, or the lock of an office program, by its name.
+    SystemFile,
+    /// An earlier input is the same file.
+    ReachedTwice,
     /// A symbolic link that was not followed.
     SymbolicLink,
     /// Neither a file nor a folder: a pipe, a socket, a device.
@@ -157,6 +161,25 @@ pub enum SkipReason {
 }
 
 impl SkipReason {
+    /// Returns whether a record is bad, or a file cannot be read to its end. Where bad records are
+    /// not skipped, a run over a folder ends with an exit code that says so.
+    pub fn is_fault(&self) -> bool {
+        matches!(
+            self,
+            Self::Unreadable { .. }
+                | Self::NotUtf8 { .. }
+                | Self::BrokenJson { .. }
+                | Self::NotAnObject { .. }
+                | Self::MissingField { .. }
+                | Self::WrongType { .. }
+                | Self::EmptyId
+                | Self::LoneSurrogate { .. }
+                | Self::FieldCount { .. }
+                | Self::UnclosedQuote
+                | Self::Null { .. }
+        )
+    }
+
     /// Writes what the user can do, apart from skipping.
     pub(crate) fn fmt_remedy(
         &self,
@@ -205,6 +228,11 @@ impl NamesParameters for SkipReason {
             Self::Ignored => {
                 write!(f, "left out by an ignore file ({} reads it)", name(Parameter::NoIgnore))
             }
+            Self::SystemFile => f.write_str(
+                "a file of the system, or the lock of an office program (it is read if it is \
+                 named)",
+            ),
+            Self::ReachedTwice => f.write_str("reached twice, read once"),
             Self::SymbolicLink => {
                 write!(f, "a symbolic link ({} reads it)", name(Parameter::Follow))
             }

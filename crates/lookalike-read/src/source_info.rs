@@ -59,7 +59,8 @@ impl SourceInfo {
         ReadError::Io { source_name: self.shown.clone(), error }
     }
 
-    /// A bad record: an error, or an entry for the list of skipped records.
+    /// A bad record: an error, or an entry for the list of skipped records, where bad records are
+    /// skipped and in files that were found in a folder.
     pub(crate) fn reject_record(
         &self,
         line: u64,
@@ -67,11 +68,7 @@ impl SourceInfo {
         reason: SkipReason,
     ) -> Result<SkippedItem, ReadError> {
         let skipped = SkippedItem { source: self.shown.clone(), line: Some(line), id, reason };
-        if self.settings.options.skip_bad {
-            Ok(skipped)
-        } else {
-            Err(ReadError::BadRecord(skipped))
-        }
+        if self.is_lenient() { Ok(skipped) } else { Err(ReadError::BadRecord(skipped)) }
     }
 
     /// An entry of the list of skipped files for the whole source.

@@ -130,17 +130,16 @@ fn json_escape(raw: &[u8]) -> Option<(usize, char)> {
     Some((2, character))
 }
 
-/// Copies a record of comma- or tab-separated values.
+/// Copies a record of separated values.
 pub(crate) fn separated(
     record: &[u8],
-    delimiter: u8,
     header: Option<&CsvHeader>,
     options: &ReadOptions,
     copier: &mut KeptCopier<'_>,
 ) -> bool {
-    let columns = header.map(|header| header.columns.as_slice()).unwrap_or_default();
+    let Some(CsvHeader { columns, delimiter, .. }) = header else { return false };
     let column = columns.iter().position(|column| *column == options.text_field);
-    let Some(range) = column.and_then(|column| value_range(record, delimiter, column)) else {
+    let Some(range) = column.and_then(|column| value_range(record, *delimiter, column)) else {
         return false;
     };
     let value = &record[range.clone()];
@@ -219,20 +218,19 @@ mod tests {
     use super::*;
     use crate::Format;
     use crate::format::RecordFormat;
-    use crate::format::jsonl::JSONL;
-    use crate::format::lines::LINES;
+    use crate::format::lines::LineRecords;
     use crate::format::whole_text::WholeTextFormat;
     use proptest::prelude::*;
 
     fn cut_of(format: Format, record: &str, text: &str, taken: &[Range<usize>]) -> Option<String> {
         let columns = vec!["id".to_owned(), "text".to_owned(), "more".to_owned()];
-        let header = CsvHeader { raw: Vec::new(), columns };
+        let header = CsvHeader { raw: Vec::new(), columns, delimiter: b',' };
         let options = ReadOptions::default();
         let mut out = Vec::new();
         let copy = |record: &[u8], copier: &mut KeptCopier<'_>| match format {
-            Format::Csv => separated(record, b',', Some(&header), &options, copier),
-            Format::Jsonl => JSONL.copy_text(record, &options, copier),
-            Format::Lines => LINES.copy_text(record, &options, copier),
+            Format::Csv => separated(record, Some(&header), &options, copier),
+            Format::Jsonl => LineRecords::json().copy_text(record, &options, copier),
+            Format::Lines => LineRecords::plain().copy_text(record, &options, copier),
             _ => WholeTextFormat.copy_text(record, &options, copier),
         };
         let found = cut(copy, record.as_bytes(), text, taken, &mut out);

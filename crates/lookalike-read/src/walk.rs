@@ -19,6 +19,8 @@ pub(crate) struct FolderFile {
     /// The path inside the folder, with `/` between its parts, see [`name_of`].
     pub(crate) name: String,
     pub(crate) stamp: Stamp,
+    /// Whether the entry is a symbolic link that was followed.
+    pub(crate) is_link: bool,
 }
 
 /// What a folder holds.
@@ -70,7 +72,11 @@ pub(crate) fn walk(folder: &Path, options: &ReadOptions) -> Result<FolderListing
                 let inside = entry.path().strip_prefix(folder).unwrap_or(entry.path());
                 let dot = inside.iter().any(|part| part.as_encoded_bytes().starts_with(b"."));
                 let hidden = dot && !options.hidden;
-                let reason = if hidden { SkipReason::Hidden } else { SkipReason::Ignored };
+                let reason = match () {
+                    () if is_system_file(entry.path()) => SkipReason::SystemFile,
+                    () if hidden => SkipReason::Hidden,
+                    () => SkipReason::Ignored,
+                };
                 walked.skipped.push(skipped(entry.path(), reason));
             }
         }
@@ -148,12 +154,15 @@ fn file(folder: &Path, entry: &DirEntry, walked: &mut FolderListing) {
         walked.skipped.push(skipped(path, SkipReason::SymbolicLink));
     } else if !kind.is_file() {
         walked.skipped.push(skipped(path, SkipReason::NotAFile));
+    } else if is_system_file(path) {
+        walked.skipped.push(skipped(path, SkipReason::SystemFile));
     } else {
         match entry.metadata() {
             Ok(metadata) => walked.files.push(FolderFile {
                 path: path.to_owned(),
                 name: name_of(path.strip_prefix(folder).unwrap_or(path)),
                 stamp: Stamp::of(&metadata),
+                is_link: entry.path_is_symlink(),
             }),
             Err(error) => {
                 let message = error.to_string();
@@ -162,6 +171,30 @@ fn file(folder: &Path, entry: &DirEntry, walked: &mut FolderListing) {
         }
     }
 }
+
+/// Returns whether a file belongs to the operating system or is the lock of an office program, by
+/// its name. Such files hold no text of the user.
+pub(crate) fn is_system_file(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let named = |known: &str| name.eq_ignore_ascii_case(known);
+    // `~$a.docx` is a lock of Microsoft Office, `.~lock.a.odt#` of LibreOffice; `._a.txt` has the
+    // attributes of `a.txt` on disks that have none.
+    name.starts_with("~$")
+        || name.starts_with("._")
+        || (name.starts_with(".~lock.") && name.ends_with('#'))
+        || SYSTEM_FILES.into_iter().any(named)
+}
+
+/// Names of files that macOS and Windows put into folders.
+const SYSTEM_FILES: [&str; 7] = [
+    ".DS_Store",
+    ".localized",
+    "Icon\r",
+    "Thumbs.db",
+    "ehthumbs.db",
+    "ehthumbs_vista.db",
+    "desktop.ini",
+];
 
 /// One spelling for every way to name a file.
 fn real(path: &Path) -> PathBuf {

@@ -11,11 +11,10 @@ mod print;
 
 use super::find::input_bytes;
 use super::{CommandError, CommandResult, bands};
-use crate::exit_code::ExitCode;
 use crate::explicit_args::ExplicitArgs;
 use crate::extraction::WorkerOption;
 use crate::progress_bar::StageBar;
-use crate::summary::Summary;
+use crate::summary::{Summary, exit_code};
 use crate::terminal;
 use crate::termination;
 use crate::waiting::WaitingNote;
@@ -101,14 +100,14 @@ pub(crate) fn run(given: &mut ExplicitArgs<DedupArgs>, worker: WorkerOption<'_>)
     if let Some(added) = added.filter(|_| !args.result.quiet) {
         terminal::stderr().message(&added)?;
     }
-    let failed = taken.as_ref().map_or(0, ActionSummary::failed);
     let found = args.result.exit_code && findings.counts.duplicates > 0;
+    let code = exit_code(findings.skipped.iter(), args.reading.skip_bad(), found)?;
     findings.finish()?;
-    if failed > 0 {
+    if let failed @ 1.. = taken.as_ref().map_or(0, ActionSummary::failed) {
         let problem = format!("{failed} duplicates were left as they are, for the reasons above");
         return Err(CommandError::Data(problem));
     }
-    Ok(ExitCode::found_if(found))
+    Ok(code)
 }
 
 /// Refuses actions on whole files where parts of them are compared.

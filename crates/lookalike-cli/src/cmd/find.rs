@@ -6,10 +6,9 @@ mod print;
 pub(super) mod targets;
 
 use super::{CommandError, CommandResult, bands};
-use crate::exit_code::ExitCode;
 use crate::extraction::WorkerOption;
 use crate::progress_bar::StageBar;
-use crate::summary::Summary;
+use crate::summary::{Summary, exit_code};
 use crate::waiting::WaitingNote;
 pub(crate) use args::FindArgs;
 pub(in crate::cmd) use args::FindOutputArgs;
@@ -126,7 +125,8 @@ impl FindOutputArgs {
         };
         let not_shown = print::print(self, &summary, audit)?;
         print::print_summary(self, &summary, audit, not_shown)?;
-        Ok(ExitCode::found_if(self.exit_code && !findings.groups.is_empty()))
+        let is_found = self.exit_code && !findings.groups.is_empty();
+        Ok(exit_code(findings.skipped.iter(), options.skip_repeated_ids, is_found)?)
     }
 }
 

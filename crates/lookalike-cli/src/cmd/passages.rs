@@ -4,9 +4,9 @@ mod args;
 mod print;
 
 use super::{CommandError, CommandResult};
-use crate::exit_code::ExitCode;
 use crate::extraction::WorkerOption;
 use crate::progress_bar::StageBar;
+use crate::summary::exit_code;
 use crate::termination;
 use crate::waiting::WaitingNote;
 pub(crate) use args::PassagesArgs;
@@ -48,8 +48,9 @@ pub(crate) fn run(args: &mut PassagesArgs, worker: WorkerOption<'_>) -> CommandR
     }
     print::print(&args.result, &findings, &options, start.elapsed())?;
     let found = args.result.exit_code && !findings.rows.is_empty();
+    let code = exit_code(findings.run.skipped.iter(), args.reading.skip_bad(), found)?;
     findings.finish()?;
-    Ok(ExitCode::found_if(found))
+    Ok(code)
 }
 
 fn passage_options(args: &PassagesArgs) -> Result<PassageOptions, CommandError> {

@@ -308,7 +308,9 @@ fn broken_containers_in_a_folder_are_listed_and_the_rest_is_read() {
         truncate(&place, &format!("in/{name}.gz"), 0.9);
     }
     for skip in [&[][..], &["--skip-bad"]] {
-        let found = json(&place, &[&["in", "--skipped", "s.csv"], skip].concat());
+        let run = place.run(&[&["find", "--json", "in", "--skipped", "s.csv"], skip].concat());
+        assert_eq!(run.code, Some(i32::from(skip.is_empty())), "{}", run.err);
+        let found: serde_json::Value = serde_json::from_str(&run.out).unwrap();
         let skipped = place.read("s.csv");
         for name in ["a.jsonl.gz", "m.mbox.gz", "w.warc.gz", "t.tar.gz"] {
             let listed = |line: &&str| line.contains(name) && line.contains("cannot be read: ");
@@ -594,4 +596,94 @@ fn a_pipe_that_nothing_is_written_to_is_named() {
     drop(records);
     assert!(run.wait().unwrap().success());
     reader.join().unwrap();
+}
+
+#[test]
+fn a_bad_file_sets_the_exit_code() {
+    let place = Place::new();
+    let good = jsonl(&collection(20));
+    place.file("in/a.jsonl", &good).file("in/b.jsonl", format!("no JSON\n{good}"));
+    let run = place.run(&["find", "in", "-o", "g.csv"]);
+    assert_eq!(run.code, Some(1), "{run:?}");
+    assert!(run.err.contains("bad records or files were left out (1)"), "{}", run.err);
+    let found = place.read("g.csv");
+    place.run(&["find", "in", "-o", "h.csv", "--skip-bad"]).ok();
+    assert_eq!(found, place.read("h.csv"));
+    let run = place.run(&["dedup", "in", "-o", "out/"]);
+    assert_eq!((run.code, place.read("out/a.jsonl").is_empty()), (Some(1), false), "{run:?}");
+    place.run(&["find", "in/a.jsonl"]).ok();
+}
+
+#[test]
+fn a_folder_named_twice_is_read_once() {
+    let place = Place::new();
+    place.file("d/a.txt", words(1, 50)).file("d/b.txt", words(2, 50));
+    let run = place.run(&["find", "d", "./d/"]);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    assert!(run.err.contains("2 documents, 2 skipped"), "{}", run.err);
+    assert!(run.err.contains("2 reached twice, read once, first ./d/a.txt"), "{}", run.err);
+    place.run(&["dedup", "d", "./d", "--link", "hard"]).ok();
+}
+
+#[test]
+fn json_arrays_are_thinned_as_arrays() {
+    let place = Place::new();
+    let text = words(1, 50);
+    let array = format!(
+        "[\n {{\"id\": 1, \"text\": \"{text}\"}},\n {{\"id\": 2,\n \"text\": \"{text}\"}}]"
+    );
+    place.file("in/a.json", &array).file("none.json", array.replace("text", "body"));
+    let parsed =
+        |name: &str| -> Vec<serde_json::Value> { serde_json::from_str(&place.read(name)).unwrap() };
+    place.run(&["dedup", "in/a.json", "-o", "out.json"]).ok();
+    place.run(&["dedup", "in", "-o", "out/"]).ok();
+    for name in ["out.json", "out/a.json"] {
+        let kept = parsed(name);
+        assert_eq!((kept.len(), &kept[0]["id"]), (1, &serde_json::json!(1)), "{name}");
+    }
+    place.run(&["dedup", "in/a.json", "-o", "all.json", "--annotate"]).ok();
+    assert_eq!(parsed("all.json").len(), 2);
+    let printed = place.run(&["dedup", "in/a.json", "-o", "-"]).ok();
+    assert_eq!(serde_json::from_str::<Vec<serde_json::Value>>(&printed).unwrap().len(), 1);
+    let message = place.run(&["find", "none.json"]).fails(1);
+    assert!(message.contains("none.json:1: no field \"text\""), "{message}");
+}
+
+#[test]
+fn a_table_keeps_its_delimiter() {
+    let place = Place::new();
+    let table = table(0..60).replace(',', ";");
+    place.file("a.csv", &table).file("b.csv", table.replace(';', ":"));
+    place.run(&["dedup", "a.csv", "-o", "out.csv"]).ok();
+    assert!(place.read("out.csv").starts_with("id;text\n0;"));
+    place.run(&["dedup", "a.csv", "-o", "all.csv", "--annotate"]).ok();
+    let all = place.read("all.csv");
+    assert!(all.starts_with("id;text;") && !all.contains(','), "{all}");
+    let message = place.run(&["find", "b.csv"]).fails(1);
+    assert!(message.contains("which has id:text"), "{message}");
+    let found = json(&place, &["b.csv", "--delimiter", ":"]);
+    assert_eq!(found["counts"]["duplicates"], 10);
+    let message = place.run(&["find", "b.csv", "--delimiter", "::"]).err;
+    assert!(message.contains("expected one character such as ; or |, or tab"), "{message}");
+}
+
+#[test]
+fn ids_made_of_lines_are_noted() {
+    let place = Place::new();
+    let text = words(1, 50);
+    place.file("a.jsonl", format!("{{\"text\":\"{text}\"}}\n").repeat(2));
+    let run = place.run(&["find", "a.jsonl", "-o", "g.csv", "--report", "r.json"]);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    assert!(run.err.contains("1 file of JSON has no field \"id\""), "{}", run.err);
+    assert!(place.read("g.csv").contains("a.jsonl:2"));
+    let report: serde_json::Value = serde_json::from_str(&place.read("r.json")).unwrap();
+    assert_eq!(report["line_ids"], serde_json::json!(["a.jsonl"]));
+}
+
+#[test]
+fn system_files_are_counted() {
+    let place = Place::new();
+    place.file("d/a.docx.txt", "a").file("d/~$a.docx", "lock").file("d/Thumbs.db", "x");
+    let run = place.run(&["find", "d"]);
+    assert!(run.err.contains("2 files of the system, or locks of office"), "{}", run.err);
 }

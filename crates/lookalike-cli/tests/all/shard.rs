@@ -547,3 +547,18 @@ fn a_full_disk_is_named_by_every_stage() {
         None => lookalike_test_support::print_skipped(NO_DISK),
     }
 }
+
+#[test]
+fn every_format_is_divided_alike() {
+    let place = Place::new();
+    let texts: Vec<String> = (0..40).map(|n| crate::command::words(n % 25 + 1, 40)).collect();
+    let object = |(id, text): (usize, &String)| format!("{{\"id\":\"{id}\",\"text\":\"{text}\"}}");
+    let array: Vec<String> = texts.iter().enumerate().map(object).collect();
+    let lines: String = texts.iter().map(|text| format!("{{\"text\":\"{text}\"}}\n")).collect();
+    let table: String = texts.iter().map(|text| format!("c{};{text}\n", text.len())).collect();
+    place
+        .file("in/a.json", format!("[{}]", array.join(",\n")))
+        .file("in/b.jsonl", gzip(lines.as_bytes()))
+        .file("c.csv", format!("id;text\n{}", table.lines().next().unwrap()));
+    compare(&place, &["in", "c.csv", "./c.csv"], Divided { tasks: 3, parts: 4 }, &[]);
+}

@@ -7,10 +7,12 @@ mod tar;
 mod zip;
 
 pub use entry_kind::EntryKind;
-pub use tar::{TarEntry, TarNext, next_entry};
+pub use tar::{TarEntry, TarNext, lone_zeros, next_entry, zero_blocks};
 pub use zip::{ZipEntries, ZipEntry, zip_entries};
 
 pub(crate) use zip::list;
+
+use tar::BLOCK;
 
 use crate::error::ExtractError;
 use crate::{kind::FileKind, limits::LimitTracker};
@@ -67,10 +69,20 @@ fn walk_tar<E: From<ExtractError>>(
     tracker: &LimitTracker<'_>,
     sink: EntrySink<'_, E>,
 ) -> Result<(), E> {
-    let mut rest = bytes;
+    let (mut rest, mut damage) = (bytes, None);
     loop {
         match next_entry(rest)? {
-            TarNext::End => return Ok(()),
+            TarNext::End => {
+                let zeros = zero_blocks(rest);
+                if rest[zeros..].iter().all(|byte| *byte == 0) {
+                    return damage.map_or(Ok(()), |damage: ExtractError| Err(damage.into()));
+                }
+                // Later entries are read; the error at the end says that files may be missing.
+                if zeros == BLOCK {
+                    damage = Some(lone_zeros());
+                }
+                rest = &rest[zeros..];
+            }
             TarNext::More { .. } => {
                 let at = bytes.len() - rest.len();
                 let what = if rest.is_empty() {

@@ -9,7 +9,8 @@ use super::entry_kind::EntryKind;
 use super::names::clean;
 use crate::error::ExtractError;
 
-const BLOCK: usize = 512;
+/// Bytes of a block, of which an archive consists.
+pub(super) const BLOCK: usize = 512;
 /// Maximum bytes of one header before an entry.
 const MAX_HEADER_BYTES: usize = 1 << 20;
 /// Maximum headers before an entry.
@@ -43,7 +44,8 @@ pub enum TarNext<'a> {
         /// Minimum bytes before a retry. Declared by the archive: compare it with a limit.
         at_least: u64,
     },
-    /// The end mark. Bytes after it are not part of the archive.
+    /// A block of zeros. Two of them are the end mark, after which another archive may follow; see
+    /// [`zero_blocks`].
     End,
 }
 
@@ -106,6 +108,18 @@ pub fn next_entry(bytes: &[u8]) -> Result<TarNext<'_>, ExtractError> {
         }
     }
     Err(ExtractError::damaged(format!("more than {MAX_HEADERS} headers before an entry")))
+}
+
+/// Counts the bytes of the whole blocks of zeros at the start. A single one is not an end mark: it
+/// replaced the header of an entry.
+pub fn zero_blocks(bytes: &[u8]) -> usize {
+    let zeros = bytes.iter().position(|byte| *byte != 0).unwrap_or(bytes.len());
+    zeros - zeros % BLOCK
+}
+
+/// The error for a single block of zeros between entries.
+pub fn lone_zeros() -> ExtractError {
+    ExtractError::damaged("a block of zeros where an entry must begin: a file may be missing")
 }
 
 /// Start of the content of a GNU sparse file, after its map, whose blocks flag whether another

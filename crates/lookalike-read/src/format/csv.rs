@@ -1,4 +1,4 @@
-//! Comma- and tab-separated values: the header, the ends of records, the fields of one.
+//! Separated values: the delimiter, the header, the ends of records, the fields of one.
 
 use crate::description::StatedFields;
 use crate::document::{DocumentPosition, Raw};
@@ -19,26 +19,54 @@ use csv::ByteRecord;
 use memchr::{memchr, memchr3};
 use std::sync::OnceLock;
 
+/// Bytes that may separate values, in the order of preference.
+const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
+/// Records by which the delimiter is found where the header does not show it.
+const COMPARED_RECORDS: usize = 20;
+
 /// The format of records whose values a delimiter separates, behind a header.
 pub(crate) struct SeparatedValues {
-    delimiter: u8,
+    /// Found when the first bytes are cut, unless it was given.
+    delimiter: OnceLock<u8>,
+    /// The columns by which it is found.
+    needed: Vec<String>,
     /// Found when the first block is observed.
     columns: OnceLock<DocumentColumns>,
 }
 
 impl SeparatedValues {
-    pub(crate) fn new(delimiter: u8) -> Self {
-        Self { delimiter, columns: OnceLock::new() }
+    /// Values between commas, or whatever the options or the first records say.
+    pub(crate) fn csv(options: &ReadOptions) -> Self {
+        let id = (!options.line_ids).then_some(&options.id_field);
+        let needed = id.into_iter().chain([&options.text_field]).cloned().collect();
+        let delimiter = options.delimiter.map_or_else(OnceLock::new, OnceLock::from);
+        Self { delimiter, needed, columns: OnceLock::new() }
+    }
+
+    /// Values between tabs, unless the options name another delimiter.
+    pub(crate) fn tsv(options: &ReadOptions) -> Self {
+        let delimiter = OnceLock::from(options.delimiter.unwrap_or(b'\t'));
+        Self { delimiter, needed: Vec::new(), columns: OnceLock::new() }
+    }
+
+    /// The delimiter; `bytes` begin the source where it is not known yet.
+    fn delimiter(&self, bytes: &[u8]) -> u8 {
+        *self.delimiter.get_or_init(|| find_delimiter(bytes, &self.needed))
+    }
+
+    /// The columns, once they are known.
+    fn columns(&self) -> Option<(&DocumentColumns, u8)> {
+        self.columns.get().map(|columns| (columns, columns.header.delimiter))
     }
 }
 
 impl RecordFormat for SeparatedValues {
     fn cut(&self, bytes: &[u8]) -> RecordBoundary {
-        cut(self.delimiter, bytes)
+        cut(self.delimiter(bytes), bytes)
     }
 
     fn copy_text(&self, record: &[u8], options: &ReadOptions, copier: &mut KeptCopier<'_>) -> bool {
-        text_cut::separated(record, self.delimiter, self.header(), options, copier)
+        text_cut::separated(record, self.header(), options, copier)
     }
 
     fn read(
@@ -47,13 +75,13 @@ impl RecordFormat for SeparatedValues {
         scratch: &mut ReadBuffers,
         sink: &mut SourceSink<'_>,
     ) -> Result<(), ReadError> {
-        let Some(columns) = self.columns.get() else {
+        let Some((columns, delimiter)) = self.columns() else {
             let error = std::io::Error::other("the header was not read before the records");
             return Err(records.source.io(error));
         };
         let mark = records.mark_bytes();
         let bytes = &records.bytes[mark..];
-        let mut reader = reader(self.delimiter, bytes);
+        let mut reader = reader(delimiter, bytes);
         let mut is_header = records.index == 0;
         let (mut start, mut line) = (0, 0);
         let ReadBuffers { values, line_id, extra, .. } = scratch;
@@ -88,8 +116,8 @@ impl RecordFormat for SeparatedValues {
                 Ok(record)
             });
             let raw = Raw::Record(without_line_feed(raw));
-            let is_csv = self.delimiter == b',';
-            let media_type = if is_csv { "text/csv" } else { "text/tab-separated-values" };
+            let is_tsv = delimiter == b'\t';
+            let media_type = if is_tsv { "text/tab-separated-values" } else { "text/csv" };
             records.give(parsed, &extra.list(), place, (raw, media_type), line_id, sink)?;
         }
         Ok(())
@@ -101,9 +129,9 @@ impl RecordFormat for SeparatedValues {
         scratch: &mut ReadBuffers,
         take: TakeText<'_>,
     ) -> Result<(), String> {
-        let columns = self.columns.get().ok_or("the header was not read")?;
+        let (columns, delimiter) = self.columns().ok_or("the header was not read")?;
         // What cannot be parsed has another number of values, which `document` reports.
-        let _ = reader(self.delimiter, record.bytes).read_byte_record(&mut scratch.values);
+        let _ = reader(delimiter, record.bytes).read_byte_record(&mut scratch.values);
         record.give(columns.document(&scratch.values), StatedFields::Nothing, take)
     }
 
@@ -116,8 +144,12 @@ impl RecordFormat for SeparatedValues {
             return Ok(());
         }
         let bytes = records.map_or(&[][..], |records| &*records.buffer);
-        let columns =
-            DocumentColumns::find(self.delimiter, bytes, &source.settings.options, &source.shown)?;
+        let columns = DocumentColumns::find(
+            self.delimiter(bytes),
+            bytes,
+            &source.settings.options,
+            &source.shown,
+        )?;
         // Another thread may have set the same columns.
         let _ = self.columns.set(columns);
         Ok(())
@@ -190,7 +222,7 @@ impl DocumentColumns {
         let text = column(Field::Text, &options.text_field)?;
         let extra = options.fields.iter().map(|name| column(Field::Extra, name));
         let extra = extra.collect::<Result<_, _>>()?;
-        Ok(Self { id, text, extra, header: CsvHeader { raw, columns: present } })
+        Ok(Self { id, text, extra, header: CsvHeader { raw, columns: present, delimiter } })
     }
 
     /// Sets the values of the extra columns of a record that is a document.
@@ -240,6 +272,34 @@ fn utf8(record: &ByteRecord, column: usize) -> Result<&str, InvalidRecord> {
     })
 }
 
+/// The delimiter of a table that begins with `bytes`: the first by which the header has the needed
+/// columns. Where none has them, the one by which the first records have equally many values, and
+/// the most; a comma where they have one value by each.
+fn find_delimiter(bytes: &[u8], needed: &[String]) -> u8 {
+    let bytes = without_mark(bytes);
+    let has_columns = |delimiter: u8| {
+        let mut header = ByteRecord::new();
+        // Reading from memory cannot fail; an empty table has no columns.
+        let _ = reader(delimiter, bytes).read_byte_record(&mut header);
+        needed.iter().all(|name| header.iter().any(|column| column == name.as_bytes()))
+    };
+    let by_header = DELIMITERS.into_iter().find(|delimiter| has_columns(*delimiter));
+    by_header.unwrap_or_else(|| {
+        let by_records = |delimiter: &u8| {
+            let mut reader = reader(*delimiter, bytes);
+            // The last record may continue after the bytes.
+            let records = reader.byte_records().take(COMPARED_RECORDS).map_while(Result::ok);
+            let counts: Vec<usize> = records.map(|record| record.len()).collect();
+            let (first, rest) = counts.split_first()?;
+            let rest = &rest[..rest.len().saturating_sub(1)];
+            (*first > 1).then(|| (rest.iter().all(|count| count == first), *first))
+        };
+        // `max_by_key` takes the last of equal ones.
+        let found = DELIMITERS.into_iter().rev().max_by_key(by_records);
+        found.filter(|delimiter| by_records(delimiter).is_some()).unwrap_or(b',')
+    })
+}
+
 /// A reader of records that checks nothing: a wrong number of fields is for [`DocumentColumns`] to
 /// report.
 fn reader(delimiter: u8, bytes: &[u8]) -> csv::Reader<&[u8]> {
@@ -260,7 +320,7 @@ fn cut(delimiter: u8, bytes: &[u8]) -> RecordBoundary {
         if bytes[at] == b'"' {
             // Two quotes in a row are one that belongs to the value: it goes on behind them.
             match memchr(b'"', &bytes[at + 1..]) {
-                None => return RecordBoundary { whole, unclosed: true },
+                None => return RecordBoundary { whole, unclosed: true, records: 0 },
                 Some(next) => at += next + 2,
             }
             if bytes.get(at) == Some(&b'"') {
@@ -273,5 +333,5 @@ fn cut(delimiter: u8, bytes: &[u8]) -> RecordBoundary {
             whole = at;
         }
     }
-    RecordBoundary { whole, unclosed: false }
+    RecordBoundary { whole, unclosed: false, records: 0 }
 }

@@ -29,6 +29,13 @@ pub(crate) trait FileRecords {
     const ARE_SEPARABLE: bool = false;
     /// The field of a record that is its id where the options name none.
     const ID_FIELD: Option<&'static str> = None;
+    /// Whether extraction of a record counts the file in it as a member.
+    const IS_CONTAINER: bool = false;
+
+    /// Whether a record counts against the limit on files in a file.
+    fn is_member(&self, _: &Self::Record<'_>) -> bool {
+        true
+    }
 
     /// Cuts the first record off: its length, and what it is. `None` where it may go on, or there
     /// is none.
@@ -79,8 +86,8 @@ impl<F> FileRecordFormat<F> {
 
 impl<F: FileRecords + Send + Sync> RecordFormat for FileRecordFormat<F> {
     fn cut(&self, bytes: &[u8]) -> RecordBoundary {
-        let (whole, _) = whole_records(&self.records, bytes);
-        RecordBoundary { whole, unclosed: false }
+        let WholeRecordCount { whole, records, .. } = whole_records(&self.records, bytes);
+        RecordBoundary { whole, unclosed: false, records }
     }
 
     fn read(
@@ -152,17 +159,29 @@ impl RecordPlace<'_> {
     }
 }
 
-/// The length of the whole records at the start of `bytes`, and whether one of them is damaged or
-/// the end mark: a record that none needs to follow.
-pub(crate) fn whole_records(format: &impl FileRecords, bytes: &[u8]) -> (usize, bool) {
-    let (mut whole, mut has_end) = (0, false);
+/// The whole records at the start of some bytes.
+pub(crate) struct WholeRecordCount {
+    /// Their length.
+    pub(crate) whole: usize,
+    /// Number of records that count against the limit on files in a file.
+    pub(crate) records: u32,
+    /// Whether the last of them is damaged or the end mark: a record that none needs to follow.
+    pub(crate) has_end: bool,
+}
+
+/// Counts the whole records at the start of `bytes`.
+pub(crate) fn whole_records(format: &impl FileRecords, bytes: &[u8]) -> WholeRecordCount {
+    let mut found = WholeRecordCount { whole: 0, records: 0, has_end: false };
     while let Some((done, content)) =
-        format.first(&bytes[whole..], false).filter(|(done, _)| *done > 0)
+        format.first(&bytes[found.whole..], false).filter(|(done, _)| *done > 0)
     {
-        whole += done;
-        has_end |= !matches!(content, RecordContent::File(_));
+        found.whole += done;
+        found.has_end = !matches!(content, RecordContent::File(_));
+        if let RecordContent::File(record) = content {
+            found.records += u32::from(format.is_member(&record));
+        }
     }
-    (whole, has_end)
+    found
 }
 
 /// Reads the files of one source within its limits.
@@ -190,7 +209,7 @@ impl EmbeddedFiles {
         let ReadBuffers { extra, extractor, part_texts, .. } = scratch;
         part_texts.clear();
         let extractor = settings.extractor(extractor);
-        let mut used = LimitUsage::default();
+        let mut used = LimitUsage { members: records.members, ..LimitUsage::default() };
         let (mut start, mut line, mut is_damaged) = (0, 0, false);
         while let Some((done, content)) = format.first(&bytes[start..], true) {
             let raw = &bytes[start..start + done];
@@ -210,6 +229,9 @@ impl EmbeddedFiles {
                         unit: None,
                     };
                     let raw = without_line_feed(raw);
+                    if !F::IS_CONTAINER && format.is_member(&record) {
+                        used.members = used.members.saturating_add(1);
+                    }
                     let mut parts = RecordParts {
                         format,
                         place,
@@ -286,7 +308,10 @@ impl EmbeddedFiles {
             *used = LimitUsage { time: Duration::ZERO, ..*used };
             let mut again = used.remaining_at(start as u64, limits);
             let before = again;
-            extractor.extract_within(&mut again, name, bytes, parts)?;
+            match before.exhausted(limits) {
+                Some(failure) => failed(&failure, bytes, parts)?,
+                None => extractor.extract_within(&mut again, name, bytes, parts)?,
+            }
             used.add(before, again);
             return Ok(());
         };

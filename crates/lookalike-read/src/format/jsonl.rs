@@ -1,15 +1,12 @@
 //! JSONL: each line is an object with an id, a text and extra fields.
 
-use crate::encoding::without_mark;
-use crate::error::ReadError;
 use crate::extra_fields::ExtraFields;
-use crate::format::BlockRecords;
+use crate::format::id_rule::IdRule;
 use crate::format::json_scanner::{JsonScanner, JsonValue, StringFault, SyntaxError};
-use crate::format::lines::{LineRecords, is_blank};
+use crate::format::lines::LineRecords;
 use crate::format::record::{InvalidRecord, RecordDocument};
 use crate::options::ReadOptions;
-use crate::skipped::{SkipReason, SkippedItem};
-use crate::source_info::SourceInfo;
+use crate::skipped::SkipReason;
 use crate::table_problem::Field;
 use crate::text_cut::{self, KeptCopier};
 use std::borrow::Cow;
@@ -18,40 +15,18 @@ use std::ops::Range;
 /// Names of fields listed in a message.
 const NAMED_FIELDS: usize = 20;
 
-/// The format of lines that are JSON objects.
-pub(crate) const JSONL: LineRecords = LineRecords { parse, set_extra, copy_text, is_json: true };
+impl LineRecords {
+    /// The format of lines that are JSON objects.
+    pub(crate) fn json() -> Self {
+        Self { parse, set_extra, copy_text, is_json: true, ids: IdRule::default() }
+    }
+}
 
-fn copy_text(record: &[u8], options: &ReadOptions, copier: &mut KeptCopier<'_>) -> bool {
+/// Copies a record without the removed ranges of its text; `false` if the text is not in it.
+pub(crate) fn copy_text(record: &[u8], options: &ReadOptions, copier: &mut KeptCopier<'_>) -> bool {
     let line = std::str::from_utf8(record).ok();
     let range = line.and_then(|line| text_range(line, options));
     range.is_some_and(|range| text_cut::json(record, range, copier))
-}
-
-/// Checks that the object in the first line of a file has the fields. Bytes that are no JSON pass:
-/// reading reports them.
-pub(crate) fn check_first_line(
-    source: &SourceInfo,
-    records: &BlockRecords,
-) -> Result<(), ReadError> {
-    let lines = without_mark(&records.buffer).split(|byte| *byte == b'\n');
-    let numbered = (records.first_line..).zip(lines);
-    let Some((line, record)) = numbered.into_iter().find(|(_, record)| !is_blank(record)) else {
-        return Ok(());
-    };
-    let (mut id, mut text) = (String::new(), String::new());
-    let parsed = parse(record, &source.settings.options, &mut id, &mut text);
-    match parsed.map(drop) {
-        Err(InvalidRecord { id, reason })
-            if matches!(
-                reason,
-                SkipReason::MissingField { .. } | SkipReason::NotAnObject { .. }
-            ) =>
-        {
-            let (source, line) = (source.shown.clone(), Some(line));
-            Err(ReadError::BadRecord(SkippedItem { source, line, id, reason }))
-        }
-        Ok(()) | Err(_) => Ok(()),
-    }
 }
 
 /// The document of a line that is not blank. `id` and `text` are buffers for what has escapes.

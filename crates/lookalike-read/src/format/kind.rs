@@ -3,8 +3,10 @@
 use crate::decompress::Compression;
 use crate::decompress::strip;
 use crate::error::ReadError;
+use crate::walk::is_system_file;
 use lookalike_extract::ExtractError;
 use std::fmt;
+use std::path::Path;
 use std::str::FromStr;
 
 /// How the bytes of an input become documents.
@@ -19,7 +21,11 @@ pub enum Format {
     Lines,
     /// A line is one JSON object with a field for the id and one for the text.
     Jsonl,
-    /// A record of comma-separated values is one document; the first record names the columns.
+    /// An array of JSON objects, each of which is one document, as for [`Jsonl`](Self::Jsonl).
+    Json,
+    /// A record of separated values is one document; the first record names the columns. Commas,
+    /// semicolons, tabs or bars separate the values, whichever the header and the first records
+    /// have.
     Csv,
     /// The same with tabs between the values.
     Tsv,
@@ -35,10 +41,11 @@ pub enum Format {
 
 impl Format {
     /// All formats, in the order in which messages name them.
-    const ALL: [Self; 10] = [
+    const ALL: [Self; 11] = [
         Self::Text,
         Self::Lines,
         Self::Jsonl,
+        Self::Json,
         Self::Csv,
         Self::Tsv,
         Self::Parquet,
@@ -55,6 +62,7 @@ impl Format {
             Self::File => "file",
             Self::Lines => "lines",
             Self::Jsonl => "jsonl",
+            Self::Json => "json",
             Self::Csv => "csv",
             Self::Tsv => "tsv",
             Self::Parquet => "parquet",
@@ -82,8 +90,13 @@ impl Format {
         ends.into_iter().find(|(end, _)| strip(name, end).is_some()).map(|(_, format)| format)
     }
 
-    /// Why a file of this name in an archive is not read: it has records of its own.
+    /// Why a file of this name in an archive is not read: it has records of its own, or belongs to
+    /// the system.
     pub(crate) fn refused_in_archive(name: &str) -> Option<ExtractError> {
+        if is_system_file(Path::new(name)) {
+            let kind = "a file of the system, or the lock of an office program".to_owned();
+            return Some(ExtractError::Unsupported { kind });
+        }
         let (_, stem) = Compression::of_name(name);
         let format = Self::of_name(stem).filter(|format| {
             matches!(format, Self::Jsonl | Self::Parquet | Self::Mbox | Self::Warc)

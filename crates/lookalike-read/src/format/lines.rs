@@ -2,14 +2,17 @@
 
 use crate::description::StatedFields;
 use crate::document::{DocumentPosition, Raw};
+use crate::encoding::without_mark;
 use crate::error::ReadError;
 use crate::extra_fields::ExtraFields;
+use crate::format::id_rule::IdRule;
 use crate::format::record::{InvalidRecord, RecordBoundary, RecordDocument, without_line_feed};
-use crate::format::{RecordAgain, RecordFormat, TakeText, WholeRecords};
+use crate::format::{BlockRecords, NextRecords, RecordAgain, RecordFormat, TakeText, WholeRecords};
 use crate::normalizing_sink::SourceSink;
 use crate::options::ReadOptions;
 use crate::scratch::ReadBuffers;
 use crate::skipped::SkipReason;
+use crate::source_info::SourceInfo;
 use crate::text_cut::{self, KeptCopier};
 use memchr::memrchr;
 
@@ -22,6 +25,8 @@ pub(crate) struct LineRecords {
     pub(crate) copy_text: fn(&[u8], &ReadOptions, &mut KeptCopier<'_>) -> bool,
     /// Whether lines are objects of JSON, which state more about the document.
     pub(crate) is_json: bool,
+    /// How objects get their ids.
+    pub(crate) ids: IdRule,
 }
 
 /// Makes the document of a line, with or without its line end; the strings are buffers for id and
@@ -33,18 +38,27 @@ pub(crate) type ParseLine = for<'l> fn(
     &'l mut String,
 ) -> Result<RecordDocument<'l>, InvalidRecord>;
 
-/// The format of lines `id text`.
-pub(crate) const LINES: LineRecords = LineRecords {
-    parse: |line, options, _, _| parse(line, options),
-    set_extra: |_, options, extra| extra.none(options.fields.len()),
-    copy_text: |line, _, copier| text_cut::line(line, copier),
-    is_json: false,
-};
+impl LineRecords {
+    /// The format of lines `id text`.
+    pub(crate) fn plain() -> Self {
+        Self {
+            parse: |line, options, _, _| parse(line, options),
+            set_extra: |_, options, extra| extra.none(options.fields.len()),
+            copy_text: |line, _, copier| text_cut::line(line, copier),
+            is_json: false,
+            ids: IdRule::default(),
+        }
+    }
+}
 
 impl RecordFormat for LineRecords {
     /// Cuts behind the last line feed.
     fn cut(&self, bytes: &[u8]) -> RecordBoundary {
-        RecordBoundary { whole: memrchr(b'\n', bytes).map_or(0, |at| at + 1), unclosed: false }
+        RecordBoundary {
+            whole: memrchr(b'\n', bytes).map_or(0, |at| at + 1),
+            unclosed: false,
+            records: 0,
+        }
     }
 
     fn copy_text(&self, record: &[u8], options: &ReadOptions, copier: &mut KeptCopier<'_>) -> bool {
@@ -57,7 +71,7 @@ impl RecordFormat for LineRecords {
         scratch: &mut ReadBuffers,
         sink: &mut SourceSink<'_>,
     ) -> Result<(), ReadError> {
-        let options = &records.source.settings.options;
+        let options = self.ids.options(records.source);
         let mut start = records.mark_bytes();
         let mut line = 0;
         let ReadBuffers { id, text, line_id, extra, .. } = scratch;
@@ -95,10 +109,48 @@ impl RecordFormat for LineRecords {
         scratch: &mut ReadBuffers,
         take: TakeText<'_>,
     ) -> Result<(), String> {
-        let (bytes, options) = (record.bytes, &record.source.settings.options);
+        let (bytes, options) = (record.bytes, self.ids.options(record.source));
         let parsed = (self.parse)(bytes, options, &mut scratch.id, &mut scratch.text);
         let json = StatedFields::Record(bytes);
         record.give(parsed, if self.is_json { json } else { StatedFields::Nothing }, take)
+    }
+
+    fn observe(
+        &self,
+        source: &SourceInfo,
+        records: Option<&BlockRecords>,
+    ) -> Result<(), ReadError> {
+        if self.is_json {
+            let bytes = records.map_or(&[][..], |records| without_mark(&records.buffer));
+            let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !is_blank(line));
+            self.ids.observe(source, || Box::new(lines));
+        }
+        Ok(())
+    }
+
+    fn learn_header(&self, source: &SourceInfo, next: NextRecords<'_>) -> Result<(), ReadError> {
+        self.observe(source, next()?.as_ref())
+    }
+
+    fn has_header(&self) -> bool {
+        self.is_json
+    }
+
+    fn first_fault(
+        &self,
+        source: &SourceInfo,
+        records: &BlockRecords,
+    ) -> Option<(u64, SkipReason)> {
+        let lines = without_mark(&records.buffer).split(|byte| *byte == b'\n');
+        let mut numbered = (records.first_line..).zip(lines);
+        let (number, line) = numbered.find(|(_, line)| self.is_json && !is_blank(line))?;
+        let (mut id, mut text) = (String::new(), String::new());
+        let parsed = (self.parse)(line, self.ids.options(source), &mut id, &mut text);
+        Some((number, parsed.err()?.reason))
+    }
+
+    fn has_line_ids(&self) -> bool {
+        self.ids.is_by_line()
     }
 
     fn is_lines(&self) -> bool {

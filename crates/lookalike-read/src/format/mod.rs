@@ -6,6 +6,8 @@
 
 pub(crate) mod csv;
 pub(crate) mod embedded_files;
+pub(crate) mod id_rule;
+pub(crate) mod json_array;
 mod json_scanner;
 pub(crate) mod jsonl;
 pub(crate) mod kind;
@@ -29,6 +31,7 @@ use crate::header::CsvHeader;
 use crate::normalizing_sink::SourceSink;
 use crate::options::ReadOptions;
 use crate::scratch::ReadBuffers;
+use crate::skipped::SkipReason;
 use crate::source_info::SourceInfo;
 use crate::text_cut::KeptCopier;
 use std::fmt::Write;
@@ -78,8 +81,25 @@ pub(crate) trait RecordFormat: Send + Sync {
         Ok(())
     }
 
-    /// Whether the first record names the columns.
+    /// Whether [`observe`](Self::observe) learns from the first block what reading records again
+    /// needs: the columns, or how ids are made.
     fn has_header(&self) -> bool {
+        false
+    }
+
+    /// Whether ids are made of lines since the records have none; known with the first block.
+    fn has_line_ids(&self) -> bool {
+        false
+    }
+
+    /// Why the first record of a source has no document, with its line; `None` where it has one.
+    /// Records other than JSON are not looked at.
+    fn first_fault(&self, _: &SourceInfo, _: &BlockRecords) -> Option<(u64, SkipReason)> {
+        None
+    }
+
+    /// Whether records are numbered in place of lines.
+    fn counts_records(&self) -> bool {
         false
     }
 
@@ -126,6 +146,8 @@ pub(crate) struct BlockRecords {
     pub(crate) first_line: u64,
     /// The stream ends with [`RecordBoundary::unclosed`] in the last of these records.
     pub(crate) unclosed: bool,
+    /// [`RecordBoundary::records`] before these.
+    pub(crate) records_before: u64,
 }
 
 /// The whole records of a block, when it is read or read again.
@@ -141,6 +163,8 @@ pub(crate) struct WholeRecords<'a> {
     pub(crate) unclosed: bool,
     /// Bytes of the decoded stream before these; `None` when they are read again.
     pub(crate) offset: Option<u64>,
+    /// Files in the source before these, as far as they use up its limit.
+    pub(crate) members: u32,
 }
 
 /// One record that is read again.

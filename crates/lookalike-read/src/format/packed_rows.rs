@@ -25,7 +25,7 @@ pub(crate) struct PackedRowsFormat;
 impl RecordFormat for PackedRowsFormat {
     /// Row groups are not cut: each block has whole rows.
     fn cut(&self, bytes: &[u8]) -> RecordBoundary {
-        RecordBoundary { whole: bytes.len(), unclosed: false }
+        RecordBoundary { whole: bytes.len(), unclosed: false, records: 0 }
     }
 
     fn read(

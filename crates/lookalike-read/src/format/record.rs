@@ -27,8 +27,11 @@ impl InvalidRecord {
 pub(crate) struct RecordBoundary {
     /// Bytes up to and with the end of the last whole record; 0 when there is none.
     pub(crate) whole: usize,
-    /// The bytes end inside of quotes, or an archive before its end mark.
+    /// The bytes end inside of quotes, or an archive or array before its end mark.
     pub(crate) unclosed: bool,
+    /// The records in them, as far as they count: files in a container, elements of an array. 0 for
+    /// other formats.
+    pub(crate) records: u32,
 }
 
 /// The record without the line feed. A carriage return before it stays, so that the line can be

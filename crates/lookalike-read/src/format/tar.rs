@@ -3,7 +3,7 @@
 use crate::document::DocumentContents;
 use crate::error::ReadError;
 use crate::format::embedded_files::{
-    EmbeddedFiles, FileRecords, RecordContent, RecordPlace, failed, whole_records,
+    EmbeddedFiles, FileRecords, RecordContent, RecordPlace, WholeRecordCount, failed, whole_records,
 };
 use crate::format::kind::Format;
 use crate::format::record::RecordBoundary;
@@ -12,7 +12,9 @@ use crate::normalizing_sink::SourceSink;
 use crate::scratch::ReadBuffers;
 use crate::skipped::SkipReason;
 use crate::source_info::SourceInfo;
-use lookalike_extract::archive::{EntryKind, TarEntry, TarNext, next_entry};
+use lookalike_extract::archive::{
+    EntryKind, TarEntry, TarNext, lone_zeros, next_entry, zero_blocks,
+};
 use lookalike_extract::{ExtractError, FileKind, PartSink, UniqueNames};
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -52,10 +54,10 @@ impl RepeatedNames {
 impl RecordFormat for TarFormat {
     /// The archive is unclosed as long as its end mark is missing.
     fn cut(&self, bytes: &[u8]) -> RecordBoundary {
-        let (whole, has_end) = whole_records(self, bytes);
+        let WholeRecordCount { whole, records, has_end } = whole_records(self, bytes);
         let rest = &bytes[whole..];
         let zeros = !rest.is_empty() && is_zeros(rest);
-        RecordBoundary { whole, unclosed: !has_end && !zeros }
+        RecordBoundary { whole, unclosed: !has_end && !zeros, records }
     }
 
     fn read(
@@ -148,6 +150,11 @@ impl FileRecords for TarFormat {
         }
     }
 
+    /// Folders are none.
+    fn is_member(&self, entry: &TarEntry<'_>) -> bool {
+        entry.kind != EntryKind::Folder
+    }
+
     /// The file in the archive.
     fn contents<'a>(&self, entry: &TarEntry<'a>, _: &'a [u8]) -> DocumentContents<'a> {
         let media_type = FileKind::of(&entry.name, entry.content).media_type_of(&entry.name);
@@ -182,11 +189,31 @@ fn first(bytes: &[u8], at_end: bool) -> Option<(usize, RecordContent<TarEntry<'_
             let what = "the archive ends within a file".to_owned();
             RecordContent::Damaged(ExtractError::Damaged { what })
         }
-        // Nothing but zeros should follow.
-        Ok(TarNext::End) => RecordContent::End,
+        Ok(TarNext::End) => return zeros(bytes, at_end),
         Err(failure) => RecordContent::Damaged(failure),
     };
     Some((bytes.len(), content))
+}
+
+/// Cuts off the blocks of zeros at the start: the end mark, after which another archive may follow,
+/// or the place of a header that is gone.
+fn zeros(bytes: &[u8], at_end: bool) -> Option<(usize, RecordContent<TarEntry<'static>>)> {
+    const LONE: usize = 512;
+    let length = zero_blocks(bytes);
+    let rest = &bytes[length..];
+    if is_zeros(rest) {
+        // The last two blocks stay, so that the following bytes do not find a lone block.
+        let length = if at_end { bytes.len() } else { length.saturating_sub(2 * LONE) };
+        return (length > 0).then_some((length, RecordContent::End));
+    }
+    if length > LONE {
+        return Some((length, RecordContent::End));
+    }
+    // Stays with the next entry: alone, at the end of a block, it would be an end mark.
+    if !at_end && matches!(next_entry(rest), Ok(TarNext::More { .. })) {
+        return None;
+    }
+    Some((length, RecordContent::Damaged(lone_zeros())))
 }
 
 fn is_zeros(bytes: &[u8]) -> bool {

@@ -2,7 +2,7 @@
 
 use crate::document::DocumentContents;
 use crate::format::embedded_files::{FileRecords, RecordContent};
-use lookalike_extract::warc::next_record;
+use lookalike_extract::warc::{holds_file, next_record};
 use lookalike_extract::{FileKind, PartSink};
 
 /// The format of a crawl.
@@ -13,6 +13,13 @@ impl FileRecords for WarcFormat {
     type Record<'a> = &'a [u8];
 
     const ID_FIELD: Option<&'static str> = Some("record-id");
+    /// A record is a crawl of one page.
+    const IS_CONTAINER: bool = true;
+
+    /// Records about others are none.
+    fn is_member(&self, record: &&[u8]) -> bool {
+        holds_file(record)
+    }
 
     fn first<'a>(&self, bytes: &'a [u8], at_end: bool) -> Option<(usize, RecordContent<&'a [u8]>)> {
         let (done, record) = next_record(bytes, at_end)?;

@@ -17,7 +17,7 @@ pub(crate) struct WholeTextFormat;
 
 impl RecordFormat for WholeTextFormat {
     fn cut(&self, _: &[u8]) -> RecordBoundary {
-        RecordBoundary { whole: 0, unclosed: false }
+        RecordBoundary { whole: 0, unclosed: false, records: 0 }
     }
 
     fn copy_text(&self, record: &[u8], _: &ReadOptions, copier: &mut KeptCopier<'_>) -> bool {

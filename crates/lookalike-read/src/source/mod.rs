@@ -122,6 +122,11 @@ pub(crate) trait Source: Send + Sync {
         None
     }
 
+    /// Whether ids are made of lines since the records have none; known with the first block.
+    fn has_line_ids(&self) -> bool {
+        false
+    }
+
     /// Copies a record without what goes of its text; `false` where the text is no literal in it.
     fn copy_text(&self, _: &[u8], _: &ReadOptions, _: &mut KeptCopier<'_>) -> bool {
         false

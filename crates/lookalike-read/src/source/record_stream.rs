@@ -25,6 +25,7 @@ pub(crate) struct RecordStream {
     index: u32,
     offset: u64,
     line: u64,
+    records: u64,
     ended: bool,
     /// What was cut last goes on, or lacks its end.
     unclosed: bool,
@@ -56,6 +57,7 @@ impl RecordStream {
             index: 0,
             offset: 0,
             line: 1,
+            records: 0,
             ended: false,
             unclosed: false,
             failed: None,
@@ -208,23 +210,35 @@ impl RecordStream {
             return None;
         }
         let (index, offset, first_line) = (self.index, self.offset, self.line);
+        let records_before = self.records;
+        self.records += u64::from(cut.records);
         self.index += 1;
         self.offset += buffer.len() as u64;
-        self.line += memchr::memchr_iter(b'\n', &buffer).count() as u64;
-        Some(BlockRecords { buffer, index, offset, first_line, unclosed: cut.unclosed })
+        self.line += if self.format.counts_records() {
+            u64::from(cut.records)
+        } else {
+            memchr::memchr_iter(b'\n', &buffer).count() as u64
+        };
+        let unclosed = cut.unclosed;
+        Some(BlockRecords { buffer, index, offset, first_line, unclosed, records_before })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::lines::LINES;
+    use crate::format::lines::LineRecords;
     use std::io;
 
     fn stream(text: &str, limit: usize, block_bytes: usize) -> RecordStream {
         let stream = Box::new(io::Cursor::new(text.to_owned()));
-        let mut stream =
-            RecordStream::new(stream, Arc::new(LINES), block_bytes, None, Arc::default());
+        let mut stream = RecordStream::new(
+            stream,
+            Arc::new(LineRecords::plain()),
+            block_bytes,
+            None,
+            Arc::default(),
+        );
         stream.limit = limit;
         stream
     }

@@ -6,9 +6,9 @@ use crate::encoding;
 use crate::error::ReadError;
 use crate::format::csv::SeparatedValues;
 use crate::format::embedded_files::FileRecordFormat;
-use crate::format::jsonl::{self, JSONL};
+use crate::format::json_array::JsonArray;
 use crate::format::kind::Format;
-use crate::format::lines::LINES;
+use crate::format::lines::LineRecords;
 use crate::format::mbox::MboxFormat;
 use crate::format::packed_rows::PackedRowsFormat;
 use crate::format::tar::TarFormat;
@@ -23,12 +23,14 @@ use crate::positioned_io::read_exact_at;
 use crate::retained_state::{KeptState, RecordRange, RetainedState};
 use crate::scratch::ReadBuffers;
 use crate::settings::SourceSettings;
+use crate::skipped::{SkipReason, SkippedItem};
 use crate::source::record_stream::RecordStream;
 use crate::source::{AfterError, BlockContent, LaneReader, RetainedContent, Source};
 use crate::source_info::SourceInfo;
 use crate::spool::Spool;
 use crate::stamp::Stamp;
 use crate::text_cut::KeptCopier;
+use lookalike_extract::LimitUsage;
 use parking_lot::Mutex;
 use std::fs::File;
 use std::io::{self, Read};
@@ -64,10 +66,11 @@ impl RecordSource {
     pub(crate) fn new(info: Arc<SourceInfo>, kind: Format, origin: RecordInput) -> Self {
         let format: Arc<dyn RecordFormat> = match kind {
             Format::Text | Format::File => Arc::new(WholeTextFormat),
-            Format::Lines => Arc::new(LINES),
-            Format::Jsonl => Arc::new(JSONL),
-            Format::Csv => Arc::new(SeparatedValues::new(b',')),
-            Format::Tsv => Arc::new(SeparatedValues::new(b'\t')),
+            Format::Lines => Arc::new(LineRecords::plain()),
+            Format::Jsonl => Arc::new(LineRecords::json()),
+            Format::Json => Arc::<JsonArray>::default(),
+            Format::Csv => Arc::new(SeparatedValues::csv(&info.settings.options)),
+            Format::Tsv => Arc::new(SeparatedValues::tsv(&info.settings.options)),
             Format::Parquet => Arc::new(PackedRowsFormat),
             Format::Mbox => Arc::new(FileRecordFormat::new(MboxFormat)),
             Format::Warc => Arc::new(FileRecordFormat::new(WarcFormat)),
@@ -93,7 +96,9 @@ impl RecordSource {
             }
         };
         let compressed = compression != Compression::None;
-        let stream = settings.decode(compression, stream).map_err(io)?;
+        // A pipe waits for its writer, which takes no time of this file.
+        let is_timed = matches!(self.origin, RecordInput::File(_));
+        let stream = settings.decode_timed(compression, stream, is_timed).map_err(io)?;
         let (head, stream) = peek(stream, HEAD_BYTES).map_err(io)?;
         let decoded = if self.format.is_encoded() {
             Err(stream)
@@ -123,15 +128,25 @@ impl RecordSource {
         })
     }
 
-    /// Checks that the objects in a file of JSON have the fields, by the first line. What cannot be
-    /// read, and what is no JSON, is left to the reader.
+    /// Checks that the objects in a file of JSON have the fields, by the first record. The reader
+    /// reports bytes that cannot be read and, unless `is_strict`, bytes that are not JSON.
     ///
     /// # Errors
-    /// [`ReadError::BadRecord`] for the first line.
-    pub(crate) fn check_first_line(&self) -> Result<(), ReadError> {
+    /// [`ReadError::BadRecord`] for the first record.
+    pub(crate) fn check_first_record(&self, is_strict: bool) -> Result<(), ReadError> {
         let records = self.open(false).and_then(|mut stream| stream.next(&self.info.shown));
         let Ok(Some(records)) = records else { return Ok(()) };
-        jsonl::check_first_line(&self.info, &records)
+        self.format.observe(&self.info, Some(&records))?;
+        let Some((line, reason)) = self.format.first_fault(&self.info, &records) else {
+            return Ok(());
+        };
+        let lacks_fields =
+            matches!(reason, SkipReason::MissingField { .. } | SkipReason::NotAnObject { .. });
+        if !is_strict && !lacks_fields {
+            return Ok(());
+        }
+        let source = self.info.shown.clone();
+        Err(ReadError::BadRecord(SkippedItem { source, line: Some(line), id: None, reason }))
     }
 
     /// Reads `buffer.len()` bytes at `offset` of the file.
@@ -196,6 +211,10 @@ impl Source for RecordSource {
         self.format.header()
     }
 
+    fn has_line_ids(&self) -> bool {
+        self.format.has_line_ids()
+    }
+
     fn copy_text(&self, record: &[u8], options: &ReadOptions, copier: &mut KeptCopier<'_>) -> bool {
         self.format.copy_text(record, options, copier)
     }
@@ -237,6 +256,14 @@ impl RecordBlock {
     pub(crate) fn of(source: &Arc<RecordSource>, records: BlockRecords) -> Box<dyn BlockContent> {
         Box::new(Self { source: Arc::clone(source), records })
     }
+
+    /// The files in the source before the block, less those that its bytes so far have granted.
+    fn members(&self) -> u32 {
+        let members = u32::try_from(self.records.records_before).unwrap_or(u32::MAX);
+        let used = LimitUsage { members, ..LimitUsage::default() };
+        let limits = &self.source.info.settings.options.extract.limits;
+        used.remaining_at(self.records.offset, limits).members
+    }
 }
 
 impl BlockContent for RecordBlock {
@@ -245,7 +272,7 @@ impl BlockContent for RecordBlock {
     }
 
     fn read(&self, scratch: &mut ReadBuffers, sink: &mut SourceSink<'_>) -> Result<(), ReadError> {
-        let BlockRecords { buffer, index, offset, first_line, unclosed } = &self.records;
+        let BlockRecords { buffer, index, offset, first_line, unclosed, .. } = &self.records;
         let records = WholeRecords {
             source: &self.source.info,
             index: *index,
@@ -253,6 +280,7 @@ impl BlockContent for RecordBlock {
             first_line: *first_line,
             unclosed: *unclosed,
             offset: Some(*offset),
+            members: self.members(),
         };
         self.source.format.read(&records, scratch, sink)
     }
@@ -265,9 +293,11 @@ impl BlockContent for RecordBlock {
         self: Box<Self>,
         spool: Option<&Arc<Spool>>,
     ) -> Result<Box<dyn RetainedContent>, ReadError> {
+        let members = self.members();
         let Self { source, records } = *self;
-        let BlockRecords { buffer, index, offset, first_line, unclosed } = records;
-        let mut range = RecordRange { offset, length: buffer.len() as u32, first_line, unclosed };
+        let BlockRecords { buffer, index, offset, first_line, unclosed, .. } = records;
+        let length = buffer.len() as u32;
+        let mut range = RecordRange { offset, length, first_line, unclosed, members };
         let is_plain = source.plain.get().copied().unwrap_or(false);
         let storage = match spool {
             _ if is_plain => RecordStorage::Disk,
@@ -368,7 +398,7 @@ impl RetainedContent for RetainedRecords {
             self.source.learn_header()?;
         }
         let mut buffer = std::mem::take(&mut scratch.bytes);
-        let RecordRange { length, first_line, unclosed, .. } = self.range;
+        let RecordRange { length, first_line, unclosed, members, .. } = self.range;
         let start = DocumentPosition { start: 0, length, line: 0, part: 0, unit: None };
         let bytes = self.bytes_at(0, length, &mut buffer, start);
         let read = bytes.and_then(|bytes| {
@@ -379,6 +409,7 @@ impl RetainedContent for RetainedRecords {
                 first_line,
                 unclosed,
                 offset: None,
+                members,
             };
             self.source.format.read(&records, scratch, sink)
         });

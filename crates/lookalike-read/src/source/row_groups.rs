@@ -161,7 +161,14 @@ impl LaneReader for RowGroupLane {
         let index = self.source.first_block(self.lane) + self.blocks;
         let first_line = first + 1;
         self.blocks += 1;
-        let records = BlockRecords { buffer, index, offset: 0, first_line, unclosed: false };
+        let records = BlockRecords {
+            buffer,
+            index,
+            offset: 0,
+            first_line,
+            unclosed: false,
+            records_before: 0,
+        };
         Ok(Some(RecordBlock::of(&self.source.records, records)))
     }
 }

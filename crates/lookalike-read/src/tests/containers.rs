@@ -294,3 +294,89 @@ fn a_large_text_in_an_archive_is_read_as_one_in_a_folder() {
     let expected = "more than 1000 expanded bytes (max_expanded allows more)";
     assert!(reasons[0].contains(expected), "{reasons:?}");
 }
+
+/// Two entries with a block of zeros between them, then the end mark.
+fn tar_with_zeros(blocks: usize) -> Vec<u8> {
+    [tar("a.txt", b"first"), vec![0; 512 * blocks], tar("b.txt", b"second"), vec![0; 1024]].concat()
+}
+
+#[test]
+fn entries_after_zeros_are_read() {
+    for blocks in [1, 2, 5] {
+        for block_bytes in [1, 512, 1024, 1 << 20] {
+            let all = everything("in.tar", &tar_with_zeros(blocks), block_bytes);
+            assert_eq!(all.texts(), ["first", "second"], "{blocks} {block_bytes}");
+            // A single block was a header; two are the end of an archive before another one.
+            let listed = usize::from(blocks == 1);
+            assert_eq!(all.skipped.len(), listed, "{blocks} {block_bytes} {:?}", all.reasons());
+        }
+    }
+    let nested = zip(&[("in.tar".to_owned(), tar_with_zeros(1))]);
+    let all = everything("out.zip", &nested, 1 << 20);
+    assert_eq!((all.texts(), all.skipped.len()), (vec!["first", "second"], 1));
+}
+
+#[test]
+fn bytes_after_the_end_mark_are_listed() {
+    let archive = [tar("a.txt", b"first"), vec![0; 1024], vec![b'x'; 700]].concat();
+    for block_bytes in [1, 512, 1 << 20] {
+        let all = everything("in.tar", &archive, block_bytes);
+        assert_eq!(all.texts(), ["first"]);
+        assert!(all.reasons().iter().any(|reason| reason.contains("damaged")), "{block_bytes}");
+    }
+}
+
+#[test]
+fn members_are_limited_in_each_container() {
+    let page = |number: u32| {
+        let text = format!("page {number}");
+        format!(
+            "WARC/1.0\r\nWARC-Type: conversion\r\nContent-Length: {}\r\n\r\n{text}\r\n\r\n\
+             WARC/1.0\r\nWARC-Type: metadata\r\nContent-Length: 1\r\n\r\nx\r\n\r\n",
+            text.len()
+        )
+    };
+    let tar: Vec<u8> =
+        (0..9).flat_map(|n| tar(&format!("{n}.txt"), b"text")).chain([0; 1024]).collect();
+    let warc = (0..9).map(page).collect::<String>().into_bytes();
+    let limits = Limits { members: 4, ..Limits::default() };
+    let extract = ExtractOptions { limits, ..ExtractOptions::default() };
+    let options = ReadOptions { extract, ..ReadOptions::default() };
+    for (name, bytes) in [("in.tar", tar), ("in.mbox", mailbox()), ("in.warc", warc)] {
+        let folder = tempfile::tempdir().unwrap();
+        let packed = format!("{name}.gz");
+        std::fs::write(folder.path().join(name), &bytes).unwrap();
+        std::fs::write(folder.path().join(&packed), gzip(&bytes)).unwrap();
+        for (path, block_bytes) in [(name, 1), (name, 600), (name, 1 << 20), (&packed, 600)] {
+            let path = folder.path().join(path);
+            let collection =
+                Collection::with_block_bytes(&[path], &[], &options, block_bytes).unwrap();
+            let mut counts = [0; 2];
+            let mut scratch = ReadBuffers::default();
+            for (retained, taken) in blocks(&collection).unwrap() {
+                counts[0] += taken.documents.len();
+                assert!(taken.skipped.iter().all(|s| s.to_string().contains("4 members")));
+                let mut again = Taken::default();
+                retained.replay(&mut scratch, &mut again).unwrap();
+                counts[1] += again.documents.len();
+            }
+            assert_eq!(counts, [4, 4], "{name} {block_bytes}");
+        }
+    }
+}
+
+#[test]
+fn decompression_takes_limited_time() {
+    let limits = Limits { time: std::time::Duration::from_nanos(1), ..Limits::default() };
+    let extract = ExtractOptions { limits, ..ExtractOptions::default() };
+    let options = ReadOptions { extract, skip_bad: true, ..ReadOptions::default() };
+    let text = b"words of a long text ".repeat(100_000);
+    for name in ["a.txt", "a.mbox", "a.warc", "a.tar", "a.jsonl"] {
+        for (end, packed) in [("gz", gzip(&text)), ("zst", zst(&text))] {
+            let name = format!("{name}.{end}");
+            let all = read_named(&name, &packed, &options, 1 << 20).unwrap();
+            let reasons = all.reasons();
+            assert!(reasons.iter().any(|reason| reason.contains("max_seconds")), "{reasons:?}");
+        }
+    }
+}

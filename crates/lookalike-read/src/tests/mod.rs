@@ -6,6 +6,7 @@ mod blocks;
 mod containers;
 mod inputs;
 mod json_laws;
+mod kinds;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod records;

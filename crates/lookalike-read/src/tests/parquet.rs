@@ -97,6 +97,14 @@ fn plain(groups: &[&[(&str, &str)]], properties: WriterPropertiesBuilder) -> Vec
     write(PLAIN, &groups.iter().map(group).collect::<Vec<_>>(), properties)
 }
 
+/// A file of texts with the ids 0, 1, ….
+pub(super) fn file_of(texts: &[&str]) -> Vec<u8> {
+    let ids: Vec<String> = (0..texts.len()).map(|id| id.to_string()).collect();
+    let rows: Vec<(&str, &str)> =
+        ids.iter().zip(texts).map(|(id, text)| (id.as_str(), *text)).collect();
+    plain(&[&rows], WriterProperties::builder())
+}
+
 fn in_file(name: &str, bytes: &[u8]) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);

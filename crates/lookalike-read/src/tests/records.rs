@@ -107,7 +107,10 @@ fn lines_in_memory_are_read_as_those_of_files() {
     let fields = vec!["m.n".to_owned(), "text".to_owned()];
     let mut reader = JsonLineReader::new(ReadOptions { fields, ..ReadOptions::default() });
     for line in lines {
-        let all = read_skipping("x.jsonl", line);
+        // Where no record has an id, those of a file are made of its lines.
+        let last = b"\n{\"id\":\"last\",\"text\":\"\"}";
+        let mut all = read_skipping("x.jsonl", [line, last].concat());
+        assert_eq!(all.documents.pop().map(|(id, _)| id).as_deref(), Some("last"));
         match reader.read(line) {
             None => assert!(all.documents.is_empty() && all.skipped.is_empty()),
             Some(Err(reason)) => assert_eq!([reason], [all.skipped[0].reason.clone()]),

@@ -253,8 +253,7 @@ trait RecordTarget {
 
 impl RecordTarget for Survivors {
     fn source(&mut self, number: u32, collection: &Collection) -> Result<(), Error> {
-        let header = collection.header(number).map(|header| header.raw.as_slice());
-        self.source(number as usize, header)
+        self.source(number as usize, collection.header(number))
     }
 
     fn record(

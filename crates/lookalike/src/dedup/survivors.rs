@@ -9,7 +9,7 @@ use super::parquet::Rewriter;
 use super::{Decision, SourceRecord, values};
 use crate::error::{CutPart, CutProblem, Error, SurvivorsProblem};
 use crate::find::Findings;
-use crate::read::{Collection, Format};
+use crate::read::{Collection, CsvHeader, Format};
 use crate::report::Output;
 use crate::report::csv::CellRule;
 use std::collections::HashSet;
@@ -46,6 +46,10 @@ pub struct Survivors {
     at: Option<usize>,
     /// The header of the first file of values, and whose it is.
     header: Option<(Vec<u8>, String)>,
+    /// What separates the values of the source at work.
+    delimiter: Option<u8>,
+    /// Whether the array at work has an element.
+    has_element: bool,
     line: Vec<u8>,
     written: SurvivorCounts,
     /// The file copied last, which may have several documents.
@@ -126,6 +130,8 @@ impl Survivors {
             sink,
             at: None,
             header: None,
+            delimiter: None,
+            has_element: false,
             line: Vec::new(),
             written,
             copied: None,
@@ -191,20 +197,19 @@ impl Survivors {
         }
         collection.read_headers()?;
         for source in 0..collection.sources() {
-            let header = collection.header(source).map(|header| header.raw.as_slice());
-            self.source(source as usize, header)?;
+            self.source(source as usize, collection.header(source))?;
         }
         Ok(())
     }
 
     /// Goes on with a source, which is a place in the list of [`Destination::new`]. Every source
     /// is to be named, in order, also one without documents. `header` is that of
-    /// comma- or tab-separated values, without the line feed behind it.
+    /// separated values.
     ///
     /// # Errors
     /// [`Error::Survivors`] where a file does not go together with the ones before, and
     /// [`Error::Write`].
-    pub fn source(&mut self, number: usize, header: Option<&[u8]>) -> Result<(), Error> {
+    pub fn source(&mut self, number: usize, header: Option<&CsvHeader>) -> Result<(), Error> {
         self.go_on_with(number, header).map_err(|error| self.named(error))
     }
 
@@ -216,11 +221,12 @@ impl Survivors {
         }
     }
 
-    fn go_on_with(&mut self, number: usize, header: Option<&[u8]>) -> Result<(), Error> {
+    fn go_on_with(&mut self, number: usize, header: Option<&CsvHeader>) -> Result<(), Error> {
         let Some(origin) = self.destination.origins.get(number).cloned() else {
             return Ok(());
         };
         self.at = Some(number);
+        self.delimiter = header.map(|header| header.delimiter);
         if origin.reference {
             return Ok(());
         }
@@ -231,7 +237,7 @@ impl Survivors {
             #[cfg(feature = "parquet")]
             SurvivorSink::Parquet(rewriter) => rewriter.source(&origin),
             SurvivorSink::Lines(..) => match header {
-                Some(header) => self.header(&origin, header),
+                Some(header) => self.header(&origin, &header.raw),
                 None => Ok(()),
             },
             SurvivorSink::None | SurvivorSink::List(_) => Ok(()),
@@ -249,6 +255,7 @@ impl Survivors {
         let output = Output::named(&folder.place(&name)?)?;
         self.sink = open(output, origin.format, self.annotate.as_ref());
         self.header = None;
+        self.has_element = false;
         self.written.files += 1;
         Ok(())
     }
@@ -256,6 +263,10 @@ impl Survivors {
     fn finish_file(&mut self) -> Result<(), Error> {
         match std::mem::replace(&mut self.sink, SurvivorSink::None) {
             SurvivorSink::None => Ok(()),
+            SurvivorSink::Lines(output, Format::Json) => {
+                let end: &[u8] = if self.has_element { b"\n]\n" } else { b"[]\n" };
+                output.finish(|out| out.write_all(end))
+            }
             SurvivorSink::Lines(output, _) => output.finish(|_| Ok(())),
             SurvivorSink::List(list) => list.finish(),
             #[cfg(feature = "parquet")]
@@ -281,7 +292,7 @@ impl Survivors {
         }
         self.header = Some((header.to_owned(), origin.name.clone()));
         self.line.clear();
-        match (&self.annotate, values::delimiter(origin.format)) {
+        match (&self.annotate, self.delimiter) {
             (Some(annotate), Some(delimiter)) => {
                 let columns = annotate.columns();
                 self.new_columns(origin, header, delimiter, &columns)?;
@@ -422,11 +433,11 @@ impl Survivors {
     }
 
     fn bytes(&mut self, id: &str, bytes: &[u8], decision: &Decision<'_>) -> Result<(), Error> {
-        let SurvivorSink::Lines(_, format) = &self.sink else {
+        let SurvivorSink::Lines(..) = &self.sink else {
             return Err(self.refused(format!("{id:?} comes from a stream that is one text")));
         };
         self.line.clear();
-        match (&self.annotate, values::delimiter(*format)) {
+        match (&self.annotate, self.delimiter) {
             (Some(annotate), None) => {
                 let values = AnnotationValues::of(decision);
                 values::json(bytes, annotate, &values, &mut self.line)
@@ -468,11 +479,16 @@ impl Survivors {
     }
 
     fn end_line(&mut self) -> Result<(), Error> {
-        let SurvivorSink::Lines(output, _) = &mut self.sink else { return Ok(()) };
-        self.line.push(b'\n');
-        output
-            .write_all(&self.line)
-            .map_err(|source| Error::Write { path: output.path().to_owned(), source })
+        let SurvivorSink::Lines(output, format) = &mut self.sink else { return Ok(()) };
+        let written = if *format == Format::Json {
+            let before: &[u8] = if self.has_element { b",\n" } else { b"[\n" };
+            self.has_element = true;
+            output.write_all(before).and_then(|()| output.write_all(&self.line))
+        } else {
+            self.line.push(b'\n');
+            output.write_all(&self.line)
+        };
+        written.map_err(|source| Error::Write { path: output.path().to_owned(), source })
     }
 
     fn refused(&self, problem: impl Into<SurvivorsProblem>) -> Error {

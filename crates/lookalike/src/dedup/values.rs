@@ -2,7 +2,6 @@
 
 use super::annotation::{Annotate, AnnotationValues};
 use crate::error::SurvivorsProblem;
-use crate::read::Format;
 use crate::report::csv::quoted;
 
 /// Why a record cannot be annotated.
@@ -45,7 +44,7 @@ fn has_member(line: &[u8], name: &str) -> bool {
     (found || memchr::memchr(b'\\', line).is_some()) && crate::read::has_member(line, name)
 }
 
-/// A record of comma- or tab-separated values with columns appended. Without a decision it is the
+/// A record of separated values with columns appended. Without a decision it is the
 /// header, and `columns` are names.
 pub(super) fn separated(
     delimiter: u8,
@@ -65,15 +64,6 @@ pub(super) fn separated(
 pub(super) fn split_end(record: &[u8]) -> (&[u8], &[u8]) {
     let ends = record.iter().rev().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
     record.split_at(record.len() - ends)
-}
-
-/// What separates the values of a format.
-pub(super) fn delimiter(format: Format) -> Option<u8> {
-    match format {
-        Format::Csv => Some(b','),
-        Format::Tsv => Some(b'\t'),
-        _ => None,
-    }
 }
 
 impl AnnotationFault {

@@ -140,9 +140,12 @@ impl<'a> FindingsAssembler<'a> {
         let empty_copies = EmptyCopies::new(self.empty_copies.finish()?);
         let documents = self.documents;
         let counts = RunCounts { documents, copies, candidates, verified, ..RunCounts::default() };
+        // The tasks have read the files; here only the first block of each tells how ids are made.
+        self.collection.read_headers()?;
         let found = Findings::new(self.notes, results, empty, empty_copies, counts, self.temp)?;
         Ok(Findings {
             read_as_text: self.collection.read_as_text().to_vec(),
+            line_ids: self.collection.line_ids(),
             missing_fields: self.missing_fields.unwrap_or_default(),
             ids_by_file: self.collection.has_ids_by_file(),
             normalization: self.collection.normalization(),

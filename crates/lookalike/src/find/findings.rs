@@ -82,6 +82,8 @@ pub struct Findings {
     /// Files of folders that are documents although their names promise records, with the reason:
     /// tables without the columns.
     pub read_as_text: Vec<SkippedItem>,
+    /// Files of JSON whose records have no id, so that ids are made of file and line.
+    pub line_ids: Vec<String>,
     /// Fields of the keep policy of which no document has a value.
     pub missing_fields: Vec<String>,
     /// Patterns of the keep policy that no document matches; empty where that is unknown, as in
@@ -192,6 +194,7 @@ impl Findings {
             dropped: None,
             skipped,
             read_as_text: Vec::new(),
+            line_ids: Vec::new(),
             missing_fields: Vec::new(),
             unmatched_patterns: Vec::new(),
             ids_by_file: false,

@@ -98,6 +98,7 @@ pub fn in_collection(
     let idle = std::mem::take(&mut run.idle);
     let mut findings = run.decide(linked)?;
     findings.read_as_text = collection.read_as_text().to_vec();
+    findings.line_ids = collection.line_ids();
     findings.normalization = collection.normalization();
     findings.set_unit(collection.unit());
     findings.missing_fields = idle.fields;

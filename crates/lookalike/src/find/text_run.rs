@@ -83,6 +83,7 @@ impl TextRun {
             let mut findings =
                 findings::findings(documents, found, excluded, &budget, times, Arc::clone(&temp))?;
             findings.read_as_text = collection.read_as_text().to_vec();
+            findings.line_ids = collection.line_ids();
             findings.normalization = collection.normalization();
             findings.missing_fields = idle.fields;
             findings.unmatched_patterns = idle.patterns;

@@ -284,6 +284,9 @@ pub fn summary(
     if findings.ids_by_file {
         member(out, "ids_by_file", &true)?;
     }
+    if !findings.line_ids.is_empty() {
+        member(out, "line_ids", &findings.line_ids)?;
+    }
     if !findings.read_as_text.is_empty() {
         let view = |each: &SkippedItem| {
             let (source, reason) = (each.source.clone(), each.reason.spelled(option_name));

@@ -13,6 +13,7 @@ use std::io;
 pub fn of(findings: &Findings) -> io::Result<Vec<String>> {
     let mut notes = Vec::from_iter(empty_copies(findings.textless_copies.empty_copies())?);
     notes.extend(findings.decisions.iter().flat_map(decisions));
+    notes.extend(line_ids(&findings.line_ids));
     notes.extend(cut_from_mail(&findings.cut_from_mail));
     notes.extend(folding(&findings.folding));
     Ok(notes)
@@ -67,6 +68,16 @@ fn decisions(counts: &DecisionCounts) -> Vec<String> {
         ));
     }
     notes
+}
+
+/// The files whose records have no id, with the first of them.
+pub fn line_ids(files: &[String]) -> Option<String> {
+    let first = one_line(files.first()?);
+    let have = if files.len() == 1 { "has" } else { "have" };
+    Some(format!(
+        "{} of JSON {have} no field \"id\", so ids are FILE:LINE; first {first}",
+        count(files.len() as u64, "file")
+    ))
 }
 
 /// How much was left out of messages.

@@ -106,8 +106,7 @@ fn dedup(
     let mut expected = Vec::new();
     let mut documents = replayed.documents.into_iter().enumerate().peekable();
     for source in 0..collection.sources() {
-        let header = collection.header(source).map(|header| header.raw.as_slice());
-        survivors.source(source as usize, header)?;
+        survivors.source(source as usize, collection.header(source))?;
         while let Some((n, (_, id, text, piece))) = documents.next_if(|(_, d)| d.0 == source) {
             let decision = if keep(n) { Decision::Unique } else { REMOVED };
             let record = match &piece {

@@ -4,11 +4,10 @@ use super::args::DedupArgs;
 use super::outputs::{DedupOutputs, DedupTargets, OutputPlan, write_skipped_list};
 use super::print::dropped;
 use crate::cmd::{CommandError, CommandResult};
-use crate::exit_code::ExitCode;
 use crate::explicit_args::ExplicitArgs;
 use crate::extraction::WorkerOption;
 use crate::progress_bar::StageBar;
-use crate::summary::{self, SKIPPED_FILE, percent, seconds};
+use crate::summary::{self, SKIPPED_FILE, exit_code, percent, seconds};
 use crate::terminal::{self, Style};
 use crate::termination;
 use crate::waiting::WaitingNote;
@@ -92,8 +91,10 @@ pub(super) fn run(args: &DedupArgs, worker: WorkerOption<'_>) -> CommandResult {
         writeln!(terminal::stderr(), "{}", seconds(start.elapsed()))?;
     }
     let is_changed = cuts.sources.iter().any(|source| source.cut_words > 0);
+    let found = args.result.exit_code && is_changed;
+    let code = exit_code(cuts.run.skipped.iter(), args.reading.skip_bad(), found)?;
     cuts.finish()?;
-    Ok(ExitCode::found_if(args.result.exit_code && is_changed))
+    Ok(code)
 }
 
 /// Refuses typed options that would change nothing.

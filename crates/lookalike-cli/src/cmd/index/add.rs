@@ -7,7 +7,6 @@ use super::settings::SettingsArgs;
 use crate::cmd::run_message;
 use crate::cmd::{CommandError, CommandResult};
 use crate::duration::lifetime;
-use crate::exit_code::ExitCode;
 use crate::explicit_args::ExplicitArgs;
 use crate::extraction::WorkerOption;
 use crate::options::ThreadArgs;
@@ -15,7 +14,7 @@ use crate::progress_bar::StageBar;
 use crate::read_args::ReadArgs;
 #[cfg(feature = "serve")]
 use crate::service_client::ServiceClient;
-use crate::summary::{seconds, write_as_text, write_reasons};
+use crate::summary::{exit_code, seconds, write_as_text, write_reasons};
 use crate::terminal;
 use crate::waiting::WaitingNote;
 use lookalike::core::parameter::NamesParameters;
@@ -23,6 +22,7 @@ use lookalike::error::Error;
 use lookalike::index::time;
 use lookalike::index::{self, AddCounts, AddOptions, Existing, InterruptedAdd};
 use lookalike::read::{Collection, Normalization, ReadOptions, SkippedItem};
+use lookalike::report::notes;
 use lookalike::report::option_name;
 use lookalike::report::phrases::{count, thousands};
 use lookalike::store::{Index, IndexError};
@@ -191,7 +191,7 @@ pub(super) fn add(adding: &IndexAdd<'_>) -> CommandResult {
         let summary = AddSummary { name, added, inputs, how, existing, has_shingle_counts };
         summary.print(start.elapsed())
     };
-    report(outcome, print, with_remedy)
+    report(skip_bad, outcome, print, with_remedy)
 }
 
 /// Sends documents to a service, and reports what was done.
@@ -213,7 +213,7 @@ fn send(
         let summary = AddSummary { name, added, inputs, how, existing, has_shingle_counts };
         summary.print(start.elapsed())
     };
-    report(outcome, print, |error| match error {
+    report(skip_bad, outcome, print, |error| match error {
         CommandError::Run(error) => with_remedy(error),
         error => error,
     })
@@ -221,6 +221,7 @@ fn send(
 
 /// Prints what was done, or what is stored before an error.
 fn report<E>(
+    skip_bad: bool,
     outcome: Result<AddCounts, Box<InterruptedAdd<E>>>,
     print: impl FnOnce(&AddCounts) -> io::Result<()>,
     remedied: impl FnOnce(E) -> CommandError,
@@ -228,7 +229,7 @@ fn report<E>(
     match outcome {
         Ok(added) => {
             print(&added)?;
-            Ok(ExitCode::SUCCESS)
+            Ok(exit_code(added.skipped.iter().cloned().map(Ok), skip_bad, false)?)
         }
         Err(broken) => {
             let InterruptedAdd { before, error } = *broken;
@@ -327,6 +328,9 @@ impl AddSummary<'_> {
         if !added.skipped.is_empty() {
             writeln!(err, "{} skipped; --json lists them", thousands(added.skipped.len() as u64))?;
             write_reasons(&mut err, added.skipped.iter().cloned().map(Ok))?;
+        }
+        if let Some(note) = notes::line_ids(&inputs.line_ids()) {
+            err.message(&note)?;
         }
         write_as_text(&mut err, inputs.read_as_text())
     }

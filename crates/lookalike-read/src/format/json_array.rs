@@ -1,0 +1,227 @@
+//! A JSON array of objects: each element is a record.
+//!
+//! Elements are found by their brackets alone, so that the array is read block by block and a
+//! broken element is one bad record. In place of the stream reader of `serde_json`, which ends at
+//! the first error and gives no bytes of an element; not compared in speed (November 2026).
+
+use crate::description::StatedFields;
+use crate::document::{DocumentPosition, Raw};
+use crate::encoding::without_mark;
+use crate::error::ReadError;
+use crate::format::id_rule::IdRule;
+use crate::format::jsonl;
+use crate::format::record::RecordBoundary;
+use crate::format::{BlockRecords, NextRecords, RecordAgain, RecordFormat, TakeText, WholeRecords};
+use crate::normalizing_sink::SourceSink;
+use crate::options::ReadOptions;
+use crate::scratch::ReadBuffers;
+use crate::skipped::SkipReason;
+use crate::source_info::SourceInfo;
+use crate::text_cut::KeptCopier;
+use memchr::{memchr2, memchr3};
+use std::ops::Range;
+
+/// The format of an array whose elements are records. Their numbers, from 1, take the place of
+/// line numbers: an array may be one line.
+#[derive(Default)]
+pub(crate) struct JsonArray {
+    ids: IdRule,
+}
+
+impl RecordFormat for JsonArray {
+    /// The array is unclosed as long as its last bracket is missing.
+    fn cut(&self, bytes: &[u8]) -> RecordBoundary {
+        // Bytes that begin the source are not told from others here: an opening bracket before
+        // the first element is passed over, as `read` does.
+        let (mut whole, mut records, mut is_closed) = (0, 0, false);
+        let mut at = bytes.len() - inside(bytes).len();
+        loop {
+            let (next, closes) = pass_separators(bytes, at);
+            if closes {
+                (whole, is_closed) = (next, true);
+            }
+            let Some(end) = element_end(bytes, next, false) else { break };
+            (at, whole, is_closed) = (end, end, false);
+            records += 1;
+        }
+        RecordBoundary { whole, unclosed: !is_closed, records }
+    }
+
+    fn copy_text(&self, record: &[u8], options: &ReadOptions, copier: &mut KeptCopier<'_>) -> bool {
+        jsonl::copy_text(record, options, copier)
+    }
+
+    fn read(
+        &self,
+        records: &WholeRecords<'_>,
+        scratch: &mut ReadBuffers,
+        sink: &mut SourceSink<'_>,
+    ) -> Result<(), ReadError> {
+        let options = self.ids.options(records.source);
+        let ReadBuffers { id, text, line_id, extra, .. } = scratch;
+        extra.clear();
+        let (mut number, mut is_bad) = (0, false);
+        for range in elements(records.bytes, records.index == 0) {
+            let record = &records.bytes[range.clone()];
+            let place = DocumentPosition {
+                start: range.start as u32,
+                length: record.len() as u32,
+                line: number,
+                part: 0,
+                unit: None,
+            };
+            let parsed = jsonl::parse(record, options, id, text);
+            is_bad = parsed.is_err();
+            if !options.fields.is_empty() && parsed.is_ok() {
+                extra.clear();
+                jsonl::set_extra(record, options, extra);
+            }
+            let raw = (Raw::Record(record), "application/json");
+            records.give(parsed, &extra.list(), place, raw, line_id, sink)?;
+            number += 1;
+        }
+        // The reason of a last element that is cut off is enough.
+        if records.unclosed && !is_bad {
+            let reason = SkipReason::BrokenJson {
+                expected: "',' or ']'".into(),
+                got: "the end of the file".into(),
+                column: 1,
+            };
+            let line = records.first_line + u64::from(number);
+            return sink.skipped(records.source.reject_record(line, None, reason)?);
+        }
+        Ok(())
+    }
+
+    fn read_again(
+        &self,
+        record: &RecordAgain<'_>,
+        scratch: &mut ReadBuffers,
+        take: TakeText<'_>,
+    ) -> Result<(), String> {
+        let options = self.ids.options(record.source);
+        let parsed = jsonl::parse(record.bytes, options, &mut scratch.id, &mut scratch.text);
+        record.give(parsed, StatedFields::Record(record.bytes), take)
+    }
+
+    fn observe(
+        &self,
+        source: &SourceInfo,
+        records: Option<&BlockRecords>,
+    ) -> Result<(), ReadError> {
+        let bytes = records.map_or(&[][..], |records| &*records.buffer);
+        self.ids.observe(source, || Box::new(elements(bytes, true).map(|range| &bytes[range])));
+        Ok(())
+    }
+
+    fn learn_header(&self, source: &SourceInfo, next: NextRecords<'_>) -> Result<(), ReadError> {
+        self.observe(source, next()?.as_ref())
+    }
+
+    fn has_header(&self) -> bool {
+        true
+    }
+
+    fn first_fault(
+        &self,
+        source: &SourceInfo,
+        records: &BlockRecords,
+    ) -> Option<(u64, SkipReason)> {
+        let first = &records.buffer[elements(&records.buffer, true).next()?];
+        let (mut id, mut text) = (String::new(), String::new());
+        let parsed = jsonl::parse(first, self.ids.options(source), &mut id, &mut text);
+        Some((records.first_line, parsed.err()?.reason))
+    }
+
+    fn has_line_ids(&self) -> bool {
+        self.ids.is_by_line()
+    }
+
+    fn counts_records(&self) -> bool {
+        true
+    }
+
+    fn reads_empty(&self, is_first: bool, unclosed: bool) -> bool {
+        // An array that is cut off between two elements says so.
+        unclosed && !is_first
+    }
+}
+
+/// The bytes behind a byte order mark and the bracket that opens the array.
+fn inside(bytes: &[u8]) -> &[u8] {
+    let inside = without_mark(bytes);
+    inside.trim_ascii_start().strip_prefix(b"[").unwrap_or(inside)
+}
+
+/// Where the next element begins, or the end, and whether a bracket that closes the array is
+/// before it.
+fn pass_separators(bytes: &[u8], start: usize) -> (usize, bool) {
+    let rest = &bytes[start..];
+    let is_separator = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | b',' | b']');
+    let length = rest.iter().position(|byte| !is_separator(byte)).unwrap_or(rest.len());
+    (start + length, rest[..length].contains(&b']'))
+}
+
+/// The end of the element that begins at `start`; `None` where there is none, or where it may
+/// continue after the bytes. `at_end` takes what is there.
+fn element_end(bytes: &[u8], start: usize, at_end: bool) -> Option<usize> {
+    let at_end_of_bytes = || at_end.then_some(bytes.len());
+    let (open, close) = match bytes.get(start)? {
+        b'{' => (b'{', b'}'),
+        b'[' => (b'[', b']'),
+        b'"' => return string_end(bytes, start).or_else(at_end_of_bytes),
+        // A number or a word, which are no records, or a bracket without its partner.
+        _ => {
+            let rest = bytes[start + 1..].iter();
+            let ends = |byte: &u8| matches!(byte, b',' | b']' | b'}' | b'\n' | b'{' | b'"');
+            let length = rest.clone().position(ends);
+            return length.map(|length| start + 1 + length).or_else(at_end_of_bytes);
+        }
+    };
+    let (mut at, mut depth) = (start, 0_usize);
+    loop {
+        let Some(next) = memchr3(b'"', open, close, &bytes[at..]) else {
+            return at_end_of_bytes();
+        };
+        at += next;
+        match bytes[at] {
+            b'"' => match string_end(bytes, at) {
+                Some(end) => at = end,
+                None => return at_end_of_bytes(),
+            },
+            byte => {
+                at += 1;
+                if byte == open {
+                    depth += 1;
+                } else {
+                    depth -= 1;
+                }
+                if depth == 0 {
+                    return Some(at);
+                }
+            }
+        }
+    }
+}
+
+/// The end of the string whose opening quote is at `start`.
+fn string_end(bytes: &[u8], start: usize) -> Option<usize> {
+    let mut at = start + 1;
+    loop {
+        at += memchr2(b'"', b'\\', bytes.get(at..)?)?;
+        if bytes[at] == b'"' {
+            return Some(at + 1);
+        }
+        at += 2;
+    }
+}
+
+/// The elements in whole records.
+fn elements(bytes: &[u8], is_first: bool) -> impl Iterator<Item = Range<usize>> {
+    let mut at = if is_first { bytes.len() - inside(bytes).len() } else { 0 };
+    std::iter::from_fn(move || {
+        let (start, _) = pass_separators(bytes, at);
+        at = element_end(bytes, start, true)?;
+        Some(start..at)
+    })
+}
