@@ -175,9 +175,9 @@ def dedup(
         or a ``str`` with ``/`` at its end, which a ``Path`` has not. With ``add`` it may be left out.
     :param annotate: keeps all documents and says of each what was decided; for paths as
         ``docs/dedup.md`` says, with ``related`` and a neighbour among it. Tables get the columns
-        ``lookalike_kept``, ``lookalike_group``, ``lookalike_keeper``, ``lookalike_jaccard`` (and
-        ``lookalike_containment`` where that is the measure), ``lookalike_reason``,
-        ``lookalike_neighbour``, ``lookalike_neighbour_jaccard`` (and
+        ``lookalike_kept``, ``lookalike_group``, ``lookalike_keeper``, ``lookalike_jaccard``
+        (``lookalike_containment`` where that is the measure), ``lookalike_reason``,
+        ``lookalike_neighbour``, ``lookalike_neighbour_jaccard`` (or
         ``lookalike_neighbour_containment``) and ``lookalike_group_size`` (of a document that stays: the documents of
         its group, itself among them, 1 in none); lists become lists of pairs (document, dict of these).
     :param removed: for paths, a file ``.csv`` or ``.jsonl`` for the documents that go, with what

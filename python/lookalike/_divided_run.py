@@ -6,11 +6,11 @@ import contextlib
 import json
 import re
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from lookalike._options import refused, whole_option
-from lookalike._progress import Progress
+from lookalike._progress import Progress, warn
 from lookalike.errors import ChangedError, OptionError
 
 __all__ = ["NODE_SUM_RANGE", "RunSums", "bytes_of", "check_largest", "check_read", "timed"]
@@ -19,6 +19,8 @@ _COUNTS = ("documents", "reference", "empty", "skipped", "copies", "candidates",
 _SOURCE = ("documents", "bytes", "duplicates", "duplicate_bytes")
 #: The sum of all nodes modulo this tells rows apart.
 NODE_SUM_RANGE = 1 << 24
+#: How the names of counts of keep rules begin.
+_RULE = "rule_"
 _UNITS = {"": 1, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40, "kb": 10**3, "mb": 10**6, "gb": 10**9}
 
 
@@ -33,6 +35,8 @@ class RunSums:
         self.counts: dict[str, int] = {name: 0 for name in _COUNTS}
         self._sources: dict[tuple[bool, str], dict[str, Any]] = {}
         self._decided = self._nodes = 0
+        #: By the place of a keep rule: tasks with documents that it can tell apart.
+        self._used_rules: dict[int, int] = {}
 
     def add(self, counts: Mapping[str, int] | None, source: Mapping[str, Any] | None) -> None:
         """Adds the members of a note."""
@@ -43,6 +47,9 @@ class RunSums:
                 self._decided += count
             elif name == "nodes":
                 self._nodes += count
+            elif name.startswith(_RULE):
+                place = int(name.removeprefix(_RULE))
+                self._used_rules[place] = self._used_rules.get(place, 0) + count
         if source is not None and self._has_sources:
             key = (bool(source["reference"]), str(source["source"]))
             none: dict[str, Any] = {"source": key[1], "reference": key[0], **{name: 0 for name in _SOURCE}}
@@ -55,6 +62,19 @@ class RunSums:
         for note in notes:
             members = json.loads(note)
             self.add(members.get("counts"), members.get("source"))
+
+    def warn_of_idle_rules(self, rules: Sequence[str]) -> None:
+        """Warns of keep rules that decide nothing, as the command line does.
+
+        :param rules: all rules of the run.
+        :warns UserWarning: no document has a value in the field of a rule, or matches its pattern.
+        """
+        for place, used in sorted(self._used_rules.items()):
+            if used or not self.counts["documents"]:
+                continue
+            kind, _, name = rules[place].partition(":")
+            none = f"no document matches the pattern {name!r}" if kind == "path" else "no document has a value in this field"
+            warn(f"keep={rules[place]!r} decides nothing: {none}", UserWarning)
 
     def check_rows(self, rows: int, nodes: int) -> None:
         """Refuses rows that are not those of the first reading.

@@ -97,7 +97,7 @@ def _with_drop(options: dict[str, Any]) -> dict[str, Any]:
     return {**options, "drop": drop_option(options["drop"])}
 
 
-_DECIDING = ("keep", "source_field")
+_DECIDING = ("keep", "path_field", "source_field")
 
 
 class Run:

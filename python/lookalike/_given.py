@@ -131,7 +131,7 @@ class Columns:
         """Of documents that have an id and a text at most."""
         if self.fields:
             names = ", ".join(map(repr, self.fields))
-            raise OptionError(f"keep or source_field name {names}, but {what} has no such column; give dicts or a table")
+            raise OptionError(f"keep, path_field or source_field name {names}, but {what} has no such column; give dicts or a table")
 
     def without_meaning(self, what: str) -> dict[str, str]:
         """Names of columns that were given for documents without columns."""

@@ -145,6 +145,7 @@ class Options(_Comparing, _BandsOrAuto, Reading, _Fields, total=False):
     keep: str | Sequence[str] | None
     group: Literal["stars", "components"] | None
     source_field: str | None
+    path_field: str | None
     decisions: Any
     memory: int | str | None
     temp_dir: str | os.PathLike[str] | None
@@ -250,6 +251,7 @@ OPTIONS: dict[str, str] = {
     "of dicts",
     "drop": "documents that go in any case: the path of a list (docs/dedup.md), ids, or dicts of id and source (dedup)",
     "source_field": "the column whose value documents are counted under",
+    "path_field": "the column that the patterns of 'path:GLOB' are compared with",
     "memory": "the most memory for the run, in bytes or such as '512MiB'",
     "temp_dir": "the folder for temporary files",
     "threads": "how many work at a time; one per processor",

@@ -12,6 +12,7 @@ from lookalike._arrow_values import int_scalar, text_array
 from lookalike.stages import DECIDED, KEPT, PART, Plan
 
 __all__ = [
+    "ANNOTATIONS",
     "MEMBER_ORDER",
     "NO_LIMIT",
     "PAIR_ORDER",
@@ -24,6 +25,15 @@ __all__ = [
     "by_range",
 ]
 
+#: Columns that annotated rows may get: names and meanings are those of ``docs/dedup.md``.
+ANNOTATIONS = (
+    "lookalike_kept",
+    "lookalike_group",
+    "lookalike_keeper",
+    "lookalike_jaccard",
+    "lookalike_containment",
+    "lookalike_group_size",
+)
 _Batches = Iterable[Any]
 #: Columns by which rows are sorted, and ``ascending`` or ``descending`` for each.
 RowOrder: TypeAlias = Sequence[tuple[str, str]]

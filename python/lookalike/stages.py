@@ -63,6 +63,7 @@ __all__ = [
     "empty_counters",
     "empty_table",
     "group_lines",
+    "keep_rules",
     "keys",
     "label",
     "match",
@@ -190,10 +191,11 @@ def plan(
     check_options(options, "plan", listed=[name for name in OPTIONS if name not in unlisted])
     _check_names(text, id)
     _refuse_order(options.get("keep", []))
+    _refuse_unnamed_paths(options)
     if documents is not None:
         options |= _bands(documents, {"threshold": threshold, "recall": recall, **options})
     named_options = named({"threshold": threshold, "recall": recall, "pairs": pairs, **options}, text, id)
-    deciding: dict[str, Any] = {name: options[name] for name in ("keep", "source_field") if name in options}
+    deciding: dict[str, Any] = {name: options[name] for name in ("keep", "path_field", "source_field") if name in options}
     fields = _engine.fields(deciding)
     for name in (text, id, *fields):
         # Some engines do not tell names apart by case.
@@ -214,7 +216,12 @@ def _refuse_undivided(options: Mapping[str, Any]) -> None:
             raise OptionError(f"{name} is for one machine: lookalike.{function} takes it; leave it out here")
     if options.get("bands") == "auto":
         raise OptionError("bands='auto' reads the documents twice; documents=N chooses bands for N documents")
-    for name in (*FILE_OPTIONS, "unit", *_RUN):
+    if options.get("unit") not in (None, "document"):
+        raise OptionError(
+            f"unit={options['unit']!r} compares parts of texts, which needs all parts of a document in one task; "
+            "lookalike.find on one machine takes it, or give each part a row of its own"
+        )
+    for name in (*FILE_OPTIONS, *_RUN):
         if options.get(name) not in (None, False):
             raise OptionError(f"{name} has no meaning for rows of a cluster; leave it out")
 
@@ -236,6 +243,23 @@ def _refuse_order(keep: object) -> None:
             raise OptionError(
                 f"keep={rule!r}: {reason}; keep='field:COLUMN' keeps the greatest value of a column, 'field:COLUMN:asc' the "
                 "least"
+            )
+
+
+def keep_rules(options: Mapping[str, Any]) -> list[str]:
+    """The keep rules of a run, in their order."""
+    keep = options.get("keep")
+    rules = keep if isinstance(keep, (list, tuple)) else [keep]
+    # The engine refuses what is no rule.
+    return [rule for rule in rules if isinstance(rule, str)]
+
+
+def _refuse_unnamed_paths(options: Mapping[str, Any]) -> None:
+    """Refuses patterns of paths where no column has paths. One machine compares the names of files."""
+    for rule in keep_rules(options):
+        if rule.startswith("path:") and options.get("path_field") is None:
+            raise OptionError(
+                f"keep={rule!r} compares paths of files, and rows have none; path_field='COLUMN' names a column of paths"
             )
 
 

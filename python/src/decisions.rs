@@ -136,8 +136,9 @@ impl DecisionRows {
         self.rows.get_mut(usize::try_from(row?).ok()?)
     }
 
-    /// The columns `kept`, `group`, `keeper`, the similarities with that one, `reason`,
-    /// `neighbour`, the similarities with that one, and `group_size`.
+    /// The columns `kept`, `group`, `keeper`, the similarity with that one, `reason`, `neighbour`,
+    /// the similarity with that one, and `group_size`. The measure of the run names them, as in
+    /// files.
     ///
     /// # Errors
     /// What the table refuses.
@@ -158,25 +159,28 @@ impl DecisionRows {
         columns.extend(with_keeper);
         columns.push(("reason", reasons.finish(), false));
         columns.push(("neighbour", neighbours, true));
-        let neighbour_names = found.measures().iter().map(|(_, measure)| match measure {
+        let neighbour_name = match found.options.params.measure() {
             Measure::Jaccard => "neighbour_jaccard",
             Measure::Containment => "neighbour_containment",
-        });
-        let with_neighbour = neighbour_names.zip(with_neighbour);
-        columns.extend(with_neighbour.map(|(name, (_, column, null))| (name, column, null)));
+        };
+        columns
+            .extend(with_neighbour.into_iter().map(|(_, rows, null)| (neighbour_name, rows, null)));
         let sizes: Vec<Option<u64>> = self.rows.iter().map(|row| row.group_size).collect();
         columns.push(("group_size", Arc::new(UInt64Array::from(sizes)), true));
         ArrowTable::new(columns)
     }
 
-    /// Ids of other documents, and the similarities with them.
+    /// Ids of other documents, and their similarity by the measure of the run.
     fn others<'a>(
         &'a self,
         found: &RunFindings,
         other: impl Fn(&'a DecisionRow) -> Option<&'a OtherDocument>,
     ) -> (ArrayRef, Vec<(&'static str, ArrayRef, bool)>) {
+        // The last one is the measure of the run.
+        let measures = found.measures();
+        let measures = measures.get(measures.len().saturating_sub(1)..).unwrap_or_default();
         let (mut ids, mut similarities) =
-            (found.rows.id_column(), SimilarityColumns::new(found.measures()));
+            (found.rows.id_column(), SimilarityColumns::new(measures));
         for row in &self.rows {
             let other = other(row);
             ids.push(other.and_then(|other| self.names.get(other.name)).map(String::as_str));

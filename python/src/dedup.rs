@@ -206,8 +206,8 @@ impl DedupPaths<'_> {
 fn without_field(error: Error) -> Error {
     let Error::Survivors { path, problem } = error else { return error };
     let problem = match problem {
-        SurvivorsProblem::FieldTaken { id } => SurvivorsProblem::Other(format!(
-            "the document {id:?} has the field of the annotation already; rename it first"
+        SurvivorsProblem::FieldTaken { id, field } => SurvivorsProblem::Other(format!(
+            "the document {id:?} has the field {field:?} already; rename it first"
         )),
         SurvivorsProblem::ColumnTaken { source_name, column } => SurvivorsProblem::Other(format!(
             "{source_name} has a column {column:?} already; rename it first"

@@ -281,6 +281,7 @@ impl<'py> KeywordOptions<'py> {
         let estimates = self.flag("estimates")?;
         options.pairs = PairList::new(self.flag("pairs")?, estimates).map_err(run_error)?;
         options.source_field = self.text("source_field")?;
+        options.path_field = self.text("path_field")?;
         options.memory = self.memory()?;
         options.threads = self.threads()?;
         Ok(options)

@@ -102,13 +102,11 @@ def by_id(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def with_annotations(rows: list[dict[str, Any]], **options: Any) -> list[dict[str, Any]]:
-    """The rows of one machine with the columns that annotated rows of a cluster have: a keeper is its own."""
+    """The rows of one machine with the columns that annotated rows of a cluster have."""
+    names = ("kept", "group", "keeper", options.get("measure", "jaccard"), "group_size")
     found = []
     for row, about in lookalike.dedup(rows, annotate=True, **options):
-        reason = about["reason"]
-        role = reason if reason in ("keeper", "skipped") else "unique" if about["kept"] else "duplicate"
-        keeper = row["id"] if role == "keeper" else about["keeper"]
-        found.append({**row, "role": role, "keeper": keeper, "jaccard": about["jaccard"]})
+        found.append({**row, **{f"lookalike_{name}": about[name] for name in names}})
     return found
 
 

@@ -384,7 +384,7 @@ def test_bad_input_is_one_clear_error(tmp_path: Path) -> None:
     assert sorted((str(skipped["id"]), skipped["reason"]) for skipped in empty.skipped)[0] == ("None", "the id is empty")
     assert len(lookalike.ray.dedup(dataset(rows), skip_bad=True).take_all()) == len(rows) - 2 - found.counts["duplicates"]
     roles = lookalike.ray.dedup(dataset(rows), annotate=True, skip_bad=True).take_all()
-    assert sorted(row["id"] for row in roles if row["role"] == "skipped") == ["", "d00004"]
+    assert sorted(row["id"] for row in roles if not row["lookalike_kept"] and row["lookalike_keeper"] is None) == ["", "d00004"]
     with pytest.raises(OptionError, match="pairs were not asked for"):
         found.pairs  # noqa: B018 - a property
     (tmp_path / "there").mkdir()
@@ -392,14 +392,50 @@ def test_bad_input_is_one_clear_error(tmp_path: Path) -> None:
         found.write(tmp_path / "there")
     with pytest.raises(OptionError, match="^folder: expected the name of a file or folder, got ''"):
         found.write("")
-    with pytest.raises(FileError, match=f"^cannot write {tmp_path}/no/groups: {tmp_path}/no is no folder; make it first"):
-        found.write(str(tmp_path / "no" / "groups"))
     for name, given in (("ds", rows), ("ds", None), ("reference", rows)):
         for call in (lookalike.ray.find, lookalike.ray.dedup):
             with pytest.raises(DocumentTypeError, match=f"^{name}: expected a Dataset of Ray, got builtins"):
                 call(**{"ds": dataset(rows), name: given})
     with pytest.raises(OptionError, match="there is no option 'checkpoint'; .* there are threshold, (?!.*(threads|memory|decisions|unit))"):
         lookalike.ray.find(dataset(rows), checkpoint="x")
+
+
+def test_folders_above_a_report_are_created(tmp_path: Path) -> None:
+    import lookalike.ray
+
+    found = lookalike.ray.find(dataset(corpus(30)), threshold=0.5)
+    found.write(tmp_path / "new" / "run" / "groups")
+    before = joined(tmp_path / "new" / "run" / "groups")
+    found.write(tmp_path / "new" / "run" / "groups", mode="overwrite")
+    assert joined(tmp_path / "new" / "run" / "groups") == before
+    (tmp_path / "new" / "run" / "groups" / "notes.txt").touch()
+    with pytest.raises(FileError, match=r"^cannot overwrite .*notes\.txt in it is no part of a report"):
+        found.write(tmp_path / "new" / "run" / "groups", mode="overwrite")
+
+
+def test_ids_keep_their_type() -> None:
+    import pyarrow as pa
+
+    import lookalike.ray
+
+    docs = pa.table({"id": [7, 8, 9], "text": ["one two three", "One two three", "four"], "role": ["a", "b", "c"]})
+    found = lookalike.ray.find(ray.data.from_arrow(docs), pairs=True)
+    assert found.groups["id"].to_pylist() == [7, 8] and found.groups["keeper"].to_pylist() == [7, 7]
+    assert found.pairs.to_pylist() == [{"id_a": 7, "id_b": 8, "jaccard": 1.0}]
+    rows = lookalike.ray.dedup(ray.data.from_arrow(docs), annotate=True).take_all()
+    assert by_id(rows) == by_id(with_annotations(docs.to_pylist()))
+
+
+def test_paths_decide_by_a_column_that_is_named() -> None:
+    import pyarrow as pa
+
+    import lookalike.ray
+
+    docs = pa.table({"id": ["a", "b"], "text": ["one two three", "One two three"], "file": ["x/late", "y/orig"]})
+    with pytest.raises(OptionError, match="path_field='COLUMN' names a column of paths"):
+        lookalike.ray.find(ray.data.from_arrow(docs), keep="path:*/orig")
+    kept = lookalike.ray.dedup(ray.data.from_arrow(docs), keep="path:*/orig", path_field="file").take_all()
+    assert [row["id"] for row in kept] == ["b"]
 
 
 def test_rows_that_change_are_noticed() -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import spark_cluster
-from divided_runs import compare, frame, joined, large
+from divided_runs import by_id, compare, frame, joined, large, with_annotations
 from soak import IS_SOAK, slow
 from test_stages import corpus
 
@@ -59,16 +60,95 @@ def test_names_with_signs_are_names(spark: Any, id_: str, text: str) -> None:
     kept = lookalike.spark.dedup(docs, **options)
     assert sorted(row[id_] for row in kept.collect()) == expected and kept.columns == docs.columns
     roles = lookalike.spark.dedup(docs, annotate=True, **options)
-    assert roles.where("role <> 'duplicate'").count() == len(expected)
+    assert roles.where("lookalike_kept").count() == len(expected)
 
 
-@pytest.mark.parametrize("name", ["role", "Role", "JACCARD"])
+@pytest.mark.parametrize("name", ["lookalike_kept", "Lookalike_Keeper", "LOOKALIKE_JACCARD"])
 def test_columns_that_annotations_have_are_refused_before_the_run(spark: Any, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     import lookalike.spark._find as module
 
     monkeypatch.setattr(module._Run, "run", lambda _: pytest.fail("the run has begun"))
     with pytest.raises(OptionError, match=f"'{name}'"):
         module.dedup(frame(spark, corpus(10)).withColumnRenamed("site", name), annotate=True)
+
+
+def test_a_column_named_role_is_annotated(spark: Any) -> None:
+    import lookalike.spark
+
+    docs = frame(spark, corpus(40)).withColumnRenamed("site", "role").withColumnRenamed("date", "jaccard")
+    rows = [row.asDict() for row in docs.collect()]
+    annotated = lookalike.spark.dedup(docs, threshold=0.5, annotate=True).collect()
+    assert by_id(row.asDict() for row in annotated) == by_id(with_annotations(rows, threshold=0.5))
+
+
+def test_paths_decide_by_a_column_that_is_named(spark: Any) -> None:
+    import lookalike.spark
+
+    docs = [{"id": "a", "text": "see you at ten at the usual place", "file": "x/late.txt"},
+            {"id": "b", "text": "See you at ten at the usual place", "file": "y/orig.txt"}]
+    rows = spark.createDataFrame(docs, "id string, text string, file string")
+    with pytest.raises(OptionError, match="rows have none; path_field='COLUMN' names a column of paths"):
+        lookalike.spark.find(rows, keep="path:**/orig.*")
+    keep: dict[str, Any] = {"keep": "path:**/orig.*", "path_field": "file"}
+    assert [row["id"] for row in lookalike.spark.dedup(rows, **keep).collect()] == ["b"]
+    assert [row["id"] for row in lookalike.dedup(docs, **keep)] == ["b"]
+    with pytest.warns(UserWarning, match="no document matches the pattern 'no/\\*\\*'"):
+        lookalike.spark.find(rows, keep="path:no/**", path_field="file")
+
+
+def test_ids_keep_their_type(spark: Any) -> None:
+    import lookalike.spark
+
+    docs = [{"id": n, "text": text} for n, text in enumerate(["one two three", "One two three", "four five six", ""])]
+    rows = spark.createDataFrame(docs, "id bigint, text string")
+    found = lookalike.spark.find(rows, pairs=True)
+    assert [(row["id"], row["keeper"]) for row in found.groups.collect()] == [(0, 0), (1, 0)]
+    assert [tuple(row)[:2] for row in found.pairs.collect()] == [(0, 1)]
+    assert [row["id"] for row in found.empty.collect()] == [3]
+    annotated = lookalike.spark.dedup(rows, annotate=True).where("not lookalike_kept").collect()
+    assert [row["lookalike_keeper"] for row in annotated] == [0]
+
+
+def test_rows_of_dedup_are_released(spark: Any) -> None:
+    import lookalike.spark
+
+    storage = spark.sparkContext._jsc.getPersistentRDDs
+    before = set(storage().keySet())
+    rows = lookalike.spark.dedup(frame(spark, corpus(20)))
+    assert rows.count() and not set(storage().keySet()) <= before
+    lookalike.spark.release(rows)
+    assert set(storage().keySet()) <= before
+    with lookalike.spark.find(frame(spark, corpus(20))) as found:
+        assert found.groups.count() and not set(storage().keySet()) <= before
+    assert set(storage().keySet()) <= before
+    with pytest.raises(DocumentTypeError, match="^rows: expected the frame that"):
+        lookalike.spark.release(rows)
+
+
+def test_a_report_is_overwritten_on_request(spark: Any, tmp_path: Path) -> None:
+    import lookalike.spark
+
+    found = lookalike.spark.find(frame(spark, corpus(20)), threshold=0.5, pairs=True)
+    for write in (found.write, found.write_pairs):
+        write(tmp_path / "report")
+        before = joined(tmp_path / "report")
+        (tmp_path / "report" / "part-99999-old.txt").write_text("old")
+        with pytest.raises(FileError, match="is there already"):
+            write(tmp_path / "report")
+        write(tmp_path / "report", mode="overwrite")
+        assert joined(tmp_path / "report") == before
+        shutil.rmtree(tmp_path / "report")
+    with pytest.raises(OptionError, match="^mode: expected 'error' or 'overwrite'"):
+        found.write(tmp_path / "report", mode="append")
+
+
+def test_a_checkpoint_is_written_before_the_first_stage(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import lookalike.spark._find as module
+
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(module._Run, "_connect", lambda _: pytest.fail("the first stage has begun"))
+    with pytest.raises(FileError, match=f"^cannot use the checkpoint {tmp_path}/file/run: {tmp_path}/file is not a directory"):
+        module.find(frame(spark, corpus(5)), checkpoint=tmp_path / "file" / "run")
 
 
 @pytest.mark.parametrize("task_memory", ["2GiB", *([ROUNDS["task_memory"]] if IS_SOAK else [])])
@@ -88,8 +168,9 @@ def test_a_bad_row_may_have_the_id_of_a_good_one(spark: Any, task_memory: Any) -
     kept = lookalike.spark.dedup(docs, task_memory=task_memory, **options).collect()
     assert sorted(row["id"] for row in kept) == sorted(row["id"] for row in lookalike.dedup(rows, **options))
     roles = lookalike.spark.dedup(docs, annotate=True, task_memory=task_memory, **options).collect()
-    assert {row["role"] for row in roles if row["text"] is None or not row["id"]} == {"skipped"}
-    assert sum(row["role"] == "skipped" for row in roles) == len(rows) + 2 and len(roles) == 2 * len(rows) + 2
+    skipped = [row for row in roles if row["text"] is None or not row["id"]]
+    assert all(not row["lookalike_kept"] and row["lookalike_keeper"] is None for row in skipped)
+    assert len(skipped) == len(rows) + 2 and len(roles) == 2 * len(rows) + 2
     with pytest.raises(DocumentError, match='^a document cannot be used: the id, the column "id", is empty in this row; .*skip_bad=True'):
         lookalike.spark.find(frame(spark, [*rows, bad[-1]]))
 
@@ -203,5 +284,5 @@ def test_folders_may_be_paths_and_columns_have_names_of_the_result(spark: Any, t
     expected = [row["id"] for row in lookalike.dedup(rows, threshold=0.5)]
     kept, roles = (module.survivors(docs, found, annotate=annotate) for annotate in (False, True))
     assert sorted(row["id"] for row in kept.collect()) == expected and kept.columns == docs.columns
-    assert roles.columns == [*docs.columns, "role", "keeper", "jaccard"]
+    assert roles.columns == [*docs.columns, *(f"lookalike_{name}" for name in ("kept", "group", "keeper", "jaccard", "group_size"))]
     assert roles.where("role <> 'duplicate'").count() == len(expected)

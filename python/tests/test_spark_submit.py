@@ -132,7 +132,7 @@ def test_parquet_and_lines_of_json(here: Program, program: str, tmp_path: Path) 
     assert there["counts"] == counts
     kept = [json.loads(line) for line in joined(tmp_path / "kept").splitlines()]
     assert len(kept) == 150
-    assert sum(row["role"] == "duplicate" for row in kept) == counts["duplicates"]
+    assert sum(not row["lookalike_kept"] for row in kept) == counts["duplicates"]
 
 
 @slow
@@ -247,15 +247,16 @@ def test_annotations_are_fields_of_the_lines(here: Program, tmp_path: Path) -> N
                                "--schema", "id string, text string"))
     assert done["counts"]["skipped"] == 8
     kept = b"".join(path.read_bytes() for path in (tmp_path / "kept").glob("part-*")).split(b"\n")[:-1]
-    rest = b',"keeper":null,"jaccard":null}'
-    assert b'{"text": "x y", "id": 1.0 , "l": null,"role":"unique"' + rest in kept
-    assert b'{"id":2,"text":null,"role":"skipped"' + rest in kept
-    assert b'{"_corrupt_record":"{\\"id\\": \\"5\\"","role":"skipped"' + rest in kept
-    assert len(kept) == 9 and sum(json.loads(line)["role"] == "skipped" for line in kept) == 8
+    names = b',"lookalike_kept":%s,"lookalike_group":null,"lookalike_keeper":null,"lookalike_jaccard":null,"lookalike_group_size":%s}'
+    skipped = names % (b"false", b"null")
+    assert b'{"text": "x y", "id": 1.0 , "l": null' + names % (b"true", b"1") in kept
+    assert b'{"id":2,"text":null' + skipped in kept
+    assert b'{"_corrupt_record":"{\\"id\\": \\"5\\""' + skipped in kept
+    assert len(kept) == 9 and sum(not json.loads(line)["lookalike_kept"] for line in kept) == 8
     command = ["dedup", docs, "--annotate", "--skip-bad", "--output-format", "csv", "-o"]
     assert here.run(*command, tmp_path / "columns").returncode == 0
     rows = rows_of_csv(tmp_path / "columns")
-    assert sum('{"id": "5"' in row for row in rows) == 1 and sum("skipped" in row for row in rows) == 8
+    assert sum('{"id": "5"' in row for row in rows) == 1 and sum("false" in row for row in rows) == 8
     typed = here.run(*command, tmp_path / "numbers", "--schema", "id int, text int")
     assert typed.returncode == 1 and error_of(typed)
 
@@ -309,9 +310,9 @@ def test_lines_without_a_document_and_fields_inside_fields(here: Program, progra
         assert joined(folder) == (groups if expected[0] else groups.splitlines(True)[0])
     for form in ("jsonl", "parquet"):
         assert here.run("dedup", empty, "-o", tmp_path / form, "--output-format", form).returncode == 0
-    role = write_lines(tmp_path / "role.jsonl", [{"id": "a", "text": text, "role": "x"}])
+    role = write_lines(tmp_path / "role.jsonl", [{"id": "a", "text": text, "lookalike_keeper": "x"}])
     done = here.run("dedup", role, "--annotate", "-o", tmp_path / "kept")
-    assert done.returncode == 2 and 'a line has the field "role", which annotate=True adds' in error_of(done)
+    assert done.returncode == 2 and 'a line has the field "lookalike_keeper", which --annotate adds' in error_of(done)
 
 
 @slow
@@ -355,6 +356,61 @@ def test_wrong_options_and_missing_inputs_are_one_line(here: Program, tmp_path: 
     table.write_text("id,text\n1,x\n")
     column = here.run("find", table, "--id", "url")
     assert column.returncode == 1 and "no column 'url'" in error_of(column)
+
+
+def test_paths_decide_as_on_the_command_line(here: Program, program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = corpus(60)
+    for number, folder in enumerate(["pages/a b", "pages/new", "pages/x"]):
+        (tmp_path / folder).mkdir(parents=True)
+        write_lines(tmp_path / folder / "docs.jsonl", rows[number::3])
+    options = ["--threshold", "0.5", "--keep", "path:pages/new/*", "--keep", "path:**/a b/*", "--keep", "shortest"]
+    find_alone(program, "pages", *options, "-o", "one.csv")
+    printed_by(here.run("find", "pages", "--format", "jsonl", *options, "--option", "partitions=3", "--json", "-o",
+                        tmp_path / "groups"))
+    assert joined(tmp_path / "groups") == (tmp_path / "one.csv").read_bytes()
+    find_alone(program, "pages", "--threshold", "0.5", "--keep", "shortest", "-o", "usual.csv")
+    assert (tmp_path / "usual.csv").read_bytes() != (tmp_path / "one.csv").read_bytes()
+    idle = here.run("find", "pages", "--format", "jsonl", "--keep", "path:absent/**")
+    warning = "warning: --keep path:absent/** decides nothing: no document matches the pattern 'absent/**'"
+    assert warning in idle.stderr.splitlines()
+
+
+def test_help_offers_no_refused_value() -> None:
+    text = " ".join(_python("find", "--help").stdout.split())
+    for refused in ("'auto': values", "'newest'", "'oldest'", "'first'", "'last'", "leave out bad documents and repeated ids", "'given'"):
+        assert refused not in text, refused
+
+
+def test_errors_have_the_names_of_options(here: Program, tmp_path: Path) -> None:
+    docs = write_lines(tmp_path / "docs.jsonl", corpus(5))
+    cases: list[tuple[list[str], str]] = [
+        (["--keep", "newest"], "--keep newest: it goes by the dates of files"),
+        (["--bands", "20", "--documents", "100"], "give either --documents or"),
+        (["--task-memory", "much"], "--task-memory: expected bytes"),
+        (["--option", "unit=line"], "--option unit=line compares parts of texts"),
+    ]
+    for arguments, problem in cases:
+        assert problem in error_of(here.run("find", docs, *arguments))
+    write_lines(docs, [{"id": "a", "text": "x"}, {"id": "b", "text": None}])
+    assert "or let --skip-bad leave out" in error_of(here.run("find", docs))
+
+
+def test_outputs_are_checked_before_the_first_stage(here: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import lookalike.spark.__main__ as module
+
+    docs = write_lines(tmp_path / "docs.jsonl", corpus(5))
+    monkeypatch.setattr(module, "find", lambda *_, **__: pytest.fail("the run has begun"))
+    for arguments in (["find", docs, "--output"], ["find", docs, "--pairs"], ["dedup", docs, "--output"]):
+        done = here.run(*arguments, docs / "out")
+        assert error_of(done) == f"error: cannot write {docs}/out: {docs} is not a directory; name another path, or let Spark write this one"
+
+
+def test_no_trace_of_java_is_above_an_error(tmp_path: Path) -> None:
+    docs = write_lines(tmp_path / "docs.jsonl", [{"id": "a", "text": "x"}, {"id": "b", "text": None}])
+    done = _python("find", docs)
+    assert done.returncode == 1 and "cannot be used" in error_of(done)
+    assert "\tat " not in done.stderr and "Traceback" not in done.stderr, done.stderr[-3000:]
 
 
 def test_files_that_spark_leaves_out_are_refused(here: Program, tmp_path: Path) -> None:

@@ -166,7 +166,8 @@ DIVIDED: dict[str, list[Any]] = {
     "normalize": ["nfc", "nfkc", "fold", "unaccent"],
     "language": ["auto"],
     "segment": ["dictionary"],
-    "keep": ["shortest", "field:date", "field:site:asc", "path:*7", ["field:site", "path:*3", "longest"]],
+    "keep": ["shortest", "field:date", "field:site:asc", ["field:site", "longest"]],
+    "path_field": ["id"],
     "group": ["components"],
     "source_field": ["site", "date"],
     "skip_bad": [True],
@@ -181,7 +182,7 @@ def test_an_option_is_divided_or_refused() -> None:
     refused = Options.__optional_keys__ - DIVIDED.keys()
     assert DIVIDED.keys() <= Options.__optional_keys__
     for name in refused:
-        with pytest.raises(OptionError, match=rf"{name} (has no meaning for rows of a cluster|is for one machine)"):
+        with pytest.raises(OptionError, match=rf"{name} (has no meaning for rows of a cluster|is for one machine)|unit=1 compares parts of texts"):
             stages.plan(**{name: 1})
 
 
@@ -225,6 +226,8 @@ def test_every_option_is_that_of_one_run(option: str, value: Any, tmp_path: Path
     if option == "skip_bad":
         rows[20]["text"] = None
     options: dict[str, Any] = {"threshold": 0.6, "shingle": "words:3", "pairs": True, option: value}
+    if option == "path_field":
+        options["keep"] = ["path:*7", "path:*3"]
     plan, decided, notes = divided(rows, **options)
     here = {name: value for name, value in options.items() if name not in ("id_field", "text_field")}
     found = lookalike.find(rows, **here)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import tempfile
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
@@ -17,7 +18,7 @@ from lookalike._divided_run import RunSums, bytes_of, timed
 from lookalike._large_components import LargeComponents, component_sizes
 from lookalike._options import path_option, refuse_add, refused, whole_option
 from lookalike._progress import Progress, shown
-from lookalike._stage_tasks import MEMBER_ORDER, PAIR_ORDER
+from lookalike._stage_tasks import ANNOTATIONS, MEMBER_ORDER, PAIR_ORDER
 from lookalike._star_rounds import StarTask, edge_limit, star_rounds
 from lookalike._task_errors import task_errors
 from lookalike.errors import DocumentError, DocumentTypeError, FileError, LookalikeError, OptionError
@@ -55,6 +56,8 @@ _JOINED = 16
 _NAMED = 5
 #: Members of groups in a file.
 _FILE_ROWS = 1 << 20
+#: The names of files that a report has.
+_PART = re.compile(r"part-\d{5,}")
 
 
 class RayFound:
@@ -66,14 +69,8 @@ class RayFound:
     @property
     def groups(self) -> pyarrow.Table:
         """A row for each document of a group, in the order of the report: ``group`` (from 1), ``id``,
-        ``role``, ``keeper``, ``jaccard`` (null for keepers)."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
-        rows = self._run.members
-        is_keeper = pc.cast(pc.equal(rows["role"], "keeper"), pa.int64())
-        numbers = pc.cumulative_sum(is_keeper) if rows.num_rows else pa.array([], pa.int64())
-        return rows.append_column("group", numbers).select(["group", "id", "role", "keeper", "jaccard"])
+        ``role``, ``keeper``, ``jaccard`` (null for keepers). Ids have the type that they have in the dataset."""
+        return self._run.shown_ids(self._run.numbered().select(["group", "id", "role", "keeper", "jaccard"]))
 
     @property
     def pairs(self) -> pyarrow.Table:
@@ -82,7 +79,7 @@ class RayFound:
         :raises OptionError: pairs were not asked for by ``find(…, pairs=True)``.
         """
         rows = self._run.pairs()
-        return rows.select(["keeper", "id", "jaccard"]).rename_columns(["id_a", "id_b", "jaccard"])
+        return self._run.shown_ids(rows.select(["keeper", "id", "jaccard"])).rename_columns(["id_a", "id_b", "jaccard"])
 
     @property
     def empty(self) -> list[str]:
@@ -114,20 +111,30 @@ class RayFound:
         """Wall-clock seconds of each stage."""
         return dict(self._run.seconds)
 
-    def write(self, folder: str | os.PathLike[str], *, format: Literal["csv", "jsonl"] = "csv") -> None:  # noqa: A002 - as in the command line
+    def write(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        format: Literal["csv", "jsonl"] = "csv",  # noqa: A002 - as in the command line
+        mode: Literal["error", "overwrite"] = "error",
+    ) -> None:
         """Writes the groups as a folder of files, which appears whole. Joined in the order of their
         names, they are the bytes of ``lookalike find -o``.
 
-        :param folder: one that is not there; of this machine.
+        :param folder: of this machine; folders above it are created.
+        :param mode: ``"error"`` refuses a folder that is there; ``"overwrite"`` replaces one that an earlier call wrote.
         :raises FileError: the folder is there already, or cannot be written.
         """
         if format not in ("csv", "jsonl"):
             raise refused("format", "'csv' or 'jsonl'", format)
-        _write(path_option("folder", folder), self._run.group_files(format))
+        _write(path_option("folder", folder), self._run.group_files(format), mode)
 
-    def write_pairs(self, folder: str | os.PathLike[str]) -> None:
-        """Writes the pairs likewise: the bytes of ``lookalike find --pairs``."""
-        _write(path_option("folder", folder), self._run.pair_files())
+    def write_pairs(self, folder: str | os.PathLike[str], *, mode: Literal["error", "overwrite"] = "error") -> None:
+        """Writes the pairs likewise: the bytes of ``lookalike find --pairs``.
+
+        :param mode: as in :meth:`write`.
+        """
+        _write(path_option("folder", folder), self._run.pair_files(), mode)
 
     def __repr__(self) -> str:
         c = self._run.sums.counts
@@ -181,8 +188,7 @@ def find(
 def dedup(ds: Any, *, annotate: bool = False, **options: Any) -> Any:
     """The rows of a Ray Dataset that are no duplicates, with the columns as they are.
 
-    :param annotate: whether all rows stay, and get ``role`` (``unique``, ``keeper`` or
-        ``duplicate``, or ``skipped``), ``keeper`` and ``jaccard``.
+    :param annotate: whether all rows stay, and get the columns of :func:`lookalike.spark.dedup`.
     :param options: those of :func:`find`.
     """
     refuse_add(options)
@@ -190,17 +196,37 @@ def dedup(ds: Any, *, annotate: bool = False, **options: Any) -> Any:
     _check_dataset(ds, "ds")
     import pyarrow.compute as pc
 
-    taken = [name for name in ("role", "keeper", "jaccard") if annotate and name in (ds.columns() or [])]
+    taken = [name for name in ANNOTATIONS if annotate and name in (ds.columns() or [])]
     if taken:
         raise OptionError(f"annotate=True adds the column {taken[0]!r}, which is there; rename it first")
     run = find(ds, **options)._run
-    members = run.members
+    members = run.numbered()
     # Keepers of the reference are no rows of the dataset, whatever their ids are.
     is_duplicate = pc.equal(members["role"], "duplicate")
     wanted = pc.or_(is_duplicate, pc.invert(members["reference"])) if annotate else is_duplicate
-    members = members.filter(wanted).select(["id", "role", "keeper", "jaccard"]).combine_chunks()
-    task = SurvivorTask(run.plan, annotate, ray.put(members))
+    members = members.filter(wanted).combine_chunks()
+    task = SurvivorTask(run.plan, ray.put(_annotations(run, members)), annotate)
     return ds.map_batches(partial(run_task, task), batch_format="pyarrow", batch_size=None)
+
+
+def _annotations(run: _RayRun, members: Any) -> Any:
+    """The ids of documents of groups, as texts, and their columns of annotations."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    measure = run.plan.parameters["measure"]
+    is_kept, none = pc.equal(members["role"], "keeper"), pa.scalar(None, pa.string())
+    keepers = pa.table({"keeper": pc.if_else(is_kept, none, members["keeper"])})
+    return pa.table(
+        {
+            "id": members["id"],
+            "lookalike_kept": is_kept,
+            "lookalike_group": members["group"],
+            "lookalike_keeper": run.shown_ids(keepers)["keeper"],
+            f"lookalike_{measure}": members[measure],
+            "lookalike_group_size": pc.if_else(is_kept, members["size"], pa.scalar(None, pa.int64())),
+        }
+    )
 
 
 def _ray() -> Any:
@@ -244,6 +270,7 @@ class _RayRun:
         _check_dataset(ds, "ds")
         if reference is not None:
             _check_dataset(reference, "reference")
+        self._id_kind = _id_kind(plan.id, ds, reference)
         sides = [(ds, None)] if reference is None else [(ds, False), (reference, True)]
         self._sides = [self._mapped(side, DocumentTask(plan, is_reference)) for side, is_reference in sides]
         self.progress: Progress | None = None
@@ -279,6 +306,26 @@ class _RayRun:
                 self.sums.add(note.get("counts"), note.get("source"))
         members = self._decided.filter(pc.equal(self._decided["kind"], "member"))
         self.members = members.sort_by(list(MEMBER_ORDER))
+        self.sums.warn_of_idle_rules(stages.keep_rules(self.plan.options))
+
+    def numbered(self) -> Any:
+        """Members of groups with ``group``, in the order of the report."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        rows = self.members
+        is_keeper = pc.cast(pc.equal(rows["role"], "keeper"), pa.int64())
+        numbers = pc.cumulative_sum(is_keeper) if rows.num_rows else pa.array([], pa.int64())
+        return rows.append_column("group", numbers)
+
+    def shown_ids(self, rows: Any) -> Any:
+        """Rows with the ids in the type that they have in the dataset."""
+        if self._id_kind is None:
+            return rows
+        for at, name in enumerate(rows.column_names):
+            if name in ("id", "keeper"):
+                rows = rows.set_column(at, name, rows[name].cast(self._id_kind))
+        return rows
 
     def _timed(self, stage: str, work: Callable[[], _T]) -> _T:
         with timed(stage, self.seconds, self.progress):
@@ -447,23 +494,49 @@ def _of_kind(rows: Any, kind: str) -> Any:
     return rows.filter(pc.equal(rows["kind"], kind))
 
 
-def _write(folder: str, files: Iterator[bytes]) -> None:
-    """Writes a folder that appears whole.
+def _id_kind(name: str, *sides: Any) -> Any:
+    """The type of whole numbers that the ids of all sides have; ``None`` for texts, and where the sides differ."""
+    import pyarrow as pa
 
+    kinds = set()
+    for side in sides:
+        schema = None if side is None else side.schema()
+        if schema is not None and name in schema.names:
+            kinds.add(schema.types[schema.names.index(name)])
+    is_one = len(kinds) == 1 and all(isinstance(kind, pa.DataType) and pa.types.is_integer(kind) for kind in kinds)
+    return kinds.pop() if is_one else None
+
+
+def _write(folder: str, files: Iterator[bytes], mode: str) -> None:
+    """Writes a folder that appears whole, and creates the folders above it.
+
+    :param mode: ``"error"``, or ``"overwrite"``: a folder with files of an earlier call alone is replaced.
     :raises FileError: it is there, or cannot be written.
     """
+    if mode not in ("error", "overwrite"):
+        raise refused("mode", "'error' or 'overwrite'", mode)
     place = Path(folder).absolute()
     try:
-        if place.exists():
+        if place.exists() and mode == "error":
             raise FileError(f"{folder} is there already; name another output, or remove it first")
-        if not place.parent.is_dir():
-            raise FileError(f"cannot write {folder}: {place.parent} is no folder; make it first, or name another output")
+        if place.exists():
+            _refuse_others(place, folder)
+        place.parent.mkdir(parents=True, exist_ok=True)
         _write_whole(place, files)
     except LookalikeError:
         raise
     except OSError as error:
         problem = f"cannot write {folder}: {error.strerror or error}"
         raise FileError(f"{problem}; name another output, or let this process write that one") from error
+
+
+def _refuse_others(place: Path, folder: str) -> None:
+    """Refuses to replace what an earlier call did not write."""
+    if not place.is_dir():
+        raise FileError(f"cannot overwrite {folder}: it is a file and no folder; name another output")
+    for entry in place.iterdir():
+        if not (entry.is_file() and _PART.fullmatch(entry.name)):
+            raise FileError(f"cannot overwrite {folder}: {entry.name} in it is no part of a report; name another output")
 
 
 def _write_whole(place: Path, files: Iterator[bytes]) -> None:
@@ -475,4 +548,6 @@ def _write_whole(place: Path, files: Iterator[bytes]) -> None:
                 file.write(lines)
                 file.flush()
                 os.fsync(file.fileno())
+        if place.exists():
+            place.rename(Path(temporary) / "before")
         made.rename(place)

@@ -283,32 +283,32 @@ class DecideTask:
 
 @dataclass(frozen=True)
 class SurvivorTask:
-    """Rows that are no duplicates; or all rows with ``role``, ``keeper`` and ``jaccard``."""
+    """Rows that are no duplicates; or all rows with annotations."""
 
     plan: Plan
-    annotate: bool
-    #: Sorted ids of documents of groups, and their roles, keepers and similarities.
+    #: In the object store: ids of documents of groups as texts, and the columns that these rows get.
     members: Any
+    annotate: bool
 
     def __call__(self, table: Any) -> Any:
         import pyarrow as pa
         import pyarrow.compute as pc
 
         members = _stored(self.members)
-        is_readable = None
+        is_readable = pa.array([True] * table.num_rows, pa.bool_())
         if self.plan.options.get("skip_bad"):
             is_readable = pa.array(_is_readable(self.plan, table))
-            table = table if self.annotate else table.filter(is_readable)
+            if not self.annotate:
+                table = table.filter(is_readable)
         at = pc.index_in(table[self.plan.id].cast(pa.string()), value_set=members["id"])
-        if self.annotate and is_readable is not None:
-            at = pc.if_else(is_readable, at, pa.scalar(None, pa.int32()))
+        at = at.combine_chunks() if isinstance(at, pa.ChunkedArray) else at
         if not self.annotate:
             return table.filter(pc.is_null(at))
-        for name in ("role", "keeper", "jaccard"):
-            values = members[name].take(at.combine_chunks() if isinstance(at, pa.ChunkedArray) else at)
-            if name == "role":
-                values = pc.fill_null(values, "unique")
-                if is_readable is not None:
-                    values = pc.if_else(is_readable, values, "skipped")
+        rows = members.take(pc.if_else(is_readable, at, pa.scalar(None, pa.int32())))
+        kept = pc.coalesce(rows["lookalike_kept"], is_readable)
+        size = pc.coalesce(rows["lookalike_group_size"], pa.scalar(1, pa.int64()))
+        size = pc.if_else(kept, size, pa.scalar(None, pa.int64()))
+        added = {name: rows[name] for name in rows.column_names if name != "id"}
+        for name, values in (added | {"lookalike_kept": kept, "lookalike_group_size": size}).items():
             table = table.append_column(name, values)
         return table

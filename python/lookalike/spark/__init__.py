@@ -12,6 +12,6 @@ Executors need this package and pyarrow. ``docs/cluster.md`` says when a cluster
 
 from lookalike.spark._audit import audit
 from lookalike.spark._extract import Extracted, extract
-from lookalike.spark._find import Found, dedup, find
+from lookalike.spark._find import Found, dedup, find, release
 
-__all__ = ["Extracted", "Found", "audit", "dedup", "extract", "find"]
+__all__ = ["Extracted", "Found", "audit", "dedup", "extract", "find", "release"]

@@ -5,19 +5,22 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lookalike import _engine
 from lookalike._task_errors import cause_of, task_errors
 from lookalike.errors import LookalikeError, OptionError
 from lookalike.spark import _tables
-from lookalike.spark._arguments import options_of, parsed
+from lookalike.spark._arguments import options_of, parsed, spelled
 from lookalike.spark._columns import ANNOTATIONS, refuse_annotations
 from lookalike.spark._find import REMEDY, Found, find, survivors
 from lookalike.spark._json_lines import LineFields
+from lookalike.spark._paths import PATH
+from lookalike.stages import keep_rules
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -38,7 +41,7 @@ def main(arguments: list[str] | None = None) -> int:
     """
     args = parsed(arguments)
     try:
-        with task_errors(REMEDY):
+        with task_errors(REMEDY), _warnings():
             _run(args)
     except OptionError as error:
         return _failed(error, 2)
@@ -52,30 +55,52 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
+@contextmanager
+def _warnings() -> Iterator[None]:
+    """Prints warnings of the package as the command line does, in one line without the place in the code."""
+
+    def shown(message: Warning | str, *_: Any, **__: Any) -> None:
+        print(f"warning: {spelled(str(message))}", file=sys.stderr, flush=True)
+
+    with warnings.catch_warnings():
+        warnings.filterwarnings("always", category=UserWarning, module="lookalike")
+        before, warnings.showwarning = warnings.showwarning, shown
+        try:
+            yield
+        finally:
+            warnings.showwarning = before
+
+
 def _failed(error: Exception, code: int) -> int:
-    text = " ".join(str(error).splitlines()) if isinstance(error, LookalikeError) else cause_of(error)
+    text = spelled(" ".join(str(error).splitlines())) if isinstance(error, LookalikeError) else cause_of(error)
     print(f"error: {text}", file=sys.stderr, flush=True)
     return code
 
 
 def _run(args: argparse.Namespace) -> None:
     kind = _tables.format_of([*args.inputs, *(args.reference or [])], args.format)
+    options = options_of(args)
+    has_paths = "path_field" not in options and any(rule.startswith("path:") for rule in keep_rules(options))
     with _session() as spark:
         for path, how in _outputs(args, kind):
             _tables.refuse_existing(spark, path, how)
-        fields = _fields(args)
+            if how != "table":
+                _tables.check_writable(spark, path, f"cannot write {path}")
+        fields = _fields(args, options)
+        how_read = {"is_typed": False, "has_paths": has_paths}
         written = None if args.command == "find" else args.output_format or kind
         is_typed = written not in (None, "json", "jsonl")
-        given = _tables.read(spark, args.inputs, kind, fields, args.schema, is_typed=is_typed)
+        given = _tables.read(spark, args.inputs, kind, fields, args.schema, **(how_read | {"is_typed": is_typed}))
         if fields.refused:
-            refuse_annotations(given.documents)
+            refuse_annotations(given.rows)
         reference = None
         if args.reference:
-            reference = _tables.read(spark, args.reference, kind, replace(fields, refused=()), args.schema).documents
+            known = replace(fields, refused=())
+            reference = _tables.read(spark, args.reference, kind, known, args.schema, **how_read).documents
+        if has_paths:
+            options["path_field"] = PATH
         with _tables.header_errors():
-            found = find(
-                given.documents, reference=reference, pairs=getattr(args, "pairs", None) is not None, **options_of(args)
-            )
+            found = find(given.documents, reference=reference, pairs=getattr(args, "pairs", None) is not None, **options)
         if written is None:
             _write_found(args, found)
         else:
@@ -84,10 +109,9 @@ def _run(args: argparse.Namespace) -> None:
         print(_described(found, as_json=args.json), flush=True)
 
 
-def _fields(args: argparse.Namespace) -> LineFields:
+def _fields(args: argparse.Namespace, options: dict[str, Any]) -> LineFields:
     """What is read of JSON lines."""
-    options = options_of(args)
-    others = _engine.fields({name: options[name] for name in ("keep", "source_field") if name in options})
+    others = _engine.fields({name: options[name] for name in ("keep", "path_field", "source_field") if name in options})
     refused = ANNOTATIONS if getattr(args, "annotate", False) else ()
     return LineFields(args.text, args.id, tuple(others), bool(options.get("skip_bad")), refused)
 
@@ -102,11 +126,34 @@ def _session() -> Iterator[SparkSession]:
         raise OptionError("lookalike.spark needs PySpark 3.5 or later: pip install pyspark") from None
     is_there = SparkSession.getActiveSession() is not None
     spark = SparkSession.builder.appName("lookalike").getOrCreate()
+    _hide_traces(spark)
     try:
         yield spark
     finally:
         if not is_there:
             spark.stop()
+
+
+#: Classes of Spark that log the traces of errors which the program prints in one line.
+_TRACED = (
+    "org.apache.spark.executor.Executor",
+    "org.apache.spark.scheduler.TaskSetManager",
+    "org.apache.spark.sql.execution.datasources.FileFormatWriter",
+    "org.apache.spark.sql.execution.datasources.v2",
+    "org.apache.spark.sql.execution.streaming",
+    "org.apache.spark.util.Utils",
+    "org.apache.spark.internal.io",
+)
+
+
+def _hide_traces(spark: SparkSession) -> None:
+    """Leaves traces of failures out of the log of this process. A server of Spark Connect has its own log."""
+    jvm: Any = getattr(spark, "_jvm", None)
+    if jvm is None:
+        return
+    log4j = jvm.org.apache.logging.log4j
+    for name in _TRACED:
+        log4j.core.config.Configurator.setLevel(name, log4j.Level.OFF)
 
 
 def _outputs(args: argparse.Namespace, kind: str) -> list[tuple[str | None, str]]:

@@ -4,22 +4,33 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 from lookalike import _engine
 from lookalike._options import OPTIONS
 
-__all__ = ["options_of", "parsed"]
+__all__ = ["options_of", "parsed", "spelled"]
 
 #: Options of :func:`lookalike.spark.find` that take one value.
 _TEXTS = (
     "measure", "shingle", "tokens", "case", "scheme", "stop_words", "language", "segment", "group", "source_field",
+    "path_field",
 )
 _WHOLES = ("num_hashes", "bands", "rows", "seed")
 _FLAGS = ("frequencies", "exact", "skip_bad")
 #: Those that may be given several times.
 _LISTS = ("keep", "normalize")
+#: What options mean here, where rows of a cluster have not all values that one machine has.
+_MEANINGS = {
+    "bands": "bands of a signature; chosen for threshold and recall, or for --documents",
+    "keep": "'longest', 'shortest', 'field:NAME[:asc]' or 'path:GLOB'; may be repeated",
+    "path_field": "the column that the patterns of --keep path:GLOB are compared with (default: the names of the files)",
+    "skip_bad": "leave out rows without a text or an id and count them; repeated ids stay an error",
+    "tokens": "'words', 'word-runs' or 'whitespace'",
+    "stop_words": "leave out the stop words of a language: 'en', 'de', 'zh', …",
+}
 #: Those that are arguments of their own in Python.
 _NAMED = ("text", "id", "documents", "checkpoint", "task_memory", "partitions")
 
@@ -46,7 +57,8 @@ def parsed(arguments: list[str] | None) -> argparse.Namespace:
     dedup.add_argument("--output", "-o", metavar="PATH", required=True,
                        help="write the rows: a folder, or a table with --output-format table")
     dedup.add_argument("--output-format", choices=_FORMATS, help="default: that of the inputs")
-    dedup.add_argument("--annotate", action="store_true", help="write all rows, with role, keeper and jaccard")
+    dedup.add_argument("--annotate", action="store_true", help="write all rows, with columns or fields "
+                       "lookalike_kept, lookalike_group, lookalike_keeper, lookalike_jaccard and lookalike_group_size")
     for command in (find, dedup):
         _add_inputs(command)
         _add_options(command)
@@ -58,6 +70,32 @@ def options_of(given: argparse.Namespace) -> dict[str, Any]:
     names = ("threshold", "recall", *_NAMED, *_TEXTS, *_WHOLES, *_FLAGS, *_LISTS)
     values = {name: getattr(given, name) for name in names}
     return {name: value for name, value in values.items() if value is not None} | dict(given.option or [])
+
+
+#: Options whose names are no words of a sentence.
+_UNDERSCORED = [name for name in (*_NAMED, *_TEXTS, *_WHOLES, *_FLAGS, *_LISTS) if "_" in name]
+_OPTION = "|".join(("threshold", "recall", "annotate", "reference", *_NAMED, *_TEXTS, *_WHOLES, *_FLAGS, *_LISTS))
+#: How messages of the package spell an option: with a value, at the beginning, or as the name of a choice.
+_VALUED = re.compile(rf"\b({_OPTION})=('[^']*'|[\w.-]+)")
+_REFUSED = re.compile(rf"^({_OPTION})(?=: )")
+_NAMED_BY = re.compile(rf"(?<=\bby )({_OPTION})\b|(?<=\bwith )(checkpoint)\b")
+_BARE = re.compile(rf"(?<![\w'\"-])({'|'.join(_UNDERSCORED)})(?![\w'\"=])")
+
+
+def spelled(message: str) -> str:
+    """A message of the package with the names that options have in this program."""
+
+    def option(name: str) -> str:
+        return f"--{name.replace('_', '-')}"
+
+    def valued(match: re.Match[str]) -> str:
+        name, value = match[1], match[2].strip("'")
+        return option(name) if value == "True" else f"{option(name)} {value}"
+
+    message = _VALUED.sub(valued, message)
+    for pattern in (_REFUSED, _NAMED_BY, _BARE):
+        message = pattern.sub(lambda match: option(match[match.lastindex or 1]), message)
+    return message
 
 
 _FORMATS = ("parquet", "jsonl", "json", "csv", "orc", "table")
@@ -132,4 +170,5 @@ def _add_options(command: argparse.ArgumentParser) -> None:
 
 
 def _add(command: argparse.ArgumentParser, name: str, **how: Any) -> None:
-    command.add_argument(f"--{name.replace('_', '-')}", help=OPTIONS[name].replace("%", "%%"), **how)
+    meaning = _MEANINGS.get(name, OPTIONS[name])
+    command.add_argument(f"--{name.replace('_', '-')}", help=meaning.replace("%", "%%"), **how)

@@ -54,6 +54,12 @@ class Checkpoint:
         """The folder of the results that are written."""
         return self._folder
 
+    def begin(self) -> None:
+        """Writes that a run begins, so that a folder that cannot be written ends the call before its first stage."""
+        if self._folder is not None:
+            row = literal_row(self._spark, plan=self._plan)
+            row.write.mode("overwrite").json(f"{self._folder}/begin")
+
     def result(
         self, stage: str, make: Callable[[], DataFrame], check: Callable[[DataFrame], None] = lambda _: None
     ) -> DataFrame:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from lookalike._stage_tasks import ANNOTATIONS
 from lookalike.errors import DocumentTypeError, OptionError
 
 if TYPE_CHECKING:
@@ -11,8 +12,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ANNOTATIONS", "check_frame", "column", "literal_row", "refuse_annotations"]
 
-#: Columns that annotated rows get.
-ANNOTATIONS = ("role", "keeper", "jaccard")
 
 
 def column(name: str) -> Any:

@@ -7,6 +7,7 @@ import logging
 import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
+from weakref import WeakKeyDictionary
 
 from lookalike import stages
 from lookalike._divided_run import NODE_SUM_RANGE, RunSums, bytes_of, timed
@@ -17,11 +18,11 @@ from lookalike._stage_tasks import MEMBER_ORDER, PAIR_ORDER, RowOrder
 from lookalike._task_errors import file_errors, task_errors
 from lookalike.errors import ChangedError, DamagedError, DocumentError, DocumentTypeError, OptionError
 from lookalike.spark._checkpoint import Checkpoint
-from lookalike.spark._columns import ANNOTATIONS, check_frame, column, literal_row, refuse_annotations
+from lookalike.spark._columns import check_frame, column, literal_row, refuse_annotations
 from lookalike.spark._connect import connected, labelled, shingle_counters
 from lookalike.spark._large import SparkRows
 from lookalike.spark._order import OrderedRows, offsets_of
-from lookalike.spark._tables import refuse_existing, write_lines
+from lookalike.spark._tables import check_writable, refuse_existing, write_lines
 from lookalike.spark._tasks import DecideTask, LineTask, NumberTask, OneFileTask, UnsortedDecideTask
 from lookalike.spark._worker import map_rows
 from lookalike.stages import DECIDED, Plan
@@ -29,7 +30,7 @@ from lookalike.stages import DECIDED, Plan
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["REMEDY", "Found", "dedup", "find", "survivors"]
+__all__ = ["REMEDY", "Found", "dedup", "find", "mode_option", "release", "survivors"]
 
 _T = TypeVar("_T")
 
@@ -59,8 +60,9 @@ class Found:
     @property
     def groups(self) -> DataFrame:
         """A row for each document of a group: ``group`` (from 1), ``id``, ``role``, ``keeper``,
-        ``jaccard`` (null for keepers)."""
-        return self._run.numbered().select("group", "id", "role", "keeper", "jaccard")
+        ``jaccard`` (null for keepers). Ids have the type that they have in the frame."""
+        id_, keeper = map(self._run.shown_id, ("id", "keeper"))
+        return self._run.numbered().select("group", id_, "role", keeper, "jaccard")
 
     @property
     def pairs(self) -> DataFrame:
@@ -68,20 +70,19 @@ class Found:
 
         :raises OptionError: pairs were not asked for by ``find(…, pairs=True)``.
         """
-        functions = _functions()
         rows = self._run.pairs()
-        return rows.select(functions.col("keeper").alias("id_a"), functions.col("id").alias("id_b"), "jaccard")
+        return rows.select(self._run.shown_id("keeper", "id_a"), self._run.shown_id("id", "id_b"), "jaccard")
 
     @property
     def empty(self) -> DataFrame:
         """Documents without a token: ``id``, ``same_text_as`` (the least id of those that have the
         same text, documents before the reference; null for that one, and for texts that are alone)."""
-        return self._run.empty()
+        return self._run.empty().select(*map(self._run.shown_id, ("id", "same_text_as")))
 
     @property
     def skipped(self) -> DataFrame:
         """Rows that were left out by ``skip_bad``: ``id``, ``reason``."""
-        return self._run.skipped()
+        return self._run.skipped().select(self._run.shown_id("id"), "reason")
 
     @property
     def counts(self) -> dict[str, int]:
@@ -103,26 +104,43 @@ class Found:
         """Wall-clock seconds of each stage that ran."""
         return dict(self._run.seconds)
 
-    def write(self, folder: str | os.PathLike[str], *, format: str = "csv") -> None:  # noqa: A002 - as in the command line
+    def write(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        format: str = "csv",  # noqa: A002 - as in the command line
+        mode: str = "error",
+    ) -> None:
         """Writes the groups as a folder of text files. Joined in the order of their names, they are the
         bytes of ``lookalike find -o``.
 
         :param folder: one that is not there. It is whole when it has the file ``_SUCCESS``, which Spark writes last, and
             Sail does not write, which also makes no folder for a report without a line; a write that fails leaves a folder without it, which is to be removed.
         :param format: ``"csv"`` or ``"jsonl"``.
-        :raises FileError: the folder is there already.
+        :param mode: ``"error"`` refuses a folder that is there; ``"overwrite"`` replaces it, with all files in it.
+        :raises FileError: the folder is there already, and ``mode`` is ``"error"``; or it cannot be written.
         """
         if format not in ("csv", "jsonl"):
             raise refused("format", "'csv' or 'jsonl'", format)
-        self._run.write_groups(path_option("folder", folder), format)
+        self._run.write_groups(path_option("folder", folder), format, mode_option(mode))
 
-    def write_pairs(self, folder: str | os.PathLike[str]) -> None:
-        """Writes the pairs likewise: the bytes of ``lookalike find --pairs``."""
-        self._run.write_pairs(path_option("folder", folder))
+    def write_pairs(self, folder: str | os.PathLike[str], *, mode: str = "error") -> None:
+        """Writes the pairs likewise: the bytes of ``lookalike find --pairs``.
+
+        :param mode: as in :meth:`write`.
+        """
+        self._run.write_pairs(path_option("folder", folder), mode_option(mode))
 
     def release(self) -> None:
-        """Releases the results of the stages that the cluster keeps; the frames must not be used afterwards."""
+        """Releases the results of the stages that the cluster keeps; the frames must not be used afterwards.
+        A ``with`` block calls it at its end."""
         self._run.checkpoint.release()
+
+    def __enter__(self) -> Found:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
 
     def __repr__(self) -> str:
         c = self._run.counts
@@ -192,37 +210,86 @@ def dedup(
 ) -> DataFrame:
     """The rows of a DataFrame that are no duplicates, with the columns as they are.
 
-    Rows that ``skip_bad`` leaves out are left out here, too.
+    Rows that ``skip_bad`` leaves out are left out here, too. Without ``checkpoint`` the cluster keeps the ids of the
+    members of groups, until :func:`release` or the end of the session.
 
-    :param annotate: whether all rows stay, and get ``role`` (``unique``, ``keeper``, ``duplicate`` or
-        ``skipped``), ``keeper`` and ``jaccard``.
+    :param annotate: whether all rows stay, and get columns that say what was decided: ``lookalike_kept``,
+        ``lookalike_group``, ``lookalike_keeper``, ``lookalike_jaccard`` (``lookalike_containment`` where that is the
+        measure) and ``lookalike_group_size``, with the values that :func:`lookalike.dedup` gives. Rows that
+        ``skip_bad`` leaves out are not kept and have no keeper.
     :param options: those of :func:`find`.
     """
     refuse_add(options)
     if annotate:
         refuse_annotations(df)
-    return survivors(df, find(df, **options), annotate=annotate)
+    found = find(df, **options)
+    try:
+        rows = survivors(df, found, annotate=annotate)
+    except BaseException:
+        found.release()
+        raise
+    _KEPT[rows] = found
+    return rows
+
+
+#: What the cluster keeps for the frames that :func:`dedup` gave.
+_KEPT: WeakKeyDictionary[DataFrame, Found] = WeakKeyDictionary()
+
+
+def release(rows: DataFrame) -> None:
+    """Releases the results that the cluster keeps for a frame that :func:`dedup` gave. A frame that was made of it is no
+    such frame; the frame must not be used afterwards.
+
+    :raises DocumentTypeError: :func:`dedup` did not give the frame.
+    """
+    found = _KEPT.pop(rows, None) if hasattr(rows, "sparkSession") else None
+    if found is None:
+        raise DocumentTypeError("rows: expected the frame that lookalike.spark.dedup gave, which was not released before")
+    found.release()
 
 
 def survivors(df: DataFrame, found: Found, *, annotate: bool) -> DataFrame:
     """What :func:`dedup` gives, of a frame and what was found in it, which is not used afterwards: of the
     results that the cluster keeps the members of groups alone stay."""
-    functions = _functions()
-    rows = found._run.members().where("role = 'duplicate'" if not annotate else "true")
-    if found._run.has_reference:
+    f, run = _functions(), found._run
+    rows = run.numbered() if annotate else run.members().where("role = 'duplicate'")
+    if run.has_reference:
         # Keepers of the reference are no rows of the frame, whatever their ids are.
         rows = rows.where("role = 'duplicate' or not reference")
-    key, plan = "lookalike_id", found._run.plan
+    key, plan = "lookalike_id", run.plan
     while key in map(str.lower, df.columns):
         key += "_"
-    rows = found._run.checkpoint.last(rows.select(functions.col("id").alias(key), *ANNOTATIONS))
-    on = column(plan.id).cast("string") == functions.col(key)
-    is_readable = _is_readable(plan) if plan.options.get("skip_bad") else functions.lit(True)
+    decided = _annotations(run) if annotate else []
+    rows = run.checkpoint.last(rows.select(f.col("id").alias(key), *decided))
+    on = column(plan.id).cast("string") == f.col(key)
+    is_readable = _is_readable(plan) if plan.options.get("skip_bad") else f.lit(True)
     if not annotate:
-        return df.where(is_readable).join(rows.select(key), on, "left_anti")
+        return df.where(is_readable).join(rows, on, "left_anti")
     joined = df.join(rows, on & is_readable, "left").drop(key)
-    role = functions.when(~is_readable, "skipped").otherwise(functions.coalesce("role", functions.lit("unique")))
-    return joined.withColumn("role", role)
+    kept = f.coalesce("lookalike_kept", is_readable)
+    joined = joined.withColumn("lookalike_kept", kept)
+    size = f.when(f.col("lookalike_kept"), f.coalesce("lookalike_group_size", f.lit(1).cast("long")))
+    return joined.withColumn("lookalike_group_size", size)
+
+
+def _annotations(run: _Run) -> list[Any]:
+    """The columns of annotations of documents of groups."""
+    f, measure = _functions(), run.plan.parameters["measure"]
+    is_kept = f.col("role") == "keeper"
+    return [
+        is_kept.alias("lookalike_kept"),
+        f.col("group").alias("lookalike_group"),
+        f.when(~is_kept, run.shown_id("keeper")).alias("lookalike_keeper"),
+        f.col(measure).alias(f"lookalike_{measure}"),
+        f.when(is_kept, f.col("size")).alias("lookalike_group_size"),
+    ]
+
+
+def mode_option(mode: object) -> str:
+    """What a write does with a folder that is there."""
+    if mode not in ("error", "overwrite"):
+        raise refused("mode", "'error' or 'overwrite'", mode)
+    return str(mode)
 
 
 def _is_readable(plan: Plan) -> Any:
@@ -264,6 +331,9 @@ class _Run:
         division = {"partitions": self.parts, "reference": self.has_reference}
         folder = None if checkpoint is None else path_option("checkpoint", checkpoint)
         self.checkpoint = Checkpoint(self.spark, folder, self.plan, division)
+        kinds = {dict(_typed(frame))[self.plan.id] for frame in (df, reference) if frame is not None}
+        #: The type of ids, where both sides have one.
+        self._id_kind = kinds.pop() if len(kinds) == 1 else "string"
         self._docs = self._documents(df, reference)
         self.progress: Progress | None = None
         self.seconds: dict[str, float] = {}
@@ -275,6 +345,10 @@ class _Run:
         self._order = OrderedRows(self.spark, self.parts)
         #: How the names of the stages begin whose results depend on what was divided.
         self._stages = ""
+
+    def shown_id(self, name: str, alias: str | None = None) -> Any:
+        """A column of ids in the type of the frame."""
+        return column(name).cast(self._id_kind).alias(alias or name)
 
     def _default_parts(self) -> int:
         try:
@@ -315,6 +389,8 @@ class _Run:
 
     def _run_stages(self) -> None:
         with task_errors(REMEDY), file_errors(self._file_problem()):
+            check_writable(self.spark, self.checkpoint.folder, f"cannot use the checkpoint {self.checkpoint.folder}")
+            self.checkpoint.begin()
             blocks = self._timed("keys", self._connect)
             self._connected = blocks
             labels, total, largest = self._timed("components", lambda: self._components(blocks))
@@ -329,6 +405,7 @@ class _Run:
             for note in others.notes if others is not None else ():
                 self._sums.add(note.get("counts"), note.get("source"))
             self.counts, self.sources = self._sums.counts, self._sums.sources
+            self._sums.warn_of_idle_rules(stages.keep_rules(self.plan.options))
 
     def _file_problem(self) -> str:
         """What cannot be done where a run cannot read or write a path; frames have no paths."""
@@ -481,34 +558,36 @@ class _Run:
         notes = _notes(f, self._connected).where("skipped is not null").select("skipped")
         return notes.select(f.get_json_object("skipped", "$.id").alias("id"), f.get_json_object("skipped", "$.reason").alias("reason"))
 
-    def write_groups(self, folder: str, form: str) -> None:
+    def write_groups(self, folder: str, form: str, mode: str) -> None:
         """Writes the files of the groups."""
         with task_errors(REMEDY):
-            refuse_existing(self.spark, folder, "files")
+            if mode == "error":
+                refuse_existing(self.spark, folder, "files")
             rows, offsets = self._ranges()
             header = stages.group_lines(self.plan, _nothing(), header=True).decode() if form == "csv" else ""
             task = LineTask(self.plan, form, offsets)
-            self._write(rows, ["range"], _REPORT_ORDER, task, header.rstrip("\n"), folder)
+            self._write(rows, ["range"], _REPORT_ORDER, task, header.rstrip("\n"), folder, mode)
 
-    def write_pairs(self, folder: str) -> None:
+    def write_pairs(self, folder: str, mode: str) -> None:
         """Writes the files of the pairs."""
         with task_errors(REMEDY):
-            refuse_existing(self.spark, folder, "files")
+            if mode == "error":
+                refuse_existing(self.spark, folder, "files")
             header = stages.pair_lines(self.plan, _nothing(), header=True).decode()
-            self._write(self._pairs(), _PAIR_RANGES, PAIR_ORDER, LineTask(self.plan), header.rstrip("\n"), folder)
+            self._write(self._pairs(), _PAIR_RANGES, PAIR_ORDER, LineTask(self.plan), header.rstrip("\n"), folder, mode)
 
     def _write(
-        self, rows: DataFrame, ranges: list[str], order: RowOrder, task: LineTask, header: str, folder: str
+        self, rows: DataFrame, ranges: list[str], order: RowOrder, task: LineTask, header: str, folder: str, mode: str
     ) -> None:
         if not self._order.is_sorting:
             lines = self._order.mapped(rows, ranges, order, OneFileTask(task, header), _LINES)
-            write_lines(lines, folder)
+            write_lines(lines, folder, mode)
             return
         lines = self._order.mapped(rows, ranges, order, task, _LINES)
         if header:
             # A union keeps the order of its sides, and of the partitions of each.
             lines = literal_row(self.spark, value=header).union(lines)
-        write_lines(lines, folder)
+        write_lines(lines, folder, mode)
 
 
 def _node(columns: list[Any]) -> Any:

@@ -10,6 +10,7 @@ from lookalike import _engine
 from lookalike._arrow_values import read_table
 from lookalike.errors import DocumentError
 from lookalike.spark._columns import ANNOTATIONS, column
+from lookalike.spark._paths import PATH, FileNames, with_files
 from lookalike.spark._worker import map_rows
 
 if TYPE_CHECKING:
@@ -57,8 +58,11 @@ class LineFields:
 class JsonLines:
     """JSON lines below some paths."""
 
-    def __init__(self, spark: SparkSession, inputs: list[str], fields: LineFields) -> None:
-        self._spark, self._inputs = spark, inputs
+    def __init__(self, spark: SparkSession, inputs: list[str], fields: LineFields, names: FileNames | None = None) -> None:
+        """
+        :param names: where documents get the column :data:`PATH`, the names of their files.
+        """
+        self._spark, self._inputs, self._names = spark, inputs, names
         self._lines = spark.read.schema(f"{_LINE} string").option("lineSep", "\n").text(inputs)
         # Columns that Spark makes of names of folders come before fields of these names.
         self._folders = [name for name in self._lines.columns if name != _LINE]
@@ -93,7 +97,10 @@ class JsonLines:
         # Arrow has no strings that are not UTF-8.
         lines = self._lines.withColumn(_LINE, column(_LINE).cast("binary"))
         if not with_lines:
-            return map_rows(lines, ParseTask(self._fields, with_lines), schema)
+            if self._names is not None:
+                lines = with_files(lines)
+                schema.add(PATH, StringType())
+            return map_rows(lines, ParseTask(self._fields, with_lines, self._names), schema)
         schema.add(_LINE, BinaryType()).add(_IS_OBJECT, BooleanType())
         rows = map_rows(lines, ParseTask(self._fields, with_lines), schema)
         return rows.withColumn(_LINE, column(_LINE).cast("string"))
@@ -123,7 +130,7 @@ class JsonLines:
             return rows.drop(_LINE, _IS_OBJECT)
         # What Spark cannot read ends the run, where it would be null.
         parsed = f.from_json(f.when(is_object, line), fields, {"mode": "FAILFAST"})
-        has_broken = _BROKEN in schema.names and set(ANNOTATIONS) <= set(rows.columns)
+        has_broken = _BROKEN in schema.names and bool(_annotations(rows))
         broken = [f.when(~is_object, line).alias(_CORRUPT)] if has_broken and _CORRUPT not in fields.names else []
         return rows.withColumn(_PARSED, parsed).select(f"{_PARSED}.*", *broken, *map(column, others))
 
@@ -133,14 +140,20 @@ def _annotated(rows: DataFrame) -> Any:
     from pyspark.sql import functions as f
 
     line = column(_LINE)
-    if not set(ANNOTATIONS) <= set(rows.columns):
+    annotations = _annotations(rows)
+    if not annotations:
         return line
     how = {"ignoreNullFields": "false"}
-    added = f.to_json(f.struct(*ANNOTATIONS), how)
+    added = f.to_json(f.struct(*annotations), how)
     head = f.regexp_replace(line, r"\}\s*\z", "")
     whole = f.concat(head, f.when(head.rlike(r"\A\s*\{\s*\z"), "").otherwise(","), f.substring(added, 2, 1 << 30))
-    broken = f.to_json(f.struct(line.alias(_CORRUPT), *ANNOTATIONS), how)
+    broken = f.to_json(f.struct(line.alias(_CORRUPT), *annotations), how)
     return f.when(column(_IS_OBJECT), whole).otherwise(broken)
+
+
+def _annotations(rows: DataFrame) -> list[str]:
+    """The columns of annotations that rows have."""
+    return [name for name in rows.columns if name in ANNOTATIONS]
 
 
 @dataclass(frozen=True)
@@ -149,6 +162,8 @@ class ParseTask:
 
     fields: LineFields
     with_lines: bool
+    #: Where rows have :data:`PATH`, the names of its files.
+    names: FileNames | None = None
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         import pyarrow as pa
@@ -163,6 +178,8 @@ class ParseTask:
             rows = batch if found.num_rows == batch.num_rows else batch.take(found.column(0).chunk(0))
             columns = self._columns(found)
             columns |= {name: rows.column(at) for at, name in enumerate(rows.schema.names) if name != _LINE}
+            if self.names is not None:
+                columns[PATH] = self.names.named(columns[PATH])
             if self.with_lines:
                 columns |= {_LINE: rows.column(rows.schema.get_field_index(_LINE)), _IS_OBJECT: found.column(1)}
             yield from pa.Table.from_arrays(list(columns.values()), names=list(columns)).to_batches()

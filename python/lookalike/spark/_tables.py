@@ -14,12 +14,13 @@ from lookalike.errors import FileError, LookalikeError, OptionError
 from lookalike.spark._checkpoint import is_absent
 from lookalike.spark._columns import column
 from lookalike.spark._json_lines import JsonLines, LineFields
+from lookalike.spark._paths import FileNames, named_files
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
-__all__ = ["Input", "format_of", "header_errors", "read", "refuse_existing", "write_lines"]
+__all__ = ["Input", "check_writable", "format_of", "header_errors", "read", "refuse_existing", "write_lines"]
 
 #: Formats by the ends of names.
 _ENDS = {"jsonl": "jsonl", "ndjson": "jsonl", "json": "jsonl", "csv": "csv", "parquet": "parquet",
@@ -68,11 +69,15 @@ class Input:
     lines: JsonLines | None = None
     #: The columns of lines, where they are written in another format.
     schema: StructType | None = None
+    #: Rows with all columns, where documents have some of them.
+    whole: DataFrame | None = None
 
     @property
     def rows(self) -> DataFrame:
         """What :meth:`write` takes rows of."""
-        return self.documents if self.lines is None else self.lines.documents(with_lines=True)
+        if self.lines is not None:
+            return self.lines.documents(with_lines=True)
+        return self.documents if self.whole is None else self.whole
 
     def write(self, rows: DataFrame, path: str, kind: str) -> None:
         """Writes rows; those of JSON lines as the lines that were read, with annotations behind their fields.
@@ -96,28 +101,41 @@ class Input:
 
 
 def read(
-    spark: SparkSession, inputs: list[str], kind: str, fields: LineFields, schema: str | None = None, *, is_typed: bool = False
+    spark: SparkSession,
+    inputs: list[str],
+    kind: str,
+    fields: LineFields,
+    schema: str | None = None,
+    *,
+    is_typed: bool = False,
+    has_paths: bool = False,
 ) -> Input:
     """The rows of the inputs.
 
     :param fields: of lines these are read; of columns all are, and an empty field of CSV is an empty text.
     :param schema: columns of JSON lines.
     :param is_typed: whether JSON lines are written in another format.
+    :param has_paths: whether documents get the column :data:`~lookalike.spark._paths.PATH`.
     :raises FileError: an input cannot be read.
     :raises DocumentError: the first line of JSON has not the fields.
     """
     if schema is not None and kind != "jsonl":
         raise OptionError(f"--schema has the columns of JSON lines, the inputs are read as {kind}; leave it out")
+    if has_paths and kind == "table":
+        raise OptionError("keep='path:GLOB' compares paths of files, and tables have none; path_field='COLUMN' names a column")
+    names = FileNames.below(inputs) if has_paths else None
     with _read_errors(f"cannot read {', '.join(inputs)} as {kind}"):
         if kind != "table":
             _refuse_unread(spark, inputs)
         if kind == "jsonl":
-            lines = JsonLines(spark, inputs, fields)
+            lines = JsonLines(spark, inputs, fields, names)
             lines.check_first()
             return Input(lines.documents(), lines, lines.schema(schema) if is_typed else None)
         rows = _rows(spark, inputs, kind, fields.text)
         # Spark Connect looks at inputs when their columns are asked for.
         rows.schema  # noqa: B018 - a property
+        if names is not None:
+            return Input(named_files(rows, fields.names, names), whole=rows)
     return Input(rows)
 
 
@@ -247,15 +265,54 @@ def _is_there(path: str) -> FileError:
     return FileError(f"{path} is there already; name another output, or remove it first")
 
 
-def write_lines(lines: DataFrame, folder: str) -> None:
+def check_writable(spark: SparkSession, path: str | None, problem: str) -> None:
+    """Refuses a path of a local or Hadoop file system that cannot be written, before the work. Other file systems, and
+    servers of Spark Connect, have no such question: there the first write fails.
+
+    :param problem: what cannot be done, with the path.
+    :raises FileError: an existing folder above the path is a file, or cannot be written.
+    """
+    jvm: Any = getattr(spark, "_jvm", None)
+    if path is None or jvm is None:
+        return
+    try:
+        with file_errors(problem):
+            place = jvm.org.apache.hadoop.fs.Path(path)
+            files = place.getFileSystem(spark._jsc.hadoopConfiguration())
+            place = files.makeQualified(place)
+            while not files.exists(place) and place.getParent() is not None:
+                place = place.getParent()
+            reason = _unwritable(jvm, files, place)
+    except LookalikeError:
+        raise
+    except Exception as error:
+        raise file_error(problem, error) from error
+    if reason is not None:
+        raise FileError(f"{problem}: {place.toUri().getPath()} {reason}; name another path, or let Spark write this one")
+
+
+def _unwritable(jvm: Any, files: Any, place: Any) -> str | None:
+    """Why nothing can be made in an existing path."""
+    if not files.getFileStatus(place).isDirectory():
+        return "is not a directory"
+    scheme = place.toUri().getScheme()
+    if scheme == "file" and not jvm.java.io.File(place.toUri().getPath()).canWrite():
+        return "cannot be written by this process"
+    if scheme == "hdfs":
+        files.access(place, jvm.org.apache.hadoop.fs.permission.FsAction.WRITE)
+    return None
+
+
+def write_lines(lines: DataFrame, folder: str, mode: str = "error") -> None:
     """Writes texts, a line each.
 
+    :param mode: ``"error"``, or ``"overwrite"``: a folder that is there is replaced.
     :raises FileError: the folder cannot be written, or is there without a file that :func:`refuse_existing`
         could see.
     """
     try:
         with file_errors(f"cannot write {folder}"):
-            lines.write.text(folder)
+            lines.write.mode(mode).text(folder)
     except Exception as error:
         if any(sign in str(error) for sign in _THERE):
             raise _is_there(folder) from error

@@ -12,7 +12,7 @@ use lookalike::read::{
     Collection, Content, Document, DocumentSink, InMemoryDocuments, ReadBuffers, ReadError,
     ReadOptions, Side, SkippedItem,
 };
-use lookalike::shard::{KeyCollector, RarityCounters, ShardError, node_of};
+use lookalike::shard::{KeepRuleUse, KeyCollector, RarityCounters, ShardError, node_of};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::json;
@@ -24,6 +24,7 @@ use std::sync::Arc;
 #[pyclass(name = "KeyStage", module = "lookalike._engine")]
 pub(crate) struct KeyStage {
     collector: KeyCollector,
+    rules: KeepRuleUse,
     options: FindOptions,
     reading: ReadOptions,
     tally: Tally,
@@ -70,8 +71,9 @@ impl KeyStage {
                 )
             })?,
         };
+        let rules = KeepRuleUse::new(&find).map_err(run_error)?;
         let (tally, rows) = Default::default();
-        Ok(Self { collector, options: find, reading, tally, rows })
+        Ok(Self { collector, rules, options: find, reading, tally, rows })
     }
 
     /// Adds documents, whose nodes are an Arrow array of int64; and their checks likewise, where an
@@ -128,9 +130,9 @@ impl KeyStage {
         checks: Option<&[Option<i64>]>,
         reference: bool,
     ) -> Result<(), Error> {
-        let (collector, tally) = (&mut self.collector, &mut self.tally);
+        let (collector, rules, tally) = (&mut self.collector, &self.rules, &mut self.tally);
         let has_source = self.options.source_field.is_some();
-        let mut sink = KeySink { collector, tally, nodes, checks, reference, has_source };
+        let mut sink = KeySink { collector, rules, tally, nodes, checks, reference, has_source };
         read_all(&open(source, &self.reading)?, &mut sink)
     }
 
@@ -138,10 +140,14 @@ impl KeyStage {
     fn count(&mut self) {
         let (documents, empty) = self.collector.counts();
         let Tally { skipped, reference, nodes, sources, notes } = &mut self.tally;
-        notes.push(json!({"counts": {
+        let mut counts = json!({
             "documents": documents, "reference": *reference, "empty": empty, "skipped": *skipped,
             "nodes": *nodes,
-        }}));
+        });
+        for (place, is_used) in self.rules.rules() {
+            counts[format!("rule_{place}")] = u64::from(is_used).into();
+        }
+        notes.push(json!({"counts": counts}));
         for ((reference, name), (documents, bytes)) in std::mem::take(sources) {
             notes.push(json!({"source": {
                 "source": name, "reference": reference, "documents": documents, "bytes": bytes,
@@ -190,6 +196,7 @@ pub(super) fn named_by_id(error: Error) -> PyErr {
 
 struct KeySink<'a> {
     collector: &'a mut KeyCollector,
+    rules: &'a KeepRuleUse,
     tally: &'a mut Tally,
     nodes: &'a [i64],
     checks: Option<&'a [Option<i64>]>,
@@ -204,6 +211,7 @@ impl DocumentSink for KeySink<'_> {
         let row = document.place.row() as usize;
         let node = self.nodes.get(row).copied().unwrap_or_default();
         self.tally.reference += u64::from(self.reference);
+        self.rules.observe(document);
         if self.has_source {
             let source = document.fields.last().copied().flatten().unwrap_or_default();
             let source = self.tally.sources.entry((self.reference, source.to_owned()));

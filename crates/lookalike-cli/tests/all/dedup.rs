@@ -63,12 +63,12 @@ fn annotated_documents_say_what_find_says() {
     let mut reasons = Vec::new();
     for (after, before) in all.lines().zip(before.lines()) {
         let value: serde_json::Value = serde_json::from_str(after).unwrap();
-        let note = &value["lookalike"];
         let gone = duplicates.contains(&id(after));
-        assert_eq!(note["kept"], !gone);
-        assert_eq!(note["jaccard"].is_number() && note["keeper"].is_string(), gone);
+        assert_eq!(value["lookalike_kept"], !gone);
+        let similarity = value["lookalike_jaccard"].is_number();
+        assert_eq!(similarity && value["lookalike_keeper"].is_string(), gone);
         assert!(after.starts_with(before.strip_suffix('}').unwrap()));
-        reasons.push(note["reason"].as_str().unwrap().to_owned());
+        reasons.push(value["lookalike_reason"].as_str().unwrap().to_owned());
     }
     for reason in ["unique", "keeper", "longest"] {
         assert!(reasons.iter().any(|r| r == reason), "{reasons:?}");
@@ -129,19 +129,21 @@ fn a_document_whose_neighbours_have_other_keepers_is_related_and_not_unique() {
         let notes: Vec<serde_json::Value> = place
             .read("all.jsonl")
             .lines()
-            .map(|line| {
-                let mut value: serde_json::Value = serde_json::from_str(line).unwrap();
-                value["lookalike"].take()
-            })
+            .map(|line| serde_json::from_str(line).unwrap())
             .collect();
-        let reasons: Vec<&str> = notes.iter().map(|n| n["reason"].as_str().unwrap()).collect();
+        let reasons: Vec<&str> =
+            notes.iter().map(|n| n["lookalike_reason"].as_str().unwrap()).collect();
         assert_eq!(reasons, ["field:rank:desc", "related", "keeper", "unique"], "{more:?}");
-        assert_eq!(notes[1]["neighbour"], "b");
-        assert_eq!(notes[1]["neighbour_jaccard"], 0.811_321);
-        assert_eq!((&notes[1]["kept"], notes[1]["group"].is_null()), (&true.into(), true));
-        assert!(notes[3].get("neighbour").is_none());
+        assert_eq!(notes[1]["lookalike_neighbour"], "b");
+        assert_eq!(notes[1]["lookalike_neighbour_jaccard"], 0.811_321);
+        assert_eq!(
+            (&notes[1]["lookalike_kept"], notes[1]["lookalike_group"].is_null()),
+            (&true.into(), true)
+        );
+        assert!(notes[3].get("lookalike_neighbour").is_none());
         // What goes has none; the sizes of what stays add up to all documents.
-        let sizes: Vec<Option<u64>> = notes.iter().map(|n| n["group_size"].as_u64()).collect();
+        let sizes: Vec<Option<u64>> =
+            notes.iter().map(|n| n["lookalike_group_size"].as_u64()).collect();
         assert_eq!(sizes, [None, Some(1), Some(2), Some(1)], "{more:?}");
     }
     let rows = place

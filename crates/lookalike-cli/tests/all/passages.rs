@@ -128,12 +128,12 @@ fn annotations_mark_passages_and_change_nothing_else() {
     let run = |more: &[&str]| place.run(&[&args[..], more].concat()).ok();
     run(&["out.jsonl", "in.jsonl", "--annotate", "--removed", "gone.jsonl"]);
     let marks = [
-        r#""lookalike":{"kept":true,"cut_words":0,"passages":[]}}"#,
+        r#""lookalike_kept":true,"lookalike_cut_words":0,"lookalike_passages":[]}"#,
         concat!(
-            r#""lookalike":{"kept":false,"cut_words":16,"#,
-            r#""passages":[{"bytes":[13,107],"chars":[13,107]}]}}"#
+            r#""lookalike_kept":false,"lookalike_cut_words":16,"#,
+            r#""lookalike_passages":[{"bytes":[13,107],"chars":[13,107]}]}"#
         ),
-        r#""lookalike":{"kept":true,"cut_words":0,"passages":[]}}"#,
+        r#""lookalike_kept":true,"lookalike_cut_words":0,"lookalike_passages":[]}"#,
     ];
     let lines = records.lines().zip(marks);
     let expected: String =
@@ -192,7 +192,7 @@ fn parts_that_go_are_listed_whatever_the_files_are() {
     assert!(listed.err.contains("annotated: list.jsonl: 2 documents, 2 of them"), "{}", listed.err);
     listed.ok();
     let list = place.read("list.jsonl");
-    assert!(list.contains(r#""id":"page.html","path":"d/page.html","lookalike":{"kept":true"#));
+    assert!(list.contains(r#""id":"page.html","path":"d/page.html","lookalike_kept":true"#));
     assert!(place.read("skipped.csv").contains("bad.png"));
     assert!(run(&["mail.mbox", "-o", "x.mbox", "--annotate"]).fails(2).contains("--removed"));
     assert!(run(&["d", "-o", "x/"]).fails(1).contains("--annotate"));

@@ -4,7 +4,7 @@ use super::Decision;
 use crate::words::TextSpan;
 use lookalike_core::params::Measure;
 
-/// The member that annotated JSON objects get, and the beginning of the names of new columns.
+/// The beginning of the names of new columns, and of new members of JSON objects.
 pub const DEFAULT_FIELD: &str = "lookalike";
 
 /// Why a document goes that a list names.
@@ -13,7 +13,7 @@ pub(super) const DROPPED: &str = "dropped";
 /// How documents are annotated: all are written, with what was decided about each.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Annotate {
-    /// The member of JSON objects, and the beginning of the names of columns: `FIELD_kept`, ….
+    /// The beginning of the names of columns and of members of JSON objects: `FIELD_kept`, ….
     pub field: String,
     /// What is said about each.
     pub subject: AnnotationSubject,
@@ -29,7 +29,7 @@ pub enum AnnotationSubject {
 }
 
 impl Annotate {
-    /// The names of the columns, in the order `kept`, `group`, `keeper`, similarity, `reason`,
+    /// The names of the columns and members, in the order `kept`, `group`, `keeper`, similarity, `reason`,
     /// `neighbour`, the similarity with that one, and `group_size`; of passages `kept`,
     /// `cut_words`, `passages`.
     pub fn columns(&self) -> Vec<String> {
@@ -120,35 +120,51 @@ impl<'a> AnnotationValues<'a> {
     }
 
     /// The members of an object, without its braces; those of a neighbour only where there is one.
-    pub(super) fn json(&self, subject: AnnotationSubject, out: &mut Vec<u8>) {
-        out.extend_from_slice(format!("\"kept\":{},", self.kept).as_bytes());
-        let AnnotationSubject::Groups(measure) = subject else {
+    pub(super) fn json(&self, annotate: &Annotate, out: &mut Vec<u8>) {
+        let mut members = vec![("kept".to_owned(), self.kept.to_string())];
+        if let AnnotationSubject::Groups(measure) = annotate.subject {
+            members.extend(self.removed_members(measure));
+            let size = self.group_size.map_or_else(|| "null".to_owned(), |size| size.to_string());
+            members.push(("group_size".to_owned(), size));
+            if let Some((neighbour, similarity)) = self.neighbour {
+                members
+                    .push(("neighbour".to_owned(), serde_json::Value::from(neighbour).to_string()));
+                members.push((format!("neighbour_{measure}"), similarity.to_owned()));
+            }
+        } else {
             let (words, spans) = self.passages.unwrap_or_default();
-            let members = format!("\"cut_words\":{words},\"passages\":{}", json_spans(spans));
-            return out.extend_from_slice(members.as_bytes());
-        };
-        self.json_removed(measure, out);
-        let size = self.group_size.map_or_else(|| "null".to_owned(), |size| size.to_string());
-        out.extend_from_slice(format!(",\"group_size\":{size}").as_bytes());
-        if let Some((neighbour, similarity)) = self.neighbour {
-            let neighbour = serde_json::Value::from(neighbour);
-            let more = format!(",\"neighbour\":{neighbour},\"neighbour_{measure}\":{similarity}");
-            out.extend_from_slice(more.as_bytes());
+            members.push(("cut_words".to_owned(), words.to_string()));
+            members.push(("passages".to_owned(), json_spans(spans)));
         }
+        put_members(&format!("{}_", annotate.field), &members, out);
     }
 
-    /// The same of a document that is known to go.
+    /// The members of a document in a list of what goes, without braces and without a prefix.
     pub(super) fn json_removed(&self, measure: Measure, out: &mut Vec<u8>) {
+        put_members("", &self.removed_members(measure), out);
+    }
+
+    /// The names and JSON values that annotations and lists of what goes have in common.
+    fn removed_members(&self, measure: Measure) -> [(String, String); 4] {
         let text = |text: &str| serde_json::Value::from(text).to_string();
         let or_null = |value: Option<String>| value.unwrap_or_else(|| "null".to_owned());
-        let line = format!(
-            "\"group\":{},\"keeper\":{},\"{measure}\":{},\"reason\":{}",
-            or_null(self.group.map(|group| group.to_string())),
-            or_null(self.keeper.map(text)),
-            or_null(self.similarity.map(str::to_owned)),
-            text(self.reason),
-        );
-        out.extend_from_slice(line.as_bytes());
+        [
+            ("group".to_owned(), or_null(self.group.map(|group| group.to_string()))),
+            ("keeper".to_owned(), or_null(self.keeper.map(text))),
+            (measure.to_string(), or_null(self.similarity.map(str::to_owned))),
+            ("reason".to_owned(), text(self.reason)),
+        ]
+    }
+}
+
+/// Writes members of an object: names after `prefix`, values as they are.
+fn put_members(prefix: &str, members: &[(String, String)], out: &mut Vec<u8>) {
+    for (place, (name, value)) in members.iter().enumerate() {
+        if place > 0 {
+            out.push(b',');
+        }
+        let name = serde_json::Value::from(format!("{prefix}{name}"));
+        out.extend_from_slice(format!("{name}:{value}").as_bytes());
     }
 }
 

@@ -7,13 +7,13 @@ use crate::report::csv::quoted;
 /// Why a record cannot be annotated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum AnnotationFault {
-    /// It has the field already.
-    HasField,
+    /// It has a field of the annotation already.
+    HasField(String),
     /// It is no object, which reading would have refused.
     NotAnObject,
 }
 
-/// The object `line`, with a member for the annotation put before its last brace.
+/// The object `line`, with the members of the annotation put before its last brace.
 pub(super) fn json(
     line: &[u8],
     annotate: &Annotate,
@@ -22,26 +22,25 @@ pub(super) fn json(
 ) -> Result<(), AnnotationFault> {
     let whole = line.trim_ascii_end();
     let Some(inside) = whole.strip_suffix(b"}") else { return Err(AnnotationFault::NotAnObject) };
-    if has_member(line, &annotate.field) {
-        return Err(AnnotationFault::HasField);
+    if let Some(name) = taken_member(line, annotate) {
+        return Err(AnnotationFault::HasField(name));
     }
     out.extend_from_slice(inside);
     if !inside.trim_ascii_end().ends_with(b"{") {
         out.push(b',');
     }
-    out.extend_from_slice(serde_json::Value::from(annotate.field.as_str()).to_string().as_bytes());
-    out.extend_from_slice(b":{");
-    values.json(annotate.subject, out);
-    out.push(b'}');
+    values.json(annotate, out);
     out.extend_from_slice(line.get(inside.len()..).unwrap_or_default());
     Ok(())
 }
 
-/// Whether an object has a member of this name. A line that holds neither the name nor an escape
-/// has not, and is not looked at further.
-fn has_member(line: &[u8], name: &str) -> bool {
-    let found = memchr::memmem::find(line, name.as_bytes()).is_some();
-    (found || memchr::memchr(b'\\', line).is_some()) && crate::read::has_member(line, name)
+/// The first name of the annotation that an object has already. A line that holds neither the
+/// prefix nor an escape has none, and is not parsed.
+fn taken_member(line: &[u8], annotate: &Annotate) -> Option<String> {
+    let may_have = memchr::memmem::find(line, annotate.field.as_bytes()).is_some()
+        || memchr::memchr(b'\\', line).is_some();
+    let names = may_have.then(|| annotate.columns())?;
+    names.into_iter().find(|name| crate::read::has_member(line, name))
 }
 
 /// A record of separated values with columns appended. Without a decision it is the
@@ -70,7 +69,7 @@ impl AnnotationFault {
     /// The problem of the document with that id.
     pub(super) fn problem(self, id: &str) -> SurvivorsProblem {
         match self {
-            Self::HasField => SurvivorsProblem::FieldTaken { id: id.to_owned() },
+            Self::HasField(field) => SurvivorsProblem::FieldTaken { id: id.to_owned(), field },
             Self::NotAnObject => SurvivorsProblem::Other(format!(
                 "the document {id:?} is no JSON object any more; run again when nothing writes to \
                  it"

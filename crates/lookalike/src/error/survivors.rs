@@ -7,10 +7,12 @@ use std::fmt;
 /// Why survivors cannot be written, and what to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SurvivorsProblem {
-    /// A record has the field of the annotation already.
+    /// A record has a field of the annotation already.
     FieldTaken {
         /// The document's id.
         id: String,
+        /// The field.
+        field: String,
     },
     /// A table has a column of the annotation already.
     ColumnTaken {
@@ -63,17 +65,18 @@ impl From<String> for SurvivorsProblem {
 impl NamesParameters for SurvivorsProblem {
     fn fmt_with(&self, f: &mut fmt::Formatter<'_>, name: ParameterSpelling) -> fmt::Result {
         let annotate = || name(Parameter::Annotate);
-        let field = || name(Parameter::AnnotateField);
+        let prefix = || name(Parameter::AnnotateField);
         match self {
-            Self::FieldTaken { id } => write!(
+            Self::FieldTaken { id, field } => write!(
                 f,
-                "the document {id:?} has the field of the annotation already; {} names another",
-                field()
+                "the document {id:?} has the field {field:?} already; {} gives the new ones another \
+                 name",
+                prefix()
             ),
             Self::ColumnTaken { source_name, column } => write!(
                 f,
                 "{source_name} has a column {column:?} already; {} gives the new ones another name",
-                field()
+                prefix()
             ),
             Self::PartOfRecord { id } => write!(
                 f,

@@ -237,6 +237,7 @@ pub(crate) fn describe_run(collection: &Collection, options: &FindOptions) -> Re
         "drop": options.drop.as_deref().map(DropList::digest),
         "skip_duplicate_ids": options.skip_repeated_ids,
         "source_field": options.source_field,
+        "path_field": options.path_field,
         "reading": collection.reading(),
         "reference_sources": reference.count(),
         "inputs": files(&collection.inputs()),

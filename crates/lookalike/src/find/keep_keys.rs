@@ -5,7 +5,7 @@ use crate::find::options::FindOptions;
 use crate::read::{Collection, Document, Format};
 use globset::{GlobBuilder, GlobMatcher};
 use lookalike_core::error::ParamsError;
-use lookalike_core::keep::{KeepAttributes, KeepPolicy};
+use lookalike_core::keep::{KeepAttributes, KeepPolicy, KeepRule};
 use lookalike_core::parameter::Parameter;
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,8 +14,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub(crate) struct KeepKeyMaker {
     policy: KeepPolicy,
     globs: Vec<GlobMatcher>,
-    /// How many fields the policy looks at; the source's, if any, comes behind them.
+    /// How many fields the policy looks at. The field of the path comes behind them, then that
+    /// of the source, if the run has these.
     fields: usize,
+    path_field: bool,
     source_field: bool,
     /// Of each field that the policy looks at: whether a document has it.
     seen: Vec<AtomicBool>,
@@ -39,6 +41,7 @@ impl KeepKeyMaker {
             policy: options.keep.clone(),
             globs: globs.collect::<Result<_, ParamsError>>()?,
             fields: options.keep.field_names().count(),
+            path_field: options.path_field.is_some(),
             source_field: options.source_field.is_some(),
             seen: options.keep.field_names().map(|_| AtomicBool::new(false)).collect(),
             matched: options.keep.globs().map(|_| AtomicBool::new(false)).collect(),
@@ -65,7 +68,11 @@ impl KeepKeyMaker {
         let matches: Vec<bool> = if self.globs.is_empty() {
             Vec::new()
         } else {
-            let path = path(collection, position[0], document);
+            let path = if self.path_field {
+                self.named_path(document)
+            } else {
+                path(collection, position[0], document)
+            };
             self.globs.iter().map(|glob| glob.is_match(path)).collect()
         };
         for (_, matched) in matches.iter().zip(&self.matched).filter(|(matches, _)| **matches) {
@@ -87,6 +94,44 @@ impl KeepKeyMaker {
         self.policy.key(&traits, out);
     }
 
+    /// The value of the field of paths.
+    fn named_path<'a>(&self, document: &Document<'a>) -> &'a str {
+        self.field(document, 0)
+    }
+
+    /// The value of a field behind those of the policy; empty where the document has none.
+    fn field<'a>(&self, document: &Document<'a>, place: usize) -> &'a str {
+        document.fields.get(self.fields + place).copied().flatten().unwrap_or("")
+    }
+
+    /// Notes which fields and patterns a document in memory has, without making its key.
+    pub(crate) fn observe(&self, document: &Document<'_>) {
+        let path = if self.path_field { self.named_path(document) } else { document.id };
+        for (glob, matched) in self.globs.iter().zip(&self.matched) {
+            if !matched.load(Ordering::Relaxed) && glob.is_match(path) {
+                set(matched);
+            }
+        }
+        for (value, seen) in document.fields.iter().zip(&self.seen) {
+            if value.is_some_and(|value| !value.is_empty()) {
+                set(seen);
+            }
+        }
+    }
+
+    /// The places of the policy's rules about fields and patterns, and whether a document had
+    /// them so far.
+    pub(crate) fn uses(&self) -> Vec<(usize, bool)> {
+        let (mut seen, mut matched) = (self.seen.iter(), self.matched.iter());
+        let flags = self.policy.rules().iter().map(|rule| match rule {
+            KeepRule::Field { .. } => seen.next(),
+            KeepRule::Path { .. } => matched.next(),
+            _ => None,
+        });
+        let flags = flags.enumerate();
+        flags.filter_map(|(place, flag)| Some((place, flag?.load(Ordering::Relaxed)))).collect()
+    }
+
     /// The source a document is counted under.
     pub(crate) fn source<'a>(
         &self,
@@ -95,9 +140,7 @@ impl KeepKeyMaker {
         document: &'a Document<'_>,
     ) -> Cow<'a, str> {
         if self.source_field {
-            return Cow::Borrowed(
-                document.fields.get(self.fields).copied().flatten().unwrap_or(""),
-            );
+            return Cow::Borrowed(self.field(document, usize::from(self.path_field)));
         }
         let name = collection.file_of(source, document.id);
         let Some(inside) = collection.id_in_folder(source, document.id) else {

@@ -132,6 +132,9 @@ pub struct FindOptions {
     /// The field whose value is the source that a document is counted under; its file or folder
     /// where it is `None`.
     pub source_field: Option<String>,
+    /// The field that the patterns of `keep` are compared with. Where it is `None`, they are
+    /// compared with the file of a document, and in memory with its id.
+    pub path_field: Option<String>,
     /// Whether a small run with few results looks for a setting that finds more
     /// ([`Findings::better_setting`](super::Findings::better_setting)), which reads its documents
     /// again.
@@ -161,6 +164,7 @@ impl FindOptions {
             related: false,
             skip_repeated_ids: false,
             source_field: None,
+            path_field: None,
             advice: true,
             memory: Memory::default(),
             threads: default_threads(),
@@ -183,7 +187,8 @@ impl FindOptions {
     /// [`ReadOptions::fields`](crate::read::ReadOptions::fields) to before the collection is
     /// opened.
     pub fn fields(&self) -> Vec<String> {
-        let names = self.keep.field_names();
-        names.map(str::to_owned).chain(self.source_field.clone()).collect()
+        let names = self.keep.field_names().map(str::to_owned);
+        // Sources are counted by the last field.
+        names.chain(self.path_field.clone()).chain(self.source_field.clone()).collect()
     }
 }

@@ -50,7 +50,7 @@ pub use forest::{Edge, merge, merge_with_roots};
 pub use keys::{BucketRule, CollectedDocument, KeyCollector, PartBlock, RarityCounter, part_of};
 pub use lines::{GroupLines, PairLines};
 pub use match_kept::match_kept;
-pub use place::{KeepOrder, PlacedDocument};
+pub use place::{KeepOrder, KeepRuleUse, PlacedDocument};
 pub use rank::SimilarityRank;
 pub use rarity::{COUNTERS_VERSION, RarityCounters};
 pub use stars::{StarRows, StarStep, star_step};

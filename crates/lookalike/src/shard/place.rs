@@ -21,6 +21,31 @@ pub struct PlacedDocument {
     pub bytes: u64,
 }
 
+/// Notes which fields and patterns of the keep rules the documents of a task have, so that a rule
+/// that none of all tasks has is reported.
+pub struct KeepRuleUse(KeepKeyMaker);
+
+impl KeepRuleUse {
+    /// The rules of a run with these options.
+    ///
+    /// # Errors
+    /// A pattern of the keep rules cannot be understood.
+    pub fn new(options: &FindOptions) -> Result<Self, Error> {
+        KeepKeyMaker::new(options).map(Self)
+    }
+
+    /// Notes a document in memory.
+    pub fn observe(&self, document: &Document<'_>) {
+        self.0.observe(document);
+    }
+
+    /// The places of the rules about fields and patterns in the keep policy, and whether a document
+    /// so far has a value in the field, or matches the pattern.
+    pub fn rules(&self) -> Vec<(usize, bool)> {
+        self.0.uses()
+    }
+}
+
 /// Finds the places of documents, each by itself. Rules about the reading order give no order here:
 /// all documents have one position.
 pub struct KeepOrder {

@@ -296,19 +296,17 @@ proptest! {
 #[test]
 fn a_field_that_is_there_already_is_refused_before_anything_is_written() {
     let place = Place::new();
-    let line = "{\"id\":1,\"text\":\"a\",\"look\\u0061like\":true}\n";
+    let line = "{\"id\":1,\"text\":\"a\",\"look\\u0061like_keeper\":true}\n";
     let inputs = [place.file("in.jsonl", line)];
     let (out, options) = (place.path("out.jsonl"), ReadOptions::default());
     let error = dedup(&inputs, &out, &options, Some("lookalike"), &|_| true).unwrap_err();
     let message = error.to_string();
-    assert!(
-        message.contains("document \"1\" has the field of the annotation already"),
-        "{message}"
-    );
+    let expected = "document \"1\" has the field \"lookalike_keeper\" already";
+    assert!(message.contains(expected), "{message}");
     assert!(message.contains("annotate_field"), "{message}");
     assert_eq!(place.names(), ["in.jsonl"]);
     dedup(&inputs, &out, &options, Some("other"), &|_| true).unwrap();
-    let inner = "{\"id\":1,\"text\":\"lookalike\",\"x\":{\"lookalike\":true}}\n";
+    let inner = "{\"id\":1,\"text\":\"a\",\"lookalike\":2,\"x\":{\"lookalike_kept\":true}}\n";
     let inputs = [place.file("inner.jsonl", inner)];
     dedup(&inputs, &out, &options, Some("lookalike"), &|_| true).unwrap();
     let table = [place.file("t.csv", "id,text,lookalike_kept\n1,a,b\n")];

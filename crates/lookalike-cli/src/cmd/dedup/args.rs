@@ -100,12 +100,12 @@ pub(super) struct DedupOutputArgs {
     #[command(flatten)]
     pub(super) actions: ActionArgs,
 
-    /// Write all documents, each with what was decided: JSON objects get a member, tables columns;
+    /// Write all documents, each with what was decided: JSON objects get members, tables columns;
     /// with --passages each with its repeated passages, and nothing is cut
     #[arg(long)]
     pub(super) annotate: bool,
 
-    /// The name of that member, and the beginning of the names of those columns
+    /// The beginning of the names of those members and columns: NAME_kept, NAME_group, …
     #[arg(long, value_name = "NAME", default_value = DEFAULT_FIELD, requires = "annotate")]
     pub(super) annotate_field: String,
 
