@@ -274,7 +274,7 @@ def _bands(documents: int, options: dict[str, Any]) -> dict[str, int]:
 
     for name in ("num_hashes", "bands", "rows"):
         if name in options:
-            raise OptionError(f"documents chooses num_hashes, bands and rows; give either documents or {name}")
+            raise OptionError(f"documents={documents} chooses num_hashes, bands and rows; leave out documents or {name}")
     if options.get("exact") or options.get("measure") == "containment":
         raise OptionError("documents chooses bands and rows, which exact runs and containment have not; leave it out")
     documents = whole_option("documents", documents, 1)

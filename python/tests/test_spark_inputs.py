@@ -285,4 +285,4 @@ def test_folders_may_be_paths_and_columns_have_names_of_the_result(spark: Any, t
     kept, roles = (module.survivors(docs, found, annotate=annotate) for annotate in (False, True))
     assert sorted(row["id"] for row in kept.collect()) == expected and kept.columns == docs.columns
     assert roles.columns == [*docs.columns, *(f"lookalike_{name}" for name in ("kept", "group", "keeper", "jaccard", "group_size"))]
-    assert roles.where("role <> 'duplicate'").count() == len(expected)
+    assert roles.where("lookalike_kept").count() == len(expected)

@@ -358,20 +358,18 @@ def test_wrong_options_and_missing_inputs_are_one_line(here: Program, tmp_path: 
     assert column.returncode == 1 and "no column 'url'" in error_of(column)
 
 
-def test_paths_decide_as_on_the_command_line(here: Program, program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    rows = corpus(60)
-    for number, folder in enumerate(["pages/a b", "pages/new", "pages/x"]):
-        (tmp_path / folder).mkdir(parents=True)
-        write_lines(tmp_path / folder / "docs.jsonl", rows[number::3])
-    options = ["--threshold", "0.5", "--keep", "path:pages/new/*", "--keep", "path:**/a b/*", "--keep", "shortest"]
-    find_alone(program, "pages", *options, "-o", "one.csv")
-    printed_by(here.run("find", "pages", "--format", "jsonl", *options, "--option", "partitions=3", "--json", "-o",
-                        tmp_path / "groups"))
+def test_paths_decide_as_on_the_command_line(here: Program, program: str, tmp_path: Path) -> None:
+    pages = tmp_path / "pages"
+    for number, folder in enumerate(["a b", "new", "x"]):
+        (pages / folder).mkdir(parents=True)
+        write_lines(pages / folder / "docs.jsonl", corpus(60)[number::3])
+    options = ["--threshold", "0.5", "--keep", f"path:{pages}/new/*", "--keep", "path:**/a b/*", "--keep", "shortest"]
+    find_alone(program, pages, *options, "-o", tmp_path / "one.csv")
+    printed_by(here.run("find", pages / "*", "--format", "jsonl", *options, "--partitions", 3, "--json", "-o", tmp_path / "groups"))
     assert joined(tmp_path / "groups") == (tmp_path / "one.csv").read_bytes()
-    find_alone(program, "pages", "--threshold", "0.5", "--keep", "shortest", "-o", "usual.csv")
+    find_alone(program, pages, "--threshold", "0.5", "--keep", "shortest", "-o", tmp_path / "usual.csv")
     assert (tmp_path / "usual.csv").read_bytes() != (tmp_path / "one.csv").read_bytes()
-    idle = here.run("find", "pages", "--format", "jsonl", "--keep", "path:absent/**")
+    idle = here.run("find", pages / "*", "--format", "jsonl", "--keep", "path:absent/**")
     warning = "warning: --keep path:absent/** decides nothing: no document matches the pattern 'absent/**'"
     assert warning in idle.stderr.splitlines()
 
@@ -386,9 +384,9 @@ def test_errors_have_the_names_of_options(here: Program, tmp_path: Path) -> None
     docs = write_lines(tmp_path / "docs.jsonl", corpus(5))
     cases: list[tuple[list[str], str]] = [
         (["--keep", "newest"], "--keep newest: it goes by the dates of files"),
-        (["--bands", "20", "--documents", "100"], "give either --documents or"),
+        (["--bands", "20", "--documents", "100"], "--documents 100 chooses --num-hashes, bands and rows; leave out --documents or bands"),
         (["--task-memory", "much"], "--task-memory: expected bytes"),
-        (["--option", "unit=line"], "--option unit=line compares parts of texts"),
+        (["--option", "unit=line"], "unit='line' compares parts of texts"),
     ]
     for arguments, problem in cases:
         assert problem in error_of(here.run("find", docs, *arguments))

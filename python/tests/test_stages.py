@@ -638,7 +638,7 @@ def test_one_machine_with_the_same_bands_has_the_same_groups() -> None:
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        ({"bands": 20, "rows": 5}, "give either documents or bands"), ({"num_hashes": 64}, "give either documents or num_hashes"),
+        ({"bands": 20, "rows": 5}, "leave out documents or bands"), ({"num_hashes": 64}, "leave out documents or num_hashes"),
         ({"exact": True}, "leave it out"), ({"measure": "containment"}, "leave it out"), ({"documents": 0}, "documents"),
     ],
 )

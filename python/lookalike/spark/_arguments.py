@@ -78,7 +78,7 @@ _OPTION = "|".join(("threshold", "recall", "annotate", "reference", *_NAMED, *_T
 #: How messages of the package spell an option: with a value, at the beginning, or as the name of a choice.
 _VALUED = re.compile(rf"\b({_OPTION})=('[^']*'|[\w.-]+)")
 _REFUSED = re.compile(rf"^({_OPTION})(?=: )")
-_NAMED_BY = re.compile(rf"(?<=\bby )({_OPTION})\b|(?<=\bwith )(checkpoint)\b")
+_NAMED_BY = re.compile(rf"(?<=\bby )({_OPTION})\b|(?<=\bwith )(checkpoint)\b|(?<=\bleave out )({_OPTION})\b")
 _BARE = re.compile(rf"(?<![\w'\"-])({'|'.join(_UNDERSCORED)})(?![\w'\"=])")
 
 
