@@ -29,8 +29,8 @@ pub enum AnnotationSubject {
 }
 
 impl Annotate {
-    /// The names of the columns and members, in the order `kept`, `group`, `keeper`, similarity, `reason`,
-    /// `neighbour`, the similarity with that one, and `group_size`; of passages `kept`,
+    /// The names of the columns and members, in the order `kept`, `group`, `keeper`, similarity,
+    /// `reason`, `neighbour`, the similarity with that one, and `group_size`; of passages `kept`,
     /// `cut_words`, `passages`.
     pub fn columns(&self) -> Vec<String> {
         let named = |name: &str| format!("{}_{name}", self.field);

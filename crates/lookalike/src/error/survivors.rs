@@ -69,8 +69,8 @@ impl NamesParameters for SurvivorsProblem {
         match self {
             Self::FieldTaken { id, field } => write!(
                 f,
-                "the document {id:?} has the field {field:?} already; {} gives the new ones another \
-                 name",
+                "the document {id:?} has the field {field:?} already; {} gives the new ones \
+                 another name",
                 prefix()
             ),
             Self::ColumnTaken { source_name, column } => write!(
