@@ -287,7 +287,10 @@ fn fmt_no_files(
     let causes = [
         ("hidden", format!("{} reads them", name(Parameter::Hidden))),
         ("ignored", format!("{} reads them", name(Parameter::NoIgnore))),
-        ("links, pipes, system files or unreadable", format!("{} follows links", name(Parameter::Follow))),
+        (
+            "links, pipes, system files or unreadable",
+            format!("{} follows links", name(Parameter::Follow)),
+        ),
         (
             "left out by patterns",
             format!("change {}, {} or {}", name(include), name(exclude), name(kind)),
