@@ -15,7 +15,7 @@ use std::sync::Arc;
 const MARK: char = '\u{241f}';
 
 /// A list of tokens as a text; `None` where a row has no list.
-type TokenText = Option<Box<[u8]>>;
+type JoinedTokens = Option<Box<[u8]>>;
 
 /// The tokens of a column of lists, tuples or arrays of `str`.
 ///
@@ -35,7 +35,7 @@ fn python_text(
     row: usize,
     blank: &Bound<'_, PyString>,
     what: &str,
-) -> PyResult<TokenText> {
+) -> PyResult<JoinedTokens> {
     if text::is_missing(tokens) {
         return Ok(None);
     }
@@ -160,7 +160,7 @@ pub(crate) fn of_arrow(column: &ArrayChunks, what: &str, py: Python<'_>) -> PyRe
     Ok(TextRows::of_owned(texts.into_iter()))
 }
 
-fn arrow_text(lists: &ArrayRef, row: usize) -> Result<TokenText, String> {
+fn arrow_text(lists: &ArrayRef, row: usize) -> Result<JoinedTokens, String> {
     if lists.is_null(row) {
         return Ok(None);
     }
@@ -196,7 +196,9 @@ mod tests {
 
     fn joined(tokens: &[&str]) -> String {
         let mut text = String::new();
-        tokens.iter().for_each(|token| push_token(&mut text, token));
+        for token in tokens {
+            push_token(&mut text, token);
+        }
         text
     }
 

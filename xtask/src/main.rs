@@ -25,7 +25,7 @@ mod without;
 use commands::{FULL_SIZE, TestVariables, cargo};
 use members::WorkspaceCrate;
 use skipped_tests::{AllowedSkips, SkippedTests};
-use stages::{Role, Stages, TestCounts};
+use stages::{CommandRole, Stages, TestCounts};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::ExitCode;
@@ -75,30 +75,32 @@ fn run(root: &Path, args: &[&str]) -> Result<(), String> {
             print!("{HELP}");
             Ok(())
         }
-        ["lint"] => in_stages(Role::Checks, |stages| lint(root, stages)),
+        ["lint"] => in_stages(CommandRole::Checks, |stages| lint(root, stages)),
         ["check"] => check(root),
         ["test", rest @ ..] if rest.iter().any(|arg| ["-p", "--package"].contains(arg)) => {
             cargo(root, &[&["test"], rest].concat(), &[])
         }
-        ["test"] => in_stages(Role::Tests, |stages| test(root, stages, SAME_CASES)),
+        ["test"] => in_stages(CommandRole::Tests, |stages| test(root, stages, SAME_CASES)),
         ["test", "--without", names @ ..] => without::run(&without::parts(names)?, &["test"]),
         ["test", "--skipped"] => {
-            in_stages(Role::Last, |stages| test_skipped(root, stages, SAME_CASES))
+            in_stages(CommandRole::Last, |stages| test_skipped(root, stages, SAME_CASES))
         }
-        ["test", "--skipped", "--allow", file] => in_stages(Role::Last, |stages| {
+        ["test", "--skipped", "--allow", file] => in_stages(CommandRole::Last, |stages| {
             let allowed = AllowedSkips::read(Path::new(file))?;
             test_skipped(root, stages, SAME_CASES)?;
             allowed.check(stages.counts.skip_reasons())
         }),
-        ["soak"] => in_stages(Role::Last, |stages| {
+        ["soak"] => in_stages(CommandRole::Last, |stages| {
             stages.run("every feature alone", |_| check(root))?;
             python::install_clusters_if_possible(root, stages)?;
             test(root, stages, FULL_SIZE)
         }),
         ["test", rest @ ..] => cargo(root, &[&["test"][..], &FEATURES, rest].concat(), &[]),
-        ["python"] => in_stages(Role::Last, |stages| python::run(root, stages)),
+        ["python"] => in_stages(CommandRole::Last, |stages| python::run(root, stages)),
         ["python", rest @ ..] => python::run_pytest(root, rest),
-        ["spark"] => in_stages(Role::Last, |stages| python::run_spark(root, stages, FULL_SIZE)),
+        ["spark"] => {
+            in_stages(CommandRole::Last, |stages| python::run_spark(root, stages, FULL_SIZE))
+        }
         ["bench", rest @ ..] => {
             // The bench measures the binary that lies next to it.
             let build = ["build", "--release", "--package", "lookalike-cli"];
@@ -107,10 +109,10 @@ fn run(root: &Path, args: &[&str]) -> Result<(), String> {
             cargo(root, &[&bench, rest].concat(), &[])
         }
         ["tidy"] => tidy::run(root),
-        ["deny"] => in_stages(Role::Last, |stages| {
+        ["deny"] => in_stages(CommandRole::Last, |stages| {
             stages.run("dependencies", |counts| deny::run(root, counts))
         }),
-        ["msrv"] => in_stages(Role::Last, |stages| {
+        ["msrv"] => in_stages(CommandRole::Last, |stages| {
             stages.run("minimum Rust version", |counts| msrv::run(root, counts))
         }),
         ["measure"] => measure::run(root),
@@ -122,7 +124,7 @@ fn run(root: &Path, args: &[&str]) -> Result<(), String> {
 
 /// Runs a command, and prints its stages with their times unless a later command does.
 fn in_stages(
-    role: Role,
+    role: CommandRole,
     command: impl FnOnce(&mut Stages) -> Result<(), String>,
 ) -> Result<(), String> {
     let mut stages = Stages::new();

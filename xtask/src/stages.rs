@@ -174,7 +174,7 @@ impl StageTime {
 
 /// The role of a command in continuous integration, which runs several commands in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Role {
+pub(crate) enum CommandRole {
     /// A later command prints its stages.
     Checks,
     /// All tests. A later command runs the skipped ones again, and counts its own skips.
@@ -279,16 +279,16 @@ impl Stages {
     }
 
     /// Prints the stages and the counts of tests, and writes both for later commands.
-    pub(crate) fn finish(&self, role: Role, result: &Result<(), String>) {
+    pub(crate) fn finish(&self, role: CommandRole, result: &Result<(), String>) {
         if let Some(file) = self.file.as_ref().filter(|_| result.is_ok()) {
             let finished = self.finished.iter().map(StageTime::row);
             let passed = format!("{PASSED}\t{}\n", self.counts.passed);
-            let skipped = self.counts.skipped.keys().filter(|_| role != Role::Tests);
+            let skipped = self.counts.skipped.keys().filter(|_| role != CommandRole::Tests);
             let skipped = skipped.map(|reason| format!("{SKIPPED}\t{reason}\n"));
             // Without the file, the table has fewer rows.
             let rows = finished.chain([passed]).chain(skipped).collect::<String>();
             let _ = std::fs::write(file, rows);
-            if role == Role::Checks {
+            if role == CommandRole::Checks {
                 return;
             }
         }

@@ -97,17 +97,7 @@ impl NamesParameters for ParamsError {
                 "the threshold is {got}; it must be above 0 and at most 1, such as 0.8; 1 finds \
                  only documents with equal shingle sets"
             ),
-            Self::Recall { got } => {
-                write!(
-                    f,
-                    "the recall is {got}; it must be above 0 and below 1: 0.99 misses at most one \
-                     in a hundred of the pairs at the threshold"
-                )?;
-                if *got >= 1.0 {
-                    write!(f, ", a run with {} misses none", name(Parameter::Exact))?;
-                }
-                Ok(())
-            }
+            Self::Recall { got } => fmt_recall(f, name, *got),
             Self::ShingleSize { got } => write!(
                 f,
                 "a shingle of {got} tokens; its length must be 1 to {MAX_SHINGLE_SIZE} (5 words \
@@ -164,6 +154,18 @@ impl NamesParameters for ParamsError {
             ),
         }
     }
+}
+
+fn fmt_recall(f: &mut fmt::Formatter<'_>, name: ParameterSpelling, got: f64) -> fmt::Result {
+    write!(
+        f,
+        "the recall is {got}; it must be above 0 and below 1: 0.99 misses at most one in a hundred \
+         of the pairs at the threshold"
+    )?;
+    if got >= 1.0 {
+        write!(f, ", a run with {} misses none", name(Parameter::Exact))?;
+    }
+    Ok(())
 }
 
 fn fmt_auto_bands_unused(f: &mut fmt::Formatter<'_>, name: ParameterSpelling) -> fmt::Result {

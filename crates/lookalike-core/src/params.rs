@@ -122,7 +122,7 @@ impl Params {
         }
         let exact = builder.exact || measure == Measure::Containment;
         // An exact run finds all pairs.
-        if !(recall > 0.0 && recall < 1.0 || exact && recall == 1.0) {
+        if !(recall > 0.0 && (recall < 1.0 || exact && recall <= 1.0)) {
             return Err(ParamsError::Recall { got: recall });
         }
         if exact {

@@ -172,7 +172,7 @@ fn exact_errors(threshold: f64, rows: usize, weights: ErrorWeights) -> impl Iter
 }
 
 /// The areas of false positives, under the probability of a hit below the threshold, and of false
-/// negatives, above it from the threshold on, as `quad` of SciPy integrates them.
+/// negatives, above it from the threshold on, as `quad` of `SciPy` integrates them.
 pub fn error_areas(threshold: f64, bands: f64, rows: f64) -> (f64, f64) {
     let hit = |s: f64| 1.0 - (1.0 - s.powf(rows)).powf(bands);
     (integral(hit, 0.0, threshold), integral(|s| 1.0 - hit(s), threshold, 1.0))

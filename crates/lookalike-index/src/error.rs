@@ -294,11 +294,7 @@ impl NamesParameters for IndexError {
             Self::NoOriginals { index } => {
                 write!(f, "{index} {NO_ORIGINALS} {} originals", name(Parameter::Store))
             }
-            Self::NearestMeasure { got, expected } => write!(
-                f,
-                "nearest: expected an index with the measure {expected}, got one with {got}, \
-                 which signatures do not estimate: query it with a low threshold instead"
-            ),
+            Self::NearestMeasure { got, expected } => fmt_nearest_measure(f, *got, *expected),
             Self::Filter { got, expected } => write!(f, "filter {got:?}: expected {expected}"),
             Self::Params(error) => error.fmt_with(f, name),
             Self::Damaged { what, why } => {
@@ -322,6 +318,14 @@ impl NamesParameters for IndexError {
             Self::Database { index, why, .. } => write!(f, "{index}: {why}"),
         }
     }
+}
+
+fn fmt_nearest_measure(f: &mut fmt::Formatter<'_>, got: Measure, expected: Measure) -> fmt::Result {
+    write!(
+        f,
+        "nearest: expected an index with the measure {expected}, got one with {got}, which \
+         signatures do not estimate: query it with a low threshold instead"
+    )
 }
 
 fn fmt_in_use(

@@ -475,7 +475,7 @@ impl Opener<'_> {
     }
 
     /// Returns the format of a file of a folder whose name promises a table or JSON. A table
-    /// without the columns is a text; `None` means that the file is listed because it cannot be read.
+    /// without the columns is a text; `None` means that the file cannot be read and is listed.
     fn record_format(
         &mut self,
         path: &Path,

@@ -110,6 +110,7 @@ mod spool;
 mod stamp;
 pub mod stop_words;
 mod streams;
+mod system_files;
 mod table_problem;
 #[cfg(test)]
 mod tests;

@@ -54,9 +54,8 @@ pub(crate) fn format_of(name: &str, by_name: Option<Format>, head: &[u8]) -> For
             of_kind(name, head).unwrap_or(Format::File)
         }
         Some(Format::Jsonl) if is_json_array(head) => Format::Json,
-        Some(Format::Parquet) if is_jsonl(head) => Format::Jsonl,
+        None | Some(Format::Parquet) if is_jsonl(head) => Format::Jsonl,
         Some(format) => format,
-        None if is_jsonl(head) => Format::Jsonl,
         None if is_json_array(head) => Format::Json,
         None => of_kind(name, head).unwrap_or(Format::File),
     }

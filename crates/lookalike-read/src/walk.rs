@@ -4,6 +4,7 @@ use crate::error::ReadError;
 use crate::options::ReadOptions;
 use crate::skipped::{SkipReason, SkippedItem};
 use crate::stamp::Stamp;
+use crate::system_files::is_system_file;
 use ignore::overrides::{Override, OverrideBuilder};
 use ignore::types::{Types, TypesBuilder};
 use ignore::{DirEntry, WalkBuilder};
@@ -171,30 +172,6 @@ fn file(folder: &Path, entry: &DirEntry, walked: &mut FolderListing) {
         }
     }
 }
-
-/// Returns whether a file belongs to the operating system or is the lock of an office program, by
-/// its name. Such files hold no text of the user.
-pub(crate) fn is_system_file(path: &Path) -> bool {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let named = |known: &str| name.eq_ignore_ascii_case(known);
-    // `~$a.docx` is a lock of Microsoft Office, `.~lock.a.odt#` of LibreOffice; `._a.txt` has the
-    // attributes of `a.txt` on disks that have none.
-    name.starts_with("~$")
-        || name.starts_with("._")
-        || (name.starts_with(".~lock.") && name.ends_with('#'))
-        || SYSTEM_FILES.into_iter().any(named)
-}
-
-/// Names of files that macOS and Windows put into folders.
-const SYSTEM_FILES: [&str; 7] = [
-    ".DS_Store",
-    ".localized",
-    "Icon\r",
-    "Thumbs.db",
-    "ehthumbs.db",
-    "ehthumbs_vista.db",
-    "desktop.ini",
-];
 
 /// One spelling for every way to name a file.
 fn real(path: &Path) -> PathBuf {

@@ -63,7 +63,8 @@ impl DecisionCache {
             *self.in_force.write() = DecisionsInForce::default();
         }
         let last = self.in_force.read().last;
-        let mut apply = |decision| self.in_force.write().apply(decision, self.most);
+        let mut apply =
+            |decision: ReviewDecision| self.in_force.write().apply(&decision, self.most);
         decisions::each_of_index(index, last, &mut apply).map_err(problem)
     }
 
@@ -79,7 +80,7 @@ impl DecisionCache {
 
 /// A judgment about a pair, or that a document is kept.
 #[derive(Debug, Clone, Copy)]
-struct Judged {
+struct JudgmentEntry {
     /// The number of the decision.
     number: u64,
     is_duplicate: bool,
@@ -94,8 +95,8 @@ pub(crate) struct DecisionsInForce {
     pub(crate) last: u64,
     keys: [RandomState; 2],
     /// The judged pairs, the lesser hash first.
-    judged: HashMap<[u128; 2], Judged>,
-    kept: HashMap<u128, Judged>,
+    judged: HashMap<[u128; 2], JudgmentEntry>,
+    kept: HashMap<u128, JudgmentEntry>,
     /// The number of each of the last decisions, and the hash of a document that it is about.
     touched: VecDeque<(u64, u64)>,
     /// The last decision that is not remembered in `touched` any more.
@@ -108,13 +109,13 @@ pub(crate) struct DecisionsInForce {
 
 impl DecisionsInForce {
     /// Takes the next entry of the log.
-    fn apply(&mut self, decision: ReviewDecision, most: u64) {
+    fn apply(&mut self, decision: &ReviewDecision, most: u64) {
         if self.is_too_much {
             return;
         }
         let number = decision.line;
         self.last = number;
-        self.touch(&decision);
+        self.touch(decision);
         match (decision.judgment, decision.documents.as_slice()) {
             (Judgment::Undecided, [id]) => {
                 let former = self.kept.remove(&self.hash(id));
@@ -126,8 +127,8 @@ impl DecisionsInForce {
             }
             (judgment @ (Judgment::Duplicate | Judgment::NotDuplicate), [a, b]) => {
                 let is_duplicate = judgment == Judgment::Duplicate;
-                let bytes = memory(&decision) as u32;
-                let judged = Judged { number, is_duplicate, bytes };
+                let bytes = memory(decision) as u32;
+                let judged = JudgmentEntry { number, is_duplicate, bytes };
                 let former = self.judged.insert(self.pair(a, b), judged);
                 self.release(former);
                 self.bytes += u64::from(bytes);
@@ -135,7 +136,7 @@ impl DecisionsInForce {
             (Judgment::Keep | Judgment::KeepAll, ids) => {
                 for id in ids {
                     let bytes = KEPT_BYTES as u32 + id.len() as u32;
-                    let kept = Judged { number, is_duplicate: false, bytes };
+                    let kept = JudgmentEntry { number, is_duplicate: false, bytes };
                     let former = self.kept.insert(self.hash(id), kept);
                     self.release(former);
                     self.bytes += u64::from(bytes);
@@ -158,7 +159,7 @@ impl DecisionsInForce {
         }
     }
 
-    fn release(&mut self, former: Option<Judged>) {
+    fn release(&mut self, former: Option<JudgmentEntry>) {
         self.bytes -= former.map_or(0, |former| u64::from(former.bytes));
     }
 
@@ -185,7 +186,7 @@ impl DecisionsInForce {
         }
         let judged = self.judged.get(&self.pair(keeper, duplicate));
         match judged.filter(|judged| !changed.contains(&judged.number)) {
-            Some(Judged { is_duplicate: true, .. }) => Some(Judgment::Duplicate),
+            Some(JudgmentEntry { is_duplicate: true, .. }) => Some(Judgment::Duplicate),
             Some(_) => Some(Judgment::NotDuplicate),
             None => self.is_kept(duplicate, changed).then_some(Judgment::Keep),
         }
@@ -200,8 +201,9 @@ impl DecisionsInForce {
     /// The part of a decision that is in force, without its note.
     pub(crate) fn part_in_force(&self, mut decision: ReviewDecision) -> Option<ReviewDecision> {
         decision.note = None;
-        let is_last =
-            |judged: Option<&Judged>| judged.is_some_and(|judged| judged.number == decision.line);
+        let is_last = |judged: Option<&JudgmentEntry>| {
+            judged.is_some_and(|judged| judged.number == decision.line)
+        };
         match (decision.judgment, decision.documents.as_slice()) {
             (Judgment::Undecided, _) => None,
             (Judgment::Keep | Judgment::KeepAll, ids) => {
@@ -266,13 +268,13 @@ mod tests {
         let mut in_force = DecisionsInForce::default();
         for round in 0..1_000_000 {
             let judgment = [Judgment::Duplicate, Judgment::NotDuplicate][round as usize % 2];
-            in_force.apply(decision(round + 1, judgment, &["a", "b"]), 10_000);
+            in_force.apply(&decision(round + 1, judgment, &["a", "b"]), 10_000);
         }
         assert_eq!((in_force.judged.len(), in_force.bytes), (1, PAIR_BYTES + 2));
         assert!(in_force.touched.len() <= TOUCHED);
         assert!(in_force.touched_after(0).is_none());
         assert_eq!(in_force.touched_after(999_999).unwrap().count(), 2);
-        in_force.apply(decision(1_000_001, Judgment::Undecided, &["b", "a"]), 10_000);
+        in_force.apply(&decision(1_000_001, Judgment::Undecided, &["b", "a"]), 10_000);
         assert_eq!(in_force.bytes, 0);
     }
 
@@ -281,7 +283,7 @@ mod tests {
         let mut in_force = DecisionsInForce::default();
         for line in 1..=100 {
             let id = format!("{line}");
-            in_force.apply(decision(line, Judgment::Duplicate, &["a", &id]), 10_000);
+            in_force.apply(&decision(line, Judgment::Duplicate, &["a", &id]), 10_000);
             assert!(in_force.bytes <= 10_000 && in_force.judged.len() < 40);
         }
         assert!(in_force.is_too_much && in_force.judged.is_empty());
@@ -291,8 +293,8 @@ mod tests {
     fn parts_in_force_are_given() {
         let mut in_force = DecisionsInForce::default();
         let all = decision(1, Judgment::KeepAll, &["a", "b", "c"]);
-        in_force.apply(all.clone(), 10_000);
-        in_force.apply(decision(2, Judgment::Undecided, &["b"]), 10_000);
+        in_force.apply(&all, 10_000);
+        in_force.apply(&decision(2, Judgment::Undecided, &["b"]), 10_000);
         assert_eq!(in_force.part_in_force(all).unwrap().documents, ["a", "c"]);
         let gone = decision(2, Judgment::Undecided, &["b"]);
         assert!(in_force.part_in_force(gone).is_none());

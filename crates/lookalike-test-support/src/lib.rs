@@ -2,7 +2,7 @@
 //! bytes, a server of PostgreSQL.
 //!
 //! Crates have it in `dev-dependencies` only. It uses no crate of the workspace, so that each can
-//! have it. A test that lacks an optional part calls [`print_skipped`], which `cargo x test` counts.
+//! have it. A test that lacks an optional part calls [`print_skipped`]; `cargo x test` counts that.
 #![allow(clippy::unwrap_used, reason = "tests may stop at anything unexpected")]
 
 mod document_sets;

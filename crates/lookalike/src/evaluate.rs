@@ -9,7 +9,7 @@
 //!
 //! | file | gives |
 //! |---|---|
-//! | CSV with `id_a,id_b` in its header, and `jaccard`, `containment`; more columns ignored | pairs |
+//! | CSV with the columns `id_a`, `id_b` and `jaccard` or `containment` | pairs |
 //! | two ids per line with a blank between them | pairs |
 //! | groups as JSON lines or CSV, as [`write`](crate::report) makes them | groups |
 //! | CSV with the header `id,cluster`, more columns ignored | groups |

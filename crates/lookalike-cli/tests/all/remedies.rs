@@ -1,7 +1,5 @@
 //! Messages that name a cause name the right one, and remedies that they name work.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests, too")]
-
 use crate::command::Place;
 use serde_json::Value;
 

@@ -6,6 +6,7 @@ use crate::command::{Place, Run};
 use crate::crash::{Random, end, names, short_documents, signal, start};
 use lookalike_test_support::{gzip, is_soak};
 use serde_json::Value;
+use std::fmt::Write as _;
 use std::fs;
 use std::time::Duration;
 
@@ -554,8 +555,11 @@ fn every_format_is_divided_alike() {
     let texts: Vec<String> = (0..40).map(|n| crate::command::words(n % 25 + 1, 40)).collect();
     let object = |(id, text): (usize, &String)| format!("{{\"id\":\"{id}\",\"text\":\"{text}\"}}");
     let array: Vec<String> = texts.iter().enumerate().map(object).collect();
-    let lines: String = texts.iter().map(|text| format!("{{\"text\":\"{text}\"}}\n")).collect();
-    let table: String = texts.iter().map(|text| format!("c{};{text}\n", text.len())).collect();
+    let (mut lines, mut table) = (String::new(), String::new());
+    for text in &texts {
+        writeln!(lines, "{{\"text\":\"{text}\"}}").unwrap();
+        writeln!(table, "c{};{text}", text.len()).unwrap();
+    }
     place
         .file("in/a.json", format!("[{}]", array.join(",\n")))
         .file("in/b.jsonl", gzip(lines.as_bytes()))

@@ -38,7 +38,9 @@ pub fn components<E>(
         return components_of_pairs(members, &pairs, buckets, measure, overlap);
     }
     let mut sets = DisjointSets::new(members);
-    known.iter().for_each(|(a, b, _)| sets.join(*a, *b));
+    for (a, b, _) in known {
+        sets.join(*a, *b);
+    }
     let mut runs = ConnectedRuns::new(buckets.bucket_count());
     let mut seen = vec![NONE; members];
     for member in 0..members as u32 {

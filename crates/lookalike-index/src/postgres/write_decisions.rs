@@ -20,7 +20,7 @@ pub(super) fn add(
     last: Option<u64>,
 ) -> Result<Option<u64>, IndexError> {
     decision_log::check(entries)?;
-    in_transaction(pool, wait, &mut |connection| {
+    in_transaction(pool, wait, |connection| {
         let before = last_number(connection)?;
         if last.is_some_and(|last| before > last) {
             return Ok((None, false));
@@ -39,7 +39,7 @@ pub(super) fn remove(
     numbers: &[u64],
 ) -> Result<u64, IndexError> {
     let numbers: Vec<i64> = numbers.iter().map(|number| number.cast_signed()).collect();
-    in_transaction(pool, wait, &mut |connection| {
+    in_transaction(pool, wait, |connection| {
         let last = last_number(connection)?.cast_signed();
         let sql = "DELETE FROM decisions WHERE number = ANY($1::bigint[]) AND number <> $2 \
                    RETURNING number";
@@ -53,7 +53,7 @@ pub(super) fn remove(
 fn in_transaction<T>(
     pool: &Arc<ConnectionPool>,
     wait: Duration,
-    change: &mut dyn FnMut(&mut PooledConnection) -> Result<(T, bool), IndexError>,
+    mut change: impl FnMut(&mut PooledConnection) -> Result<(T, bool), IndexError>,
 ) -> Result<T, IndexError> {
     let mut tries = 1;
     loop {

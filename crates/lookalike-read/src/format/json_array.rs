@@ -31,8 +31,8 @@ pub(crate) struct JsonArray {
 impl RecordFormat for JsonArray {
     /// The array is unclosed as long as its last bracket is missing.
     fn cut(&self, bytes: &[u8]) -> RecordBoundary {
-        // Bytes that begin the source are not told from others here: an opening bracket before
-        // the first element is passed over, as `read` does.
+        // The first bytes of the source look like any others here: an opening bracket before the
+        // first element is skipped, as in `read`.
         let (mut whole, mut records, mut is_closed) = (0, 0, false);
         let mut at = bytes.len() - inside(bytes).len();
         loop {

@@ -1,9 +1,7 @@
 //! JSONL: each line is an object with an id, a text and extra fields.
 
 use crate::extra_fields::ExtraFields;
-use crate::format::id_rule::IdRule;
 use crate::format::json_scanner::{JsonScanner, JsonValue, StringFault, SyntaxError};
-use crate::format::lines::LineRecords;
 use crate::format::record::{InvalidRecord, RecordDocument};
 use crate::options::ReadOptions;
 use crate::skipped::SkipReason;
@@ -14,13 +12,6 @@ use std::ops::Range;
 
 /// Names of fields listed in a message.
 const NAMED_FIELDS: usize = 20;
-
-impl LineRecords {
-    /// The format of lines that are JSON objects.
-    pub(crate) fn json() -> Self {
-        Self { parse, set_extra, copy_text, is_json: true, ids: IdRule::default() }
-    }
-}
 
 /// Copies a record without the removed ranges of its text; `false` if the text is not in it.
 pub(crate) fn copy_text(record: &[u8], options: &ReadOptions, copier: &mut KeptCopier<'_>) -> bool {

@@ -3,7 +3,7 @@
 use crate::decompress::Compression;
 use crate::decompress::strip;
 use crate::error::ReadError;
-use crate::walk::is_system_file;
+use crate::system_files::is_system_file;
 use lookalike_extract::ExtractError;
 use std::fmt;
 use std::path::Path;

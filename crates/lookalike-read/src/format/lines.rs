@@ -6,6 +6,7 @@ use crate::encoding::without_mark;
 use crate::error::ReadError;
 use crate::extra_fields::ExtraFields;
 use crate::format::id_rule::IdRule;
+use crate::format::jsonl;
 use crate::format::record::{InvalidRecord, RecordBoundary, RecordDocument, without_line_feed};
 use crate::format::{BlockRecords, NextRecords, RecordAgain, RecordFormat, TakeText, WholeRecords};
 use crate::normalizing_sink::SourceSink;
@@ -18,15 +19,15 @@ use memchr::memrchr;
 
 /// The format of records that are lines.
 pub(crate) struct LineRecords {
-    pub(crate) parse: ParseLine,
+    parse: ParseLine,
     /// Sets the values of the extra fields of a line that is a document.
-    pub(crate) set_extra: fn(&[u8], &ReadOptions, &mut ExtraFields),
+    set_extra: fn(&[u8], &ReadOptions, &mut ExtraFields),
     /// Copies a line without what goes of its text.
-    pub(crate) copy_text: fn(&[u8], &ReadOptions, &mut KeptCopier<'_>) -> bool,
+    copy_text: fn(&[u8], &ReadOptions, &mut KeptCopier<'_>) -> bool,
     /// Whether lines are objects of JSON, which state more about the document.
-    pub(crate) is_json: bool,
+    is_json: bool,
     /// How objects get their ids.
-    pub(crate) ids: IdRule,
+    ids: IdRule,
 }
 
 /// Makes the document of a line, with or without its line end; the strings are buffers for id and
@@ -46,6 +47,17 @@ impl LineRecords {
             set_extra: |_, options, extra| extra.none(options.fields.len()),
             copy_text: |line, _, copier| text_cut::line(line, copier),
             is_json: false,
+            ids: IdRule::default(),
+        }
+    }
+
+    /// The format of lines that are JSON objects.
+    pub(crate) fn json() -> Self {
+        Self {
+            parse: jsonl::parse,
+            set_extra: jsonl::set_extra,
+            copy_text: jsonl::copy_text,
+            is_json: true,
             ids: IdRule::default(),
         }
     }

@@ -66,7 +66,8 @@ pub struct AuditOptions {
     /// Whether ids of records found in folders begin with the name of their file, as in the run.
     pub ids_by_file: bool,
     /// The decisions of people that the run had. Pairs that they judge to be different do not count
-    /// as neighbours, nor do pairs of two documents that a decision or a reference collection keeps.
+    /// as neighbours, nor do pairs of two documents that are kept by a decision or a reference
+    /// collection.
     pub decisions: Option<Arc<Decisions>>,
 }
 

@@ -11,8 +11,8 @@ use lookalike_core::shingle::Shingler;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Bytes of `item_index.rs` and of the scan for each run: its hash, its bits of a filter that may
-/// have room for twice as many, its class, the place, texts and set of the class, whether a document
-/// has it, and room for their growth.
+/// have room for twice as many, its class, the place, texts and set of the class, whether a
+/// document has it, and room for their growth.
 const RUN_BYTES: u64 = 64;
 
 /// A field of the items of a benchmark.

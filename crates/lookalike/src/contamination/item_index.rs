@@ -17,7 +17,7 @@ const NONE: u32 = u32::MAX;
 
 /// The runs of all items. Equal runs have one class, and items with equal words are one text.
 ///
-/// A document is known by the texts that it has runs of. So many classes have the same texts that
+/// A document is known by the texts that it has runs of. Many classes have equal lists of texts, so
 /// these are numbered, as *sets*: a document with a run of a thousand texts has one set.
 pub(super) struct ItemIndex {
     /// One for each length: that of the runs, and those of shorter items.
@@ -112,6 +112,7 @@ impl ItemIndex {
             self.text_of.push(text);
         }
         self.classes = vec![Vec::new(); numbers.len()];
+        #[expect(clippy::iter_over_hash_type, reason = "each entry has its own place")]
         for (classes, text) in numbers {
             self.classes[text as usize] = classes;
         }
@@ -154,7 +155,9 @@ impl ItemIndex {
         for (set, classes) in
             (0u32..).zip(order.chunk_by(|a, b| self.texts_of(*a) == self.texts_of(*b)))
         {
-            classes.iter().for_each(|class| set_of[*class as usize] = set);
+            for class in classes {
+                set_of[*class as usize] = set;
+            }
             class_of_set.push(classes[0]);
         }
         (self.set_of, self.class_of_set) = (set_of, class_of_set);

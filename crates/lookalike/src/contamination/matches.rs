@@ -108,7 +108,9 @@ pub struct ContaminatedDocument {
 pub(super) fn encode_document(source: &str, id: &str, sets: &[u32], out: &mut Vec<u8>) {
     put_bytes(out, source.as_bytes());
     put_bytes(out, id.as_bytes());
-    sets.iter().for_each(|set| put_u32(out, *set));
+    for set in sets {
+        put_u32(out, *set);
+    }
 }
 
 /// A document that was encoded, with its sets.

@@ -91,6 +91,7 @@ impl NeededEntries {
     /// revoke one of these.
     fn judgments(&self) -> BTreeSet<u64> {
         let mut needed = BTreeSet::new();
+        #[expect(clippy::iter_over_hash_type, reason = "a sorted set is filled")]
         for PairEntries { last: (last, is_judgment), people } in self.pairs.values() {
             needed.extend(people.values());
             if *is_judgment || !people.is_empty() {

@@ -109,8 +109,8 @@ fn groups_have_the_similarity_of_their_measure() {
     }
 }
 
-/// A random file of pairs of twelve documents, with two similarities: its header, and its lines with
-/// the similarity that counts.
+/// A random file of pairs of twelve documents, with two similarities: its header, and its lines
+/// with the similarity that counts.
 fn drawn_pairs(random: &mut SplitMix64) -> (&'static str, Vec<(String, f64)>) {
     let headers = [
         "id_a,id_b,jaccard",

@@ -32,7 +32,7 @@ impl ClassDivision {
             Grouping::Components => Self::References,
             Grouping::Stars => {
                 let separated = members.iter().map(|member| batch.judged.separated(*member).len());
-                // So many keepers may have one of these documents among their duplicates.
+                // At most this number of keepers has one of these documents among their duplicates.
                 match separated.max().unwrap_or(0) {
                     0 => Self::Whole,
                     most => Self::Keepers(most + 1),

@@ -21,7 +21,7 @@ pub(super) struct OrderedComponent<'a> {
     order: Vec<u32>,
     /// Position → the first in keep order of the member's class, by place in the batch.
     firsts: Vec<u32>,
-    /// Position → the documents of the member, where classes are divided into several members, which
+    /// Position → the documents of the member, if classes are divided into several members, which
     /// have one place; otherwise empty.
     parts: Vec<&'a [u32]>,
     /// Where not all members may probe: the buckets that each one probes, by position.
@@ -133,7 +133,7 @@ impl<'a> OrderedComponent<'a> {
         self.batch.class(&self.component.members[self.place(position) as usize])
     }
 
-    /// The members that a class is divided into, where grouping joins them: documents of a reference
+    /// The members that a class is divided into, if grouping joins them: documents of a reference
     /// collection, and others.
     pub(super) fn divided_classes(&self) -> Vec<(u32, u32, Overlap)> {
         if self.options.grouping == Grouping::Stars {
@@ -174,8 +174,8 @@ impl<'a> OrderedComponent<'a> {
         firsts
     }
 
-    /// Whether two members have equal shingles: only where equal documents are not one member, since
-    /// the keepers are given or their class is divided.
+    /// Whether two members have equal shingles. Equal documents are several members only if the
+    /// keepers are given or their class is divided.
     fn are_equal(&self, a: u32, b: u32) -> bool {
         if self.place(a) == self.place(b) {
             return true;

@@ -302,12 +302,14 @@ fn a_line_that_is_repeated_costs_no_square() {
     assert_eq!(matches, [1, 1, 1]);
 }
 
-/// The figures are the same whether matches are listed or not, in texts that are equal, share a part,
-/// or share nothing.
+/// The figures are the same whether matches are listed or not, in texts that are equal, share a
+/// part, or share nothing.
 #[test]
 fn counts_need_no_list_of_matches() {
     let folder = tempfile::tempdir().unwrap();
-    let part = |from: usize| (from..from + 20).map(|at| format!("w{at} ")).collect::<String>();
+    let part = |from: usize| {
+        (from..from + 20).map(|at| format!("w{at}")).collect::<Vec<_>>().join(" ") + " "
+    };
     let kinds = |at: usize| match at % 4 {
         0 => part(0),
         1 => part(0) + &part(1_000 * at),

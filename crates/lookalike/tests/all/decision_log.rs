@@ -1,6 +1,8 @@
 //! The log of decisions of an index: what its authors have not seen is not overwritten, and what is
 //! not in force any more can be removed.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests, too")]
+
 use lookalike::core::hash::SplitMix64;
 use lookalike::core::params::{Params, ParamsBuilder};
 use lookalike::decisions::{

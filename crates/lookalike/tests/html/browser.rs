@@ -34,7 +34,7 @@ impl Browser {
         };
         let Some(name) = names.into_iter().find(|name| runs(name)) else {
             let line = "the report page was not opened: no chromium is installed";
-            lookalike_test_support::print_skipped(&line);
+            lookalike_test_support::print_skipped(line);
             return None;
         };
         let profile = tempfile::tempdir().unwrap();

@@ -105,7 +105,7 @@ pub(super) struct DedupOutputArgs {
     #[arg(long)]
     pub(super) annotate: bool,
 
-    /// The beginning of the names of those members and columns: NAME_kept, NAME_group, …
+    /// The beginning of the names of those members and columns: `NAME_kept`, `NAME_group`, …
     #[arg(long, value_name = "NAME", default_value = DEFAULT_FIELD, requires = "annotate")]
     pub(super) annotate_field: String,
 

@@ -36,11 +36,11 @@ pub(super) fn export(service: &ServiceClient, path: &str, output: Option<&Path>)
     crate::termination::clean_up(std::iter::once(target.path()))?;
     let (mut written, mut early_end) = (0, None);
     let finished = Output::create(&target)?.finish(|out| {
-        written = copy(service, &mut lines, out).or_else(|error| match error {
-            CommandError::Print(error) => Err(error),
+        written = copy(service, &mut lines, out).map_err(|error| match error {
+            CommandError::Print(error) => error,
             error => {
                 early_end = Some(error);
-                Err(io::Error::from(io::ErrorKind::UnexpectedEof))
+                io::Error::from(io::ErrorKind::UnexpectedEof)
             }
         })?;
         Ok(())
