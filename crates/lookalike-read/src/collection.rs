@@ -446,8 +446,10 @@ impl Collection {
         let content: Option<Box<dyn RetainedContent>> = if state.is_nothing() {
             Some(Box::new(NoDocuments { source: info.shown.clone(), skipped: None }))
         } else {
+            // The block says how ids are made, which is then not read from the file.
+            let content = Arc::clone(source).restore(&state, spool);
             source.read_header()?;
-            Arc::clone(source).restore(&state, spool)
+            content
         };
         let content = content.ok_or_else(|| ReadError::Changed {
             source_name: info.shown.clone(),

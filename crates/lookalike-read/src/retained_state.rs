@@ -38,6 +38,8 @@ pub(crate) struct RecordRange {
     pub(crate) unclosed: bool,
     /// Files in the source before these, as far as they use up its limit.
     pub(crate) members: u32,
+    /// Ids are made of lines since the records at the start of the source have none.
+    pub(crate) has_line_ids: bool,
 }
 
 impl RecordRange {

@@ -30,8 +30,13 @@ impl IdRule {
             let options = &source.settings.options;
             let is_named = options.id_field != ReadOptions::default().id_field;
             let by_line = !options.line_ids && !is_named && lack_ids(options, records());
-            by_line.then(|| Box::new(ReadOptions { line_ids: true, ..options.clone() }))
+            by_line.then(|| line_id_options(source))
         });
+    }
+
+    /// Takes the decision of an earlier run, so that the source is not read for it.
+    pub(crate) fn restore(&self, source: &SourceInfo, is_by_line: bool) {
+        self.by_line.get_or_init(|| is_by_line.then(|| line_id_options(source)));
     }
 
     /// The options that records of the source are parsed with.
@@ -40,10 +45,20 @@ impl IdRule {
         by_line.unwrap_or(&source.settings.options)
     }
 
+    /// Whether the decision is made.
+    pub(crate) fn is_known(&self) -> bool {
+        self.by_line.get().is_some()
+    }
+
     /// Whether ids are made of lines although the options ask for a field.
     pub(crate) fn is_by_line(&self) -> bool {
         self.by_line.get().is_some_and(Option::is_some)
     }
+}
+
+/// The options of the source with ids made of lines.
+fn line_id_options(source: &SourceInfo) -> Box<ReadOptions> {
+    Box::new(ReadOptions { line_ids: true, ..source.settings.options.clone() })
 }
 
 /// Whether records lack the field of the id: one at least, and all that are objects.

@@ -11,7 +11,7 @@ use crate::error::ReadError;
 use crate::format::id_rule::IdRule;
 use crate::format::jsonl;
 use crate::format::record::RecordBoundary;
-use crate::format::{BlockRecords, NextRecords, RecordAgain, RecordFormat, TakeText, WholeRecords};
+use crate::format::{BlockRecords, RecordAgain, RecordFormat, TakeText, WholeRecords};
 use crate::normalizing_sink::SourceSink;
 use crate::options::ReadOptions;
 use crate::scratch::ReadBuffers;
@@ -114,14 +114,6 @@ impl RecordFormat for JsonArray {
         Ok(())
     }
 
-    fn learn_header(&self, source: &SourceInfo, next: NextRecords<'_>) -> Result<(), ReadError> {
-        self.observe(source, next()?.as_ref())
-    }
-
-    fn has_header(&self) -> bool {
-        true
-    }
-
     fn first_fault(
         &self,
         source: &SourceInfo,
@@ -133,8 +125,8 @@ impl RecordFormat for JsonArray {
         Some((records.first_line, parsed.err()?.reason))
     }
 
-    fn has_line_ids(&self) -> bool {
-        self.ids.is_by_line()
+    fn ids(&self) -> Option<&IdRule> {
+        Some(&self.ids)
     }
 
     fn counts_records(&self) -> bool {

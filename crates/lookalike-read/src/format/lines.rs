@@ -8,7 +8,7 @@ use crate::extra_fields::ExtraFields;
 use crate::format::id_rule::IdRule;
 use crate::format::jsonl;
 use crate::format::record::{InvalidRecord, RecordBoundary, RecordDocument, without_line_feed};
-use crate::format::{BlockRecords, NextRecords, RecordAgain, RecordFormat, TakeText, WholeRecords};
+use crate::format::{BlockRecords, RecordAgain, RecordFormat, TakeText, WholeRecords};
 use crate::normalizing_sink::SourceSink;
 use crate::options::ReadOptions;
 use crate::scratch::ReadBuffers;
@@ -140,14 +140,6 @@ impl RecordFormat for LineRecords {
         Ok(())
     }
 
-    fn learn_header(&self, source: &SourceInfo, next: NextRecords<'_>) -> Result<(), ReadError> {
-        self.observe(source, next()?.as_ref())
-    }
-
-    fn has_header(&self) -> bool {
-        self.is_json
-    }
-
     fn first_fault(
         &self,
         source: &SourceInfo,
@@ -161,8 +153,8 @@ impl RecordFormat for LineRecords {
         Some((number, parsed.err()?.reason))
     }
 
-    fn has_line_ids(&self) -> bool {
-        self.ids.is_by_line()
+    fn ids(&self) -> Option<&IdRule> {
+        self.is_json.then_some(&self.ids)
     }
 
     fn is_lines(&self) -> bool {

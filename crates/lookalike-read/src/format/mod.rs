@@ -26,6 +26,7 @@ use crate::description::StatedFields;
 use crate::document::{Document, DocumentContents, DocumentPosition, Raw};
 use crate::encoding::without_mark;
 use crate::error::ReadError;
+use crate::format::id_rule::IdRule;
 use crate::format::record::{InvalidRecord, RecordBoundary, RecordDocument};
 use crate::header::CsvHeader;
 use crate::normalizing_sink::SourceSink;
@@ -77,19 +78,22 @@ pub(crate) trait RecordFormat: Send + Sync {
     ///
     /// # Errors
     /// That of `next`; as [`observe`](Self::observe).
-    fn learn_header(&self, _: &SourceInfo, _next: NextRecords<'_>) -> Result<(), ReadError> {
-        Ok(())
+    fn learn_header(&self, source: &SourceInfo, next: NextRecords<'_>) -> Result<(), ReadError> {
+        match self.ids() {
+            Some(ids) if !ids.is_known() => self.observe(source, next()?.as_ref()),
+            _ => Ok(()),
+        }
     }
 
     /// Whether [`observe`](Self::observe) learns from the first block what reading records again
     /// needs: the columns, or how ids are made.
     fn has_header(&self) -> bool {
-        false
+        self.ids().is_some()
     }
 
-    /// Whether ids are made of lines since the records have none; known with the first block.
-    fn has_line_ids(&self) -> bool {
-        false
+    /// How records get their ids, where the first block decides it.
+    fn ids(&self) -> Option<&IdRule> {
+        None
     }
 
     /// Why the first record of a source has no document, with its line; `None` where it has one.

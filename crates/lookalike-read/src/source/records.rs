@@ -6,6 +6,7 @@ use crate::encoding;
 use crate::error::ReadError;
 use crate::format::csv::SeparatedValues;
 use crate::format::embedded_files::FileRecordFormat;
+use crate::format::id_rule::IdRule;
 use crate::format::json_array::JsonArray;
 use crate::format::kind::Format;
 use crate::format::lines::LineRecords;
@@ -187,6 +188,9 @@ impl Source for RecordSource {
             }
             _ => return None,
         };
+        if let Some(ids) = self.format.ids() {
+            ids.restore(&self.info, range.has_line_ids);
+        }
         let index = state.number.index;
         Some(Box::new(RetainedRecords { source: self, index, range, storage }))
     }
@@ -212,7 +216,7 @@ impl Source for RecordSource {
     }
 
     fn has_line_ids(&self) -> bool {
-        self.format.has_line_ids()
+        self.format.ids().is_some_and(IdRule::is_by_line)
     }
 
     fn copy_text(&self, record: &[u8], options: &ReadOptions, copier: &mut KeptCopier<'_>) -> bool {
@@ -297,7 +301,8 @@ impl BlockContent for RecordBlock {
         let Self { source, records } = *self;
         let BlockRecords { buffer, index, offset, first_line, unclosed, .. } = records;
         let length = buffer.len() as u32;
-        let mut range = RecordRange { offset, length, first_line, unclosed, members };
+        let has_line_ids = source.has_line_ids();
+        let mut range = RecordRange { offset, length, first_line, unclosed, members, has_line_ids };
         let is_plain = source.plain.get().copied().unwrap_or(false);
         let storage = match spool {
             _ if is_plain => RecordStorage::Disk,
