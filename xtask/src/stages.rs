@@ -42,7 +42,7 @@ pub(crate) struct TestCounts {
 impl TestCounts {
     /// Counts something that is not tested for a reason.
     pub(crate) fn skip(&mut self, reason: &str, times: u64) {
-        let sets = ["shared/data", "shared data", "document sets", "LOOKALIKE_DATA"];
+        let sets = ["shared/data", "shared data", "document sets", "TEST_DATA"];
         let reason = if sets.iter().any(|part| reason.contains(part)) {
             "the document sets are not at ../shared/data"
         } else {

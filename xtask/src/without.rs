@@ -32,7 +32,7 @@ enum Hiding {
 const NOWHERE: &str = "/nonexistent";
 
 /// The variable that names the environment of Python. The default is `target/python-venv`.
-pub(crate) const PYTHON_ENVIRONMENT: &str = "LOOKALIKE_PYTHON_VENV";
+pub(crate) const PYTHON_ENVIRONMENT: &str = "XTASK_PYTHON_VENV";
 
 /// All optional parts.
 pub(crate) const PARTS: [OptionalPart; 12] = [
@@ -42,10 +42,7 @@ pub(crate) const PARTS: [OptionalPart; 12] = [
     OptionalPart { name: "pyspark", hiding: Hiding::Module("pyspark") },
     OptionalPart { name: "java", hiding: Hiding::Programs(&["java"]) },
     OptionalPart { name: "redis", hiding: Hiding::Programs(&["redis-server"]) },
-    OptionalPart {
-        name: "postgresql",
-        hiding: Hiding::Variables(&[("LOOKALIKE_POSTGRESQL", NOWHERE)]),
-    },
+    OptionalPart { name: "postgresql", hiding: Hiding::Variables(&[("TEST_POSTGRESQL", NOWHERE)]) },
     OptionalPart {
         name: "browser",
         hiding: Hiding::Programs(&["chrom", "google-chrome", "msedge", "firefox", "geckodriver"]),
@@ -54,7 +51,7 @@ pub(crate) const PARTS: [OptionalPart; 12] = [
         name: "schemathesis",
         hiding: Hiding::Programs(&["schemathesis", "openapi-python-client"]),
     },
-    OptionalPart { name: "data", hiding: Hiding::Variables(&[("LOOKALIKE_DATA", NOWHERE)]) },
+    OptionalPart { name: "data", hiding: Hiding::Variables(&[("TEST_DATA", NOWHERE)]) },
     OptionalPart {
         name: "network",
         hiding: Hiding::Variables(&[
@@ -137,7 +134,7 @@ fn command(hidden: &[OptionalPart], folder: &Path, program: &OsStr) -> Result<Co
 }
 
 /// The variable with a folder that Python is to find modules in first.
-pub(crate) const HIDDEN_MODULES: &str = "LOOKALIKE_HIDDEN_MODULES";
+pub(crate) const HIDDEN_MODULES: &str = "XTASK_HIDDEN_MODULES";
 
 /// `PATH`, where links to the other programs replace each folder that contains a hidden one.
 fn path_without(prefixes: &[&str], folder: &Path) -> Result<OsString, String> {
@@ -225,7 +222,7 @@ mod tests {
     fn hidden_modules_cannot_be_imported() {
         for part in ["ray", "pyspark"] {
             let script = format!(
-                "PYTHONPATH=$LOOKALIKE_HIDDEN_MODULES python3 -c 'try: import {part}\n\
+                "PYTHONPATH=$XTASK_HIDDEN_MODULES python3 -c 'try: import {part}\n\
                  except ModuleNotFoundError as e: print(e)'"
             );
             let halted = format!("import of {part} halted; None in sys.modules");
@@ -236,14 +233,14 @@ mod tests {
 
     #[test]
     fn hidden_folders_are_absent() {
-        let script = "ls \"$LOOKALIKE_DATA\" \"$LOOKALIKE_POSTGRESQL\" 2>/dev/null; echo $?";
+        let script = "ls \"$TEST_DATA\" \"$TEST_POSTGRESQL\" 2>/dev/null; echo $?";
         assert_eq!(shell(&["data", "postgresql"], script), "2");
     }
 
     #[test]
     fn nothing_is_fetched_without_network() {
         let script = "python3 -m pip download --quiet --dest target/tmp six 2>&1 && echo fetched; \
-                      echo \"$CARGO_NET_OFFLINE\"; echo \"$LOOKALIKE_PYTHON_VENV\"";
+                      echo \"$CARGO_NET_OFFLINE\"; echo \"$XTASK_PYTHON_VENV\"";
         let printed = shell(&["network"], script);
         assert!(!printed.contains("fetched"), "{printed}");
         assert!(printed.contains("true\n"), "{printed}");

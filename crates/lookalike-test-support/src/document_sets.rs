@@ -3,14 +3,14 @@
 use crate::skipped::print_skipped;
 use std::path::{Path, PathBuf};
 
-/// The folder of the document sets: the one that `LOOKALIKE_DATA` names, or `../shared/data` next
+/// The folder of the document sets: the one that `TEST_DATA` names, or `../shared/data` next
 /// to the repository. `None` where it is absent; then `SKIPPED` is printed.
 pub fn document_sets() -> Option<PathBuf> {
     let folder = configured_folder();
     if folder.is_dir() {
         return Some(folder);
     }
-    print_skipped("the document sets are neither in LOOKALIKE_DATA nor in ../shared/data");
+    print_skipped("the document sets are neither in TEST_DATA nor in ../shared/data");
     None
 }
 
@@ -21,7 +21,7 @@ pub fn document_set_path(name: &str) -> Option<PathBuf> {
     if path.exists() {
         return Some(path);
     }
-    print_skipped(&format!("{name} is neither in LOOKALIKE_DATA nor in ../shared/data"));
+    print_skipped(&format!("{name} is neither in TEST_DATA nor in ../shared/data"));
     None
 }
 
@@ -29,5 +29,5 @@ pub fn document_set_path(name: &str) -> Option<PathBuf> {
 #[expect(clippy::disallowed_methods, reason = "the folder of the sets is in the environment")]
 fn configured_folder() -> PathBuf {
     let sibling = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    std::env::var_os("LOOKALIKE_DATA").map_or_else(sibling, PathBuf::from)
+    std::env::var_os("TEST_DATA").map_or_else(sibling, PathBuf::from)
 }

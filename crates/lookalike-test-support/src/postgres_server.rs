@@ -165,13 +165,13 @@ pub fn drop_index(server: &PostgresServer, url: &str) {
     server.client().batch_execute(&sql).unwrap();
 }
 
-/// The folder of the server's programs: `LOOKALIKE_POSTGRESQL`, or the folder of the newest
+/// The folder of the server's programs: `TEST_POSTGRESQL`, or the folder of the newest
 /// installed version.
 #[expect(clippy::disallowed_methods, reason = "the folder of the programs is in the environment")]
 fn programs() -> Option<PathBuf> {
     let has_server =
         |folder: &PathBuf| ["initdb", "postgres"].iter().all(|name| folder.join(name).exists());
-    if let Some(folder) = std::env::var_os("LOOKALIKE_POSTGRESQL") {
+    if let Some(folder) = std::env::var_os("TEST_POSTGRESQL") {
         return Some(PathBuf::from(folder)).filter(has_server);
     }
     let mut folders: Vec<(u32, PathBuf)> = Vec::new();

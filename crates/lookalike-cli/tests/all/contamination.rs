@@ -189,7 +189,10 @@ fn listed_documents_are_dropped_and_the_others_compared_without_them() {
     assert_eq!(removed.lines().count(), 3, "{removed}");
     messages(&place, &[&drop[..], &["-o", "all/", "--annotate"]].concat());
     let annotated = place.read("all/a.jsonl");
-    assert!(annotated.contains("\"reason\":\"dropped\",\"group_size\":null}}\n"), "{annotated}");
+    assert!(
+        annotated.contains("\"lookalike_reason\":\"dropped\",\"lookalike_group_size\":null}\n"),
+        "{annotated}"
+    );
     // A list in the folder is none of its documents.
     place.file("pages/drop.jsonl", place.read("drop.jsonl"));
     let drop = [&dedup[..], &["--drop", "pages/drop.jsonl", "--exact", "-q"]].concat();

@@ -239,7 +239,7 @@ fn bad_records_are_left_out_and_listed_and_empty_documents_stay() {
     assert_eq!(place.read("out.jsonl"), "{\"id\":1,\"text\":\"\"}\n{\"id\":2,\"text\":\"...\"}\n");
     assert!(place.read("bad.csv").contains("in.jsonl,2,"));
     place.run(&["dedup", "in.jsonl", "-o", "all.jsonl", "--skip-bad", "--annotate"]).ok();
-    assert_eq!(place.read("all.jsonl").matches("\"reason\":\"empty\"").count(), 2);
+    assert_eq!(place.read("all.jsonl").matches("\"lookalike_reason\":\"empty\"").count(), 2);
 }
 
 #[test]

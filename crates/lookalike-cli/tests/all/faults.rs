@@ -123,7 +123,7 @@ pub(crate) fn with_small_disk(
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .spawn();
-    inner.ok().map(end).filter(|(code, _)| *code == Some(1))
+    inner.ok().map(end).filter(|(code, said)| *code == Some(1) && !said.starts_with("unshare:"))
 }
 
 /// A disk that is really full, where the system lets a test mount one.

@@ -206,7 +206,7 @@ mod tests {
         encode_document(&source, &id, &[7, 9], &mut bytes);
         let document = ContaminatedDocument { source, id };
         assert_eq!(decode_document(&bytes), Some((document.clone(), vec![7, 9])));
-        assert_eq!(decode_document(&bytes[..bytes.len() - 1]), None);
+        assert_eq!(decode_document(&bytes[..bytes.len() - 3]), None);
         let mut key = Vec::new();
         let place = DocumentPlace { block: BlockNumber { source: 1, index: 2 }, position: 3 };
         put_document(&mut key, &document.source, &document.id, place);

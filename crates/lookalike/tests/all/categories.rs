@@ -2,7 +2,7 @@
 //!
 //! `cargo test -p lookalike --test all categories -- --nocapture` prints the agreement and the
 //! labels that `docs/reference/categories.md` reports. The sets are in the folder that
-//! `LOOKALIKE_DATA` names, or in `../shared/data` next to the repository.
+//! `TEST_DATA` names, or in `../shared/data` next to the repository.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests that print figures")]
 

@@ -231,10 +231,10 @@ proptest! {
         let annotated = place.text("all.jsonl");
         for (n, (after, before)) in annotated.lines().zip(&lines).enumerate() {
             let value: serde_json::Value = serde_json::from_str(after).unwrap();
-            let note = &value[DEFAULT_FIELD];
-            prop_assert_eq!(&note["kept"], keep(n));
+            let note = |name: &str| &value[format!("{DEFAULT_FIELD}_{name}")];
+            prop_assert_eq!(note("kept"), keep(n));
             let keeper = if keep(n) { serde_json::Value::Null } else { "a \"b\",c".into() };
-            prop_assert_eq!(&note["keeper"], &keeper);
+            prop_assert_eq!(note("keeper"), &keeper);
             // The line is what it was but for what was put in.
             let brace = before.rfind('}').unwrap();
             prop_assert!(after.starts_with(&before[..brace]) && after.ends_with(&before[brace..]));
@@ -366,7 +366,7 @@ fn text_files_are_listed_or_copied_with_their_times() {
     dedup(&inputs, &place.path("kept.jsonl"), &options, Some("note"), &keep).unwrap();
     let line = place.text("kept.jsonl").lines().nth(1).unwrap().to_owned();
     let value: serde_json::Value = serde_json::from_str(&line).unwrap();
-    assert_eq!(value["note"]["jaccard"], 0.912_345);
+    assert_eq!(value["note_jaccard"], 0.912_345);
     // A folder with something in it, an input, and what lies in one are left alone.
     for (out, what) in
         [("kept", "not empty"), ("in/new", "lies in the input"), ("in", "is an input")]

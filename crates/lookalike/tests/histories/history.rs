@@ -228,6 +228,12 @@ pub(crate) fn applied(
             index = reopened(index);
         }
     }
+    // Random decisions rarely contradict each other while both have an effect; these two do.
+    let pair: Vec<String> = model.documents.keys().take(2).cloned().collect();
+    for (who, decision) in [("ann", "duplicate"), ("bob", "not_duplicate")] {
+        let line = json!({"decision": decision, "documents": pair, "who": who}).to_string();
+        model.decide(&index, &line);
+    }
     let fields = DocumentFields { added: 1, expires: Some(5), ..DocumentFields::default() };
     let gone = preparer.document("gone", "f1w0 f1w1 f1w2 f1w3 f1w4 f1w5 f1w6", fields);
     index.write(&[Change::Put(gone.entry())]).unwrap();

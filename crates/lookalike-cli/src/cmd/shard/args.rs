@@ -14,7 +14,8 @@ use std::path::{Path, PathBuf};
 /// Divide the inputs: write FOLDER/plan.json, which all tasks read
 #[derive(Debug, clap::Args)]
 #[command(mut_arg("skip_bad", |skip_bad| {
-    skip_bad.help("Leave out bad records, count them and go on; repeated ids stay an error")
+    let help = "Leave out bad records, count them and go on; repeated ids stay an error";
+    skip_bad.help(help).long_help(help)
 }))]
 pub(crate) struct PlanArgs {
     /// The folder of the job, which all tasks see; made if it is not there
@@ -60,6 +61,11 @@ pub(crate) struct PlanArgs {
 }
 
 impl PlanArgs {
+    /// Whether bad records are accepted, so that they do not change the exit code.
+    pub(super) fn skips_bad(&self) -> bool {
+        self.reading.skip_bad()
+    }
+
     /// Adds the inputs of `--files-from`, which every task can read again.
     pub(crate) fn read_list(&mut self) -> Result<(), CommandError> {
         if self.reading.lists_on_stdin() {

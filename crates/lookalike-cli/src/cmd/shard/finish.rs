@@ -40,7 +40,7 @@ pub(super) fn run(args: &FinishArgs, worker: WorkerOption<'_>) -> CommandResult 
     }
     let job = Job::open(&args.folder)?;
     let plan = plan_args(&job)?;
-    let (collection, options) = open(&job, &args.work, worker)?;
+    let (collection, mut options) = open(&job, &args.work, worker)?;
     if args.result.has_pairs() && !options.pairs.is_listed() {
         return Err(CommandError::Usage(
             "--pairs: the plan was made without pairs; make one with `lookalike shard plan \
@@ -51,6 +51,8 @@ pub(super) fn run(args: &FinishArgs, worker: WorkerOption<'_>) -> CommandResult 
     targets.refuse_taken(&plan.inputs, &plan.reference)?;
     targets.check_writable()?;
     let findings = job.finish(&collection, &options)?;
+    // The exit code depends on it, as that of `find`.
+    options.skip_repeated_ids = plan.skips_bad();
     let sides = [plan.inputs.as_slice(), &plan.reference];
     args.result.finish(findings, &options, sides, &targets, start)
 }
