@@ -62,16 +62,16 @@ def test_nothing_is_written(stored: Any, tmp_path: Path, kind: str) -> None:
 
 
 def test_only_columns_that_are_used_are_read(stored: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from lookalike import _datasets_input
+    from lookalike._given import Columns
 
     read: list[list[str]] = []
-    engine_of = _datasets_input.engine_of
+    engine = Columns.engine
 
-    def spy(table: Any, columns: Any) -> Any:
+    def spy(columns: Columns, table: Any) -> Any:
         read.append(table.column_names)
-        return engine_of(table, columns)
+        return engine(columns, table)
 
-    monkeypatch.setattr(_datasets_input, "engine_of", spy)
+    monkeypatch.setattr(Columns, "engine", spy)
     for dataset in chosen(stored).values():
         lookalike.find(dataset, id=False)
         lookalike.dedup(dataset, id=False, keep="field:n")
