@@ -58,7 +58,8 @@ class Checkpoint:
         """Writes that a run begins, so that a folder that cannot be written ends the call before its first stage."""
         if self._folder is not None:
             row = literal_row(self._spark, plan=self._plan)
-            row.write.mode("overwrite").json(f"{self._folder}/begin")
+            # A resumed run does not change the files of the run before.
+            row.write.mode("ignore").json(f"{self._folder}/begin")
 
     def result(
         self, stage: str, make: Callable[[], DataFrame], check: Callable[[DataFrame], None] = lambda _: None
