@@ -20,8 +20,6 @@ pub(crate) struct LimitTracker<'a> {
     before: Duration,
     time: Duration,
     expanded: Cell<u64>,
-    /// Bytes that were charged and are in memory.
-    held: Cell<u64>,
     members: Cell<u32>,
 }
 
@@ -38,7 +36,6 @@ impl<'a> LimitTracker<'a> {
             before: used.time,
             time: options.limits.time,
             expanded: Cell::new(used.expanded),
-            held: Cell::new(0),
             members: Cell::new(used.members),
         }
     }
@@ -67,28 +64,13 @@ impl<'a> LimitTracker<'a> {
     /// Counts decompressed bytes or produced text against the limit. Readers call this step by
     /// step, before large allocations.
     pub(crate) fn charge_bytes(&self, bytes: usize) -> Result<(), ExtractError> {
-        let (limit, most) = (self.options.limits.expanded, self.options.limits.held);
+        let limit = self.options.limits.expanded;
         let sum = self.expanded.get().saturating_add(bytes as u64);
-        let held = self.held.get().saturating_add(bytes as u64);
         self.expanded.set(sum);
-        self.held.set(held);
-        if sum > limit {
-            return Err(ExtractError::expanded(limit));
+        if sum <= limit {
+            return Ok(());
         }
-        if held > most {
-            return Err(ExtractError::held(most));
-        }
-        Ok(())
-    }
-
-    /// Bytes that were charged and are in memory.
-    pub(crate) fn held(&self) -> u64 {
-        self.held.get()
-    }
-
-    /// Lets go of the bytes that were charged since [`held`](Self::held) was `held`.
-    pub(crate) fn release(&self, held: u64) {
-        self.held.set(held);
+        Err(ExtractError::expanded(limit))
     }
 
     /// Counts one member against the limit.
@@ -122,8 +104,6 @@ impl<'a> LimitTracker<'a> {
     }
 
     pub(crate) fn bytes_left(&self) -> u64 {
-        let limits = &self.options.limits;
-        let expanded = limits.expanded.saturating_sub(self.expanded.get());
-        expanded.min(limits.held.saturating_sub(self.held.get()))
+        self.options.limits.expanded.saturating_sub(self.expanded.get())
     }
 }

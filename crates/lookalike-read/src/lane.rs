@@ -60,8 +60,7 @@ impl Lane {
         self.finished.store(false, Ordering::Release);
     }
 
-    /// The next block; the lane is finished at its end and after an error, unless a record is too
-    /// long for the memory: the records after it tell how much is needed.
+    /// The next block; the lane is finished at its end and after an error.
     pub(crate) fn next(
         &self,
         mut state: MutexGuard<'_, LaneState>,
@@ -70,7 +69,7 @@ impl Lane {
             return Ok(None);
         }
         let next = self.next_or_skipped(&mut state);
-        if !matches!(next, Ok(Some(_)) | Err(ReadError::OverMemory { .. })) {
+        if !matches!(next, Ok(Some(_))) {
             // Closes the file.
             *state = LaneState::Start;
             self.source.finish_lane(self.number);

@@ -102,7 +102,7 @@ impl SourceNumbers {
 }
 
 /// Bytes of memory that a source takes.
-pub(super) fn held(name: &str) -> u64 {
+fn held(name: &str) -> u64 {
     SOURCE_BYTES + 2 * name.len() as u64
 }
 
