@@ -341,7 +341,7 @@ impl ServiceState {
 /// file has no problems.
 ///
 /// # Errors
-/// [`ServiceStateError`] for a file that cannot be read, or is of another program or version.
+/// A file that cannot be read, or that another program or version wrote.
 /// Damage is returned as problems.
 pub fn check_state(path: &Path) -> Result<Vec<IndexProblem>, ServiceStateError> {
     if !path.exists() {
