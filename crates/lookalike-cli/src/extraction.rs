@@ -105,6 +105,7 @@ impl ExtractArgs {
                 members: self.max_members,
                 pages: self.max_pages,
                 time: Duration::from_secs(self.max_seconds),
+                ..Limits::default()
             },
             worker: worker.cloned(),
         }

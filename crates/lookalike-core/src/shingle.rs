@@ -10,7 +10,7 @@
 //! [`Shingler::set`]. What is *not* decided here: what a document is, and what similar means.
 
 use crate::hash;
-use crate::kernel::{self, Kernel, PIECE, ScanRule, ShingleBuffer, TokenBuffer};
+use crate::kernel::{self, Kernel, LONG_ENTRIES, PIECE, ScanRule, ShingleBuffer, TokenBuffer};
 use crate::params::{Case, ShingleRule, TokenRule, Unit};
 use crate::text;
 
@@ -83,6 +83,10 @@ impl Shingler {
         if self.rule.frequencies() {
             self.number_repeats();
             sort_hashes(&self.sorted, set, &mut self.counts);
+        } else if self.shingles.whole().len() > LONG_ENTRIES {
+            // A second buffer of this length would be a large part of the memory of a run.
+            self.shingles.take_whole(set);
+            set.sort_unstable();
         } else {
             sort_hashes(self.shingles.whole(), set, &mut self.counts);
         }

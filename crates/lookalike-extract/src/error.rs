@@ -52,6 +52,8 @@ pub enum LimitKind {
     Bytes,
     /// [`Limits::expanded`](crate::Limits::expanded).
     Expanded,
+    /// [`Limits::held`](crate::Limits::held).
+    Held,
     /// [`Limits::depth`](crate::Limits::depth).
     Depth,
     /// [`Limits::members`](crate::Limits::members).
@@ -81,6 +83,11 @@ impl ExtractError {
         Self::limited("expanded bytes", limit)
     }
 
+    /// The error for more bytes in memory.
+    pub fn held(limit: u64) -> Self {
+        Self::limited("bytes in memory", limit)
+    }
+
     /// The error for more members.
     pub fn members(limit: u32) -> Self {
         Self::limited("members", limit)
@@ -93,6 +100,7 @@ impl ExtractError {
             Self::Limit { what, .. } => match what.as_str() {
                 "bytes" => Some(LimitKind::Bytes),
                 "expanded bytes" => Some(LimitKind::Expanded),
+                "bytes in memory" => Some(LimitKind::Held),
                 "members" | "parts of a message" => Some(LimitKind::Members),
                 "levels of files in files" | "levels of parts in a message" => {
                     Some(LimitKind::Depth)

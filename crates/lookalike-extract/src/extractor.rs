@@ -186,7 +186,7 @@ impl<'a, E> Walk<'a, E> {
         bytes: &[u8],
         depth: u32,
     ) -> Result<(), WalkEnd<E>> {
-        let kind = FileKind::of(name, bytes);
+        let (kind, held) = (FileKind::of(name, bytes), self.tracker.held());
         let read = match kind {
             FileKind::Gzip | FileKind::Zstd => self.compressed(kind, name, within, bytes, depth),
             FileKind::Zip | FileKind::Tar if cfg!(feature = "archive") => {
@@ -199,6 +199,7 @@ impl<'a, E> Walk<'a, E> {
             FileKind::Warc => self.records(within, bytes, depth),
             _ => self.leaf(kind, within, bytes),
         };
+        self.tracker.release(held);
         match read {
             Err(WalkEnd::Container(failure)) => self.failed(kind, within, bytes, &failure),
             read => read,
@@ -363,14 +364,17 @@ impl<'a, E> Walk<'a, E> {
         depth: u32,
     ) -> Result<(), WalkEnd<E>> {
         self.check_depth(depth)?;
+        let held = self.tracker.held();
         crate::archive::walk(kind, bytes, self.tracker, &mut |name, content| {
             let inside = join(within, name);
-            match content {
+            let read = match content {
                 Ok(content) => self.file(name, &inside, content, depth + 1),
                 Err(failure) => {
                     self.failed(FileKind::Other("a file of an archive"), &inside, &[], &failure)
                 }
-            }
+            };
+            self.tracker.release(held);
+            read
         })
     }
 
@@ -382,7 +386,9 @@ impl<'a, E> Walk<'a, E> {
         while let Some((done, message)) = crate::mail::next_message(rest, true) {
             self.tracker.check_time()?;
             self.tracker.charge_member()?;
+            let held = self.tracker.held();
             self.mail(&format!("{within}:{line}"), &message, depth + 1)?;
+            self.tracker.release(held);
             line += memchr::memchr_iter(b'\n', &rest[..done]).count();
             rest = &rest[done..];
         }
@@ -396,7 +402,7 @@ impl<'a, E> Walk<'a, E> {
         while let Some((done, record)) = warc::next_record(rest, true) {
             self.tracker.check_time()?;
             number += 1;
-            let inside = join(within, &number.to_string());
+            let (inside, held) = (join(within, &number.to_string()), self.tracker.held());
             match record.and_then(|record| warc::file(&record, self.tracker)) {
                 Ok(None) => {}
                 Ok(Some(file)) => {
@@ -410,6 +416,7 @@ impl<'a, E> Walk<'a, E> {
                     self.failed(kind, &inside, &rest[..done], &failure)?;
                 }
             }
+            self.tracker.release(held);
             rest = &rest[done..];
         }
         Ok(())

@@ -20,6 +20,8 @@ pub(crate) struct LimitTracker<'a> {
     before: Duration,
     time: Duration,
     expanded: Cell<u64>,
+    /// Bytes that were charged and are in memory.
+    held: Cell<u64>,
     members: Cell<u32>,
 }
 
@@ -36,6 +38,7 @@ impl<'a> LimitTracker<'a> {
             before: used.time,
             time: options.limits.time,
             expanded: Cell::new(used.expanded),
+            held: Cell::new(0),
             members: Cell::new(used.members),
         }
     }
@@ -64,13 +67,28 @@ impl<'a> LimitTracker<'a> {
     /// Counts decompressed bytes or produced text against the limit. Readers call this step by
     /// step, before large allocations.
     pub(crate) fn charge_bytes(&self, bytes: usize) -> Result<(), ExtractError> {
-        let limit = self.options.limits.expanded;
+        let (limit, most) = (self.options.limits.expanded, self.options.limits.held);
         let sum = self.expanded.get().saturating_add(bytes as u64);
+        let held = self.held.get().saturating_add(bytes as u64);
         self.expanded.set(sum);
-        if sum <= limit {
-            return Ok(());
+        self.held.set(held);
+        if sum > limit {
+            return Err(ExtractError::expanded(limit));
         }
-        Err(ExtractError::expanded(limit))
+        if held > most {
+            return Err(ExtractError::held(most));
+        }
+        Ok(())
+    }
+
+    /// Bytes that were charged and are in memory.
+    pub(crate) fn held(&self) -> u64 {
+        self.held.get()
+    }
+
+    /// Lets go of the bytes that were charged since [`held`](Self::held) was `held`.
+    pub(crate) fn release(&self, held: u64) {
+        self.held.set(held);
     }
 
     /// Counts one member against the limit.
@@ -104,6 +122,8 @@ impl<'a> LimitTracker<'a> {
     }
 
     pub(crate) fn bytes_left(&self) -> u64 {
-        self.options.limits.expanded.saturating_sub(self.expanded.get())
+        let limits = &self.options.limits;
+        let expanded = limits.expanded.saturating_sub(self.expanded.get());
+        expanded.min(limits.held.saturating_sub(self.held.get()))
     }
 }

@@ -65,6 +65,9 @@ pub struct Limits {
     pub bytes: u64,
     /// Decompressed bytes and bytes of text, in total.
     pub expanded: u64,
+    /// Decompressed bytes and bytes of text in memory at a time: of a file, the files it is in, and
+    /// its text. A limit of the caller's memory; no limit by default.
+    pub held: u64,
     /// Nesting depth of files: an archive in an attachment is at depth 2.
     pub depth: u32,
     /// Files in a file.
@@ -80,6 +83,7 @@ impl Default for Limits {
         Self {
             bytes: 256 << 20,
             expanded: 1 << 30,
+            held: u64::MAX,
             depth: 8,
             members: 100_000,
             pages: 20_000,

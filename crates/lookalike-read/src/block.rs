@@ -51,6 +51,13 @@ impl Block {
         })
     }
 
+    /// How many copies of a record are made to get its text ([`RecordSize::copies`]).
+    ///
+    /// [`RecordSize::copies`]: crate::RecordSize::copies
+    pub fn copies(&self, is_escaped: bool) -> u64 {
+        self.content.copies(is_escaped)
+    }
+
     /// The line that the record of a document of this block begins on, from 1; `None` where the
     /// file is the document.
     pub fn line(&self, place: DocumentPosition) -> Option<u64> {

@@ -390,6 +390,16 @@ impl Collection {
         })
     }
 
+    /// Whether bad records are skipped and listed.
+    pub fn skips_bad(&self) -> bool {
+        self.inputs.settings.options.skip_bad
+    }
+
+    /// Whether texts are normalized before they are cut.
+    pub fn normalizes(&self) -> bool {
+        !self.normalization().is_none()
+    }
+
     /// The field or column that holds texts.
     pub fn text_field(&self) -> &str {
         &self.inputs.settings.options.text_field

@@ -1,6 +1,7 @@
 //! What reading gives: documents, their places and numbers, and the sinks that take them.
 
 use crate::error::ReadError;
+use crate::record_size::RecordSize;
 use crate::skipped::SkippedItem;
 use serde::{Deserialize, Serialize};
 use std::error::Error;
@@ -124,6 +125,12 @@ pub trait DocumentSink {
     /// # Errors
     /// As [`document`](Self::document).
     fn skipped(&mut self, skipped: SkippedItem) -> Result<(), Self::Error>;
+
+    /// A file that memory has no room for. Returns whether the next one is read, instead of
+    /// [`ReadError::OverMemory`].
+    fn over_memory(&mut self, _size: &RecordSize) -> bool {
+        false
+    }
 }
 
 /// The part of the input that a document was made of.

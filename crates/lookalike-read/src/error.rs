@@ -1,5 +1,6 @@
 //! What can go wrong with inputs.
 
+use crate::record_size::RecordSize;
 use crate::skipped::SkippedItem;
 use crate::stamp::Stamp;
 use crate::table_problem::TableProblem;
@@ -118,8 +119,8 @@ pub enum ReadError {
         source_name: String,
         /// The line it begins on, from 1; `None` for a whole file.
         line: Option<u64>,
-        /// Its length in bytes, as far as it is known.
-        bytes: u64,
+        /// The size of the whole record.
+        size: Box<RecordSize>,
     },
     /// A document is no longer what it was when it was first read.
     Changed {
@@ -202,8 +203,8 @@ impl NamesParameters for ReadError {
                  check that the format is right and the file has line feeds",
                 crate::MAX_DOCUMENT_BYTES
             ),
-            Self::OverMemory { source_name, line, bytes } => {
-                fmt_over_memory(f, name, source_name, *line, *bytes)
+            Self::OverMemory { source_name, line, size } => {
+                fmt_over_memory(f, name, source_name, *line, size.bytes)
             }
             Self::Changed { source_name, line, what } => {
                 let line = after_colon(*line);

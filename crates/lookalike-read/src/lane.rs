@@ -60,7 +60,8 @@ impl Lane {
         self.finished.store(false, Ordering::Release);
     }
 
-    /// The next block; the lane is finished at its end and after an error.
+    /// The next block; the lane is finished at its end and after an error, unless a record is too
+    /// long for the memory: the records after it tell how much is needed.
     pub(crate) fn next(
         &self,
         mut state: MutexGuard<'_, LaneState>,
@@ -69,7 +70,7 @@ impl Lane {
             return Ok(None);
         }
         let next = self.next_or_skipped(&mut state);
-        if !matches!(next, Ok(Some(_))) {
+        if !matches!(next, Ok(Some(_)) | Err(ReadError::OverMemory { .. })) {
             // Closes the file.
             *state = LaneState::Start;
             self.source.finish_lane(self.number);

@@ -4,6 +4,7 @@
 use crate::document::{Document, DocumentSink, UnitParent, UnitRange};
 use crate::error::ReadError;
 use crate::normalize::{Normalization, TextNormalizer};
+use crate::record_size::RecordSize;
 use crate::scratch::ReadBuffers;
 use crate::settings::SourceSettings;
 use crate::skipped::SkippedItem;
@@ -109,6 +110,10 @@ impl<S: DocumentSink> DocumentSink for NormalizingSink<'_, S> {
         }
         self.id = id;
         Ok(())
+    }
+
+    fn over_memory(&mut self, size: &RecordSize) -> bool {
+        self.sink.over_memory(size)
     }
 
     fn skipped(&mut self, skipped: SkippedItem) -> Result<(), ReadError> {

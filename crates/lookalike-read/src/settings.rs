@@ -113,6 +113,10 @@ impl SourceSettings {
 
     /// The extractor of one thread, made at its first use.
     pub(crate) fn extractor<'a>(&self, extractor: &'a mut Option<Extractor>) -> &'a mut Extractor {
-        extractor.get_or_insert_with(|| Extractor::new(&self.options.extract))
+        extractor.get_or_insert_with(|| {
+            let mut options = self.options.extract.clone();
+            options.limits.held = self.memory_record.load(Ordering::Relaxed);
+            Extractor::new(&options)
+        })
     }
 }

@@ -326,6 +326,7 @@ pub fn limit_parameter(failure: &ExtractError) -> Option<Parameter> {
     Some(match failure.limit()? {
         LimitKind::Bytes => Parameter::MaxFileSize,
         LimitKind::Expanded => Parameter::MaxExpanded,
+        LimitKind::Held => Parameter::Memory,
         LimitKind::Depth => Parameter::MaxDepth,
         LimitKind::Members => Parameter::MaxMembers,
         LimitKind::Pages => Parameter::MaxPages,

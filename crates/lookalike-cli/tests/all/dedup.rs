@@ -666,3 +666,36 @@ mod signals {
         assert_eq!(place.run(&find).err, "");
     }
 }
+
+/// A file in a tar archive.
+fn tar(name: &str, content: &[u8]) -> Vec<u8> {
+    let mut out = vec![0; 512];
+    out[..name.len()].copy_from_slice(name.as_bytes());
+    out[124..135].copy_from_slice(format!("{:011o}", content.len()).as_bytes());
+    out[148..156].fill(b' ');
+    out[156] = b'0';
+    out[257..265].copy_from_slice(b"ustar\x0000");
+    let sum: u32 = out.iter().map(|byte| u32::from(*byte)).sum();
+    out[148..155].copy_from_slice(format!("{sum:06o}\0").as_bytes());
+    out.extend_from_slice(content);
+    out.resize(out.len().next_multiple_of(512), 0);
+    out
+}
+
+#[test]
+fn a_damaged_archive_is_listed_and_copied() {
+    let place = Place::new();
+    let mut archive = tar("m.txt", b"a text of some words in an archive");
+    archive.extend(tar("n.txt", b"another text of words, in the archive, too"));
+    archive.resize(archive.len() + 1024, 0);
+    let mut packed = gzip(&archive);
+    let checksum = packed.len() - 8;
+    packed[checksum] ^= 0xFF;
+    let text = "five words of a text";
+    place.file("d/bad.tar.gz", &packed).file("d/a.txt", text).file("d/b.txt", text);
+    let run = place.run(&["dedup", "d", "--skip-bad", "-o", "out", "--skipped", "s.csv"]);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    assert!(place.read("s.csv").contains("matching checksum"), "{run:?}");
+    assert_eq!(std::fs::read(place.path("out/bad.tar.gz")).unwrap(), packed);
+    assert!(place.path("out/a.txt").exists() && !place.path("out/b.txt").exists());
+}

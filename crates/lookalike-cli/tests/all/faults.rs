@@ -392,3 +392,112 @@ fn a_field_with_too_many_values_is_refused() {
     assert_eq!(names(&place.path("")), ["more.jsonl", "most.jsonl"]);
     place.run(&[&["find", "most.jsonl"], &args[..]].concat()).ok();
 }
+
+/// JSONL with a record of this many words, and short ones.
+fn with_long_record(words: usize) -> String {
+    let text = crate::command::words(7, words);
+    format!("{{\"id\":\"long\",\"text\":\"{text}\"}}\n") + &short_documents(0, 1_000)
+}
+
+/// Follows a refusal with 1 MiB: the limit that it names is accepted, and holds. Gives it in MiB.
+fn named_memory(place: &Place, args: &[&str]) -> u64 {
+    let args = [args, &["-q", "-o", "out.csv", "--temp-dir", "t"]].concat();
+    let message = place.run(&[&args[..], &["--memory", "1MiB"]].concat()).fails(1);
+    let named = message.split("needs at least ").nth(1).unwrap().trim().to_owned();
+    let (kib, code, message) = measured(place, &[&args[..], &["--memory", &named]].concat());
+    assert_eq!(code, Some(0), "{args:?} with {named}: {message}");
+    let mib = named.trim_end_matches("MiB").parse::<u64>().unwrap();
+    assert!(kib <= mib * 1024 * 11 / 10, "{args:?}: {kib} KiB with {named}");
+    mib
+}
+
+/// The limit is not 1.3 times as much as the run takes without one.
+fn is_near_need(place: &Place, args: &[&str]) {
+    let mib = named_memory(place, args);
+    let kib = peak(place, &[args, &["-q", "-o", "out.csv"]].concat());
+    assert!(mib * 1024 <= kib * 13 / 10, "{args:?}: {mib} MiB named, {kib} KiB taken");
+}
+
+fn place_with_folder() -> Place {
+    let place = Place::new();
+    fs::create_dir(place.path("t")).unwrap();
+    place
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_for_one_long_record() {
+    let place = place_with_folder();
+    place.file("a.jsonl", with_long_record(6_000_000));
+    is_near_need(&place, &["find", "a.jsonl"]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_for_long_passages() {
+    let place = place_with_folder();
+    let mut lines = String::new();
+    for i in 0..2 {
+        let text = crate::command::words(i + 1, 1_000_000);
+        writeln!(lines, "{{\"id\":\"d{i}\",\"text\":\"{text}\"}}").unwrap();
+    }
+    place.file("a.jsonl", lines);
+    is_near_need(&place, &["passages", "a.jsonl", "--threads", "2"]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn named_memory_for_each_format() {
+    let place = place_with_folder();
+    let text = crate::command::words(7, 1_500_000);
+    let records = |begin: &str, end: &str| {
+        let mut all = String::new();
+        for text in ["one short text of five words", &text, "another short text of words"] {
+            all += begin;
+            all += text;
+            all += end;
+        }
+        all
+    };
+    let message = "From a@b.c Sat Jan  3 01:05:34 1996\nSubject: s\n\n";
+    let warc = |text: &str| {
+        let length = text.len();
+        let kind = "WARC-Type: conversion\r\nContent-Type: text/plain";
+        format!("WARC/1.0\r\n{kind}\r\nContent-Length: {length}\r\n\r\n{text}\r\n\r\n")
+    };
+    let values = format!("id,text\na,\"short \"\"text\"\"\"\nb,\"{text}\"\nc,text\n");
+    place
+        .file("v.csv.gz", gzip(values.as_bytes()))
+        .file("m.mbox.gz", gzip(records(message, "\n\n").as_bytes()))
+        .file("w.warc.gz", gzip((warc("short") + &warc(&text) + &warc("short, too")).as_bytes()))
+        .file("t.txt.gz", gzip(text.as_bytes()))
+        .file("t.txt", &text)
+        .file("l.jsonl", with_long_record(1_500_000));
+    for name in ["v.csv.gz", "m.mbox.gz", "w.warc.gz", "t.txt.gz", "t.txt", "l.jsonl"] {
+        named_memory(&place, &["find", name, "--threads", "2"]);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn named_memory_for_lines_of_a_long_text() {
+    let place = place_with_folder();
+    let text = crate::command::words(7, 1_500_000);
+    let words: Vec<&str> = text.split(' ').collect();
+    let lines = words.chunks(50).map(|line| line.join(" ")).collect::<Vec<_>>().join("\\n");
+    place.file("a.jsonl", format!("{{\"id\":\"a\",\"text\":\"{lines}\"}}\n"));
+    named_memory(&place, &["find", "a.jsonl", "--unit", "line", "--threads", "2"]);
+}
+
+/// An archive in an archive inflates to 200 times the memory.
+#[cfg(target_os = "linux")]
+#[test]
+fn inflated_files_have_a_limit_of_memory() {
+    let place = place_with_folder();
+    let zeros = gzip(&vec![b'a'; 200 << 20]);
+    place.file("d/a.txt.gz.gz", gzip(&zeros)).file("d/b.txt", "some words in a text");
+    let args = ["find", "d", "-o", "out.csv", "-q", "--temp-dir", "t", "--memory", "80MiB"];
+    let (kib, _, message) = measured(&place, &args);
+    assert!(kib <= 80 * 1024 * 11 / 10, "{kib} KiB");
+    assert!(message.contains("--memory allows more"), "{message}");
+}

@@ -54,7 +54,7 @@ impl TokenBuffer {
     pub(crate) fn reserve(&mut self, more: usize) {
         let need = self.len + more + PAD;
         if self.hashes.len() < need {
-            self.hashes.resize(need.next_power_of_two(), 0);
+            self.hashes.resize(grown(need), 0);
         }
     }
 
@@ -91,6 +91,9 @@ impl TokenBuffer {
     }
 }
 
+/// Entries of a buffer that is long.
+pub(crate) const LONG_ENTRIES: usize = 1 << 20;
+
 /// The hashes of a document's shingles, repeats included, in padded buffers.
 #[derive(Debug, Default)]
 pub(crate) struct ShingleBuffer {
@@ -124,12 +127,24 @@ impl ShingleBuffer {
     pub(super) fn reserve(&mut self, more: usize) {
         let need = self.len + more + PAD;
         if self.upper.len() < need {
-            self.upper.resize(need.next_power_of_two(), 0);
+            self.upper.resize(grown(need), 0);
         }
         if self.keep_whole && self.whole.len() < need {
-            self.whole.resize(need.next_power_of_two(), 0);
+            self.whole.resize(grown(need), 0);
         }
     }
+
+    /// Moves the whole hashes to `out`, whose memory the next document uses.
+    pub(crate) fn take_whole(&mut self, out: &mut Vec<u64>) {
+        self.whole.truncate(self.len);
+        std::mem::swap(&mut self.whole, out);
+    }
+}
+
+/// The length of a buffer for `need` entries: long ones grow by an eighth, since the memory of a
+/// run has room for few of them.
+fn grown(need: usize) -> usize {
+    if need > LONG_ENTRIES { need + need / 8 } else { need.next_power_of_two() }
 }
 
 /// The numbers of a signature's hash functions, padded to [`HashParameters::padded`] entries.

@@ -28,7 +28,9 @@ mod tests;
 #[expect(unsafe_code, reason = "vector instructions; every block states why it is sound")]
 mod x86_64;
 
-pub(crate) use buffers::{HashParameters, PIECE, ROW_BLOCK, ScanRule, ShingleBuffer, TokenBuffer};
+pub(crate) use buffers::{
+    HashParameters, LONG_ENTRIES, PIECE, ROW_BLOCK, ScanRule, ShingleBuffer, TokenBuffer,
+};
 
 use crate::error::ParamsError;
 use crate::parameter::Parameter;

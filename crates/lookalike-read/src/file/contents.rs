@@ -8,6 +8,7 @@ use crate::skipped::SkipReason;
 use lookalike_extract::{ExtractError, FileKind, encoding};
 use std::borrow::Cow;
 use std::io::{self, Read};
+use std::sync::atomic::Ordering;
 
 /// Bytes read before the rest of a file is: most files without text are recognised by them.
 const FIRST_BYTES: u64 = 64 << 10;
@@ -60,8 +61,7 @@ pub(crate) fn fill(
     if kind == FileKind::Text && encoding::is_binary(bytes, settings.encoding) {
         return Err(SkipReason::Binary);
     }
-    let longest =
-        settings.longest_record(compressed).filter(|_| kind == FileKind::Text && compressed);
+    let longest = settings.longest_record(compressed).filter(|_| kind == FileKind::Text);
     let limit = match kind {
         FileKind::Text => longest.map_or(u64::MAX, |longest| longest.limit),
         _ if compressed => {
@@ -69,18 +69,23 @@ pub(crate) fn fill(
         }
         _ => settings.options.extract.limits.bytes,
     };
+    let memory = settings.memory_record.load(Ordering::Relaxed);
+    let is_memory = kind != FileKind::Text && memory < limit;
+    let limit = if is_memory { memory } else { limit };
     let limit = limit.min(MAX_DOCUMENT_BYTES as u64) as usize;
     let rest = (limit + 1).saturating_sub(bytes.len()) as u64;
     stream.by_ref().take(rest).read_to_end(bytes).map_err(unreadable)?;
     if let Some(over) = longest.filter(|over| over.is_memory() && bytes.len() as u64 > over.limit) {
-        // The rest tells how much memory is needed.
-        let rest = stream.take(MAX_DOCUMENT_BYTES as u64 - bytes.len() as u64);
-        let rest = io::copy(&mut { rest }, &mut io::sink()).map_err(unreadable)?;
-        return Err(OverLimit { limit: bytes.len() as u64 + rest, ..over }.reason());
+        return Err(over.reason());
     }
     match kind {
         _ if bytes.len() <= limit => Ok(()),
         FileKind::Text => Err(longest.map_or(SkipReason::TooLong, OverLimit::reason)),
-        _ => Err(SkipReason::NoText { failure: ExtractError::bytes(limit as u64), content: None }),
+        _ => {
+            let limit = limit as u64;
+            let failure =
+                if is_memory { ExtractError::held(limit) } else { ExtractError::bytes(limit) };
+            Err(SkipReason::NoText { failure, content: None })
+        }
     }
 }

@@ -1,9 +1,10 @@
 //! A file with documents.
 
-use crate::decompress::Compression;
+use crate::decompress::{self, Compression};
 use crate::document::{MAX_DOCUMENT_BYTES, Raw};
 use crate::file::contents::{Contents, fill, kind};
 use crate::file::zip_member::{ZipMember, read_member};
+use crate::record_size::RecordSize;
 use crate::settings::SourceSettings;
 use crate::skippable_error::unreadable;
 use crate::skipped::SkipReason;
@@ -12,6 +13,11 @@ use crate::walk::name_of;
 use std::borrow::Cow;
 use std::fs::File;
 use std::path::PathBuf;
+
+/// Bytes that are read at a time to measure a file.
+const MEASURED_BYTES: usize = 64 << 10;
+/// The fewest bytes that a word and its separator are expected to have on average.
+const WORD_BYTES: u64 = 4;
 
 /// A file with documents, mostly one.
 #[derive(Debug)]
@@ -99,4 +105,35 @@ pub(crate) fn read<'a>(
     }
     let length = if compression == Compression::None { bytes.len() as u64 } else { size };
     Ok(Contents { kind: kind(stem, bytes, settings), bytes, length, name: stem.to_owned() })
+}
+
+/// The size of a text file that is longer than the memory of the run has room for, of which only a
+/// piece is held at a time.
+///
+/// # Errors
+/// The file cannot be read.
+pub(crate) fn measure(
+    file: &DocumentFile,
+    settings: &SourceSettings,
+) -> Result<RecordSize, SkipReason> {
+    let mut size = RecordSize::default();
+    if let Some(member) = &file.member {
+        // It is compressed: an estimate that is rather too high.
+        size.bytes = member.entry.size;
+        (size.words, size.characters) = (size.bytes / WORD_BYTES, size.bytes);
+        return Ok(size);
+    }
+    let opened = File::open(&file.path).map_err(|e| unreadable(&e))?;
+    let compression = Compression::of_name(&file.name()).0;
+    let mut stream = settings.decode(compression, opened).map_err(|e| unreadable(&e))?;
+    let mut buffer = vec![0; MEASURED_BYTES];
+    loop {
+        let (got, failed) = decompress::fill(&mut stream, &mut buffer);
+        size.add(&buffer[..got]);
+        match failed {
+            Some(error) => return Err(unreadable(&error)),
+            None if got < buffer.len() => return Ok(size),
+            None => {}
+        }
+    }
 }

@@ -87,6 +87,10 @@ pub(crate) fn read_member<'a>(
     if entry.compressed_size > most {
         return Err(SkipReason::TooLong);
     }
+    let longest = settings.longest_record(false);
+    if let Some(over) = longest.filter(|over| over.is_memory() && entry.size > over.limit) {
+        return Err(over.reason());
+    }
     let mut compressed = vec![0; entry.compressed_size as usize];
     let archive = File::open(path).map_err(|e| unreadable(&e))?;
     read_exact_at(&archive, &mut compressed, entry.data_offset).map_err(|e| unreadable(&e))?;

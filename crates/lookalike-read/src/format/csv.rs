@@ -6,7 +6,9 @@ use crate::encoding::without_mark;
 use crate::error::ReadError;
 use crate::extra_fields::ExtraFields;
 use crate::format::record::{InvalidRecord, RecordBoundary, RecordDocument, without_line_feed};
-use crate::format::{BlockRecords, NextRecords, RecordAgain, RecordFormat, TakeText, WholeRecords};
+use crate::format::{
+    BlockRecords, Continuation, NextRecords, RecordAgain, RecordFormat, TakeText, WholeRecords,
+};
 use crate::header::CsvHeader;
 use crate::normalizing_sink::SourceSink;
 use crate::options::ReadOptions;
@@ -160,6 +162,23 @@ impl RecordFormat for SeparatedValues {
             return Ok(());
         }
         self.observe(source, next()?.as_ref())
+    }
+
+    /// Bytes after which [`cut`] has the state that it has after `held`.
+    fn continuation(&self, held: &[u8], unclosed: bool) -> Continuation {
+        let before: &[u8] = match held.last() {
+            _ if unclosed => b"\"",
+            // A quote in front of a quote continues the value.
+            Some(b'"') => b"\"\"",
+            Some(last) if Some(last) == self.delimiter.get() => b"",
+            _ => b"x",
+        };
+        Continuation::Cut(before.to_vec())
+    }
+
+    /// The reader of records copies the values.
+    fn copies(&self, _: bool) -> u64 {
+        1
     }
 
     fn has_header(&self) -> bool {

@@ -9,7 +9,7 @@ use crate::error::ReadError;
 use crate::file::part_sink::{OnePart, PartOutput, no_text, push_within};
 use crate::format::kind::Format;
 use crate::format::record::{RecordBoundary, without_line_feed};
-use crate::format::{RecordAgain, RecordFormat, TakeText, WholeRecords};
+use crate::format::{Continuation, RecordAgain, RecordFormat, TakeText, WholeRecords};
 use crate::normalizing_sink::SourceSink;
 use crate::scratch::ReadBuffers;
 use crate::skipped::{SkipReason, SkippedItem};
@@ -44,6 +44,12 @@ pub(crate) trait FileRecords {
         bytes: &'a [u8],
         at_end: bool,
     ) -> Option<(usize, RecordContent<Self::Record<'a>>)>;
+
+    /// How many bytes are missing of the record that `held` begins, if the record states its
+    /// length.
+    fn missing_bytes(&self, _held: &[u8]) -> Option<u64> {
+        None
+    }
 
     /// Gives the parts of a record's file to the sink. `read` reads a file with a name and bytes.
     fn extract<S: PartSink>(
@@ -110,6 +116,27 @@ impl<F: FileRecords + Send + Sync> RecordFormat for FileRecordFormat<F> {
 
     fn is_encoded(&self) -> bool {
         true
+    }
+
+    fn continuation(&self, held: &[u8], _: bool) -> Continuation {
+        continuation(&self.records, held)
+    }
+
+    fn copies(&self, _: bool) -> u64 {
+        FILE_COPIES
+    }
+}
+
+/// Copies of a record that is a file while its text is extracted: the decoded file and the text.
+pub(crate) const FILE_COPIES: u64 = 2;
+/// Bytes at the end of a record by which its end is found in the bytes after them.
+const TAIL_BYTES: usize = 4096;
+
+/// See [`RecordFormat::continuation`].
+pub(crate) fn continuation(format: &impl FileRecords, held: &[u8]) -> Continuation {
+    match format.missing_bytes(held) {
+        Some(missing) => Continuation::Bytes(missing),
+        None => Continuation::Cut(held[held.len().saturating_sub(TAIL_BYTES)..].to_vec()),
     }
 }
 

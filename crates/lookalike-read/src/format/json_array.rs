@@ -11,7 +11,9 @@ use crate::error::ReadError;
 use crate::format::id_rule::IdRule;
 use crate::format::jsonl;
 use crate::format::record::RecordBoundary;
-use crate::format::{BlockRecords, RecordAgain, RecordFormat, TakeText, WholeRecords};
+use crate::format::{
+    BlockRecords, Continuation, RecordAgain, RecordFormat, TakeText, WholeRecords,
+};
 use crate::normalizing_sink::SourceSink;
 use crate::options::ReadOptions;
 use crate::scratch::ReadBuffers;
@@ -127,6 +129,12 @@ impl RecordFormat for JsonArray {
 
     fn ids(&self) -> Option<&IdRule> {
         Some(&self.ids)
+    }
+
+    /// Brackets inside an element tell nothing of its end: the rest of the array counts as part
+    /// of a record over the limit.
+    fn continuation(&self, _: &[u8], _: bool) -> Continuation {
+        Continuation::Bytes(u64::MAX)
     }
 
     fn counts_records(&self) -> bool {

@@ -157,6 +157,10 @@ impl RecordFormat for LineRecords {
         self.is_json.then_some(&self.ids)
     }
 
+    fn copies(&self, is_escaped: bool) -> u64 {
+        u64::from(self.is_json && is_escaped)
+    }
+
     fn is_lines(&self) -> bool {
         true
     }

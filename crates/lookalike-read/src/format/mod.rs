@@ -127,10 +127,30 @@ pub(crate) trait RecordFormat: Send + Sync {
         false
     }
 
+    /// How to find the end of the record that `held` begins and does not end, without holding it.
+    /// `unclosed` is that of [`cut`](Self::cut) for `held`.
+    fn continuation(&self, _held: &[u8], _unclosed: bool) -> Continuation {
+        Continuation::Cut(Vec::new())
+    }
+
+    /// How many copies of a record are made to get its text; `is_escaped` tells whether it has
+    /// backslashes.
+    fn copies(&self, _is_escaped: bool) -> u64 {
+        0
+    }
+
     /// Whether no bytes at all make a block. `unclosed` is that of the last [`RecordBoundary`].
     fn reads_empty(&self, _is_first: bool, _unclosed: bool) -> bool {
         false
     }
+}
+
+/// How a record continues whose first bytes were read.
+pub(crate) enum Continuation {
+    /// The record states that it has this many more bytes.
+    Bytes(u64),
+    /// [`RecordFormat::cut`] finds its end in these bytes, followed by the next ones.
+    Cut(Vec<u8>),
 }
 
 /// Reads the next block of a source, from its start; `None` at its end.

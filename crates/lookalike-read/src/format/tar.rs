@@ -3,11 +3,14 @@
 use crate::document::DocumentContents;
 use crate::error::ReadError;
 use crate::format::embedded_files::{
-    EmbeddedFiles, FileRecords, RecordContent, RecordPlace, WholeRecordCount, failed, whole_records,
+    EmbeddedFiles, FILE_COPIES, FileRecords, RecordContent, RecordPlace, WholeRecordCount,
+    continuation, failed, whole_records,
 };
 use crate::format::kind::Format;
 use crate::format::record::RecordBoundary;
-use crate::format::{BlockRecords, NextRecords, RecordAgain, RecordFormat, TakeText, WholeRecords};
+use crate::format::{
+    BlockRecords, Continuation, NextRecords, RecordAgain, RecordFormat, TakeText, WholeRecords,
+};
 use crate::normalizing_sink::SourceSink;
 use crate::scratch::ReadBuffers;
 use crate::skipped::SkipReason;
@@ -104,8 +107,15 @@ impl RecordFormat for TarFormat {
             return Ok(());
         }
         let mut repeated = RepeatedNames::default();
+        let mut is_begun = false;
         while !repeated.complete {
-            repeated.add(next()?.as_ref());
+            match next() {
+                Ok(records) => repeated.add(records.as_ref()),
+                // Behind the damage no member was read.
+                Err(_) if is_begun => repeated.complete = true,
+                Err(error) => return Err(error),
+            }
+            is_begun = true;
         }
         *self.repeated.lock() = repeated;
         Ok(())
@@ -113,6 +123,14 @@ impl RecordFormat for TarFormat {
 
     fn is_encoded(&self) -> bool {
         true
+    }
+
+    fn continuation(&self, held: &[u8], _: bool) -> Continuation {
+        continuation(self, held)
+    }
+
+    fn copies(&self, _: bool) -> u64 {
+        FILE_COPIES
     }
 
     fn reads_empty(&self, _: bool, unclosed: bool) -> bool {
@@ -130,6 +148,13 @@ impl FileRecords for TarFormat {
         at_end: bool,
     ) -> Option<(usize, RecordContent<TarEntry<'a>>)> {
         first(bytes, at_end)
+    }
+
+    fn missing_bytes(&self, held: &[u8]) -> Option<u64> {
+        match next_entry(held) {
+            Ok(TarNext::More { at_least }) => at_least.checked_sub(held.len() as u64),
+            _ => None,
+        }
     }
 
     fn extract<S: PartSink>(

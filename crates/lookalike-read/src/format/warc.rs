@@ -2,7 +2,7 @@
 
 use crate::document::DocumentContents;
 use crate::format::embedded_files::{FileRecords, RecordContent};
-use lookalike_extract::warc::{holds_file, next_record};
+use lookalike_extract::warc::{holds_file, next_record, record_length};
 use lookalike_extract::{FileKind, PartSink};
 
 /// The format of a crawl.
@@ -26,6 +26,10 @@ impl FileRecords for WarcFormat {
         let content =
             record.map_or_else(RecordContent::Damaged, |_| RecordContent::File(&bytes[..done]));
         Some((done, content))
+    }
+
+    fn missing_bytes(&self, held: &[u8]) -> Option<u64> {
+        record_length(held)?.checked_sub(held.len() as u64)
     }
 
     fn extract<S: PartSink>(

@@ -281,9 +281,19 @@ fn read_one(
     let ReadBuffers { bytes, extra, extractor, part_texts, .. } = scratch;
     let contents = match document_file::read(file, settings, bytes) {
         Ok(contents) => contents,
-        Err(SkipReason::OverLimit { limit: bytes, parameter: Parameter::Memory }) => {
-            let source_name = file.shown();
-            return Err(ReadError::OverMemory { source_name, line: None, bytes });
+        Err(SkipReason::OverLimit { parameter: Parameter::Memory, .. }) => {
+            let (source_name, line) = (file.shown(), None);
+            match document_file::measure(file, settings) {
+                Ok(size) if sink.over_memory(&size) => return Ok(used),
+                Ok(size) => {
+                    let size = Box::new(size);
+                    return Err(ReadError::OverMemory { source_name, line, size });
+                }
+                Err(reason) => {
+                    sink.skipped(settings.reject_file(file.named, skipped(file, "", reason))?)?;
+                    return Ok(used);
+                }
+            }
         }
         Err(reason) => {
             sink.skipped(settings.reject_file(file.named, skipped(file, "", reason))?)?;

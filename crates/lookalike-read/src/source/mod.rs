@@ -170,6 +170,11 @@ pub(crate) trait BlockContent: Send + Sync {
     /// Gives every document to the sink, in order.
     fn read(&self, scratch: &mut ReadBuffers, sink: &mut SourceSink<'_>) -> Result<(), ReadError>;
 
+    /// How many copies of a record are made to get its text.
+    fn copies(&self, _is_escaped: bool) -> u64 {
+        0
+    }
+
     /// The line that the record of a document begins on, from 1.
     fn line(&self, _place: DocumentPosition) -> Option<u64> {
         None

@@ -5,10 +5,14 @@ use crate::decompress::{ByteStream, fill};
 use crate::document::MAX_DOCUMENT_BYTES;
 use crate::error::ReadError;
 use crate::format::record::RecordBoundary;
-use crate::format::{BlockRecords, RecordFormat};
+use crate::format::{BlockRecords, Continuation, RecordFormat};
+use crate::record_size::RecordSize;
 use crate::skippable_error::OverLimit;
 use crate::skipped::SkippedItem;
 use std::sync::Arc;
+
+/// Bytes that are read at a time to skip the rest of a record.
+const SKIPPED_BYTES: usize = 64 << 10;
 
 /// A stream of records, read block by block.
 pub(crate) struct RecordStream {
@@ -71,8 +75,9 @@ impl RecordStream {
         if let Some(error) = self.failed.take() {
             return Err(error);
         }
-        if self.in_long_line {
-            self.leave_line(source_name)?;
+        if std::mem::take(&mut self.in_long_line) {
+            let line = Continuation::Cut(Vec::new());
+            self.skip_rest(line, &mut RecordSize::default(), source_name)?;
         }
         if self.ended && self.carry.is_empty() {
             return Ok(None);
@@ -118,9 +123,9 @@ impl RecordStream {
                 break cut;
             }
             if goal == most {
-                return Err(self.too_long(length, source_name));
+                return Err(self.too_long(&buffer[..length], source_name));
             }
-            goal = (goal * 2).min(most);
+            goal = (goal + self.growth(goal)).min(most);
             buffer.resize(goal, 0);
         };
         self.carry.clear();
@@ -129,53 +134,117 @@ impl RecordStream {
         Ok(self.records(buffer, cut))
     }
 
-    /// The error for a record of which `length` bytes are read. Of lines those behind it follow.
-    fn too_long(&mut self, length: usize, source_name: &str) -> ReadError {
-        self.carry.clear();
-        self.offset += length as u64;
-        self.in_long_line = self.format.is_lines();
-        self.ended = !self.in_long_line;
-        let (source_name, line) = (source_name.to_owned(), self.line);
-        match self.limited_by {
-            None => ReadError::RecordTooLong { source_name, line },
-            Some(over) if over.is_memory() => {
-                let before = self.offset - length as u64;
-                // The rest of the line tells how much memory is needed.
-                let rest = if self.in_long_line { self.leave_line(&source_name) } else { Ok(()) };
-                let bytes = self.offset - before;
-                rest.err().unwrap_or(ReadError::OverMemory { source_name, line: Some(line), bytes })
-            }
-            Some(over) => ReadError::BadRecord(SkippedItem {
-                source: source_name,
-                line: Some(line),
-                id: None,
-                reason: over.reason(),
-            }),
+    /// By how much a buffer of `length` bytes grows: little under a limit on memory, where the bytes
+    /// behind a long record count.
+    fn growth(&self, length: usize) -> usize {
+        if self.limited_by.is_some_and(OverLimit::is_memory) {
+            (length / 8).max(self.block_bytes)
+        } else {
+            length
         }
     }
 
-    /// Reads up to the end of the line.
-    fn leave_line(&mut self, source_name: &str) -> Result<(), ReadError> {
-        self.in_long_line = false;
-        let mut buffer = vec![0; self.block_bytes.min(self.limit).max(1)];
-        loop {
-            let (got, failed) = fill(&mut self.stream, &mut buffer);
-            self.ended = got < buffer.len();
+    /// The error for a record that begins with `held`. The lines behind it follow; of other formats
+    /// the records behind it only where the limit is that of the memory.
+    fn too_long(&mut self, held: &[u8], source_name: &str) -> ReadError {
+        self.carry.clear();
+        self.offset += held.len() as u64;
+        self.in_long_line = self.format.is_lines();
+        let (source_name, line) = (source_name.to_owned(), self.line);
+        match self.limited_by {
+            Some(over) if over.is_memory() => {
+                self.in_long_line = false;
+                self.line += lines(held);
+                // The rest of the record tells how much memory is needed.
+                let mut size = RecordSize::of(held);
+                let first = self.format.continuation(held, self.unclosed);
+                match self.skip_rest(first, &mut size, &source_name) {
+                    Err(error) => error,
+                    Ok(()) => {
+                        size.copies = self.format.copies(size.is_escaped);
+                        ReadError::OverMemory { source_name, line: Some(line), size: size.into() }
+                    }
+                }
+            }
+            over => {
+                self.ended = !self.in_long_line;
+                let Some(over) = over else {
+                    return ReadError::RecordTooLong { source_name, line };
+                };
+                ReadError::BadRecord(SkippedItem {
+                    source: source_name,
+                    line: Some(line),
+                    id: None,
+                    reason: over.reason(),
+                })
+            }
+        }
+    }
+
+    /// Reads up to the end of a record and adds its bytes to `size`.
+    fn skip_rest(
+        &mut self,
+        mut rest: Continuation,
+        size: &mut RecordSize,
+        source_name: &str,
+    ) -> Result<(), ReadError> {
+        while !self.ended {
+            let (mut buffer, missing) = match rest {
+                Continuation::Bytes(0) => return Ok(()),
+                Continuation::Bytes(missing) => (Vec::new(), Some(missing)),
+                Continuation::Cut(before) => (before, None),
+            };
+            let before = buffer.len();
+            let most =
+                missing.map_or(SKIPPED_BYTES, |missing| missing.min(SKIPPED_BYTES as u64) as usize);
+            buffer.resize(before + most, 0);
+            let (got, failed) = fill(&mut self.stream, &mut buffer[before..]);
+            buffer.truncate(before + got);
+            self.ended = got < most;
             if let Some(error) = failed {
                 self.ended = true;
                 return Err(ReadError::Io { source_name: source_name.to_owned(), error });
             }
-            if let Some(at) = memchr::memchr(b'\n', &buffer[..got]) {
-                self.carry.extend_from_slice(&buffer[at + 1..got]);
-                self.offset += at as u64 + 1;
-                self.line += 1;
+            let end = match missing {
+                Some(_) => None,
+                None => self.first_end(&buffer),
+            };
+            let skipped = &buffer[before..end.unwrap_or(buffer.len()).max(before)];
+            size.add(skipped);
+            self.offset += skipped.len() as u64;
+            self.line += lines(skipped);
+            if let Some(end) = end {
+                // The bytes after an end show that it is one.
+                let again = buffer.get(end..before).unwrap_or_default();
+                self.offset -= again.len() as u64;
+                self.line -= lines(again);
+                self.carry.extend_from_slice(&buffer[end..]);
                 return Ok(());
             }
-            self.offset += got as u64;
-            if self.ended {
-                return Ok(());
-            }
+            rest = match missing {
+                Some(missing) => Continuation::Bytes(missing - got as u64),
+                None => {
+                    let unclosed = self.format.cut(&buffer).unclosed;
+                    self.format.continuation(&buffer, unclosed)
+                }
+            };
         }
+        Ok(())
+    }
+
+    /// The end of the first record of `bytes`; `None` if it continues.
+    fn first_end(&self, bytes: &[u8]) -> Option<usize> {
+        let whole = |end: usize| self.format.cut(&bytes[..end]).whole;
+        if whole(bytes.len()) == 0 {
+            return None;
+        }
+        // Some number of bytes is the least that shows the end of a record.
+        let (mut none, mut some) = (0, bytes.len());
+        while some - none > 1 {
+            let middle = none.midpoint(some);
+            if whole(middle) == 0 { none = middle } else { some = middle }
+        }
+        Some(whole(some))
     }
 
     /// Leaves a number out for the block that lists an error; the line of the error, unless it is
@@ -217,11 +286,16 @@ impl RecordStream {
         self.line += if self.format.counts_records() {
             u64::from(cut.records)
         } else {
-            memchr::memchr_iter(b'\n', &buffer).count() as u64
+            lines(&buffer)
         };
         let unclosed = cut.unclosed;
         Some(BlockRecords { buffer, index, offset, first_line, unclosed, records_before })
     }
+}
+
+/// The line feeds in `bytes`.
+fn lines(bytes: &[u8]) -> u64 {
+    memchr::memchr_iter(b'\n', bytes).count() as u64
 }
 
 #[cfg(test)]

@@ -289,6 +289,10 @@ impl BlockContent for RecordBlock {
         self.source.format.read(&records, scratch, sink)
     }
 
+    fn copies(&self, is_escaped: bool) -> u64 {
+        self.source.format.copies(is_escaped)
+    }
+
     fn line(&self, place: DocumentPosition) -> Option<u64> {
         Some(self.records.first_line + u64::from(place.line))
     }

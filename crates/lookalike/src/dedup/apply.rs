@@ -40,6 +40,7 @@ pub fn apply(
     mut removed: Option<RemovedList>,
     progress: &dyn Progress,
 ) -> Result<SurvivorCounts, Error> {
+    survivors.follow(collection);
     replay(findings, collection, options, &mut survivors, &mut removed, progress)?;
     survivors.copy_others(findings)?;
     let written = survivors.finish()?;
@@ -65,6 +66,9 @@ pub fn apply_cuts(
     progress: &dyn Progress,
 ) -> Result<SurvivorCounts, Error> {
     let (findings, mut sources) = (&cuts.run, 0..collection.sources());
+    if let Some(survivors) = &mut survivors {
+        survivors.follow(collection);
+    }
     findings.replay(&mut |number, document| {
         progress.advance(0)?;
         let status = findings.status(number)?;

@@ -59,6 +59,8 @@ pub struct Survivors {
     others: Option<Others>,
     /// Files with a duplicate, where others are copied.
     duplicates: HashSet<PathBuf>,
+    /// Whether rows that cannot be read again are listed instead of ending the run.
+    skips_unreadable: bool,
 }
 
 /// A document that stays without parts of it.
@@ -138,7 +140,18 @@ impl Survivors {
             cells: CellRule::Exact,
             others: None,
             duplicates: HashSet::new(),
+            skips_unreadable: false,
         })
+    }
+
+    /// Lists rows of Parquet files that cannot be read again, where the collection skips what is
+    /// bad; they end the run otherwise.
+    pub(super) fn follow(&mut self, collection: &Collection) {
+        self.skips_unreadable = collection.skips_bad();
+        #[cfg(feature = "parquet")]
+        if let SurvivorSink::Parquet(rewriter) = &mut self.sink {
+            rewriter.skips_unreadable = self.skips_unreadable;
+        }
     }
 
     /// Writes the texts that it adds so: annotations of tables, and lists of files in CSV.
@@ -180,7 +193,8 @@ impl Survivors {
         };
         let copied = copier.copy().map_err(|error| folder.named(error))?;
         self.written.files += copied.files;
-        self.written.others = copied;
+        let unreadable = std::mem::replace(&mut self.written.others, copied).not_copied;
+        self.written.others.not_copied.extend(unreadable);
         Ok(())
     }
 
@@ -195,6 +209,7 @@ impl Survivors {
             let Self { destination, annotate, .. } = self;
             self = Self::with(destination, annotate, |_| Ok(Output::nothing()))?;
         }
+        self.follow(collection);
         collection.read_headers()?;
         for source in 0..collection.sources() {
             self.source(source as usize, collection.header(source))?;
@@ -254,6 +269,10 @@ impl Survivors {
         let name = self.destination.name_of(origin, origin.path.as_deref())?;
         let output = Output::named(&folder.place(&name)?)?;
         self.sink = open(output, origin.format, self.annotate.as_ref());
+        #[cfg(feature = "parquet")]
+        if let SurvivorSink::Parquet(rewriter) = &mut self.sink {
+            rewriter.skips_unreadable = self.skips_unreadable;
+        }
         self.header = None;
         self.has_element = false;
         self.written.files += 1;
@@ -270,7 +289,13 @@ impl Survivors {
             SurvivorSink::Lines(output, _) => output.finish(|_| Ok(())),
             SurvivorSink::List(list) => list.finish(),
             #[cfg(feature = "parquet")]
-            SurvivorSink::Parquet(rewriter) => rewriter.finish(),
+            SurvivorSink::Parquet(rewriter) => {
+                let unreadable = rewriter.finish()?;
+                self.written.kept -= unreadable.kept;
+                self.written.removed -= unreadable.removed;
+                self.written.others.not_copied.extend(unreadable.listed);
+                Ok(())
+            }
         }
     }
 

@@ -27,7 +27,7 @@ pub(super) fn decide_batch(
 ) -> Result<BatchResult, Error> {
     let counter = Counter::default();
     let most_pairs = MAX_PAIRS.min((budget.batch() / PAIR_BYTES) as u64);
-    let all = on_threads::<_, Error>(options.threads, |stop| {
+    let all = on_threads::<_, Error>(budget.comparing(options.threads), |stop| {
         let mut sets = ShingleSets::new(documents, options, budget.sets());
         let mut decided = BatchResult::default();
         while let Some(i) = counter.next(batch.candidates.len()) {

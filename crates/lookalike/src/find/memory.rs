@@ -3,6 +3,7 @@
 //! ```text
 //! limit = process (code, tables, buffers of the threads)
 //!       + resident (some bytes for every document and block)
+//!       + long records, unless the share of blocks has room for them
 //!       + work: three quarters (a half where units are compared) for columns, an eighth for lists
 //!         of buckets, an eighth and most of what the columns leave for what is sorted; when the
 //!         columns are gone, theirs is for batches, shingle sets and results
@@ -12,9 +13,11 @@
 //! Without a limit everything is held; a share is then as good as endless. What is held only
 //! decides whether bytes go through a temporary file, never what comes out.
 
+use super::long_records::{LongRecords, RecordCost, RecordMemory};
 use super::workers::MAX_THREADS;
 use crate::error::Error;
 use crate::read::TextUnit;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 const MIB: u64 = 1 << 20;
@@ -26,7 +29,7 @@ const THREAD_BYTES: u64 = 10 * MIB;
 const DOCUMENT_BYTES: u64 = 10;
 /// Per block of the input for good: where its columns lie, how to read it again.
 const BLOCK_BYTES: u64 = 400;
-/// The least that stages can work in.
+/// The least that stages can work in, in addition to long records.
 const LEAST_WORK: u64 = 16 * MIB;
 /// What is held of a block while it is read or compared, for each of its bytes: it and its next,
 /// texts, shingles, two sets.
@@ -38,6 +41,11 @@ const UNIT_BLOCK_FACTOR: u64 = 4;
 const TEXT_BLOCK_FACTOR: u64 = 4;
 /// In addition, for each of its words: tokens and windows of them, or words of two documents.
 const WORD_BYTES: u64 = 16;
+/// Quarters of the length of a record that are held before it is known what else it needs: its
+/// buffer, and a copy.
+const HELD_QUARTERS: u64 = 9;
+/// Rounding of the limit on one record.
+const RECORD_ROUNDING: u64 = 16;
 /// Words of a document of this length have a place in the buffers of a thread.
 const USUAL_RECORD_BYTES: usize = 1 << 20;
 /// The largest share, also without a limit, of what is only kept to save work.
@@ -77,6 +85,11 @@ pub(crate) struct Budget {
     /// [`Memory::results`].
     results: u64,
     blocks: BlockUse,
+    /// What long records need.
+    records: RecordMemory,
+    /// Whether all but the least work is for long records, since the input cannot be read again
+    /// when some were met.
+    reserves_all: bool,
 }
 
 /// What is made of blocks.
@@ -121,7 +134,91 @@ impl Budget {
             columns: None,
             results: memory.results.unwrap_or(u64::MAX),
             blocks: BlockUse::Documents,
+            records: RecordMemory::default(),
+            reserves_all: false,
         })
+    }
+
+    /// For a run that measures its input before it is refused ([`check`](Self::check)).
+    ///
+    /// # Errors
+    /// [`Error::TooManyThreads`].
+    pub(super) fn open(memory: &Memory, threads: usize) -> Result<Self, Error> {
+        Self::unchecked(memory, threads)
+    }
+
+    /// The budget for a run that compares words.
+    pub(super) fn with_texts(self) -> Self {
+        Self { blocks: BlockUse::Texts, ..self }
+    }
+
+    /// The budget next to these documents, blocks and further bytes that are held for good.
+    pub(super) fn next_to(self, documents: usize, blocks: usize, bytes: u64) -> Self {
+        let made = DOCUMENT_BYTES * documents as u64 + BLOCK_BYTES * blocks as u64;
+        Self { resident: self.resident + made + bytes, ..self }
+    }
+
+    /// The budget with the memory that long records need.
+    pub(super) fn with_records(self, mut records: RecordMemory) -> Self {
+        if self.reserves_all {
+            // They are held first, whatever they need then.
+            let held = (records.longest * HELD_QUARTERS).div_ceil(4).saturating_sub(THREAD_BYTES);
+            records.bytes = records.bytes.max(held);
+        }
+        Self { records, ..self }
+    }
+
+    /// The budget with room for the long records that were measured.
+    pub(super) fn with_records_of(self, measured: &Self) -> Self {
+        Self { records: measured.records, ..self }
+    }
+
+    /// The budget for an input that is read only once: all but the least work may be for its long
+    /// records.
+    pub(super) fn reading_once(self, reserves_all: bool) -> Self {
+        Self { reserves_all, ..self }
+    }
+
+    /// Whether the input is read only once.
+    pub(super) fn is_read_once(&self) -> bool {
+        self.reserves_all
+    }
+
+    /// Whether as much is reserved for long records.
+    pub(super) fn has_records_of(&self, other: &Self) -> bool {
+        self.records == other.records
+    }
+
+    /// What counts the long records of a run.
+    pub(super) fn long_records(&self, cost: RecordCost) -> LongRecords {
+        LongRecords::new(cost, self.threads as usize, THREAD_BYTES)
+    }
+
+    /// Refuses long records that need more than there is for them: an input that can be read again
+    /// is then measured, and room for them reserved.
+    pub(super) fn check_records(&self, records: RecordMemory) -> Result<(), Error> {
+        let with = self.with_records(records);
+        let is_reserved = with.records.bytes <= self.records.bytes;
+        if self.limit.is_none() || is_reserved || !self.reserves_all && with.reserved() == 0 {
+            return Ok(());
+        }
+        with.check()?;
+        let got = self.limit.unwrap_or(u64::MAX);
+        if self.reserves_all { Ok(()) } else { Err(Error::MemoryTooSmall { got, least: got }) }
+    }
+
+    /// How many threads compare documents at a time, since long ones may not fit in each.
+    pub(crate) fn comparing(&self, threads: NonZeroUsize) -> NonZeroUsize {
+        if self.limit.is_none() || self.records.compared == 0 {
+            return threads;
+        }
+        let (blocks, whole) = self.block_share();
+        let room = match self.reserved() {
+            0 => self.total() / whole * blocks,
+            reserved => reserved,
+        };
+        let fit = (room + THREAD_BYTES) / self.records.compared;
+        threads.min(NonZeroUsize::new(fit as usize).unwrap_or(NonZeroUsize::MIN))
     }
 
     /// The budget for a run that compares these units.
@@ -175,12 +272,13 @@ impl Budget {
         PROCESS_BYTES + THREAD_BYTES * self.threads
     }
 
-    fn check(&self) -> Result<(), Error> {
+    /// Refuses a limit that is too small.
+    pub(super) fn check(&self) -> Result<(), Error> {
         self.check_work(LEAST_WORK)
     }
 
     fn check_work(&self, work: u64) -> Result<(), Error> {
-        let least = self.process_bytes() + self.resident + work;
+        let least = (self.process_bytes() + self.resident).saturating_add(self.total_for(work));
         if let Some(got) = self.limit
             && got < least
         {
@@ -189,12 +287,43 @@ impl Budget {
         Ok(())
     }
 
-    /// What stages may hold in addition to what is resident.
-    fn work(&self) -> u64 {
+    /// What stages and long records may hold in addition to what is resident.
+    fn total(&self) -> u64 {
         match self.limit {
-            Some(limit) => limit - self.process_bytes() - self.resident,
+            Some(limit) => limit.saturating_sub(self.process_bytes() + self.resident),
             None => u64::MAX / 2,
         }
+    }
+
+    /// The least [`total`](Self::total) that leaves `work` next to long records: these are in the
+    /// share of blocks, or in addition to the work.
+    fn total_for(&self, work: u64) -> u64 {
+        let next_to = work.saturating_add(self.records.bytes);
+        if self.reserves_all {
+            return next_to;
+        }
+        let (blocks, whole) = self.block_share();
+        let shared = self.records.bytes.saturating_mul(whole).div_ceil(blocks);
+        work.max(shared).min(next_to)
+    }
+
+    /// What is left out of the work for long records.
+    fn reserved(&self) -> u64 {
+        let (blocks, whole) = self.block_share();
+        if self.limit.is_none() {
+            0
+        } else if self.reserves_all {
+            self.total().saturating_sub(LEAST_WORK)
+        } else if self.records.bytes.saturating_mul(whole).div_ceil(blocks) <= self.total() {
+            0
+        } else {
+            self.records.bytes
+        }
+    }
+
+    /// What stages may hold.
+    fn work(&self) -> u64 {
+        self.total().saturating_sub(self.reserved())
     }
 
     /// Whether there is a limit at all.
@@ -276,12 +405,18 @@ impl Budget {
         self.need(above.saturating_mul(whole).div_ceil(blocks))
     }
 
-    /// The longest record that [`block`](Self::block) allows; `None` without a limit on memory.
+    /// The longest record that is held before its memory is known in full; `None` without a limit
+    /// on memory.
     pub(crate) fn longest_record(&self) -> Option<u64> {
+        self.limit?;
         let (blocks, whole) = self.block_share();
-        let of_thread = self.work() / whole * blocks / self.threads;
-        let bytes = of_thread.saturating_add(THREAD_BYTES) / self.block_factor();
-        self.limit.map(|_| bytes.saturating_sub(1))
+        let room = if self.reserves_all {
+            self.reserved()
+        } else {
+            self.total() / whole * blocks / self.threads
+        };
+        let held = room.saturating_add(THREAD_BYTES) / HELD_QUARTERS * 4;
+        Some(held.max(self.records.longest + RECORD_ROUNDING))
     }
 
     /// Refuses work in this many bytes at once.
@@ -289,7 +424,8 @@ impl Budget {
         if let Some(got) = self.limit
             && work > self.work()
         {
-            let least = (self.process_bytes() + self.resident).saturating_add(work);
+            let total = self.total_for(work);
+            let least = (self.process_bytes() + self.resident).saturating_add(total);
             return Err(Error::MemoryTooSmall { got, least });
         }
         Ok(())

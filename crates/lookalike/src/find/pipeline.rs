@@ -12,6 +12,8 @@ use crate::find::excluded_documents::{ExcludedDocuments, exclude};
 use crate::find::findings::{self, Findings};
 use crate::find::judged_documents::{DecisionCounts, JudgedDocuments};
 use crate::find::keep_keys::{IdleRules, KeepKeyMaker};
+use crate::find::limited_reading::LimitedReading;
+use crate::find::long_records::{LongRecords, RecordCost};
 use crate::find::memory::Budget;
 use crate::find::options::FindOptions;
 use crate::find::prepare::BlockPreparation;
@@ -78,15 +80,26 @@ pub fn in_collection(
 ) -> Result<Findings, Error> {
     estimates::check(options)?;
     options.check_decisions()?;
-    let budget = Budget::new(&options.memory, options.threads.get())?.with_unit(collection.unit());
-    let budget = budget.with_held(collection.held_bytes() + options.held_bytes())?;
-    if let Some(bytes) = budget.longest_record() {
-        collection.limit_records(bytes);
-    }
+    let cost = RecordCost::of_shingles(collection, options);
+    let budget = Budget::open(&options.memory, options.threads.get())?;
+    let held = collection.held_bytes() + options.held_bytes();
+    let budget = budget.with_unit(collection.unit()).next_to(0, 0, held);
+    let mut limited = LimitedReading { collection, options, cost, budget, progress };
+    limited.check()?;
     let (checkpoint, temp) = Checkpoint::open(collection, options)?;
+    limited.begin(checkpoint.is_active());
     let mut run = FindRun::new(collection, options, progress, &checkpoint, temp);
     let linked = loop {
-        let (documents, counts) = run.prepare(&budget)?;
+        let records = limited.records();
+        let (documents, counts) = match run.prepare(&limited.budget, records.as_ref()) {
+            Ok(read) => read,
+            Err(error) => {
+                limited.reserve(error)?;
+                run.times.clear();
+                continue;
+            }
+        };
+        let budget = limited.read(records.as_ref());
         if let Some(linked) = run.link(documents, counts, budget)? {
             break linked;
         }
@@ -168,7 +181,11 @@ impl<'a> FindRun<'a> {
     }
 
     /// Reads all documents, and counts their shingles for an exact run.
-    fn prepare(&mut self, budget: &Budget) -> Result<(RunDocuments, Option<ShingleCounts>), Error> {
+    fn prepare(
+        &mut self,
+        budget: &Budget,
+        records: Option<&LongRecords>,
+    ) -> Result<(RunDocuments, Option<ShingleCounts>), Error> {
         let Self { collection, options, progress, checkpoint, .. } = *self;
         let temp = Arc::clone(&self.temp);
         let counts =
@@ -185,11 +202,12 @@ impl<'a> FindRun<'a> {
                 counts: counts.as_ref(),
                 anchors: None,
                 rules: &rules,
+                records,
                 checkpoint,
             };
             RunDocuments::new(preparation.run(progress)?, collection.listed())
         });
-        let documents = documents.map_err(|error| explained(collection, budget, error))?;
+        let documents = documents.map_err(|error| changed_instead(collection, error))?;
         // It is unknown for documents that an earlier run has read.
         if checkpoint.done.chunks.is_empty() && documents.len() > 0 {
             self.idle = rules.idle_rules();
@@ -209,8 +227,8 @@ impl<'a> FindRun<'a> {
         let temp = Arc::clone(&self.temp);
         let (len, blocks, held) =
             (documents.len(), documents.store.blocks.len(), documents.store.held());
+        let budget = budget.next_to(0, 0, documents.sources_held);
         let budget = budget.with_documents(len, blocks, held)?;
-        let budget = budget.with_held(documents.sources_held)?;
         let directed = options.params.exact();
         let passes = if options.params.measure() == Measure::Containment { 2 } else { 1 };
         let total = if counts.is_some() { len * passes } else { options.params.bands() };
@@ -288,19 +306,26 @@ impl<'a> FindRun<'a> {
     }
 }
 
-/// The cause of an error of reading, or the error: an input that changes meanwhile has bad records,
-/// and a record that is too long for the memory asks for more of it.
+/// The cause of an error of reading, or the error: [`changed_instead`], and a record that is too
+/// long for the memory asks for more of it.
 pub(crate) fn explained(collection: &Collection, budget: &Budget, error: Error) -> Error {
-    let cause = match &error {
+    match &error {
+        Error::Read(ReadError::OverMemory { size, .. }) => {
+            let refused = budget.block(size.bytes.saturating_add(BLOCK_ROUNDING)).err();
+            refused.unwrap_or(error)
+        }
+        _ => changed_instead(collection, error),
+    }
+}
+
+/// The error, or that the input changed: an input that changes meanwhile has bad records.
+pub(super) fn changed_instead(collection: &Collection, error: Error) -> Error {
+    match &error {
         Error::Read(ReadError::BadRecord(_) | ReadError::Io { .. }) => {
-            collection.check_unchanged().err().map(Error::from)
+            collection.check_unchanged().err().map_or(error, Error::from)
         }
-        Error::Read(ReadError::OverMemory { bytes, .. }) => {
-            budget.block(bytes.saturating_add(BLOCK_ROUNDING)).err()
-        }
-        _ => None,
-    };
-    cause.unwrap_or(error)
+        _ => error,
+    }
 }
 
 /// A file for the texts that cannot be read again, where memory is limited or the run may be

@@ -4,7 +4,9 @@ use super::block_notes::BlockNotes;
 use super::block_store::{BlockContents, BlockPart, BlockStore, BlockStoreWriter, ColumnBlock};
 use super::checkpoint::{Checkpoint, Step};
 use super::columns::{DocumentRow, FIRST_BAND_COLUMN, FixedColumns, RowBuffer};
+use super::input_measure::{block_size, long_record};
 use super::keep_keys::KeepKeyMaker;
+use super::long_records::LongRecords;
 use super::mail_removals::MailRemovals;
 use super::memory::Budget;
 use super::shingle_counts::{ShingleCounter, ShingleCounts};
@@ -48,6 +50,8 @@ pub(super) struct BlockPreparation<'a> {
     /// Takes the anchors of each document, whose shingles are not looked at then.
     pub(super) anchors: Option<&'a AnchorRule<'a>>,
     pub(super) rules: &'a KeepKeyMaker,
+    /// Counts long records, where memory is limited.
+    pub(super) records: Option<&'a LongRecords>,
     /// What an earlier run finished, and where steps are recorded.
     pub(super) checkpoint: &'a Checkpoint,
 }
@@ -83,7 +87,6 @@ impl BlockPreparation<'_> {
                 if there.contains(&number) {
                     continue;
                 }
-                budget.block(block.bytes())?;
                 match preparer.prepare(block, &mut scratch) {
                     Ok(mut prepared) => {
                         prepared.documents.notes.skipped = preparer.skipped.take(&skipped)?;
@@ -118,7 +121,8 @@ struct BlockPreparer<'a> {
     rows_per_band: usize,
     source: u32,
     block: u32,
-    block_bytes: u64,
+    /// [`RecordSize::copies`] of a record without backslashes, and of one with some.
+    copies: [u64; 2],
     reference: bool,
     store: &'a BlockStoreWriter<'a>,
     /// What was read of the block before these rows, and how many documents that are.
@@ -159,7 +163,7 @@ impl<'a> BlockPreparer<'a> {
             rows_per_band: params.rows(),
             source: 0,
             block: 0,
-            block_bytes: 0,
+            copies: [0; 2],
             reference: false,
             store,
             parts: Vec::new(),
@@ -181,8 +185,13 @@ impl<'a> BlockPreparer<'a> {
 
     fn prepare(&mut self, block: Block, scratch: &mut ReadBuffers) -> Result<ColumnBlock, Error> {
         let number = block.number();
-        (self.source, self.block, self.block_bytes) = (number.source, number.index, block.bytes());
+        (self.source, self.block) = (number.source, number.index);
         self.reference = self.shared.collection.is_reference(number.source);
+        self.copies = [false, true].map(|is_escaped| block.copies(is_escaped));
+        if let Some(records) = self.shared.records {
+            records.add(number, block_size(&block));
+            self.shared.budget.check_records(records.memory())?;
+        }
         (self.parts, self.before) = (Vec::new(), 0);
         block.read(scratch, self)?;
         let mut documents = self.take_documents();
@@ -230,8 +239,6 @@ impl<'a> BlockPreparer<'a> {
                 let source = self.shared.collection.source_name(self.source).unwrap_or_default();
                 return Err(Error::WithoutTexts { source_name: source.to_owned() });
             }
-            let words = || anchors.words(document.text);
-            self.shared.budget.text(self.block_bytes, document.text, words)?;
             let (fingerprint, is_empty) = anchors.add(document.text);
             self.empty.extend(is_empty.then_some(self.rows.len() as u32));
             return Ok(fingerprint);
@@ -286,6 +293,12 @@ impl DocumentSink for BlockPreparer<'_> {
     type Error = Error;
 
     fn document(&mut self, document: &Document<'_>) -> Result<(), Error> {
+        if let Some(records) = self.shared.records
+            && let Some(size) = long_record(document, self.copies)
+        {
+            records.add(BlockNumber { source: self.source, index: self.block }, size);
+            self.shared.budget.check_records(records.memory())?;
+        }
         if document.parent.is_some() {
             self.end_part()?;
         }

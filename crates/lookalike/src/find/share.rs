@@ -9,10 +9,12 @@ use super::checkpoint::Checkpoint;
 use super::columns::{DocumentRow, FIRST_BAND_COLUMN, FixedColumns, ID_COLUMN, RowBuffer};
 use super::documents::{DocumentState, RunDocuments};
 use super::keep_keys::KeepKeyMaker;
+use super::limited_reading::LimitedReading;
+use super::long_records::RecordCost;
 use super::mail_removals::MailRemovals;
 use super::memory::Budget;
 use super::options::FindOptions;
-use super::pipeline::explained;
+use super::pipeline::changed_instead;
 use super::prepare::BlockPreparation;
 use super::sources::SourceCounts;
 use crate::digest::InputsDigest;
@@ -80,10 +82,13 @@ impl PreparedShare {
         spool: &Arc<Spool>,
         progress: &dyn Progress,
     ) -> Result<Self, Error> {
-        let budget = Budget::new(&options.memory, options.threads.get())?;
-        if let Some(bytes) = budget.longest_record() {
-            collection.limit_records(bytes);
-        }
+        let cost = RecordCost::of_shingles(collection, options);
+        let budget = Budget::open(&options.memory, options.threads.get())?;
+        let mut limited = LimitedReading { collection, options, cost, budget, progress };
+        limited.check()?;
+        // Texts that went to the spool are not taken out of it.
+        limited.begin(true);
+        let (budget, records) = (limited.budget, limited.records());
         let temp = Arc::new(TempSpace::new(options.memory.temp_dir()));
         let rules = KeepKeyMaker::new(options)?;
         let preparation = BlockPreparation {
@@ -95,10 +100,17 @@ impl PreparedShare {
             counts: None,
             anchors: None,
             rules: &rules,
+            records: records.as_ref(),
             checkpoint: &Checkpoint::default(),
         };
         let blocks = preparation.run(progress);
-        let blocks = blocks.map_err(|error| explained(collection, &budget, error))?;
+        let blocks = match blocks.map_err(|error| changed_instead(collection, error)) {
+            Ok(blocks) => blocks,
+            Err(error) => {
+                limited.reserve(error)?;
+                return Err(Error::temporary_file("the memory of long records"));
+            }
+        };
         let documents = RunDocuments::new(blocks, &[])?;
         let bands = if options.params.exact() { 0 } else { options.params.bands() };
         let width = FIRST_BAND_COLUMN + bands;

@@ -12,6 +12,9 @@ use crate::read::ReadBuffers;
 use lookalike_core::shingle::Shingler;
 use std::collections::VecDeque;
 
+/// Bytes of a set that is moved to where it is held, and not copied.
+const LONG_SET_BYTES: usize = 4 << 20;
+
 /// One thread's sets.
 pub(super) struct ShingleSets<'a> {
     documents: &'a RunDocuments,
@@ -109,7 +112,13 @@ impl<'a> ShingleSets<'a> {
             let gone = self.made[oldest as usize].take();
             self.held_bytes -= gone.map_or(0, |set| 8 * set.len());
         }
-        self.made[place as usize] = Some(self.set.as_slice().into());
+        // A copy of a long set would be a large part of the memory of a run.
+        let set = if bytes > LONG_SET_BYTES {
+            std::mem::take(&mut self.set).into_boxed_slice()
+        } else {
+            self.set.as_slice().into()
+        };
+        self.made[place as usize] = Some(set);
         self.held.push_back(place);
         self.held_bytes += bytes;
         Ok(())

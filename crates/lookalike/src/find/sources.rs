@@ -102,7 +102,7 @@ impl SourceNumbers {
 }
 
 /// Bytes of memory that a source takes.
-fn held(name: &str) -> u64 {
+pub(super) fn held(name: &str) -> u64 {
     SOURCE_BYTES + 2 * name.len() as u64
 }
 

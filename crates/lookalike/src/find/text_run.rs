@@ -10,9 +10,11 @@ use super::documents::{DocumentState, RunDocuments};
 use super::excluded_documents::{ExcludedDocuments, exclude};
 use super::findings::{self, Findings};
 use super::keep_keys::{IdleRules, KeepKeyMaker};
+use super::limited_reading::LimitedReading;
+use super::long_records::{LongRecords, RecordCost};
 use super::memory::Budget;
 use super::options::FindOptions;
-use super::pipeline::{explained, spool};
+use super::pipeline::{changed_instead, spool};
 use super::prepare::BlockPreparation;
 use super::results::{ResultSorters, RunResults};
 use crate::error::Error;
@@ -48,23 +50,34 @@ impl TextRun {
         progress: &dyn Progress,
     ) -> Result<(Self, AnchorLog), Error> {
         let held = collection.held_bytes() + options.held_bytes();
-        let budget = Budget::of_texts(&options.memory, options.threads.get(), held)?;
-        if let Some(bytes) = budget.longest_record() {
-            collection.limit_records(bytes);
-        }
+        let cost = RecordCost::of_words(collection, options.params.shingle());
+        let budget = Budget::open(&options.memory, options.threads.get())?;
+        let budget = budget.with_texts().next_to(0, 0, held);
+        let mut limited = LimitedReading { collection, options, cost, budget, progress };
+        limited.check()?;
         let (checkpoint, temp) = Checkpoint::of_texts(collection, options, work)?;
+        limited.begin(checkpoint.is_active());
         let start = Instant::now();
         loop {
             progress.begin(Stage::Prepare, collection.bytes());
+            let records = limited.records();
             let reading = TextReading {
                 collection,
                 options,
                 length,
-                budget: &budget,
+                budget: &limited.budget,
                 temp: &temp,
+                records: records.as_ref(),
                 checkpoint: &checkpoint,
             };
-            let read = reading.read(progress)?;
+            let read = match reading.read(progress) {
+                Ok(read) => read,
+                Err(error) => {
+                    limited.reserve(error)?;
+                    continue;
+                }
+            };
+            let budget = limited.read(records.as_ref());
             progress.end(Stage::Prepare, start.elapsed());
             let Some((documents, anchors, idle, excluded)) = read else {
                 // Two files have the same id: they are read again with ids that begin with the
@@ -75,9 +88,13 @@ impl TextRun {
             };
             let order = keep_order(&documents, &budget, &temp)?;
             let times = vec![(Stage::Prepare, start.elapsed())];
-            let held = documents.store.held() as u64 + documents.sources_held;
+            let held = documents.store.held() as u64;
             let blocks = documents.store.blocks.len();
-            let budget = budget.with_documents(documents.len(), blocks, 0)?.with_held(held)?;
+            let sources = documents.sources_held;
+            let budget =
+                budget.next_to(0, 0, sources).with_documents(documents.len(), blocks, 0)?;
+            // Rows in memory have a part of the work, which was divided before.
+            let budget = budget.next_to(0, 0, held);
             let sorted = ResultSorters::new(options, &budget, &temp).finish(0)?;
             let found = RunResults { sorted, compared: 0, candidates: 0, duplicates: Vec::new() };
             let mut findings =
@@ -185,13 +202,14 @@ struct TextReading<'a> {
     length: usize,
     budget: &'a Budget,
     temp: &'a Arc<TempSpace>,
+    records: Option<&'a LongRecords>,
     checkpoint: &'a Checkpoint,
 }
 
 impl TextReading<'_> {
     /// `None` where records of two files have the same id and could have different ones.
     fn read(&self, progress: &dyn Progress) -> Result<Option<Reading>, Error> {
-        let Self { collection, options, length, budget, temp, checkpoint } = *self;
+        let Self { collection, options, length, budget, temp, records, checkpoint } = *self;
         let share = budget.share(8);
         let rule = options.params.shingle();
         let anchors = AnchorRule { rule, kernel: options.kernel, length, share };
@@ -206,10 +224,11 @@ impl TextReading<'_> {
             counts: None,
             anchors: Some(&anchors),
             rules: &rules,
+            records,
             checkpoint,
         };
         let store = preparation.run(progress);
-        let store = store.map_err(|error| explained(collection, budget, error))?;
+        let store = store.map_err(|error| changed_instead(collection, error))?;
         let mut documents = RunDocuments::new(store, collection.listed())?;
         let can_reread = !checkpoint.is_active();
         let excluded = exclude(collection, options, &mut documents, budget, can_reread)?;

@@ -10,11 +10,10 @@ use crate::find::workers::{Counter, on_threads};
 use crate::spill::{SpillLog, TempSpace, sort_values};
 use lookalike_core::hash::mix64;
 use lookalike_core::kernel::Kernel;
-use lookalike_core::params::{ShingleRule, TokenRule};
+use lookalike_core::params::ShingleRule;
 use lookalike_core::passage::anchors::AnchorFinder;
 use lookalike_core::passage::position_set::PositionSet;
 use lookalike_core::shingle::Shingler;
-use lookalike_core::text::word_ranges;
 use std::borrow::Cow;
 use std::num::NonZeroUsize;
 use std::ops::Range;
@@ -71,7 +70,6 @@ impl AnchorLog {
 
 /// Finds the anchors of one document after the other.
 pub(crate) struct AnchorWriter {
-    tokens: TokenRule,
     shingler: Shingler,
     finder: AnchorFinder,
     entries: Vec<AnchorEntry>,
@@ -81,8 +79,7 @@ impl AnchorWriter {
     /// One thread's tools.
     pub(crate) fn new(rule: &AnchorRule<'_>) -> Self {
         let shingler = Shingler::with_kernel(rule.rule, rule.kernel);
-        let (tokens, finder) = (rule.rule.tokens(), AnchorFinder::new(rule.length));
-        Self { tokens, shingler, finder, entries: Vec::new() }
+        Self { shingler, finder: AnchorFinder::new(rule.length), entries: Vec::new() }
     }
 
     /// Adds a document; gives what its tokens are recognised by, and whether it has none.
@@ -90,11 +87,6 @@ impl AnchorWriter {
         let tokens = self.shingler.tokens(text);
         write_anchors(tokens, &mut self.finder, &mut self.entries);
         (fingerprint(tokens), tokens.is_empty())
-    }
-
-    /// How many words a text has.
-    pub(crate) fn words(&self, text: &str) -> u64 {
-        word_ranges(text, self.tokens).count() as u64
     }
 
     /// The entries of the documents that were added since the last call.

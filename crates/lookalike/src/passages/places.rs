@@ -76,7 +76,7 @@ impl PlaceComparison<'_> {
         progress: &dyn Progress,
     ) -> Result<bool, Error> {
         let blocks = Counter::default();
-        let parts = on_threads::<_, Error>(self.options.threads, |stop| {
+        let parts = on_threads::<_, Error>(self.budget.comparing(self.options.threads), |stop| {
             let mut comparer = PlaceComparer::new(*self);
             while !stop.asked()
                 && let Some(i) = blocks.next(self.run.blocks())

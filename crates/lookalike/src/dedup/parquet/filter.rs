@@ -4,6 +4,8 @@
 //! value is there where the definition level is the highest. So rows are chosen by levels alone,
 //! whatever the column is nested in.
 
+use super::BATCH_BYTES;
+use super::input::ParquetInput;
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::column::writer::ColumnWriterImpl;
 use parquet::data_type::{
@@ -56,6 +58,57 @@ pub(super) fn copy(
         ColumnReader::FixedLenByteArrayColumnReader(r) => {
             typed(r, rows, writer.typed::<FixedLenByteArrayType>(), uncut)
         }
+    }
+}
+
+/// How many rows of a row group can be read in all columns, and why there are no more.
+pub(super) fn readable_rows(input: &ParquetInput, group: usize) -> (usize, Option<ParquetError>) {
+    let mut rows = (input.start(group + 1) - input.start(group)) as usize;
+    let mut problem = None;
+    for column in 0..input.columns() {
+        let batch = input.batch_rows(group, column, BATCH_BYTES).clamp(1, BATCH_ROWS);
+        let mut read = 0;
+        let done = input
+            .reader(group, column)
+            .and_then(|reader| read_rows(reader, rows, batch, &mut |more| read += more));
+        if let Err(error) = done {
+            (rows, problem) = (read, Some(error));
+        }
+    }
+    (rows, problem)
+}
+
+/// Reads `rows` rows from the beginning of a chunk, `batch` at a time, and gives their numbers.
+fn read_rows(
+    reader: ColumnReader,
+    rows: usize,
+    batch: usize,
+    done: &mut impl FnMut(usize),
+) -> Result<()> {
+    fn typed<T: DataType>(
+        mut reader: ColumnReaderImpl<T>,
+        rows: usize,
+        batch: usize,
+        done: &mut impl FnMut(usize),
+    ) -> Result<()> {
+        let (mut read, mut values) = (0, ValueBatch::<T>::default());
+        while read < rows {
+            let wanted = batch.min(rows - read);
+            values.read(&mut reader, wanted)?;
+            done(wanted);
+            read += wanted;
+        }
+        Ok(())
+    }
+    match reader {
+        ColumnReader::BoolColumnReader(r) => typed(r, rows, batch, done),
+        ColumnReader::Int32ColumnReader(r) => typed(r, rows, batch, done),
+        ColumnReader::Int64ColumnReader(r) => typed(r, rows, batch, done),
+        ColumnReader::Int96ColumnReader(r) => typed(r, rows, batch, done),
+        ColumnReader::FloatColumnReader(r) => typed(r, rows, batch, done),
+        ColumnReader::DoubleColumnReader(r) => typed(r, rows, batch, done),
+        ColumnReader::ByteArrayColumnReader(r) => typed(r, rows, batch, done),
+        ColumnReader::FixedLenByteArrayColumnReader(r) => typed(r, rows, batch, done),
     }
 }
 

@@ -71,6 +71,11 @@ impl ParquetInput {
         Some((group, usize::try_from(row - self.starts.get(group)?).ok()?))
     }
 
+    /// The number of rows before a row group, or of all rows.
+    pub(super) fn start(&self, group: usize) -> u64 {
+        self.starts.get(group).copied().unwrap_or(0)
+    }
+
     /// Bytes of a row on average, not compressed.
     pub(super) fn row_bytes(&self, group: usize) -> u64 {
         self.group(group).map_or(0, |group| ratio(group.total_byte_size(), group.num_rows()))

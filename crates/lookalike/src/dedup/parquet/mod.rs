@@ -16,6 +16,7 @@ mod tests;
 use super::Decision;
 use super::annotation::{Annotate, AnnotationSubject, AnnotationValues, json_spans};
 use super::destination::{DocumentOrigin, FOLDER_REMEDY};
+use super::non_documents::RefusedFile;
 use crate::error::Error;
 use crate::error::SurvivorsProblem;
 use crate::report::Output;
@@ -74,6 +75,22 @@ pub(super) struct Rewriter {
     pending: Vec<RowGroupPart>,
     rows: usize,
     bytes: u64,
+    /// Whether rows that cannot be read are listed instead of ending the run.
+    pub(super) skips_unreadable: bool,
+    /// The row group at work, where rows that cannot be read are listed, and how many can.
+    readable: Option<(usize, usize)>,
+    unreadable: UnreadableRows,
+}
+
+/// Rows of the input that could not be read.
+#[derive(Debug, Default)]
+pub(super) struct UnreadableRows {
+    /// Files with the rows and the reason.
+    pub(super) listed: Vec<RefusedFile>,
+    /// Rows that were to be kept.
+    pub(super) kept: u64,
+    /// Rows that were to be removed.
+    pub(super) removed: u64,
 }
 
 /// Rows of a row group that are to be written or left out.
@@ -102,6 +119,9 @@ impl Rewriter {
             pending: Vec::new(),
             rows: 0,
             bytes: 0,
+            skips_unreadable: false,
+            readable: None,
+            unreadable: UnreadableRows::default(),
         }
     }
 
@@ -110,8 +130,15 @@ impl Rewriter {
         let Some(path) = &origin.path else {
             return Err(self.refused(format!("{} cannot be read a second time", origin.name)));
         };
-        let input = ParquetInput::open(path, &origin.name);
-        let input = input.map_err(|error| self.unreadable(&origin.name, &error))?;
+        let input = match ParquetInput::open(path, &origin.name) {
+            Ok(input) => input,
+            Err(error) if self.skips_unreadable => {
+                self.input = None;
+                self.unreadable.listed.push((path.clone(), error.to_string()));
+                return Ok(());
+            }
+            Err(error) => return Err(self.unreadable(&origin.name, &error)),
+        };
         let input = Arc::new(input);
         if let Some(first) = &self.first {
             if let Some(difference) = first.difference(&input) {
@@ -123,7 +150,30 @@ impl Rewriter {
             self.begin(&input)?;
         }
         self.input = Some(input);
+        self.readable = None;
         Ok(())
+    }
+
+    /// Whether all columns of a row can be read; lists the row group if not. A row group of the
+    /// output cannot be taken back once begun, so the columns are read before.
+    fn is_readable(&mut self, input: &ParquetInput, group: usize, at: usize) -> bool {
+        if !self.skips_unreadable {
+            return true;
+        }
+        if let Some((known, rows)) = self.readable
+            && known == group
+        {
+            return at < rows;
+        }
+        let (rows, problem) = filter::readable_rows(input, group);
+        if let Some(problem) = problem {
+            let from = input.start(group) + rows as u64;
+            let to = input.start(group + 1);
+            let reason = format!("rows {} to {to} cannot be read: {problem}", from + 1);
+            self.unreadable.listed.push((PathBuf::from(input.name()), reason));
+        }
+        self.readable = Some((group, rows));
+        at < rows
     }
 
     fn begin(&mut self, input: &ParquetInput) -> std::result::Result<(), Error> {
@@ -194,6 +244,11 @@ impl Rewriter {
                 input.name()
             )));
         };
+        if !self.is_readable(&input, group, at) {
+            self.unreadable.kept += u64::from(decision.is_kept());
+            self.unreadable.removed += u64::from(matches!(decision, Decision::Duplicate { .. }));
+            return Ok(());
+        }
         let written = decision.is_kept() || self.annotate.is_some();
         let same = |part: &RowGroupPart| part.group == group && Arc::ptr_eq(&part.input, &input);
         if !self.pending.last().is_some_and(same) {
@@ -260,16 +315,18 @@ impl Rewriter {
         written.map_err(|error| failed(self.out.clone(), error))
     }
 
-    pub(super) fn finish(mut self) -> std::result::Result<(), Error> {
+    /// Ends the file. Returns the rows that could not be read.
+    pub(super) fn finish(mut self) -> std::result::Result<UnreadableRows, Error> {
         self.flush()?;
         match (self.writer, self.output) {
             (Some(writer), _) => {
                 let output = writer.into_inner().map_err(|error| failed(self.out, error))?;
-                output.finish(|_| Ok(()))
+                output.finish(|_| Ok(()))?;
             }
-            (None, Some(output)) => output.finish(|_| Ok(())),
-            (None, None) => Ok(()),
+            (None, Some(output)) => output.finish(|_| Ok(()))?,
+            (None, None) => {}
         }
+        Ok(self.unreadable)
     }
 
     fn refused(&self, problem: impl Into<SurvivorsProblem>) -> Error {

@@ -334,3 +334,55 @@ fn files_with_other_columns_are_refused_with_both_named() {
     assert!(message.contains("\"lookalike_kept\" already; annotate_field"), "{message}");
     assert!(!out.exists());
 }
+
+/// Two row groups of five rows; the data of the last column of the second are damaged.
+fn damaged_file(path: &Path) {
+    let fields = [("id", Cell::Text), ("text", Cell::Text), ("url", Cell::Text)];
+    let fields = fields.iter().map(|(n, c)| column_type(n, *c, Repetition::REQUIRED).unwrap());
+    let schema = Type::group_type_builder("s").with_fields(fields.collect());
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::GZIP(GzipLevel::default()))
+        .set_dictionary_enabled(false);
+    let file = File::create(path).unwrap();
+    let (schema, properties) = (Arc::new(schema.build().unwrap()), Arc::new(properties.build()));
+    let mut writer = SerializedFileWriter::new(file, schema, properties).unwrap();
+    for group_number in 0..2 {
+        let mut group = writer.next_row_group().unwrap();
+        while let Some(mut column) = group.next_column().unwrap() {
+            let value = |row| ByteArray::from(format!("value {}", group_number * 5 + row).as_str());
+            let values: Vec<_> = (0..5).map(value).collect();
+            column
+                .typed::<parquet::data_type::ByteArrayType>()
+                .write_batch(&values, None, None)
+                .unwrap();
+            column.close().unwrap();
+        }
+        group.close().unwrap();
+    }
+    writer.close().unwrap();
+    let column = reader(path).metadata().row_group(1).column(2).clone();
+    let mut bytes = std::fs::read(path).unwrap();
+    let end = usize::try_from(column.data_page_offset() + column.compressed_size()).unwrap();
+    bytes[end - 12..end].fill(0);
+    std::fs::write(path, bytes).unwrap();
+}
+
+#[test]
+fn rows_of_damaged_columns_are_listed() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, out) = (folder.path().join("in.parquet"), folder.path().join("out.parquet"));
+    damaged_file(&path);
+    let mut rewriter = Rewriter::new(Output::named(&out).unwrap(), None);
+    rewriter.skips_unreadable = true;
+    rewriter.source(&origin(&path)).unwrap();
+    for row in 0..10 {
+        let decision = if row % 5 == 0 { duplicate(row) } else { Decision::Unique };
+        rewriter.row(row, &decision).unwrap();
+    }
+    let unreadable = rewriter.finish().unwrap();
+    assert_eq!((unreadable.kept, unreadable.removed), (4, 1));
+    assert_eq!(unreadable.listed.len(), 1);
+    let reason = &unreadable.listed[0].1;
+    assert!(reason.starts_with("rows 6 to 10 cannot be read: "), "{reason}");
+    assert_eq!(rows(&out).len(), 4);
+}

@@ -1,0 +1,95 @@
+//! The size of one long record: how much memory a run needs for it.
+
+use crate::document::{Document, Raw};
+
+/// Properties of the bytes of one record, from which a caller computes the memory that the record
+/// needs. They are known without holding the record: bytes are added piece by piece.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct RecordSize {
+    /// Length of the record in bytes.
+    pub bytes: u64,
+    /// Number of words, or a few more: runs of ASCII letters and digits, and each character of
+    /// three bytes or more.
+    pub words: u64,
+    /// Number of characters.
+    pub characters: u64,
+    /// Number of line feeds, escaped or not.
+    pub lines: u64,
+    /// Number of full stops, exclamation and question marks.
+    pub stops: u64,
+    /// Whether the record contains a backslash, so that a JSON string is copied to be decoded.
+    pub is_escaped: bool,
+    /// Whether the record contains letters beyond ASCII that may be upper case.
+    pub has_case: bool,
+    /// How many copies of the text its format makes.
+    pub copies: u64,
+    /// Whether the last byte belongs to a word.
+    in_word: bool,
+    /// Whether the last byte is a backslash.
+    in_escape: bool,
+}
+
+impl RecordSize {
+    /// The size of a record whose bytes are in memory.
+    pub fn of(bytes: &[u8]) -> Self {
+        let mut size = Self::default();
+        size.add(bytes);
+        size
+    }
+
+    /// The size of the record of a document, or of the first unit of one, where its record or its
+    /// text has more than `usual` bytes.
+    pub fn of_long(document: &Document<'_>, usual: usize) -> Option<Self> {
+        if document.parent.is_some_and(|parent| parent.number > 1) {
+            return None;
+        }
+        let text = document.parent.map_or(document.text, |parent| parent.text);
+        let length = document.place.length.max(text.len() as u32);
+        if length as usize <= usual {
+            return None;
+        }
+        Some(match document.raw {
+            Raw::Record(bytes) => Self::of(bytes),
+            _ => Self { bytes: length.into(), ..Self::of(text.as_bytes()) },
+        })
+    }
+
+    /// Adds the next bytes of the record.
+    pub(crate) fn add(&mut self, bytes: &[u8]) {
+        self.bytes += bytes.len() as u64;
+        for &byte in bytes {
+            let in_word = byte.is_ascii_alphanumeric() || byte >= 0x80;
+            let is_start = in_word && (!self.in_word || byte >= 0xE0);
+            self.words += u64::from(is_start);
+            self.characters += u64::from(byte & 0xC0 != 0x80);
+            self.lines += u64::from(byte == b'\n' || byte == b'n' && self.in_escape);
+            self.stops += u64::from(matches!(byte, b'.' | b'!' | b'?'));
+            self.in_escape = byte == b'\\';
+            self.is_escaped |= self.in_escape;
+            self.has_case |= matches!(byte, 0xC3..=0xD6 | 0xE1 | 0xE2 | 0xEF | 0xF0);
+            self.in_word = in_word;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_counted_across_pieces() {
+        for text in ["", "one", "two words", "a-b_c d9", "naïve Ärger", "語学 12"] {
+            let whole = RecordSize::of(text.as_bytes());
+            for at in 0..=text.len() {
+                let mut pieces = RecordSize::of(&text.as_bytes()[..at]);
+                pieces.add(&text.as_bytes()[at..]);
+                assert_eq!(pieces, whole, "{text} {at}");
+            }
+        }
+        let words = |text: &str| RecordSize::of(text.as_bytes()).words;
+        assert_eq!(
+            [words("one"), words("a-b c_d"), words("naïve Ärger"), words("語学 12")],
+            [1, 4, 2, 3]
+        );
+    }
+}

@@ -1,0 +1,149 @@
+//! What a run needs memory for, counted without the memory: after a refusal, so that the limit
+//! which the refusal names is enough for the whole input.
+
+use super::keep_keys::KeepKeyMaker;
+use super::long_records::{LongRecords, USUAL_RECORD_BYTES};
+use super::memory::Budget;
+use super::sources::{MAX_SOURCES, held};
+use crate::error::Error;
+use crate::find::options::FindOptions;
+use crate::progress::Progress;
+use crate::read::{
+    Block, BlockNumber, Collection, Document, DocumentSink, ReadBuffers, ReadError, RecordSize,
+    SkippedItem, TextUnit,
+};
+use lookalike_core::hash;
+use std::collections::HashSet;
+
+/// Longer records are not held to be measured.
+const HELD_BYTES: u64 = 4 << 20;
+
+/// Reads all inputs, but for what was read of a stream before, and returns the budget next to what
+/// documents and sources take, with the memory that long records need in `records`.
+///
+/// # Errors
+/// Those of reading, and [`Error::TooManySources`].
+pub(crate) fn measured(
+    collection: &Collection,
+    options: &FindOptions,
+    budget: &Budget,
+    records: &LongRecords,
+    progress: &dyn Progress,
+) -> Result<Budget, Error> {
+    if collection.stream().is_none() {
+        collection.rewind();
+    }
+    collection.limit_records(HELD_BYTES);
+    let rules = KeepKeyMaker::new(options)?;
+    let mut measure = InputMeasure {
+        collection,
+        options,
+        rules: &rules,
+        records,
+        block: BlockNumber { source: 0, index: 0 },
+        copies: [0; 2],
+        documents: 0,
+        names: HashSet::new(),
+        held: 0,
+        unread: 0,
+    };
+    let mut scratch = ReadBuffers::default();
+    let mut blocks = 0;
+    loop {
+        progress.advance(0)?;
+        let read = match collection.next_block() {
+            Ok(None) => break,
+            Ok(Some(block)) => {
+                blocks += 1;
+                measure.block = block.number();
+                records.add(block.number(), block_size(&block));
+                measure.copies = [false, true].map(|is_escaped| block.copies(is_escaped));
+                block.read(&mut scratch, &mut measure)
+            }
+            Err(error) => Err(error.into()),
+        };
+        match read {
+            Ok(()) => {}
+            Err(Error::Read(ReadError::OverMemory { size, .. })) => {
+                blocks += 1;
+                measure.over_memory(&size);
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    let InputMeasure { documents, held, .. } = measure;
+    Ok(budget.next_to(documents, blocks, held).with_records(records.memory()))
+}
+
+/// Counts the documents and sources.
+struct InputMeasure<'a> {
+    collection: &'a Collection,
+    options: &'a FindOptions,
+    rules: &'a KeepKeyMaker,
+    records: &'a LongRecords,
+    block: BlockNumber,
+    /// Of a record without backslashes, and of one with some.
+    copies: [u64; 2],
+    documents: usize,
+    names: HashSet<u64>,
+    /// Bytes that names of sources take.
+    held: u64,
+    /// Records that were not held.
+    unread: u32,
+}
+
+impl DocumentSink for InputMeasure<'_> {
+    type Error = Error;
+
+    fn document(&mut self, document: &Document<'_>) -> Result<(), Error> {
+        self.documents += 1;
+        let name = self.rules.source(self.collection, self.block.source, document);
+        let reference = u64::from(self.collection.is_reference(self.block.source));
+        if self.names.insert(hash::token_hash(name.as_bytes()) ^ reference) {
+            self.held += held(&name);
+            if let Some(field) = &self.options.source_field
+                && self.names.len() > MAX_SOURCES
+            {
+                let (field, got) = (field.clone(), self.names.len());
+                return Err(Error::TooManySources { field, got, most: MAX_SOURCES });
+            }
+        }
+        if let Some(size) = long_record(document, self.copies) {
+            self.records.add(self.block, size);
+        }
+        Ok(())
+    }
+
+    fn over_memory(&mut self, size: &RecordSize) -> bool {
+        let units = match self.collection.unit() {
+            TextUnit::Document => 0,
+            TextUnit::Line | TextUnit::Paragraph => size.lines,
+            TextUnit::Sentence => size.lines + size.stops,
+        };
+        self.documents += 1 + units as usize;
+        // The block of the record is no other's: it has a number that none has.
+        self.records.add(BlockNumber { source: u32::MAX, index: self.unread }, *size);
+        self.unread += 1;
+        true
+    }
+
+    fn skipped(&mut self, _: SkippedItem) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+/// The size of a record that needs no more memory than the block holds: a block of many rows is
+/// longer than each of its records, one of a long record is measured by this record.
+pub(super) fn block_size(block: &Block) -> RecordSize {
+    let mut size = RecordSize::default();
+    size.bytes = block.bytes() / 3 * 2;
+    size
+}
+
+/// The size of the record of a document, where it is long. `copies` is
+/// [`RecordSize::copies`] of a record without backslashes and of one with some.
+pub(super) fn long_record(document: &Document<'_>, copies: [u64; 2]) -> Option<RecordSize> {
+    let mut size = RecordSize::of_long(document, USUAL_RECORD_BYTES)?;
+    size.copies = copies[usize::from(size.is_escaped)];
+    Some(size)
+}
