@@ -27,7 +27,7 @@ class Documents:
         texts: Sequence[Sequence[object]],
         ids: Sequence[object] | None,
         fields: Sequence[tuple[str, Sequence[str | None]]],
-        names: Sequence[str] = [],
+        names: Sequence[str] = ...,
         id_name: str | None = None,
         tokens: bool = False,
     ) -> Documents: ...
