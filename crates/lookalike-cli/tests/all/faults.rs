@@ -394,12 +394,14 @@ fn a_field_with_too_many_values_is_refused() {
 }
 
 /// JSONL with a record of this many words, and short ones.
+#[cfg(target_os = "linux")]
 fn with_long_record(words: usize) -> String {
     let text = crate::command::words(7, words);
     format!("{{\"id\":\"long\",\"text\":\"{text}\"}}\n") + &short_documents(0, 1_000)
 }
 
 /// Follows a refusal with 1 MiB: the limit that it names is accepted, and holds. Gives it in MiB.
+#[cfg(target_os = "linux")]
 fn named_memory(place: &Place, args: &[&str]) -> u64 {
     let args = [args, &["-q", "-o", "out.csv", "--temp-dir", "t"]].concat();
     let message = place.run(&[&args[..], &["--memory", "1MiB"]].concat()).fails(1);
@@ -412,12 +414,14 @@ fn named_memory(place: &Place, args: &[&str]) -> u64 {
 }
 
 /// The limit is not 1.3 times as much as the run takes without one.
+#[cfg(target_os = "linux")]
 fn is_near_need(place: &Place, args: &[&str]) {
     let mib = named_memory(place, args);
     let kib = peak(place, &[args, &["-q", "-o", "out.csv"]].concat());
     assert!(mib * 1024 <= kib * 13 / 10, "{args:?}: {mib} MiB named, {kib} KiB taken");
 }
 
+#[cfg(target_os = "linux")]
 fn place_with_folder() -> Place {
     let place = Place::new();
     fs::create_dir(place.path("t")).unwrap();
@@ -442,7 +446,9 @@ fn memory_for_long_passages() {
         writeln!(lines, "{{\"id\":\"d{i}\",\"text\":\"{text}\"}}").unwrap();
     }
     place.file("a.jsonl", lines);
-    is_near_need(&place, &["passages", "a.jsonl", "--threads", "2"]);
+    // Two threads hold the most when both read a long record at the same moment.
+    named_memory(&place, &["passages", "a.jsonl", "--threads", "2"]);
+    is_near_need(&place, &["passages", "a.jsonl", "--threads", "1"]);
 }
 
 #[cfg(target_os = "linux")]

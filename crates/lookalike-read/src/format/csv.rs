@@ -25,6 +25,8 @@ use std::sync::OnceLock;
 const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
 /// Records by which the delimiter is found where the header does not show it.
 const COMPARED_RECORDS: usize = 20;
+/// Blocks above this length contain one record, or a few.
+const LONG_RECORD_BYTES: usize = 4 << 20;
 
 /// The format of records whose values a delimiter separates, behind a header.
 pub(crate) struct SeparatedValues {
@@ -87,6 +89,7 @@ impl RecordFormat for SeparatedValues {
         let mut is_header = records.index == 0;
         let (mut start, mut line) = (0, 0);
         let ReadBuffers { values, line_id, extra, .. } = scratch;
+        reserve(values, bytes.len());
         extra.clear();
         // Memory does not fail to be read: an error is the end.
         while reader.read_byte_record(values).unwrap_or(false) {
@@ -132,6 +135,7 @@ impl RecordFormat for SeparatedValues {
         take: TakeText<'_>,
     ) -> Result<(), String> {
         let (columns, delimiter) = self.columns().ok_or("the header was not read")?;
+        reserve(&mut scratch.values, record.bytes.len());
         // What cannot be parsed has another number of values, which `document` reports.
         let _ = reader(delimiter, record.bytes).read_byte_record(&mut scratch.values);
         record.give(columns.document(&scratch.values), StatedFields::Nothing, take)
@@ -317,6 +321,13 @@ fn find_delimiter(bytes: &[u8], needed: &[String]) -> u8 {
         let found = DELIMITERS.into_iter().rev().max_by_key(by_records);
         found.filter(|delimiter| by_records(delimiter).is_some()).unwrap_or(b',')
     })
+}
+
+/// Makes room for a long record at once: [`ByteRecord`] doubles its memory, and writes to all of it.
+fn reserve(values: &mut ByteRecord, bytes: usize) {
+    if bytes > LONG_RECORD_BYTES {
+        *values = ByteRecord::with_capacity(bytes, values.len());
+    }
 }
 
 /// A reader of records that checks nothing: a wrong number of fields is for [`DocumentColumns`] to

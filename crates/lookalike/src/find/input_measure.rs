@@ -86,7 +86,7 @@ struct InputMeasure<'a> {
     copies: [u64; 2],
     documents: usize,
     names: HashSet<u64>,
-    /// Bytes that names of sources take.
+    /// Bytes that names of sources and anchors take.
     held: u64,
     /// Records that were not held.
     unread: u32,
@@ -97,6 +97,7 @@ impl DocumentSink for InputMeasure<'_> {
 
     fn document(&mut self, document: &Document<'_>) -> Result<(), Error> {
         self.documents += 1;
+        self.held += self.records.held(document.text.len() as u64);
         let name = self.rules.source(self.collection, self.block.source, document);
         let reference = u64::from(self.collection.is_reference(self.block.source));
         if self.names.insert(hash::token_hash(name.as_bytes()) ^ reference) {
@@ -121,6 +122,7 @@ impl DocumentSink for InputMeasure<'_> {
             TextUnit::Sentence => size.lines + size.stops,
         };
         self.documents += 1 + units as usize;
+        self.held += self.records.held(size.bytes);
         // The block of the record is no other's: it has a number that none has.
         self.records.add(BlockNumber { source: u32::MAX, index: self.unread }, *size);
         self.unread += 1;

@@ -22,6 +22,11 @@ const TOKEN_BYTES: u64 = 9;
 const SET_BYTES: u64 = 8;
 /// Bytes for each word whose range in a text is held.
 const WORD_BYTES: u64 = 8;
+/// A word and its separator have two bytes at least, and every `length / 4` words have an anchor at
+/// most, which takes a bit: bytes of text for a byte of anchors, for each word of a run.
+const ANCHORED_BYTES: u64 = 4;
+/// For each document with anchors: how many words it has.
+const COUNT_BYTES: u64 = 4;
 
 /// How the length of a record becomes bytes of memory.
 #[derive(Debug, Clone)]
@@ -31,6 +36,8 @@ pub(crate) struct RecordCost {
     normalizes: bool,
     token_bytes: u64,
     compared: Compared,
+    /// Bytes of text for one byte that is held for its anchors; `None` without anchors.
+    anchored: Option<u64>,
 }
 
 /// What two records are compared by.
@@ -57,9 +64,15 @@ impl RecordCost {
         Self { token_bytes, compared, ..Self::of_rule(collection, rule) }
     }
 
-    /// For documents that are compared by their words.
-    pub(crate) fn of_words(collection: &Collection, rule: &ShingleRule) -> Self {
-        Self::of_rule(collection, rule)
+    /// For documents that are compared by their words, and have anchors of runs of `length` words.
+    pub(crate) fn of_words(collection: &Collection, rule: &ShingleRule, length: usize) -> Self {
+        let anchored = Some(ANCHORED_BYTES * length as u64);
+        Self { anchored, ..Self::of_rule(collection, rule) }
+    }
+
+    /// Bytes that are held for good of a document with this many bytes of text.
+    pub(super) fn held(&self, text_bytes: u64) -> u64 {
+        self.anchored.map_or(0, |bytes| COUNT_BYTES + text_bytes / bytes)
     }
 
     fn of_rule(collection: &Collection, rule: &ShingleRule) -> Self {
@@ -69,6 +82,7 @@ impl RecordCost {
             normalizes: collection.normalizes(),
             token_bytes: TOKEN_BYTES,
             compared: Compared::Words,
+            anchored: None,
         }
     }
 
@@ -137,6 +151,11 @@ impl LongRecords {
     /// For threads that have buffers of `thread_bytes` each.
     pub(crate) fn new(cost: RecordCost, threads: usize, thread_bytes: u64) -> Self {
         Self { cost, threads, thread_bytes, longest: Mutex::default() }
+    }
+
+    /// Bytes that are held for good of a document with this many bytes of text.
+    pub(super) fn held(&self, text_bytes: u64) -> u64 {
+        self.cost.held(text_bytes)
     }
 
     /// Adds a record of a block. Only the longest record of a block counts.

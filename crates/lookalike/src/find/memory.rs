@@ -44,8 +44,8 @@ const WORD_BYTES: u64 = 16;
 /// Quarters of the length of a record that are held before it is known what else it needs: its
 /// buffer, and a copy.
 const HELD_QUARTERS: u64 = 9;
-/// Rounding of the limit on one record.
-const RECORD_ROUNDING: u64 = 16;
+/// Bytes behind a record by which its end is found.
+const BYTES_BEHIND: u64 = 4 << 10;
 /// Words of a document of this length have a place in the buffers of a thread.
 const USUAL_RECORD_BYTES: usize = 1 << 20;
 /// The largest share, also without a limit, of what is only kept to save work.
@@ -416,7 +416,7 @@ impl Budget {
             self.total() / whole * blocks / self.threads
         };
         let held = room.saturating_add(THREAD_BYTES) / HELD_QUARTERS * 4;
-        Some(held.max(self.records.longest + RECORD_ROUNDING))
+        Some(held.max(self.records.longest + BYTES_BEHIND))
     }
 
     /// Refuses work in this many bytes at once.

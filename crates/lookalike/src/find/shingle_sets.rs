@@ -13,7 +13,7 @@ use lookalike_core::shingle::Shingler;
 use std::collections::VecDeque;
 
 /// Bytes of a set that is moved to where it is held, and not copied.
-const LONG_SET_BYTES: usize = 4 << 20;
+const LONG_SET_BYTES: usize = 1 << 20;
 
 /// One thread's sets.
 pub(super) struct ShingleSets<'a> {

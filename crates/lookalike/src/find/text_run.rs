@@ -50,7 +50,7 @@ impl TextRun {
         progress: &dyn Progress,
     ) -> Result<(Self, AnchorLog), Error> {
         let held = collection.held_bytes() + options.held_bytes();
-        let cost = RecordCost::of_words(collection, options.params.shingle());
+        let cost = RecordCost::of_words(collection, options.params.shingle(), length);
         let budget = Budget::open(&options.memory, options.threads.get())?;
         let budget = budget.with_texts().next_to(0, 0, held);
         let mut limited = LimitedReading { collection, options, cost, budget, progress };
