@@ -107,6 +107,25 @@ impl Document<'_> {
     pub fn bytes(&self) -> u64 {
         self.shingled.map_or(self.text.len() as u64, |shingled| shingled.bytes)
     }
+
+    /// The size of its record, or of the record whose first unit it is, where the record or its
+    /// text has more than `usual` bytes.
+    pub fn long_record(&self, usual: usize) -> Option<RecordSize> {
+        if self.parent.is_some_and(|parent| parent.number > 1) {
+            return None;
+        }
+        let text = self.parent.map_or(self.text, |parent| parent.text);
+        let length = self.place.length.max(text.len() as u32);
+        if length as usize <= usual {
+            return None;
+        }
+        if let Raw::Record(bytes) = self.raw {
+            return Some(RecordSize::of(bytes));
+        }
+        let mut size = RecordSize::of(text.as_bytes());
+        size.bytes = length.into();
+        Some(size)
+    }
 }
 
 /// Takes the documents of a block. The first error ends the reading.

@@ -1,7 +1,5 @@
 //! The size of one long record: how much memory a run needs for it.
 
-use crate::document::{Document, Raw};
-
 /// Properties of the bytes of one record, from which a caller computes the memory that the record
 /// needs. They are known without holding the record: bytes are added piece by piece.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -23,10 +21,8 @@ pub struct RecordSize {
     pub has_case: bool,
     /// How many copies of the text its format makes.
     pub copies: u64,
-    /// Whether the last byte belongs to a word.
-    in_word: bool,
-    /// Whether the last byte is a backslash.
-    in_escape: bool,
+    /// The last byte.
+    last: u8,
 }
 
 impl RecordSize {
@@ -37,37 +33,19 @@ impl RecordSize {
         size
     }
 
-    /// The size of the record of a document, or of the first unit of one, where its record or its
-    /// text has more than `usual` bytes.
-    pub fn of_long(document: &Document<'_>, usual: usize) -> Option<Self> {
-        if document.parent.is_some_and(|parent| parent.number > 1) {
-            return None;
-        }
-        let text = document.parent.map_or(document.text, |parent| parent.text);
-        let length = document.place.length.max(text.len() as u32);
-        if length as usize <= usual {
-            return None;
-        }
-        Some(match document.raw {
-            Raw::Record(bytes) => Self::of(bytes),
-            _ => Self { bytes: length.into(), ..Self::of(text.as_bytes()) },
-        })
-    }
-
     /// Adds the next bytes of the record.
     pub(crate) fn add(&mut self, bytes: &[u8]) {
         self.bytes += bytes.len() as u64;
+        let in_word = |byte: u8| byte.is_ascii_alphanumeric() || byte >= 0x80;
         for &byte in bytes {
-            let in_word = byte.is_ascii_alphanumeric() || byte >= 0x80;
-            let is_start = in_word && (!self.in_word || byte >= 0xE0);
+            let is_start = in_word(byte) && (!in_word(self.last) || byte >= 0xE0);
             self.words += u64::from(is_start);
             self.characters += u64::from(byte & 0xC0 != 0x80);
-            self.lines += u64::from(byte == b'\n' || byte == b'n' && self.in_escape);
+            self.lines += u64::from(byte == b'\n' || byte == b'n' && self.last == b'\\');
             self.stops += u64::from(matches!(byte, b'.' | b'!' | b'?'));
-            self.in_escape = byte == b'\\';
-            self.is_escaped |= self.in_escape;
+            self.is_escaped |= byte == b'\\';
             self.has_case |= matches!(byte, 0xC3..=0xD6 | 0xE1 | 0xE2 | 0xEF | 0xF0);
-            self.in_word = in_word;
+            self.last = byte;
         }
     }
 }

@@ -478,10 +478,14 @@ fn named_memory_for_each_format() {
         .file("w.warc.gz", gzip((warc("short") + &warc(&text) + &warc("short, too")).as_bytes()))
         .file("t.txt.gz", gzip(text.as_bytes()))
         .file("t.txt", &text)
-        .file("l.jsonl", with_long_record(1_500_000));
-    for name in ["v.csv.gz", "m.mbox.gz", "w.warc.gz", "t.txt.gz", "t.txt", "l.jsonl"] {
+        .file("l.jsonl", with_long_record(1_500_000))
+        .file("a.json", format!("[{}]", with_long_record(1_500_000).trim().replace('\n', ",")));
+    for name in ["v.csv.gz", "m.mbox.gz", "w.warc.gz", "t.txt.gz", "t.txt"] {
         named_memory(&place, &["find", name, "--threads", "2"]);
     }
+    let of_lines = named_memory(&place, &["find", "l.jsonl", "--threads", "2"]);
+    let of_array = named_memory(&place, &["find", "a.json", "--threads", "2"]);
+    assert!(of_array <= of_lines + 1, "{of_array} for an array, {of_lines} for lines");
 }
 
 #[cfg(target_os = "linux")]

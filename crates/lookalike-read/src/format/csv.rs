@@ -323,7 +323,7 @@ fn find_delimiter(bytes: &[u8], needed: &[String]) -> u8 {
     })
 }
 
-/// Makes room for a long record at once: [`ByteRecord`] doubles its memory, and writes to all of it.
+/// Makes room for a long record at once: [`ByteRecord`] doubles its memory and writes to all of it.
 fn reserve(values: &mut ByteRecord, bytes: usize) {
     if bytes > LONG_RECORD_BYTES {
         *values = ByteRecord::with_capacity(bytes, values.len());

@@ -23,6 +23,9 @@ use crate::text_cut::KeptCopier;
 use memchr::{memchr2, memchr3};
 use std::ops::Range;
 
+/// More brackets than this are not looked through to find the end of a record that is not held.
+const MOST_BRACKETS: usize = 1 << 10;
+
 /// The format of an array whose elements are records. Their numbers, from 1, take the place of
 /// line numbers: an array may be one line.
 #[derive(Default)]
@@ -131,10 +134,14 @@ impl RecordFormat for JsonArray {
         Some(&self.ids)
     }
 
-    /// Brackets inside an element tell nothing of its end: the rest of the array counts as part
-    /// of a record over the limit.
-    fn continuation(&self, _: &[u8], _: bool) -> Continuation {
-        Continuation::Bytes(u64::MAX)
+    fn continuation(&self, held: &[u8], _: bool) -> Continuation {
+        let bytes = inside(held);
+        let (start, _) = pass_separators(bytes, 0);
+        match scan_element(bytes, start) {
+            Ok(_) => Continuation::Cut(Vec::new()),
+            Err(open) if open.depth > MOST_BRACKETS => Continuation::Bytes(u64::MAX),
+            Err(open) => Continuation::Cut(open.beginning()),
+        }
     }
 
     fn counts_records(&self) -> bool {
@@ -162,58 +169,92 @@ fn pass_separators(bytes: &[u8], start: usize) -> (usize, bool) {
     (start + length, rest[..length].contains(&b']'))
 }
 
-/// The end of the element that begins at `start`; `None` where there is none, or where it may
-/// continue after the bytes. `at_end` takes what is there.
-fn element_end(bytes: &[u8], start: usize, at_end: bool) -> Option<usize> {
-    let at_end_of_bytes = || at_end.then_some(bytes.len());
-    let (open, close) = match bytes.get(start)? {
-        b'{' => (b'{', b'}'),
-        b'[' => (b'[', b']'),
-        b'"' => return string_end(bytes, start).or_else(at_end_of_bytes),
-        // A number or a word, which are no records, or a bracket without its partner.
-        _ => {
-            let rest = bytes[start + 1..].iter();
-            let ends = |byte: &u8| matches!(byte, b',' | b']' | b'}' | b'\n' | b'{' | b'"');
-            let length = rest.clone().position(ends);
-            return length.map(|length| start + 1 + length).or_else(at_end_of_bytes);
+/// An element whose end is missing.
+struct OpenElement {
+    /// The first byte.
+    first: u8,
+    /// How many brackets like the first are open.
+    depth: usize,
+    string: Option<OpenString>,
+}
+
+/// A string whose closing quote is missing.
+struct OpenString {
+    /// Whether the last byte is the backslash of an escape.
+    in_escape: bool,
+}
+
+impl OpenElement {
+    /// A few bytes after which an element continues as after this one.
+    fn beginning(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(self.depth + 3);
+        match self.first {
+            b'"' | b'{' => {}
+            // The bracket of an array is passed over, see `inside`.
+            b'[' => bytes.push(b'['),
+            first => bytes.push(first),
         }
-    };
-    let (mut at, mut depth) = (start, 0_usize);
-    loop {
-        let Some(next) = memchr3(b'"', open, close, &bytes[at..]) else {
-            return at_end_of_bytes();
-        };
-        at += next;
-        match bytes[at] {
-            b'"' => match string_end(bytes, at) {
-                Some(end) => at = end,
-                None => return at_end_of_bytes(),
-            },
-            byte => {
-                at += 1;
-                if byte == open {
-                    depth += 1;
-                } else {
-                    depth -= 1;
-                }
-                if depth == 0 {
-                    return Some(at);
-                }
-            }
+        bytes.resize(bytes.len() + self.depth, self.first);
+        if let Some(string) = &self.string {
+            bytes.push(b'"');
+            bytes.extend(string.in_escape.then_some(b'\\'));
         }
+        bytes
     }
 }
 
-/// The end of the string whose opening quote is at `start`.
-fn string_end(bytes: &[u8], start: usize) -> Option<usize> {
-    let mut at = start + 1;
-    loop {
-        at += memchr2(b'"', b'\\', bytes.get(at..)?)?;
+/// The end of the element that begins at `start`; `None` where there is none, or where it may
+/// continue after the bytes. `at_end` takes what is there.
+fn element_end(bytes: &[u8], start: usize, at_end: bool) -> Option<usize> {
+    if start == bytes.len() {
+        return None;
+    }
+    scan_element(bytes, start).ok().or_else(|| at_end.then_some(bytes.len()))
+}
+
+/// The end of the element that begins at `start`.
+fn scan_element(bytes: &[u8], start: usize) -> Result<usize, OpenElement> {
+    let first = bytes.get(start).copied().unwrap_or(b'{');
+    let open = |depth, string| OpenElement { first, depth, string };
+    let close = match first {
+        b'{' => b'}',
+        b'[' => b']',
+        b'"' => return string_end(bytes, start).map_err(|string| open(0, Some(string))),
+        // A number or a word, which are no records, or a bracket without its partner.
+        _ => {
+            let rest = &bytes[start + 1..];
+            let ends = |byte: &u8| matches!(byte, b',' | b']' | b'}' | b'\n' | b'{' | b'"');
+            let length = rest.iter().position(ends);
+            return length.map(|length| start + 1 + length).ok_or_else(|| open(0, None));
+        }
+    };
+    let (mut at, mut depth) = (start, 0_usize);
+    while let Some(next) = memchr3(b'"', first, close, bytes.get(at..).unwrap_or_default()) {
+        at += next;
         if bytes[at] == b'"' {
-            return Some(at + 1);
+            at = string_end(bytes, at).map_err(|string| open(depth, Some(string)))?;
+            continue;
+        }
+        depth = if bytes[at] == first { depth + 1 } else { depth - 1 };
+        at += 1;
+        if depth == 0 {
+            return Ok(at);
+        }
+    }
+    Err(open(depth, None))
+}
+
+/// The end of the string whose opening quote is at `start`.
+fn string_end(bytes: &[u8], start: usize) -> Result<usize, OpenString> {
+    let mut at = start + 1;
+    while let Some(next) = memchr2(b'"', b'\\', bytes.get(at..).unwrap_or_default()) {
+        at += next;
+        if bytes[at] == b'"' {
+            return Ok(at + 1);
         }
         at += 2;
     }
+    Err(OpenString { in_escape: at > bytes.len() })
 }
 
 /// The elements in whole records.
@@ -224,4 +265,45 @@ fn elements(bytes: &[u8], is_first: bool) -> impl Iterator<Item = Range<usize>> 
         at = element_end(bytes, start, true)?;
         Some(start..at)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elements_continue_after_their_beginning() {
+        let format = JsonArray::default();
+        for element in [
+            r#"{"text":"a } \" ] \\","list":[1,{"b":{}}]}"#,
+            r#"[[1,"]"],[]]"#,
+            r#""text \\ \"""#,
+            "12",
+        ] {
+            let array = format!("[{element},{{}}]");
+            for at in 2..=element.len() {
+                let (held, rest) = array.as_bytes().split_at(at);
+                let Continuation::Cut(beginning) = format.continuation(held, true) else {
+                    panic!("{element} has few brackets");
+                };
+                for end in 0..rest.len() - 4 {
+                    let bytes = [&beginning, &rest[..end]].concat();
+                    assert_eq!(format.cut(&bytes).whole, 0, "{element} after {at} and {end}");
+                }
+                let bytes = [&beginning, &rest[..rest.len() - 4]].concat();
+                assert_eq!(
+                    format.cut(&[&bytes[..], b","].concat()).whole,
+                    bytes.len(),
+                    "{element}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn many_brackets_are_not_looked_through() {
+        let held = "[".repeat(MOST_BRACKETS + 3);
+        let continuation = JsonArray::default().continuation(held.as_bytes(), true);
+        assert!(matches!(continuation, Continuation::Bytes(u64::MAX)));
+    }
 }

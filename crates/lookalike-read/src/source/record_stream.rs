@@ -134,7 +134,7 @@ impl RecordStream {
         Ok(self.records(buffer, cut))
     }
 
-    /// By how much a buffer of `length` bytes grows: little under a limit on memory, where the bytes
+    /// By how much a buffer of `length` bytes grows: little under a limit on memory, since bytes
     /// behind a long record count.
     fn growth(&self, length: usize) -> usize {
         if self.limited_by.is_some_and(OverLimit::is_memory) {
@@ -158,13 +158,11 @@ impl RecordStream {
                 // The rest of the record tells how much memory is needed.
                 let mut size = RecordSize::of(held);
                 let first = self.format.continuation(held, self.unclosed);
-                match self.skip_rest(first, &mut size, &source_name) {
-                    Err(error) => error,
-                    Ok(()) => {
-                        size.copies = self.format.copies(size.is_escaped);
-                        ReadError::OverMemory { source_name, line: Some(line), size: size.into() }
-                    }
+                if let Err(error) = self.skip_rest(first, &mut size, &source_name) {
+                    return error;
                 }
+                size.copies = self.format.copies(size.is_escaped);
+                ReadError::OverMemory { source_name, line: Some(line), size: size.into() }
             }
             over => {
                 self.ended = !self.in_long_line;
@@ -221,12 +219,11 @@ impl RecordStream {
                 self.carry.extend_from_slice(&buffer[end..]);
                 return Ok(());
             }
-            rest = match missing {
-                Some(missing) => Continuation::Bytes(missing - got as u64),
-                None => {
-                    let unclosed = self.format.cut(&buffer).unclosed;
-                    self.format.continuation(&buffer, unclosed)
-                }
+            rest = if let Some(missing) = missing {
+                Continuation::Bytes(missing - got as u64)
+            } else {
+                let unclosed = self.format.cut(&buffer).unclosed;
+                self.format.continuation(&buffer, unclosed)
             };
         }
         Ok(())
@@ -283,11 +280,8 @@ impl RecordStream {
         self.records += u64::from(cut.records);
         self.index += 1;
         self.offset += buffer.len() as u64;
-        self.line += if self.format.counts_records() {
-            u64::from(cut.records)
-        } else {
-            lines(&buffer)
-        };
+        self.line +=
+            if self.format.counts_records() { u64::from(cut.records) } else { lines(&buffer) };
         let unclosed = cut.unclosed;
         Some(BlockRecords { buffer, index, offset, first_line, unclosed, records_before })
     }

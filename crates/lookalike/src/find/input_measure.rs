@@ -145,7 +145,7 @@ pub(super) fn block_size(block: &Block) -> RecordSize {
 /// The size of the record of a document, where it is long. `copies` is
 /// [`RecordSize::copies`] of a record without backslashes and of one with some.
 pub(super) fn long_record(document: &Document<'_>, copies: [u64; 2]) -> Option<RecordSize> {
-    let mut size = RecordSize::of_long(document, USUAL_RECORD_BYTES)?;
+    let mut size = document.long_record(USUAL_RECORD_BYTES)?;
     size.copies = copies[usize::from(size.is_escaped)];
     Some(size)
 }

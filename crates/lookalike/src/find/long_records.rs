@@ -5,9 +5,8 @@
 //! comparing = shingles or words of two records, and the buffers in which one of them is read
 //! ```
 
-use super::options::FindOptions;
 use crate::read::{BlockNumber, Collection, RecordSize, TextUnit};
-use lookalike_core::params::{Case, ShingleRule, Unit};
+use lookalike_core::params::{Case, Params, ShingleRule, Unit};
 use parking_lot::Mutex;
 
 /// Records up to this length have a place in the buffers of a thread.
@@ -35,14 +34,14 @@ pub(crate) struct RecordCost {
     folds: bool,
     normalizes: bool,
     token_bytes: u64,
-    compared: Compared,
+    compared: ComparedItem,
     /// Bytes of text for one byte that is held for its anchors; `None` without anchors.
     anchored: Option<u64>,
 }
 
 /// What two records are compared by.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Compared {
+enum ComparedItem {
     Shingles,
     Words,
     /// Units of a record, which each thread reads again.
@@ -51,13 +50,13 @@ enum Compared {
 
 impl RecordCost {
     /// For documents that are compared by their shingles.
-    pub(crate) fn of_shingles(collection: &Collection, options: &FindOptions) -> Self {
-        let rule = options.params.shingle();
+    pub(crate) fn of_shingles(collection: &Collection, params: &Params) -> Self {
+        let rule = params.shingle();
         let is_whole = collection.unit() == TextUnit::Document;
-        let compared = if is_whole { Compared::Shingles } else { Compared::Units };
-        let is_sorted = rule.frequencies() || options.params.exact();
+        let compared = if is_whole { ComparedItem::Shingles } else { ComparedItem::Units };
+        let is_sorted = rule.frequencies() || params.exact();
         let token_bytes = match compared {
-            Compared::Units => 0,
+            ComparedItem::Units => 0,
             _ if is_sorted => SORTED_SHINGLE_BYTES,
             _ => SHINGLE_BYTES,
         };
@@ -81,7 +80,7 @@ impl RecordCost {
             folds: rule.case() == Case::Fold,
             normalizes: collection.normalizes(),
             token_bytes: TOKEN_BYTES,
-            compared: Compared::Words,
+            compared: ComparedItem::Words,
             anchored: None,
         }
     }
@@ -114,16 +113,16 @@ impl RecordCost {
     fn comparing(&self, size: &RecordSize, other: &RecordSize) -> u64 {
         let again = size.bytes * (1 + self.copies(size));
         match self.compared {
-            Compared::Shingles => {
+            ComparedItem::Shingles => {
                 let sorted = SORTED_SHINGLE_BYTES * self.tokens(size);
                 again + sorted + SET_BYTES * self.tokens(other)
             }
-            Compared::Words => {
+            ComparedItem::Words => {
                 let words = |size: &RecordSize| size.bytes + WORD_BYTES * size.words;
                 again + words(size) + words(other)
             }
             // The record, its text, and the text that is kept for the next unit.
-            Compared::Units => again + size.bytes,
+            ComparedItem::Units => again + size.bytes,
         }
     }
 }
@@ -183,7 +182,7 @@ impl LongRecords {
         let reading: u64 = read.map(above).sum();
         let cost = |size: &RecordSize, other: &RecordSize| self.cost.comparing(size, other);
         let (compared, comparing) = match (self.cost.compared, longest.as_slice()) {
-            (Compared::Units, [(_, size), ..]) => {
+            (ComparedItem::Units, [(_, size), ..]) => {
                 (0, self.threads as u64 * above(cost(size, size)))
             }
             (_, [(_, a), (_, b), ..]) => {

@@ -80,7 +80,7 @@ pub fn in_collection(
 ) -> Result<Findings, Error> {
     estimates::check(options)?;
     options.check_decisions()?;
-    let cost = RecordCost::of_shingles(collection, options);
+    let cost = RecordCost::of_shingles(collection, &options.params);
     let budget = Budget::open(&options.memory, options.threads.get())?;
     let held = collection.held_bytes() + options.held_bytes();
     let budget = budget.with_unit(collection.unit()).next_to(0, 0, held);

@@ -82,7 +82,7 @@ impl PreparedShare {
         spool: &Arc<Spool>,
         progress: &dyn Progress,
     ) -> Result<Self, Error> {
-        let cost = RecordCost::of_shingles(collection, options);
+        let cost = RecordCost::of_shingles(collection, &options.params);
         let budget = Budget::open(&options.memory, options.threads.get())?;
         let mut limited = LimitedReading { collection, options, cost, budget, progress };
         limited.check()?;

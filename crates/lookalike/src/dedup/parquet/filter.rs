@@ -4,7 +4,6 @@
 //! value is there where the definition level is the highest. So rows are chosen by levels alone,
 //! whatever the column is nested in.
 
-use super::BATCH_BYTES;
 use super::input::ParquetInput;
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::column::writer::ColumnWriterImpl;
@@ -66,7 +65,7 @@ pub(super) fn readable_rows(input: &ParquetInput, group: usize) -> (usize, Optio
     let mut rows = (input.start(group + 1) - input.start(group)) as usize;
     let mut problem = None;
     for column in 0..input.columns() {
-        let batch = input.batch_rows(group, column, BATCH_BYTES).clamp(1, BATCH_ROWS);
+        let batch = input.batch_rows(group, column).clamp(1, BATCH_ROWS);
         let mut read = 0;
         let done = input
             .reader(group, column)

@@ -13,6 +13,9 @@ use parquet::schema::types::TypePtr;
 use std::fs::File;
 use std::path::Path;
 
+/// Bytes of a column that are in memory at a time, in addition to its page.
+const BATCH_BYTES: u64 = 16 << 20;
+
 /// The entry that holds the schema as Arrow has it.
 const ARROW_SCHEMA: &str = "ARROW:schema";
 
@@ -81,11 +84,11 @@ impl ParquetInput {
         self.group(group).map_or(0, |group| ratio(group.total_byte_size(), group.num_rows()))
     }
 
-    /// Rows of a column that take about `bytes` of memory.
-    pub(super) fn batch_rows(&self, group: usize, column: usize, bytes: u64) -> usize {
+    /// Rows of a column that are in memory at a time.
+    pub(super) fn batch_rows(&self, group: usize, column: usize) -> usize {
         let Some(group) = self.group(group) else { return 1 };
         let size = group.columns().get(column).map_or(0, ColumnChunkMetaData::uncompressed_size);
-        (bytes / ratio(size, group.num_rows()).max(1)) as usize
+        (BATCH_BYTES / ratio(size, group.num_rows()).max(1)) as usize
     }
 
     /// A reader at the beginning of a column chunk.

@@ -57,8 +57,6 @@ const GROUP_BYTES: u64 = 128 << 20;
 const GROUP_ROWS: usize = 1 << 20;
 /// The same with annotations, whose cells are in memory until then.
 const ANNOTATED_ROWS: usize = 1 << 18;
-/// Bytes of a column to hold in memory at a time, in addition to its page.
-const BATCH_BYTES: u64 = 16 << 20;
 
 /// A Parquet file being written.
 pub(super) struct Rewriter {
@@ -358,7 +356,7 @@ fn write_group(
         };
         for part in parts {
             let reader = part.input.reader(part.group, column)?;
-            let batch = part.input.batch_rows(part.group, column, BATCH_BYTES);
+            let batch = part.input.batch_rows(part.group, column);
             let cuts = if part.text == Some(column) { &part.cuts } else { &none };
             let rows = ChunkRows { first: part.first, keep: &part.keep, batch, cuts };
             filter::copy(reader, rows, &mut writer)?;
