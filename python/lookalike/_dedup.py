@@ -178,8 +178,9 @@ def dedup(
         ``lookalike_kept``, ``lookalike_group``, ``lookalike_keeper``, ``lookalike_jaccard``
         (``lookalike_containment`` where that is the measure), ``lookalike_reason``,
         ``lookalike_neighbour``, ``lookalike_neighbour_jaccard`` (or
-        ``lookalike_neighbour_containment``) and ``lookalike_group_size`` (of a document that stays: the documents of
-        its group, itself among them, 1 in none); lists become lists of pairs (document, dict of these).
+        ``lookalike_neighbour_containment``) and ``lookalike_group_size`` (of a kept document: the
+        number of documents in its group, including itself, or 1 without a group). Lists become
+        lists of pairs (document, dict of these).
     :param removed: for paths, a file ``.csv`` or ``.jsonl`` for the documents that go, with what
         stays for them and why. Inputs are never written over.
     :param passages: cuts repeated passages out of the texts in place of whole near-duplicates: of each the first

@@ -25,7 +25,7 @@ __all__ = [
     "by_range",
 ]
 
-#: Columns that annotated rows may get: names and meanings are those of ``docs/dedup.md``.
+#: Columns that annotated rows may get; ``docs/dedup.md`` specifies them.
 ANNOTATIONS = (
     "lookalike_kept",
     "lookalike_group",

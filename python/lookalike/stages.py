@@ -236,7 +236,8 @@ def _check_names(text: object, id_: object) -> None:
 
 
 def _refuse_order(keep: object) -> None:
-    """Refuses rules that go by what rows have not. The engine refuses what is no rule."""
+    """Refuses rules that need an order or dates, which rows do not have. The engine refuses values
+    that are not rules."""
     for rule in keep if isinstance(keep, (list, tuple)) else [keep]:
         reason = _ORDERED.get(rule) if isinstance(rule, str) else None
         if reason is not None:
@@ -250,7 +251,7 @@ def keep_rules(options: Mapping[str, Any]) -> list[str]:
     """The keep rules of a run, in their order."""
     keep = options.get("keep")
     rules = keep if isinstance(keep, (list, tuple)) else [keep]
-    # The engine refuses what is no rule.
+    # The engine refuses values that are not rules.
     return [rule for rule in rules if isinstance(rule, str)]
 
 

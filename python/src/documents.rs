@@ -45,7 +45,7 @@ pub(crate) struct ColumnDescription {
 }
 
 impl ColumnDescription {
-    /// Where the text is: a phrase that follows "text".
+    /// Names the columns of the text, in a phrase that follows "text".
     fn of_text(&self) -> String {
         match &*self.texts {
             [_, _, ..] => {
@@ -82,7 +82,7 @@ impl ColumnDescription {
     }
 }
 
-/// The texts of several columns as one, or those of the only one.
+/// Joins the texts of several columns. Returns a single column unchanged.
 fn one_text(mut columns: Vec<TextRows>) -> TextRows {
     match columns.pop() {
         Some(only) if columns.is_empty() => only,
@@ -237,10 +237,11 @@ pub(crate) fn integer(value: &Bound<'_, PyAny>, row: usize, what: &str) -> PyRes
 
 #[pymethods]
 impl PythonDocuments {
-    /// Columns of an object with the Arrow `PyCapsule` interface; those of `text` are one text.
-    /// Where `text` is `None` it is the column `text`, or the object itself where that is one
-    /// column. Where `id` is `None`, the column `id` is taken if `find_id` is true and there is
-    /// one; else rows are the ids. With `lists`, texts may be lists of tokens.
+    /// Takes columns of an object with the Arrow `PyCapsule` interface. The columns in `text` are
+    /// joined into one text. If `text` is `None`, the text is the column `text`, or the object
+    /// itself if it is one column. `id` names the column of ids. If it is `None`, the ids come from
+    /// the column `id` if `find_id` is true and this column exists; otherwise row numbers are the
+    /// ids. With `lists`, texts may be lists of tokens.
     #[staticmethod]
     #[pyo3(signature = (object, text, id, find_id, fields, lists=false))]
     fn of_arrow(

@@ -359,7 +359,7 @@ pub(crate) fn is_missing(value: &Bound<'_, PyAny>) -> bool {
         && kind.module().is_ok_and(|module| module.to_string().starts_with("pandas."))
 }
 
-/// The error for a value that is no `str`.
+/// Returns the error for a value that is not a `str`.
 pub(crate) fn not_a_text(value: &Bound<'_, PyAny>, row: usize, what: &str) -> PyErr {
     let got =
         value.get_type().name().map_or_else(|_| "something else".to_owned(), |n| n.to_string());

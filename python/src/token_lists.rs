@@ -50,7 +50,7 @@ fn python_text(
                 return Ok(Some(joined.as_bytes().into()));
             }
         }
-        // One of them is no `str`, which is named below.
+        // One of the tokens is not a `str`. The loop below names it.
         Err(error) if error.is_instance_of::<PyTypeError>(tokens.py()) => {}
         Err(error) => return Err(error),
     }
@@ -66,7 +66,7 @@ fn python_text(
     Ok(Some(joined.into_bytes().into_boxed_slice()))
 }
 
-/// The tokens of a row as a list or a tuple. A set has no order, and a text is no list.
+/// Returns the tokens of a row as a list or a tuple. Refuses sets, which have no order, and texts.
 fn listed<'py>(tokens: &Bound<'py, PyAny>, row: usize, what: &str) -> PyResult<Bound<'py, PyAny>> {
     if tokens.is_instance_of::<PyList>() || tokens.is_instance_of::<PyTuple>() {
         return Ok(tokens.clone());

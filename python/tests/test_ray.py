@@ -409,7 +409,9 @@ def test_folders_above_a_report_are_created(tmp_path: Path) -> None:
     found.write(tmp_path / "new" / "run" / "groups", mode="overwrite")
     assert joined(tmp_path / "new" / "run" / "groups") == before
     (tmp_path / "new" / "run" / "groups" / "notes.txt").touch()
-    with pytest.raises(FileError, match=r"^cannot overwrite .*notes\.txt in it is no part of a report"):
+    with pytest.raises(
+        FileError, match=r"^cannot overwrite .*notes\.txt in it is not part of a report"
+    ):
         found.write(tmp_path / "new" / "run" / "groups", mode="overwrite")
 
 

@@ -39,11 +39,11 @@ cargo x test --without NAME…   all tests, while optional parts of this machine
                         network root
 cargo x test --skipped [--allow FILE]   the tests that the last `cargo x test` skipped; with a
                         file of allowed reasons, any other skip is a failure
-cargo x soak            `check`, then the same with long tests at full size; installs Spark, too
+cargo x soak            `check`, then the same with long tests at full size; also installs Spark
 cargo x python [ARG…]   builds, installs and tests the wheel; arguments go to pytest alone
 cargo x spark           tests Spark and Ray on clusters; installs both (1.5 GB), needs Java
 cargo x bench [ARG…]    measures on a generated corpus; arguments go to the benchmark
-cargo x tidy            sizes of files, order of the stages, what must not be committed, named tests
+cargo x tidy            sizes of files, order of the stages, forbidden contents, named tests
 cargo x deny            licences, versions and advisories of the dependencies, by cargo-deny
 cargo x msrv            compiles the workspace with the minimum Rust version
 cargo x measure         lines, lengths of functions and files, import cycles and names of types

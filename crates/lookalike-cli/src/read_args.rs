@@ -30,7 +30,7 @@ fn path_of(bytes: &[u8]) -> Option<PathBuf> {
 #[command(next_help_heading = "How inputs are read")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct ReadArgs {
-    /// Format of all inputs: file (by what each is), text (as it is, whatever it is), lines
+    /// Format of all inputs: file (by the type of each), text (every file as plain text), lines
     /// (id, blank, text), jsonl, json (an array of objects), csv, tsv, mbox, warc or tar, each also
     /// .gz or .zst, or parquet [default: by first bytes and name]
     #[arg(long, value_name = "FORMAT")]

@@ -108,8 +108,8 @@ impl Document<'_> {
         self.shingled.map_or(self.text.len() as u64, |shingled| shingled.bytes)
     }
 
-    /// The size of its record, or of the record whose first unit it is, where the record or its
-    /// text has more than `usual` bytes.
+    /// Returns the size of its record if the record or the record's text has more than `usual`
+    /// bytes. A unit after the first of its record has none.
     pub fn long_record(&self, usual: usize) -> Option<RecordSize> {
         if self.parent.is_some_and(|parent| parent.number > 1) {
             return None;

@@ -34,10 +34,10 @@ pub struct ReadOptions {
     /// The byte between the values of CSV and TSV; found for each file of CSV when `None`, and a
     /// tab in TSV.
     pub delimiter: Option<u8>,
-    /// The id of a record is `NAME:LINE` (the file's name as in ids of text files, the number of
-    /// the line the record begins on, of the row or of the element of an array, from 1) and is
-    /// looked for in no field. JSON whose first records have no field `id` is read so, unless
-    /// [`id_field`](Self::id_field) is another one.
+    /// The id of a record is `NAME:LINE` and does not come from a field. `NAME` is the file's name
+    /// as in ids of text files. `LINE` is the number, from 1, of the record's first line, of its
+    /// row, or of its element in an array. JSON whose first records have no field `id` gets these
+    /// ids as well, unless [`id_field`](Self::id_field) is another field.
     pub line_ids: bool,
     /// A bad record is given to [`DocumentSink::skipped`](crate::DocumentSink::skipped) and the
     /// rest is read; it is an error otherwise.

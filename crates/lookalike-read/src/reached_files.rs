@@ -4,14 +4,14 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Files of one side, by the paths that the system gives them: `d/a.txt`, `./d//a.txt` and a
-/// symbolic link to it are one file. Two names of one file (hard links) are two.
+/// Files of one side, by their canonical paths: `d/a.txt`, `./d//a.txt` and a symbolic link to it
+/// are one file. Two names of one file (hard links) are two.
 #[derive(Debug, Default)]
 pub(crate) struct ReachedFiles {
     /// Whether a file can be reached twice at all.
     is_tracking: bool,
     paths: HashSet<PathBuf>,
-    /// The folder asked for last, and its path without links.
+    /// The last folder that was resolved, and its path without links.
     folder: Option<(PathBuf, PathBuf)>,
 }
 
@@ -23,7 +23,7 @@ impl ReachedFiles {
     }
 
     /// Returns whether the file was not reached before, and remembers it. `is_link` tells whether
-    /// the last part of the path is a symbolic link; the system is asked for `None`.
+    /// the last part of the path is a symbolic link; if it is `None`, the file system tells.
     pub(crate) fn is_new(&mut self, path: &Path, is_link: Option<bool>) -> bool {
         if !self.is_tracking {
             return true;

@@ -1,4 +1,4 @@
-//! What a file or a stream is, by its first bytes.
+//! Recognizes the format of a file or a stream by its first bytes.
 
 use crate::decompress::{ByteStream, Compression, fill};
 use crate::encoding::without_mark;
@@ -16,7 +16,7 @@ const SNIFFED_BYTES: u64 = 64 << 10;
 /// name promises, which counts unless the file begins as another one, or as plain records.
 ///
 /// # Errors
-/// Those of the system.
+/// The file cannot be opened or read.
 pub(crate) fn sniff(
     path: &Path,
     named: Compression,
@@ -67,17 +67,17 @@ fn is_other_kind(name: &str, head: &[u8]) -> bool {
         FileKind::Text | FileKind::Html | FileKind::Mail | FileKind::Mbox | FileKind::Binary => {
             false
         }
-        // A few letters at the start may be those of a column's name.
+        // A column's name may begin with the same few letters.
         FileKind::Other(_) | FileKind::Rtf => memchr::memchr(0, head).is_some(),
         _ => true,
     }
 }
 
-/// The first bytes of a stream, as many as can be decompressed: what is wrong with the others is
-/// said of the file when it is read.
+/// Returns the first bytes of a stream, as many as can be decompressed. Reading the file later
+/// reports an error in its compressed data.
 ///
 /// # Errors
-/// Those of the system.
+/// The operating system cannot open or read the file.
 pub(crate) fn first_bytes(stream: io::Result<ByteStream>) -> io::Result<Vec<u8>> {
     let mut head = vec![0; SNIFFED_BYTES as usize];
     let (length, failed) = match stream {
@@ -106,7 +106,7 @@ pub(crate) fn is_parquet(bytes: &[u8]) -> bool {
     bytes.starts_with(b"PAR1") || bytes.starts_with(b"PARE")
 }
 
-/// Whether bytes begin an object in one line: `{` and a key, or nothing, behind blanks.
+/// Whether bytes begin an object in one line: optional blanks, `{`, and a key or `}`.
 pub(crate) fn is_jsonl(bytes: &[u8]) -> bool {
     let Some(inside) = without_mark(bytes).trim_ascii_start().strip_prefix(b"{") else {
         return false;
@@ -120,7 +120,7 @@ pub(crate) fn is_json_array(bytes: &[u8]) -> bool {
     inside.is_some_and(|inside| inside.trim_ascii_start().starts_with(b"{"))
 }
 
-/// Whether a second line begins with an object, too.
+/// Whether a second line also begins with an object.
 pub(crate) fn has_lines_of_json(bytes: &[u8]) -> bool {
     let mut lines = without_mark(bytes).split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
     lines.by_ref().find(|line| !line.is_empty());

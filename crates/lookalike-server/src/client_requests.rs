@@ -23,8 +23,8 @@ pub(crate) enum RequestSource {
 }
 
 impl RequestSource {
-    /// An address; those of a network of IPv6 with a prefix of 64 bits are one, since a single
-    /// client has all of them.
+    /// The source for an address. All addresses of an IPv6 network with a prefix of 64 bits are
+    /// one source, since a single client has all of them.
     pub(crate) fn address(address: IpAddr) -> Self {
         Self::Address(match address.to_canonical() {
             IpAddr::V6(ip) => {

@@ -258,8 +258,8 @@ impl QueryBody {
         }
     }
 
-    /// The conditions on metadata. Those of a reader see no folder, since a match would reveal the
-    /// part of a source that the answer hides.
+    /// The conditions on metadata. A reader's conditions do not see folders, since a match would
+    /// reveal the part of a source that the answer hides.
     fn filters(&self, right: Right) -> Result<Vec<MetadataFilter>, IndexError> {
         let texts = self.filters.as_ref().map(|all| all.0.as_slice()).unwrap_or_default();
         let filters = texts.iter().map(|text| {

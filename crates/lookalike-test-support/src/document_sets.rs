@@ -3,8 +3,8 @@
 use crate::skipped::print_skipped;
 use std::path::{Path, PathBuf};
 
-/// The folder of the document sets: the one that `TEST_DATA` names, or `../shared/data` next
-/// to the repository. `None` where it is absent; then `SKIPPED` is printed.
+/// The folder of the document sets: the value of `TEST_DATA`, or `../shared/data` next to the
+/// repository. If the folder is absent, prints `SKIPPED` and returns `None`.
 pub fn document_sets() -> Option<PathBuf> {
     let folder = configured_folder();
     if folder.is_dir() {
@@ -14,8 +14,8 @@ pub fn document_sets() -> Option<PathBuf> {
     None
 }
 
-/// A file or folder in the folder of the document sets, such as `mail/docs.jsonl.gz`. `None` where
-/// it is absent; then `SKIPPED` is printed.
+/// A file or folder in the folder of the document sets, such as `mail/docs.jsonl.gz`. If it is
+/// absent, prints `SKIPPED` and returns `None`.
 pub fn document_set_path(name: &str) -> Option<PathBuf> {
     let path = configured_folder().join(name);
     if path.exists() {

@@ -40,7 +40,7 @@ const EXAMPLES: usize = 5;
 pub struct EvaluateOptions {
     /// Pairs below this similarity do not count, in either file: the result is the one for files
     /// without these lines. The similarity is the `containment` of a file that has it, else the
-    /// `jaccard`. Pairs without a similarity, and groups, all count. So do all pairs when `None`.
+    /// `jaccard`. Pairs without a similarity, and groups, always count. If `None`, all pairs count.
     pub threshold: Option<f64>,
     /// A group of the report represents all pairs of its documents. Otherwise it represents the
     /// pairs of the keeper with each duplicate, which are the ones a report of stars vouches for.

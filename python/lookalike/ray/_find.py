@@ -122,8 +122,9 @@ class RayFound:
         names, they are the bytes of ``lookalike find -o``.
 
         :param folder: of this machine; folders above it are created.
-        :param mode: ``"error"`` refuses a folder that is there; ``"overwrite"`` replaces one that an earlier call wrote.
-        :raises FileError: the folder is there already, or cannot be written.
+        :param mode: ``"error"`` refuses an existing folder; ``"overwrite"`` replaces a folder that
+            an earlier call wrote.
+        :raises FileError: the folder exists already, or cannot be written.
         """
         if format not in ("csv", "jsonl"):
             raise refused("format", "'csv' or 'jsonl'", format)
@@ -533,10 +534,15 @@ def _write(folder: str, files: Iterator[bytes], mode: str) -> None:
 def _refuse_others(place: Path, folder: str) -> None:
     """Refuses to replace what an earlier call did not write."""
     if not place.is_dir():
-        raise FileError(f"cannot overwrite {folder}: it is a file and no folder; name another output")
+        raise FileError(
+            f"cannot overwrite {folder}: it is a file, not a folder; name another output"
+        )
     for entry in place.iterdir():
         if not (entry.is_file() and _PART.fullmatch(entry.name)):
-            raise FileError(f"cannot overwrite {folder}: {entry.name} in it is no part of a report; name another output")
+            raise FileError(
+                f"cannot overwrite {folder}: {entry.name} in it is not part of a report; "
+                "name another output"
+            )
 
 
 def _write_whole(place: Path, files: Iterator[bytes]) -> None:

@@ -283,7 +283,7 @@ class DecideTask:
 
 @dataclass(frozen=True)
 class SurvivorTask:
-    """Rows that are no duplicates; or all rows with annotations."""
+    """Selects the rows that are not duplicates, or annotates all rows."""
 
     plan: Plan
     #: In the object store: ids of documents of groups as texts, and the columns that these rows get.

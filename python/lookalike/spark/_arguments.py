@@ -72,7 +72,7 @@ def options_of(given: argparse.Namespace) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None} | dict(given.option or [])
 
 
-#: Options whose names are no words of a sentence.
+#: Options whose names contain ``_``, so that no word of a sentence equals one.
 _UNDERSCORED = [name for name in (*_NAMED, *_TEXTS, *_WHOLES, *_FLAGS, *_LISTS) if "_" in name]
 _OPTION = "|".join(("threshold", "recall", "annotate", "reference", *_NAMED, *_TEXTS, *_WHOLES, *_FLAGS, *_LISTS))
 #: How messages of the package spell an option: with a value, at the beginning, or as the name of a choice.

@@ -114,11 +114,13 @@ class Found:
         """Writes the groups as a folder of text files. Joined in the order of their names, they are the
         bytes of ``lookalike find -o``.
 
-        :param folder: one that is not there. It is whole when it has the file ``_SUCCESS``, which Spark writes last, and
-            Sail does not write, which also makes no folder for a report without a line; a write that fails leaves a folder without it, which is to be removed.
+        :param folder: the folder to create. Spark writes the file ``_SUCCESS`` last: a folder
+            without it is left from a failed write, and you must remove it. Sail does not write this
+            file, and creates no folder for a report without a line.
         :param format: ``"csv"`` or ``"jsonl"``.
-        :param mode: ``"error"`` refuses a folder that is there; ``"overwrite"`` replaces it, with all files in it.
-        :raises FileError: the folder is there already, and ``mode`` is ``"error"``; or it cannot be written.
+        :param mode: ``"error"`` refuses an existing folder; ``"overwrite"`` replaces it, with all
+            files in it.
+        :raises FileError: the folder exists and ``mode`` is ``"error"``, or it cannot be written.
         """
         if format not in ("csv", "jsonl"):
             raise refused("format", "'csv' or 'jsonl'", format)
@@ -208,15 +210,17 @@ def dedup(
     annotate: bool = False,
     **options: Any,
 ) -> DataFrame:
-    """The rows of a DataFrame that are no duplicates, with the columns as they are.
+    """Returns the rows of a DataFrame that are not duplicates. The columns do not change.
 
-    Rows that ``skip_bad`` leaves out are left out here, too. Without ``checkpoint`` the cluster keeps the ids of the
-    members of groups, until :func:`release` or the end of the session.
+    Rows that ``skip_bad`` leaves out are returned only with ``annotate``. Without ``checkpoint``,
+    the cluster keeps the ids of the members of groups until :func:`release` or the end of the
+    session.
 
-    :param annotate: whether all rows stay, and get columns that say what was decided: ``lookalike_kept``,
-        ``lookalike_group``, ``lookalike_keeper``, ``lookalike_jaccard`` (``lookalike_containment`` where that is the
-        measure) and ``lookalike_group_size``, with the values that :func:`lookalike.dedup` gives. Rows that
-        ``skip_bad`` leaves out are not kept and have no keeper.
+    :param annotate: keeps all rows and adds columns with the result: ``lookalike_kept``,
+        ``lookalike_group``, ``lookalike_keeper``, ``lookalike_jaccard`` (or
+        ``lookalike_containment``, by the measure) and ``lookalike_group_size``. Their values are
+        the same as in :func:`lookalike.dedup`. Rows that ``skip_bad`` leaves out have the value
+        false in ``lookalike_kept``, and no keeper.
     :param options: those of :func:`find`.
     """
     refuse_add(options)
@@ -232,15 +236,16 @@ def dedup(
     return rows
 
 
-#: What the cluster keeps for the frames that :func:`dedup` gave.
+#: Results in the cluster of each frame that :func:`dedup` returned.
 _KEPT: WeakKeyDictionary[DataFrame, Found] = WeakKeyDictionary()
 
 
 def release(rows: DataFrame) -> None:
-    """Releases the results that the cluster keeps for a frame that :func:`dedup` gave. A frame that was made of it is no
-    such frame; the frame must not be used afterwards.
+    """Releases the results that the cluster keeps for a frame that :func:`dedup` returned. Do not
+    use the frame afterwards.
 
-    :raises DocumentTypeError: :func:`dedup` did not give the frame.
+    :raises DocumentTypeError: :func:`dedup` did not return the frame, for example because it is
+        derived from such a frame; or the frame was released before.
     """
     found = _KEPT.pop(rows, None) if hasattr(rows, "sparkSession") else None
     if found is None:
@@ -249,8 +254,8 @@ def release(rows: DataFrame) -> None:
 
 
 def survivors(df: DataFrame, found: Found, *, annotate: bool) -> DataFrame:
-    """What :func:`dedup` gives, of a frame and what was found in it, which is not used afterwards: of the
-    results that the cluster keeps the members of groups alone stay."""
+    """Returns the result of :func:`dedup` for a frame. The caller does not use ``found``
+    afterwards: the cluster keeps only the members of groups."""
     f, run = _functions(), found._run
     rows = run.numbered() if annotate else run.members().where("role = 'duplicate'")
     if run.has_reference:
@@ -286,7 +291,7 @@ def _annotations(run: _Run) -> list[Any]:
 
 
 def mode_option(mode: object) -> str:
-    """What a write does with a folder that is there."""
+    """Checks ``mode``, which decides how a write treats an existing folder."""
     if mode not in ("error", "overwrite"):
         raise refused("mode", "'error' or 'overwrite'", mode)
     return str(mode)
@@ -332,7 +337,7 @@ class _Run:
         folder = None if checkpoint is None else path_option("checkpoint", checkpoint)
         self.checkpoint = Checkpoint(self.spark, folder, self.plan, division)
         kinds = {dict(_typed(frame))[self.plan.id] for frame in (df, reference) if frame is not None}
-        #: The type of ids, where both sides have one.
+        #: The type of ids if both sides have the same, else strings.
         self._id_kind = kinds.pop() if len(kinds) == 1 else "string"
         self._docs = self._documents(df, reference)
         self.progress: Progress | None = None

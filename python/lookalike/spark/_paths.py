@@ -1,4 +1,4 @@
-"""The files of rows, by the names that the command line gives them, for keep rules about paths."""
+"""Names the files of rows as the command line does, for keep rules about paths."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def named_files(rows: DataFrame, columns: list[str], names: FileNames) -> DataFr
 
 @dataclass(frozen=True)
 class FileNames:
-    """Names of files: an input as it is named, and behind it the path below it."""
+    """Names of files: the name of an input, followed by the path below it."""
 
     #: Paths of inputs without schemes, and their names; longer paths first.
     roots: tuple[tuple[str, str], ...]
@@ -68,7 +68,7 @@ class FileNames:
     def name(self, address: str) -> str:
         """The name of a file.
 
-        :param address: what the engine calls the file.
+        :param address: the engine's address of the file.
         :raises FileError: it is below no input.
         """
         path = posixpath.normpath(unquote(_SCHEME.sub("", address)))

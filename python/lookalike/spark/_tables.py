@@ -269,7 +269,7 @@ def check_writable(spark: SparkSession, path: str | None, problem: str) -> None:
     """Refuses a path of a local or Hadoop file system that cannot be written, before the work. Other file systems, and
     servers of Spark Connect, have no such question: there the first write fails.
 
-    :param problem: what cannot be done, with the path.
+    :param problem: the action that fails, with the path, such as ``cannot write PATH``.
     :raises FileError: an existing folder above the path is a file, or cannot be written.
     """
     jvm: Any = getattr(spark, "_jvm", None)
@@ -306,9 +306,9 @@ def _unwritable(jvm: Any, files: Any, place: Any) -> str | None:
 def write_lines(lines: DataFrame, folder: str, mode: str = "error") -> None:
     """Writes texts, a line each.
 
-    :param mode: ``"error"``, or ``"overwrite"``: a folder that is there is replaced.
-    :raises FileError: the folder cannot be written, or is there without a file that :func:`refuse_existing`
-        could see.
+    :param mode: ``"error"``, or ``"overwrite"``, which replaces an existing folder.
+    :raises FileError: the folder cannot be written, or exists without a file that
+        :func:`refuse_existing` could see.
     """
     try:
         with file_errors(f"cannot write {folder}"):

@@ -8,7 +8,7 @@ use crate::source_info::SourceInfo;
 use crate::table_problem::Field;
 use std::sync::OnceLock;
 
-/// Records at the start of a file that are asked for an id.
+/// Number of records at the start of a file that are checked for an id.
 const ASKED_RECORDS: usize = 100;
 
 /// How the records of one source get their ids; known once its first block was observed.

@@ -1,8 +1,9 @@
 //! A JSON array of objects: each element is a record.
 //!
 //! Elements are found by their brackets alone, so that the array is read block by block and a
-//! broken element is one bad record. In place of the stream reader of `serde_json`, which ends at
-//! the first error and gives no bytes of an element; not compared in speed (November 2026).
+//! broken element is one bad record. The stream reader of `serde_json` is not used: it ends at the
+//! first error and does not return the bytes of an element. Its speed was not compared (November
+//! 2026).
 
 use crate::description::StatedFields;
 use crate::document::{DocumentPosition, Raw};
@@ -160,8 +161,8 @@ fn inside(bytes: &[u8]) -> &[u8] {
     inside.trim_ascii_start().strip_prefix(b"[").unwrap_or(inside)
 }
 
-/// Where the next element begins, or the end, and whether a bracket that closes the array is
-/// before it.
+/// Returns the start of the next element, or the end of the bytes if no element follows. Also
+/// returns whether a bracket before it closes the array.
 fn pass_separators(bytes: &[u8], start: usize) -> (usize, bool) {
     let rest = &bytes[start..];
     let is_separator = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | b',' | b']');
@@ -203,8 +204,8 @@ impl OpenElement {
     }
 }
 
-/// The end of the element that begins at `start`; `None` where there is none, or where it may
-/// continue after the bytes. `at_end` takes what is there.
+/// Returns the end of the element that begins at `start`, or `None` if no element begins there or
+/// the element may continue after the bytes. With `at_end`, the bytes end an unfinished element.
 fn element_end(bytes: &[u8], start: usize, at_end: bool) -> Option<usize> {
     if start == bytes.len() {
         return None;
@@ -220,7 +221,7 @@ fn scan_element(bytes: &[u8], start: usize) -> Result<usize, OpenElement> {
         b'{' => b'}',
         b'[' => b']',
         b'"' => return string_end(bytes, start).map_err(|string| open(0, Some(string))),
-        // A number or a word, which are no records, or a bracket without its partner.
+        // A number or a word, neither of which is a record, or a bracket without its partner.
         _ => {
             let rest = &bytes[start + 1..];
             let ends = |byte: &u8| matches!(byte, b',' | b']' | b'}' | b'\n' | b'{' | b'"');

@@ -91,7 +91,7 @@ pub(crate) trait RecordFormat: Send + Sync {
         self.ids().is_some()
     }
 
-    /// How records get their ids, where the first block decides it.
+    /// How records get their ids, if the first block decides it.
     fn ids(&self) -> Option<&IdRule> {
         None
     }
@@ -102,7 +102,7 @@ pub(crate) trait RecordFormat: Send + Sync {
         None
     }
 
-    /// Whether records are numbered in place of lines.
+    /// Whether records are numbered instead of lines.
     fn counts_records(&self) -> bool {
         false
     }
@@ -117,7 +117,7 @@ pub(crate) trait RecordFormat: Send + Sync {
         false
     }
 
-    /// Whether each line is a record, so that reading goes on behind one that is too long.
+    /// Whether each line is a record, so that reading continues after one that is too long.
     fn is_lines(&self) -> bool {
         false
     }
@@ -128,7 +128,7 @@ pub(crate) trait RecordFormat: Send + Sync {
     }
 
     /// How to find the end of the record that `held` begins and does not end, without holding it.
-    /// `unclosed` is that of [`cut`](Self::cut) for `held`.
+    /// `unclosed` is the value that [`cut`](Self::cut) returned for `held`.
     fn continuation(&self, _held: &[u8], _unclosed: bool) -> Continuation {
         Continuation::Cut(Vec::new())
     }

@@ -135,7 +135,7 @@ impl RecordStream {
     }
 
     /// By how much a buffer of `length` bytes grows: little under a limit on memory, since bytes
-    /// behind a long record count.
+    /// after a long record count.
     fn growth(&self, length: usize) -> usize {
         if self.limited_by.is_some_and(OverLimit::is_memory) {
             (length / 8).max(self.block_bytes)
@@ -144,8 +144,9 @@ impl RecordStream {
         }
     }
 
-    /// The error for a record that begins with `held`. The lines behind it follow; of other formats
-    /// the records behind it only where the limit is that of the memory.
+    /// Returns the error for a record that begins with `held`. In formats of lines, reading
+    /// continues with the next line. In other formats, it continues with the next record only if
+    /// the memory sets the limit.
     fn too_long(&mut self, held: &[u8], source_name: &str) -> ReadError {
         self.carry.clear();
         self.offset += held.len() as u64;

@@ -31,8 +31,8 @@ pub enum UnknownDocuments {
     Refuse,
 }
 
-/// Adds decisions to the log of an index, all or none. A decision without hashes gets those of the
-/// texts that the index keeps, and one without a time gets `now`.
+/// Adds decisions to the log of an index, all or none. A decision without hashes gets the hashes of
+/// the texts that the index keeps, and a decision without a time gets `now`.
 ///
 /// A decision is added only if nothing was decided about its pair or documents after the decision
 /// that its author has [`seen`](ReviewDecision::seen), or at all where it names none. Decisions of
@@ -107,11 +107,11 @@ struct MentionedDocuments {
     read: HashMap<String, MentionedDocument>,
 }
 
-/// What an index has of a document that a decision names.
+/// The record in an index of a document that a decision names.
 #[derive(Debug, Clone, Copy)]
 struct MentionedDocument {
     is_stored: bool,
-    /// The hash of its text, where the index keeps it.
+    /// The hash of its text, if the index keeps the text.
     content: Option<Content>,
 }
 

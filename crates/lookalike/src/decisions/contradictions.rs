@@ -49,8 +49,8 @@ pub(crate) struct AppliedDecisions<'d> {
 }
 
 impl AppliedDecisions<'_> {
-    /// The contradictions by lines. `is_applicable` states whether a judgment that another one has
-    /// replaced could be applied, too.
+    /// The contradictions by lines. `is_applicable` states whether the run could apply a judgment,
+    /// even if another judgment has replaced it.
     pub(crate) fn contradictions<E>(
         &self,
         decisions: &Decisions,

@@ -139,12 +139,12 @@ impl<'a> AnnotationValues<'a> {
         put_members(&format!("{}_", annotate.field), &members, out);
     }
 
-    /// The members of a document in a list of what goes, without braces and without a prefix.
+    /// The members of a document in a list of removed documents, without braces and prefix.
     pub(super) fn json_removed(&self, measure: Measure, out: &mut Vec<u8>) {
         put_members("", &self.removed_members(measure), out);
     }
 
-    /// The names and JSON values that annotations and lists of what goes have in common.
+    /// The names and JSON values that annotations and lists of removed documents have in common.
     fn removed_members(&self, measure: Measure) -> [(String, String); 4] {
         let text = |text: &str| serde_json::Value::from(text).to_string();
         let or_null = |value: Option<String>| value.unwrap_or_else(|| "null".to_owned());
@@ -157,7 +157,7 @@ impl<'a> AnnotationValues<'a> {
     }
 }
 
-/// Writes members of an object: names after `prefix`, values as they are.
+/// Writes members of an object: names after `prefix`, values unchanged.
 fn put_members(prefix: &str, members: &[(String, String)], out: &mut Vec<u8>) {
     for (place, (name, value)) in members.iter().enumerate() {
         if place > 0 {

@@ -144,8 +144,8 @@ impl Survivors {
         })
     }
 
-    /// Lists rows of Parquet files that cannot be read again, where the collection skips what is
-    /// bad; they end the run otherwise.
+    /// Lists rows of Parquet files that cannot be read again, if the collection skips bad records.
+    /// Otherwise such a row ends the run.
     pub(super) fn follow(&mut self, collection: &Collection) {
         self.skips_unreadable = collection.skips_bad();
         #[cfg(feature = "parquet")]
@@ -217,12 +217,12 @@ impl Survivors {
         Ok(())
     }
 
-    /// Goes on with a source, which is a place in the list of [`Destination::new`]. Every source
-    /// is to be named, in order, also one without documents. `header` is that of
-    /// separated values.
+    /// Continues with a source, given by its place in the list of [`Destination::new`]. The caller
+    /// names every source in order, also a source without documents. `header` is the header of a
+    /// file of separated values.
     ///
     /// # Errors
-    /// [`Error::Survivors`] where a file does not go together with the ones before, and
+    /// [`Error::Survivors`] if a file cannot share an output with the files before it, and
     /// [`Error::Write`].
     pub fn source(&mut self, number: usize, header: Option<&CsvHeader>) -> Result<(), Error> {
         self.go_on_with(number, header).map_err(|error| self.named(error))

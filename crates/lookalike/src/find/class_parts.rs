@@ -3,7 +3,7 @@
 //!
 //! * In components, documents of a reference collection join nothing among themselves, and others
 //!   with the same shingles do: the two kinds are a member each, which are joined.
-//! * In stars, documents that are no duplicates of each other may have keepers with the same
+//! * In stars, documents that must not be duplicates of each other may have keepers with the same
 //!   shingles: each of several documents of a reference collection is a keeper by itself.
 
 use super::batch::ComponentBatch;

@@ -1,5 +1,5 @@
-//! What a run needs memory for, counted without the memory: after a refusal, so that the limit
-//! which the refusal names is enough for the whole input.
+//! Counts the memory that a run needs, without allocating it. This happens after a refusal, so that
+//! the limit in the refusal is enough for the whole input.
 
 use super::keep_keys::KeepKeyMaker;
 use super::long_records::{LongRecords, USUAL_RECORD_BYTES};
@@ -18,11 +18,11 @@ use std::collections::HashSet;
 /// Longer records are not held to be measured.
 const HELD_BYTES: u64 = 4 << 20;
 
-/// Reads all inputs, but for what was read of a stream before, and returns the budget next to what
-/// documents and sources take, with the memory that long records need in `records`.
+/// Reads all inputs, a stream only from its current position. Returns the budget that documents and
+/// sources leave, with the memory that long records need. Adds the long records to `records`.
 ///
 /// # Errors
-/// Those of reading, and [`Error::TooManySources`].
+/// Errors of reading, and [`Error::TooManySources`].
 pub(crate) fn measured(
     collection: &Collection,
     options: &FindOptions,
@@ -82,7 +82,7 @@ struct InputMeasure<'a> {
     rules: &'a KeepKeyMaker,
     records: &'a LongRecords,
     block: BlockNumber,
-    /// Of a record without backslashes, and of one with some.
+    /// [`RecordSize::copies`] of records without backslashes, and of records with backslashes.
     copies: [u64; 2],
     documents: usize,
     names: HashSet<u64>,
@@ -123,7 +123,7 @@ impl DocumentSink for InputMeasure<'_> {
         };
         self.documents += 1 + units as usize;
         self.held += self.records.held(size.bytes);
-        // The block of the record is no other's: it has a number that none has.
+        // No other record is in this block, so it gets a number that no other block has.
         self.records.add(BlockNumber { source: u32::MAX, index: self.unread }, *size);
         self.unread += 1;
         true
@@ -142,8 +142,8 @@ pub(super) fn block_size(block: &Block) -> RecordSize {
     size
 }
 
-/// The size of the record of a document, where it is long. `copies` is
-/// [`RecordSize::copies`] of a record without backslashes and of one with some.
+/// Returns the size of a document's record if the record is long. `copies` is
+/// [`RecordSize::copies`] of records without backslashes, and of records with backslashes.
 pub(super) fn long_record(document: &Document<'_>, copies: [u64; 2]) -> Option<RecordSize> {
     let mut size = document.long_record(USUAL_RECORD_BYTES)?;
     size.copies = copies[usize::from(size.is_escaped)];

@@ -14,8 +14,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub(crate) struct KeepKeyMaker {
     policy: KeepPolicy,
     globs: Vec<GlobMatcher>,
-    /// How many fields the policy looks at. The field of the path comes behind them, then that
-    /// of the source, if the run has these.
+    /// How many fields the policy looks at. The path's field and then the source's field follow
+    /// them, if the run has these.
     fields: usize,
     path_field: bool,
     source_field: bool,
@@ -99,7 +99,7 @@ impl KeepKeyMaker {
         self.field(document, 0)
     }
 
-    /// The value of a field behind those of the policy; empty where the document has none.
+    /// The value of a field after the policy's fields; empty if the document does not have it.
     fn field<'a>(&self, document: &Document<'a>, place: usize) -> &'a str {
         document.fields.get(self.fields + place).copied().flatten().unwrap_or("")
     }

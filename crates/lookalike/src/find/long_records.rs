@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 pub(super) const USUAL_RECORD_BYTES: usize = 1 << 20;
 /// Bytes for each token while a document is read: the upper halves of shingle hashes.
 const SHINGLE_BYTES: u64 = 5;
-/// The same where whole hashes are sorted, too.
+/// Bytes for each token while a document is read, if whole hashes are also sorted.
 const SORTED_SHINGLE_BYTES: u64 = 16;
 /// Bytes for each token of a document whose words are compared: its hash.
 const TOKEN_BYTES: u64 = 9;
@@ -140,7 +140,7 @@ pub(crate) struct LongRecords {
 pub(crate) struct RecordMemory {
     /// While they are read, or compared.
     pub(crate) bytes: u64,
-    /// While two are compared by one thread; 0 where there are no two.
+    /// While one thread compares two of them; 0 if no two are compared.
     pub(super) compared: u64,
     /// The length of the longest.
     pub(super) longest: u64,

@@ -287,7 +287,7 @@ impl Budget {
         Ok(())
     }
 
-    /// What stages and long records may hold in addition to what is resident.
+    /// Bytes that stages and long records may hold in addition to the resident bytes.
     fn total(&self) -> u64 {
         match self.limit {
             Some(limit) => limit.saturating_sub(self.process_bytes() + self.resident),
@@ -307,7 +307,7 @@ impl Budget {
         work.max(shared).min(next_to)
     }
 
-    /// What is left out of the work for long records.
+    /// Bytes for long records that the work must not use.
     fn reserved(&self) -> u64 {
         let (blocks, whole) = self.block_share();
         if self.limit.is_none() {
@@ -321,7 +321,7 @@ impl Budget {
         }
     }
 
-    /// What stages may hold.
+    /// Bytes that stages may hold.
     fn work(&self) -> u64 {
         self.total().saturating_sub(self.reserved())
     }

@@ -132,8 +132,8 @@ pub struct FindOptions {
     /// The field whose value is the source that a document is counted under; its file or folder
     /// where it is `None`.
     pub source_field: Option<String>,
-    /// The field that the patterns of `keep` are compared with. Where it is `None`, they are
-    /// compared with the file of a document, and in memory with its id.
+    /// The field that the patterns of `keep` are compared with. If it is `None`, they are compared
+    /// with the file of a document, or with its id if the document is in memory.
     pub path_field: Option<String>,
     /// Whether a small run with few results looks for a setting that finds more
     /// ([`Findings::better_setting`](super::Findings::better_setting)), which reads its documents

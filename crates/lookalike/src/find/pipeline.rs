@@ -306,8 +306,8 @@ impl<'a> FindRun<'a> {
     }
 }
 
-/// The cause of an error of reading, or the error: [`changed_instead`], and a record that is too
-/// long for the memory asks for more of it.
+/// Returns the cause of an error of reading, or the error itself. If a record is too long for the
+/// memory, the cause is the limit on memory; for other errors see [`changed_instead`].
 pub(crate) fn explained(collection: &Collection, budget: &Budget, error: Error) -> Error {
     match &error {
         Error::Read(ReadError::OverMemory { size, .. }) => {

@@ -100,7 +100,7 @@ pub(super) struct DedupOutputArgs {
     #[command(flatten)]
     pub(super) actions: ActionArgs,
 
-    /// Write all documents, each with what was decided: JSON objects get members, tables columns;
+    /// Write all documents, each with its result in members of JSON objects or columns of tables;
     /// with --passages each with its repeated passages, and nothing is cut
     #[arg(long)]
     pub(super) annotate: bool,

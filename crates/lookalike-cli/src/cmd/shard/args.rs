@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 /// Divide the inputs: write FOLDER/plan.json, which all tasks read
 #[derive(Debug, clap::Args)]
 #[command(mut_arg("skip_bad", |skip_bad| {
-    let help = "Leave out bad records, count them and go on; repeated ids stay an error";
+    let help = "Leave out and count bad records; repeated ids remain an error";
     skip_bad.help(help).long_help(help)
 }))]
 pub(crate) struct PlanArgs {

@@ -51,7 +51,7 @@ pub(super) fn run(args: &FinishArgs, worker: WorkerOption<'_>) -> CommandResult 
     targets.refuse_taken(&plan.inputs, &plan.reference)?;
     targets.check_writable()?;
     let findings = job.finish(&collection, &options)?;
-    // The exit code depends on it, as that of `find`.
+    // As in `find`, the exit code depends on it.
     options.skip_repeated_ids = plan.skips_bad();
     let sides = [plan.inputs.as_slice(), &plan.reference];
     args.result.finish(findings, &options, sides, &targets, start)

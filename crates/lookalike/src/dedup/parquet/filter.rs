@@ -77,7 +77,8 @@ pub(super) fn readable_rows(input: &ParquetInput, group: usize) -> (usize, Optio
     (rows, problem)
 }
 
-/// Reads `rows` rows from the beginning of a chunk, `batch` at a time, and gives their numbers.
+/// Reads `rows` rows from the beginning of a chunk, `batch` at a time. Calls `done` with the number
+/// of rows of each batch.
 fn read_rows(
     reader: ColumnReader,
     rows: usize,
