@@ -3,7 +3,9 @@
 use super::decision::{Judgment, ReviewDecision};
 use crate::error::DecisionProblem;
 use crate::read::Content;
-use serde::Deserialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+use serde_json::Number;
 use std::collections::HashSet;
 
 /// The most bytes of all ids of a decision.
@@ -30,7 +32,22 @@ pub struct DecisionFields {
     /// A note.
     pub note: Option<String>,
     /// The number of the last decision of an index that its author has seen.
+    #[serde(default, deserialize_with = "whole_number")]
     pub seen: Option<u64>,
+}
+
+/// Reads a whole number. `7.0` is one, as in JSON Schema.
+fn whole_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+    let Some(number) = Option::<Number>::deserialize(deserializer)? else { return Ok(None) };
+    // Up to 2⁵³ a double represents every integer exactly.
+    let is_whole = |value: &f64| value.fract() == 0.0 && (0.0..=9e15).contains(value);
+    let whole = number
+        .as_u64()
+        .or_else(|| number.as_f64().filter(is_whole).map(|value| value as u64))
+        .ok_or_else(|| {
+            D::Error::custom(format!("`seen` is {number}, not a whole number from 0"))
+        })?;
+    Ok(Some(whole))
 }
 
 impl DecisionFields {
@@ -74,4 +91,22 @@ impl DecisionFields {
 
 fn content(text: String) -> Result<Content, DecisionProblem> {
     Content::of_hex(&text).ok_or(DecisionProblem::Hash { got: text })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seen_is_a_whole_number() {
+        let seen = |value: &str| {
+            let json = format!("{{\"decision\":\"keep\",\"documents\":[\"a\"],\"seen\":{value}}}");
+            serde_json::from_str::<DecisionFields>(&json).map(|fields| fields.seen).ok()
+        };
+        assert_eq!(
+            [seen("7"), seen("7.0"), seen("null")],
+            [Some(Some(7)), Some(Some(7)), Some(None)]
+        );
+        assert_eq!([seen("7.5"), seen("-1"), seen("1e300"), seen("\"7\"")], [None; 4]);
+    }
 }
