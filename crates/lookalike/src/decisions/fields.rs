@@ -39,8 +39,8 @@ pub struct DecisionFields {
 /// Reads a whole number. `7.0` is one, as in JSON Schema.
 fn whole_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
     let Some(number) = Option::<Number>::deserialize(deserializer)? else { return Ok(None) };
-    // Up to 2⁵³ a double represents every integer exactly.
-    let is_whole = |value: &f64| value.fract() == 0.0 && (0.0..=9e15).contains(value);
+    // A double represents every integer below 2⁵³ exactly.
+    let is_whole = |value: &f64| value.fract() == 0.0 && (0.0..=9_007_199_254_740_991.0).contains(value);
     let whole = number
         .as_u64()
         .or_else(|| number.as_f64().filter(is_whole).map(|value| value as u64))

@@ -5,7 +5,6 @@ use std::process::Command;
 
 #[test]
 fn nothing_that_the_description_allows_breaks_it() {
-    // It cannot make lines of JSON.
     try_all(&Served::start(), "--exclude-operation-id=bulk");
 }
 
@@ -33,7 +32,8 @@ fn try_all(served: &Served, chosen: &str) {
     std::fs::write(folder.path().join("schemathesis.toml"), config).unwrap();
     let output = Command::new("schemathesis")
         .args(["run", "--no-color", "--max-examples=30", "--seed=1", "--generation-database=none"])
-        .arg(chosen)
+        // It knows no way to make lines of JSON.
+        .args([chosen, "--exclude-operation-id=bulkOfIndex"])
         .args(["--checks=all", "--exclude-checks=unsupported_method,ignored_auth"])
         .arg(format!("http://{}/openapi.json", served.client.address))
         .current_dir(folder.path())
