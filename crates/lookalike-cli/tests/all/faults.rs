@@ -403,7 +403,8 @@ fn with_long_record(words: usize) -> String {
 /// Follows a refusal with 1 MiB: the limit that it names is accepted, and holds. Gives it in MiB.
 #[cfg(target_os = "linux")]
 fn named_memory(place: &Place, args: &[&str]) -> u64 {
-    let args = [args, &["-q", "-o", "out.csv", "--temp-dir", "t"]].concat();
+    let output = if args[0] == "contamination" { "out.jsonl" } else { "out.csv" };
+    let args = [args, &["-q", "-o", output, "--temp-dir", "t"]].concat();
     let message = place.run(&[&args[..], &["--memory", "1MiB"]].concat()).fails(1);
     let named = message.split("needs at least ").nth(1).unwrap().trim().to_owned();
     let (kib, code, message) = measured(place, &[&args[..], &["--memory", &named]].concat());
@@ -449,6 +450,16 @@ fn memory_for_long_passages() {
     // Two threads hold the most when both read a long record at the same moment.
     named_memory(&place, &["passages", "a.jsonl", "--threads", "2"]);
     is_near_need(&place, &["passages", "a.jsonl", "--threads", "1"]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn named_memory_for_contamination() {
+    let place = place_with_folder();
+    let lines = with_long_record(400_000) + &with_long_record(300_000).replace("long", "longer");
+    place.file("items.jsonl", &lines).file("corpus.jsonl", lines + &short_documents(2_000, 10));
+    let args = ["contamination", "corpus.jsonl", "--against", "items.jsonl", "--threads", "2"];
+    named_memory(&place, &args);
 }
 
 #[cfg(target_os = "linux")]

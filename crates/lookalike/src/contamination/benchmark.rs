@@ -75,6 +75,12 @@ const ITEM_BYTES: u64 = 300;
 /// Bytes of memory for each word of an item: its hash and where it is.
 const WORD_BYTES: u64 = 16;
 
+/// Bytes of memory for an item with a text of this length and its runs. Its text is held as it is
+/// written and as it is compared.
+pub(super) fn item_bytes(text_bytes: u64, words: u64) -> u64 {
+    2 * text_bytes + words * (WORD_BYTES + RUN_BYTES) + ITEM_BYTES
+}
+
 /// Memory of items, counted while they are read.
 struct ItemMemory {
     budget: Budget,
@@ -84,9 +90,7 @@ struct ItemMemory {
 impl ItemMemory {
     /// Refuses an item that does not fit next to those before it, and the index of all runs.
     fn take(&self, text: &str, words: usize) -> Result<(), Error> {
-        // The text is there as it is written and as it is compared.
-        let words = words as u64 * (WORD_BYTES + RUN_BYTES);
-        let bytes = 2 * text.len() as u64 + words + ITEM_BYTES;
+        let bytes = item_bytes(text.len() as u64, words as u64);
         self.budget.need(self.bytes.fetch_add(bytes, Ordering::Relaxed) + bytes)
     }
 }

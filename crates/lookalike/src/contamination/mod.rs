@@ -19,6 +19,7 @@
 
 mod benchmark;
 mod item_index;
+mod least_memory;
 mod matches;
 mod options;
 mod scan;
@@ -73,6 +74,16 @@ pub fn contamination(
 ) -> Result<Contamination, Error> {
     options.check()?;
     refuse_overlap(corpus, benchmark)?;
+    search(corpus, benchmark, options, progress)
+        .map_err(|error| least_memory::explained(error, corpus, benchmark, options, progress))
+}
+
+fn search(
+    corpus: &Collection,
+    benchmark: &[BenchmarkField<'_>],
+    options: &ContaminationOptions,
+    progress: &dyn Progress,
+) -> Result<Contamination, Error> {
     let (read, _) = timed(progress, Stage::ReadBenchmark, None, || {
         benchmark::read(benchmark, options, progress)
     });

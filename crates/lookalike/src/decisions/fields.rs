@@ -40,7 +40,8 @@ pub struct DecisionFields {
 fn whole_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
     let Some(number) = Option::<Number>::deserialize(deserializer)? else { return Ok(None) };
     // A double represents every integer below 2⁵³ exactly.
-    let is_whole = |value: &f64| value.fract() == 0.0 && (0.0..=9_007_199_254_740_991.0).contains(value);
+    let is_whole =
+        |value: &f64| value.fract() == 0.0 && (0.0..=9_007_199_254_740_991.0).contains(value);
     let whole = number
         .as_u64()
         .or_else(|| number.as_f64().filter(is_whole).map(|value| value as u64))

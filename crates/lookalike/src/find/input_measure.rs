@@ -30,10 +30,6 @@ pub(crate) fn measured(
     records: &LongRecords,
     progress: &dyn Progress,
 ) -> Result<Budget, Error> {
-    if collection.stream().is_none() {
-        collection.rewind();
-    }
-    collection.limit_records(HELD_BYTES);
     let rules = KeepKeyMaker::new(options)?;
     let mut measure = InputMeasure {
         collection,
@@ -47,32 +43,51 @@ pub(crate) fn measured(
         held: 0,
         unread: 0,
     };
+    let blocks = read_within_limit(collection, progress, &mut measure, |measure, block| {
+        measure.block = block.number();
+        records.add(block.number(), block_size(block));
+        measure.copies = [false, true].map(|is_escaped| block.copies(is_escaped));
+    })?;
+    let InputMeasure { documents, held, .. } = measure;
+    Ok(budget.next_to(documents, blocks, held).with_records(records.memory()))
+}
+
+/// Reads all inputs, but for what was read of a stream before, and holds no long record: the sink
+/// gets its size. `begin` precedes each block. Returns the number of blocks.
+///
+/// # Errors
+/// Those of reading and of the sink.
+pub(crate) fn read_within_limit<S: DocumentSink<Error = Error>>(
+    collection: &Collection,
+    progress: &dyn Progress,
+    sink: &mut S,
+    mut begin: impl FnMut(&mut S, &Block),
+) -> Result<usize, Error> {
+    if collection.stream().is_none() {
+        collection.rewind();
+    }
+    collection.limit_records(HELD_BYTES);
     let mut scratch = ReadBuffers::default();
     let mut blocks = 0;
     loop {
         progress.advance(0)?;
         let read = match collection.next_block() {
-            Ok(None) => break,
+            Ok(None) => return Ok(blocks),
             Ok(Some(block)) => {
-                blocks += 1;
-                measure.block = block.number();
-                records.add(block.number(), block_size(&block));
-                measure.copies = [false, true].map(|is_escaped| block.copies(is_escaped));
-                block.read(&mut scratch, &mut measure)
+                begin(sink, &block);
+                block.read(&mut scratch, sink)
             }
             Err(error) => Err(error.into()),
         };
+        blocks += 1;
         match read {
             Ok(()) => {}
             Err(Error::Read(ReadError::OverMemory { size, .. })) => {
-                blocks += 1;
-                measure.over_memory(&size);
+                sink.over_memory(&size);
             }
             Err(error) => return Err(error),
         }
     }
-    let InputMeasure { documents, held, .. } = measure;
-    Ok(budget.next_to(documents, blocks, held).with_records(records.memory()))
 }
 
 /// Counts the documents and sources.

@@ -31,6 +31,8 @@ const DOCUMENT_BYTES: u64 = 10;
 const BLOCK_BYTES: u64 = 400;
 /// The least that stages can work in, in addition to long records.
 const LEAST_WORK: u64 = 16 * MIB;
+/// The same where words are compared. A first refusal names a limit with room for few documents.
+const LEAST_TEXT_WORK: u64 = LEAST_WORK + MIB;
 /// What is held of a block while it is read or compared, for each of its bytes: it and its next,
 /// texts, shingles, two sets.
 const BLOCK_FACTOR: u64 = 6;
@@ -118,8 +120,7 @@ impl Budget {
     pub(crate) fn of_texts(memory: &Memory, threads: usize, held: u64) -> Result<Self, Error> {
         let unchecked = Self::unchecked(memory, threads)?;
         let budget = Self { resident: held, blocks: BlockUse::Texts, ..unchecked };
-        // What few documents take is in the least that a first refusal names.
-        budget.check_work(LEAST_WORK + MIB)?;
+        budget.check_work(LEAST_TEXT_WORK)?;
         Ok(budget)
     }
 
@@ -278,13 +279,23 @@ impl Budget {
     }
 
     fn check_work(&self, work: u64) -> Result<(), Error> {
-        let least = (self.process_bytes() + self.resident).saturating_add(self.total_for(work));
+        let least = self.least_for(work);
         if let Some(got) = self.limit
             && got < least
         {
             return Err(Error::MemoryTooSmall { got, least });
         }
         Ok(())
+    }
+
+    /// The least limit that leaves `work` to the stages.
+    fn least_for(&self, work: u64) -> u64 {
+        (self.process_bytes() + self.resident).saturating_add(self.total_for(work))
+    }
+
+    /// The least limit of a run that compares words and needs `work` at once.
+    pub(crate) fn least_for_texts(&self, work: u64) -> u64 {
+        self.least_for(work.max(LEAST_TEXT_WORK))
     }
 
     /// Bytes that stages and long records may hold in addition to the resident bytes.
@@ -376,7 +387,7 @@ impl Budget {
     /// Refuses a block of this many bytes: it has the buffers of its thread and of the share that
     /// the columns do not take.
     pub(super) fn block(&self, bytes: u64) -> Result<(), Error> {
-        self.held_of_block(self.block_factor().saturating_mul(bytes))
+        self.need(self.work_of_blocks(self.block_factor().saturating_mul(bytes)))
     }
 
     /// Refuses a text whose words are compared, in a block of this many bytes; `words` counts them.
@@ -392,17 +403,22 @@ impl Budget {
         self.words(block_bytes, words())
     }
 
-    /// Refuses a block of this many bytes with a document of this many words, which are compared.
     fn words(&self, bytes: u64, words: u64) -> Result<(), Error> {
-        let of_words = WORD_BYTES.saturating_mul(words);
-        self.held_of_block(self.block_factor().saturating_mul(bytes).saturating_add(of_words))
+        self.need(self.work_for_words(bytes, words))
     }
 
-    /// Refuses blocks of which each thread holds this many bytes.
-    fn held_of_block(&self, bytes: u64) -> Result<(), Error> {
+    /// The work in which each thread can hold a block of this many bytes with a document of this
+    /// many words, which are compared.
+    pub(crate) fn work_for_words(&self, bytes: u64, words: u64) -> u64 {
+        let of_words = WORD_BYTES.saturating_mul(words);
+        self.work_of_blocks(self.block_factor().saturating_mul(bytes).saturating_add(of_words))
+    }
+
+    /// The work whose share of blocks lets each thread hold this many bytes.
+    fn work_of_blocks(&self, bytes: u64) -> u64 {
         let (blocks, whole) = self.block_share();
         let above = bytes.saturating_sub(THREAD_BYTES).saturating_mul(self.threads);
-        self.need(above.saturating_mul(whole).div_ceil(blocks))
+        above.saturating_mul(whole).div_ceil(blocks)
     }
 
     /// The longest record that is held before its memory is known in full; `None` without a limit
@@ -424,9 +440,7 @@ impl Budget {
         if let Some(got) = self.limit
             && work > self.work()
         {
-            let total = self.total_for(work);
-            let least = (self.process_bytes() + self.resident).saturating_add(total);
-            return Err(Error::MemoryTooSmall { got, least });
+            return Err(Error::MemoryTooSmall { got, least: self.least_for(work) });
         }
         Ok(())
     }

@@ -90,6 +90,7 @@ pub use findings::{BetterSetting, DocumentStatus, Findings, IdList, RunCounts};
 pub use group_categories::{CategoryName, GroupCategories};
 pub use group_concentration::GroupConcentration;
 pub use groups::{Duplicate, Group, Groups, Keeper};
+pub(crate) use input_measure::read_within_limit;
 pub use judged_documents::{DecisionCounts, NoEffect, UnappliedDecision};
 pub use mail_removals::MailRemovals;
 pub(crate) use memory::Budget;

@@ -174,8 +174,8 @@ fn memory_and_threads_change_no_byte() {
     assert!(matches!(run(&paths.0, &paths.1, &options), Err(Error::MemoryTooSmall { .. })));
 }
 
-/// Of a long document its bytes and its words are counted, four and sixteen bytes for each, of
-/// which three quarters of the memory are for; the first refusals name what is known by then.
+/// A long document needs four times its bytes and sixteen bytes for each word, in three quarters of
+/// the work.
 #[test]
 fn a_long_document_needs_what_its_words_take() {
     let folder = tempfile::tempdir().unwrap();
@@ -208,11 +208,12 @@ fn a_long_document_needs_what_its_words_take() {
             }
         };
         assert!(found == free && found.contains("\"contaminated\":true"));
-        assert!(refused <= 4, "{refused}");
-        let below = within(limit - 1);
+        assert_eq!(refused, 1, "the first refusal names {limit}");
+        // The record is measured, which is a few bytes longer than its text.
+        let below = within(limit - (4 << 10));
         assert!(
             matches!(below, Err(Error::MemoryTooSmall { least, .. }) if least == limit),
-            "{below:?} one byte below {limit}"
+            "{below:?} below {limit}"
         );
         let counted = (4 * bytes_of_text + 16 * words - (10 << 20)) * 4 / 3 + (30 << 20);
         assert!(limit.abs_diff(counted) < 4 << 20, "{limit} in place of {counted}");

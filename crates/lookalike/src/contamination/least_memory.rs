@@ -1,0 +1,100 @@
+//! The least memory of a run, measured after a refusal: the limit that the refusal names is enough
+//! for the whole benchmark and the whole corpus.
+
+use super::benchmark::{BenchmarkField, item_bytes};
+use super::options::ContaminationOptions;
+use crate::error::Error;
+use crate::find::{Budget, Memory, read_within_limit};
+use crate::progress::Progress;
+use crate::read::{Collection, Document, DocumentSink, RecordSize, SkippedItem};
+use crate::words::WordRule;
+
+/// Names the least memory of the whole run, if the error is a limit that is too small. Streams are
+/// not read again: their error stays as it is.
+pub(super) fn explained(
+    error: Error,
+    corpus: &Collection,
+    benchmark: &[BenchmarkField<'_>],
+    options: &ContaminationOptions,
+    progress: &dyn Progress,
+) -> Error {
+    let Error::MemoryTooSmall { got, least } = error else { return error };
+    let mut inputs = benchmark.iter().map(|field| field.collection).chain([corpus]);
+    if inputs.any(|input| input.stream().is_some()) {
+        return error;
+    }
+    match measured(corpus, benchmark, options, progress) {
+        Ok(measured) => Error::MemoryTooSmall { got, least: least.max(measured) },
+        Err(error) => error,
+    }
+}
+
+fn measured(
+    corpus: &Collection,
+    benchmark: &[BenchmarkField<'_>],
+    options: &ContaminationOptions,
+    progress: &dyn Progress,
+) -> Result<u64, Error> {
+    let budget = |held| Budget::of_texts(&Memory::default(), options.threads.get(), held);
+    let budget_of_items = budget(0)?;
+    let measure = |budget| TextMeasure {
+        budget,
+        rule: WordRule::of(&options.rule.clone().with_stop_words(None)),
+        block_bytes: 0,
+        items: 0,
+        work: 0,
+    };
+    let mut of_items = measure(&budget_of_items);
+    for field in benchmark {
+        of_items.read(field.collection, progress)?;
+    }
+    let budget_of_scan = budget(of_items.items + corpus.held_bytes())?;
+    let mut of_scan = measure(&budget_of_scan);
+    of_scan.read(corpus, progress)?;
+    let reading = budget_of_items.least_for_texts(of_items.items.max(of_items.work));
+    Ok(reading.max(budget_of_scan.least_for_texts(of_scan.work)))
+}
+
+/// Measures texts that are compared by words.
+struct TextMeasure<'a> {
+    budget: &'a Budget,
+    rule: WordRule,
+    block_bytes: u64,
+    /// Bytes of the documents as items.
+    items: u64,
+    /// The work in which each thread can compare the longest document.
+    work: u64,
+}
+
+impl TextMeasure<'_> {
+    fn read(&mut self, collection: &Collection, progress: &dyn Progress) -> Result<(), Error> {
+        read_within_limit(collection, progress, self, |measure, block| {
+            measure.block_bytes = block.bytes();
+        })?;
+        Ok(())
+    }
+
+    fn add(&mut self, block_bytes: u64, text_bytes: u64, words: u64) {
+        self.items += item_bytes(text_bytes, words);
+        self.work = self.work.max(self.budget.work_for_words(block_bytes, words));
+    }
+}
+
+impl DocumentSink for TextMeasure<'_> {
+    type Error = Error;
+
+    fn document(&mut self, document: &Document<'_>) -> Result<(), Error> {
+        let words = self.rule.ranges(document.text).count() as u64;
+        self.add(self.block_bytes, document.text.len() as u64, words);
+        Ok(())
+    }
+
+    fn over_memory(&mut self, size: &RecordSize) -> bool {
+        self.add(size.bytes, size.bytes, size.words);
+        true
+    }
+
+    fn skipped(&mut self, _: SkippedItem) -> Result<(), Error> {
+        Ok(())
+    }
+}
