@@ -294,7 +294,7 @@ fn components_are_found_in_levels() {
 #[test]
 fn plan_says_that_repeated_ids_are_an_error_with_skip_bad_too() {
     let help = Place::new().run(&["shard", "plan", "--help"]).ok();
-    assert!(help.contains("go on; repeated ids stay an error"), "{help}");
+    assert!(help.contains("count bad records; repeated ids remain an error"), "{help}");
 }
 
 #[test]
