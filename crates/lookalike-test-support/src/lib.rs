@@ -1,5 +1,5 @@
-//! What the tests of several crates need: the size that they run at, the document sets, compressed
-//! bytes, a server of PostgreSQL.
+//! Helpers for the tests of several crates: the size that tests run at, the document sets,
+//! compressed bytes, archives, a server of PostgreSQL.
 //!
 //! Crates have it in `dev-dependencies` only. It uses no crate of the workspace, so that each can
 //! have it. A test that lacks an optional part calls [`print_skipped`]; `cargo x test` counts that.
@@ -11,8 +11,10 @@ mod gzip;
 pub mod postgres_server;
 mod skipped;
 mod soak;
+mod tar;
 
 pub use document_sets::{document_set_path, document_sets};
 pub use gzip::gzip;
 pub use skipped::print_skipped;
 pub use soak::is_soak;
+pub use tar::{tar, tar_entry};

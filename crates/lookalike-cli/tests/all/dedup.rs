@@ -7,7 +7,7 @@
 )]
 
 use crate::command::{Place, collection, jsonl, words};
-use lookalike_test_support::gzip;
+use lookalike_test_support::{gzip, tar};
 
 /// A place with the collection of ten groups as `in.jsonl`.
 fn place() -> Place {
@@ -665,21 +665,6 @@ mod signals {
         assert_eq!(tree(&place.path("out")), ["gone.csv", "groups.csv"]);
         assert_eq!(place.run(&find).err, "");
     }
-}
-
-/// A file in a tar archive.
-fn tar(name: &str, content: &[u8]) -> Vec<u8> {
-    let mut out = vec![0; 512];
-    out[..name.len()].copy_from_slice(name.as_bytes());
-    out[124..135].copy_from_slice(format!("{:011o}", content.len()).as_bytes());
-    out[148..156].fill(b' ');
-    out[156] = b'0';
-    out[257..265].copy_from_slice(b"ustar\x0000");
-    let sum: u32 = out.iter().map(|byte| u32::from(*byte)).sum();
-    out[148..155].copy_from_slice(format!("{sum:06o}\0").as_bytes());
-    out.extend_from_slice(content);
-    out.resize(out.len().next_multiple_of(512), 0);
-    out
 }
 
 #[test]

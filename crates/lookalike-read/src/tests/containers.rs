@@ -3,7 +3,7 @@
 
 use super::{All, Collection, ReadBuffers, ReadOptions, Taken, blocks, read_named, zst};
 use lookalike_extract::{ExtractOptions, Limits};
-use lookalike_test_support::gzip;
+use lookalike_test_support::{gzip, tar};
 use std::path::Path;
 
 fn fixture(name: &str) -> Vec<u8> {
@@ -89,22 +89,6 @@ fn a_cut_off_archive_gives_what_is_there_and_says_so() {
             cut.ids()
         );
     }
-}
-
-/// One entry of a tar archive.
-fn tar(name: &str, content: &[u8]) -> Vec<u8> {
-    let mut out = vec![0; 512];
-    out[..name.len()].copy_from_slice(name.as_bytes());
-    out[124..135].copy_from_slice(format!("{:011o}", content.len()).as_bytes());
-    out[136..147].copy_from_slice(b"00000000000");
-    out[148..156].copy_from_slice(b"        ");
-    out[156] = b'0';
-    out[257..265].copy_from_slice(b"ustar\x0000");
-    let sum: u32 = out.iter().map(|&b| u32::from(b)).sum();
-    out[148..155].copy_from_slice(format!("{sum:06o}\0").as_bytes());
-    out.extend(content);
-    out.resize(out.len().next_multiple_of(512), 0);
-    out
 }
 
 /// A ZIP archive of files that are not compressed.

@@ -1,11 +1,12 @@
 //! Archives: which files they have, and which of these can be read.
 
-use super::zipped::{Entry, Form, crc, entry, tar, zip, zip_as};
+use super::zipped::{Entry, Form, crc, entry, zip, zip_as};
 use super::{extract, extract_with, fixture, zip_entries};
 use lookalike_extract::archive::{self, EntryKind, TarNext, next_entry};
 use lookalike_extract::{
     ExtractError, ExtractOptions, ExtractedPart, Extractor, FailedPart, Limits, PartSink,
 };
+use lookalike_test_support::{tar, tar_entry};
 use std::io::Cursor;
 
 const MODIFIED: i64 = 1_714_979_290 * 1_000_000_000;
@@ -326,15 +327,15 @@ fn a_stream_of_tar_is_cut_into_entries() {
 
 #[test]
 fn tar_headers_that_are_not_are_damage() {
-    let good = tar("a.txt", b'0', b"first");
-    let mut wrong_sum = tar("b.txt", b'0', b"second");
+    let good = tar("a.txt", b"first");
+    let mut wrong_sum = tar("b.txt", b"second");
     wrong_sum[0] = b'c';
     let got = extract("x.tar", &[good.clone(), wrong_sum].concat());
     assert_eq!(names(&got.parts), ["a.txt"]);
     assert!(matches!(got.failure_of(""), ExtractError::Damaged { .. }), "{got:?}");
-    let sparse = tar("s.txt", b'S', b"");
-    let pax = tar("x", b'x', b"22 GNU.sparse.major=1\n");
-    let both = [sparse, pax, tar("t.txt", b'0', b"map"), good.clone(), vec![0; 1024]].concat();
+    let sparse = tar_entry("s.txt", b'S', b"");
+    let pax = tar_entry("x", b'x', b"22 GNU.sparse.major=1\n");
+    let both = [sparse, pax, tar("t.txt", b"map"), good.clone(), vec![0; 1024]].concat();
     let got = extract("x.tar", &both);
     assert_eq!((names(&got.parts), got.failures.len()), (vec!["a.txt"], 2), "{got:?}");
     // Without the mark of its end there may have been more.
@@ -342,7 +343,7 @@ fn tar_headers_that_are_not_are_damage() {
     assert_eq!((names(&got.parts), got.failures.len()), (vec!["a.txt"], 1), "{got:?}");
     let cut = [&good[..], &good[..700]].concat();
     assert_eq!(extract("x.tar", &cut).failures.len(), 1);
-    let endless = [tar("x", b'L', b"name").repeat(1000), good].concat();
+    let endless = [tar_entry("x", b'L', b"name").repeat(1000), good].concat();
     assert!(matches!(next_entry(&endless), Err(ExtractError::Damaged { .. })));
 }
 
@@ -391,7 +392,7 @@ fn archives_lie_only_so_deep_in_each_other() {
     for level in 0..20 {
         bytes = match level % 2 {
             0 => zip(&[("a.zip", &bytes)]),
-            _ => [tar("a.tar", b'0', &bytes), vec![0; 1024]].concat(),
+            _ => [tar("a.tar", &bytes), vec![0; 1024]].concat(),
         };
     }
     let got = extract("x", &bytes);
@@ -407,7 +408,7 @@ fn members_are_counted() {
     let files: Vec<Entry> = (0..4).map(|i| entry(&format!("{i}.txt"), b"x")).collect();
     assert!(extract_with(&options, "x.zip", &zip_as(Form::Usual, &files[..3])).failures.is_empty());
     assert_eq!(extract_with(&options, "x.zip", &zip_as(Form::Usual, &files)).failure(), &limit);
-    let four: Vec<u8> = (0..4).flat_map(|i| tar(&format!("{i}.txt"), b'0', b"x")).collect();
+    let four: Vec<u8> = (0..4).flat_map(|i| tar(&format!("{i}.txt"), b"x")).collect();
     let got = extract_with(&options, "x.tar", &four);
     assert_eq!((got.parts.len(), got.failures.len(), got.failure_of("")), (3, 1, &limit));
 }
