@@ -31,7 +31,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 const HELP: &str = "\
-cargo x lint            format, clippy, documentation, tidy, dependencies, Unicode table: checked
+cargo x lint            checks format, clippy, documentation, tidy, dependencies, Unicode table
 cargo x check           clippy of every crate without features, and with each alone
 cargo x test [ARG…]     all tests of Rust and Python; arguments go to `cargo test` alone
 cargo x test --without NAME…   all tests, while optional parts of this machine are hidden:

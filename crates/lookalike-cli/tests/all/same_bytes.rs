@@ -159,7 +159,7 @@ fn of_the_least_memory() {
         let least = message.split("needs at least ").nth(1).unwrap().trim();
         least.to_owned()
     };
-    // One byte less is refused, and the same limit is named.
+    // One MiB less is refused, and the same limit is named.
     let least = reported(&with("1", "t").fails(1));
     let mib: u64 = least.strip_suffix("MiB").unwrap().parse().unwrap();
     assert_eq!(reported(&with(&(((mib - 1) << 20) - 1).to_string(), "t").fails(1)), least);

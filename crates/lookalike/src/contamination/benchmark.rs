@@ -75,8 +75,8 @@ const ITEM_BYTES: u64 = 300;
 /// Bytes of memory for each word of an item: its hash and where it is.
 const WORD_BYTES: u64 = 16;
 
-/// Bytes of memory for an item with a text of this length and its runs. Its text is held as it is
-/// written and as it is compared.
+/// Bytes of memory for an item with a text of this length and its runs. Memory holds both the
+/// original text and the words to compare.
 pub(super) fn item_bytes(text_bytes: u64, words: u64) -> u64 {
     2 * text_bytes + words * (WORD_BYTES + RUN_BYTES) + ITEM_BYTES
 }
