@@ -4,13 +4,13 @@
 use super::benchmark::{BenchmarkField, item_bytes};
 use super::options::ContaminationOptions;
 use crate::error::Error;
-use crate::find::{Budget, Memory, read_within_limit};
+use crate::find::{Budget, Memory, long_words, read_within_limit};
 use crate::progress::Progress;
 use crate::read::{Collection, Document, DocumentSink, RecordSize, SkippedItem};
 use crate::words::WordRule;
 
-/// Names the least memory of the whole run, if the error is a limit that is too small. Streams are
-/// not read again: their error stays as it is.
+/// Names the least memory of the whole run, if the error is a limit that is too small. Returns the
+/// original error if an input is a stream, which cannot be read again.
 pub(super) fn explained(
     error: Error,
     corpus: &Collection,
@@ -73,11 +73,6 @@ impl TextMeasure<'_> {
         })?;
         Ok(())
     }
-
-    fn add(&mut self, block_bytes: u64, text_bytes: u64, words: u64) {
-        self.items += item_bytes(text_bytes, words);
-        self.work = self.work.max(self.budget.work_for_words(block_bytes, words));
-    }
 }
 
 impl DocumentSink for TextMeasure<'_> {
@@ -85,12 +80,15 @@ impl DocumentSink for TextMeasure<'_> {
 
     fn document(&mut self, document: &Document<'_>) -> Result<(), Error> {
         let words = self.rule.ranges(document.text).count() as u64;
-        self.add(self.block_bytes, document.text.len() as u64, words);
+        self.items += item_bytes(document.text.len() as u64, words);
+        let work = self.budget.work_for_words(self.block_bytes, long_words(document));
+        self.work = self.work.max(work);
         Ok(())
     }
 
     fn over_memory(&mut self, size: &RecordSize) -> bool {
-        self.add(size.bytes, size.bytes, size.words);
+        self.items += item_bytes(size.bytes, size.words);
+        self.work = self.work.max(self.budget.work_for_words(size.bytes, size.words));
         true
     }
 

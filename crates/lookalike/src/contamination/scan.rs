@@ -226,8 +226,7 @@ impl DocumentSink for Scanner<'_> {
     type Error = Error;
 
     fn document(&mut self, document: &Document<'_>) -> Result<(), Error> {
-        let words = || self.rule.ranges(document.text).count() as u64;
-        self.shared.budget.text(self.block_bytes, document.text, words)?;
+        self.shared.budget.text(self.block_bytes, document)?;
         let tokens = self.shingler.tokens(document.text);
         self.shared.index.hits(tokens, &mut self.hits);
         if !self.hits.is_empty() {

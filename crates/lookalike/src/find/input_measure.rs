@@ -41,6 +41,7 @@ pub(crate) fn measured(
         documents: 0,
         names: HashSet::new(),
         held: 0,
+        text_bytes: 0,
         unread: 0,
     };
     let blocks = read_within_limit(collection, progress, &mut measure, |measure, block| {
@@ -48,15 +49,17 @@ pub(crate) fn measured(
         records.add(block.number(), block_size(block));
         measure.copies = [false, true].map(|is_escaped| block.copies(is_escaped));
     })?;
-    let InputMeasure { documents, held, .. } = measure;
+    measure.add_sources_of_unread();
+    let InputMeasure { documents, held, text_bytes, .. } = measure;
+    let held = held + records.held(documents as u64, text_bytes);
     Ok(budget.next_to(documents, blocks, held).with_records(records.memory()))
 }
 
-/// Reads all inputs, but for what was read of a stream before, and holds no long record: the sink
-/// gets its size. `begin` precedes each block. Returns the number of blocks.
+/// Reads all inputs, a stream only from its current position. Long records are not held: the sink
+/// receives their sizes. Calls `begin` before each block, and returns the number of blocks.
 ///
 /// # Errors
-/// Those of reading and of the sink.
+/// Errors of reading and of the sink.
 pub(crate) fn read_within_limit<S: DocumentSink<Error = Error>>(
     collection: &Collection,
     progress: &dyn Progress,
@@ -101,10 +104,31 @@ struct InputMeasure<'a> {
     copies: [u64; 2],
     documents: usize,
     names: HashSet<u64>,
-    /// Bytes that names of sources and anchors take.
+    /// Bytes that names of sources take.
     held: u64,
+    text_bytes: u64,
     /// Records that were not held.
     unread: u32,
+}
+
+impl InputMeasure<'_> {
+    /// Counts the name under which documents of a source are counted.
+    fn add_source(&mut self, name: &str, source: u32) {
+        let reference = u64::from(self.collection.is_reference(source));
+        if self.names.insert(hash::token_hash(name.as_bytes()) ^ reference) {
+            self.held += held(name);
+        }
+    }
+
+    /// Counts the names of all inputs if a record was not held, since its source is one of them.
+    fn add_sources_of_unread(&mut self) {
+        if self.unread == 0 || self.options.source_field.is_some() {
+            return;
+        }
+        for source in 0..self.collection.sources() {
+            self.add_source(self.collection.source_name(source).unwrap_or_default(), source);
+        }
+    }
 }
 
 impl DocumentSink for InputMeasure<'_> {
@@ -112,17 +136,14 @@ impl DocumentSink for InputMeasure<'_> {
 
     fn document(&mut self, document: &Document<'_>) -> Result<(), Error> {
         self.documents += 1;
-        self.held += self.records.held(document.text.len() as u64);
+        self.text_bytes += document.text.len() as u64;
         let name = self.rules.source(self.collection, self.block.source, document);
-        let reference = u64::from(self.collection.is_reference(self.block.source));
-        if self.names.insert(hash::token_hash(name.as_bytes()) ^ reference) {
-            self.held += held(&name);
-            if let Some(field) = &self.options.source_field
-                && self.names.len() > MAX_SOURCES
-            {
-                let (field, got) = (field.clone(), self.names.len());
-                return Err(Error::TooManySources { field, got, most: MAX_SOURCES });
-            }
+        self.add_source(&name, self.block.source);
+        if let Some(field) = &self.options.source_field
+            && self.names.len() > MAX_SOURCES
+        {
+            let (field, got) = (field.clone(), self.names.len());
+            return Err(Error::TooManySources { field, got, most: MAX_SOURCES });
         }
         if let Some(size) = long_record(document, self.copies) {
             self.records.add(self.block, size);
@@ -137,7 +158,7 @@ impl DocumentSink for InputMeasure<'_> {
             TextUnit::Sentence => size.lines + size.stops,
         };
         self.documents += 1 + units as usize;
-        self.held += self.records.held(size.bytes);
+        self.text_bytes += size.bytes;
         // No other record is in this block, so it gets a number that no other block has.
         self.records.add(BlockNumber { source: u32::MAX, index: self.unread }, *size);
         self.unread += 1;

@@ -69,9 +69,11 @@ impl RecordCost {
         Self { anchored, ..Self::of_rule(collection, rule) }
     }
 
-    /// Bytes that are held for good of a document with this many bytes of text.
-    pub(super) fn held(&self, text_bytes: u64) -> u64 {
-        self.anchored.map_or(0, |bytes| COUNT_BYTES + text_bytes / bytes)
+    /// Bytes that are held for good of documents with this many bytes of text.
+    pub(super) fn held(&self, documents: u64, text_bytes: u64) -> u64 {
+        // In whole KiB, since the length of a record that is not held exceeds that of its text.
+        let anchors = |bytes: u64| (text_bytes / bytes).next_multiple_of(1 << 10);
+        self.anchored.map_or(0, |bytes| COUNT_BYTES * documents + anchors(bytes))
     }
 
     fn of_rule(collection: &Collection, rule: &ShingleRule) -> Self {
@@ -152,9 +154,9 @@ impl LongRecords {
         Self { cost, threads, thread_bytes, longest: Mutex::default() }
     }
 
-    /// Bytes that are held for good of a document with this many bytes of text.
-    pub(super) fn held(&self, text_bytes: u64) -> u64 {
-        self.cost.held(text_bytes)
+    /// See [`RecordCost::held`].
+    pub(super) fn held(&self, documents: u64, text_bytes: u64) -> u64 {
+        self.cost.held(documents, text_bytes)
     }
 
     /// Adds a record of a block. Only the longest record of a block counts.

@@ -16,7 +16,7 @@
 use super::long_records::{LongRecords, RecordCost, RecordMemory};
 use super::workers::MAX_THREADS;
 use crate::error::Error;
-use crate::read::TextUnit;
+use crate::read::{Document, TextUnit};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
@@ -31,7 +31,7 @@ const DOCUMENT_BYTES: u64 = 10;
 const BLOCK_BYTES: u64 = 400;
 /// The least that stages can work in, in addition to long records.
 const LEAST_WORK: u64 = 16 * MIB;
-/// The same where words are compared. A first refusal names a limit with room for few documents.
+/// The least work of a run that compares words, with room for the anchors of few documents.
 const LEAST_TEXT_WORK: u64 = LEAST_WORK + MIB;
 /// What is held of a block while it is read or compared, for each of its bytes: it and its next,
 /// texts, shingles, two sets.
@@ -82,6 +82,8 @@ pub(crate) struct Budget {
     limit: Option<u64>,
     threads: u64,
     resident: u64,
+    /// Bytes of the work that rows of documents take for good.
+    rows: u64,
     /// Bytes of columns that are held; before they are known, as many as may be.
     columns: Option<u64>,
     /// [`Memory::results`].
@@ -92,6 +94,12 @@ pub(crate) struct Budget {
     /// Whether all but the least work is for long records, since the input cannot be read again
     /// when some were met.
     reserves_all: bool,
+}
+
+/// Counts the words of a long document in the same way as for a record that is not held. Returns 0
+/// for a short document.
+pub(crate) fn long_words(document: &Document<'_>) -> u64 {
+    document.long_record(USUAL_RECORD_BYTES).map_or(0, |size| size.words)
 }
 
 /// What is made of blocks.
@@ -132,6 +140,7 @@ impl Budget {
             limit: memory.limit,
             threads: threads as u64,
             resident: 0,
+            rows: 0,
             columns: None,
             results: memory.results.unwrap_or(u64::MAX),
             blocks: BlockUse::Documents,
@@ -262,6 +271,12 @@ impl Budget {
         Ok(budget)
     }
 
+    /// The budget next to rows that are in memory. They are a part of the work, which is limited
+    /// when they are read.
+    pub(super) fn with_rows(self, bytes: u64) -> Self {
+        Self { rows: self.rows + bytes, ..self }
+    }
+
     /// The budget next to further bytes that are held for good.
     pub(crate) fn with_held(self, bytes: u64) -> Result<Self, Error> {
         let budget = Self { resident: self.resident + bytes, ..self };
@@ -334,7 +349,7 @@ impl Budget {
 
     /// Bytes that stages may hold.
     fn work(&self) -> u64 {
-        self.total().saturating_sub(self.reserved())
+        self.total().saturating_sub(self.reserved() + self.rows)
     }
 
     /// Whether there is a limit at all.
@@ -390,17 +405,12 @@ impl Budget {
         self.need(self.work_of_blocks(self.block_factor().saturating_mul(bytes)))
     }
 
-    /// Refuses a text whose words are compared, in a block of this many bytes; `words` counts them.
-    pub(crate) fn text(
-        &self,
-        block_bytes: u64,
-        text: &str,
-        words: impl FnOnce() -> u64,
-    ) -> Result<(), Error> {
-        if self.limit.is_none() || text.len() <= USUAL_RECORD_BYTES {
+    /// Refuses a long document whose words are compared, in a block of this many bytes.
+    pub(crate) fn text(&self, block_bytes: u64, document: &Document<'_>) -> Result<(), Error> {
+        if self.limit.is_none() {
             return Ok(());
         }
-        self.words(block_bytes, words())
+        self.words(block_bytes, long_words(document))
     }
 
     fn words(&self, bytes: u64, words: u64) -> Result<(), Error> {
@@ -440,7 +450,8 @@ impl Budget {
         if let Some(got) = self.limit
             && work > self.work()
         {
-            return Err(Error::MemoryTooSmall { got, least: self.least_for(work) });
+            let least = self.least_for(work.saturating_add(self.rows));
+            return Err(Error::MemoryTooSmall { got, least });
         }
         Ok(())
     }

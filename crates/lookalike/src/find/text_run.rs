@@ -34,6 +34,8 @@ pub(crate) struct TextRun {
     pub(crate) budget: Budget,
     /// The number of each document in the keep order.
     pub(crate) order: Vec<u32>,
+    /// Bytes that the budget holds for anchors and counts of words.
+    anchor_bytes: u64,
 }
 
 impl TextRun {
@@ -91,10 +93,11 @@ impl TextRun {
             let held = documents.store.held() as u64;
             let blocks = documents.store.blocks.len();
             let sources = documents.sources_held;
-            let budget =
-                budget.next_to(0, 0, sources).with_documents(documents.len(), blocks, 0)?;
-            // Rows in memory have a part of the work, which was divided before.
-            let budget = budget.next_to(0, 0, held);
+            let text_bytes = documents.sources.iter().map(|source| source.bytes).sum();
+            let anchor_bytes = limited.cost.held(documents.len() as u64, text_bytes);
+            let budget = budget.next_to(0, 0, sources + anchor_bytes);
+            let budget = budget.with_documents(documents.len(), blocks, 0)?;
+            let budget = budget.with_rows(held);
             let sorted = ResultSorters::new(options, &budget, &temp).finish(0)?;
             let found = RunResults { sorted, compared: 0, candidates: 0, duplicates: Vec::new() };
             let mut findings =
@@ -105,8 +108,17 @@ impl TextRun {
             findings.missing_fields = idle.fields;
             findings.unmatched_patterns = idle.patterns;
             findings.ids_by_file = collection.has_ids_by_file();
-            return Ok((Self { findings, budget, order }, anchors));
+            return Ok((Self { findings, budget, order, anchor_bytes }, anchors));
         }
+    }
+
+    /// Reserves the memory by which anchors and counts of words exceed the expected size.
+    ///
+    /// # Errors
+    /// [`Error::MemoryTooSmall`].
+    pub(crate) fn hold_anchors(&mut self, bytes: u64) -> Result<(), Error> {
+        self.budget = self.budget.with_held(bytes.saturating_sub(self.anchor_bytes))?;
+        Ok(())
     }
 
     /// Where temporary files of the run go.

@@ -75,7 +75,7 @@ pub fn passages_in(
     let (mut run, anchors) = TextRun::read(collection, options.run(), length, &work, progress)?;
     let checkpoint = &mut PassageCheckpoint::open(&run)?;
     let anchors = anchors.finish(options.run().threads, run.budget.share(4))?;
-    run.budget = run.budget.with_held(anchors.held())?;
+    run.hold_anchors(anchors.held())?;
     let cuts = TokenCuts::default();
     let make =
         |unitigs: &Unitigs, budget: &Budget| PlaceRows::new(&run, budget, unitigs, length as u32);

@@ -154,7 +154,7 @@ impl PassageCuts {
         let count = checkpoint.rounds();
         let mut anchors = anchors.finish(options.run().threads, run.budget.share(4))?;
         // How many words each document has is kept to the end.
-        run.budget = run.budget.with_held(anchors.held() + 4 * run.order.len() as u64)?;
+        run.hold_anchors(anchors.held() + 4 * run.order.len() as u64)?;
         let run = run;
         let rule = WordRule::of(options.rule());
         let mut rounds = CutRounds { run: &run, options, cut, rule, count };

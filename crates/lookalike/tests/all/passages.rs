@@ -534,8 +534,7 @@ fn within(path: &Path, limit: u64) -> Result<PassageFindings, Error> {
     )
 }
 
-/// Of a long document its bytes and its words are counted: four and sixteen bytes for each, of
-/// which three quarters of the memory are for.
+/// The first refusal names the limit of docs/memory.md, which is exact.
 #[test]
 fn a_long_document_needs_what_its_words_take() {
     let folder = tempfile::tempdir().unwrap();
@@ -554,11 +553,10 @@ fn a_long_document_needs_what_its_words_take() {
             (limit, refused) = (least, refused + 1);
         }
         assert_eq!(refused, 1, "the first refusal names {limit}");
-        // Memory for anchors is counted by the length of the text, 64 KiB too much at most.
-        let refused = within(&path, limit - (64 << 10)).map(drop);
+        let refused = within(&path, limit - 1).map(drop);
         assert!(
             matches!(refused, Err(Error::MemoryTooSmall { least, .. }) if least == limit),
-            "{refused:?} below {limit}"
+            "{refused:?} one byte below {limit}"
         );
         let record = bytes + bytes / 4 + 9 * words - (10 << 20);
         let work = (record * 4 / 3).max(16 << 20).min((16 << 20) + record);
