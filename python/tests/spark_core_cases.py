@@ -91,11 +91,6 @@ def outputs_and_checkpoints(spark: Any, place: Path, rows: list[dict[str, Any]],
     refused(DamagedError, "rows of the stage labels, expected", lambda: lookalike.spark.find(frame(spark, rows), **again))
     shutil.rmtree(place / "run" / "labels.manifest")
     assert lookalike.spark.find(frame(spark, rows), **again).counts == found.counts
-    # The manifests of a version that wrote no columns.
-    for manifest in (place / "run").glob("*.manifest/*.json"):
-        rows_of = [json.loads(line) for line in manifest.read_text().splitlines()]
-        manifest.write_text("".join(json.dumps({"stage": row["stage"], "plan": row["plan"]}) + "\n" for row in rows_of))
-        (manifest.parent / f".{manifest.name}.crc").unlink(missing_ok=True)
     other: dict[str, Any] = {"threshold": 0.9, "checkpoint": str(place / "run")}
     refused(OptionError, "is of another run", lambda: lookalike.spark.find(frame(spark, rows), **other))
     if not OrderedRows(spark, 2).is_sorting:

@@ -195,10 +195,6 @@ pub enum IndexError {
     },
 }
 
-/// Remedies for an index of an older version, and of a newer one.
-const OLDER: &str = "open it for writing once, which migrates it";
-const NEWER: &str = "export it with the program that wrote it and create it again";
-
 /// The error of an index of sketches, with its remedy.
 const OF_SKETCHES: &str = "keeps sketches of lookalike.datasketch, no documents: open it in Python \
      with lookalike.datasketch.MinHashLSH(storage_config={\"type\": \"lookalike\", \"path\": …})";
@@ -262,8 +258,8 @@ impl NamesParameters for IndexError {
             Self::OfSketches { index } => write!(f, "{index} {OF_SKETCHES}"),
             Self::Version { index, got, expected } => write!(
                 f,
-                "{index} has format version {got}, this program reads {expected}: {}",
-                if got < expected && *got > 0 { OLDER } else { NEWER }
+                "{index} has format version {got}, this program reads {expected}: export it with \
+                 the program that wrote it and create it again"
             ),
             Self::OtherSettings { index, parameter, index_has, requested } => write!(
                 f,

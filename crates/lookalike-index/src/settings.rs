@@ -13,13 +13,8 @@ use lookalike_core::params::{
 };
 use serde::{Deserialize, Serialize};
 
-/// Version of the stored data in every backend. It changes when older programs would misread the
-/// data.
+/// The version of the stored settings in every backend. Programs refuse any other version.
 pub const FORMAT_VERSION: u32 = 1;
-/// The version of settings with [`IndexSettings::containment`], which older programs refuse.
-pub const CONTAINMENT_VERSION: u32 = 2;
-/// The version of settings with [`IndexSettings::originals`], which older programs refuse.
-pub const ORIGINALS_VERSION: u32 = 3;
 
 /// The stored content of a document in addition to its signature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -56,8 +51,7 @@ impl StoredContent {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct IndexSettings {
-    /// [`FORMAT_VERSION`], or [`CONTAINMENT_VERSION`] where there is `containment`, or
-    /// [`ORIGINALS_VERSION`] where there is `originals`.
+    /// [`FORMAT_VERSION`].
     pub version: u32,
     /// Unit and size of a shingle, such as `words:5`.
     pub shingle: String,
@@ -156,11 +150,7 @@ impl IndexSettings {
             hashes: list.hashes().to_vec(),
         });
         Ok(Self {
-            version: match containment {
-                _ if store.has_originals() => ORIGINALS_VERSION,
-                Some(_) => CONTAINMENT_VERSION,
-                None => FORMAT_VERSION,
-            },
+            version: FORMAT_VERSION,
             shingle: ShingleRule::new(rule.unit(), rule.size())?.to_string(),
             tokens: rule.tokens().to_string(),
             case: rule.case().to_string(),
@@ -327,51 +317,55 @@ impl IndexSettings {
             why: format!("its settings cannot be read: {error}"),
         };
         let SettingsVersion { version: got } = serde_json::from_str(json).map_err(not)?;
-        if !(FORMAT_VERSION..=ORIGINALS_VERSION).contains(&got) {
-            let (index, expected) = (index.to_owned(), ORIGINALS_VERSION);
+        if got != FORMAT_VERSION {
+            let (index, expected) = (index.to_owned(), FORMAT_VERSION);
             return Err(IndexError::Version { index, got, expected });
         }
         let settings: Self = serde_json::from_str(json).map_err(not)?;
-        if let Some(why) = settings.originals_problem() {
-            return Err(IndexError::NotAnIndex { index: index.to_owned(), why });
+        let problem = settings.containment_problem().or_else(|| settings.originals_problem());
+        match problem {
+            None => Ok(settings),
+            Some(problem) => {
+                let why = format!("its settings have {problem}");
+                Err(IndexError::NotAnIndex { index: index.to_owned(), why })
+            }
         }
-        let anchors = settings.containment.map(|containment| containment.anchors);
-        let why = match anchors {
-            None if got != CONTAINMENT_VERSION => return Ok(settings),
-            None => "its settings lack the member containment".to_owned(),
-            Some(_) if got == FORMAT_VERSION || settings.sketches.is_some() => {
-                "its settings have a member containment, which does not belong there".to_owned()
-            }
-            Some(_) if settings.store == StoredContent::Signatures || settings.num_hashes != 1 => {
-                "its settings have containment, and signatures in place of sets".to_owned()
-            }
-            Some(anchors) if !(1..=MAX_ANCHORS).contains(&anchors) => {
-                format!("its settings have {anchors} anchors, expected 1 to {MAX_ANCHORS}")
-            }
-            Some(_) => return Ok(settings),
-        };
-        Err(IndexError::NotAnIndex { index: index.to_owned(), why })
     }
 
-    /// What is wrong with the settings of originals.
+    /// Returns the problem of the member `containment`.
+    fn containment_problem(&self) -> Option<String> {
+        let ContainmentSettings { anchors } = self.containment?;
+        if self.sketches.is_some() {
+            return Some("containment and sketches, which exclude each other".to_owned());
+        }
+        if !self.store.has_sets() || self.num_hashes != 1 {
+            return Some("containment, which needs shingle sets and one hash".to_owned());
+        }
+        let is_in_range = (1..=MAX_ANCHORS).contains(&anchors);
+        (!is_in_range).then(|| format!("{anchors} anchors, expected 1 to {MAX_ANCHORS}"))
+    }
+
+    /// Returns the problem of the member `originals`, which an index with originals has.
     fn originals_problem(&self) -> Option<String> {
-        let has = self.version == ORIGINALS_VERSION;
-        let problem = match self.originals {
-            None if !has && !self.store.has_originals() => return None,
-            Some(OriginalSettings { max_bytes })
-                if has && self.store.has_originals() && self.sketches.is_none() =>
-            {
-                if (1..=MAX_ORIGINAL_BYTES).contains(&max_bytes) {
-                    return None;
-                }
-                format!(
-                    "a limit of {max_bytes} bytes on originals, expected 1 to {MAX_ORIGINAL_BYTES}"
-                )
+        match (self.store.has_originals(), self.originals) {
+            (false, None) => None,
+            (false, Some(_)) => {
+                Some("a member originals, but their store is not originals".to_owned())
             }
-            None => "no member originals, which settings of version 3 have".to_owned(),
-            Some(_) => "a member originals, which does not belong there".to_owned(),
-        };
-        Some(format!("its settings have {problem}"))
+            (true, None) => Some("the store originals, but no member originals".to_owned()),
+            (true, Some(_)) if self.sketches.is_some() => {
+                Some("originals and sketches, which exclude each other".to_owned())
+            }
+            (true, Some(OriginalSettings { max_bytes })) => {
+                let is_in_range = (1..=MAX_ORIGINAL_BYTES).contains(&max_bytes);
+                (!is_in_range).then(|| {
+                    format!(
+                        "a limit of {max_bytes} bytes on originals, expected 1 to \
+                         {MAX_ORIGINAL_BYTES}"
+                    )
+                })
+            }
+        }
     }
 }
 
@@ -505,41 +499,34 @@ mod tests {
     #[test]
     fn another_version_is_refused_by_name() {
         let mut other = settings();
-        other.version = 4;
+        other.version = 2;
         let json = other.to_json("x").unwrap().replace("\"shingle\"", "\"shingles\"");
         let error = IndexSettings::from_json(&json, "x").unwrap_err();
-        assert!(matches!(error, IndexError::Version { got: 4, expected: 3, .. }));
+        assert!(matches!(error, IndexError::Version { got: 2, expected: 1, .. }));
         assert!(matches!(IndexSettings::from_json("[]", "x"), Err(IndexError::NotAnIndex { .. })));
     }
 
     #[test]
-    fn settings_for_containment_have_a_version_of_their_own() {
+    fn settings_for_containment_are_checked() {
         let builder = ParamsBuilder { measure: Measure::Containment, ..ParamsBuilder::default() };
         let params = Params::new(&builder).unwrap();
         let settings = IndexSettings::new(&params, "", StoredContent::Sets).unwrap();
-        assert_eq!(
-            (settings.version, settings.containment),
-            (2, Some(ContainmentSettings { anchors: 3 }))
-        );
+        assert_eq!(settings.containment, Some(ContainmentSettings { anchors: 3 }));
         let json = settings.to_json("x").unwrap();
         assert_eq!(IndexSettings::from_json(&json, "x").unwrap(), settings);
         assert_eq!(settings.params().unwrap().measure(), Measure::Containment);
         assert!((settings.predicted_recall(0.8) - 0.992).abs() < 1e-12);
         let has = self::settings();
-        assert!(
-            has.to_json("x").unwrap().contains(r#""version":1"#)
-                && !has.to_json("x").unwrap().contains("contain")
-        );
+        assert!(!has.to_json("x").unwrap().contains("contain"));
         assert!(
             has.check_compatible(&IndexSettings { shingle: has.shingle.clone(), ..settings }, "x")
                 .is_err()
         );
         for (from, to) in [
-            (r#""version":2"#, r#""version":1"#),
             (r#""anchors":3"#, r#""anchors":0"#),
             (r#""anchors":3"#, r#""anchors":257"#),
             (r#""store":"sets""#, r#""store":"signatures""#),
-            (r#","containment":{"anchors":3}"#, ""),
+            (r#""num_hashes":1"#, r#""num_hashes":2"#),
         ] {
             assert!(json.contains(from), "{json}");
             let other = IndexSettings::from_json(&json.replace(from, to), "x");
@@ -554,16 +541,14 @@ mod tests {
     }
 
     #[test]
-    fn settings_with_originals_have_a_version_of_their_own() {
+    fn settings_with_originals_are_checked() {
         let params = Params::new(&ParamsBuilder::default()).unwrap();
         let settings = IndexSettings::new(&params, "", StoredContent::Originals).unwrap();
-        assert_eq!((settings.version, settings.originals), (3, Some(OriginalSettings::default())));
+        assert_eq!(settings.originals, Some(OriginalSettings::default()));
         let json = settings.to_json("x").unwrap();
         assert_eq!(IndexSettings::from_json(&json, "x").unwrap(), settings);
         let max = r#""originals":{"max_bytes":268435456}"#;
         for (from, to) in [
-            (r#""version":3"#, r#""version":1"#),
-            (r#""version":3"#, r#""version":2"#),
             (r#""store":"originals""#, r#""store":"texts""#),
             (max, r#""originals":{"max_bytes":0}"#),
             (max, r#""originals":{"max_bytes":536870913}"#),

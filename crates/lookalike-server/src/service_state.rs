@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// The format of the file (`PRAGMA user_version`).
-const VERSION: i64 = 2;
+const VERSION: i64 = 1;
 /// What tells the file from those of other programs (`PRAGMA application_id`): `lksv`.
 const APPLICATION: i64 = 0x6c6b_7376;
 /// The tables, as SQLite keeps their text.
@@ -716,8 +716,8 @@ mod tests {
         drop(ServiceState::open(Some(&path("newer"))).unwrap());
         let change =
             |name: &str, sql: &str| Connection::open(path(name)).unwrap().execute_batch(sql);
-        change("newer", "PRAGMA journal_mode = DELETE; PRAGMA user_version = 3").unwrap();
-        assert!(refused("newer").contains("version 3, expected 2"));
+        change("newer", "PRAGMA journal_mode = DELETE; PRAGMA user_version = 2").unwrap();
+        assert!(refused("newer").contains("version 2, expected 1"));
         drop(ServiceState::open(Some(&path("more"))).unwrap());
         change("more", "PRAGMA journal_mode = DELETE; CREATE TABLE further (a)").unwrap();
         assert!(refused("more").contains("other tables"));

@@ -147,8 +147,7 @@ class Checkpoint:
                 f"the checkpoint {self._folder} is of another run: {differences}; name another folder, or "
                 "remove this one"
             )
-        # A version without columns, or without their number, wrote other manifests; the stage runs again.
-        return rows[0] if None not in (rows[0]["schema"], rows[0]["rows"]) else None
+        return rows[0]
 
     def release(self) -> None:
         """Releases the results that the cluster keeps."""

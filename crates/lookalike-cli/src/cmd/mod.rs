@@ -108,9 +108,6 @@ pub(crate) fn index_message(error: &IndexError) -> String {
             "`cargo install --path crates/lookalike-cli --features …`; `lookalike --version` lists \
              the features of this build"
         }
-        IndexError::Version { got, expected, .. } if (1..*expected).contains(got) => {
-            "`lookalike index compact`"
-        }
         IndexError::ReadOnly { cause: Unwritable::FileSystem | Unwritable::Server, .. } => {
             "`lookalike query`, `lookalike serve --read-only`"
         }

@@ -126,13 +126,13 @@ fn inputs_that_changed_are_named() {
     place.file("job/plan.json", other);
     let message = place.run(&["shard", "keys", "job"]).fails(1);
     assert!(message.contains("is a plan of lookalike 90."), "{message}");
-    let older = plan.replace("\"format_version\": 3", "\"format_version\": 2");
-    assert_ne!(plan, older);
-    place.file("job/plan.json", older);
+    let other = plan.replace("\"format_version\": 1", "\"format_version\": 2");
+    assert_ne!(plan, other);
+    place.file("job/plan.json", other);
     for stage in ["keys", "merge", "label", "components", "finish", "status"] {
         let message = place.run(&["shard", stage, "job"]).fails(1);
         assert!(
-            message.contains("(format 2), this is") && message.contains("(format 3)"),
+            message.contains("(format 2), this is") && message.contains("(format 1)"),
             "{message}"
         );
     }

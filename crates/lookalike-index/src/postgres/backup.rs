@@ -1,17 +1,15 @@
 //! Backup of a snapshot to a folder, and restoring an index from one.
 //!
-//! `docs.copy` has the rows of `docs` as the server copies them (COPY, binary), `decisions.copy`
-//! those of `decisions`, `categories.copy` and `category_members.copy` those of these tables; so
-//! do `originals.copy` and `versions.copy` where the index keeps originals, and `duplicates.copy`
-//! where it has some. `index.json` has all else. It is written last: a folder without it is
-//! incomplete. Restoring rebuilds postings.
+//! `NAME.copy` has the rows of the table `NAME` as the server copies them (COPY, binary), for
+//! `docs` and each of [`TABLES`]. `index.json` has the version of the tables, the settings and two
+//! counts. It is written last: a folder without it is incomplete. Restoring rebuilds postings.
 
 use super::address::Address;
 use super::failure::{failure, sending};
 use super::pool::{ConnectionPool, PooledConnection};
 use super::repair::{COUNT, fill};
 use super::row::column;
-use super::schema::{begin_new, fill_new};
+use super::schema::{TABLES_VERSION, begin_new, fill_new};
 use super::snapshot::PostgresSnapshot;
 use crate::error::IndexError;
 use crate::settings::IndexSettings;
@@ -21,46 +19,26 @@ use std::io::{self, BufReader, BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
 
+/// The file with the rows of `docs`.
 const ROWS: &str = "docs.copy";
-const DECISIONS: &str = "decisions.copy";
-/// Tables of categories, each in a file with its name.
-const CATEGORIES: [&str; 2] = ["categories", "category_members"];
-const DUPLICATES: &str = "duplicates";
-/// Tables of originals, each in a file with its name.
-const ARCHIVE: [&str; 2] = ["originals", "versions"];
+/// The other tables, each in a file with its name.
+const TABLES: [&str; 6] =
+    ["decisions", "categories", "category_members", "originals", "versions", "duplicates"];
 const MANIFEST: &str = "index.json";
 /// The value of `kind` in [`MANIFEST`].
 const KIND: &str = "lookalike index, copied from PostgreSQL";
 
 const COLUMNS: &str =
     "doc, bytes, added, modified, expires, fingerprint, id, sig, metadata, set, text, checksums";
-/// The same in copies of version 1.
-const COLUMNS_1: &str =
-    "doc, bytes, added, modified, expires, fingerprint, id, sig, metadata, set, text";
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(clippy::struct_excessive_bools, reason = "each file may be there without the others")]
 struct BackupManifest {
     kind: String,
+    /// [`TABLES_VERSION`].
+    version: u32,
     last: i64,
     documents: u64,
-    /// Whether rows have the column of checksums.
-    #[serde(default)]
-    checksums: bool,
-    /// Whether there is a file of decisions.
-    #[serde(default)]
-    decisions: bool,
-    /// Whether there are files of categories.
-    #[serde(default)]
-    categories: bool,
-    /// Whether there are files of originals and versions. Programs that do not know them refuse a
-    /// backup that has some.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    originals: bool,
-    /// Whether there is a file of duplicates, likewise.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    duplicates: bool,
     settings: serde_json::Value,
 }
 
@@ -116,18 +94,7 @@ fn copy(
     let last = column(&row, "state", 0)?;
     let rows = format!("SELECT {COLUMNS} FROM docs ORDER BY doc");
     copy_rows(connection, &rows, &to.join(ROWS))?;
-    copy_rows(connection, "SELECT * FROM decisions ORDER BY number", &to.join(DECISIONS))?;
-    for table in CATEGORIES {
-        copy_rows(connection, &format!("SELECT * FROM {table}"), &to.join(copy_name(table)))?;
-    }
-    let sql = "SELECT EXISTS (SELECT FROM duplicates)";
-    let duplicates = column(&connection.query_one(sql, &[], "its duplicates")?, DUPLICATES, 0)?;
-    if duplicates {
-        let name = to.join(copy_name(DUPLICATES));
-        copy_rows(connection, "SELECT * FROM duplicates ORDER BY keeper, id", &name)?;
-    }
-    let originals = settings.store.has_originals();
-    for table in ARCHIVE.iter().filter(|_| originals) {
+    for table in TABLES {
         copy_rows(connection, &format!("SELECT * FROM {table}"), &to.join(copy_name(table)))?;
     }
     let name = to.join(MANIFEST);
@@ -135,13 +102,9 @@ fn copy(
         let settings = serde_json::to_value(settings)?;
         let manifest = BackupManifest {
             kind: KIND.to_owned(),
+            version: TABLES_VERSION,
             last,
             documents,
-            checksums: true,
-            decisions: true,
-            categories: true,
-            originals,
-            duplicates,
             settings,
         };
         let mut file = private_file(&name)?;
@@ -186,23 +149,9 @@ pub(super) fn restore(url: &str, from: &Path) -> Result<(), IndexError> {
     let pool = Arc::new(ConnectionPool::new(Address::parse(url)?, false));
     let mut connection = begin_new(&pool)?;
     fill_new(&mut connection, &settings)?;
-    let columns = if manifest.checksums { COLUMNS } else { COLUMNS_1 };
-    copy_back(&mut connection, &from.join(ROWS), &format!("docs ({columns})"))?;
-    if manifest.decisions {
-        copy_back(&mut connection, &from.join(DECISIONS), "decisions")?;
-    }
-    if manifest.categories {
-        for table in CATEGORIES {
-            copy_back(&mut connection, &from.join(copy_name(table)), table)?;
-        }
-    }
-    if manifest.duplicates {
-        copy_back(&mut connection, &from.join(copy_name(DUPLICATES)), DUPLICATES)?;
-    }
-    if manifest.originals {
-        for table in ARCHIVE {
-            copy_back(&mut connection, &from.join(copy_name(table)), table)?;
-        }
+    copy_back(&mut connection, &from.join(ROWS), &format!("docs ({COLUMNS})"))?;
+    for table in TABLES {
+        copy_back(&mut connection, &from.join(copy_name(table)), table)?;
     }
     connection.execute("DROP INDEX bands_key")?;
     fill(&mut connection, &settings, "bands")?;
@@ -234,11 +183,14 @@ fn read_manifest(from: &Path) -> Result<BackupManifest, IndexError> {
     };
     let manifest = serde_json::from_str::<BackupManifest>(&text);
     let manifest = manifest.map_err(|error| not(format!("{MANIFEST} cannot be read: {error}")))?;
-    if manifest.kind == KIND {
-        Ok(manifest)
-    } else {
-        Err(not(format!("{MANIFEST} is about {:?}", manifest.kind)))
+    if manifest.kind != KIND {
+        return Err(not(format!("{MANIFEST} is about {:?}", manifest.kind)));
     }
+    if manifest.version != TABLES_VERSION {
+        let (index, got) = (from.display().to_string(), manifest.version);
+        return Err(IndexError::Version { index, got, expected: TABLES_VERSION });
+    }
+    Ok(manifest)
 }
 
 fn copy_back(

@@ -68,9 +68,8 @@ pub(super) fn stats(
     let (mut connection, _) = pool.begin("BEGIN READ ONLY")?;
     let sql = "SELECT documents, without_shingles, set_bytes, text_bytes, \
                pg_total_relation_size('docs') + pg_total_relation_size('state') \
-               + pg_total_relation_size('settings') + pg_total_relation_size('migrations') \
-               + pg_total_relation_size('originals') + pg_total_relation_size('versions') \
-               + pg_total_relation_size('duplicates'), \
+               + pg_total_relation_size('settings') + pg_total_relation_size('originals') \
+               + pg_total_relation_size('versions') + pg_total_relation_size('duplicates'), \
                pg_total_relation_size('bands') FROM state";
     let rows = connection.query(sql, &[])?;
     let row = rows.first().ok_or_else(|| no_state(pool))?;

@@ -9,7 +9,7 @@
 //! | `tls` | TLS, by the modes of PostgreSQL |
 //! | `failure` | converts errors of the server |
 //! | `pool` | connection pool |
-//! | `schema` | creates and migrates the tables |
+//! | `schema` | creates and checks the tables |
 //! | `plan` | the effect of a batch of changes, without the database |
 //! | `copy` | bulk insertion |
 //! | `write_categories`, `categories` | the model of categories and their members |

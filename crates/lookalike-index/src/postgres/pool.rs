@@ -54,10 +54,6 @@ impl ConnectionPool {
         &self.address
     }
 
-    pub(super) fn is_read_only(&self) -> bool {
-        self.read_only
-    }
-
     pub(super) fn failure(&self, error: &Error) -> IndexError {
         failure(self.name(), error)
     }

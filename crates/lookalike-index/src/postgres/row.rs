@@ -51,27 +51,23 @@ pub(super) fn record(
     let (bytes, added) = (value::<i64>(row, 3, &id)?, value(row, 4, &id)?);
     let bytes = u64::try_from(bytes).map_err(|_| damaged(&id, "its length is negative"))?;
     let (modified, expires) = (value(row, 5, &id)?, value(row, 6, &id)?);
-    if let Some(stored) = value::<Option<&[u8]>>(row, 11, &id)? {
-        let number = doc as u64;
-        let fields = RowFields {
-            number,
-            id: id.as_bytes(),
-            fingerprint: &fingerprint.to_le_bytes(),
-            bytes,
-            added,
-            modified,
-            expires,
-            metadata: &[],
-        };
-        let metadata = metadata.map(str::as_bytes);
-        let parts = [
-            (wanted.signature, signature),
-            (wanted.metadata, metadata),
-            (wanted.set, set),
-            (wanted.text, text),
-        ];
-        verified(&fields, parts, stored).map_err(|why| damaged(&id, &why))?;
-    }
+    let fields = RowFields {
+        number: doc as u64,
+        id: id.as_bytes(),
+        fingerprint: &fingerprint.to_le_bytes(),
+        bytes,
+        added,
+        modified,
+        expires,
+        metadata: &[],
+    };
+    let parts = [
+        (wanted.signature, signature),
+        (wanted.metadata, metadata.map(str::as_bytes)),
+        (wanted.set, set),
+        (wanted.text, text),
+    ];
+    verified(&fields, parts, value(row, 11, &id)?).map_err(|why| damaged(&id, &why))?;
     *record = IndexRecord {
         number: doc as u64,
         fingerprint,

@@ -1,20 +1,15 @@
-//! Creates and migrates the tables of an index.
+//! Creates the tables of an index, and checks them when it is opened.
 
-use super::pool::{ConnectionPool, PooledConnection, Session};
+use super::pool::{ConnectionPool, PooledConnection};
 use super::row::column;
 use crate::error::IndexError;
 use crate::settings::IndexSettings;
 use std::sync::Arc;
 
-/// Migrations from version n to n + 1. Published ones never change.
-const MIGRATIONS: [&str; 6] = [
-    include_str!("migration_1.sql"),
-    include_str!("migration_2.sql"),
-    include_str!("migration_3.sql"),
-    include_str!("migration_4.sql"),
-    include_str!("migration_5.sql"),
-    include_str!("migration_6.sql"),
-];
+/// The statements that create the tables.
+const SCHEMA: &str = include_str!("schema.sql");
+/// The version of the tables.
+pub(super) const TABLES_VERSION: u32 = 1;
 
 /// Minimum version of PostgreSQL.
 const OLDEST_SERVER: i32 = 13;
@@ -56,53 +51,44 @@ pub(super) fn fill_new(
     settings: &IndexSettings,
 ) -> Result<(), IndexError> {
     let pool = Arc::clone(connection.pool());
-    migrate(connection.session()?, 0).map_err(|error| creation_error(&pool, &error))?;
-    connection
-        .query("INSERT INTO settings (settings) VALUES ($1)", &[&settings.to_json(pool.name())?])?;
+    let made = connection.session()?.client.batch_execute(SCHEMA);
+    made.map_err(|error| creation_error(&pool, &error))?;
+    connection.query(
+        "INSERT INTO settings (version, settings) VALUES ($1, $2)",
+        &[&TABLES_VERSION.cast_signed(), &settings.to_json(pool.name())?],
+    )?;
     Ok(())
 }
 
-/// Migrates the tables of an index if it is open for writing, and reads its settings.
+/// Checks the tables of an index, and reads its settings.
 pub(super) fn open(pool: &Arc<ConnectionPool>) -> Result<IndexSettings, IndexError> {
     let (mut connection, _) = pool.begin("BEGIN")?;
     check_server(pool, &mut connection)?;
     check_tables(pool, &mut connection)?;
-    let expected = MIGRATIONS.len() as u32;
-    let got = version(&mut connection)?;
-    if got < expected && got > 0 && !pool.is_read_only() {
-        connection.execute("LOCK TABLE migrations IN ACCESS EXCLUSIVE MODE")?;
-        // Another process may have migrated them in the meantime.
-        let got = version(&mut connection)?;
-        migrate(connection.session()?, got).map_err(|error| pool.failure(&error))?;
-    } else if got != expected {
-        return Err(IndexError::Version { index: pool.name().to_owned(), got, expected });
-    }
-    let rows = connection.query("SELECT settings FROM settings", &[])?;
+    let rows = connection.query("SELECT version, settings FROM settings", &[])?;
     let Some(row) = rows.first() else {
         return Err(not_an_index(pool, "its table `settings` has no row"));
     };
-    let json: String = column(row, "settings", 0)?;
+    check_version(pool.name(), column(row, "settings", 0)?)?;
+    let json: String = column(row, "settings", 1)?;
     let settings = IndexSettings::from_json(&json, pool.name())?;
     connection.commit()?.map_err(|error| pool.failure(&error))?;
     Ok(settings)
 }
 
-fn migrate(session: &mut Session, from: u32) -> Result<(), postgres::Error> {
-    for (number, sql) in (1i32..).zip(MIGRATIONS).skip(from as usize) {
-        session.client.batch_execute(sql)?;
-        session.client.execute("INSERT INTO migrations (number) VALUES ($1)", &[&number])?;
+/// Checks the version of the tables.
+///
+/// # Errors
+/// [`IndexError::Version`], and [`IndexError::Damaged`] for a negative number.
+fn check_version(index: &str, version: i32) -> Result<(), IndexError> {
+    let got = u32::try_from(version).map_err(|_| IndexError::Damaged {
+        what: format!("table `settings` of {index}"),
+        why: format!("its version is {version}"),
+    })?;
+    if got == TABLES_VERSION {
+        return Ok(());
     }
-    Ok(())
-}
-
-fn version(connection: &mut PooledConnection) -> Result<u32, IndexError> {
-    let row = connection.query_one("SELECT max(number) FROM migrations", &[], "its migrations")?;
-    // The maximum is NULL if there is no migration yet.
-    let number = column::<Option<i32>>(&row, "migrations", 0)?.unwrap_or(0);
-    u32::try_from(number).map_err(|_| IndexError::Damaged {
-        what: format!("table `migrations` of {}", connection.pool().name()),
-        why: format!("its last number is {number}"),
-    })
+    Err(IndexError::Version { index: index.to_owned(), got, expected: TABLES_VERSION })
 }
 
 fn check_server(
@@ -139,7 +125,7 @@ fn check_tables(
         "SELECT has_schema_privilege(n.oid, 'USAGE'), \
          (SELECT count(*) FROM pg_class c WHERE c.relnamespace = n.oid), \
          (SELECT count(*) FROM pg_class c WHERE c.relnamespace = n.oid AND c.relkind = 'r' \
-          AND c.relname IN ('migrations', 'settings', 'state', 'docs', 'bands')) \
+          AND c.relname IN ('settings', 'state', 'docs', 'bands')) \
          FROM pg_namespace n WHERE nspname = $1",
         &[&pool.address().schema],
     )?;
@@ -157,11 +143,11 @@ fn check_tables(
         return Err(IndexError::Database { index, why, transient: false });
     }
     match ours {
-        5 => Ok(()),
+        4 => Ok(()),
         0 => Err(not_an_index(pool, "the schema has other tables")),
         _ => Err(not_an_index(
             pool,
-            "the schema has not all of the tables migrations, settings, state, docs and bands",
+            "the schema has not all of the tables settings, state, docs and bands",
         )),
     }
 }

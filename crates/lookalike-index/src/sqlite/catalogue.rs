@@ -1,6 +1,6 @@
 //! The catalogue: the database of documents, which is authoritative, and its connections.
 
-use super::catalogue_schema::{ARCHIVE, CATEGORIES, CHECKSUMS, DECISIONS, DUPLICATES, SCHEMA};
+use super::catalogue_schema::SCHEMA;
 use super::catalogue_state::CatalogueState;
 use super::index_folder::IndexFolder;
 use super::reserve::LOG_PAGES;
@@ -15,68 +15,8 @@ use std::time::Duration;
 
 /// `application_id` of the database: the letters `LkAl`.
 const APPLICATION: i64 = 0x4c6b_416c;
-/// `user_version` of the database: 1 has no checksums of rows, 2 no decisions, 3 no categories, 4
-/// no originals, 5 no duplicates.
-const CATALOGUE_VERSION: u32 = 6;
-/// The version of a catalogue with originals, without duplicates.
-const ARCHIVE_VERSION: u32 = 5;
-/// The version of a catalogue with categories, without originals.
-const CATEGORIES_VERSION: u32 = 4;
-/// The version of a catalogue with decisions, without categories.
-const DECISIONS_VERSION: u32 = 3;
-/// The version of a catalogue without decisions.
-const CHECKSUMS_VERSION: u32 = 2;
-
-/// Adds the columns of version 2 to a catalogue of version 1.
-fn add_checksums(connection: &Connection) -> rusqlite::Result<()> {
-    for (table, column, kind) in CHECKSUMS {
-        connection.execute_batch(&format!("ALTER TABLE {table} ADD COLUMN {column} {kind}"))?;
-    }
-    connection.execute_batch(&format!("PRAGMA user_version = {CHECKSUMS_VERSION}"))
-}
-
-/// Whether a catalogue has a table that not every version has.
-pub(super) fn has_table(connection: &Connection, name: &str) -> rusqlite::Result<bool> {
-    let sql = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1";
-    connection.prepare_cached(sql)?.exists([name])
-}
-
-/// Adds the table of decisions to a catalogue of version 2, in a transaction.
-pub(super) fn create_decisions(connection: &Connection) -> rusqlite::Result<()> {
-    if has_table(connection, "decisions")? {
-        return Ok(());
-    }
-    connection.execute_batch(&format!("{DECISIONS}; PRAGMA user_version = {DECISIONS_VERSION}"))
-}
-
-/// Adds the tables of categories to a catalogue of version 2 or 3, in a transaction.
-pub(super) fn create_categories(connection: &Connection) -> rusqlite::Result<()> {
-    if has_table(connection, "categories")? {
-        return Ok(());
-    }
-    create_decisions(connection)?;
-    let tables = CATEGORIES.join(";\n");
-    connection.execute_batch(&format!("{tables}; PRAGMA user_version = {CATEGORIES_VERSION}"))
-}
-
-/// Adds the tables of originals to a catalogue that has none, in a transaction.
-fn create_archive(connection: &Connection) -> rusqlite::Result<()> {
-    create_categories(connection)?;
-    let tables = ARCHIVE.join(";\n");
-    connection.execute_batch(&format!("{tables}; PRAGMA user_version = {ARCHIVE_VERSION}"))
-}
-
-/// Adds the table of duplicates to a catalogue of version 2 to 5, in a transaction.
-pub(super) fn create_duplicates(connection: &Connection) -> rusqlite::Result<()> {
-    if has_table(connection, "duplicates")? {
-        return Ok(());
-    }
-    if !has_table(connection, "originals")? {
-        create_archive(connection)?;
-    }
-    let tables = DUPLICATES.join(";\n");
-    connection.execute_batch(&format!("{tables}; PRAGMA user_version = {CATALOGUE_VERSION}"))
-}
+/// `user_version` of the database.
+const CATALOGUE_VERSION: u32 = 1;
 
 /// Creates an empty catalogue.
 pub(super) fn create(place: &IndexFolder, settings: &IndexSettings) -> Result<(), IndexError> {
@@ -89,13 +29,10 @@ pub(super) fn create(place: &IndexFolder, settings: &IndexSettings) -> Result<()
         connection.execute_batch(&format!(
             "PRAGMA page_size = 16384; PRAGMA auto_vacuum = INCREMENTAL;
              PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
-             BEGIN; PRAGMA application_id = {APPLICATION}; {schema};
+             BEGIN; PRAGMA application_id = {APPLICATION};
+             PRAGMA user_version = {CATALOGUE_VERSION}; {schema};
              INSERT INTO state VALUES(1, 0, 0, 0, 1, 0, 0, 0, 0);"
         ))?;
-        add_checksums(&connection)?;
-        if settings.store.has_originals() {
-            create_archive(&connection)?;
-        }
         let sum = checksum::content(0, json.as_bytes()).cast_signed();
         connection.execute("INSERT INTO settings VALUES(1, ?1, ?2)", params![json, sum])?;
         connection.execute_batch("COMMIT")
@@ -103,7 +40,7 @@ pub(super) fn create(place: &IndexFolder, settings: &IndexSettings) -> Result<()
     make().map_err(|error| place.database(error))
 }
 
-/// Opens the catalogue to write to it, whatever version it has.
+/// Opens the catalogue for writing. The version is not checked.
 pub(super) fn connect(place: &IndexFolder) -> Result<Connection, IndexError> {
     let opened = open(&place.catalogue(), OpenFlags::SQLITE_OPEN_READ_WRITE, 32 << 10);
     let mut connection = opened.map_err(|error| place.database(error))?;
@@ -126,11 +63,14 @@ pub(super) fn open(path: &Path, flags: OpenFlags, kib: u32) -> rusqlite::Result<
     Ok(connection)
 }
 
-/// Reads the version of a catalogue, 1 to 6.
+/// Checks that the database is a catalogue of this version.
 ///
 /// # Errors
 /// [`IndexError::NotAnIndex`], [`IndexError::Version`].
-pub(super) fn version(place: &IndexFolder, connection: &Connection) -> Result<u32, IndexError> {
+pub(super) fn check_version(
+    place: &IndexFolder,
+    connection: &Connection,
+) -> Result<(), IndexError> {
     let number = |pragma: &str| -> Result<i64, IndexError> {
         let got = connection.query_row(&format!("PRAGMA {pragma}"), [], |row| row.get(0));
         got.map_err(|error| place.database(error))
@@ -141,35 +81,14 @@ pub(super) fn version(place: &IndexFolder, connection: &Connection) -> Result<u3
     }
     let version = number("user_version")?;
     let got = u32::try_from(version).map_err(|_| {
-        place.damaged_catalogue(format!(
-            "its version is {version}, expected is 1 to {CATALOGUE_VERSION}"
-        ))
+        place
+            .damaged_catalogue(format!("its version is {version}, expected is {CATALOGUE_VERSION}"))
     })?;
-    if (1..=CATALOGUE_VERSION).contains(&got) {
-        return Ok(got);
+    if got == CATALOGUE_VERSION {
+        return Ok(());
     }
     let (index, expected) = (place.name.clone(), CATALOGUE_VERSION);
     Err(IndexError::Version { index, got, expected })
-}
-
-/// Migrates a catalogue of version 1. Its rows get checksums when they are rewritten, or by
-/// `repair`.
-pub(super) fn migrate(place: &IndexFolder, connection: &Connection) -> Result<(), IndexError> {
-    let change = || -> rusqlite::Result<()> {
-        let sql = "SELECT json FROM settings";
-        let json: String = connection.query_row(sql, [], |row| row.get(0))?;
-        let sum = checksum::content(0, json.as_bytes()).cast_signed();
-        add_checksums(connection)?;
-        connection.execute("UPDATE settings SET checksum = ?1", [sum])?;
-        connection.execute("UPDATE state SET unchecked = last", [])?;
-        connection.execute_batch("COMMIT")
-    };
-    let begun = connection.execute_batch("BEGIN IMMEDIATE");
-    let done = begun.and_then(|()| change());
-    if done.is_err() && !connection.is_autocommit() {
-        let _ = connection.execute_batch("ROLLBACK");
-    }
-    done.map_err(|error| place.database(error))
 }
 
 /// Reads the settings.
@@ -180,26 +99,15 @@ pub(super) fn settings(
     place: &IndexFolder,
     connection: &Connection,
 ) -> Result<IndexSettings, IndexError> {
-    let read = connection.query_row(&place.sql("SELECT json, checksum FROM settings"), [], |row| {
-        Ok((row.get::<_, String>(0)?, row.get::<_, Option<i64>>(1)?))
+    let read = connection.query_row("SELECT json, checksum FROM settings", [], |row| {
+        Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?.cast_unsigned()))
     });
     let (json, sum) = read.map_err(|error| place.database(error))?;
-    let expected = checksum::content(0, json.as_bytes());
-    if place.has_checksums && sum.map(i64::cast_unsigned) != Some(expected) {
+    if sum != checksum::content(0, json.as_bytes()) {
         return Err(place.damaged_catalogue("the checksum of its settings is wrong".to_owned()));
     }
     let settings = IndexSettings::from_json(&json, &place.name)?;
     settings.check_sketches(&place.name)?;
-    // Version 6 has the tables of originals in any index.
-    let has_originals = settings.store.has_originals();
-    let agrees = match version(place, connection)? {
-        CATALOGUE_VERSION => true,
-        version => has_originals == (version == ARCHIVE_VERSION),
-    };
-    if !agrees {
-        let why = "its settings and its catalogue do not agree on whether it keeps originals";
-        return Err(place.damaged_catalogue(why.to_owned()));
-    }
     Ok(settings)
 }
 

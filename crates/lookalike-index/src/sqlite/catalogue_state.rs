@@ -23,8 +23,6 @@ pub(super) struct CatalogueState {
     pub(super) set_bytes: u64,
     /// Bytes of compressed texts.
     pub(super) text_bytes: u64,
-    /// Documents up to this number were stored by version 1 and may have no checksums.
-    pub(super) unchecked: u64,
 }
 
 impl CatalogueState {
@@ -33,14 +31,14 @@ impl CatalogueState {
     /// # Errors
     /// Errors of SQLite, [`IndexError::DamagedCatalogue`] for invalid counts.
     pub(super) fn read(place: &IndexFolder, connection: &Connection) -> Result<Self, IndexError> {
-        let head = Self::row(place, connection).map_err(|error| place.database(error))?;
+        let head = Self::row(connection).map_err(|error| place.database(error))?;
         if head.counts().iter().any(|count| *count > i64::MAX as u64) {
             return Err(place.damaged_catalogue("table `state` has a negative count".to_owned()));
         }
         Ok(head)
     }
 
-    fn counts(&self) -> [u64; 8] {
+    fn counts(&self) -> [u64; 7] {
         [
             self.changes,
             self.generation,
@@ -49,16 +47,14 @@ impl CatalogueState {
             self.without_shingles,
             self.set_bytes,
             self.text_bytes,
-            self.unchecked,
         ]
     }
 
-    fn row(place: &IndexFolder, connection: &Connection) -> rusqlite::Result<Self> {
-        let sql = place.sql(
+    fn row(connection: &Connection) -> rusqlite::Result<Self> {
+        let mut statement = connection.prepare_cached(
             "SELECT changes, generation, last, next_segment, documents, without_shingles,
-             set_bytes, text_bytes, unchecked FROM state",
-        );
-        let mut statement = connection.prepare_cached(&sql)?;
+             set_bytes, text_bytes FROM state",
+        )?;
         statement.query_row([], |row| {
             let number = |at| row.get::<_, i64>(at).map(i64::cast_unsigned);
             Ok(Self {
@@ -70,10 +66,6 @@ impl CatalogueState {
                 without_shingles: number(5)?,
                 set_bytes: number(6)?,
                 text_bytes: number(7)?,
-                // Version 1 has no such column: no document has checksums.
-                unchecked: row
-                    .get::<_, Option<i64>>(8)?
-                    .map_or(u64::from(u32::MAX), i64::cast_unsigned),
             })
         })
     }
@@ -82,7 +74,7 @@ impl CatalogueState {
     pub(super) fn write(&self, connection: &Connection) -> rusqlite::Result<()> {
         let mut statement = connection.prepare_cached(
             "UPDATE state SET changes = ?1, generation = ?2, next_segment = ?3, documents = ?4,
-             without_shingles = ?5, set_bytes = ?6, text_bytes = ?7, unchecked = ?8, last = ?9",
+             without_shingles = ?5, set_bytes = ?6, text_bytes = ?7, last = ?8",
         )?;
         let numbers = self.counts().into_iter().chain([self.last.into()]);
         statement.execute(params_from_iter(numbers.map(u64::cast_signed)))?;

@@ -1,8 +1,5 @@
-//! Reads categories: the tables `categories` and `category_members`, which version 4 of the
-//! catalogue has. A catalogue gets them with its first categories, or empty with tables of
-//! originals.
+//! Reads categories, the tables `categories` and `category_members`.
 
-use super::catalogue;
 use super::index_folder::IndexFolder;
 use crate::category_table::{self, CategoryMember, CategoryState};
 use crate::error::IndexError;
@@ -17,9 +14,6 @@ pub(super) fn state(
     connection: &Connection,
 ) -> Result<Option<CategoryState>, IndexError> {
     let read = || -> rusqlite::Result<Option<CategoryState>> {
-        if !catalogue::has_table(connection, "categories")? {
-            return Ok(None);
-        }
         let sql = "SELECT number, through FROM categories";
         let state = connection.prepare_cached(sql)?.query_row([], |row| {
             let number = row.get::<_, i64>(0)?.cast_unsigned();
@@ -39,9 +33,6 @@ pub(super) fn model(
     connection: &Connection,
 ) -> Result<Option<Vec<u8>>, IndexError> {
     let failed = |error| place.database(error);
-    if !catalogue::has_table(connection, "categories").map_err(failed)? {
-        return Ok(None);
-    }
     let sql = "SELECT number, checksum, model FROM categories";
     let mut statement = connection.prepare_cached(sql).map_err(failed)?;
     let row = statement.query_row([], |row| {
@@ -62,9 +53,6 @@ pub(super) fn counts(
     connection: &Connection,
 ) -> Result<Vec<(u32, u64)>, IndexError> {
     let read = || -> rusqlite::Result<Vec<(u32, u64)>> {
-        if !catalogue::has_table(connection, "categories")? {
-            return Ok(Vec::new());
-        }
         let sql = "SELECT category, count(*) FROM category_members GROUP BY category ORDER BY 1";
         let mut statement = connection.prepare_cached(sql)?;
         let count =
@@ -86,9 +74,6 @@ pub(super) fn members(
     (after, most): (u64, usize),
 ) -> Result<Vec<CategoryMember>, IndexError> {
     let read = || -> rusqlite::Result<Vec<CategoryMember>> {
-        if !catalogue::has_table(connection, "categories")? {
-            return Ok(Vec::new());
-        }
         let after = i64::try_from(after).unwrap_or(i64::MAX);
         let most = i64::try_from(most).unwrap_or(i64::MAX);
         let sql = "SELECT doc, category FROM category_members
@@ -110,11 +95,8 @@ pub(super) fn members(
 
 /// Removes a document from its category.
 pub(super) fn remove_member(connection: &Connection, number: u32) -> rusqlite::Result<()> {
-    if catalogue::has_table(connection, "categories")? {
-        let sql = "DELETE FROM category_members WHERE doc = ?1";
-        connection.prepare_cached(sql)?.execute([number])?;
-    }
-    Ok(())
+    let sql = "DELETE FROM category_members WHERE doc = ?1";
+    connection.prepare_cached(sql)?.execute([number]).map(drop)
 }
 
 /// What is wrong with the members.
@@ -126,9 +108,6 @@ pub(super) fn problems(
     connection: &Connection,
 ) -> Result<Vec<String>, IndexError> {
     let read = || -> rusqlite::Result<Vec<String>> {
-        if !catalogue::has_table(connection, "categories")? {
-            return Ok(Vec::new());
-        }
         let number = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
         let mut problems = Vec::new();
         let missing = number(

@@ -1,7 +1,5 @@
-//! Reads the log of decisions: the table `decisions`, which version 3 of the catalogue has.
-//! A catalogue gets it with its first decision.
+//! Reads the log of decisions, the table `decisions`.
 
-use super::catalogue;
 use super::index_folder::IndexFolder;
 use crate::decision_log::{self, DecisionCallback};
 use crate::error::IndexError;
@@ -18,9 +16,6 @@ pub(super) fn read(
     each: DecisionCallback<'_>,
 ) -> Result<usize, IndexError> {
     let failed = |error| place.database(error);
-    if !catalogue::has_table(connection, "decisions").map_err(failed)? {
-        return Ok(0);
-    }
     let after = i64::try_from(after).unwrap_or(i64::MAX);
     let most = i64::try_from(most).unwrap_or(i64::MAX);
     let sql = "SELECT number, json, checksum FROM decisions WHERE number > ?1

@@ -15,7 +15,6 @@ pub(super) fn numbers<'a>(
     connection: &Connection,
     id_filter: &mut IdFilter,
     view: &PostingView,
-    unchecked: u64,
     ids: impl Iterator<Item = &'a str>,
 ) -> Result<HashMap<&'a str, Option<u32>>, IndexError> {
     let mut ids: Vec<(u64, &'a str)> = ids.map(|id| (id_key(id.as_bytes()), id)).collect();
@@ -29,7 +28,7 @@ pub(super) fn numbers<'a>(
     let mut found: Vec<(u64, &str)> = Vec::new();
     view.find(PostingList::Ids, &keys, |at, number| found.push((u64::from(number), ids[at].1)))?;
     found.sort_unstable();
-    let reader = RecordReader { place, connection, unchecked };
+    let reader = RecordReader { place, connection };
     for (number, id) in found {
         if reader.has(number, id)? {
             numbers.insert(id, Some(number as u32));

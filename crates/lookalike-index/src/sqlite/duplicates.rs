@@ -1,7 +1,5 @@
-//! Reads the documents that went as duplicates: the table `duplicates`, which version 6 of the
-//! catalogue has. A catalogue gets it with its first duplicate.
+//! Reads the table `duplicates`: the ids of documents that were dropped as duplicates.
 
-use super::catalogue;
 use super::index_folder::IndexFolder;
 use super::posting::id_key;
 use crate::duplicate_table::{self, DuplicateCallback};
@@ -18,9 +16,6 @@ pub(super) fn group_sizes(
     numbers: &[u64],
 ) -> Result<Vec<u64>, IndexError> {
     let read = || -> rusqlite::Result<Vec<u64>> {
-        if !catalogue::has_table(connection, "duplicates")? {
-            return Ok(vec![1; numbers.len()]);
-        }
         let sql = "SELECT count(*) FROM duplicates WHERE keeper = ?1";
         let mut statement = connection.prepare_cached(sql)?;
         let mut size = |number: &u64| {
@@ -43,9 +38,6 @@ pub(super) fn read(
     each: DuplicateCallback<'_>,
 ) -> Result<(), IndexError> {
     let failed = |error| place.database(error);
-    if !catalogue::has_table(connection, "duplicates").map_err(failed)? {
-        return Ok(());
-    }
     let sql = "SELECT id, keeper, checksum, id_key FROM duplicates WHERE keeper = ?1 ORDER BY id";
     let mut statement = connection.prepare_cached(sql).map_err(failed)?;
     for number in numbers {
@@ -77,9 +69,6 @@ pub(super) fn problems(
 ) -> Result<Vec<(String, bool)>, IndexError> {
     let failed = |error| place.database(error);
     let mut problems = Vec::new();
-    if !catalogue::has_table(connection, "duplicates").map_err(failed)? {
-        return Ok(problems);
-    }
     let sql = "SELECT id, keeper, checksum, id_key FROM duplicates ORDER BY rowid";
     let mut statement = connection.prepare(sql).map_err(failed)?;
     let mut rows = statement.query([]).map_err(failed)?;

@@ -144,24 +144,23 @@ fn check_folder(place: &IndexFolder) -> Result<(), IndexError> {
     validation::check_files(place)
 }
 
-/// The settings of an index; `place` gets its version. The folder is checked.
+/// Checks the folder and reads the settings of its index.
 ///
 /// # Errors
 /// As [`open`](crate::index::open).
-pub(super) fn settings(place: &mut IndexFolder) -> Result<IndexSettings, IndexError> {
+pub(super) fn settings(place: &IndexFolder) -> Result<IndexSettings, IndexError> {
     check_folder(place)?;
     let connection = ReadConnection::open(place)?.connection;
     read_settings(place, &connection)
 }
 
-/// The settings in a catalogue; `place` gets its version.
+/// Checks the catalogue and reads its settings.
 fn read_settings(
-    place: &mut IndexFolder,
+    place: &IndexFolder,
     connection: &Connection,
 ) -> Result<IndexSettings, IndexError> {
-    let version = catalogue::version(place, connection)?;
-    place.has_checksums = version >= 2;
-    validation::check_schema(place, connection, version)?;
+    catalogue::check_version(place, connection)?;
+    validation::check_schema(place, connection)?;
     let settings = catalogue::settings(place, connection)?;
     let head = CatalogueState::read(place, connection)?;
     catalogue::segments(place, connection, &head)?;
@@ -173,8 +172,8 @@ fn read_settings(
 /// # Errors
 /// As [`open`](crate::index::open).
 pub(super) fn open_for_reading(folder: &Path, tuning: Tuning) -> Result<IndexState, IndexError> {
-    let mut place = IndexFolder::new(folder);
-    let settings = settings(&mut place)?;
+    let place = IndexFolder::new(folder);
+    let settings = settings(&place)?;
     Ok(IndexState::new(place, settings, tuning, None, PostingView::default()))
 }
 
@@ -202,25 +201,20 @@ fn open_to_write(
     wait: Duration,
     tuning: Tuning,
 ) -> Result<IndexState, IndexError> {
-    let mut place = place.clone();
     // Nothing is written, not even a lock file, before the folder is known to be an index.
-    settings(&mut place)?;
-    let lock = WriterLock::acquire(&place, wait)?;
-    let connection = catalogue::connect(&place)?;
+    settings(place)?;
+    let lock = WriterLock::acquire(place, wait)?;
+    let connection = catalogue::connect(place)?;
     if connection.is_readonly("main").map_err(|error| place.database(error))? {
         return Err(place.read_only());
     }
-    validation::check_mode(&place, &connection)?;
+    validation::check_mode(place, &connection)?;
     // Another process may have written in the meantime.
-    let settings = read_settings(&mut place, &connection)?;
-    if !place.has_checksums {
-        catalogue::migrate(&place, &connection)?;
-        place.has_checksums = true;
-    }
-    let mut head = CatalogueState::read(&place, &connection)?;
-    maintenance::remove_orphans(&place, &connection, &head)?;
-    maintenance::repair_segments(&place, &settings, tuning, &connection, &mut head)?;
-    let view = PostingView::default().refreshed(&place, &settings, &connection, &head)?;
+    let settings = read_settings(place, &connection)?;
+    let mut head = CatalogueState::read(place, &connection)?;
+    maintenance::remove_orphans(place, &connection, &head)?;
+    maintenance::repair_segments(place, &settings, tuning, &connection, &mut head)?;
+    let view = PostingView::default().refreshed(place, &settings, &connection, &head)?;
     let writer = CatalogueWriter::new(connection, head, lock);
-    Ok(IndexState::new(place, settings, tuning, Some(writer), view))
+    Ok(IndexState::new(place.clone(), settings, tuning, Some(writer), view))
 }

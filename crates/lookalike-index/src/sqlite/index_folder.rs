@@ -2,7 +2,6 @@
 
 use crate::error::{IndexError, Unwritable};
 use rusqlite::{Connection, ErrorCode};
-use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -17,8 +16,6 @@ const POLLED_STEPS: i32 = 100_000;
 pub(super) struct IndexFolder {
     pub(super) folder: PathBuf,
     pub(super) name: String,
-    /// Whether the tables have the columns of version 2.
-    pub(super) has_checksums: bool,
     /// Whether operations on the index must end.
     pub(super) interrupted: Arc<AtomicBool>,
 }
@@ -27,7 +24,7 @@ impl IndexFolder {
     pub(super) fn new(folder: &Path) -> Self {
         let name = folder.display().to_string();
         let (folder, interrupted) = (folder.to_path_buf(), Arc::default());
-        Self { folder, name, has_checksums: true, interrupted }
+        Self { folder, name, interrupted }
     }
 
     /// Ends running and later operations on the index.
@@ -66,18 +63,6 @@ impl IndexFolder {
             return Ok(next);
         }
         Err(self.damaged_catalogue(format!("table {table} has key {next} after key {last}")))
-    }
-
-    /// A statement with columns of checksums, as the tables of this version take it: version 1 has
-    /// NULL in their place.
-    pub(super) fn sql<'a>(&self, sql: &'a str) -> Cow<'a, str> {
-        if self.has_checksums {
-            return sql.into();
-        }
-        ["signature_checksum", "checksum", "unchecked"]
-            .iter()
-            .fold(sql.to_owned(), |sql, column| sql.replace(column, "NULL"))
-            .into()
     }
 
     /// Creates a file. It may be read by those who may read the catalogue: by

@@ -224,7 +224,7 @@ impl FolderSnapshot {
 
     pub(super) fn reader(&self) -> Result<RecordReader<'_>, IndexError> {
         let (place, connection) = (&self.state.place, self.connection()?);
-        Ok(RecordReader { place, connection, unchecked: self.head.unchecked })
+        Ok(RecordReader { place, connection })
     }
 }
 

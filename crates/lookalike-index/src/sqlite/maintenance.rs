@@ -2,7 +2,6 @@
 
 use super::catalogue;
 use super::catalogue_state::CatalogueState;
-use super::checksums;
 use super::id_filter::IdFilter;
 use super::index_folder::IndexFolder;
 use super::index_state::IndexState;
@@ -271,7 +270,6 @@ pub(super) fn repair(state: &Arc<IndexState>) -> Result<(), IndexError> {
             write_duplicates::remove_orphans(&writer.connection).map_err(failed)?;
             update_counts(&writer.connection, &mut writer.head).map_err(failed)
         })?;
-        checksums::fill(state, writer)?;
         let view = state.view();
         let mut new = Vec::new();
         for old in &view.segments {

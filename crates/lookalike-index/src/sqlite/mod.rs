@@ -17,7 +17,6 @@ mod catalogue_writer;
 mod categories;
 mod check;
 mod check_archive;
-mod checksums;
 mod decisions;
 mod document_numbers;
 mod duplicates;
@@ -112,7 +111,7 @@ pub fn is_index(folder: &Path) -> bool {
 /// # Errors
 /// As [`open`](crate::index::open).
 pub fn settings(folder: &Path) -> Result<IndexSettings, IndexError> {
-    folder::settings(&mut IndexFolder::new(folder))
+    folder::settings(&IndexFolder::new(folder))
 }
 
 /// [`settings`] before the index is opened; on a full disk, a writer uses the reserve.

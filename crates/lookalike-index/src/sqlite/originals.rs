@@ -1,5 +1,5 @@
-//! Originals in the catalogue: the table `originals`, which version 5 has. An original is stored
-//! once, whole or as its difference from one with a smaller number.
+//! Originals in the catalogue, the table `originals`. An original is stored once, whole or as its
+//! difference from one with a smaller number.
 
 use super::index_folder::IndexFolder;
 use crate::checksum;

@@ -22,7 +22,7 @@ pub(super) struct ReadConnection {
 }
 
 impl ReadConnection {
-    /// Opens the catalogue, whatever version it has.
+    /// Opens the catalogue. The version is not checked.
     pub(super) fn open(place: &IndexFolder) -> Result<Self, IndexError> {
         let open = |path: &Path, flags: OpenFlags| {
             catalogue::open(path, flags | OpenFlags::SQLITE_OPEN_READ_ONLY, 8 << 10)

@@ -23,8 +23,6 @@ const FROM_NUMBER: &str = "SELECT doc, id, fingerprint, bytes, added, modified, 
 pub(super) struct RecordReader<'a> {
     pub(super) place: &'a IndexFolder,
     pub(super) connection: &'a Connection,
-    /// Documents up to this number may have no checksums.
-    pub(super) unchecked: u64,
 }
 
 impl RecordReader<'_> {
@@ -59,8 +57,7 @@ impl RecordReader<'_> {
         each: RecordCallback<'_>,
     ) -> Result<(), IndexError> {
         let failed = |error| self.place.database(error);
-        let sql = self.place.sql(BY_NUMBER);
-        let mut statement = self.connection.prepare_cached(&sql).map_err(failed)?;
+        let mut statement = self.connection.prepare_cached(BY_NUMBER).map_err(failed)?;
         let mut record = IndexRecord::default();
         for number in numbers {
             let Ok(number) = i64::try_from(*number) else { continue };
@@ -77,15 +74,14 @@ impl RecordReader<'_> {
     /// gives.
     pub(super) fn sets(&self, numbers: &[u64], each: SetCallback<'_>) -> Result<(), IndexError> {
         let failed = |error| self.place.database(error);
-        let sql = self.place.sql(SET);
-        let mut statement = self.connection.prepare_cached(&sql).map_err(failed)?;
+        let mut statement = self.connection.prepare_cached(SET).map_err(failed)?;
         for number in numbers {
             let Ok(key) = i64::try_from(*number) else { continue };
             let mut rows = statement.query([key]).map_err(failed)?;
             if let Some(row) = rows.next().map_err(failed)? {
                 let code = row.get_ref(0).map_err(failed)?.as_blob();
                 let code = code.map_err(|error| failed(error.into()))?;
-                if !self.is_sound(row, 1, *number, code).map_err(failed)? {
+                if !is_sound(row, 1, *number, code).map_err(failed)? {
                     return Err(self.damaged(*number, "the checksum of its shingle set is wrong"));
                 }
                 each(*number, code)?;
@@ -118,8 +114,7 @@ impl RecordReader<'_> {
         let (to, most) = (i64::try_from(to), i64::try_from(most));
         let (to, most) = (to.unwrap_or(i64::MAX), most.unwrap_or(i64::MAX));
         let failed = |error| self.place.database(error);
-        let sql = self.place.sql(FROM_NUMBER);
-        let mut statement = self.connection.prepare_cached(&sql).map_err(failed)?;
+        let mut statement = self.connection.prepare_cached(FROM_NUMBER).map_err(failed)?;
         let rows = statement.query([from, to, most]).map_err(failed)?;
         let mut last = from.saturating_sub(1);
         self.give(rows, wanted, &mut IndexRecord::default(), &mut |record| {
@@ -200,14 +195,14 @@ impl RecordReader<'_> {
         record.expires = row.get(6)?;
         record.metadata.clear();
         let json = row.get_ref(7)?.as_str().map_err(|_| wrong("its metadata is no text"))?;
-        let expected = || {
+        let expected = {
             let IndexRecord { number, ref id, bytes, added, modified, expires, .. } = *record;
             let (id, metadata) = (id.as_bytes(), json.as_bytes());
             let row =
                 RowFields { number, id, fingerprint, bytes, added, modified, expires, metadata };
             row.checksum(fields)
         };
-        if !self.has_checksum(row, 9, record.number, expected)? {
+        if row.get::<_, i64>(9)?.cast_unsigned() != expected {
             return Err(wrong("the checksum of its row is wrong"));
         }
         if wanted.metadata && json != "{}" {
@@ -221,7 +216,7 @@ impl RecordReader<'_> {
             if !rest.is_empty() {
                 return Err(wrong("its signature is cut short"));
             }
-            if !self.is_sound(row, 10, record.number, bytes)? {
+            if !is_sound(row, 10, record.number, bytes)? {
                 return Err(wrong("the checksum of its signature is wrong"));
             }
             record.signature.extend(values.iter().map(|value| u32::from_le_bytes(*value)));
@@ -252,44 +247,25 @@ impl RecordReader<'_> {
         if !wanted {
             return Ok(());
         }
-        let mut statement = self.connection.prepare_cached(&self.place.sql(sql))?;
+        let mut statement = self.connection.prepare_cached(sql)?;
         let mut rows = statement.query([record.number.cast_signed()])?;
         let Some(row) = rows.next()? else { return Ok(()) };
         let bytes = blob(row.get_ref(0)?)?;
-        if !self.is_sound(row, 1, record.number, bytes)? {
+        if !is_sound(row, 1, record.number, bytes)? {
             return Err(wrong(&format!("the checksum of its {name} is wrong")));
         }
         take(record, bytes)
-    }
-
-    /// Whether bytes of a document have the checksum in a column.
-    fn is_sound(
-        &self,
-        row: &Row<'_>,
-        column: usize,
-        number: u64,
-        bytes: &[u8],
-    ) -> rusqlite::Result<bool> {
-        self.has_checksum(row, column, number, || checksum::content(number, bytes))
-    }
-
-    fn has_checksum(
-        &self,
-        row: &Row<'_>,
-        column: usize,
-        number: u64,
-        expected: impl FnOnce() -> u64,
-    ) -> rusqlite::Result<bool> {
-        Ok(match row.get::<_, Option<i64>>(column)? {
-            Some(stored) => stored.cast_unsigned() == expected(),
-            None => number <= self.unchecked,
-        })
     }
 
     fn damaged(&self, number: u64, why: &str) -> IndexError {
         let what = format!("document number {number} of {}", self.place.name);
         IndexError::Damaged { what, why: why.to_owned() }
     }
+}
+
+/// Returns true if bytes of a document have the checksum in a column.
+fn is_sound(row: &Row<'_>, column: usize, number: u64, bytes: &[u8]) -> rusqlite::Result<bool> {
+    Ok(row.get::<_, i64>(column)?.cast_unsigned() == checksum::content(number, bytes))
 }
 
 enum RowError {

@@ -9,7 +9,7 @@
 //! | `segments.name` | ten digits or more and `.seg`, below `state.next_segment` |
 //! | `segments.first`, `last`, `level`, `dropped` | ascending, disjoint, within `state` |
 
-use super::catalogue_schema::schema;
+use super::catalogue_schema::SCHEMA;
 use super::catalogue_state::CatalogueState;
 use super::index_folder::IndexFolder;
 use super::segment::SegmentEntry;
@@ -113,12 +113,7 @@ pub(super) fn harden(connection: &Connection) -> rusqlite::Result<()> {
 ///
 /// # Errors
 /// [`IndexError::NotAnIndex`] for any other.
-pub(super) fn check_schema(
-    place: &IndexFolder,
-    connection: &Connection,
-    version: u32,
-) -> Result<(), IndexError> {
-    let expected = schema(version);
+pub(super) fn check_schema(place: &IndexFolder, connection: &Connection) -> Result<(), IndexError> {
     let read = || -> rusqlite::Result<Result<usize, String>> {
         let sql = "SELECT type, name, coalesce(sql, '') FROM sqlite_schema";
         let mut statement = connection.prepare(sql)?;
@@ -126,7 +121,7 @@ pub(super) fn check_schema(
         let mut count = 0;
         while let Some(row) = rows.next()? {
             let [kind, name, sql]: [String; 3] = [row.get(0)?, row.get(1)?, row.get(2)?];
-            if !expected.contains(&sql) {
+            if !SCHEMA.contains(&sql.as_str()) {
                 return Ok(Err(format!(
                     "its catalogue has the {kind} {name:?}, which this program does not create"
                 )));
@@ -136,9 +131,9 @@ pub(super) fn check_schema(
         Ok(Ok(count))
     };
     match read().map_err(|error| place.database(error))? {
-        Ok(count) if count == expected.len() => Ok(()),
+        Ok(count) if count == SCHEMA.len() => Ok(()),
         Ok(count) => {
-            let wanted = expected.len();
+            let wanted = SCHEMA.len();
             Err(not(place, format!("its catalogue has {count} tables and indexes of {wanted}")))
         }
         Err(why) => Err(not(place, why)),

@@ -1,4 +1,4 @@
-//! Versions of documents in the catalogue: the table `versions`, which version 5 has.
+//! Versions of documents in the catalogue, the table `versions`.
 
 use super::index_folder::IndexFolder;
 use super::posting::id_key;

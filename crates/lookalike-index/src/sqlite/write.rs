@@ -198,7 +198,7 @@ struct WriteBatch<'a> {
     numbers: HashMap<&'a str, Option<u32>>,
     /// The last number before this call.
     before: u32,
-    /// Whether the catalogue has duplicates.
+    /// Whether any duplicate is recorded. If not, nothing has to follow its keeper.
     has_duplicates: bool,
     /// Where the index keeps originals.
     similar: Option<SimilarDocuments<'a>>,
@@ -222,10 +222,9 @@ impl<'a> WriteBatch<'a> {
     ) -> Result<Self, IndexError> {
         let (settings, count) = (&state.settings, changes.len());
         let (connection, id_filter) = (&writer.connection, &mut writer.id_filter);
-        let unchecked = writer.head.unchecked;
         let ids = changes.iter().map(Change::id);
-        let numbers = numbers(&state.place, connection, id_filter, view, unchecked, ids)?;
-        let has_duplicates = catalogue::has_table(connection, "duplicates");
+        let numbers = numbers(&state.place, connection, id_filter, view, ids)?;
+        let has_duplicates = write_duplicates::any(connection);
         let has_duplicates = has_duplicates.map_err(|error| state.place.database(error))?;
         Ok(Self {
             place: &state.place,

@@ -1,6 +1,5 @@
 //! Writes categories.
 
-use super::catalogue;
 use super::categories;
 use super::index_state::IndexState;
 use crate::category_table::{self, CategoryMember};
@@ -26,7 +25,6 @@ pub(super) fn replace(
     writer.transaction(state, |writer, _| {
         let connection = &writer.connection;
         let replaced = || -> rusqlite::Result<u64> {
-            catalogue::create_categories(connection)?;
             let sql = "SELECT coalesce(max(number), 0) FROM categories";
             let before: i64 = connection.query_row(sql, [], |row| row.get(0))?;
             let number = before.cast_unsigned() + 1;

@@ -1,6 +1,5 @@
 //! Adds entries to the log of decisions, and removes entries that are not in force any more.
 
-use super::catalogue;
 use super::index_state::IndexState;
 use crate::checksum;
 use crate::decision_log;
@@ -23,7 +22,6 @@ pub(super) fn add(
     writer.check_log().map_err(failed)?;
     writer.transaction(state, |writer, _| {
         let connection = &writer.connection;
-        catalogue::create_decisions(connection).map_err(failed)?;
         let before = last_number(connection).map_err(failed)?;
         if last.is_some_and(|last| before > last) {
             return Ok(None);
@@ -45,9 +43,6 @@ pub(super) fn remove(state: &IndexState, numbers: &[u64]) -> Result<u64, IndexEr
     writer.check_log().map_err(failed)?;
     writer.transaction(state, |writer, _| {
         let connection = &writer.connection;
-        if !catalogue::has_table(connection, "decisions").map_err(failed)? {
-            return Ok(0);
-        }
         let removed = delete(connection, numbers).map_err(failed)?;
         writer.head.changes += u64::from(removed > 0);
         Ok(removed)

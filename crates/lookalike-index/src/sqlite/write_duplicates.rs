@@ -1,6 +1,5 @@
 //! Records documents that went as duplicates, and follows changes of their keepers.
 
-use super::catalogue;
 use super::document_numbers::numbers;
 use super::index_state::IndexState;
 use super::posting::id_key;
@@ -20,17 +19,15 @@ pub(super) fn add(state: &IndexState, entries: &[DuplicateEntry<'_>]) -> Result<
     let failed = |error| state.place.database(error);
     writer.check_log().map_err(failed)?;
     writer.transaction(state, |writer, view| {
-        let (connection, unchecked) = (&writer.connection, writer.head.unchecked);
+        let connection = &writer.connection;
         let ids = entries.iter().flat_map(|entry| [entry.id, entry.keeper]);
         let id_filter = &mut writer.id_filter;
-        let numbers = numbers(&state.place, connection, id_filter, view, unchecked, ids)?;
+        let numbers = numbers(&state.place, connection, id_filter, view, ids)?;
         let number = |id: &str| numbers.get(id).copied().flatten();
         let (mut recorded, mut is_changed) = (0, false);
         for entry in entries {
             let (None, Some(keeper)) = (number(entry.id), number(entry.keeper)) else { continue };
-            let put = catalogue::create_duplicates(connection)
-                .and_then(|()| put(connection, entry.id, keeper));
-            let former = put.map_err(failed)?;
+            let former = put(connection, entry.id, keeper).map_err(failed)?;
             recorded += u64::from(former.is_none());
             is_changed |= former != Some(keeper);
         }
@@ -60,7 +57,7 @@ pub(super) fn insert(connection: &Connection, id: &str, keeper: u32) -> rusqlite
     connection.prepare_cached(sql)?.execute(params![key, id, keeper, sum]).map(drop)
 }
 
-/// Removes the row of an id from a catalogue that has the table; whether there was one.
+/// Removes the row of an id; returns true if one existed.
 pub(super) fn remove(connection: &Connection, id: &str) -> rusqlite::Result<bool> {
     let key = id_key(id.as_bytes()).cast_signed();
     let sql = "DELETE FROM duplicates WHERE id_key = ?1 AND id = ?2";
@@ -69,19 +66,18 @@ pub(super) fn remove(connection: &Connection, id: &str) -> rusqlite::Result<bool
 
 /// Removes the rows of a keeper; returns the ids.
 pub(super) fn remove_group(connection: &Connection, keeper: u32) -> rusqlite::Result<Vec<String>> {
-    if !catalogue::has_table(connection, "duplicates")? {
-        return Ok(Vec::new());
-    }
     let sql = "DELETE FROM duplicates WHERE keeper = ?1 RETURNING id";
     let mut statement = connection.prepare_cached(sql)?;
     statement.query_map([keeper], |row| row.get(0))?.collect()
 }
 
+/// Returns true if any duplicate is recorded.
+pub(super) fn any(connection: &Connection) -> rusqlite::Result<bool> {
+    connection.prepare_cached("SELECT 1 FROM duplicates")?.exists([])
+}
+
 /// Removes rows whose keeper is no document.
 pub(super) fn remove_orphans(connection: &Connection) -> rusqlite::Result<()> {
-    if catalogue::has_table(connection, "duplicates")? {
-        let sql = "DELETE FROM duplicates WHERE keeper NOT IN (SELECT doc FROM docs)";
-        connection.execute(sql, [])?;
-    }
-    Ok(())
+    let sql = "DELETE FROM duplicates WHERE keeper NOT IN (SELECT doc FROM docs)";
+    connection.execute(sql, []).map(drop)
 }

@@ -26,7 +26,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// The version of the files in a run's folder.
-const FORMAT_VERSION: u32 = 11;
+const FORMAT_VERSION: u32 = 1;
 /// Files up to which each is described by itself, not all of them by one number.
 const DESCRIBED_FILES: usize = 1000;
 

@@ -5,7 +5,7 @@ use crate::conformance::documents::{Maker, settings};
 use crate::conformance::{assert_clean, everything, now};
 use lookalike_core::hash::SplitMix64;
 use lookalike_index::IndexError;
-use lookalike_index::backend::{Backend, Change, bucket_keys};
+use lookalike_index::backend::{Backend, bucket_keys};
 use lookalike_index::entry::{IndexRecord, RecordFields};
 use lookalike_index::index::Access;
 use lookalike_index::settings::StoredContent;
@@ -86,8 +86,6 @@ fn every_stored_value_has_a_checksum() {
         "UPDATE docs SET expires = coalesce(expires, 0) + 1 WHERE doc = 7",
         "UPDATE docs SET fingerprint = zeroblob(16) WHERE doc = 7",
         "UPDATE docs SET signature = zeroblob(96) WHERE doc = 7",
-        "UPDATE docs SET checksum = NULL WHERE doc = 7",
-        "UPDATE texts SET checksum = NULL WHERE doc = 7",
     ];
     for (number, sql) in damages.iter().enumerate() {
         let folder = above.path().join(number.to_string());
@@ -117,55 +115,6 @@ fn every_stored_value_has_a_checksum() {
     assert_eq!(catalogue.execute(sql, []).unwrap(), 1);
     let error = open(&folder, Access::Read).map(drop).unwrap_err();
     assert!(matches!(error, IndexError::DamagedCatalogue { .. }), "{error}");
-}
-
-/// A folder as version 1 has made it.
-fn of_version_1(folder: &Path) -> Vec<IndexRecord> {
-    let records = with_texts(folder);
-    let catalogue = rusqlite::Connection::open(folder.join("catalog.sqlite")).unwrap();
-    for (table, column) in [
-        ("settings", "checksum"),
-        ("state", "unchecked"),
-        ("docs", "signature_checksum"),
-        ("docs", "checksum"),
-        ("sets", "checksum"),
-        ("texts", "checksum"),
-    ] {
-        catalogue.execute_batch(&format!("ALTER TABLE {table} DROP COLUMN {column}")).unwrap();
-    }
-    catalogue.execute_batch("PRAGMA user_version = 1").unwrap();
-    std::fs::remove_file(folder.join("reserve")).unwrap();
-    records
-}
-
-#[test]
-fn folders_of_version_1_are_read_and_migrated_by_the_next_writer() {
-    let above = tempfile::tempdir().unwrap();
-    let folder = above.path().join("index");
-    let records = of_version_1(&folder);
-    let reader = open(&folder, Access::Read).unwrap();
-    assert_eq!(now(&*reader), records);
-    assert_clean(&*reader);
-    let writer = open(&folder, WRITE).unwrap();
-    let mut new = Maker::new(writer.settings(), 9).document("new", 1);
-    new.expires = None;
-    writer.write(&[new.add(), Change::Remove("d3")]).unwrap();
-    // One that was opened before goes on.
-    assert_eq!(now(&*reader).len(), records.len());
-    assert_clean(&*writer);
-    let missing = "SELECT count(*) FROM docs WHERE checksum IS NULL";
-    let catalogue = rusqlite::Connection::open(folder.join("catalog.sqlite")).unwrap();
-    let count = |sql: &str| catalogue.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
-    assert_eq!(count("PRAGMA user_version"), 2);
-    assert_eq!(count(missing) + 1, i64::try_from(records.len()).unwrap());
-    writer.repair().unwrap();
-    assert_eq!(count(missing), 0);
-    assert_eq!(count("SELECT unchecked FROM state"), 0);
-    assert_clean(&*writer);
-    let all = now(&*writer);
-    assert_eq!(all[..3], records[..3]);
-    drop(writer);
-    assert_eq!(now(&*open(&folder, Access::Read).unwrap()), all);
 }
 
 #[test]

@@ -223,18 +223,6 @@ fn removing_a_document_leaves_nothing_of_it() {
 }
 
 #[test]
-fn settings_and_tables_agree() {
-    let (_above, folder) = archive();
-    let catalogue = Connection::open(folder.join("catalog.sqlite")).unwrap();
-    catalogue
-        .execute_batch("DROP TABLE versions; DROP TABLE originals; PRAGMA user_version = 4")
-        .unwrap();
-    drop(catalogue);
-    let error = sqlite::open(&folder, Access::Read).map(drop).unwrap_err().to_string();
-    assert!(error.contains("do not agree"), "{error}");
-}
-
-#[test]
 fn damage_keeps_nothing_from_being_added_removed_and_compacted() {
     for sql in [
         "UPDATE originals SET zstd = zeroblob(20)",

@@ -84,7 +84,6 @@ fn rows_of_segments_and_counts_that_cannot_be_are_refused() {
         "UPDATE state SET without_shingles = -1",
         "UPDATE state SET set_bytes = -1",
         "UPDATE state SET text_bytes = -1",
-        "UPDATE state SET unchecked = -1",
         "PRAGMA user_version = -1",
     ];
     let above = tempfile::tempdir().unwrap();

@@ -1,13 +1,11 @@
-//! Originals and versions in tables: differences, damage that readers and `check` name, and tables
-//! of an earlier version.
+//! Originals and versions in tables: differences, and damage that readers and `check` name.
 
-use super::{Postgres, WRITE, postgres_open};
+use super::Postgres;
 use crate::conformance::documents::{Maker, settings};
-use crate::conformance::{assert_clean, known, now, page};
+use crate::conformance::{assert_clean, known, page};
 use ::postgres::Client;
 use lookalike_index::IndexError;
 use lookalike_index::backend::{Backend, Change};
-use lookalike_index::index::Access;
 use lookalike_index::postgres;
 use lookalike_index::settings::StoredContent;
 use lookalike_test_support::postgres_server::{PostgresServer, server};
@@ -164,30 +162,5 @@ fn removing_documents_leaves_no_originals() {
     let stats = backend.stats().unwrap().originals.unwrap();
     assert_eq!((stats.versions, stats.originals, stats.differences), (1, 1, 0));
     assert_eq!(known(&*backend, "other")[0].1, other.original.unwrap());
-    assert_clean(&*backend);
-}
-
-#[test]
-fn tables_of_version_4_get_those_of_originals() {
-    let Some(server) = server() else { return };
-    let index = Postgres::named(server, "former");
-    let settings = settings(StoredContent::Texts);
-    let backend = postgres::create(&index.url, &settings).unwrap();
-    let mut maker = Maker::new(&settings, 5);
-    backend.write(&[maker.document("a", 1).put()]).unwrap();
-    let records = now(&*backend);
-    drop(backend);
-    let mut client = server.client();
-    client.batch_execute("SET search_path TO former").unwrap();
-    client
-        .batch_execute(
-            "DROP TABLE originals; DROP TABLE versions; DROP TABLE duplicates; \
-             DELETE FROM migrations WHERE number >= 5",
-        )
-        .unwrap();
-    let error = postgres::open(&index.url, Access::Read).map(drop).unwrap_err().to_string();
-    assert!(error.contains("open it for writing once"), "{error}");
-    let backend = postgres_open(&index.url, WRITE);
-    assert_eq!(now(&*backend), records);
     assert_clean(&*backend);
 }

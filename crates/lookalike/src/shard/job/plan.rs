@@ -14,7 +14,7 @@ use std::num::NonZeroU32;
 use std::path::Path;
 
 /// The version of a job's files.
-const FORMAT_VERSION: u32 = 3;
+const FORMAT_VERSION: u32 = 1;
 /// The file of the plan.
 const PLAN: &str = "plan.json";
 
@@ -52,7 +52,6 @@ pub struct JobPlan {
     arguments: Vec<String>,
     ids_by_file: bool,
     /// Whether keys are rare shingles, which are counted first.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     counted: bool,
     parts: NonZeroU32,
     shares: Vec<Vec<LaneRange>>,

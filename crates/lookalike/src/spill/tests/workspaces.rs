@@ -273,7 +273,7 @@ mod private {
         for name in ["data", "lock", "run.json"] {
             assert_eq!(mode(&folder.join(name)), 0o600, "{name}");
         }
-        // Those of an earlier version become private when they are opened.
+        // A file that was opened to others becomes private again when it is opened.
         set_mode(&folder.join("data"), 0o644);
         assert_eq!(workspace.open("data", 1).unwrap().len(), 1);
         assert_eq!(mode(&folder.join("data")), 0o600);
