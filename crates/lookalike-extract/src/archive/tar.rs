@@ -69,6 +69,10 @@ pub fn next_entry(bytes: &[u8]) -> Result<TarNext<'_>, ExtractError> {
         let more = |end: u64| Ok(TarNext::More { at_least: end });
         let Some(header) = bytes.get(at..at + BLOCK) else { return more((at + BLOCK) as u64) };
         if header.iter().all(|&b| b == 0) {
+            // The caller skips zeros from the start of `bytes`, where they must be.
+            if at > 0 {
+                return Err(ExtractError::damaged("extended headers without an entry"));
+            }
             return Ok(TarNext::End);
         }
         check(header)?;

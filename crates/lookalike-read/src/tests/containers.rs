@@ -3,7 +3,7 @@
 
 use super::{All, Collection, ReadBuffers, ReadOptions, Taken, blocks, read_named, zst};
 use lookalike_extract::{ExtractOptions, Limits};
-use lookalike_test_support::{gzip, tar};
+use lookalike_test_support::{gzip, tar, tar_entry};
 use std::path::Path;
 
 fn fixture(name: &str) -> Vec<u8> {
@@ -303,6 +303,17 @@ fn entries_after_zeros_are_read() {
 #[test]
 fn bytes_after_the_end_mark_are_listed() {
     let archive = [tar("a.txt", b"first"), vec![0; 1024], vec![b'x'; 700]].concat();
+    for block_bytes in [1, 512, 1 << 20] {
+        let all = everything("in.tar", &archive, block_bytes);
+        assert_eq!(all.texts(), ["first"]);
+        assert!(all.reasons().iter().any(|reason| reason.contains("damaged")), "{block_bytes}");
+    }
+}
+
+#[test]
+fn extended_headers_need_an_entry() {
+    let header = tar_entry("x", b'L', b"name");
+    let archive = [tar("a.txt", b"first"), header, vec![0; 1024]].concat();
     for block_bytes in [1, 512, 1 << 20] {
         let all = everything("in.tar", &archive, block_bytes);
         assert_eq!(all.texts(), ["first"]);

@@ -387,6 +387,15 @@ fn bombs_stop_at_the_limit() {
 }
 
 #[test]
+fn extended_headers_need_an_entry() {
+    let header = tar_entry("x", b'L', b"name");
+    let bytes = [tar("a.txt", b"first"), header, vec![0; 1024]].concat();
+    let got = extract("x.tar", &bytes);
+    assert_eq!(names(&got.parts), ["a.txt"]);
+    assert!(matches!(got.failure_of(""), ExtractError::Damaged { .. }), "{got:?}");
+}
+
+#[test]
 fn archives_lie_only_so_deep_in_each_other() {
     let mut bytes = b"text".to_vec();
     for level in 0..20 {
