@@ -10,7 +10,7 @@ mod language;
 mod measure;
 mod members;
 mod msrv;
-mod named_tests;
+mod promises;
 mod python;
 mod signals;
 mod skipped_tests;

@@ -67,29 +67,27 @@ const PRINTING: (&str, &str) = ("crates/lookalike-cli/src/", "terminal.rs");
 /// Every finding, a line each.
 pub(crate) fn run(root: &Path) -> Result<(), String> {
     let mut findings = Vec::new();
-    let mut count = 0;
-    for name in files(root)? {
-        let path = root.join(&name);
-        // Git also lists what was deleted and not yet committed, and links.
-        if !path.symlink_metadata().is_ok_and(|data| data.is_file()) {
-            continue;
-        }
-        let bytes = std::fs::read(&path).map_err(|e| format!("cannot read {name}: {e}"))?;
-        count += 1;
-        file(&name, &bytes, &mut findings);
+    let files = files(root)?;
+    for name in &files {
+        let bytes = std::fs::read(root.join(name));
+        let bytes = bytes.map_err(|error| format!("cannot read {name}: {error}"))?;
+        file(name, &bytes, &mut findings);
     }
-    crate::named_tests::check(root, &mut findings);
-    let crates = source::crates(root, &files(root)?)?;
+    crate::promises::check(root, &files, &mut findings)?;
+    let crates = source::crates(root, &files)?;
     import_cycles(&crates, &mut findings);
     crate::language::check_names(&crates, &mut findings);
     if findings.is_empty() {
-        crate::commands::say(&format!("tidy: {count} files in order"));
+        crate::commands::say(&format!("tidy: {} files in order", files.len()));
         return Ok(());
     }
     Err(format!("tidy found {} things:\n{}", findings.len(), findings.join("\n")))
 }
 
-/// What git tracks, and what it would if everything were added.
+/// The files that git tracks, or would track if everything were added.
+///
+/// # Errors
+/// Git does not start, or there is no repository.
 pub(crate) fn files(root: &Path) -> Result<Vec<String>, String> {
     let list = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
     let output = Command::new("git").args(list).current_dir(root).output();
@@ -99,7 +97,9 @@ pub(crate) fn files(root: &Path) -> Result<Vec<String>, String> {
         return Err(format!("tidy needs a git repository: {}", message.trim()));
     }
     let names = String::from_utf8_lossy(&output.stdout);
-    Ok(names.split('\0').filter(|name| !name.is_empty()).map(str::to_owned).collect())
+    // Git also lists links, and files that were deleted and not yet committed.
+    let is_file = |name: &&str| root.join(name).symlink_metadata().is_ok_and(|data| data.is_file());
+    Ok(names.split('\0').filter(is_file).map(str::to_owned).collect())
 }
 
 fn file(name: &str, bytes: &[u8], findings: &mut Vec<String>) {
