@@ -3,14 +3,15 @@
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line tool")]
 
+mod budgets;
 mod commands;
 mod cpu_time;
 mod deny;
-mod language;
 mod measure;
 mod members;
 mod msrv;
 mod promises;
+mod prose;
 mod python;
 mod signals;
 mod skipped_tests;
@@ -18,6 +19,7 @@ mod source;
 mod stages;
 mod test_programs;
 mod tidy;
+mod type_names;
 mod unicode;
 mod wheel_features;
 mod without;
@@ -108,7 +110,8 @@ fn run(root: &Path, args: &[&str]) -> Result<(), String> {
             let bench = ["run", "--release", "--package", "lookalike-bench", "--"];
             cargo(root, &[&bench, rest].concat(), &[])
         }
-        ["tidy"] => tidy::run(root),
+        ["tidy"] => tidy::run(root, false),
+        ["tidy", "--lower"] => tidy::run(root, true),
         ["deny"] => in_stages(CommandRole::Last, |stages| {
             stages.run("dependencies", |counts| deny::run(root, counts))
         }),
@@ -140,7 +143,7 @@ fn lint(root: &Path, stages: &mut Stages) -> Result<(), String> {
     stages.run("clippy", |_| cargo(root, &clippy, &[]))?;
     let doc = [&["doc", "--no-deps"][..], &FEATURES].concat();
     stages.run("documentation", |_| cargo(root, &doc, &[("RUSTDOCFLAGS", "-D warnings")]))?;
-    stages.run("tidy", |_| tidy::run(root))?;
+    stages.run("tidy", |_| tidy::run(root, false))?;
     stages.run("features of the wheel", |_| wheel_features::run(root))?;
     stages.run("minimum Rust version", |counts| msrv::run_after_clippy(root, counts))?;
     stages.run("dependencies", |counts| deny::run(root, counts))?;

@@ -1,7 +1,10 @@
-//! What neither the compiler nor clippy checks: sizes of files, the order of the stages, import
-//! cycles, language, and what must not be committed.
+//! Rules that neither the compiler nor clippy checks: sizes of files and folders, the order of the
+//! stages, import cycles, names, prose, and contents that must not be committed.
 
+use crate::budgets::{Budgets, Counts, Measurement};
+use crate::prose::ProseCheck;
 use crate::source::{self, SourceCrate};
+use crate::{promises, type_names};
 use std::path::Path;
 use std::process::Command;
 
@@ -9,6 +12,8 @@ use std::process::Command;
 const MAX_LINES: usize = 600;
 /// The most columns of a line of Rust; rustfmt leaves comments and texts as they are.
 const MAX_COLUMNS: usize = 100;
+/// The most files of a folder.
+const MAX_FILES: usize = 25;
 /// The largest file in the repository; larger inputs are generated.
 const MAX_BYTES: usize = 1 << 20;
 
@@ -61,22 +66,41 @@ const FORBIDDEN_IN_RUST: &[(&[&str], &str)] = &[
 const STREAMS: &[&[&str]] = &[&["io::", "stdout()"], &["io::", "stderr()"], &["anstream::", "std"]];
 const PRINTING: (&str, &str) = ("crates/lookalike-cli/src/", "terminal.rs");
 
-/// Checks every file that is, or would be, committed.
+/// Checks every file that is, or would be, committed. `lowers` first lowers the budgets to the
+/// numbers of today.
 ///
 /// # Errors
 /// Every finding, a line each.
-pub(crate) fn run(root: &Path) -> Result<(), String> {
+pub(crate) fn run(root: &Path, lowers: bool) -> Result<(), String> {
     let mut findings = Vec::new();
     let files = files(root)?;
+    // Python reads the prose while this process reads the sources.
+    let prose = ProseCheck::start(root);
     for name in &files {
         let bytes = std::fs::read(root.join(name));
         let bytes = bytes.map_err(|error| format!("cannot read {name}: {error}"))?;
         file(name, &bytes, &mut findings);
     }
-    crate::promises::check(root, &files, &mut findings)?;
+    promises::check(root, &files, &mut findings)?;
     let crates = source::crates(root, &files)?;
-    import_cycles(&crates, &mut findings);
-    crate::language::check_names(&crates, &mut findings);
+    type_names::check(&crates, &mut findings);
+    let mut measurements = vec![
+        full_folders(&files),
+        import_cycles(&crates),
+        packed_tuples(&crates),
+        type_names::participles(&crates),
+    ];
+    measurements.extend(prose.finish()?);
+    let mut budgets = Budgets::read(root)?;
+    if lowers {
+        for measurement in &measurements {
+            budgets.lower(root, measurement);
+        }
+        budgets.write(root)?;
+    }
+    for measurement in &measurements {
+        budgets.check(measurement, &mut findings);
+    }
     if findings.is_empty() {
         crate::commands::say(&format!("tidy: {} files in order", files.len()));
         return Ok(());
@@ -116,7 +140,6 @@ fn file(name: &str, bytes: &[u8], findings: &mut Vec<String>) {
     if is_rust {
         forbidden(name, text, FORBIDDEN_IN_RUST, findings);
     }
-    crate::language::check_words(name, text, findings);
     if is_rust && !is_table {
         sizes(name, text, findings);
     }
@@ -130,17 +153,51 @@ fn file(name: &str, bytes: &[u8], findings: &mut Vec<String>) {
     }
 }
 
-/// Files of one crate that import each other, directly or through others.
-fn import_cycles(crates: &[SourceCrate], findings: &mut Vec<String>) {
+/// Counts the files of folders that have more than [`MAX_FILES`].
+fn full_folders(files: &[String]) -> Measurement {
+    let mut counts = Counts::new();
+    for name in files {
+        let folder = name.rsplit_once('/').map_or(".", |(folder, _)| folder);
+        *counts.entry(folder.to_owned()).or_default() += 1;
+    }
+    counts.retain(|_, count| *count > MAX_FILES);
+    Measurement {
+        title: "files of a folder, if more than 25",
+        remedy: "divide the folder by subject",
+        counts,
+    }
+}
+
+/// Counts the other files of a file's import cycle.
+fn import_cycles(crates: &[SourceCrate]) -> Measurement {
+    let mut counts = Counts::new();
     for cycle in crates.iter().flat_map(source::cycles) {
-        let files = cycle.join(", ");
-        findings.push(format!("{files}: they import each other; move what both need"));
+        counts.extend(cycle.iter().map(|name| ((*name).to_owned(), cycle.len() - 1)));
+    }
+    Measurement {
+        title: "files that it imports and that import it",
+        remedy: "`cargo x measure` lists the cycles; move what both files need",
+        counts,
+    }
+}
+
+/// Counts tuples that are packed only to be unpacked.
+fn packed_tuples(crates: &[SourceCrate]) -> Measurement {
+    let files = crates.iter().flat_map(|source| &source.files);
+    let count: usize = files.map(|file| file.packed_tuples.len()).sum();
+    Measurement {
+        title: "packed tuples",
+        remedy: "`cargo x measure` lists them; write one statement for each value",
+        counts: Counts::from([("all crates".to_owned(), count)]),
     }
 }
 
 fn forbidden(name: &str, text: &str, words: &[(&[&str], &str)], findings: &mut Vec<String>) {
     for (pieces, what) in words {
         let word = pieces.concat();
+        if !text.contains(&word) {
+            continue;
+        }
         for (number, line) in text.lines().enumerate() {
             if line.contains(&word) {
                 findings.push(format!("{name}:{}: `{word}` is {what}", number + 1));
@@ -257,5 +314,13 @@ mod tests {
         assert_eq!(found("a.md", &["see /", "home/x"].concat()).len(), 1);
         assert_eq!(found("a.bin", &"x".repeat(MAX_BYTES + 1)).len(), 1);
         assert!(found("a.md", "see https://example.org").is_empty());
+    }
+    #[test]
+    fn folders_with_many_files() {
+        let files = |folder: &str, count: usize| -> Vec<String> {
+            (0..count).map(|number| format!("{folder}/{number}.rs")).collect()
+        };
+        let files = [files("a", MAX_FILES), files("a/b", MAX_FILES + 1)].concat();
+        assert_eq!(full_folders(&files).counts, Counts::from([("a/b".to_owned(), 26)]));
     }
 }

@@ -7,19 +7,18 @@ use std::collections::{BTreeMap, BTreeSet};
 const MAX_EXPORTS: usize = 16;
 
 /// The sets of files, by name, of which each file imports every other one directly or through
-/// others. A name that a module only exports is taken from the file that defines it.
+/// others. A name that a module only exports is imported from the module and from the file that
+/// defines the name.
 pub(crate) fn cycles(source: &SourceCrate) -> Vec<Vec<&str>> {
     let modules: BTreeMap<&[String], &SourceFile> =
-        source.files.iter().map(|file| (file.module.as_slice(), file)).collect();
-    let edges: BTreeMap<&str, BTreeSet<&str>> = source
-        .files
-        .iter()
-        .map(|file| {
-            let used = file.paths.iter().filter_map(|path| definition(&modules, path));
-            let used = used.map(|other| other.name.as_str()).filter(|name| *name != file.name);
-            (file.name.as_str(), used.collect())
-        })
-        .collect();
+        // In reverse, since `module.py` is before its stub `module.pyi`.
+        source.files.iter().rev().map(|file| (file.module.as_slice(), file)).collect();
+    let mut edges: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for file in &source.files {
+        let used = file.paths.iter().flat_map(|path| imported(&modules, path));
+        let used = used.map(|other| other.name.as_str()).filter(|name| *name != file.name);
+        edges.insert(&file.name, used.collect());
+    }
     let reached: BTreeMap<&str, BTreeSet<&str>> =
         edges.keys().map(|name| (*name, reachable(&edges, name))).collect();
     let mut cycles = BTreeSet::new();
@@ -33,25 +32,31 @@ pub(crate) fn cycles(source: &SourceCrate) -> Vec<Vec<&str>> {
     cycles.into_iter().collect()
 }
 
-/// The file that defines what `path` names.
-fn definition<'a>(
+/// The files that the use of `path` leads through: modules that export the name, and the file that
+/// defines it.
+fn imported<'a>(
     modules: &BTreeMap<&[String], &'a SourceFile>,
     path: &[String],
-) -> Option<&'a SourceFile> {
+) -> Vec<&'a SourceFile> {
     let mut path = path.to_vec();
+    let mut files = Vec::new();
     for _ in 0..MAX_EXPORTS {
-        let length =
-            (0..=path.len()).rev().find(|length| modules.contains_key(&path[..*length]))?;
-        let file = modules.get(&path[..length])?;
+        let prefixes = (0..=path.len()).rev().map(|length| &path[..length]);
+        let Some(module) = prefixes.into_iter().find(|prefix| modules.contains_key(prefix)) else {
+            break;
+        };
+        let length = module.len();
+        let file = modules[module];
+        files.push(file);
         let exported = path.get(length).and_then(|name| file.imports.get(name));
-        let Some(exported) = exported else { return Some(file) };
+        let Some(exported) = exported else { break };
         let next = [exported, &path[length + 1..]].concat();
         if next == path {
-            return Some(file);
+            break;
         }
         path = next;
     }
-    None
+    files
 }
 
 /// What is reached from `start` in one step or more.
@@ -70,13 +75,13 @@ fn reachable<'a>(edges: &BTreeMap<&'a str, BTreeSet<&'a str>>, start: &str) -> B
 
 #[cfg(test)]
 mod tests {
-    use super::super::{module_of, parse};
+    use super::super::{module_of, rust};
     use super::*;
 
     fn found(files: &[(&str, &str)]) -> Vec<Vec<String>> {
         let files = files
             .iter()
-            .map(|(name, text)| parse::parse(name, module_of(name), text).unwrap_or_default());
+            .map(|(name, text)| rust::parse(name, module_of(name), text).unwrap_or_default());
         let source = SourceCrate { folder: "c".to_owned(), files: files.collect() };
         let cycles = cycles(&source).into_iter();
         cycles.map(|cycle| cycle.into_iter().map(str::to_owned).collect()).collect()

@@ -1,7 +1,8 @@
-//! The Rust files of a crate, parsed: what the checks and the measurements of the source need.
+//! The parsed files of the crates and of the Python package, for checks and measurements.
 
 mod cycles;
-mod parse;
+mod python;
+mod rust;
 mod source_file;
 
 pub(crate) use cycles::cycles;
@@ -11,17 +12,32 @@ use source_file::SourceFile;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Reads the files of the crates that `names`, paths from `root`, are in.
+/// The folder of the Python package; its tests are elsewhere.
+pub(crate) const PYTHON: &str = "python/lookalike";
+
+/// Reads the files of the crates and of the Python package. `names` are paths from `root`.
 ///
 /// # Errors
 /// A file cannot be read or parsed.
 pub(crate) fn crates(root: &Path, names: &[String]) -> Result<Vec<SourceCrate>, String> {
     let mut crates: BTreeMap<&str, Vec<SourceFile>> = BTreeMap::new();
-    for name in names.iter().filter(|name| is_product(name)) {
-        let Some((folder, path)) = name.split_once("/src/") else { continue };
+    for name in names {
+        let python_module = name.strip_prefix("python/").filter(|_| name.starts_with(PYTHON));
+        let is_python =
+            python_module.is_some() && (name.ends_with(".py") || name.ends_with(".pyi"));
+        let rust_module = name.split_once("/src/").filter(|_| is_product(name));
+        let (folder, path) = match (python_module, rust_module) {
+            (Some(path), _) if is_python => (PYTHON, path),
+            (_, Some(rust)) => rust,
+            _ => continue,
+        };
         let text = std::fs::read_to_string(root.join(name));
         let text = text.map_err(|error| format!("cannot read {name}: {error}"))?;
-        let file = parse::parse(name, module_of(path), &text)?;
+        let file = if is_python {
+            python::parse(name, module_of(path), &text)
+        } else {
+            rust::parse(name, module_of(path), &text)?
+        };
         crates.entry(folder).or_default().push(file);
     }
     let crates = crates.into_iter();
@@ -30,17 +46,14 @@ pub(crate) fn crates(root: &Path, names: &[String]) -> Result<Vec<SourceCrate>, 
 
 /// Whether a file is Rust and neither a test nor a generated table.
 fn is_product(name: &str) -> bool {
-    let is_rust = Path::new(name).extension().is_some_and(|extension| extension == "rs");
-    is_rust && !is_test(name) && !name.ends_with("_table.rs")
+    name.ends_with(".rs") && !is_test(name) && !name.ends_with("_table.rs")
 }
 
 /// The module of a file, by its path below `src`.
 fn module_of(path: &str) -> Vec<String> {
-    let stem = path.strip_suffix(".rs").unwrap_or(path);
+    let stem = path.rsplit_once('.').map_or(path, |(stem, _)| stem);
     let mut module: Vec<String> = stem.split('/').map(str::to_owned).collect();
-    if module.last().is_some_and(|last| ["mod", "lib", "main"].contains(&last.as_str())) {
-        module.pop();
-    }
+    module.pop_if(|last| ["mod", "lib", "main", "__init__"].contains(&last.as_str()));
     module
 }
 

@@ -1,8 +1,8 @@
-//! A parsed Rust file, and a crate of such files.
+//! A parsed file of Rust or Python, and a crate of such files.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A Rust file without its tests.
+/// A file without its tests.
 #[derive(Debug, Default)]
 pub(crate) struct SourceFile {
     /// Path from the root of the repository.
@@ -13,9 +13,11 @@ pub(crate) struct SourceFile {
     pub(crate) code_lines: usize,
     /// All lines.
     pub(crate) lines: usize,
-    /// Functions with their lengths in lines, signature included.
-    pub(crate) functions: Vec<(String, usize)>,
-    /// Names of the structs, enums, traits, unions and type aliases it defines.
+    /// The lengths of functions in lines, signature included.
+    pub(crate) functions: Vec<usize>,
+    /// The lines of tuples that are only packed to be unpacked: `let (a, b) = (c, d)`.
+    pub(crate) packed_tuples: Vec<usize>,
+    /// Names of the structs, enums, traits, unions, type aliases and classes it defines.
     pub(crate) types: Vec<String>,
     /// Paths that it uses, from the root of the crate.
     pub(super) paths: BTreeSet<Vec<String>>,
@@ -23,7 +25,7 @@ pub(crate) struct SourceFile {
     pub(super) imports: BTreeMap<String, Vec<String>>,
 }
 
-/// A crate of the workspace.
+/// A crate of the workspace, or the Python package.
 pub(crate) struct SourceCrate {
     /// Its folder from the root of the repository.
     pub(crate) folder: String,
