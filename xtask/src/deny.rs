@@ -16,8 +16,8 @@ const NO_DATABASE: &str = "failed to fetch advisory database";
 pub(crate) fn run(root: &Path, counts: &mut TestCounts) -> Result<(), String> {
     if !is_installed() {
         counts.say_skipped(
-            "the dependencies are not checked: there is no cargo-deny; `cargo install cargo-deny \
-             --locked` installs it",
+            "the dependencies are not checked: cargo-deny is not installed; `cargo install \
+             cargo-deny --locked` installs it",
         );
         return Ok(());
     }

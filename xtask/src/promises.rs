@@ -5,6 +5,7 @@
 //! change. If functions of a crate share a name, it is `CRATE::PART::FUNCTION` with a folder or
 //! file of the path.
 
+use crate::source::extension;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -110,7 +111,7 @@ fn find_test(name: &str, functions: &TestFunctions) -> Result<(), String> {
     };
     let files: Vec<&str> = files.iter().filter(is_meant).copied().collect();
     match files.len() {
-        0 => Err(format!("there is no test `{name}`")),
+        0 => Err(format!("unknown test `{name}`")),
         1 => Ok(()),
         _ => Err(format!("`{name}` is in {}; name a part of the path", files.join(", "))),
     }
@@ -125,9 +126,9 @@ pub(crate) fn crate_of(path: &str) -> &str {
 /// Whether test functions may be in a file.
 fn has_tests(path: &str) -> bool {
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
-    match Path::new(name).extension().and_then(|extension| extension.to_str()) {
-        Some("rs") => true,
-        Some("py") => name.starts_with("test_") && !folder.starts_with("fixtures"),
+    match extension(name) {
+        "rs" => true,
+        "py" => name.starts_with("test_") && !folder.starts_with("fixtures"),
         _ => false,
     }
 }
@@ -136,8 +137,9 @@ fn has_tests(path: &str) -> bool {
 /// block `proptest!`, or are listed: by a test program that has its own `main`, or by a macro
 /// `suite`, which makes tests of functions of other files.
 fn test_functions<'a>(path: &str, text: &'a str) -> Vec<&'a str> {
-    let keyword = if path.ends_with(".py") { "def " } else { "fn " };
+    let keyword = if extension(path) == "py" { "def " } else { "fn " };
     let is_suite = text.contains("macro_rules! suite");
+    let has_main = text.contains("\nfn main(");
     let is_identifier = |c: char| c.is_alphanumeric() || c == '_';
     let mut functions = Vec::new();
     let mut has_attribute = false;
@@ -166,7 +168,7 @@ fn test_functions<'a>(path: &str, text: &'a str) -> Vec<&'a str> {
         } else {
             has_attribute
                 || proptest_indentation.is_some()
-                || text.contains(&format!("(\"{name}\", {name})"))
+                || has_main && text.contains(&format!("(\"{name}\", {name})"))
         };
         if is_test {
             functions.push(name);
@@ -206,8 +208,8 @@ mod tests {
             [
                 "xtask/promises.txt:2: `a::same` is in crates/a/src/b.rs, crates/a/tests/c.rs; \
                  name a part of the path",
-                "xtask/promises.txt:3: there is no test `a::other`",
-                "xtask/promises.txt:4: there is no test `b::same`",
+                "xtask/promises.txt:3: unknown test `a::other`",
+                "xtask/promises.txt:4: unknown test `b::same`",
                 "xtask/promises.txt:5: `same` is not CRATE::FUNCTION or CRATE::PART::FUNCTION",
             ]
         );

@@ -12,7 +12,7 @@ const SCRIPT: &str = "xtask/prose.py";
 pub(crate) struct ProseCheck(Option<Child>);
 
 impl ProseCheck {
-    /// Starts the check, or says that there is no Python.
+    /// Starts the check, or prints that Python does not start.
     pub(crate) fn start(root: &Path) -> Self {
         let mut command = Command::new("python3");
         let command = command.args([SCRIPT, "--count"]).current_dir(root).stdout(Stdio::piped());
@@ -60,7 +60,7 @@ mod tests {
         let whoever = ["who", "asks", "for"].join(" ");
         let text = format!(
             "// The length is {that_of} the text\n// {} {} `x` and the width.\nfn f() {{}}\n\
-             /// Plain.\nfn g() {{ fail(\"{whoever} it needs {that_of} b\") }}\n",
+             /// Plain.\nfn g() {{ fail(\"{whoever} it has {that_of} b\") }}\n",
             ", too.", "So are"
         );
         std::fs::write(root.join("a.rs"), text).expect("a file");

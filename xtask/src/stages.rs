@@ -8,7 +8,7 @@ use crate::skipped_tests::SkippedTests;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{self, Read, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread::ScopedJoinHandle;
@@ -330,6 +330,19 @@ pub(crate) fn count(
 ) -> Result<(), String> {
     let shown = crate::commands::shown(command);
     crate::commands::succeeded(&shown, run_counted(command, out, counts))
+}
+
+/// Runs cargo in `root` and counts the tests that it reports.
+///
+/// # Errors
+/// Cargo fails.
+pub(crate) fn count_cargo(
+    root: &Path,
+    args: &[&str],
+    counts: &mut TestCounts,
+) -> Result<(), String> {
+    let mut command = crate::commands::program("cargo");
+    count(command.args(args).current_dir(root), &mut io::stdout(), counts)
 }
 
 /// Like [`count`], for pytest, which fails with a code of its own if it runs no test. It succeeds

@@ -10,7 +10,7 @@ use std::process::Command;
 
 /// The most lines of product code in a Rust file, tests not counted.
 const MAX_LINES: usize = 600;
-/// The most columns of a line of Rust; rustfmt leaves comments and texts as they are.
+/// The most columns of a line of Rust; rustfmt does not wrap comments and texts.
 const MAX_COLUMNS: usize = 100;
 /// The most files of a folder.
 const MAX_FILES: usize = 25;
@@ -111,7 +111,7 @@ pub(crate) fn run(root: &Path, lowers: bool) -> Result<(), String> {
 /// The files that git tracks, or would track if everything were added.
 ///
 /// # Errors
-/// Git does not start, or there is no repository.
+/// Git does not start or finds no repository.
 pub(crate) fn files(root: &Path) -> Result<Vec<String>, String> {
     let list = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
     let output = Command::new("git").args(list).current_dir(root).output();
@@ -133,7 +133,7 @@ fn file(name: &str, bytes: &[u8], findings: &mut Vec<String>) {
             bytes.len()
         ));
     }
-    let is_rust = Path::new(name).extension().is_some_and(|extension| extension == "rs");
+    let is_rust = source::extension(name) == "rs";
     let is_table = name.ends_with("_table.rs");
     let Ok(text) = str::from_utf8(bytes) else { return };
     forbidden(name, text, FORBIDDEN, findings);
@@ -235,7 +235,7 @@ fn edges(name: &str, module: &str, text: &str, findings: &mut Vec<String>) {
     }
     if !STAGES.contains(&from) && !BELOW.contains(&from) {
         findings.push(format!(
-            "{name}: `{from}` is in no list of modules; give it its place in xtask/src/tidy.rs"
+            "{name}: the module `{from}` has no stage; add it to a list in xtask/src/tidy.rs"
         ));
         return;
     }
@@ -252,7 +252,7 @@ fn edges(name: &str, module: &str, text: &str, findings: &mut Vec<String>) {
     }
 }
 
-/// The modules named behind `crate::`: one, or those of a list in braces.
+/// The modules named after `crate::`: one, or a list in braces.
 fn targets(path: &str) -> Vec<&str> {
     let word = |text: &str| text.find(|c: char| !(c.is_alphanumeric() || c == '_'));
     let first = |text| -> &str { word(text).map_or(text, |end| &text[..end]) };

@@ -14,7 +14,7 @@ const PARTICIPLES: &[&str] = &[
 /// Nouns that end in `ed`.
 const NOUNS: &[&str] = &["Embed", "Feed", "Need", "Seed", "Speed"];
 
-/// Reports names that several types of Rust have. Python's are those of Rust where both have one.
+/// Reports names that several types of Rust have. Python classes may have the name of a Rust type.
 pub(crate) fn check(crates: &[SourceCrate], findings: &mut Vec<String>) {
     let files = crates.iter().filter(|source| source.folder != PYTHON);
     let files = files.flat_map(|source| &source.files);
@@ -24,7 +24,7 @@ pub(crate) fn check(crates: &[SourceCrate], findings: &mut Vec<String>) {
         *counts.entry(name).or_default() += 1;
     }
     for (name, count) in counts.into_iter().filter(|(_, count)| *count > 1) {
-        findings.push(format!("{name}: {count} types have this name; give each its own"));
+        findings.push(format!("{name}: {count} types have this name; rename all but one"));
     }
 }
 

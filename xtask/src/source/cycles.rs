@@ -59,7 +59,7 @@ fn imported<'a>(
     files
 }
 
-/// What is reached from `start` in one step or more.
+/// The files that are reached from `start` in one step or more.
 fn reachable<'a>(edges: &BTreeMap<&'a str, BTreeSet<&'a str>>, start: &str) -> BTreeSet<&'a str> {
     let mut reached = BTreeSet::new();
     let mut waiting = vec![start];

@@ -22,21 +22,26 @@ pub(crate) const PYTHON: &str = "python/lookalike";
 pub(crate) fn crates(root: &Path, names: &[String]) -> Result<Vec<SourceCrate>, String> {
     let mut crates: BTreeMap<&str, Vec<SourceFile>> = BTreeMap::new();
     for name in names {
-        let python_module = name.strip_prefix("python/").filter(|_| name.starts_with(PYTHON));
-        let is_python =
-            python_module.is_some() && (name.ends_with(".py") || name.ends_with(".pyi"));
-        let rust_module = name.split_once("/src/").filter(|_| is_product(name));
-        let (folder, path) = match (python_module, rust_module) {
-            (Some(path), _) if is_python => (PYTHON, path),
-            (_, Some(rust)) => rust,
-            _ => continue,
+        let language = extension(name);
+        let (folder, path) = if language == "rs" {
+            let Some(parts) = name.split_once("/src/") else { continue };
+            parts
+        } else {
+            let Some(path) = name.strip_prefix("python/") else { continue };
+            (PYTHON, path)
         };
+        let is_python = name.starts_with(PYTHON) && ["py", "pyi"].contains(&language);
+        let is_rust = language == "rs" && !is_test(name) && !name.ends_with("_table.rs");
+        if !is_python && !is_rust {
+            continue;
+        }
         let text = std::fs::read_to_string(root.join(name));
         let text = text.map_err(|error| format!("cannot read {name}: {error}"))?;
+        let module = module_of(path);
         let file = if is_python {
-            python::parse(name, module_of(path), &text)
+            python::parse(name, module, &text)
         } else {
-            rust::parse(name, module_of(path), &text)?
+            rust::parse(name, module, &text)?
         };
         crates.entry(folder).or_default().push(file);
     }
@@ -44,9 +49,10 @@ pub(crate) fn crates(root: &Path, names: &[String]) -> Result<Vec<SourceCrate>, 
     Ok(crates.map(|(folder, files)| SourceCrate { folder: folder.to_owned(), files }).collect())
 }
 
-/// Whether a file is Rust and neither a test nor a generated table.
-fn is_product(name: &str) -> bool {
-    name.ends_with(".rs") && !is_test(name) && !name.ends_with("_table.rs")
+/// The extension of a file, without its dot; empty if it has none.
+pub(crate) fn extension(name: &str) -> &str {
+    let extension = Path::new(name).extension().and_then(|extension| extension.to_str());
+    extension.unwrap_or_default()
 }
 
 /// The module of a file, by its path below `src`.

@@ -32,7 +32,7 @@ pub(super) fn parse(name: &str, module: Vec<String>, text: &str) -> Result<Sourc
 
 struct SourceVisitor {
     file: SourceFile,
-    /// The module of the item that is visited: that of the file, or one within it.
+    /// The module of the visited item: the file's module, or a module within it.
     module: Vec<String>,
     /// Modules that the file declares.
     children: BTreeSet<String>,
@@ -169,7 +169,7 @@ impl<'a> Visit<'a> for SourceVisitor {
         Self::imports(&item.tree, &mut Vec::new(), &mut found);
         for (name, path) in found {
             let Some(path) = self.absolute(&path) else { continue };
-            // What is only exported is used by others.
+            // Other files use an exported name.
             if matches!(item.vis, syn::Visibility::Inherited) {
                 self.file.paths.insert(path.clone());
             }
