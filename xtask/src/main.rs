@@ -171,11 +171,11 @@ fn test(root: &Path, stages: &mut Stages, variables: TestVariables) -> Result<()
         let examples = [&["test", "--doc"][..], &FEATURES].concat();
         stages.run("examples", |counts| stages::count_cargo(root, &examples, counts))
     };
-    match python::install_if_possible(root, stages)? {
+    match python::install_if_possible(root, stages, variables)? {
         None => tests(stages)?,
-        Some(package) => package.next_to_clusters(root, stages, variables, |stages| {
+        Some(package) => package.next_to_clusters(stages, |stages| {
             tests(stages)?;
-            package.test(root, stages, variables)
+            package.test(stages)
         })?,
     }
     stages.skipped_tests.write()
