@@ -218,6 +218,11 @@ def of_javascript(text):
     return paragraphs.add_literals("\n".join(rest), r'["`]((?:[^"`\\]|\\.)*)["`]')
 
 
+def of_promises(text):
+    lines = enumerate(text.split("\n"), 1)
+    return [(number, CODE.sub("X", line)) for number, line in lines if not line.startswith(" ")]
+
+
 def of_html(text):
     return [
         (text.count("\n", 0, match.start()) + 1, " ".join(match.group(1).split()))
@@ -228,7 +233,7 @@ def of_html(text):
 
 READERS = {
     ".md": of_markdown,
-    "promises.txt": of_markdown,
+    "promises.txt": of_promises,
     ".rs": of_rust,
     ".py": of_python,
     ".pyi": of_python,

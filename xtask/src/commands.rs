@@ -70,6 +70,13 @@ pub(crate) fn succeeded(shown: &str, status: std::io::Result<ExitStatus>) -> Res
     }
 }
 
+/// Whether a program starts and succeeds; its output is hidden.
+pub(crate) fn succeeds(name: &str, args: &[&str]) -> bool {
+    let mut command = program(name);
+    let command = command.args(args).stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
+}
+
 /// The folder that cargo builds into, which contains this program.
 pub(crate) fn target() -> Result<PathBuf, String> {
     let program =

@@ -34,24 +34,29 @@ use std::path::Path;
 use std::process::ExitCode;
 
 const HELP: &str = "\
-cargo x quick [BASE]    format, clippy and tests of the crates that differ from BASE, and tidy
-cargo x lint            checks format, clippy, documentation, tidy, dependencies, Unicode table
-cargo x check           clippy of every crate without features, and with each alone
-cargo x test [ARG…]     all tests of Rust and Python; arguments go to `cargo test` alone
+Between two edits:
+cargo x quick [BASE]    tidy, then format, clippy and tests of the changed crates
+cargo x tidy [--lower]  sizes, order of the stages, import cycles, names, prose, tests of promises;
+                        --lower first lowers xtask/budgets.txt
+cargo x measure         lines, lengths of functions and files, import cycles, packed tuples
+
+Before a change is ready:
+cargo x lint            format, clippy, documentation, tidy, dependencies, Unicode table
+cargo x check           clippy of every crate without features, and with each feature alone
+cargo x test [ARG…]     all tests of Rust and Python; with arguments, only `cargo test`
 cargo x test --without NAME…   all tests, while optional parts of this machine are hidden:
                         python node ray pyspark java redis postgresql browser schemathesis data
                         network root
 cargo x test --skipped [--allow FILE]   the tests that the last `cargo x test` skipped; with a
                         file of allowed reasons, any other skip is a failure
-cargo x soak            `check`, then the same with long tests at full size; also installs Spark
-cargo x python [ARG…]   builds, installs and tests the wheel; arguments go to pytest alone
+cargo x python [ARG…]   builds, installs and tests the wheel; with arguments, only pytest
+
+Rarely:
+cargo x soak            `check`, then all tests at full size; also installs Spark and Ray
 cargo x spark           tests Spark and Ray on clusters; installs both (1.5 GB), needs Java
 cargo x bench [ARG…]    measures on a generated corpus; arguments go to the benchmark
-cargo x tidy [--lower]  sizes, order of the stages, import cycles, names, prose, tests of promises;
-                        with --lower first lowers xtask/budgets.txt
 cargo x deny            licences, versions and advisories of the dependencies, by cargo-deny
 cargo x msrv            compiles the workspace with the minimum Rust version
-cargo x measure         lines, lengths of functions and files, import cycles, packed tuples
 cargo x unicode         writes the Unicode table; with --check only compares it
 ";
 

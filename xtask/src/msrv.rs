@@ -4,7 +4,6 @@ use crate::commands::{self, cargo, output, say};
 use crate::stages::TestCounts;
 use serde_json::Value;
 use std::path::Path;
-use std::process::{Command, Stdio};
 
 /// A version of Rust: major, minor, patch. A version without a patch is that with patch 0.
 type RustVersion = [u64; 3];
@@ -109,13 +108,8 @@ fn is_running(root: &Path, version: &str) -> Result<bool, String> {
 
 /// Whether rustup has this toolchain, or can install it.
 fn has_toolchain(version: &str) -> bool {
-    let succeeds = |arguments: &[&str]| {
-        let mut command = Command::new("rustup");
-        let command = command.args(arguments).stdout(Stdio::null()).stderr(Stdio::null());
-        command.status().is_ok_and(|status| status.success())
-    };
-    succeeds(&["run", version, "cargo", "--version"])
-        || succeeds(&["toolchain", "install", version, "--profile", "minimal"])
+    commands::succeeds("rustup", &["run", version, "cargo", "--version"])
+        || commands::succeeds("rustup", &["toolchain", "install", version, "--profile", "minimal"])
 }
 
 #[cfg(test)]

@@ -57,10 +57,10 @@ mod tests {
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/prose.py");
         // In pieces, so that this file has no match itself.
         let that_of = ["that", "of"].join(" ");
-        let whoever = ["who", "asks", "for"].join(" ");
+        let asks_for = ["who", "asks", "for"].join(" ");
         let text = format!(
             "// The length is {that_of} the text\n// {} {} `x` and the width.\nfn f() {{}}\n\
-             /// Plain.\nfn g() {{ fail(\"{whoever} it has {that_of} b\") }}\n",
+             /// Plain.\nfn g() {{ fail(\"{asks_for} it has {that_of} b\") }}\n",
             ", too.", "So are"
         );
         std::fs::write(root.join("a.rs"), text).expect("a file");

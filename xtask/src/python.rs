@@ -6,7 +6,7 @@ use crate::skipped_tests::SkippedTests;
 use crate::stages::{self, Stages, TestCounts};
 use crate::without::{HIDDEN_MODULES, PYTHON_ENVIRONMENT};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::thread;
 
 /// The packages that the tests need.
@@ -177,8 +177,8 @@ pub(crate) fn install_clusters_if_possible(root: &Path, stages: &mut Stages) -> 
     Ok(())
 }
 
-/// Runs `clusters` in a thread while `others` runs. A cluster leaves processors idle while it starts
-/// and between its stages.
+/// Runs `clusters` in a thread while `others` runs. A cluster leaves processors idle while it
+/// starts and between its stages.
 fn run_next_to(
     clusters: impl FnOnce(&mut Stages) -> Result<(), String> + Send,
     stages: &mut Stages,
@@ -317,7 +317,7 @@ impl PythonEnvironment {
         let sources = self.root.join("python");
         let mypy = ["-m", "mypy", "--strict", "lookalike"];
         stages.run("mypy", |_| call(&mut self.command(&sources, &mypy)))?;
-        if call(commands::program("node").arg("--version").stdout(Stdio::null())).is_err() {
+        if !commands::succeeds("node", &["--version"]) {
             let reason = "pyright is not run: it needs Node, which is not installed";
             stages.counts.say_skipped(reason);
             return Ok(());
@@ -428,7 +428,7 @@ impl PythonEnvironment {
 
     /// The missing part without which a cluster of Spark cannot start.
     fn missing_for_spark(&self) -> Option<String> {
-        if call(Command::new("java").arg("-version").stderr(Stdio::null())).is_err() {
+        if !commands::succeeds("java", &["-version"]) {
             return Some("Java is missing; install default-jre-headless".to_owned());
         }
         let import = self.run(&["-c", "import pyspark"]);

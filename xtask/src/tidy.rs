@@ -3,8 +3,9 @@
 
 use crate::budgets::{Budgets, Counts, Measurement};
 use crate::prose::ProseCheck;
-use crate::source::{self, SourceCrate};
+use crate::source::{self, PYTHON, SourceCrate};
 use crate::{promises, type_names};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
@@ -16,6 +17,9 @@ const MAX_COLUMNS: usize = 100;
 const MAX_FILES: usize = 25;
 /// The largest file in the repository; larger inputs are generated.
 const MAX_BYTES: usize = 1 << 20;
+
+/// The crate with the stages.
+const CORE: &str = "crates/lookalike-core";
 
 /// The modules of the core that stages build on. They see each other, and of the stages only what
 /// [`EXTRA_EDGES`] says.
@@ -83,6 +87,10 @@ pub(crate) fn run(root: &Path, lowers: bool) -> Result<(), String> {
     }
     promises::check(root, &files, &mut findings)?;
     let crates = source::crates(root, &files)?;
+    long_files(&crates, &mut findings);
+    for core in crates.iter().filter(|source| source.folder == CORE) {
+        stage_order(core, &mut findings);
+    }
     type_names::check(&crates, &mut findings);
     let mut measurements = vec![
         full_folders(&files),
@@ -141,15 +149,12 @@ fn file(name: &str, bytes: &[u8], findings: &mut Vec<String>) {
         forbidden(name, text, FORBIDDEN_IN_RUST, findings);
     }
     if is_rust && !is_table {
-        sizes(name, text, findings);
+        columns(name, text, findings);
     }
     if name.strip_prefix(PRINTING.0).is_some_and(|file| file != PRINTING.1) {
         let why = "printing past the filter of control characters; use `terminal`";
         let words: Vec<_> = STREAMS.iter().map(|word| (*word, why)).collect();
         forbidden(name, text, &words, findings);
-    }
-    if let Some(module) = name.strip_prefix("crates/lookalike-core/src/") {
-        edges(name, module, text, findings);
     }
 }
 
@@ -206,63 +211,46 @@ fn forbidden(name: &str, text: &str, words: &[(&[&str], &str)], findings: &mut V
     }
 }
 
-fn sizes(name: &str, text: &str, findings: &mut Vec<String>) {
-    let lines = product(text).count();
-    if lines > MAX_LINES && !source::is_test(name) {
-        findings.push(format!(
-            "{name}: {lines} lines of product code, more than {MAX_LINES}; divide the file"
-        ));
-    }
-    for (number, line) in text.lines().enumerate() {
+fn columns(name: &str, text: &str, findings: &mut Vec<String>) {
+    for (number, line) in (1..).zip(text.lines()) {
         let columns = line.chars().count();
         if columns > MAX_COLUMNS && !line.contains("://") {
-            let number = number + 1;
             findings.push(format!("{name}:{number}: {columns} columns, more than {MAX_COLUMNS}"));
         }
     }
 }
 
-/// The lines before the module of tests.
-fn product(text: &str) -> impl Iterator<Item = &str> {
-    text.lines().take_while(|line| *line != "#[cfg(test)]")
+/// Reports files of Rust with more than [`MAX_LINES`].
+fn long_files(crates: &[SourceCrate], findings: &mut Vec<String>) {
+    let rust = crates.iter().filter(|source| source.folder != PYTHON);
+    for file in rust.flat_map(|source| &source.files).filter(|file| file.lines > MAX_LINES) {
+        findings.push(format!(
+            "{}: {} lines of product code, more than {MAX_LINES}; divide the file",
+            file.name, file.lines
+        ));
+    }
 }
 
-/// Uses of other modules by `module`, a path below the core's `src`, that [`STAGES`] forbids.
-fn edges(name: &str, module: &str, text: &str, findings: &mut Vec<String>) {
-    let from = module.split(['/', '.']).next().unwrap_or(module);
-    if from == "lib" {
-        return;
-    }
-    if !STAGES.contains(&from) && !BELOW.contains(&from) {
-        findings.push(format!(
-            "{name}: the module `{from}` has no stage; add it to a list in xtask/src/tidy.rs"
-        ));
-        return;
-    }
-    for (number, line) in product(text).enumerate() {
-        let code = line.split("//").next().unwrap_or(line);
-        for to in code.split("crate::").skip(1) {
-            for to in targets(to).into_iter().filter(|to| !allowed(from, to)) {
-                findings.push(format!(
-                    "{name}:{}: `{from}` uses `{to}`, which comes later; see xtask/src/tidy.rs",
-                    number + 1
-                ));
-            }
+/// Reports modules of the core that use a module against the order of [`STAGES`].
+fn stage_order(core: &SourceCrate, findings: &mut Vec<String>) {
+    for file in &core.files {
+        let Some(from) = file.module.first() else { continue };
+        if !STAGES.contains(&from.as_str()) && !BELOW.contains(&from.as_str()) {
+            findings.push(format!(
+                "{}: the module `{from}` has no stage; add it to a list in xtask/src/tidy.rs",
+                file.name
+            ));
+            continue;
+        }
+        let used = file.paths.iter().chain(file.imports.values()).filter_map(|path| path.first());
+        let used: BTreeSet<&String> = used.filter(|to| !allowed(from, to)).collect();
+        for to in used {
+            findings.push(format!(
+                "{}: `{from}` uses `{to}`, which comes later; see xtask/src/tidy.rs",
+                file.name
+            ));
         }
     }
-}
-
-/// The modules named after `crate::`: one, or a list in braces.
-fn targets(path: &str) -> Vec<&str> {
-    let word = |text: &str| text.find(|c: char| !(c.is_alphanumeric() || c == '_'));
-    let first = |text| -> &str { word(text).map_or(text, |end| &text[..end]) };
-    match path.strip_prefix('{') {
-        Some(list) => list.split(',').map(|item| first(item.trim())).collect(),
-        None => vec![first(path)],
-    }
-    .into_iter()
-    .filter(|module| STAGES.contains(module) || BELOW.contains(module))
-    .collect()
 }
 
 fn allowed(from: &str, to: &str) -> bool {
@@ -284,29 +272,41 @@ mod tests {
         findings
     }
 
+    fn core(module: &str, text: &str) -> SourceCrate {
+        let file = source::parse_rust(&format!("{CORE}/src/{module}"), text).expect("Rust");
+        SourceCrate { folder: CORE.to_owned(), files: vec![file] }
+    }
+
     #[test]
     fn a_stage_uses_earlier_ones_only() {
-        let core = |module: &str, text| found(&format!("crates/lookalike-core/src/{module}"), text);
-        assert!(core("band.rs", "use crate::signature::Signer; // crate::keep\n").is_empty());
-        assert!(core("naive.rs", "use crate::{group::stars, verify};\n").is_empty());
-        assert!(core("params.rs", "use crate::curve;\n").is_empty());
-        assert!(core("kernel/scalar.rs", "use crate::text;\n").is_empty());
-        assert!(core("band.rs", "#[cfg(test)]\nuse crate::naive;\n").is_empty());
-        assert_eq!(core("band.rs", "use crate::{hash, keep, naive::x};\n").len(), 2);
-        assert_eq!(core("hash.rs", "let x = crate::text::class('a');\n").len(), 1);
-        assert_eq!(core("utils.rs", "\n").len(), 1);
+        let found = |module: &str, text| {
+            let mut findings = Vec::new();
+            stage_order(&core(module, text), &mut findings);
+            findings.len()
+        };
+        assert_eq!(found("band.rs", "use crate::signature::Signer; // crate::keep\n"), 0);
+        assert_eq!(found("naive.rs", "use crate::{group::stars, verify};\n"), 0);
+        assert_eq!(found("params.rs", "use crate::curve;\n"), 0);
+        assert_eq!(found("kernel/scalar.rs", "use crate::text;\n"), 0);
+        assert_eq!(found("band.rs", "#[cfg(test)]\nuse crate::naive;\n"), 0);
+        assert_eq!(found("band.rs", "use crate::{hash, keep, naive::x};\n"), 2);
+        assert_eq!(found("hash.rs", "fn f() { crate::text::class('a') }\n"), 1);
+        assert_eq!(found("utils.rs", "\n"), 1);
     }
 
     #[test]
     fn long_files_and_lines() {
-        let long = "x\n".repeat(MAX_LINES + 1);
-        assert_eq!(found("a/b.rs", &long).len(), 1);
-        assert!(found("a/b_table.rs", &long).is_empty());
-        assert!(found("a/tests/b.rs", &long).is_empty());
-        let tests = "x\n".repeat(MAX_LINES) + "#[cfg(test)]\nmod tests {}\n";
-        assert!(found("a/b.rs", &tests).is_empty());
+        let found_lines = |text: &str| {
+            let mut findings = Vec::new();
+            long_files(&[core("band.rs", text)], &mut findings);
+            findings.len()
+        };
+        assert_eq!(found_lines(&"\n".repeat(MAX_LINES + 1)), 1);
+        let tests = "\n".repeat(MAX_LINES) + "#[cfg(test)]\nmod tests {}\n";
+        assert_eq!(found_lines(&tests), 0);
         assert_eq!(found("a/b.rs", &"é".repeat(MAX_COLUMNS + 1)).len(), 1);
         assert!(found("a/b.rs", &"é".repeat(MAX_COLUMNS)).is_empty());
+        assert!(found("a/b_table.rs", &"é".repeat(MAX_COLUMNS + 1)).is_empty());
     }
 
     #[test]

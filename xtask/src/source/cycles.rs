@@ -75,13 +75,11 @@ fn reachable<'a>(edges: &BTreeMap<&'a str, BTreeSet<&'a str>>, start: &str) -> B
 
 #[cfg(test)]
 mod tests {
-    use super::super::{module_of, rust};
+    use super::super::parse_rust;
     use super::*;
 
     fn found(files: &[(&str, &str)]) -> Vec<Vec<String>> {
-        let files = files
-            .iter()
-            .map(|(name, text)| rust::parse(name, module_of(name), text).unwrap_or_default());
+        let files = files.iter().map(|(name, text)| parse_rust(name, text).unwrap_or_default());
         let source = SourceCrate { folder: "c".to_owned(), files: files.collect() };
         let cycles = cycles(&source).into_iter();
         cycles.map(|cycle| cycle.into_iter().map(str::to_owned).collect()).collect()
@@ -104,5 +102,20 @@ mod tests {
         assert!(found(&[parent, a, b]).is_empty());
         let a = ("m/a.rs", "use super::b::B;\npub struct A(B);\n");
         assert_eq!(found(&[parent, a, b]), [["m/a.rs", "m/b.rs"]]);
+    }
+
+    #[test]
+    fn a_module_that_exports_a_name_is_imported() {
+        let parent = ("m/mod.rs", "mod a;\npub use a::A;\nuse crate::kind::Kind;\n");
+        let a = ("m/a.rs", "pub struct A;\n");
+        let kind = ("kind.rs", "pub struct Kind;\nfn f() { crate::m::A::new() }\n");
+        assert_eq!(found(&[parent, a, kind]), [["kind.rs", "m/mod.rs"]]);
+    }
+
+    #[test]
+    fn imports_within_functions_and_macros() {
+        let a = ("a.rs", "pub fn f() { use crate::b; b::g() }\n");
+        let b = ("b.rs", "pub fn g() { print!(\"{}\", crate::a::f()) }\n");
+        assert_eq!(found(&[a, b]), [["a.rs", "b.rs"]]);
     }
 }

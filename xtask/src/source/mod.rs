@@ -22,31 +22,35 @@ pub(crate) const PYTHON: &str = "python/lookalike";
 pub(crate) fn crates(root: &Path, names: &[String]) -> Result<Vec<SourceCrate>, String> {
     let mut crates: BTreeMap<&str, Vec<SourceFile>> = BTreeMap::new();
     for name in names {
-        let language = extension(name);
-        let (folder, path) = if language == "rs" {
-            let Some(parts) = name.split_once("/src/") else { continue };
-            parts
-        } else {
-            let Some(path) = name.strip_prefix("python/") else { continue };
-            (PYTHON, path)
+        let folder = match extension(name) {
+            "rs" if !is_test(name) && !name.ends_with("_table.rs") => {
+                name.split_once("/src/").map(|(folder, _)| folder)
+            }
+            "py" | "pyi" => name.starts_with(PYTHON).then_some(PYTHON),
+            _ => None,
         };
-        let is_python = name.starts_with(PYTHON) && ["py", "pyi"].contains(&language);
-        let is_rust = language == "rs" && !is_test(name) && !name.ends_with("_table.rs");
-        if !is_python && !is_rust {
-            continue;
-        }
+        let Some(folder) = folder else { continue };
         let text = std::fs::read_to_string(root.join(name));
         let text = text.map_err(|error| format!("cannot read {name}: {error}"))?;
-        let module = module_of(path);
-        let file = if is_python {
-            python::parse(name, module, &text)
+        let file = if folder == PYTHON {
+            let path = name.strip_prefix("python/").unwrap_or(name);
+            python::parse(name, module_of(path), &text)
         } else {
-            rust::parse(name, module, &text)?
+            parse_rust(name, &text)?
         };
         crates.entry(folder).or_default().push(file);
     }
     let crates = crates.into_iter();
     Ok(crates.map(|(folder, files)| SourceCrate { folder: folder.to_owned(), files }).collect())
+}
+
+/// Parses a file of Rust, whose module follows from its path below `src`.
+///
+/// # Errors
+/// The text is not Rust.
+pub(crate) fn parse_rust(name: &str, text: &str) -> Result<SourceFile, String> {
+    let path = name.split_once("/src/").map_or(name, |(_, path)| path);
+    rust::parse(name, module_of(path), text)
 }
 
 /// The extension of a file, without its dot; empty if it has none.
@@ -55,7 +59,7 @@ pub(crate) fn extension(name: &str) -> &str {
     extension.unwrap_or_default()
 }
 
-/// The module of a file, by its path below `src`.
+/// The module of a file, by its path in the crate or the package.
 fn module_of(path: &str) -> Vec<String> {
     let stem = path.rsplit_once('.').map_or(path, |(stem, _)| stem);
     let mut module: Vec<String> = stem.split('/').map(str::to_owned).collect();
@@ -64,6 +68,6 @@ fn module_of(path: &str) -> Vec<String> {
 }
 
 /// Whether a file has nothing but tests.
-pub(crate) fn is_test(name: &str) -> bool {
+fn is_test(name: &str) -> bool {
     name.split('/').any(|folder| folder == "tests") || name.ends_with("/tests.rs")
 }

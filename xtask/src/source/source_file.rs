@@ -20,9 +20,9 @@ pub(crate) struct SourceFile {
     /// Names of the structs, enums, traits, unions, type aliases and classes it defines.
     pub(crate) types: Vec<String>,
     /// Paths that it uses, from the root of the crate.
-    pub(super) paths: BTreeSet<Vec<String>>,
+    pub(crate) paths: BTreeSet<Vec<String>>,
     /// Names that it imports or exports, with their paths from the root of the crate.
-    pub(super) imports: BTreeMap<String, Vec<String>>,
+    pub(crate) imports: BTreeMap<String, Vec<String>>,
 }
 
 /// A crate of the workspace, or the Python package.
