@@ -1,7 +1,7 @@
 //! Sizes and structure of the sources: lines, lengths of functions and files, import cycles, packed
 //! tuples.
 
-use crate::source::{self, PYTHON, SourceCrate};
+use crate::source::{self, SourceCrate};
 use std::path::Path;
 
 /// Functions above this length are counted.
@@ -19,7 +19,8 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// A table of files, lines and functions, a row for each crate and one for the Python package.
+/// A table of files, lines and functions: a row for each crate, for the Python package and for
+/// other languages.
 fn counts(crates: &[SourceCrate]) -> Vec<String> {
     let row = |name: &str, [files, lines, code, functions]: [usize; 4]| {
         format!("{name:<28} {files:>5} {lines:>7} {code:>7} {functions:>9}")
@@ -47,8 +48,8 @@ fn counts(crates: &[SourceCrate]) -> Vec<String> {
 }
 
 fn lengths(crates: &[SourceCrate]) -> Vec<String> {
-    // The ends of Python's functions are not known.
-    let rust = || crates.iter().filter(|source| source.folder != PYTHON);
+    // Only the parser of Rust finds the ends of functions.
+    let rust = || crates.iter().filter(|source| source.is_rust());
     let files = || rust().flat_map(|source| &source.files);
     let functions: Vec<usize> = files().flat_map(|file| file.functions.iter().copied()).collect();
     let long = functions.iter().filter(|lines| **lines > LONG_FUNCTION).count();

@@ -3,7 +3,7 @@
 
 use crate::budgets::{Budgets, Counts, Measurement};
 use crate::prose::ProseCheck;
-use crate::source::{self, PYTHON, SourceCrate};
+use crate::source::{self, SourceCrate};
 use crate::{promises, type_names};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -222,7 +222,7 @@ fn columns(name: &str, text: &str, findings: &mut Vec<String>) {
 
 /// Reports files of Rust with more than [`MAX_LINES`].
 fn long_files(crates: &[SourceCrate], findings: &mut Vec<String>) {
-    let rust = crates.iter().filter(|source| source.folder != PYTHON);
+    let rust = crates.iter().filter(|source| source.is_rust());
     for file in rust.flat_map(|source| &source.files).filter(|file| file.lines > MAX_LINES) {
         findings.push(format!(
             "{}: {} lines of product code, more than {MAX_LINES}; divide the file",

@@ -1,7 +1,7 @@
 //! Names of types: nouns, each for one type.
 
 use crate::budgets::{Counts, Measurement};
-use crate::source::{PYTHON, SourceCrate};
+use crate::source::SourceCrate;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Past participles that do not end in `ed`.
@@ -16,7 +16,7 @@ const NOUNS: &[&str] = &["Embed", "Feed", "Need", "Seed", "Speed"];
 
 /// Reports names that several types of Rust have. Python classes may have the name of a Rust type.
 pub(crate) fn check(crates: &[SourceCrate], findings: &mut Vec<String>) {
-    let files = crates.iter().filter(|source| source.folder != PYTHON);
+    let files = crates.iter().filter(|source| source.is_rust());
     let files = files.flat_map(|source| &source.files);
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     // A file may define a type once for each value of a condition.

@@ -13,9 +13,13 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// The folder of the Python package; its tests are elsewhere.
-pub(crate) const PYTHON: &str = "python/lookalike";
+const PYTHON: &str = "python/lookalike";
 
-/// Reads the files of the crates and of the Python package. `names` are paths from `root`.
+/// The name of the group of files in other languages, of which only lines are counted.
+const OTHER_LANGUAGES: &str = "JavaScript and SQL";
+
+/// Reads the files of the crates, of the Python package and of other languages. `names` are paths
+/// from `root`.
 ///
 /// # Errors
 /// A file cannot be read or parsed.
@@ -27,21 +31,31 @@ pub(crate) fn crates(root: &Path, names: &[String]) -> Result<Vec<SourceCrate>, 
                 name.split_once("/src/").map(|(folder, _)| folder)
             }
             "py" | "pyi" => name.starts_with(PYTHON).then_some(PYTHON),
+            "js" | "sql" if name.contains("/src/") => Some(OTHER_LANGUAGES),
             _ => None,
         };
         let Some(folder) = folder else { continue };
         let text = std::fs::read_to_string(root.join(name));
         let text = text.map_err(|error| format!("cannot read {name}: {error}"))?;
-        let file = if folder == PYTHON {
-            let path = name.strip_prefix("python/").unwrap_or(name);
-            python::parse(name, module_of(path), &text)
-        } else {
-            parse_rust(name, &text)?
+        let file = match folder {
+            PYTHON => {
+                let path = name.strip_prefix("python/").unwrap_or(name);
+                python::parse(name, module_of(path), &text)
+            }
+            OTHER_LANGUAGES => count_lines(name, &text),
+            _ => parse_rust(name, &text)?,
         };
         crates.entry(folder).or_default().push(file);
     }
     let crates = crates.into_iter();
     Ok(crates.map(|(folder, files)| SourceCrate { folder: folder.to_owned(), files }).collect())
+}
+
+impl SourceCrate {
+    /// Whether this is a crate.
+    pub(crate) fn is_rust(&self) -> bool {
+        self.folder != PYTHON && self.folder != OTHER_LANGUAGES
+    }
 }
 
 /// Parses a file of Rust, whose module follows from its path below `src`.
@@ -51,6 +65,21 @@ pub(crate) fn crates(root: &Path, names: &[String]) -> Result<Vec<SourceCrate>, 
 pub(crate) fn parse_rust(name: &str, text: &str) -> Result<SourceFile, String> {
     let path = name.split_once("/src/").map_or(name, |(_, path)| path);
     rust::parse(name, module_of(path), text)
+}
+
+/// Counts the lines of a file of JavaScript or SQL.
+fn count_lines(name: &str, text: &str) -> SourceFile {
+    let lines = text.lines().map(str::trim);
+    let is_code = |line: &&str| {
+        let comments = ["//", "/*", "*", "--"];
+        !line.is_empty() && !comments.iter().any(|comment| line.starts_with(comment))
+    };
+    SourceFile {
+        name: name.to_owned(),
+        lines: lines.clone().count(),
+        code_lines: lines.filter(is_code).count(),
+        ..Default::default()
+    }
 }
 
 /// The extension of a file, without its dot; empty if it has none.

@@ -25,9 +25,9 @@ pub(crate) struct SourceFile {
     pub(crate) imports: BTreeMap<String, Vec<String>>,
 }
 
-/// A crate of the workspace, or the Python package.
+/// A crate of the workspace, the Python package, or the files of other languages.
 pub(crate) struct SourceCrate {
-    /// Its folder from the root of the repository.
+    /// Its folder from the root of the repository, or the names of the languages.
     pub(crate) folder: String,
     /// Its files in the order of their names.
     pub(crate) files: Vec<SourceFile>,
