@@ -10,8 +10,8 @@ pub(crate) type TestVariables = &'static [(&'static str, &'static str)];
 /// What makes long tests run at their full size; the second is for tests that take 10 GB of memory.
 pub(crate) const FULL_SIZE: TestVariables = &[("LOOKALIKE_SOAK", "1"), ("LOOKALIKE_LARGE", "1")];
 
-/// A program without the variables that `cargo run` sets for this one: build scripts that look at
-/// them would run again, and what they build be compiled again, after a `cargo` from a shell.
+/// A program without the variables that `cargo run` sets for this one. Build scripts that read them
+/// would run again, and compile their sources again, after a `cargo` from a shell.
 pub(crate) fn program(name: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(name);
     let is_set_by_cargo = |name: &str| {
@@ -31,17 +31,17 @@ pub(crate) fn cargo(root: &Path, args: &[&str], env: &[(&str, &str)]) -> Result<
     call(command.args(args).envs(env.iter().copied()).current_dir(root))
 }
 
-/// Runs a command and shows it and what it prints.
+/// Runs a command, shows it and passes its output on.
 pub(crate) fn call(command: &mut Command) -> Result<(), String> {
     let shown = shown(command);
     eprintln!("$ {shown}");
     succeeded(&shown, command.status())
 }
 
-/// What a command prints on standard output.
+/// Returns the standard output of a command.
 ///
 /// # Errors
-/// It cannot be started, fails, or prints something else than text.
+/// The command does not start, fails, or prints bytes that are not UTF-8.
 pub(crate) fn output(root: &Path, name: &str, args: &[&str]) -> Result<String, String> {
     let mut command = program(name);
     command.args(args).current_dir(root).stderr(Stdio::inherit());
@@ -51,23 +51,30 @@ pub(crate) fn output(root: &Path, name: &str, args: &[&str]) -> Result<String, S
         Err(error) => (Err(error), Vec::new()),
     };
     succeeded(&shown, status)?;
-    String::from_utf8(bytes).map_err(|_| format!("`{shown}` printed what is no text"))
+    String::from_utf8(bytes).map_err(|_| format!("the output of `{shown}` is not UTF-8"))
 }
 
-/// A command as it is typed.
+/// Returns the command line of a command.
 pub(crate) fn shown(command: &Command) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     let words: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
     words.join(" ")
 }
 
-/// Whether a command succeeded.
+/// Returns an error if a command failed or did not start.
 pub(crate) fn succeeded(shown: &str, status: std::io::Result<ExitStatus>) -> Result<(), String> {
     match status {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(format!("`{shown}` failed: {status}")),
         Err(error) => Err(format!("`{shown}` did not start: {error}")),
     }
+}
+
+/// Whether a program starts and succeeds; its output is hidden.
+pub(crate) fn succeeds(name: &str, args: &[&str]) -> bool {
+    let mut command = program(name);
+    let command = command.args(args).stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
 }
 
 /// The folder that cargo builds into, which contains this program.

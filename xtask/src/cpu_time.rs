@@ -3,8 +3,8 @@
 /// Ticks of a second in `/proc`, the same on every Linux.
 const TICKS: f64 = 100.0;
 
-/// User and system seconds of the processes that this one started, and theirs, as far as they have
-/// ended and were waited for. `None` where there is no `/proc`.
+/// User and system seconds of child processes and their children. Processes count when they have
+/// ended and were waited for. `None` without `/proc`.
 pub(crate) fn of_children() -> Option<f64> {
     parse(&std::fs::read_to_string("/proc/self/stat").ok()?)
 }

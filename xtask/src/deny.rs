@@ -4,7 +4,7 @@
 use crate::commands;
 use crate::stages::TestCounts;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 /// What cargo-deny says when it has no network.
 const NO_DATABASE: &str = "failed to fetch advisory database";
@@ -14,10 +14,10 @@ const NO_DATABASE: &str = "failed to fetch advisory database";
 /// # Errors
 /// A check fails.
 pub(crate) fn run(root: &Path, counts: &mut TestCounts) -> Result<(), String> {
-    if !is_installed() {
+    if !commands::succeeds("cargo-deny", &["--version"]) {
         counts.say_skipped(
-            "the dependencies are not checked: there is no cargo-deny; `cargo install cargo-deny \
-             --locked` installs it",
+            "the dependencies are not checked: cargo-deny is not installed; `cargo install \
+             cargo-deny --locked` installs it",
         );
         return Ok(());
     }
@@ -32,12 +32,6 @@ pub(crate) fn run(root: &Path, counts: &mut TestCounts) -> Result<(), String> {
         return Ok(());
     }
     commands::succeeded(&shown, Ok(output.status)).map_err(|error| format!("{error}\n{text}"))
-}
-
-fn is_installed() -> bool {
-    let mut command = Command::new("cargo-deny");
-    let command = command.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
-    command.status().is_ok_and(|status| status.success())
 }
 
 fn command(root: &Path) -> Command {

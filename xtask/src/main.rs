@@ -3,21 +3,24 @@
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line tool")]
 
+mod budgets;
 mod commands;
 mod cpu_time;
 mod deny;
-mod language;
 mod measure;
 mod members;
 mod msrv;
-mod named_tests;
+mod promises;
+mod prose;
 mod python;
+mod quick;
 mod signals;
 mod skipped_tests;
 mod source;
 mod stages;
 mod test_programs;
 mod tidy;
+mod type_names;
 mod unicode;
 mod wheel_features;
 mod without;
@@ -31,22 +34,29 @@ use std::path::Path;
 use std::process::ExitCode;
 
 const HELP: &str = "\
-cargo x lint            checks format, clippy, documentation, tidy, dependencies, Unicode table
-cargo x check           clippy of every crate without features, and with each alone
-cargo x test [ARG…]     all tests of Rust and Python; arguments go to `cargo test` alone
+Between two edits:
+cargo x quick [BASE]    tidy, then format, clippy and tests of the changed crates
+cargo x tidy [--lower]  sizes, order of the stages, import cycles, names, prose, tests of promises;
+                        --lower first lowers xtask/budgets.txt
+cargo x measure         lines, lengths of functions and files, import cycles, packed tuples
+
+Before a change is ready:
+cargo x lint            format, clippy, documentation, tidy, dependencies, Unicode table
+cargo x check           clippy of every crate without features, and with each feature alone
+cargo x test [ARG…]     all tests of Rust and Python; with arguments, only `cargo test`
 cargo x test --without NAME…   all tests, while optional parts of this machine are hidden:
                         python node ray pyspark java redis postgresql browser schemathesis data
                         network root
 cargo x test --skipped [--allow FILE]   the tests that the last `cargo x test` skipped; with a
                         file of allowed reasons, any other skip is a failure
-cargo x soak            `check`, then the same with long tests at full size; also installs Spark
-cargo x python [ARG…]   builds, installs and tests the wheel; arguments go to pytest alone
+cargo x python [ARG…]   builds, installs and tests the wheel; with arguments, only pytest
+
+Rarely:
+cargo x soak            `check`, then all tests at full size; also installs Spark and Ray
 cargo x spark           tests Spark and Ray on clusters; installs both (1.5 GB), needs Java
 cargo x bench [ARG…]    measures on a generated corpus; arguments go to the benchmark
-cargo x tidy            sizes of files, order of the stages, forbidden contents, named tests
 cargo x deny            licences, versions and advisories of the dependencies, by cargo-deny
 cargo x msrv            compiles the workspace with the minimum Rust version
-cargo x measure         lines, lengths of functions and files, import cycles and names of types
 cargo x unicode         writes the Unicode table; with --check only compares it
 ";
 
@@ -74,6 +84,10 @@ fn run(root: &Path, args: &[&str]) -> Result<(), String> {
         [] | ["help" | "--help" | "-h"] => {
             print!("{HELP}");
             Ok(())
+        }
+        ["quick"] => in_stages(CommandRole::Last, |stages| quick::run(root, None, stages)),
+        ["quick", base] => {
+            in_stages(CommandRole::Last, |stages| quick::run(root, Some(base), stages))
         }
         ["lint"] => in_stages(CommandRole::Checks, |stages| lint(root, stages)),
         ["check"] => check(root),
@@ -108,7 +122,8 @@ fn run(root: &Path, args: &[&str]) -> Result<(), String> {
             let bench = ["run", "--release", "--package", "lookalike-bench", "--"];
             cargo(root, &[&bench, rest].concat(), &[])
         }
-        ["tidy"] => tidy::run(root),
+        ["tidy"] => tidy::run(root, false),
+        ["tidy", "--lower"] => tidy::run(root, true),
         ["deny"] => in_stages(CommandRole::Last, |stages| {
             stages.run("dependencies", |counts| deny::run(root, counts))
         }),
@@ -118,7 +133,7 @@ fn run(root: &Path, args: &[&str]) -> Result<(), String> {
         ["measure"] => measure::run(root),
         ["unicode"] => unicode::run(root, false),
         ["unicode", "--check"] => unicode::run(root, true),
-        _ => Err(format!("there is no command `{}`; these are there:\n{HELP}", args.join(" "))),
+        _ => Err(format!("unknown command `{}`; the commands are:\n{HELP}", args.join(" "))),
     }
 }
 
@@ -140,7 +155,7 @@ fn lint(root: &Path, stages: &mut Stages) -> Result<(), String> {
     stages.run("clippy", |_| cargo(root, &clippy, &[]))?;
     let doc = [&["doc", "--no-deps"][..], &FEATURES].concat();
     stages.run("documentation", |_| cargo(root, &doc, &[("RUSTDOCFLAGS", "-D warnings")]))?;
-    stages.run("tidy", |_| tidy::run(root))?;
+    stages.run("tidy", |_| tidy::run(root, false))?;
     stages.run("features of the wheel", |_| wheel_features::run(root))?;
     stages.run("minimum Rust version", |counts| msrv::run_after_clippy(root, counts))?;
     stages.run("dependencies", |counts| deny::run(root, counts))?;
@@ -150,7 +165,7 @@ fn lint(root: &Path, stages: &mut Stages) -> Result<(), String> {
 /// Runs all tests, and writes the names of the skipped ones for [`test_skipped`]. Tests find in
 /// `variables` what size they run at.
 fn test(root: &Path, stages: &mut Stages, variables: TestVariables) -> Result<(), String> {
-    // Compilation is a stage of its own, so that the times of the tests are those of the tests.
+    // Compilation is a separate stage, so that the stage of the tests shows only their time.
     let build = |_: &mut TestCounts| test_programs::build(root, &FEATURES);
     let programs = stages.run("build of the tests", build)?;
     let tests = |stages: &mut Stages| {
@@ -159,13 +174,13 @@ fn test(root: &Path, stages: &mut Stages, variables: TestVariables) -> Result<()
         })?;
         stages.skipped_tests.programs.extend(skipped.programs);
         let examples = [&["test", "--doc"][..], &FEATURES].concat();
-        stages.run("examples", |counts| cargo_tests(root, &examples, counts))
+        stages.run("examples", |counts| stages::count_cargo(root, &examples, counts))
     };
-    match python::install_if_possible(root, stages)? {
+    match python::install_if_possible(root, stages, variables)? {
         None => tests(stages)?,
-        Some(package) => package.next_to_clusters(root, stages, variables, |stages| {
+        Some(package) => package.next_to_clusters(stages, |stages| {
             tests(stages)?;
-            package.test(root, stages, variables)
+            package.test(stages)
         })?,
     }
     stages.skipped_tests.write()
@@ -189,15 +204,15 @@ fn test_skipped(root: &Path, stages: &mut Stages, variables: TestVariables) -> R
 /// Clippy of every crate without features, and with each alone: `lint`, which takes all of them,
 /// does not see what is dead or missing then.
 fn check(root: &Path) -> Result<(), String> {
-    let has_default = |member: &WorkspaceCrate| member.features.iter().any(|f| f == "default");
-    // A feature of a crate turns on that of its name in the crates below, so that those that can be
-    // left out are checked in all crates at once. The others would turn all of them on.
+    let has_default = |member: &WorkspaceCrate| member.features.contains_key("default");
+    // A feature of a crate turns on the feature of that name in its dependencies. All crates with a
+    // default are therefore checked at once. The other crates would turn on every feature.
     let (divided, others) = members::of(root)?.into_iter().partition::<Vec<_>, _>(has_default);
     for members in std::iter::once(&divided[..]).chain(others.chunks(1)) {
         let base = ["clippy", "--all-targets", "--no-default-features"];
         let packages = members.iter().flat_map(|member| ["--package", &member.name]);
         let base: Vec<&str> = base.into_iter().chain(packages).collect();
-        let features = members.iter().flat_map(|member| &member.features);
+        let features = members.iter().flat_map(|member| member.features.keys());
         let alone: BTreeSet<&str> = features.map(String::as_str).collect();
         let deny = &["--", "--deny", "warnings"][..];
         cargo(root, &[&base[..], deny].concat(), &[])?;
@@ -206,10 +221,4 @@ fn check(root: &Path) -> Result<(), String> {
         }
     }
     Ok(())
-}
-
-/// Runs tests in `root` and counts them.
-fn cargo_tests(root: &Path, args: &[&str], counts: &mut TestCounts) -> Result<(), String> {
-    let mut command = commands::program("cargo");
-    stages::count(command.args(args).current_dir(root), &mut std::io::stdout(), counts)
 }

@@ -1,14 +1,11 @@
-//! Sizes and structure of the source: lines, lengths of functions and files, import cycles, names.
+//! Sizes and structure of the sources: lines, lengths of functions and files, import cycles, packed
+//! tuples.
 
-use crate::language::{is_participle, repeated};
 use crate::source::{self, SourceCrate};
 use std::path::Path;
 
 /// Functions above this length are counted.
-const LONG_FUNCTION: usize = 70;
-
-/// The Python package; its tests are elsewhere.
-const PYTHON: &str = "python/lookalike/";
+const LONG_FUNCTION: usize = 100;
 
 /// Prints the measurements of all crates.
 ///
@@ -17,31 +14,14 @@ const PYTHON: &str = "python/lookalike/";
 pub(crate) fn run(root: &Path) -> Result<(), String> {
     let files = crate::tidy::files(root)?;
     let crates = source::crates(root, &files)?;
-    let package = python(root, &files)?;
-    let report = [counts(&crates, package), lengths(&crates), names(&crates), cycles(&crates)];
+    let report = [counts(&crates), lengths(&crates), cycles(&crates), packed_tuples(&crates)];
     crate::commands::say(&report.concat().join("\n"));
     Ok(())
 }
 
-/// Files, lines, lines that are neither blank nor a comment, and functions of the Python package.
-fn python(root: &Path, files: &[String]) -> Result<[usize; 4], String> {
-    let mut counts = [0; 4];
-    let is_package = |name: &&String| name.starts_with(PYTHON) && name.contains(".py");
-    for name in files.iter().filter(is_package) {
-        let text = std::fs::read_to_string(root.join(name));
-        let text = text.map_err(|error| format!("cannot read {name}: {error}"))?;
-        counts[0] += 1;
-        for line in text.lines().map(str::trim) {
-            counts[1] += 1;
-            counts[2] += usize::from(!line.is_empty() && !line.starts_with('#'));
-            counts[3] += usize::from(line.starts_with("def ") || line.starts_with("async def "));
-        }
-    }
-    Ok(counts)
-}
-
-/// A table of files, lines and functions, a row for each crate and one for the Python package.
-fn counts(crates: &[SourceCrate], package: [usize; 4]) -> Vec<String> {
+/// A table of files, lines and functions: a row for each crate, for the Python package and for
+/// other languages.
+fn counts(crates: &[SourceCrate]) -> Vec<String> {
     let row = |name: &str, [files, lines, code, functions]: [usize; 4]| {
         format!("{name:<28} {files:>5} {lines:>7} {code:>7} {functions:>9}")
     };
@@ -50,18 +30,15 @@ fn counts(crates: &[SourceCrate], package: [usize; 4]) -> Vec<String> {
         "crate", "files", "lines", "code", "functions"
     )];
     let mut total = [0; 4];
-    let of_crate = |source: &SourceCrate| {
+    for source in crates {
         let files = &source.files;
-        [
+        let counts = [
             files.len(),
             files.iter().map(|file| file.lines).sum(),
             files.iter().map(|file| file.code_lines).sum(),
             files.iter().map(|file| file.functions.len()).sum(),
-        ]
-    };
-    let rows = crates.iter().map(|source| (source.folder.as_str(), of_crate(source)));
-    for (name, counts) in rows.chain([(PYTHON, package)]) {
-        table.push(row(name, counts));
+        ];
+        table.push(row(&source.folder, counts));
         for (total, count) in total.iter_mut().zip(counts) {
             *total += count;
         }
@@ -71,9 +48,10 @@ fn counts(crates: &[SourceCrate], package: [usize; 4]) -> Vec<String> {
 }
 
 fn lengths(crates: &[SourceCrate]) -> Vec<String> {
-    let files = || crates.iter().flat_map(|source| &source.files);
-    let functions = files().flat_map(|file| file.functions.iter().map(|(_, lines)| *lines));
-    let functions: Vec<usize> = functions.collect();
+    // Only the parser of Rust finds the ends of functions.
+    let rust = || crates.iter().filter(|source| source.is_rust());
+    let files = || rust().flat_map(|source| &source.files);
+    let functions: Vec<usize> = files().flat_map(|file| file.functions.iter().copied()).collect();
     let long = functions.iter().filter(|lines| **lines > LONG_FUNCTION).count();
     vec![
         String::new(),
@@ -82,20 +60,15 @@ fn lengths(crates: &[SourceCrate]) -> Vec<String> {
     ]
 }
 
-fn names(crates: &[SourceCrate]) -> Vec<String> {
+/// The places of packed tuples.
+fn packed_tuples(crates: &[SourceCrate]) -> Vec<String> {
     let files = crates.iter().flat_map(|source| &source.files);
-    let names: Vec<&str> = files.flat_map(|file| &file.types).map(String::as_str).collect();
-    let participles: Vec<&str> = names.iter().copied().filter(|name| is_participle(name)).collect();
-    let repeated = repeated(&names);
-    let distinct = names.len() - repeated.iter().map(|(_, count)| count - 1).sum::<usize>();
-    let list = repeated.iter().map(|(name, count)| format!("{name} {count}"));
-    let list = list.collect::<Vec<_>>().join(", ");
-    vec![
-        String::new(),
-        format!("{distinct} names of types"),
-        format!("{} defined more than once: {list}", repeated.len()),
-        format!("{} participles: {}", participles.len(), participles.join(", ")),
-    ]
+    let places = files.flat_map(|file| {
+        file.packed_tuples.iter().map(move |line| format!("  {}:{line}", file.name))
+    });
+    let places: Vec<String> = places.collect();
+    let head = [String::new(), format!("{} packed tuples", places.len())];
+    head.into_iter().chain(places).collect()
 }
 
 fn cycles(crates: &[SourceCrate]) -> Vec<String> {

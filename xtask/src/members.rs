@@ -1,68 +1,55 @@
-//! The crates of the workspace and their features, read from the manifests.
+//! The crates of the workspace, as cargo reports them.
 
-use std::path::Path;
+use crate::commands::output;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 /// A crate of the workspace.
+#[derive(Debug, Deserialize)]
 pub(crate) struct WorkspaceCrate {
-    /// Its name.
+    /// The name of its package.
     pub(crate) name: String,
-    /// The features it declares.
-    pub(crate) features: Vec<String>,
+    manifest_path: PathBuf,
+    /// The features it declares, with the features that each turns on.
+    pub(crate) features: BTreeMap<String, Vec<String>>,
+    dependencies: Vec<Dependency>,
 }
 
-/// All members, in the order of their folders.
-///
-/// # Errors
-/// A folder or a manifest cannot be read.
-pub(crate) fn of(root: &Path) -> Result<Vec<WorkspaceCrate>, String> {
-    let crates = root.join("crates");
-    let mut folders = Vec::new();
-    for entry in std::fs::read_dir(&crates).map_err(|e| format!("cannot read crates/: {e}"))? {
-        folders.push(entry.map_err(|e| format!("cannot read crates/: {e}"))?.path());
+#[derive(Debug, Deserialize)]
+struct Dependency {
+    name: String,
+    /// `dev` or `build`; `None` for a dependency of the crate itself.
+    kind: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct WorkspaceMetadata {
+    packages: Vec<WorkspaceCrate>,
+}
+
+impl WorkspaceCrate {
+    /// The folder with the manifest.
+    pub(crate) fn folder(&self) -> &Path {
+        self.manifest_path.parent().unwrap_or(&self.manifest_path)
     }
-    folders.sort();
-    folders.extend([root.join("python"), root.join("xtask"), root.join("bench")]);
-    let manifests = folders.iter().map(|folder| folder.join("Cargo.toml"));
-    manifests.filter(|manifest| manifest.exists()).map(|manifest| member(&manifest)).collect()
+
+    /// Whether the crate, and not only its tests, depends directly on one of these packages.
+    pub(crate) fn depends_on(&self, packages: &[&str]) -> bool {
+        let mut dependencies = self.dependencies.iter().filter(|other| other.kind.is_none());
+        dependencies.any(|dependency| packages.contains(&dependency.name.as_str()))
+    }
 }
 
-/// The value of a key of `[workspace.package]`.
+/// All members.
 ///
 /// # Errors
-/// The manifest cannot be read, or it has no such key.
-pub(crate) fn workspace_value(root: &Path, key: &str) -> Result<String, String> {
-    let manifest = root.join("Cargo.toml");
-    value(&read(&manifest)?, "[workspace.package]", key, &manifest)
-}
-
-fn member(manifest: &Path) -> Result<WorkspaceCrate, String> {
-    let text = read(manifest)?;
-    let name = value(&text, "[package]", "name", manifest)?;
-    let features = keys(&text, "[features]").map(|(key, _)| key.trim_matches('"').to_owned());
-    Ok(WorkspaceCrate { name, features: features.collect() })
-}
-
-fn read(manifest: &Path) -> Result<String, String> {
-    std::fs::read_to_string(manifest)
-        .map_err(|e| format!("cannot read {}: {e}", manifest.display()))
-}
-
-/// The text of a key under a heading.
-fn value(text: &str, heading: &str, key: &str, manifest: &Path) -> Result<String, String> {
-    keys(text, heading)
-        .find(|(name, _)| *name == key)
-        .map(|(_, value)| value.trim_matches('"').to_owned())
-        .ok_or_else(|| format!("{} has no {key} under {heading}", manifest.display()))
-}
-
-/// The `key = value` lines under a heading; a value's further lines have no key of their own.
-fn keys<'a>(text: &'a str, heading: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
-    let section = text.lines().skip_while(move |line| line.trim() != heading).skip(1);
-    let section = section.take_while(|line| !line.starts_with('['));
-    section
-        .filter(|line| !line.starts_with([' ', '#', ']']))
-        .filter_map(|line| line.split_once('='))
-        .map(|(key, value)| (key.trim(), value.trim()))
+/// Cargo fails.
+pub(crate) fn of(root: &Path) -> Result<Vec<WorkspaceCrate>, String> {
+    let metadata = output(root, "cargo", &["metadata", "--no-deps", "--format-version", "1"])?;
+    let metadata: WorkspaceMetadata = serde_json::from_str(&metadata)
+        .map_err(|error| format!("cannot read the metadata of cargo: {error}"))?;
+    Ok(metadata.packages)
 }
 
 #[cfg(test)]
@@ -70,19 +57,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_of_a_section() {
-        let text = "[package]\nname = \"a\"\n\n\
-                    [features]\n# why\ndefault = [\n  \"x\",\n]\nx = []\n[z]\ny = 1\n";
-        let names = |heading| keys(text, heading).map(|(key, _)| key).collect::<Vec<_>>();
-        assert_eq!(names("[features]"), ["default", "x"]);
-        assert_eq!(names("[package]"), ["name"]);
-        assert!(names("[none]").is_empty());
-    }
-
-    #[test]
     fn members_of_this_workspace() {
         let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
-        let members = of(root).unwrap_or_default();
-        assert!(members.iter().any(|member| member.name == "xtask"));
+        let members = of(root).expect("members");
+        let read = members.iter().find(|member| member.name == "lookalike-read").expect("read");
+        assert!(read.folder().ends_with("crates/lookalike-read"));
+        assert!(read.features.contains_key("parquet"));
+        assert!(read.depends_on(&["lookalike-core"]));
+        assert!(!read.depends_on(&["lookalike-test-support", "lookalike-cli"]));
     }
 }

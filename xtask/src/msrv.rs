@@ -1,11 +1,9 @@
 //! The minimum Rust version: it compiles the workspace, and no dependency states a later one.
 
 use crate::commands::{self, cargo, output, say};
-use crate::members;
 use crate::stages::TestCounts;
 use serde_json::Value;
 use std::path::Path;
-use std::process::{Command, Stdio};
 
 /// A version of Rust: major, minor, patch. A version without a patch is that with patch 0.
 type RustVersion = [u64; 3];
@@ -34,26 +32,26 @@ pub(crate) fn run(root: &Path, counts: &mut TestCounts) -> Result<(), String> {
     commands::call(command)
 }
 
-/// The same after clippy, which has compiled the workspace with the compiler that runs.
+/// Like [`run`], after clippy has compiled the workspace with the running compiler.
 ///
 /// # Errors
 /// As for [`run`].
 pub(crate) fn run_after_clippy(root: &Path, counts: &mut TestCounts) -> Result<(), String> {
     let version = compare(root)?;
     if is_running(root, &version)? {
-        say(&format!("Rust {version}, the minimum version, is the one that clippy has used"));
+        say(&format!("clippy has used the minimum version, Rust {version}"));
         return Ok(());
     }
     run(root, counts)
 }
 
-/// The minimum version, after that of every dependency is compared with it.
+/// Returns the minimum version if no dependency states a later one.
 fn compare(root: &Path) -> Result<String, String> {
-    let version = members::workspace_value(root, "rust-version")?;
     let metadata = ["metadata", "--format-version", "1", "--all-features", "--locked"];
     let metadata = output(root, "cargo", &metadata)?;
-    let metadata = serde_json::from_str(&metadata)
-        .map_err(|error| format!("the metadata of cargo is no JSON: {error}"))?;
+    let metadata: Value = serde_json::from_str(&metadata)
+        .map_err(|error| format!("cannot parse the metadata of cargo: {error}"))?;
+    let version = workspace_version(&metadata)?;
     let later = later_dependencies(&metadata, &version)?;
     if later.is_empty() {
         return Ok(version);
@@ -63,6 +61,14 @@ fn compare(root: &Path) -> Result<String, String> {
         "these dependencies state a Rust version later than {version}, the rust-version in \
          Cargo.toml; take an earlier version of them, or raise it:\n{later}"
     ))
+}
+
+/// The version that the crates of the workspace state, which come from no registry.
+fn workspace_version(metadata: &Value) -> Result<String, String> {
+    let mut packages = metadata["packages"].as_array().into_iter().flatten();
+    let version = packages.find(|package| package["source"].is_null());
+    let version = version.and_then(|package| package["rust_version"].as_str());
+    version.map(str::to_owned).ok_or_else(|| "Cargo.toml has no rust-version".to_owned())
 }
 
 /// Lines `name version needs Rust …`.
@@ -85,7 +91,7 @@ fn parse(version: &str) -> Result<RustVersion, String> {
     for (place, number) in numbers.enumerate() {
         let place = parsed.get_mut(place);
         let (Some(place), Ok(number)) = (place, number) else {
-            return Err(format!("{version:?} is no version of Rust; expected 1.95 or 1.95.0"));
+            return Err(format!("unknown version of Rust {version:?}; expected 1.95 or 1.95.0"));
         };
         *place = number;
     }
@@ -102,13 +108,8 @@ fn is_running(root: &Path, version: &str) -> Result<bool, String> {
 
 /// Whether rustup has this toolchain, or can install it.
 fn has_toolchain(version: &str) -> bool {
-    let succeeds = |arguments: &[&str]| {
-        let mut command = Command::new("rustup");
-        let command = command.args(arguments).stdout(Stdio::null()).stderr(Stdio::null());
-        command.status().is_ok_and(|status| status.success())
-    };
-    succeeds(&["run", version, "cargo", "--version"])
-        || succeeds(&["toolchain", "install", version, "--profile", "minimal"])
+    commands::succeeds("rustup", &["run", version, "cargo", "--version"])
+        || commands::succeeds("rustup", &["toolchain", "install", version, "--profile", "minimal"])
 }
 
 #[cfg(test)]

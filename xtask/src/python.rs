@@ -1,28 +1,28 @@
-//! The package for Python: its wheel is built next to the tests of the workspace, put into an
-//! environment of its own, and tested there as a user has it.
+//! The Python package: its wheel is built next to the tests of the workspace, installed into its
+//! own environment and tested there.
 
 use crate::commands::{self, TestVariables, call, cargo, target};
 use crate::skipped_tests::SkippedTests;
 use crate::stages::{self, Stages, TestCounts};
 use crate::without::{HIDDEN_MODULES, PYTHON_ENVIRONMENT};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::thread;
 
-/// Packages that the tests need.
+/// The packages that the tests need.
 const REQUIREMENTS: &str = "python/requirements-test.txt";
 
-/// Packages that the tests on clusters need in addition.
-const SPARK_REQUIREMENTS: [&str; 2] =
+/// The packages that the tests on clusters need in addition.
+const CLUSTER_REQUIREMENTS: [&str; 2] =
     ["python/requirements-spark.txt", "python/requirements-ray.txt"];
-/// Other versions of Spark, each in an environment of its own in the target folder.
+/// Other versions of Spark: the folder of the environment in the target folder, and the packages.
 const OTHER_SPARKS: [(&str, &str); 2] = [
     ("spark-3.5-venv", "python/requirements-spark-3.5.txt"),
     ("spark-newest-venv", "python/requirements-spark-newest.txt"),
 ];
-/// The tests of these where time is short, which compare what all of them have.
+/// The tests that `cargo x test` runs on other versions of Spark.
 const SPARK_CORE_TESTS: &str = "python/tests/test_spark_core.py";
-/// The tests that need a cluster of Spark, which are a stage of their own.
+/// The tests that need a cluster of Spark, which are a separate stage.
 const SPARK_TESTS: [&str; 7] = [
     "python/tests/test_spark.py",
     "python/tests/test_spark_audit.py",
@@ -32,51 +32,54 @@ const SPARK_TESTS: [&str; 7] = [
     "python/tests/test_cluster_guide.py",
     SPARK_CORE_TESTS,
 ];
+/// The tests that need a cluster of Ray.
+const RAY_TESTS: &str = "python/tests/test_ray.py";
 /// The folder of all tests.
 const ALL_TESTS: &str = "python/tests";
 
-/// The tests that need a cluster of Ray.
-const RAY_TESTS: &str = "python/tests/test_ray.py";
-
-/// An environment of Python with what the tests need.
-struct Environment {
-    python: PathBuf,
-}
-
-/// How pytest is started: it reports each skipped test by its name.
+/// The arguments that start pytest so that it reports each skipped test by its name.
 const PYTEST: [&str; 5] = ["-m", "pytest", "-rs", "--no-fold-skipped", "--quiet"];
 
-/// As many files of tests at once as there are processors; tests of one file may need its order.
+/// Runs as many files of tests at once as there are processors. Tests of one file may need its
+/// order.
 const PARALLEL: [&str; 4] = ["--numprocesses", "auto", "--dist", "loadfile"];
 
-/// The package in its environment, and the wheel that it came from.
-pub(crate) struct InstalledPackage {
-    environment: Environment,
-    wheel: PathBuf,
+/// A virtual environment for the package and its tests.
+pub(crate) struct PythonEnvironment {
+    root: PathBuf,
+    python: PathBuf,
+    /// Variables of the tests, which choose their size.
+    variables: TestVariables,
 }
 
 /// Builds, installs and tests the package.
 ///
 /// # Errors
-/// There is no environment, or a step fails.
+/// The environment cannot be created, or a step fails.
 pub(crate) fn run(root: &Path, stages: &mut Stages) -> Result<(), String> {
-    let environment = stages.run("packages for Python", |_| Environment::new(root))?;
-    let package = install(root, environment, stages)?;
-    package.next_to_clusters(root, stages, &[], |stages| package.test(root, stages, &[]))
+    let environment = stages.run("packages for Python", |_| PythonEnvironment::new(root, &[]))?;
+    environment.install_checked(stages)?;
+    environment.next_to_clusters(stages, |stages| environment.test(stages))
 }
 
-/// Builds and installs the package; `None`, and a word about it, where Python or its packages are
-/// absent.
+/// Builds and installs the package. Without Python or its packages, prints a warning and returns
+/// `None`.
 ///
 /// # Errors
 /// A step fails.
 pub(crate) fn install_if_possible(
     root: &Path,
     stages: &mut Stages,
-) -> Result<Option<InstalledPackage>, String> {
-    // An environment that cannot be made is no failure of the stage.
-    match stages.run("packages for Python", |_| Ok(Environment::new(root)))? {
-        Ok(environment) => install(root, environment, stages).map(Some),
+    variables: TestVariables,
+) -> Result<Option<PythonEnvironment>, String> {
+    // A machine without the packages is not a failure of the stage.
+    let environment =
+        stages.run("packages for Python", |_| Ok(PythonEnvironment::new(root, variables)))?;
+    match environment {
+        Ok(environment) => {
+            environment.install_checked(stages)?;
+            Ok(Some(environment))
+        }
         Err(reason) => {
             let reason = format!("the package for Python is not tested: {reason}");
             stages.counts.say_skipped(&reason);
@@ -87,27 +90,8 @@ pub(crate) fn install_if_possible(
     }
 }
 
-/// Builds and installs the package, and checks its types.
-fn install(
-    root: &Path,
-    environment: Environment,
-    stages: &mut Stages,
-) -> Result<InstalledPackage, String> {
-    let wheel = thread::scope(|scope| {
-        // The checks take one processor each, and wait for nothing; the wheel leaves a processor
-        // idle most of the time.
-        let types =
-            scope.spawn(|| Stages::run_parallel(|stages| types(root, &environment, stages)));
-        let wheel = stages.run("wheel", |_| wheel(root, &environment))?;
-        stages.run("installation of the wheel", |_| environment.install(root, &wheel))?;
-        stages.wait("wait for the checks of types", [types])?;
-        Ok::<_, String>(wheel)
-    })?;
-    Ok(InstalledPackage { environment, wheel })
-}
-
-/// Builds and installs the package, and runs the tests of it that were skipped: those on clusters
-/// next to `others`.
+/// Builds and installs the package, and runs its skipped tests. Tests on clusters run next to
+/// `others`.
 ///
 /// # Errors
 /// A step or `others` fails.
@@ -121,98 +105,71 @@ pub(crate) fn test_skipped(
     if skipped.python.is_empty() {
         return others(stages);
     }
-    let environment = stages.run("packages for Python", |_| Environment::new(root))?;
-    let wheel = stages.run("wheel", |_| wheel(root, &environment))?;
-    stages.run("installation of the wheel", |_| environment.install(root, &wheel))?;
+    let environment =
+        stages.run("packages for Python", |_| PythonEnvironment::new(root, variables))?;
+    environment.install(stages)?;
     let is_on_cluster = |test: &&str| {
         let file = test.split("::").next().unwrap_or(test);
         file == RAY_TESTS || SPARK_TESTS.contains(&file)
     };
     let (on_clusters, alone): (Vec<&str>, Vec<&str>) =
         skipped.python.iter().map(String::as_str).partition(is_on_cluster);
-    let for_tests = variables_of_tests(variables)?;
-    thread::scope(|scope| {
-        let clusters = scope.spawn(|| {
-            Stages::run_parallel(|stages| {
-                let arguments = [&PYTEST[..], &on_clusters].concat();
-                if on_clusters.is_empty() {
-                    return Ok(());
-                }
-                run_tests("Spark and Ray", root, &environment, &arguments, &for_tests, stages)
-            })
-        });
-        let tested = others(stages).and_then(|()| {
-            let arguments = [&PYTEST[..], &PARALLEL, &ignored(), &alone].concat();
-            if alone.is_empty() {
-                return Ok(());
-            }
-            run_tests("skipped pytest", root, &environment, &arguments, &for_tests, stages)
-        });
-        let waited = stages.wait("wait for clusters", [clusters]);
-        tested.and(waited)
+    let clusters = |stages: &mut Stages| {
+        if on_clusters.is_empty() {
+            return Ok(());
+        }
+        environment.pytest_stage("Spark and Ray", &on_clusters, stages)
+    };
+    run_next_to(clusters, stages, |stages| {
+        others(stages)?;
+        if alone.is_empty() {
+            return Ok(());
+        }
+        let arguments = [&PARALLEL[..], &ignored(), &alone].concat();
+        environment.pytest_stage("skipped pytest", &arguments, stages)
     })
-}
-
-/// Runs pytest as a stage, and collects the names of skipped tests.
-fn run_tests(
-    name: &str,
-    root: &Path,
-    environment: &Environment,
-    arguments: &[&str],
-    variables: &[(&str, String)],
-    stages: &mut Stages,
-) -> Result<(), String> {
-    let result = stages.run(name, |counts| {
-        let mut counted = TestCounts::default();
-        let result = environment.tests(root, arguments, variables, &mut counted);
-        let names = counted.take_skipped_names();
-        counts.add(counted);
-        result.map(|()| names)
-    })?;
-    stages.skipped_tests.python.extend(result.into_iter().flatten());
-    Ok(())
 }
 
 /// Builds and installs the package, and runs pytest with these arguments.
 ///
 /// # Errors
-/// There is no environment, or a step fails.
+/// The environment cannot be created, or a step fails.
 pub(crate) fn run_pytest(root: &Path, arguments: &[&str]) -> Result<(), String> {
-    let environment = Environment::new(root)?;
-    environment.install(root, &wheel(root, &environment)?)?;
-    environment.python(root, &[&PYTEST[..], arguments].concat(), &[program_variable()?])
+    let environment = PythonEnvironment::new(root, &[])?;
+    environment.build_wheel()?;
+    environment.install_wheel()?;
+    call(&mut environment.pytest(arguments)?)
 }
 
-/// Builds and installs the package, and tests it on a cluster of Spark, whose packages are
-/// installed as well.
+/// Installs the package, Spark and Ray, and runs the tests on clusters.
 ///
 /// # Errors
-/// There is no environment, or a step fails.
+/// The environment cannot be created, or a step fails.
 pub(crate) fn run_spark(
     root: &Path,
     stages: &mut Stages,
     variables: TestVariables,
 ) -> Result<(), String> {
-    let environment = stages.run("packages for Python", |_| Environment::new(root))?;
-    stages.run("packages for clusters", |_| install_clusters(root, &environment))?;
-    let wheel = stages.run("wheel", |_| wheel(root, &environment))?;
-    stages.run("installation of the wheel", |_| environment.install(root, &wheel))?;
-    spark_tests(root, &environment, stages, variables)?;
-    ray_tests(root, &environment, stages, variables)?;
+    let environment =
+        stages.run("packages for Python", |_| PythonEnvironment::new(root, variables))?;
+    stages.run("packages for clusters", |_| environment.install_clusters())?;
+    environment.install(stages)?;
+    environment.test_spark(stages)?;
+    environment.pytest_stage("Ray", &[RAY_TESTS], stages)?;
     for (folder, _) in OTHER_SPARKS {
-        let other = Environment { python: interpreter(&target()?.join(folder)) };
-        other_spark_tests(root, &other, &wheel, &SPARK_TESTS, stages, variables)?;
+        environment.test_other_spark(folder, &SPARK_TESTS, stages)?;
     }
     Ok(())
 }
 
-/// Installs Spark and Ray, and says so where they do not come.
+/// Installs Spark and Ray, or prints that this is not possible.
 ///
 /// # Errors
-/// None: without them the tests on clusters say so, too, and are skipped.
+/// None: the tests on clusters also report missing packages, and are skipped.
 pub(crate) fn install_clusters_if_possible(root: &Path, stages: &mut Stages) -> Result<(), String> {
     let install = |_: &mut TestCounts| {
-        Ok(Environment::new(root).and_then(|environment| install_clusters(root, &environment)))
+        let environment = PythonEnvironment::new(root, &[]);
+        Ok(environment.and_then(|environment| environment.install_clusters()))
     };
     if let Err(reason) = stages.run("packages for clusters", install)? {
         stages.counts.say_skipped(&format!("Spark or Ray is not installed: {reason}"));
@@ -220,136 +177,19 @@ pub(crate) fn install_clusters_if_possible(root: &Path, stages: &mut Stages) -> 
     Ok(())
 }
 
-/// Installs Spark and Ray, and each other version of Spark in an environment of its own.
-fn install_clusters(root: &Path, environment: &Environment) -> Result<(), String> {
-    for requirements in SPARK_REQUIREMENTS {
-        environment.install_packages(root, requirements)?;
-    }
-    for (folder, requirements) in OTHER_SPARKS {
-        let other = Environment::in_folder(root, &target()?.join(folder))?;
-        other.install_packages(root, requirements)?;
-    }
-    Ok(())
-}
-
-/// Runs tests on another version of Spark.
-fn other_spark_tests(
-    root: &Path,
-    other: &Environment,
-    wheel: &Path,
-    tests: &[&str],
+/// Runs `clusters` in a thread while `others` runs. A cluster leaves processors idle while it
+/// starts and between its stages.
+fn run_next_to(
+    clusters: impl FnOnce(&mut Stages) -> Result<(), String> + Send,
     stages: &mut Stages,
-    variables: TestVariables,
+    others: impl FnOnce(&mut Stages) -> Result<(), String>,
 ) -> Result<(), String> {
-    other.install(root, wheel)?;
-    let folder = other.python.ancestors().nth(2).and_then(Path::file_name).unwrap_or_default();
-    let arguments = [&PYTEST[..], tests].concat();
-    let for_tests = variables_of_tests(variables)?;
-    run_tests(&folder.to_string_lossy(), root, other, &arguments, &for_tests, stages)
-}
-
-/// Runs the tests on a cluster, and says so where there can be none.
-fn spark_tests(
-    root: &Path,
-    environment: &Environment,
-    stages: &mut Stages,
-    variables: TestVariables,
-) -> Result<(), String> {
-    if let Some(reason) = environment.missing_for_spark(root) {
-        let reason = format!("lookalike.spark is not tested on a cluster: {reason}");
-        stages.counts.say_skipped(&reason);
-        stages.skipped_tests.python.extend(SPARK_TESTS.map(str::to_owned));
-        return Ok(());
-    }
-    let tests = [&PYTEST[..], &SPARK_TESTS].concat();
-    let for_tests = variables_of_tests(variables)?;
-    run_tests("Spark", root, environment, &tests, &for_tests, stages)
-}
-
-/// Runs the tests on a cluster of Ray; without Ray they say so and skip.
-fn ray_tests(
-    root: &Path,
-    environment: &Environment,
-    stages: &mut Stages,
-    variables: TestVariables,
-) -> Result<(), String> {
-    let tests = [&PYTEST[..], &[RAY_TESTS]].concat();
-    let for_tests = variables_of_tests(variables)?;
-    run_tests("Ray", root, environment, &tests, &for_tests, stages)
-}
-
-/// Where the tests find the program that the package is compared with.
-fn program_variable() -> Result<(&'static str, String), String> {
-    let program = target()?.join("debug").join(program("lookalike"));
-    Ok(("LOOKALIKE_PROGRAM", program.to_string_lossy().into_owned()))
-}
-
-fn variables_of_tests(variables: TestVariables) -> Result<Vec<(&'static str, String)>, String> {
-    let mut all = vec![program_variable()?];
-    all.extend(variables.iter().map(|(name, value)| (*name, (*value).to_owned())));
-    Ok(all)
-}
-
-impl InstalledPackage {
-    /// Tests the package on clusters while `others` runs: a cluster leaves processors idle while it
-    /// starts and between its stages.
-    ///
-    /// # Errors
-    /// Those of `others`, or a test on a cluster fails.
-    pub(crate) fn next_to_clusters(
-        &self,
-        root: &Path,
-        stages: &mut Stages,
-        variables: TestVariables,
-        others: impl FnOnce(&mut Stages) -> Result<(), String>,
-    ) -> Result<(), String> {
-        thread::scope(|scope| {
-            let clusters = scope.spawn(|| {
-                Stages::run_parallel(|stages| self.test_on_clusters(root, stages, variables))
-            });
-            let tested = others(stages);
-            let waited = stages.wait("wait for clusters", [clusters]);
-            tested.and(waited)
-        })
-    }
-
-    /// Runs the tests that need a cluster: each version of Spark that is installed, and Ray.
-    fn test_on_clusters(
-        &self,
-        root: &Path,
-        stages: &mut Stages,
-        variables: TestVariables,
-    ) -> Result<(), String> {
-        let spark = spark_tests(root, &self.environment, stages, variables);
-        spark.and(ray_tests(root, &self.environment, stages, variables))?;
-        other_sparks(root, &self.wheel, stages, variables)
-    }
-
-    /// Runs the tests that need no cluster.
-    ///
-    /// # Errors
-    /// A test fails.
-    pub(crate) fn test(
-        &self,
-        root: &Path,
-        stages: &mut Stages,
-        variables: TestVariables,
-    ) -> Result<(), String> {
-        let tested = pytest(root, &self.environment, stages, variables);
-        tested.and(package(root, &self.environment, stages))
-    }
-}
-
-/// Runs the tests that need no cluster.
-fn pytest(
-    root: &Path,
-    environment: &Environment,
-    stages: &mut Stages,
-    variables: TestVariables,
-) -> Result<(), String> {
-    let tests = [&PYTEST[..], &PARALLEL, &ignored(), &[ALL_TESTS]].concat();
-    let for_tests = variables_of_tests(variables)?;
-    run_tests("pytest", root, environment, &tests, &for_tests, stages)
+    thread::scope(|scope| {
+        let clusters = scope.spawn(|| Stages::run_parallel(clusters));
+        let tested = others(stages);
+        let waited = stages.wait("wait for clusters", [clusters]);
+        tested.and(waited)
+    })
 }
 
 /// Options that leave out the tests on clusters.
@@ -357,177 +197,264 @@ fn ignored() -> Vec<&'static str> {
     SPARK_TESTS.iter().chain([&RAY_TESTS]).flat_map(|test| ["--ignore", test]).collect()
 }
 
-/// Runs the core tests on the other versions of Spark that are installed.
-fn other_sparks(
-    root: &Path,
-    wheel: &Path,
-    stages: &mut Stages,
-    variables: TestVariables,
-) -> Result<(), String> {
-    for (folder, requirements) in OTHER_SPARKS {
-        let other = Environment { python: interpreter(&target()?.join(folder)) };
-        if other.missing_for_spark(root).is_none() {
-            other_spark_tests(root, &other, wheel, &[SPARK_CORE_TESTS], stages, variables)?;
-        } else {
-            let reason = format!("{requirements} is not installed; `cargo x spark` does it");
-            stages.counts.say_skipped(&reason);
+impl PythonEnvironment {
+    /// Tests the package on clusters while `others` runs.
+    ///
+    /// # Errors
+    /// A test on a cluster or `others` fails.
+    pub(crate) fn next_to_clusters(
+        &self,
+        stages: &mut Stages,
+        others: impl FnOnce(&mut Stages) -> Result<(), String>,
+    ) -> Result<(), String> {
+        run_next_to(|stages| self.test_on_clusters(stages), stages, others)
+    }
+
+    /// Runs the tests on each installed version of Spark, and on Ray.
+    fn test_on_clusters(&self, stages: &mut Stages) -> Result<(), String> {
+        let spark = self.test_spark(stages);
+        spark.and(self.pytest_stage("Ray", &[RAY_TESTS], stages))?;
+        for (folder, requirements) in OTHER_SPARKS {
+            if self.other(folder)?.missing_for_spark().is_none() {
+                self.test_other_spark(folder, &[SPARK_CORE_TESTS], stages)?;
+            } else {
+                let reason = format!("{requirements} is not installed; `cargo x spark` does it");
+                stages.counts.say_skipped(&reason);
+            }
         }
+        Ok(())
     }
-    Ok(())
-}
 
-/// Checks the types of the package.
-fn types(root: &Path, environment: &Environment, stages: &mut Stages) -> Result<(), String> {
-    let sources = root.join("python");
-    let mypy = ["-m", "mypy", "--strict", "lookalike"];
-    stages.run("mypy", |_| environment.python(&sources, &mypy, &[]))?;
-    if call(commands::program("node").arg("--version").stdout(Stdio::null())).is_err() {
-        stages.counts.say_skipped("pyright is not run: it needs Node, which is not installed");
-        return Ok(());
+    /// Runs the tests on a cluster of Spark, or prints why there is none.
+    fn test_spark(&self, stages: &mut Stages) -> Result<(), String> {
+        if let Some(reason) = self.missing_for_spark() {
+            let reason = format!("lookalike.spark is not tested on a cluster: {reason}");
+            stages.counts.say_skipped(&reason);
+            stages.skipped_tests.python.extend(SPARK_TESTS.map(str::to_owned));
+            return Ok(());
+        }
+        self.pytest_stage("Spark", &SPARK_TESTS, stages)
     }
-    let pyright = ["-m", "pyright", "lookalike"];
-    stages.run("pyright", |_| environment.python(&sources, &pyright, &[]))
-}
 
-/// Checks the installed package: its examples, and the stubs of its extension.
-fn package(root: &Path, environment: &Environment, stages: &mut Stages) -> Result<(), String> {
-    let doctests = [&PYTEST[..], &["--doctest-modules", "--pyargs", "lookalike"]].concat();
-    stages.run("doctest", |counts| environment.tests(root, &doctests, &[], counts))?;
-    let stubtest = ["-m", "mypy.stubtest", "--allowlist", "python/stubtest.txt"];
-    let stubtest = [&stubtest[..], &["lookalike._engine", "lookalike.datasketch._native"]].concat();
-    stages.run("stubtest", |_| environment.python(root, &stubtest, &[]))
-}
+    /// Runs tests on another version of Spark.
+    fn test_other_spark(
+        &self,
+        folder: &str,
+        tests: &[&str],
+        stages: &mut Stages,
+    ) -> Result<(), String> {
+        let other = self.other(folder)?;
+        other.install_wheel()?;
+        other.pytest_stage(folder, tests, stages)
+    }
 
-/// Builds the wheel, and the program that it is compared with.
-fn wheel(root: &Path, environment: &Environment) -> Result<PathBuf, String> {
-    // Both at once, since what is compiled depends on what else is asked for: so they have the
-    // same dependencies with the same features as in the tests.
-    let packages = ["--package", "lookalike-cli", "--package", "lookalike-python"];
-    let program = [&["build", "--all-features"][..], &packages, &["--bin", "lookalike"]].concat();
-    cargo(root, &program, &[])?;
-    let folder = target()?.join("python-wheel");
-    // What an earlier version left is not to be found below.
-    let _ = std::fs::remove_dir_all(&folder);
-    let out = folder.to_string_lossy();
-    let build = ["-m", "maturin", "build", "--profile", "dev", "--features", "test-dependencies"];
-    let how = ["--manifest-path", "python/Cargo.toml", "--out", &*out];
-    let interpreter = environment.python.to_string_lossy();
-    environment.python(
-        root,
-        &[&build[..], &how, &["--interpreter", &*interpreter]].concat(),
-        &[],
-    )?;
-    let files = std::fs::read_dir(&folder).map_err(|e| format!("cannot read {out}: {e}"))?;
-    files
-        .filter_map(|file| Some(file.ok()?.path()))
-        .find(|path| path.extension().is_some_and(|extension| extension == "whl"))
-        .ok_or_else(|| format!("maturin left no wheel in {out}"))
-}
+    /// Runs the tests that need no cluster, the examples, and the check of the extension's stubs.
+    ///
+    /// # Errors
+    /// A test fails.
+    pub(crate) fn test(&self, stages: &mut Stages) -> Result<(), String> {
+        let arguments = [&PARALLEL[..], &ignored(), &[ALL_TESTS]].concat();
+        let tested = self.pytest_stage("pytest", &arguments, stages);
+        tested.and(self.test_documentation(stages))
+    }
 
-impl Environment {
-    /// An environment in the target folder, created if it is absent. An active environment of
-    /// the shell belongs to the user and is not modified.
-    fn new(root: &Path) -> Result<Self, String> {
+    fn test_documentation(&self, stages: &mut Stages) -> Result<(), String> {
+        let doctests = ["--doctest-modules", "--pyargs", "lookalike"];
+        stages.run("doctest", |counts| self.count_tests(&doctests, counts))?;
+        let stubtest = ["-m", "mypy.stubtest", "--allowlist", "python/stubtest.txt"];
+        let modules = ["lookalike._engine", "lookalike.datasketch._native"];
+        stages.run("stubtest", |_| self.run(&[&stubtest[..], &modules].concat()))
+    }
+
+    /// Runs pytest as a stage, and collects the names of skipped tests.
+    fn pytest_stage(
+        &self,
+        name: &str,
+        arguments: &[&str],
+        stages: &mut Stages,
+    ) -> Result<(), String> {
+        let names = stages.run(name, |counts| {
+            let mut counted = TestCounts::default();
+            let result = self.count_tests(arguments, &mut counted);
+            let names = counted.take_skipped_names();
+            counts.add(counted);
+            result.map(|()| names)
+        })?;
+        stages.skipped_tests.python.extend(names.into_iter().flatten());
+        Ok(())
+    }
+
+    fn count_tests(&self, arguments: &[&str], counts: &mut TestCounts) -> Result<(), String> {
+        stages::count_pytest(&mut self.pytest(arguments)?, &mut std::io::stdout(), counts)
+    }
+
+    /// A command that runs pytest. Tests compare the package with the program `LOOKALIKE_PROGRAM`.
+    fn pytest(&self, arguments: &[&str]) -> Result<Command, String> {
+        let program = target()?.join("debug").join(program("lookalike"));
+        let mut command = self.command(&self.root, &[&PYTEST[..], arguments].concat());
+        command.env("LOOKALIKE_PROGRAM", program).envs(self.variables.iter().copied());
+        Ok(command)
+    }
+
+    /// Builds and installs the package, and checks its types meanwhile: each check takes one
+    /// processor, and the build leaves a processor idle most of the time.
+    fn install_checked(&self, stages: &mut Stages) -> Result<(), String> {
+        thread::scope(|scope| {
+            let types = scope.spawn(|| Stages::run_parallel(|stages| self.check_types(stages)));
+            self.install(stages)?;
+            stages.wait("wait for the checks of types", [types])
+        })
+    }
+
+    /// Builds and installs the package.
+    fn install(&self, stages: &mut Stages) -> Result<(), String> {
+        stages.run("wheel", |_| self.build_wheel())?;
+        stages.run("installation of the wheel", |_| self.install_wheel())
+    }
+
+    /// Checks the types of the package.
+    fn check_types(&self, stages: &mut Stages) -> Result<(), String> {
+        let sources = self.root.join("python");
+        let mypy = ["-m", "mypy", "--strict", "lookalike"];
+        stages.run("mypy", |_| call(&mut self.command(&sources, &mypy)))?;
+        if !commands::succeeds("node", &["--version"]) {
+            let reason = "pyright is not run: it needs Node, which is not installed";
+            stages.counts.say_skipped(reason);
+            return Ok(());
+        }
+        let pyright = ["-m", "pyright", "lookalike"];
+        stages.run("pyright", |_| call(&mut self.command(&sources, &pyright)))
+    }
+
+    /// Builds the wheel, and the program that tests compare it with.
+    fn build_wheel(&self) -> Result<(), String> {
+        // One build of both, so that their dependencies have the same features as in the tests.
+        let packages = ["--package", "lookalike-cli", "--package", "lookalike-python"];
+        let build = [&["build", "--all-features"][..], &packages, &["--bin", "lookalike"]].concat();
+        cargo(&self.root, &build, &[])?;
+        let folder = wheel_folder()?;
+        // Removes the wheels of earlier versions.
+        let _ = std::fs::remove_dir_all(&folder);
+        let build = ["-m", "maturin", "build", "--profile", "dev", "--features"];
+        let manifest = ["test-dependencies", "--manifest-path", "python/Cargo.toml"];
+        let out = ["--out", &*folder.to_string_lossy()];
+        let interpreter = ["--interpreter", &*self.python.to_string_lossy()];
+        self.run(&[&build[..], &manifest, &out, &interpreter].concat())
+    }
+
+    /// Installs the wheel that was built.
+    fn install_wheel(&self) -> Result<(), String> {
+        let folder = wheel_folder()?;
+        let files = std::fs::read_dir(&folder)
+            .map_err(|error| format!("cannot read {}: {error}", folder.display()))?;
+        let wheel = files
+            .filter_map(|file| Some(file.ok()?.path()))
+            .find(|path| path.extension().is_some_and(|extension| extension == "whl"))
+            .ok_or_else(|| format!("maturin left no wheel in {}", folder.display()))?;
+        let install = ["-m", "pip", "install", "--quiet", "--no-deps", "--no-index"];
+        self.run(&[&install[..], &["--force-reinstall", &*wheel.to_string_lossy()]].concat())
+    }
+
+    /// The environment in the target folder, created if it is absent. An active environment of the
+    /// shell belongs to the user and is not modified.
+    fn new(root: &Path, variables: TestVariables) -> Result<Self, String> {
         let folder = match commands::variable(PYTHON_ENVIRONMENT) {
             Some(folder) => PathBuf::from(folder),
             None => target()?.join("python-venv"),
         };
-        let environment = Self::in_folder(root, &folder)?;
+        let environment = Self::in_folder(root, &folder, variables);
+        environment.create(&folder)?;
         let old = "import sys; sys.exit(sys.version_info < (3, 10))";
         environment
-            .python(root, &["-c", old], &[])
+            .run(&["-c", old])
             .map_err(|_| format!("{} is older than Python 3.10", environment.python.display()))?;
-        environment.require(root, &folder.join("lookalike-requirements.txt"))?;
+        environment.install_requirements(&folder.join("lookalike-requirements.txt"))?;
         Ok(environment)
     }
 
-    /// The environment in a folder, which is made when it is absent.
-    fn in_folder(root: &Path, folder: &Path) -> Result<Self, String> {
-        let environment = Self { python: interpreter(folder) };
-        if !environment.python.exists() {
-            let make = ["-m", "venv", &*folder.to_string_lossy()];
-            call(Command::new("python3").args(make).current_dir(root))?;
-        }
-        Ok(environment)
+    /// The environment in a folder, which may not exist yet.
+    fn in_folder(root: &Path, folder: &Path, variables: TestVariables) -> Self {
+        let inside = if cfg!(windows) { "Scripts" } else { "bin" };
+        let python = folder.join(inside).join(program("python"));
+        Self { root: root.to_owned(), python, variables }
     }
 
-    /// Installs what the tests need, unless `done` says that it has been.
-    fn require(&self, root: &Path, done: &Path) -> Result<(), String> {
-        let wanted = std::fs::read_to_string(root.join(REQUIREMENTS))
-            .map_err(|e| format!("cannot read {REQUIREMENTS}: {e}"))?;
-        if std::fs::read_to_string(done).is_ok_and(|there| there == wanted) {
+    /// The environment of another version of Spark.
+    fn other(&self, folder: &str) -> Result<Self, String> {
+        Ok(Self::in_folder(&self.root, &target()?.join(folder), self.variables))
+    }
+
+    /// Creates the environment if it is absent.
+    fn create(&self, folder: &Path) -> Result<(), String> {
+        if self.python.exists() {
             return Ok(());
         }
-        self.install_packages(root, REQUIREMENTS).map_err(|error| {
+        let create = ["-m", "venv", &*folder.to_string_lossy()];
+        call(Command::new("python3").args(create).current_dir(&self.root))
+    }
+
+    /// Installs the packages that the tests need, unless the file `installed` lists them.
+    fn install_requirements(&self, installed: &Path) -> Result<(), String> {
+        let required = std::fs::read_to_string(self.root.join(REQUIREMENTS))
+            .map_err(|e| format!("cannot read {REQUIREMENTS}: {e}"))?;
+        if std::fs::read_to_string(installed).is_ok_and(|installed| installed == required) {
+            return Ok(());
+        }
+        self.install_packages(REQUIREMENTS).map_err(|error| {
             format!("{error}; the packages of {REQUIREMENTS} are needed, and come by network")
         })?;
-        std::fs::write(done, wanted).map_err(|e| format!("cannot write {}: {e}", done.display()))
+        std::fs::write(installed, required)
+            .map_err(|e| format!("cannot write {}: {e}", installed.display()))
+    }
+
+    /// Installs Spark and Ray, and each other version of Spark in its own environment.
+    fn install_clusters(&self) -> Result<(), String> {
+        for requirements in CLUSTER_REQUIREMENTS {
+            self.install_packages(requirements)?;
+        }
+        for (folder, requirements) in OTHER_SPARKS {
+            let other = self.other(folder)?;
+            other.create(&target()?.join(folder))?;
+            other.install_packages(requirements)?;
+        }
+        Ok(())
     }
 
     /// Installs the packages that a file names.
-    fn install_packages(&self, root: &Path, requirements: &str) -> Result<(), String> {
+    fn install_packages(&self, requirements: &str) -> Result<(), String> {
         let install = ["-m", "pip", "install", "--quiet", "--no-compile", "--requirement"];
-        self.python(root, &[&install[..], &[requirements]].concat(), &[])
+        self.run(&[&install[..], &[requirements]].concat())
     }
 
-    /// Why there can be no cluster of Spark, if that is so.
-    fn missing_for_spark(&self, root: &Path) -> Option<String> {
-        if call(Command::new("java").arg("-version").stderr(Stdio::null())).is_err() {
-            return Some("there is no Java; install default-jre-headless".to_owned());
+    /// The missing part without which a cluster of Spark cannot start.
+    fn missing_for_spark(&self) -> Option<String> {
+        if !commands::succeeds("java", &["-version"]) {
+            return Some("Java is missing; install default-jre-headless".to_owned());
         }
-        let import = self.python(root, &["-c", "import pyspark"], &[]);
-        import.is_err().then(|| "there is no pyspark; `cargo x spark` installs it".to_owned())
+        let import = self.run(&["-c", "import pyspark"]);
+        import.is_err().then(|| "pyspark is missing; `cargo x spark` installs it".to_owned())
     }
 
-    fn install(&self, root: &Path, wheel: &Path) -> Result<(), String> {
-        let install = ["-m", "pip", "install", "--quiet", "--no-deps", "--no-index"];
-        let wheel = wheel.to_string_lossy();
-        self.python(root, &[&install[..], &["--force-reinstall", &*wheel]].concat(), &[])
+    /// Runs Python in the root of the repository.
+    fn run(&self, arguments: &[&str]) -> Result<(), String> {
+        call(&mut self.command(&self.root, arguments))
     }
 
-    fn python(
-        &self,
-        folder: &Path,
-        arguments: &[&str],
-        environment: &[(&str, String)],
-    ) -> Result<(), String> {
-        call(&mut self.command(folder, arguments, environment))
-    }
-
-    /// Runs tests and counts them.
-    fn tests(
-        &self,
-        folder: &Path,
-        arguments: &[&str],
-        environment: &[(&str, String)],
-        counts: &mut TestCounts,
-    ) -> Result<(), String> {
-        let mut command = self.command(folder, arguments, environment);
-        stages::count_pytest(&mut command, &mut std::io::stdout(), counts)
-    }
-
-    fn command(
-        &self,
-        folder: &Path,
-        arguments: &[&str],
-        environment: &[(&str, String)],
-    ) -> Command {
+    fn command(&self, folder: &Path, arguments: &[&str]) -> Command {
         let mut command = commands::program(&self.python);
-        // The package is to be found where it is installed, not in the repository.
+        // Python imports the installed package, not the sources.
         command.env_remove("PYTHONPATH").env_remove("CONDA_PREFIX").env_remove("VIRTUAL_ENV");
         if let Some(folder) = commands::variable(HIDDEN_MODULES) {
             command.env("PYTHONPATH", folder);
         }
-        let environment = environment.iter().map(|(name, value)| (name, value));
-        command.args(arguments).envs(environment).current_dir(folder);
+        command.args(arguments).current_dir(folder);
         command
     }
 }
 
-/// Python in an environment.
-fn interpreter(folder: &Path) -> PathBuf {
-    let inside = if cfg!(windows) { "Scripts" } else { "bin" };
-    folder.join(inside).join(program("python"))
+/// The folder that receives the wheel.
+fn wheel_folder() -> Result<PathBuf, String> {
+    Ok(target()?.join("python-wheel"))
 }
 
 fn program(name: &str) -> String {

@@ -1,17 +1,17 @@
-//! Signals that end a process. A shell lets commands in the background ignore Ctrl-C, and whatever
-//! they start does so, too: tests that end a program by a signal would wait for ever.
+//! Signals that end a process. A shell makes commands in the background ignore Ctrl-C, and their
+//! child processes inherit this. Tests that end a program by a signal would then wait for ever.
 
 #[cfg(unix)]
 use std::os::unix::process::CommandExt;
 #[cfg(unix)]
 use std::process::Command;
 
-/// SIGINT, SIGQUIT and SIGTERM: number, name. SIGHUP stays as it is: `nohup` asks for that.
+/// SIGINT, SIGQUIT and SIGTERM: number, name. SIGHUP is not restored, since `nohup` sets it.
 #[cfg(unix)]
 const ENDING: [(u32, &str); 3] = [(2, "INT"), (3, "QUIT"), (15, "TERM")];
 
-/// Starts this process again where it ignores a signal that ends a process, with the signal's
-/// default effect, by `env` of the system. Where that cannot be done, the process goes on.
+/// If this process ignores a signal that ends a process, starts it again with the default effect of
+/// the signal, by the program `env`. Without such an `env`, the process continues.
 #[cfg(unix)]
 pub(crate) fn restore_defaults() {
     let ignored = ignored(&std::fs::read_to_string("/proc/self/status").unwrap_or_default());

@@ -8,7 +8,7 @@ use crate::skipped_tests::SkippedTests;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{self, Read, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread::ScopedJoinHandle;
@@ -17,10 +17,10 @@ use std::time::{Duration, Instant};
 /// The environment variable with the file of earlier stages.
 const FILE: &str = "XTASK_STAGES";
 
-/// In place of the name of a stage: what follows is a reason for which something is not tested.
+/// Begins the row of a reason for which something is not tested, instead of a stage.
 const SKIPPED: &str = "SKIPPED";
 
-/// In place of the name of a stage: how many tests passed.
+/// Begins the row of the number of passed tests, instead of a stage.
 const PASSED: &str = "PASSED";
 
 /// How often it is checked whether a silent command has ended.
@@ -140,7 +140,7 @@ impl TestCounts {
             let _ = write!(line, " ({})", reasons.join("; "));
             if is_ok {
                 line.push_str(
-                    "; nothing is wrong: what is skipped needs something that is absent here \
+                    "; nothing is wrong: the skipped tests need something that is absent here \
                      (CONTRIBUTING.md, Commands)",
                 );
             }
@@ -154,8 +154,8 @@ impl TestCounts {
 struct StageTime {
     name: String,
     seconds: f64,
-    /// CPU seconds of all processes that ended meanwhile, those of stages in parallel among them.
-    /// Other programs on the machine hardly change them. `None` where they are not known.
+    /// CPU seconds of all processes that ended meanwhile, including stages in parallel. Other
+    /// programs on the machine hardly change them. `None` if they are unknown.
     cpu: Option<f64>,
 }
 
@@ -183,11 +183,11 @@ pub(crate) enum CommandRole {
     Last,
 }
 
-/// The stages of a command, and those of commands before it.
+/// The stages of a command and of the commands before it.
 #[derive(Debug, Default)]
 pub(crate) struct Stages {
     finished: Vec<StageTime>,
-    /// Those that ran at the same time as others.
+    /// Stages that ran at the same time as others.
     parallel: Vec<StageTime>,
     pub(crate) counts: TestCounts,
     file: Option<PathBuf>,
@@ -217,7 +217,7 @@ impl Stages {
     /// Runs one stage.
     ///
     /// # Errors
-    /// Those of the stage.
+    /// The stage fails.
     pub(crate) fn run<T>(
         &mut self,
         name: &str,
@@ -238,10 +238,10 @@ impl Stages {
         (stages, result)
     }
 
-    /// Waits for stages of other threads and adds them; what the wait takes is a stage.
+    /// Waits for stages of other threads and adds them. The wait itself is a stage.
     ///
     /// # Errors
-    /// Those of the stages.
+    /// A stage fails.
     pub(crate) fn wait<'scope>(
         &mut self,
         name: &str,
@@ -263,7 +263,7 @@ impl Stages {
     /// Waits for stages of another thread, whose seconds are in no total, and adds them.
     ///
     /// # Errors
-    /// Those of the stages.
+    /// A stage fails.
     fn join(
         &mut self,
         thread: ScopedJoinHandle<'_, (Self, Result<(), String>)>,
@@ -332,6 +332,19 @@ pub(crate) fn count(
     crate::commands::succeeded(&shown, run_counted(command, out, counts))
 }
 
+/// Runs cargo in `root` and counts the tests that it reports.
+///
+/// # Errors
+/// Cargo fails.
+pub(crate) fn count_cargo(
+    root: &Path,
+    args: &[&str],
+    counts: &mut TestCounts,
+) -> Result<(), String> {
+    let mut command = crate::commands::program("cargo");
+    count(command.args(args).current_dir(root), &mut io::stdout(), counts)
+}
+
 /// Like [`count`], for pytest, which fails with a code of its own if it runs no test. It succeeds
 /// if all tests were skipped.
 ///
@@ -383,7 +396,7 @@ fn run_counted(
                 let _ = out.write_all(&bytes).and_then(|()| out.flush());
                 lines.take(&bytes);
             }
-            // A process that the command leaves behind may keep the pipe open.
+            // A process that outlives the command may keep the pipe open.
             Err(RecvTimeoutError::Timeout) if matches!(child.try_wait(), Ok(None)) => {}
             Err(_) => break,
         }

@@ -16,7 +16,7 @@ use std::thread;
 /// A program that runs tests.
 pub(crate) struct TestProgram {
     executable: PathBuf,
-    /// The folder of its package, in which `cargo test` runs it, too.
+    /// The folder of its package. `cargo test` also runs it there.
     folder: PathBuf,
     /// Whether it tests a crate from outside, with other processes.
     is_integration_test: bool,
@@ -24,7 +24,7 @@ pub(crate) struct TestProgram {
     tests: BTreeSet<String>,
 }
 
-/// Builds the test programs. Those of integration tests, which take longest, come first.
+/// Builds the test programs. Programs of integration tests are first, since they take longest.
 ///
 /// # Errors
 /// They do not compile.
@@ -34,7 +34,7 @@ pub(crate) fn build(root: &Path, features: &[&str]) -> Result<Vec<TestProgram>, 
     let mut programs = Vec::new();
     for line in messages.lines() {
         let message = serde_json::from_str(line)
-            .map_err(|error| format!("cargo printed a message that is no JSON: {error}"))?;
+            .map_err(|error| format!("cannot parse a message of cargo: {error}"))?;
         programs.extend(test_program(&message));
     }
     programs.sort_by_key(|program| !program.is_integration_test);

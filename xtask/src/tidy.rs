@@ -1,16 +1,25 @@
-//! What neither the compiler nor clippy checks: sizes of files, the order of the stages, import
-//! cycles, language, and what must not be committed.
+//! Rules that neither the compiler nor clippy checks: sizes of files and folders, the order of the
+//! stages, import cycles, names, prose, and contents that must not be committed.
 
+use crate::budgets::{Budgets, Counts, Measurement};
+use crate::prose::ProseCheck;
 use crate::source::{self, SourceCrate};
+use crate::{promises, type_names};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
 /// The most lines of product code in a Rust file, tests not counted.
 const MAX_LINES: usize = 600;
-/// The most columns of a line of Rust; rustfmt leaves comments and texts as they are.
+/// The most columns of a line of Rust; rustfmt does not wrap comments and texts.
 const MAX_COLUMNS: usize = 100;
+/// The most files of a folder.
+const MAX_FILES: usize = 25;
 /// The largest file in the repository; larger inputs are generated.
 const MAX_BYTES: usize = 1 << 20;
+
+/// The crate with the stages.
+const CORE: &str = "crates/lookalike-core";
 
 /// The modules of the core that stages build on. They see each other, and of the stages only what
 /// [`EXTRA_EDGES`] says.
@@ -61,35 +70,56 @@ const FORBIDDEN_IN_RUST: &[(&[&str], &str)] = &[
 const STREAMS: &[&[&str]] = &[&["io::", "stdout()"], &["io::", "stderr()"], &["anstream::", "std"]];
 const PRINTING: (&str, &str) = ("crates/lookalike-cli/src/", "terminal.rs");
 
-/// Checks every file that is, or would be, committed.
+/// Checks every file that is, or would be, committed. `lowers` first lowers the budgets to the
+/// numbers of today.
 ///
 /// # Errors
 /// Every finding, a line each.
-pub(crate) fn run(root: &Path) -> Result<(), String> {
+pub(crate) fn run(root: &Path, lowers: bool) -> Result<(), String> {
     let mut findings = Vec::new();
-    let mut count = 0;
-    for name in files(root)? {
-        let path = root.join(&name);
-        // Git also lists what was deleted and not yet committed, and links.
-        if !path.symlink_metadata().is_ok_and(|data| data.is_file()) {
-            continue;
-        }
-        let bytes = std::fs::read(&path).map_err(|e| format!("cannot read {name}: {e}"))?;
-        count += 1;
-        file(&name, &bytes, &mut findings);
+    let files = files(root)?;
+    // Python reads the prose while this process reads the sources.
+    let prose = ProseCheck::start(root);
+    for name in &files {
+        let bytes = std::fs::read(root.join(name));
+        let bytes = bytes.map_err(|error| format!("cannot read {name}: {error}"))?;
+        file(name, &bytes, &mut findings);
     }
-    crate::named_tests::check(root, &mut findings);
-    let crates = source::crates(root, &files(root)?)?;
-    import_cycles(&crates, &mut findings);
-    crate::language::check_names(&crates, &mut findings);
+    promises::check(root, &files, &mut findings)?;
+    let crates = source::crates(root, &files)?;
+    long_files(&crates, &mut findings);
+    for core in crates.iter().filter(|source| source.folder == CORE) {
+        stage_order(core, &mut findings);
+    }
+    type_names::check(&crates, &mut findings);
+    let mut measurements = vec![
+        full_folders(&files),
+        import_cycles(&crates),
+        packed_tuples(&crates),
+        type_names::participles(&crates),
+    ];
+    measurements.extend(prose.finish()?);
+    let mut budgets = Budgets::read(root)?;
+    if lowers {
+        for measurement in &measurements {
+            budgets.lower(root, measurement);
+        }
+        budgets.write(root)?;
+    }
+    for measurement in &measurements {
+        budgets.check(measurement, &mut findings);
+    }
     if findings.is_empty() {
-        crate::commands::say(&format!("tidy: {count} files in order"));
+        crate::commands::say(&format!("tidy: {} files in order", files.len()));
         return Ok(());
     }
     Err(format!("tidy found {} things:\n{}", findings.len(), findings.join("\n")))
 }
 
-/// What git tracks, and what it would if everything were added.
+/// The files that git tracks, or would track if everything were added.
+///
+/// # Errors
+/// Git does not start or finds no repository.
 pub(crate) fn files(root: &Path) -> Result<Vec<String>, String> {
     let list = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
     let output = Command::new("git").args(list).current_dir(root).output();
@@ -99,7 +129,9 @@ pub(crate) fn files(root: &Path) -> Result<Vec<String>, String> {
         return Err(format!("tidy needs a git repository: {}", message.trim()));
     }
     let names = String::from_utf8_lossy(&output.stdout);
-    Ok(names.split('\0').filter(|name| !name.is_empty()).map(str::to_owned).collect())
+    // Git also lists links, and files that were deleted and not yet committed.
+    let is_file = |name: &&str| root.join(name).symlink_metadata().is_ok_and(|data| data.is_file());
+    Ok(names.split('\0').filter(is_file).map(str::to_owned).collect())
 }
 
 fn file(name: &str, bytes: &[u8], findings: &mut Vec<String>) {
@@ -109,38 +141,68 @@ fn file(name: &str, bytes: &[u8], findings: &mut Vec<String>) {
             bytes.len()
         ));
     }
-    let is_rust = Path::new(name).extension().is_some_and(|extension| extension == "rs");
+    let is_rust = source::extension(name) == "rs";
     let is_table = name.ends_with("_table.rs");
     let Ok(text) = str::from_utf8(bytes) else { return };
     forbidden(name, text, FORBIDDEN, findings);
     if is_rust {
         forbidden(name, text, FORBIDDEN_IN_RUST, findings);
     }
-    crate::language::check_words(name, text, findings);
     if is_rust && !is_table {
-        sizes(name, text, findings);
+        columns(name, text, findings);
     }
     if name.strip_prefix(PRINTING.0).is_some_and(|file| file != PRINTING.1) {
         let why = "printing past the filter of control characters; use `terminal`";
         let words: Vec<_> = STREAMS.iter().map(|word| (*word, why)).collect();
         forbidden(name, text, &words, findings);
     }
-    if let Some(module) = name.strip_prefix("crates/lookalike-core/src/") {
-        edges(name, module, text, findings);
+}
+
+/// Counts the files of folders that have more than [`MAX_FILES`].
+fn full_folders(files: &[String]) -> Measurement {
+    let mut counts = Counts::new();
+    for name in files {
+        let folder = name.rsplit_once('/').map_or(".", |(folder, _)| folder);
+        *counts.entry(folder.to_owned()).or_default() += 1;
+    }
+    counts.retain(|_, count| *count > MAX_FILES);
+    Measurement {
+        title: "files of a folder, if more than 25",
+        remedy: "divide the folder by subject",
+        counts,
     }
 }
 
-/// Files of one crate that import each other, directly or through others.
-fn import_cycles(crates: &[SourceCrate], findings: &mut Vec<String>) {
+/// Counts the other files of a file's import cycle.
+fn import_cycles(crates: &[SourceCrate]) -> Measurement {
+    let mut counts = Counts::new();
     for cycle in crates.iter().flat_map(source::cycles) {
-        let files = cycle.join(", ");
-        findings.push(format!("{files}: they import each other; move what both need"));
+        counts.extend(cycle.iter().map(|name| ((*name).to_owned(), cycle.len() - 1)));
+    }
+    Measurement {
+        title: "files that it imports and that import it",
+        remedy: "`cargo x measure` lists the cycles; move what both files need",
+        counts,
+    }
+}
+
+/// Counts tuples that are packed only to be unpacked.
+fn packed_tuples(crates: &[SourceCrate]) -> Measurement {
+    let files = crates.iter().flat_map(|source| &source.files);
+    let count: usize = files.map(|file| file.packed_tuples.len()).sum();
+    Measurement {
+        title: "packed tuples",
+        remedy: "`cargo x measure` lists them; write one statement for each value",
+        counts: Counts::from([("all crates".to_owned(), count)]),
     }
 }
 
 fn forbidden(name: &str, text: &str, words: &[(&[&str], &str)], findings: &mut Vec<String>) {
     for (pieces, what) in words {
         let word = pieces.concat();
+        if !text.contains(&word) {
+            continue;
+        }
         for (number, line) in text.lines().enumerate() {
             if line.contains(&word) {
                 findings.push(format!("{name}:{}: `{word}` is {what}", number + 1));
@@ -149,63 +211,46 @@ fn forbidden(name: &str, text: &str, words: &[(&[&str], &str)], findings: &mut V
     }
 }
 
-fn sizes(name: &str, text: &str, findings: &mut Vec<String>) {
-    let lines = product(text).count();
-    if lines > MAX_LINES && !source::is_test(name) {
-        findings.push(format!(
-            "{name}: {lines} lines of product code, more than {MAX_LINES}; divide the file"
-        ));
-    }
-    for (number, line) in text.lines().enumerate() {
+fn columns(name: &str, text: &str, findings: &mut Vec<String>) {
+    for (number, line) in (1..).zip(text.lines()) {
         let columns = line.chars().count();
         if columns > MAX_COLUMNS && !line.contains("://") {
-            let number = number + 1;
             findings.push(format!("{name}:{number}: {columns} columns, more than {MAX_COLUMNS}"));
         }
     }
 }
 
-/// The lines before the module of tests.
-fn product(text: &str) -> impl Iterator<Item = &str> {
-    text.lines().take_while(|line| *line != "#[cfg(test)]")
+/// Reports files of Rust with more than [`MAX_LINES`].
+fn long_files(crates: &[SourceCrate], findings: &mut Vec<String>) {
+    let rust = crates.iter().filter(|source| source.is_rust());
+    for file in rust.flat_map(|source| &source.files).filter(|file| file.lines > MAX_LINES) {
+        findings.push(format!(
+            "{}: {} lines of product code, more than {MAX_LINES}; divide the file",
+            file.name, file.lines
+        ));
+    }
 }
 
-/// Uses of other modules by `module`, a path below the core's `src`, that [`STAGES`] forbids.
-fn edges(name: &str, module: &str, text: &str, findings: &mut Vec<String>) {
-    let from = module.split(['/', '.']).next().unwrap_or(module);
-    if from == "lib" {
-        return;
-    }
-    if !STAGES.contains(&from) && !BELOW.contains(&from) {
-        findings.push(format!(
-            "{name}: `{from}` is in no list of modules; give it its place in xtask/src/tidy.rs"
-        ));
-        return;
-    }
-    for (number, line) in product(text).enumerate() {
-        let code = line.split("//").next().unwrap_or(line);
-        for to in code.split("crate::").skip(1) {
-            for to in targets(to).into_iter().filter(|to| !allowed(from, to)) {
-                findings.push(format!(
-                    "{name}:{}: `{from}` uses `{to}`, which comes later; see xtask/src/tidy.rs",
-                    number + 1
-                ));
-            }
+/// Reports modules of the core that use a module against the order of [`STAGES`].
+fn stage_order(core: &SourceCrate, findings: &mut Vec<String>) {
+    for file in &core.files {
+        let Some(from) = file.module.first() else { continue };
+        if !STAGES.contains(&from.as_str()) && !BELOW.contains(&from.as_str()) {
+            findings.push(format!(
+                "{}: the module `{from}` has no stage; add it to a list in xtask/src/tidy.rs",
+                file.name
+            ));
+            continue;
+        }
+        let used = file.paths.iter().chain(file.imports.values()).filter_map(|path| path.first());
+        let used: BTreeSet<&String> = used.filter(|to| !allowed(from, to)).collect();
+        for to in used {
+            findings.push(format!(
+                "{}: `{from}` uses `{to}`, which comes later; see xtask/src/tidy.rs",
+                file.name
+            ));
         }
     }
-}
-
-/// The modules named behind `crate::`: one, or those of a list in braces.
-fn targets(path: &str) -> Vec<&str> {
-    let word = |text: &str| text.find(|c: char| !(c.is_alphanumeric() || c == '_'));
-    let first = |text| -> &str { word(text).map_or(text, |end| &text[..end]) };
-    match path.strip_prefix('{') {
-        Some(list) => list.split(',').map(|item| first(item.trim())).collect(),
-        None => vec![first(path)],
-    }
-    .into_iter()
-    .filter(|module| STAGES.contains(module) || BELOW.contains(module))
-    .collect()
 }
 
 fn allowed(from: &str, to: &str) -> bool {
@@ -227,29 +272,41 @@ mod tests {
         findings
     }
 
+    fn core(module: &str, text: &str) -> SourceCrate {
+        let file = source::parse_rust(&format!("{CORE}/src/{module}"), text).expect("Rust");
+        SourceCrate { folder: CORE.to_owned(), files: vec![file] }
+    }
+
     #[test]
     fn a_stage_uses_earlier_ones_only() {
-        let core = |module: &str, text| found(&format!("crates/lookalike-core/src/{module}"), text);
-        assert!(core("band.rs", "use crate::signature::Signer; // crate::keep\n").is_empty());
-        assert!(core("naive.rs", "use crate::{group::stars, verify};\n").is_empty());
-        assert!(core("params.rs", "use crate::curve;\n").is_empty());
-        assert!(core("kernel/scalar.rs", "use crate::text;\n").is_empty());
-        assert!(core("band.rs", "#[cfg(test)]\nuse crate::naive;\n").is_empty());
-        assert_eq!(core("band.rs", "use crate::{hash, keep, naive::x};\n").len(), 2);
-        assert_eq!(core("hash.rs", "let x = crate::text::class('a');\n").len(), 1);
-        assert_eq!(core("utils.rs", "\n").len(), 1);
+        let found = |module: &str, text| {
+            let mut findings = Vec::new();
+            stage_order(&core(module, text), &mut findings);
+            findings.len()
+        };
+        assert_eq!(found("band.rs", "use crate::signature::Signer; // crate::keep\n"), 0);
+        assert_eq!(found("naive.rs", "use crate::{group::stars, verify};\n"), 0);
+        assert_eq!(found("params.rs", "use crate::curve;\n"), 0);
+        assert_eq!(found("kernel/scalar.rs", "use crate::text;\n"), 0);
+        assert_eq!(found("band.rs", "#[cfg(test)]\nuse crate::naive;\n"), 0);
+        assert_eq!(found("band.rs", "use crate::{hash, keep, naive::x};\n"), 2);
+        assert_eq!(found("hash.rs", "fn f() { crate::text::class('a') }\n"), 1);
+        assert_eq!(found("utils.rs", "\n"), 1);
     }
 
     #[test]
     fn long_files_and_lines() {
-        let long = "x\n".repeat(MAX_LINES + 1);
-        assert_eq!(found("a/b.rs", &long).len(), 1);
-        assert!(found("a/b_table.rs", &long).is_empty());
-        assert!(found("a/tests/b.rs", &long).is_empty());
-        let tests = "x\n".repeat(MAX_LINES) + "#[cfg(test)]\nmod tests {}\n";
-        assert!(found("a/b.rs", &tests).is_empty());
+        let found_lines = |text: &str| {
+            let mut findings = Vec::new();
+            long_files(&[core("band.rs", text)], &mut findings);
+            findings.len()
+        };
+        assert_eq!(found_lines(&"\n".repeat(MAX_LINES + 1)), 1);
+        let tests = "\n".repeat(MAX_LINES) + "#[cfg(test)]\nmod tests {}\n";
+        assert_eq!(found_lines(&tests), 0);
         assert_eq!(found("a/b.rs", &"é".repeat(MAX_COLUMNS + 1)).len(), 1);
         assert!(found("a/b.rs", &"é".repeat(MAX_COLUMNS)).is_empty());
+        assert!(found("a/b_table.rs", &"é".repeat(MAX_COLUMNS + 1)).is_empty());
     }
 
     #[test]
@@ -257,5 +314,13 @@ mod tests {
         assert_eq!(found("a.md", &["see /", "home/x"].concat()).len(), 1);
         assert_eq!(found("a.bin", &"x".repeat(MAX_BYTES + 1)).len(), 1);
         assert!(found("a.md", "see https://example.org").is_empty());
+    }
+    #[test]
+    fn folders_with_many_files() {
+        let files = |folder: &str, count: usize| -> Vec<String> {
+            (0..count).map(|number| format!("{folder}/{number}.rs")).collect()
+        };
+        let files = [files("a", MAX_FILES), files("a/b", MAX_FILES + 1)].concat();
+        assert_eq!(full_folders(&files).counts, Counts::from([("a/b".to_owned(), 26)]));
     }
 }

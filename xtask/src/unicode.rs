@@ -1,8 +1,8 @@
 //! Writes `crates/lookalike-core/src/unicode_table.rs`: what `text.rs` knows about characters.
 //!
 //! A code point leads through two stages to a record, and the record to its flags and to the
-//! distance to its lower case. The standard library gives the cases, two crates give categories
-//! and scripts; all of one Unicode version, which the signatures freeze.
+//! distance to its lower case. Cases come from the standard library, categories and scripts from
+//! two crates. All have one Unicode version, which the signatures freeze.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -10,10 +10,10 @@ use std::path::Path;
 use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCategory};
 use unicode_script::{Script, UnicodeScript};
 
-/// Where the table lives, from the root of the repository.
+/// The path of the table from the root of the repository.
 pub(crate) const PATH: &str = "crates/lookalike-core/src/unicode_table.rs";
 
-/// Code points per block are 2 to this power; 7 gives the smallest file.
+/// Code points per block are 2 to this power. The file is smallest with 7.
 const BLOCK_BITS: u32 = 7;
 const BLOCK_SIZE: usize = 1 << BLOCK_BITS;
 
@@ -58,7 +58,7 @@ const UNSPACED_SCRIPTS: &[Script] = &[
     Script::Tulu_Tigalari,
 ];
 
-/// What the tables know of a code point: flags, and what to add for the lower case.
+/// The record of a code point: flags, and the distance to its lower case.
 type CodePointRecord = (u8, i32);
 
 /// Writes the table, or with `check` only compares it with the one in the repository.
@@ -69,7 +69,7 @@ pub(crate) fn run(root: &Path, check: bool) -> Result<(), String> {
     let path = root.join(PATH);
     let stored = std::fs::read_to_string(&path).unwrap_or_default();
     if check && !stored.contains(&version_line(char::UNICODE_VERSION)) {
-        // Another compiler than the one the table was made with; its results stay as they are.
+        // Another compiler than the one the table was made with; its results are unchanged.
         crate::commands::say(&format!("SKIPPED: {PATH} is not of this compiler's Unicode version"));
         return Ok(());
     }
@@ -125,7 +125,7 @@ fn generate() -> Result<String, String> {
     Ok(written(&records.into_keys().collect::<Vec<_>>(), &block_of, &blocks))
 }
 
-/// What the table says of `c`.
+/// The record of `c`.
 fn record_of(c: char) -> Result<CodePointRecord, String> {
     let mut flags = class_of(c);
     let mut delta = 0;
@@ -151,8 +151,8 @@ fn record_of(c: char) -> Result<CodePointRecord, String> {
     Ok((flags, delta))
 }
 
-/// The standard library keeps Unicode's `Cased` and `Case_Ignorable` to itself, but shows them in
-/// what it does to a capital sigma.
+/// The standard library does not export Unicode's `Cased` and `Case_Ignorable`. Its lower case of a
+/// capital sigma depends on both.
 fn ends_in_final_sigma(text: &str) -> bool {
     text.to_lowercase().ends_with('ς')
 }

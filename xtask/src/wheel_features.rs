@@ -1,5 +1,5 @@
-//! Whether the wheel that is tested has its dependencies with the features that they have in the
-//! tests of the workspace: where one differs, it and all that use it are compiled a second time.
+//! Compares the features of the wheel's dependencies with their features in the workspace's tests.
+//! Cargo compiles a dependency with other features a second time, with all crates that use it.
 
 use crate::commands::output;
 use std::collections::BTreeSet;

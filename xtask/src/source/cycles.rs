@@ -7,19 +7,18 @@ use std::collections::{BTreeMap, BTreeSet};
 const MAX_EXPORTS: usize = 16;
 
 /// The sets of files, by name, of which each file imports every other one directly or through
-/// others. A name that a module only exports is taken from the file that defines it.
+/// others. A name that a module only exports is imported from the module and from the file that
+/// defines the name.
 pub(crate) fn cycles(source: &SourceCrate) -> Vec<Vec<&str>> {
     let modules: BTreeMap<&[String], &SourceFile> =
-        source.files.iter().map(|file| (file.module.as_slice(), file)).collect();
-    let edges: BTreeMap<&str, BTreeSet<&str>> = source
-        .files
-        .iter()
-        .map(|file| {
-            let used = file.paths.iter().filter_map(|path| definition(&modules, path));
-            let used = used.map(|other| other.name.as_str()).filter(|name| *name != file.name);
-            (file.name.as_str(), used.collect())
-        })
-        .collect();
+        // In reverse, since `module.py` is before its stub `module.pyi`.
+        source.files.iter().rev().map(|file| (file.module.as_slice(), file)).collect();
+    let mut edges: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for file in &source.files {
+        let used = file.paths.iter().flat_map(|path| imported(&modules, path));
+        let used = used.map(|other| other.name.as_str()).filter(|name| *name != file.name);
+        edges.insert(&file.name, used.collect());
+    }
     let reached: BTreeMap<&str, BTreeSet<&str>> =
         edges.keys().map(|name| (*name, reachable(&edges, name))).collect();
     let mut cycles = BTreeSet::new();
@@ -33,28 +32,34 @@ pub(crate) fn cycles(source: &SourceCrate) -> Vec<Vec<&str>> {
     cycles.into_iter().collect()
 }
 
-/// The file that defines what `path` names.
-fn definition<'a>(
+/// The files that the use of `path` leads through: modules that export the name, and the file that
+/// defines it.
+fn imported<'a>(
     modules: &BTreeMap<&[String], &'a SourceFile>,
     path: &[String],
-) -> Option<&'a SourceFile> {
+) -> Vec<&'a SourceFile> {
     let mut path = path.to_vec();
+    let mut files = Vec::new();
     for _ in 0..MAX_EXPORTS {
-        let length =
-            (0..=path.len()).rev().find(|length| modules.contains_key(&path[..*length]))?;
-        let file = modules.get(&path[..length])?;
+        let prefixes = (0..=path.len()).rev().map(|length| &path[..length]);
+        let Some(module) = prefixes.into_iter().find(|prefix| modules.contains_key(prefix)) else {
+            break;
+        };
+        let length = module.len();
+        let file = modules[module];
+        files.push(file);
         let exported = path.get(length).and_then(|name| file.imports.get(name));
-        let Some(exported) = exported else { return Some(file) };
+        let Some(exported) = exported else { break };
         let next = [exported, &path[length + 1..]].concat();
         if next == path {
-            return Some(file);
+            break;
         }
         path = next;
     }
-    None
+    files
 }
 
-/// What is reached from `start` in one step or more.
+/// The files that are reached from `start` in one step or more.
 fn reachable<'a>(edges: &BTreeMap<&'a str, BTreeSet<&'a str>>, start: &str) -> BTreeSet<&'a str> {
     let mut reached = BTreeSet::new();
     let mut waiting = vec![start];
@@ -70,13 +75,11 @@ fn reachable<'a>(edges: &BTreeMap<&'a str, BTreeSet<&'a str>>, start: &str) -> B
 
 #[cfg(test)]
 mod tests {
-    use super::super::{module_of, parse};
+    use super::super::parse_rust;
     use super::*;
 
     fn found(files: &[(&str, &str)]) -> Vec<Vec<String>> {
-        let files = files
-            .iter()
-            .map(|(name, text)| parse::parse(name, module_of(name), text).unwrap_or_default());
+        let files = files.iter().map(|(name, text)| parse_rust(name, text).unwrap_or_default());
         let source = SourceCrate { folder: "c".to_owned(), files: files.collect() };
         let cycles = cycles(&source).into_iter();
         cycles.map(|cycle| cycle.into_iter().map(str::to_owned).collect()).collect()
@@ -99,5 +102,20 @@ mod tests {
         assert!(found(&[parent, a, b]).is_empty());
         let a = ("m/a.rs", "use super::b::B;\npub struct A(B);\n");
         assert_eq!(found(&[parent, a, b]), [["m/a.rs", "m/b.rs"]]);
+    }
+
+    #[test]
+    fn a_module_that_exports_a_name_is_imported() {
+        let parent = ("m/mod.rs", "mod a;\npub use a::A;\nuse crate::kind::Kind;\n");
+        let a = ("m/a.rs", "pub struct A;\n");
+        let kind = ("kind.rs", "pub struct Kind;\nfn f() { crate::m::A::new() }\n");
+        assert_eq!(found(&[parent, a, kind]), [["kind.rs", "m/mod.rs"]]);
+    }
+
+    #[test]
+    fn imports_within_functions_and_macros() {
+        let a = ("a.rs", "pub fn f() { use crate::b; b::g() }\n");
+        let b = ("b.rs", "pub fn g() { print!(\"{}\", crate::a::f()) }\n");
+        assert_eq!(found(&[a, b]), [["a.rs", "b.rs"]]);
     }
 }

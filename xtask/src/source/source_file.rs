@@ -1,8 +1,8 @@
-//! A parsed Rust file, and a crate of such files.
+//! A parsed file of Rust or Python, and a crate of such files.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A Rust file without its tests.
+/// A file without its tests.
 #[derive(Debug, Default)]
 pub(crate) struct SourceFile {
     /// Path from the root of the repository.
@@ -13,19 +13,21 @@ pub(crate) struct SourceFile {
     pub(crate) code_lines: usize,
     /// All lines.
     pub(crate) lines: usize,
-    /// Functions with their lengths in lines, signature included.
-    pub(crate) functions: Vec<(String, usize)>,
-    /// Names of the structs, enums, traits, unions and type aliases it defines.
+    /// The lengths of functions in lines, signature included.
+    pub(crate) functions: Vec<usize>,
+    /// The lines of tuples that are only packed to be unpacked: `let (a, b) = (c, d)`.
+    pub(crate) packed_tuples: Vec<usize>,
+    /// Names of the structs, enums, traits, unions, type aliases and classes it defines.
     pub(crate) types: Vec<String>,
     /// Paths that it uses, from the root of the crate.
-    pub(super) paths: BTreeSet<Vec<String>>,
+    pub(crate) paths: BTreeSet<Vec<String>>,
     /// Names that it imports or exports, with their paths from the root of the crate.
-    pub(super) imports: BTreeMap<String, Vec<String>>,
+    pub(crate) imports: BTreeMap<String, Vec<String>>,
 }
 
-/// A crate of the workspace.
+/// A crate of the workspace, the Python package, or the files of other languages.
 pub(crate) struct SourceCrate {
-    /// Its folder from the root of the repository.
+    /// Its folder from the root of the repository, or the names of the languages.
     pub(crate) folder: String,
     /// Its files in the order of their names.
     pub(crate) files: Vec<SourceFile>,

@@ -1,6 +1,7 @@
 //! One file: its functions, types, imports and lines, tests left out.
 
 use super::source_file::SourceFile;
+use proc_macro2::{TokenStream, TokenTree};
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 use syn::spanned::Spanned;
@@ -31,7 +32,7 @@ pub(super) fn parse(name: &str, module: Vec<String>, text: &str) -> Result<Sourc
 
 struct SourceVisitor {
     file: SourceFile,
-    /// The module of the item that is visited: that of the file, or one within it.
+    /// The module of the visited item: the file's module, or a module within it.
     module: Vec<String>,
     /// Modules that the file declares.
     children: BTreeSet<String>,
@@ -61,9 +62,37 @@ impl SourceVisitor {
         Some(module)
     }
 
-    fn function(&mut self, name: &syn::Ident, signature: &impl Spanned, body: &impl Spanned) {
+    fn function(&mut self, signature: &impl Spanned, body: &impl Spanned) {
         let lines = body.span().end().line + 1 - signature.span().start().line;
-        self.file.functions.push((name.to_string(), lines));
+        self.file.functions.push(lines);
+    }
+
+    /// Adds the paths in the arguments of a macro, which are not parsed.
+    fn paths_in_tokens(&mut self, tokens: TokenStream) {
+        let mut path = Vec::new();
+        let mut colons = 0;
+        // The last token ends the last path.
+        for token in tokens.into_iter().map(Some).chain([None]) {
+            match token {
+                Some(TokenTree::Punct(mark)) if mark.as_char() == ':' => colons += 1,
+                Some(TokenTree::Ident(name)) if colons == 2 && !path.is_empty() => {
+                    path.push(name.to_string());
+                    colons = 0;
+                }
+                token => {
+                    if path.len() > 1 {
+                        self.file.paths.extend(self.absolute(&path));
+                    }
+                    path.clear();
+                    colons = 0;
+                    match token {
+                        Some(TokenTree::Ident(name)) => path.push(name.to_string()),
+                        Some(TokenTree::Group(group)) => self.paths_in_tokens(group.stream()),
+                        _ => {}
+                    }
+                }
+            }
+        }
     }
 
     /// The imports of a `use`: names with their paths.
@@ -140,7 +169,7 @@ impl<'a> Visit<'a> for SourceVisitor {
         Self::imports(&item.tree, &mut Vec::new(), &mut found);
         for (name, path) in found {
             let Some(path) = self.absolute(&path) else { continue };
-            // What is only exported is used by others.
+            // Other files use an exported name.
             if matches!(item.vis, syn::Visibility::Inherited) {
                 self.file.paths.insert(path.clone());
             }
@@ -156,11 +185,38 @@ impl<'a> Visit<'a> for SourceVisitor {
         visit::visit_path(self, path);
     }
 
+    fn visit_macro(&mut self, item: &'a syn::Macro) {
+        self.paths_in_tokens(item.tokens.clone());
+        visit::visit_macro(self, item);
+    }
+
+    fn visit_local(&mut self, local: &'a syn::Local) {
+        let pattern = match &local.pat {
+            syn::Pat::Type(typed) => &typed.pat,
+            pattern => pattern,
+        };
+        if let (syn::Pat::Tuple(_), Some(init)) = (pattern, &local.init)
+            && let syn::Expr::Tuple(tuple) = &*init.expr
+        {
+            self.file.packed_tuples.push(tuple.span().start().line);
+        }
+        visit::visit_local(self, local);
+    }
+
+    fn visit_expr_assign(&mut self, assignment: &'a syn::ExprAssign) {
+        if let (syn::Expr::Tuple(_), syn::Expr::Tuple(tuple)) =
+            (&*assignment.left, &*assignment.right)
+        {
+            self.file.packed_tuples.push(tuple.span().start().line);
+        }
+        visit::visit_expr_assign(self, assignment);
+    }
+
     /// A visibility names a module and uses nothing of it.
     fn visit_vis_restricted(&mut self, _: &'a syn::VisRestricted) {}
 
     fn visit_item_fn(&mut self, item: &'a syn::ItemFn) {
-        self.function(&item.sig.ident, &item.sig, &item.block);
+        self.function(&item.sig, &item.block);
         visit::visit_item_fn(self, item);
     }
 
@@ -169,13 +225,13 @@ impl<'a> Visit<'a> for SourceVisitor {
             self.tests.push(item.span().start().line..=item.span().end().line);
             return;
         }
-        self.function(&item.sig.ident, &item.sig, &item.block);
+        self.function(&item.sig, &item.block);
         visit::visit_impl_item_fn(self, item);
     }
 
     fn visit_trait_item_fn(&mut self, item: &'a syn::TraitItemFn) {
         if let Some(body) = &item.default {
-            self.function(&item.sig.ident, &item.sig, body);
+            self.function(&item.sig, body);
         }
         visit::visit_trait_item_fn(self, item);
     }
@@ -220,7 +276,7 @@ mod tests {
              #[cfg(test)]\nmod tests {\n    struct B;\n    fn g() {}\n}\n",
         );
         assert_eq!((file.lines, file.code_lines), (9, 5));
-        assert_eq!(file.functions, [("f".to_owned(), 2)]);
+        assert_eq!(file.functions, [2]);
         assert_eq!(file.types, ["A"]);
         assert!(parse("a.rs", Vec::new(), "fn {").is_err());
     }
@@ -230,11 +286,24 @@ mod tests {
         let file = parsed(
             "mod c;\npub use c::D;\nuse super::{e::F, self as g};\nuse std::io;\n\
              fn f() -> crate::h::I { c::j(); self::k(); io::l() }\n\
-             mod inner { use super::super::m; }\n",
+             mod inner { use super::super::m; }\n\
+             fn g() { use super::n; vec![0, crate::o::p(1), q::r(x::y)]; }\n",
         );
         let paths: Vec<String> = file.paths.iter().map(|path| path.join("::")).collect();
-        assert_eq!(paths, ["a", "a::b::c::j", "a::b::k", "a::e::F", "a::m", "h::I"]);
+        assert_eq!(
+            paths,
+            ["a", "a::b::c::j", "a::b::k", "a::e::F", "a::m", "a::n", "h::I", "o::p"]
+        );
         let exported = file.imports.get("D").map(|path| path.join("::"));
         assert_eq!(exported.as_deref(), Some("a::b::c::D"));
+    }
+    #[test]
+    fn packed_tuples() {
+        let file = parsed(
+            "fn f() {\n    let (a, b) = (1, 2);\n    let (c, d): (u8, u8) = (3, 4);\n    \
+             (a, b) = (b, a);\n    let (e, g) = f();\n    let h = (1, 2);\n}\n\
+             #[cfg(test)]\nmod tests { fn f() { let (a, b) = (1, 2); } }\n",
+        );
+        assert_eq!(file.packed_tuples, [2, 3, 4]);
     }
 }

@@ -1,0 +1,253 @@
+//! The promises of the documents, and whether the tests exist that show them.
+//!
+//! [`FILE`] has sections `[DOCUMENT]` of promises, a line each, which the indented names of their
+//! tests follow. A name is `CRATE::FUNCTION`, without the file, so that moving a test needs no
+//! change. If functions of a crate share a name, it is `CRATE::PART::FUNCTION` with a folder or
+//! file of the path.
+
+use crate::source::extension;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// The list of promises.
+const FILE: &str = "xtask/promises.txt";
+/// The document whose list items are its promises, word by word.
+const LISTED: &str = "docs/threat-model.md";
+/// Begins the part of a section of [`LISTED`] whose items are not promises.
+const NOT_PROMISED: &str = "Not promised";
+
+/// The files that define a test function, by the names of its crate and of the function.
+type TestFunctions<'a> = BTreeMap<(&'a str, &'a str), Vec<&'a str>>;
+
+/// Reports promises without a test, tests that do not exist, and items of [`LISTED`] that are not
+/// in the list. `files` are the names of the files of the repository.
+///
+/// # Errors
+/// A file cannot be read.
+pub(crate) fn check(
+    root: &Path,
+    files: &[String],
+    findings: &mut Vec<String>,
+) -> Result<(), String> {
+    let read = |name: &str| {
+        let text = std::fs::read_to_string(root.join(name));
+        text.map_err(|error| format!("cannot read {name}: {error}"))
+    };
+    let mut texts = Vec::new();
+    for name in files.iter().filter(|name| has_tests(name)) {
+        texts.push((name.as_str(), read(name)?));
+    }
+    let mut functions = TestFunctions::new();
+    for (name, text) in &texts {
+        for function in test_functions(name, text) {
+            functions.entry((crate_of(name), function)).or_default().push(name);
+        }
+    }
+    check_list(&read(FILE)?, &functions, &read(LISTED)?, findings);
+    Ok(())
+}
+
+/// Checks the text of [`FILE`] against the tests and the text of [`LISTED`].
+fn check_list(list: &str, functions: &TestFunctions, listed: &str, findings: &mut Vec<String>) {
+    let mut document = "";
+    let mut promises: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut untested = None;
+    for (number, line) in (1..).zip(list.lines()) {
+        let mut report = |problem: String| findings.push(format!("{FILE}:{number}: {problem}"));
+        if let Some(test) = line.strip_prefix("    ") {
+            untested = None;
+            if let Err(problem) = find_test(test, functions) {
+                report(problem);
+            }
+            continue;
+        }
+        if let Some(promise) = untested.take() {
+            report(format!("no test follows the promise `{promise}`"));
+        }
+        if let Some(heading) = line.strip_prefix('[') {
+            document = heading.trim_end_matches(']');
+        } else if !line.is_empty() && !line.starts_with('#') {
+            untested = Some(line);
+            if document == LISTED {
+                promises.insert(line, number);
+            }
+        }
+    }
+    if let Some(promise) = untested {
+        findings.push(format!("{FILE}: no test follows the promise `{promise}`"));
+    }
+    for (promise, number) in &promises {
+        if !listed.contains(promise) {
+            findings.push(format!("{FILE}:{number}: {LISTED} has no such text"));
+        }
+    }
+    let mut is_promised = false;
+    for (number, line) in (1..).zip(listed.lines()) {
+        if line.starts_with("## ") {
+            is_promised = true;
+        } else if line.starts_with(NOT_PROMISED) {
+            is_promised = false;
+        } else if let Some(item) = line.strip_prefix("* ")
+            && is_promised
+            && !promises.contains_key(item)
+        {
+            findings.push(format!("{LISTED}:{number}: {FILE} has no such promise with tests"));
+        }
+    }
+}
+
+/// Checks that a name, as the list has it, is the name of one test.
+fn find_test(name: &str, functions: &TestFunctions) -> Result<(), String> {
+    let parts: Vec<&str> = name.split("::").collect();
+    let (crate_name, part, function) = match parts[..] {
+        [crate_name, function] => (crate_name, None, function),
+        [crate_name, part, function] => (crate_name, Some(part), function),
+        _ => return Err(format!("`{name}` is not CRATE::FUNCTION or CRATE::PART::FUNCTION")),
+    };
+    let files = functions.get(&(crate_name, function)).map_or(&[][..], Vec::as_slice);
+    let is_meant = |file: &&&str| {
+        let path = file.rsplit_once('.').map_or(**file, |(path, _)| path);
+        part.is_none_or(|part| path.split('/').any(|folder| folder == part))
+    };
+    let files: Vec<&str> = files.iter().filter(is_meant).copied().collect();
+    match files.len() {
+        0 => Err(format!("unknown test `{name}`")),
+        1 => Ok(()),
+        _ => Err(format!("`{name}` is in {}; name a part of the path", files.join(", "))),
+    }
+}
+
+/// The folder of a file's crate; the Python package and the tools have theirs at the root.
+pub(crate) fn crate_of(path: &str) -> &str {
+    let path = path.strip_prefix("crates/").unwrap_or(path);
+    path.split('/').next().unwrap_or(path)
+}
+
+/// Whether test functions may be in a file.
+fn has_tests(path: &str) -> bool {
+    let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+    match extension(name) {
+        "rs" => true,
+        "py" => name.starts_with("test_") && !folder.starts_with("fixtures"),
+        _ => false,
+    }
+}
+
+/// The names of the test functions that a file defines. In Rust these have the attribute, are in a
+/// block `proptest!`, or are listed: by a test program that has its own `main`, or by a macro
+/// `suite`, which makes tests of functions of other files.
+fn test_functions<'a>(path: &str, text: &'a str) -> Vec<&'a str> {
+    let keyword = if extension(path) == "py" { "def " } else { "fn " };
+    let is_suite = text.contains("macro_rules! suite");
+    let has_main = text.contains("\nfn main(");
+    let is_identifier = |c: char| c.is_alphanumeric() || c == '_';
+    let mut functions = Vec::new();
+    let mut has_attribute = false;
+    let mut proptest_indentation = None;
+    for line in text.lines() {
+        let code = line.trim_start();
+        let indentation = line.len() - code.len();
+        if code == "#[test]" {
+            has_attribute = true;
+        } else if code.starts_with("proptest! {") {
+            proptest_indentation = Some(indentation);
+        } else if code == "}" && proptest_indentation.is_some_and(|start| indentation <= start) {
+            proptest_indentation = None;
+        }
+        if let Some(name) = code.strip_suffix(',')
+            && is_suite
+            && name.chars().all(is_identifier)
+        {
+            functions.push(name);
+        }
+        let declaration = code.strip_prefix("pub ").unwrap_or(code);
+        let Some(declaration) = declaration.strip_prefix(keyword) else { continue };
+        let name = declaration.split(|c| !is_identifier(c)).next().unwrap_or(declaration);
+        let is_test = if keyword == "def " {
+            name.starts_with("test_")
+        } else {
+            has_attribute
+                || proptest_indentation.is_some()
+                || has_main && text.contains(&format!("(\"{name}\", {name})"))
+        };
+        if is_test {
+            functions.push(name);
+        }
+        has_attribute = false;
+    }
+    functions
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(list: &str, listed: &str) -> Vec<String> {
+        let files = [
+            ("crates/a/src/b.rs", "#[test]\n#[cfg(unix)]\nfn same() {}\n"),
+            ("crates/a/tests/c.rs", "    #[test]\n    pub fn same<P>() {}\n"),
+            ("python/tests/test_d.py", "def test_good(x):\n    pass\n"),
+        ];
+        let mut functions = TestFunctions::new();
+        for (name, text) in files {
+            for function in test_functions(name, text) {
+                functions.entry((crate_of(name), function)).or_default().push(name);
+            }
+        }
+        let mut findings = Vec::new();
+        check_list(list, &functions, listed, &mut findings);
+        findings
+    }
+
+    #[test]
+    fn a_name_is_one_test() {
+        let list = "# Comment.\n\n[a.md]\nPromise.\n    a::b::same\n    python::test_good\n";
+        assert_eq!(found(list, ""), [""; 0]);
+        assert_eq!(
+            found("Promise.\n    a::same\n    a::other\n    b::same\n    same\n", ""),
+            [
+                "xtask/promises.txt:2: `a::same` is in crates/a/src/b.rs, crates/a/tests/c.rs; \
+                 name a part of the path",
+                "xtask/promises.txt:3: unknown test `a::other`",
+                "xtask/promises.txt:4: unknown test `b::same`",
+                "xtask/promises.txt:5: `same` is not CRATE::FUNCTION or CRATE::PART::FUNCTION",
+            ]
+        );
+    }
+
+    #[test]
+    fn each_promise_has_a_test() {
+        let list = "One.\nTwo.\n    a::b::same\nThree.\n";
+        assert_eq!(
+            found(list, ""),
+            [
+                "xtask/promises.txt:2: no test follows the promise `One.`",
+                "xtask/promises.txt: no test follows the promise `Three.`",
+            ]
+        );
+    }
+
+    #[test]
+    fn items_of_the_threat_model_are_listed() {
+        let listed = "* Item.\n## Threat\n* One.\n* Two.\n\nNot promised:\n\n* Three.\n";
+        let list = "[docs/threat-model.md]\nOne.\n    a::b::same\nFour.\n    a::b::same\n";
+        assert_eq!(
+            found(list, listed),
+            [
+                "xtask/promises.txt:4: docs/threat-model.md has no such text",
+                "docs/threat-model.md:4: xtask/promises.txt has no such promise with tests",
+            ]
+        );
+    }
+
+    #[test]
+    fn test_functions_of_each_form() {
+        let text = "fn helper() {}\n// fn comment() {}\n\
+                    proptest! {\n    fn drawn(x in 0..1) {\n    }\n}\nfn after() {}\n\
+                    fn listed() {}\nfn main() { [(\"listed\", listed)] }\n";
+        assert_eq!(test_functions("a.rs", text), ["drawn", "listed"]);
+        let suite = "macro_rules! suite {\n    suite!(x;\n    ids_of_any_kind,\n    );\n}\n";
+        assert_eq!(test_functions("a.rs", suite), ["ids_of_any_kind"]);
+        assert_eq!(test_functions("test_a.py", "def test_a(): ...\ndef b(): ...\n"), ["test_a"]);
+    }
+}
