@@ -1,8 +1,8 @@
 //! The runs that may repeat, by their anchors: numbered in reading order.
 
-use super::anchor_log::{CompleteAnchors, documents};
+use crate::engine::TextRun;
+use crate::engine::prepare::anchor_log::{CompleteAnchors, documents};
 use crate::error::Error;
-use crate::find::TextRun;
 use crate::spill::SpillLog;
 use std::borrow::Cow;
 use std::ops::Range;

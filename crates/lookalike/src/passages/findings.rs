@@ -1,8 +1,8 @@
 //! What a search for passages found.
 
 use super::rows::PassageRows;
+use crate::engine::Findings;
 use crate::error::Error;
-use crate::find::Findings;
 use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;

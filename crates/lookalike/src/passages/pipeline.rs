@@ -1,6 +1,5 @@
 //! The stages of a search for passages, one after the other.
 
-use super::anchor_log::{CompleteAnchors, documents};
 use super::candidates::CandidateRuns;
 use super::checkpoint::PassageCheckpoint;
 use super::cuts::TokenCuts;
@@ -9,8 +8,9 @@ use super::options::PassageOptions;
 use super::places::{PLACE_BYTES, PlaceComparison, PlaceTaker};
 use super::records::RunSelection;
 use super::rows::PlaceRows;
+use crate::engine::prepare::anchor_log::{CompleteAnchors, documents};
+use crate::engine::{Budget, TextRun};
 use crate::error::Error;
-use crate::find::{Budget, TextRun};
 use crate::progress::{NoProgress, Progress, Stage};
 use crate::read::{Collection, ReadOptions};
 use lookalike_core::passage::maximal::{TokenRange, copied_ranges, first_places, ranges_of};

@@ -2,9 +2,9 @@
 //! places of passages are found in the texts.
 
 use super::cuts::TokenCuts;
+use crate::engine::workers::{Counter, on_threads};
+use crate::engine::{Budget, FindOptions, TextRun};
 use crate::error::Error;
-use crate::find::workers::{Counter, on_threads};
-use crate::find::{Budget, FindOptions, TextRun};
 use crate::progress::Progress;
 use crate::read::ReadBuffers;
 use crate::words::{ComparedWords, TextSpan, WordRule};

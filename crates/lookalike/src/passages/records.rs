@@ -5,13 +5,13 @@
 //! runs ─ (hash, number) ─ sorted ─ number of the first equal run, by the number ─ classes
 //! ```
 
-use super::anchor_log::fingerprint;
 use super::candidates::{CandidateRange, CandidateRuns};
 use super::cuts::TokenCuts;
 use super::first_runs::FirstRunsWriter;
+use crate::engine::prepare::anchor_log::fingerprint;
+use crate::engine::workers::{Counter, on_threads};
+use crate::engine::{Budget, DocumentBlock, FindOptions, TextRun};
 use crate::error::Error;
-use crate::find::workers::{Counter, on_threads};
-use crate::find::{Budget, DocumentBlock, FindOptions, TextRun};
 use crate::progress::Progress;
 use crate::read::ReadBuffers;
 use crate::spill::{PartSorter, PartedValues};

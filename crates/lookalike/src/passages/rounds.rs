@@ -6,14 +6,14 @@
 //!    ▲────────────────── anchors of the documents that changed ◄───────┘
 //! ```
 
-use super::anchor_log::{CompleteAnchors, documents, fingerprint, write_anchors};
 use super::checkpoint::PassageCheckpoint;
 use super::cuts::TokenCuts;
 use super::options::PassageOptions;
 use super::pipeline::UnitigSearch;
 use super::places::PlaceTaker;
+use crate::engine::prepare::anchor_log::{CompleteAnchors, documents, fingerprint, write_anchors};
+use crate::engine::{Budget, Findings, TextRun};
 use crate::error::Error;
-use crate::find::{Budget, Findings, TextRun};
 use crate::progress::Progress;
 use crate::read::unit::ranges;
 use crate::read::{Collection, ReadBuffers, TextUnit};

@@ -7,8 +7,8 @@
 //! ```
 
 use super::places::{LocatedPlace, PLACE_BYTES, PlaceTaker, WantedPlace};
+use crate::engine::{Budget, TextRun};
 use crate::error::Error;
-use crate::find::{Budget, TextRun};
 use crate::spill::codec::{FieldReader, put_bytes, put_u32, put_u64};
 use crate::spill::{SortedRecords, Sorter, until_error};
 use crate::words::TextSpan;

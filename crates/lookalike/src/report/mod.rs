@@ -185,7 +185,7 @@ impl Target {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::find::{Duplicate, Group, Groups, IdList, Keeper, Pair, Pairs, SkippedRecords};
+    use crate::engine::{Duplicate, Group, Groups, IdList, Keeper, Pair, Pairs, SkippedRecords};
     use crate::read::{SkipReason, SkippedItem};
     use lookalike_core::verify::Overlap;
 

@@ -1,7 +1,7 @@
 //! Sorted rows in, the bytes of the reports out.
 
 use super::decide::{MemberRole, MemberRow, PairRow};
-use crate::find::{Duplicate, Group, Keeper};
+use crate::engine::{Duplicate, Group, Keeper};
 use crate::report::csv::{self, CellRule, Decimals};
 use crate::report::jsonl;
 use ::csv::{IntoInnerError, Writer};

@@ -14,8 +14,8 @@ pub use subject::RunSubject;
 
 use super::html::{self, ChosenPair, PageSkipped, SampleChoice, Streams};
 use super::{EMPTY, Output, notes, option_name};
+use crate::engine::{self, Findings, Grouping};
 use crate::error::Error;
-use crate::find::{self, Findings, Grouping};
 use crate::read::{self, Description};
 use lookalike_core::parameter::NamesParameters;
 use lookalike_core::params::Measure;
@@ -98,7 +98,7 @@ fn title(inputs: &[PathBuf]) -> String {
 fn samples(findings: &Findings, measure: Measure) -> Result<Vec<html::PageSample>, Error> {
     let mut choice = SampleChoice::new(SAMPLES);
     for group in findings.groups.iter() {
-        let find::Group { keeper, duplicates } = group.map_err(Error::of_io)?;
+        let engine::Group { keeper, duplicates } = group.map_err(Error::of_io)?;
         for duplicate in &duplicates {
             let similarity = millionths(duplicate, measure);
             let documents = [keeper.document, duplicate.document];
@@ -125,13 +125,13 @@ fn beginning(findings: &Findings, document: u32) -> Result<String, Error> {
     Ok(text.get(..end.unwrap_or_default()).unwrap_or_default().to_owned())
 }
 
-fn millionths(duplicate: &find::Duplicate, measure: Measure) -> u32 {
+fn millionths(duplicate: &engine::Duplicate, measure: Measure) -> u32 {
     html::millionths(&duplicate.overlap.six_decimals_of(measure)).unwrap_or_default()
 }
 
-fn shown(group: find::Group, reasons: &Reasons, measure: Measure) -> html::PageGroup {
-    let find::Group { keeper, duplicates } = group;
-    let duplicate = |duplicate: find::Duplicate| html::PageDuplicate {
+fn shown(group: engine::Group, reasons: &Reasons, measure: Measure) -> html::PageGroup {
+    let engine::Group { keeper, duplicates } = group;
+    let duplicate = |duplicate: engine::Duplicate| html::PageDuplicate {
         about: None,
         similarity: millionths(&duplicate, measure),
         bytes: duplicate.bytes,
@@ -152,7 +152,7 @@ fn shown(group: find::Group, reasons: &Reasons, measure: Measure) -> html::PageG
 fn abouts(findings: &Findings) -> Result<Vec<Vec<html::About>>, Error> {
     let (mut abouts, mut left) = (Vec::new(), DESCRIBED);
     for (at, group) in findings.groups.iter().take(DESCRIBED_GROUPS).enumerate() {
-        let find::Group { keeper, duplicates } = group.map_err(Error::of_io)?;
+        let engine::Group { keeper, duplicates } = group.map_err(Error::of_io)?;
         // Every later keeper has its turn.
         let spare = left.saturating_sub(DESCRIBED_GROUPS - at);
         let most = spare.min(DESCRIBED_DUPLICATES);

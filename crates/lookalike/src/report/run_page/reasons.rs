@@ -1,6 +1,6 @@
 //! A keep policy in, the clauses that say why a document stays out.
 
-use crate::find::Keeper;
+use crate::engine::Keeper;
 use lookalike_core::keep::{KeepPolicy, KeepRule};
 
 /// A clause for each rule, then one for ids, one for a reference collection, and where there are

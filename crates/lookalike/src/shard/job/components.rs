@@ -4,8 +4,8 @@
 use super::merge::ComponentNotes;
 use super::section_file::{SectionFile, SectionKind, SectionWriter, damaged};
 use super::{Job, JobStage};
+use crate::engine::{BlockDocuments, FindOptions, ShareNotes};
 use crate::error::Error;
-use crate::find::{BlockDocuments, FindOptions, ShareNotes};
 use crate::read::{Collection, Spool};
 use crate::shard::block::ShardBlock;
 use crate::shard::{node_of_hash, part_of};

@@ -2,8 +2,8 @@
 
 use super::section_file::SectionKind;
 use super::{Job, JobStage};
+use crate::engine::{FindOptions, PreparedShare};
 use crate::error::Error;
-use crate::find::{FindOptions, PreparedShare};
 use crate::progress::Progress;
 use crate::read::{Collection, ReadBuffers, Spool};
 use crate::report::part_file::PartFile;
