@@ -2,6 +2,7 @@
 //! documents of small collections, by [`tune::measure_settings`](crate::tune::measure_settings).
 
 use crate::engine::collect::findings::{BetterSetting, Findings};
+use crate::engine::ids;
 use crate::engine::options::FindOptions;
 use crate::error::Error;
 use crate::progress::Progress;
@@ -32,8 +33,9 @@ pub(crate) fn better_setting_of(
     if !is_small || FEW * grouped >= documents || !findings.has_texts() {
         return Ok(None);
     }
-    let (mut texts, mut reference) = (Vec::new(), Vec::new());
-    for document in 0..findings.documents.len() as u32 {
+    let mut texts = Vec::new();
+    let mut reference = Vec::new();
+    for document in ids::first(findings.documents.len()) {
         if findings.documents.state(document).is_active() {
             // A file that changed meanwhile costs the hint, not the results.
             let Ok(text) = findings.text(document) else { return Ok(None) };

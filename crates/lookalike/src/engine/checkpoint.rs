@@ -9,6 +9,7 @@
 //! Memory and threads are not part of what makes a run: it may go on with more or less of both.
 
 use crate::decisions::Decisions;
+use crate::engine::ids::{DocumentNumber, Id, SourceIndex};
 use crate::engine::link::drop_list::DropList;
 use crate::engine::options::{FindOptions, PairList};
 use crate::engine::prepare::block_notes::{BlockNotes, BlockPlace, ColumnChunk};
@@ -63,12 +64,12 @@ pub(crate) struct BandStep {
 /// What one batch gave: the components whose first documents are in `roots`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct BatchStep {
-    pub(crate) roots: Range<u32>,
+    pub(crate) roots: Range<DocumentNumber>,
     /// How long the results of this and the batches before it are.
     pub(crate) results: u64,
     pub(crate) verified: u64,
     /// Duplicates and their bytes, by the sources that have any.
-    pub(crate) duplicates: Vec<(u32, u64, u64)>,
+    pub(crate) duplicates: Vec<(SourceIndex, u64, u64)>,
     pub(crate) pairs: u64,
 }
 
@@ -102,7 +103,7 @@ impl CompletedSteps {
         match step {
             Step::Chunk(mut step) => {
                 self.sources.append(&mut step.sources);
-                let is_known = |tally: &SourceTally| (tally.source as usize) < self.sources.len();
+                let is_known = |tally: &SourceTally| tally.source.index() < self.sources.len();
                 if !step.tallies.iter().all(is_known) || !self.is_next_chunk(&step) {
                     return Err(damaged());
                 }
@@ -294,7 +295,8 @@ mod tests {
         .unwrap()
     }
 
-    fn batch_step(roots: Range<u32>) -> Step {
+    fn batch_step(start: u32, end: u32) -> Step {
+        let roots = DocumentNumber(start)..DocumentNumber(end);
         Step::Batch(BatchStep { roots, results: 0, verified: 0, duplicates: Vec::new(), pairs: 0 })
     }
 
@@ -303,7 +305,7 @@ mod tests {
         let place = |chunk, within| BlockPlace { chunk, within, rows: 0..0, anchors: 0..0 };
         let mut done = CompletedSteps::default();
         done.add(chunk_step(&place(0, 0), 10, 0)).unwrap();
-        done.add(Step::Together(vec![chunk_step(&place(1, 7), 3, 1), batch_step(3..4)])).unwrap();
+        done.add(Step::Together(vec![chunk_step(&place(1, 7), 3, 1), batch_step(3, 4)])).unwrap();
         assert_eq!((done.chunks.len(), done.batches.len(), done.sources.len()), (2, 1, 2));
         let wrong = [
             chunk_step(&place(1, 0), 1, 0),
@@ -311,8 +313,7 @@ mod tests {
             chunk_step(&place(2, 8), 3, 0),
             chunk_step(&place(2, u32::MAX), 1, 0),
             chunk_step(&place(2, 0), 1, u32::MAX),
-            #[expect(clippy::reversed_empty_ranges, reason = "a damaged step")]
-            batch_step(4..3),
+            batch_step(4, 3),
         ];
         for step in wrong {
             let added = done.add(Step::Together(vec![step.clone()]));

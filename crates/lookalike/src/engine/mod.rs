@@ -28,6 +28,7 @@ pub(crate) mod prepare;
 
 mod better_setting;
 mod checkpoint;
+pub(crate) mod ids;
 mod memory;
 mod memory_amount;
 mod options;
@@ -47,6 +48,7 @@ pub use collect::related::{RelatedDocument, RelatedDocuments};
 pub use collect::textless_copies::TextlessCopies;
 pub(crate) use decide::decided_part::{PartCounts, PartDocuments, SourceDuplicates};
 pub use decide::estimates::{ESTIMATE_COLUMNS, SignatureEstimate};
+pub use ids::DocumentNumber;
 pub use link::drop_list::{DropCounts, DropList};
 pub use link::judged_documents::{DecisionCounts, NoEffect, UnappliedDecision};
 pub use memory::Memory;

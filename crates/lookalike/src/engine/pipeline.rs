@@ -226,10 +226,10 @@ impl<'a> FindRun<'a> {
     ) -> Result<Option<LinkedDocuments>, Error> {
         let Self { collection, options, progress, checkpoint, .. } = *self;
         let temp = Arc::clone(&self.temp);
-        let (len, blocks, held) =
-            (documents.len(), documents.store.blocks.len(), documents.store.held());
+        let len = documents.len();
+        let blocks = documents.store.blocks.len();
         let budget = budget.next_to(0, 0, documents.sources_held);
-        let budget = budget.with_documents(len, blocks, held)?;
+        let budget = budget.with_documents(len, blocks, documents.store.held())?;
         let directed = options.params.exact();
         let passes = if options.params.measure() == Measure::Containment { 2 } else { 1 };
         let total = if counts.is_some() { len * passes } else { options.params.bands() };

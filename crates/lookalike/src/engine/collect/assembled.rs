@@ -30,8 +30,8 @@ pub(crate) struct FindingsAssembler<'a> {
     /// What is known of all documents. They are with the tasks that decided about them, so that
     /// none can be read again.
     notes: RunDocuments,
-    /// Places in the table of sources, by name and whether it is of a reference collection.
-    source_places: HashMap<(String, bool), usize>,
+    /// Indices in the table of sources, by name and whether it is of a reference collection.
+    source_indices: HashMap<(String, bool), usize>,
     /// Fields that no document of any share so far has; `None` before the first share with one.
     missing_fields: Option<Vec<String>>,
     documents: u64,
@@ -53,7 +53,7 @@ impl<'a> FindingsAssembler<'a> {
             empty_copies: sorter(),
             first_of_text: HashMap::new(),
             notes: RunDocuments::new(blocks, collection.listed())?,
-            source_places: HashMap::new(),
+            source_indices: HashMap::new(),
             missing_fields: None,
             documents: 0,
             counts: PartCounts::default(),
@@ -73,9 +73,9 @@ impl<'a> FindingsAssembler<'a> {
             }
         }
         for source in notes.sources {
-            let place = self.place_of(&source.name, source.reference);
-            self.notes.sources[place].documents += source.documents;
-            self.notes.sources[place].bytes += source.bytes;
+            let index = self.index_of(&source.name, source.reference);
+            self.notes.sources[index].documents += source.documents;
+            self.notes.sources[index].bytes += source.bytes;
         }
         if notes.documents > 0 {
             let before = self.missing_fields.take();
@@ -90,10 +90,10 @@ impl<'a> FindingsAssembler<'a> {
         Ok(())
     }
 
-    /// The place of a source in the table, where it is added when it is new.
-    fn place_of(&mut self, name: &str, reference: bool) -> usize {
+    /// The index of a source in the table, to which a new source is added.
+    fn index_of(&mut self, name: &str, reference: bool) -> usize {
         let sources = &mut self.notes.sources;
-        *self.source_places.entry((name.to_owned(), reference)).or_insert_with(|| {
+        *self.source_indices.entry((name.to_owned(), reference)).or_insert_with(|| {
             sources.push(SourceCounts {
                 name: name.to_owned(),
                 documents: 0,
@@ -109,9 +109,9 @@ impl<'a> FindingsAssembler<'a> {
     /// Adds the counts of a part.
     pub(crate) fn add_counts(&mut self, counts: &PartCounts, duplicates: &[SourceDuplicates]) {
         for SourceDuplicates { name, reference, duplicates, bytes } in duplicates {
-            let place = self.place_of(name, *reference);
-            self.notes.sources[place].duplicates += duplicates;
-            self.notes.sources[place].duplicate_bytes += bytes;
+            let index = self.index_of(name, *reference);
+            self.notes.sources[index].duplicates += duplicates;
+            self.notes.sources[index].duplicate_bytes += bytes;
         }
         self.counts.documents += counts.documents;
         self.counts.copies += counts.copies;

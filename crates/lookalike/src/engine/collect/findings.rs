@@ -8,6 +8,7 @@ use crate::engine::collect::pairs::Pairs;
 use crate::engine::collect::related::RelatedDocuments;
 use crate::engine::collect::results::{RunResults, SortedResults};
 use crate::engine::collect::textless_copies::TextlessCopies;
+use crate::engine::ids::DocumentNumber;
 use crate::engine::link::drop_list::DropCounts;
 use crate::engine::link::excluded_documents::ExcludedDocuments;
 use crate::engine::link::judged_documents::DecisionCounts;
@@ -146,7 +147,8 @@ pub(crate) fn findings(
     }
     let empty_copies = EmptyCopies::of(&documents, budget, &temp)?;
     for (source, (duplicates, bytes)) in documents.sources.iter_mut().zip(&found.duplicates) {
-        (source.duplicates, source.duplicate_bytes) = (*duplicates, *bytes);
+        source.duplicates = *duplicates;
+        source.duplicate_bytes = *bytes;
     }
     let counts = RunCounts {
         documents: (documents.len() - excluded.documents) as u64,
@@ -240,7 +242,7 @@ impl Findings {
     /// # Errors
     /// [`Error::Read`] when it is no longer what it was, [`Error::NoDocument`] for a number that is
     /// not below the number of documents read.
-    pub fn text(&self, document: u32) -> Result<String, Error> {
+    pub fn text(&self, document: DocumentNumber) -> Result<String, Error> {
         self.documents.with_row(document, |block, row| {
             let mut scratch = ReadBuffers::default();
             Ok(block.retained.fetch(row.place, row.id, &mut scratch, str::to_owned)?)
@@ -251,7 +253,7 @@ impl Findings {
     ///
     /// # Errors
     /// As [`text`](Self::text).
-    pub(crate) fn written_text(&self, document: u32) -> Result<String, Error> {
+    pub(crate) fn written_text(&self, document: DocumentNumber) -> Result<String, Error> {
         self.documents.with_row(document, |block, row| {
             let mut scratch = ReadBuffers::default();
             Ok(block.retained.fetch_written(row.place, row.id, &mut scratch, str::to_owned)?)
@@ -263,7 +265,7 @@ impl Findings {
     /// # Errors
     /// [`Error::Spill`] when the temporary file it is in cannot be read, [`Error::NoDocument`] for
     /// a number that is not below the number of documents read.
-    pub fn id(&self, document: u32) -> Result<String, Error> {
+    pub fn id(&self, document: DocumentNumber) -> Result<String, Error> {
         self.documents.with_row(document, |_, row| row.id.to_owned())
     }
 
@@ -272,10 +274,14 @@ impl Findings {
     ///
     /// # Errors
     /// As [`id`](Self::id).
-    pub fn document_with(&self, is_wanted: impl Fn(&str) -> bool) -> Result<Option<u32>, Error> {
-        let (store, mut of_reference) = (&self.documents.store, None);
+    pub fn document_with(
+        &self,
+        is_wanted: impl Fn(&str) -> bool,
+    ) -> Result<Option<DocumentNumber>, Error> {
+        let store = &self.documents.store;
+        let mut of_reference = None;
         for (i, block) in store.blocks.iter().enumerate() {
-            for (document, row) in self.documents.range(i).zip(store.rows(i)?.iter()) {
+            for (document, row) in self.documents.in_block(i).zip(store.rows(i)?.iter()) {
                 let takes_part = self.documents.state(document).takes_part();
                 if !takes_part || !is_wanted(row?.id) {
                     continue;
@@ -293,7 +299,7 @@ impl Findings {
     ///
     /// # Errors
     /// As [`id`](Self::id).
-    pub fn location(&self, document: u32) -> Result<Location, Error> {
+    pub fn location(&self, document: DocumentNumber) -> Result<Location, Error> {
         self.documents.location(document)
     }
 
@@ -302,7 +308,7 @@ impl Findings {
     ///
     /// # Errors
     /// As [`text`](Self::text).
-    pub fn describe(&self, document: u32) -> Result<Description, Error> {
+    pub fn describe(&self, document: DocumentNumber) -> Result<Description, Error> {
         self.documents.with_row(document, |block, row| {
             Ok(block.retained.describe(row.place, row.id, &mut ReadBuffers::default())?)
         })?
@@ -318,7 +324,7 @@ impl Findings {
     ///
     /// # Errors
     /// [`Error::NoDocument`] for a number that is not below the number of documents read.
-    pub fn status(&self, document: u32) -> Result<DocumentStatus, Error> {
+    pub fn status(&self, document: DocumentNumber) -> Result<DocumentStatus, Error> {
         self.documents.check(document)?;
         let state = self.documents.state(document);
         let block = &self.documents.store.blocks[self.documents.block_of(document)];
@@ -358,7 +364,7 @@ impl Findings {
     /// `take` returns.
     pub fn replay(
         &self,
-        take: &mut dyn FnMut(u32, &Document<'_>) -> Result<(), Error>,
+        take: &mut dyn FnMut(DocumentNumber, &Document<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let mut scratch = ReadBuffers::default();
         for i in 0..self.documents.store.blocks.len() {
@@ -377,8 +383,8 @@ impl Findings {
 
 /// Numbers records.
 struct Replay<'a> {
-    next: u32,
-    take: &'a mut dyn FnMut(u32, &Document<'_>) -> Result<(), Error>,
+    next: DocumentNumber,
+    take: &'a mut dyn FnMut(DocumentNumber, &Document<'_>) -> Result<(), Error>,
 }
 
 impl DocumentSink for Replay<'_> {
@@ -386,7 +392,7 @@ impl DocumentSink for Replay<'_> {
 
     fn document(&mut self, document: &Document<'_>) -> Result<(), Error> {
         (self.take)(self.next, document)?;
-        self.next += 1;
+        self.next.0 += 1;
         Ok(())
     }
 

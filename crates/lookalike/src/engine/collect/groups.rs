@@ -2,7 +2,8 @@
 
 use crate::engine::collect::group_categories::GroupCategories;
 use crate::engine::decide::batch::ComponentBatch;
-use crate::engine::decide::batch_result::BatchResult;
+use crate::engine::decide::batch_result::{BatchResult, DecidedDuplicate};
+use crate::engine::ids::DocumentNumber;
 use crate::engine::options::FindOptions;
 use crate::error::Error;
 use crate::read::UnitRange;
@@ -19,8 +20,8 @@ use std::io;
 pub struct Keeper {
     /// Its id.
     pub id: String,
-    /// Its number in reading order, from 0.
-    pub document: u32,
+    /// Its number in reading order.
+    pub document: DocumentNumber,
     /// The length of its text in bytes.
     pub bytes: u64,
     /// Whether it belongs to a reference collection.
@@ -36,8 +37,8 @@ pub struct Keeper {
 pub struct Duplicate {
     /// Its id.
     pub id: String,
-    /// Its number in reading order, from 0.
-    pub document: u32,
+    /// Its number in reading order.
+    pub document: DocumentNumber,
     /// The length of its text in bytes.
     pub bytes: u64,
     /// Exact overlap with the keeper: `left` is the keeper's set. Where both documents have equal
@@ -139,24 +140,24 @@ pub(crate) fn records(
     options: &FindOptions,
     take: &mut TakeRecord<'_>,
 ) -> Result<(), Error> {
-    for of_keeper in decided.duplicates.chunk_by(|a, b| a.1 == b.1) {
-        let keeper = of_keeper[0].1;
+    for of_keeper in decided.duplicates.chunk_by(|a, b| a.keeper == b.keeper) {
+        let keeper = of_keeper[0].keeper;
         let row = batch.rows.row(keeper);
         let member = Keeper {
             id: row.id.to_owned(),
-            document: batch.documents[keeper as usize],
+            document: batch.documents[keeper],
             bytes: row.bytes,
             reference: batch.rows.is_reference(keeper),
             by_decision: batch.judged.is_kept(keeper),
             unit: row.place.unit(),
         };
-        let duplicate = |&(duplicate, _, overlap): &(u32, u32, Overlap)| {
-            let of = batch.rows.row(duplicate);
+        let duplicate = |decided: &DecidedDuplicate| {
+            let of = batch.rows.row(decided.document);
             Duplicate {
                 id: of.id.to_owned(),
-                document: batch.documents[duplicate as usize],
+                document: batch.documents[decided.document],
                 bytes: of.bytes,
-                overlap,
+                overlap: decided.overlap,
                 decided_by: options.keep.decided_by(row.key, of.key).map(|rule| rule as u32),
                 unit: of.place.unit(),
             }
@@ -215,7 +216,7 @@ fn encode(group: &Group) -> Vec<u8> {
     let mut out = Vec::new();
     let Group { keeper, duplicates } = group;
     put_bytes(&mut out, keeper.id.as_bytes());
-    put_u64(&mut out, keeper.document.into());
+    put_u32(&mut out, keeper.document.0);
     put_u64(&mut out, keeper.bytes);
     let by_decision = if keeper.by_decision { BY_DECISION } else { 0 };
     put_u64(&mut out, u64::from(keeper.reference) | by_decision | unit_flag(keeper.unit));
@@ -223,7 +224,7 @@ fn encode(group: &Group) -> Vec<u8> {
     put_u64(&mut out, duplicates.len() as u64);
     for Duplicate { id, document, bytes, overlap, decided_by, unit } in duplicates {
         put_bytes(&mut out, id.as_bytes());
-        put_u64(&mut out, (*document).into());
+        put_u32(&mut out, document.0);
         put_u64(&mut out, *bytes);
         put_overlap(&mut out, *overlap);
         let decided_by = decided_by.map_or(0, |rule| u64::from(rule) + 1);
@@ -236,15 +237,24 @@ fn encode(group: &Group) -> Vec<u8> {
 fn decode(payload: &[u8]) -> Option<Group> {
     let mut reader = FieldReader::new(payload);
     let id = reader.str()?.to_owned();
-    let (document, bytes, flags) = (reader.u64()? as u32, reader.u64()?, reader.u64()?);
-    let (reference, by_decision) = (flags & 1 != 0, flags & BY_DECISION != 0);
-    let unit = self::unit(flags, &mut reader)?;
-    let keeper = Keeper { id, document, bytes, reference, by_decision, unit };
+    let document = DocumentNumber(reader.u32()?);
+    let bytes = reader.u64()?;
+    let flags = reader.u64()?;
+    let keeper = Keeper {
+        id,
+        document,
+        bytes,
+        reference: flags & 1 != 0,
+        by_decision: flags & BY_DECISION != 0,
+        unit: self::unit(flags, &mut reader)?,
+    };
     let count = reader.u64()?;
     let duplicates = (0..count).map(|_| {
         let id = reader.str()?.to_owned();
-        let (document, bytes) = (reader.u64()? as u32, reader.u64()?);
-        let (overlap, flags) = (reader.overlap()?, reader.u64()?);
+        let document = DocumentNumber(reader.u32()?);
+        let bytes = reader.u64()?;
+        let overlap = reader.overlap()?;
+        let flags = reader.u64()?;
         let decided_by = (flags & !HAS_UNIT).checked_sub(1).map(|rule| rule as u32);
         let unit = self::unit(flags, &mut reader)?;
         Some(Duplicate { id, document, bytes, overlap, decided_by, unit })

@@ -1,10 +1,11 @@
-//! Verified pairs: decided batch by batch, given in the order of their ids, held in memory or on
+//! Verified pairs: decided batch by batch, listed in the order of their ids, held in memory or on
 //! the disk.
 
 use crate::engine::collect::groups::{self, HAS_UNIT, put_unit};
 use crate::engine::decide::batch::ComponentBatch;
 use crate::engine::decide::batch_result::{BatchResult, EQUAL, VerifiedPair};
 use crate::engine::decide::estimates::SignatureEstimate;
+use crate::engine::ids::{self, BatchIndex, Id, IdRank, IdVec};
 use crate::engine::options::FindOptions;
 use crate::engine::options::PairList;
 use crate::error::Error;
@@ -97,9 +98,12 @@ impl Pairs {
         let mut cursor = self.cursor();
         until_error(move || {
             let pair = cursor.next_pair()?;
-            Ok(pair.map(|PairRef { a, b, overlap, estimate, units }| {
-                let (a, b) = (a.to_owned(), b.to_owned());
-                Pair { a, b, overlap, estimate, units }
+            Ok(pair.map(|PairRef { a, b, overlap, estimate, units }| Pair {
+                a: a.to_owned(),
+                b: b.to_owned(),
+                overlap,
+                estimate,
+                units,
             }))
         })
     }
@@ -168,32 +172,34 @@ pub(crate) fn records(
     let num_hashes = options.params.num_hashes() as u32;
     let ranks = Ranks::new(batch);
     let edges = Edges::new(batch, &decided.pairs);
-    let (mut others, mut record, mut given) = (Vec::new(), PairRecord::default(), 0);
+    let mut others = Vec::new();
+    let mut record = PairRecord::default();
+    let mut listed = 0;
     let record_pairs = if has_reference { 1 } else { RECORD_PAIRS };
-    for (rank, &x) in (0u32..).zip(&ranks.by_id) {
-        edges.others(x, rank, &ranks, &mut others);
+    for (rank, &document) in ranks.by_id.entries() {
+        edges.others(document, rank, &ranks, &mut others);
         for some in others.chunks(record_pairs) {
-            record.begin(ranks.ids[rank as usize]);
+            record.begin(ranks.ids[rank]);
             for other in some {
-                let overlap = edges.overlap(x, other.edge);
+                let overlap = edges.overlap(document, other.edge);
                 let equal = edges.equal_values(other.edge);
                 let estimate = (options.pairs == PairList::WithEstimates)
                     .then(|| SignatureEstimate { equal: equal.unwrap_or(num_hashes), num_hashes });
-                let units = units_of(batch, x, ranks.by_id[other.rank as usize]);
-                record.add(ranks.ids[other.rank as usize], overlap, estimate, units);
+                let units = units_of(batch, document, ranks.by_id[other.rank]);
+                record.add(ranks.ids[other.rank], overlap, estimate, units);
                 if has_reference {
                     record.order_equal_ids(overlap);
                 }
             }
             take(&record.key, &record.payload)?;
         }
-        given += others.len() as u64;
+        listed += others.len() as u64;
     }
-    Ok(given)
+    Ok(listed)
 }
 
 /// The ranges of two documents of a batch, where they are units.
-fn units_of(batch: &ComponentBatch, a: u32, b: u32) -> Option<[UnitRange; 2]> {
+fn units_of(batch: &ComponentBatch, a: BatchIndex, b: BatchIndex) -> Option<[UnitRange; 2]> {
     let unit = |document| batch.rows.row(document).place.unit();
     unit(a).zip(unit(b)).map(<[UnitRange; 2]>::from)
 }
@@ -201,32 +207,30 @@ fn units_of(batch: &ComponentBatch, a: u32, b: u32) -> Option<[UnitRange; 2]> {
 /// The order of a batch's documents by their ids; of two with one id, that of the reference
 /// collection is the later.
 struct Ranks<'a> {
-    /// The ids in their order.
-    ids: Vec<&'a str>,
-    /// Rank → place in the batch.
-    by_id: Vec<u32>,
-    /// Place in the batch → rank.
-    of: Vec<u32>,
+    ids: IdVec<IdRank, &'a str>,
+    by_id: IdVec<IdRank, BatchIndex>,
+    of: IdVec<BatchIndex, IdRank>,
 }
 
 impl<'a> Ranks<'a> {
     fn new(batch: &'a ComponentBatch) -> Self {
-        let mut by_id: Vec<u32> = (0..batch.documents.len() as u32).collect();
-        let key = |document: u32| (batch.rows.row(document).id, batch.rows.is_reference(document));
+        let mut by_id: Vec<BatchIndex> = batch.indices().collect();
+        let key =
+            |document: BatchIndex| (batch.rows.row(document).id, batch.rows.is_reference(document));
         by_id.sort_unstable_by(|a, b| key(*a).cmp(&key(*b)));
-        let mut of = vec![0; by_id.len()];
-        for (rank, document) in (0u32..).zip(&by_id) {
-            of[*document as usize] = rank;
+        let mut of = IdVec::from(vec![IdRank(0); by_id.len()]);
+        for (rank, document) in ids::from(IdRank(0)).zip(&by_id) {
+            of[*document] = rank;
         }
         let ids = by_id.iter().map(|document| batch.rows.row(*document).id).collect();
-        Self { ids, by_id, of }
+        Self { ids, by_id: by_id.into(), of }
     }
 }
 
 /// A document that makes a pair with another one; sorts by its id.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct PairedDocument {
-    rank: u32,
+    rank: IdRank,
     /// The verified pair it comes from, or [`IN_CLASS`].
     edge: u32,
 }
@@ -234,21 +238,22 @@ struct PairedDocument {
 /// Represents the pairs of documents with equal shingles.
 const IN_CLASS: u32 = u32::MAX;
 
-/// The verified pairs by the members that are in them.
+/// The verified pairs by the documents that are in them.
 struct Edges<'a> {
     batch: &'a ComponentBatch,
     verified: &'a [VerifiedPair],
-    /// Where in `of_members` those of a member begin; the last entry is the end.
+    /// Where the pairs of a document begin in `edges`; the last entry is the end.
     starts: Vec<u32>,
-    of_members: Vec<u32>,
+    /// Indices of verified pairs.
+    edges: Vec<u32>,
 }
 
 impl<'a> Edges<'a> {
     fn new(batch: &'a ComponentBatch, verified: &'a [VerifiedPair]) -> Self {
         let mut starts = vec![0u32; batch.documents.len() + 1];
-        for (a, b, ..) in verified {
-            starts[*a as usize] += 1;
-            starts[*b as usize] += 1;
+        for pair in verified {
+            starts[pair.a.index()] += 1;
+            starts[pair.b.index()] += 1;
         }
         let mut sum = 0;
         for start in &mut starts {
@@ -256,62 +261,65 @@ impl<'a> Edges<'a> {
             *start = sum;
         }
         // Filled from the last on: each start ends where it belongs.
-        let mut of_members = vec![0; sum as usize];
-        for (edge, (a, b, ..)) in verified.iter().enumerate().rev() {
-            for member in [a, b] {
-                let start = &mut starts[*member as usize];
+        let mut edges = vec![0; sum as usize];
+        for (edge, pair) in verified.iter().enumerate().rev() {
+            for document in [pair.a, pair.b] {
+                let start = &mut starts[document.index()];
                 *start -= 1;
-                of_members[*start as usize] = edge as u32;
+                edges[*start as usize] = edge as u32;
             }
         }
-        Self { batch, verified, starts, of_members }
+        Self { batch, verified, starts, edges }
     }
 
-    /// The documents with greater ids that make a pair with `x`, which has this rank, by their ids;
-    /// into `others`, which is cleared. Nobody asks how alike two reference documents are.
-    fn others(&self, x: u32, rank: u32, ranks: &Ranks<'_>, others: &mut Vec<PairedDocument>) {
+    /// Lists the documents that make a pair with `document` and have greater ids, by these, in
+    /// `others`, which is cleared. Two reference documents are not a pair.
+    fn others(
+        &self,
+        document: BatchIndex,
+        rank: IdRank,
+        ranks: &Ranks<'_>,
+        others: &mut Vec<PairedDocument>,
+    ) {
         others.clear();
-        let reference = self.batch.rows.is_reference(x);
-        let mut add = |class: &[u32], edge: u32| {
-            for y in class {
-                let other = ranks.of[*y as usize];
-                if other > rank && !(reference && self.batch.rows.is_reference(*y)) {
-                    others.push(PairedDocument { rank: other, edge });
+        let reference = self.batch.rows.is_reference(document);
+        let mut add = |class: &[BatchIndex], edge: u32| {
+            for other in class {
+                let other_rank = ranks.of[*other];
+                if other_rank > rank && !(reference && self.batch.rows.is_reference(*other)) {
+                    others.push(PairedDocument { rank: other_rank, edge });
                 }
             }
         };
-        let class = self.batch.class(&x);
-        let member = Self::member(class);
+        let class = self.batch.class(document);
+        let first = class[0];
         add(class, IN_CLASS);
-        for &edge in self.of(member) {
-            let (a, b, ..) = &self.verified[edge as usize];
-            add(self.batch.class(if *a == member { b } else { a }), edge);
+        for &edge in self.of(first) {
+            let VerifiedPair { a, b, .. } = self.verified[edge as usize];
+            add(self.batch.class(if a == first { b } else { a }), edge);
         }
         if !others.is_sorted() {
             others.sort_unstable();
         }
     }
 
-    /// The overlap of `x` with a document that it has from [`others`](Self::others).
-    fn overlap(&self, x: u32, edge: u32) -> Overlap {
-        let Some((a, _, overlap, _)) = self.verified.get(edge as usize) else { return EQUAL };
-        if *a == Self::member(self.batch.class(&x)) { *overlap } else { overlap.swapped() }
+    /// The overlap of a document with one that [`others`](Self::others) lists.
+    fn overlap(&self, document: BatchIndex, edge: u32) -> Overlap {
+        let Some(pair) = self.verified.get(edge as usize) else { return EQUAL };
+        let is_left = pair.a == self.batch.class(document)[0];
+        if is_left { pair.overlap } else { pair.overlap.swapped() }
     }
 
     /// How many values of the signatures are equal; `None` for documents with equal shingles, whose
     /// signatures are equal, and where it was not counted.
     fn equal_values(&self, edge: u32) -> Option<u32> {
-        self.verified.get(edge as usize).and_then(|pair| pair.3)
+        self.verified.get(edge as usize).and_then(|pair| pair.equal_values)
     }
 
-    /// The one of a class that the verified pairs name.
-    fn member(class: &[u32]) -> u32 {
-        class.first().copied().unwrap_or_default()
-    }
-
-    fn of(&self, member: u32) -> &[u32] {
-        let member = member as usize;
-        &self.of_members[self.starts[member] as usize..self.starts[member + 1] as usize]
+    /// The verified pairs of the first document of a class.
+    fn of(&self, first: BatchIndex) -> &[u32] {
+        let at = first.index();
+        &self.edges[self.starts[at] as usize..self.starts[at + 1] as usize]
     }
 }
 
@@ -396,7 +404,7 @@ impl PairRecord {
 #[derive(Debug)]
 pub struct PairCursor<'a> {
     records: RecordCursor<'a>,
-    /// A record, and how much of it was given.
+    /// A record, and how much of it was listed.
     payload: Vec<u8>,
     at: usize,
     a: String,
@@ -466,9 +474,9 @@ impl PairCursor<'_> {
 
 /// How many pairs there are in a batch, those between reference documents included.
 fn count(batch: &ComponentBatch, verified: &[VerifiedPair]) -> u64 {
-    let class = |document: &u32| batch.class(document).len() as u64;
-    let across = verified.iter().map(|(a, b, ..)| class(a).saturating_mul(class(b)));
-    let within = batch.classes.iter().map(|class| {
+    let class = |document| batch.class(document).len() as u64;
+    let across = verified.iter().map(|pair| class(pair.a).saturating_mul(class(pair.b)));
+    let within = batch.classes.as_slice().iter().map(|class| {
         let size = class.len() as u64;
         size * (size - 1) / 2
     });

@@ -2,6 +2,7 @@
 
 use crate::engine::decide::batch::ComponentBatch;
 use crate::engine::decide::batch_result::BatchResult;
+use crate::engine::ids::DocumentNumber;
 use crate::error::Error;
 use crate::spill::SortedRecords;
 use crate::spill::TakeRecord;
@@ -12,8 +13,8 @@ use std::io;
 /// A kept document without a group, and the duplicate that it resembles most.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RelatedDocument {
-    /// The number of the kept document in reading order, from 0.
-    pub document: u32,
+    /// The number of the kept document in reading order.
+    pub document: DocumentNumber,
     /// The id of the duplicate.
     pub neighbour: String,
     /// Their exact overlap: `left` is the kept document's set.
@@ -49,11 +50,11 @@ pub(crate) fn records(
     take: &mut TakeRecord<'_>,
 ) -> Result<(), Error> {
     let mut payload = Vec::new();
-    for (document, neighbour, overlap) in &decided.related {
+    for related in &decided.related {
         payload.clear();
-        put_bytes(&mut payload, batch.rows.row(*neighbour).id.as_bytes());
-        put_overlap(&mut payload, *overlap);
-        take(&batch.documents[*document as usize].to_be_bytes(), &payload)?;
+        put_bytes(&mut payload, batch.rows.row(related.neighbour).id.as_bytes());
+        put_overlap(&mut payload, related.overlap);
+        take(&batch.documents[related.document].0.to_be_bytes(), &payload)?;
     }
     Ok(())
 }
@@ -61,7 +62,7 @@ pub(crate) fn records(
 fn decode(key: &[u8], payload: &[u8]) -> Option<RelatedDocument> {
     let mut reader = FieldReader::new(payload);
     Some(RelatedDocument {
-        document: u32::from_be_bytes(key.try_into().ok()?),
+        document: DocumentNumber(u32::from_be_bytes(key.try_into().ok()?)),
         neighbour: reader.str()?.to_owned(),
         overlap: reader.overlap()?,
     })

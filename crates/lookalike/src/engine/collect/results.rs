@@ -7,6 +7,7 @@ use crate::engine::collect::pairs::{self, Pairs};
 use crate::engine::collect::related::{self, RelatedDocuments};
 use crate::engine::decide::batch::ComponentBatch;
 use crate::engine::decide::batch_result::BatchResult;
+use crate::engine::ids::{DocumentNumber, Id, SourceIndex};
 use crate::engine::memory::Budget;
 use crate::engine::options::{FindOptions, PairList};
 use crate::engine::prepare::documents::RunDocuments;
@@ -108,7 +109,7 @@ pub(crate) struct ResultCollector<'a> {
     /// All records, for a later run.
     log: SpillLog<u8>,
     /// First documents of components that an earlier run has decided.
-    done: Vec<Range<u32>>,
+    done: Vec<Range<DocumentNumber>>,
     /// Pairs that were compared.
     compared: u64,
     pair_count: u64,
@@ -150,11 +151,14 @@ impl<'a> ResultCollector<'a> {
         Ok(collector)
     }
 
-    /// What is left of some ranges of first documents without those that an earlier run decided.
-    pub(crate) fn remaining(&self, ranges: Vec<Range<u32>>) -> Vec<Range<u32>> {
+    /// The parts of some ranges of first documents that no earlier run decided.
+    pub(crate) fn remaining(
+        &self,
+        ranges: Vec<Range<DocumentNumber>>,
+    ) -> Vec<Range<DocumentNumber>> {
         let mut left = ranges;
         for &Range { start, end } in &self.done {
-            let without = |range: Range<u32>| {
+            let without = |range: Range<DocumentNumber>| {
                 [range.start..range.end.min(start), range.start.max(end)..range.end]
             };
             left = left.into_iter().flat_map(without).filter(|range| !range.is_empty()).collect();
@@ -165,7 +169,7 @@ impl<'a> ResultCollector<'a> {
     /// Takes what was decided in a batch.
     pub(crate) fn add(
         &mut self,
-        roots: Range<u32>,
+        roots: Range<DocumentNumber>,
         documents: &RunDocuments,
         batch: &ComponentBatch,
         decided: &BatchResult,
@@ -195,8 +199,13 @@ impl<'a> ResultCollector<'a> {
         }
         log.append(piece)?;
         log.sync()?;
-        let (duplicates, verified) = (of_sources(documents, batch, decided), decided.compared);
-        let step = BatchStep { roots, results: log.len(), verified, duplicates, pairs };
+        let step = BatchStep {
+            roots,
+            results: log.len(),
+            verified: decided.compared,
+            duplicates: of_sources(documents, batch, decided),
+            pairs,
+        };
         self.count(&step)?;
         self.checkpoint.append(Step::Batch(step))
     }
@@ -214,7 +223,7 @@ impl<'a> ResultCollector<'a> {
         add(&mut self.compared, batch.verified)?;
         add(&mut self.pair_count, batch.pairs)?;
         for (source, duplicates, bytes) in &batch.duplicates {
-            let sums = self.duplicates.get_mut(*source as usize).ok_or_else(damaged)?;
+            let sums = self.duplicates.get_mut(source.index()).ok_or_else(damaged)?;
             add(&mut sums.0, *duplicates)?;
             add(&mut sums.1, *bytes)?;
         }
@@ -263,11 +272,11 @@ fn of_sources(
     documents: &RunDocuments,
     batch: &ComponentBatch,
     decided: &BatchResult,
-) -> Vec<(u32, u64, u64)> {
-    let mut sums: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
-    for (duplicate, _, _) in &decided.duplicates {
-        let row = batch.rows.row(*duplicate);
-        let source = documents.source(row.label);
+) -> Vec<(SourceIndex, u64, u64)> {
+    let mut sums: BTreeMap<SourceIndex, (u64, u64)> = BTreeMap::new();
+    for duplicate in &decided.duplicates {
+        let row = batch.rows.row(duplicate.document);
+        let source = documents.source(row.source);
         let (duplicates, bytes) = sums.entry(source).or_default();
         *duplicates += 1;
         *bytes += row.bytes;
@@ -295,10 +304,13 @@ mod tests {
     #[test]
     fn steps_of_other_sources_and_impossible_numbers_are_refused() {
         let step = |duplicates: &[(u32, u64, u64)], verified, pairs| BatchStep {
-            roots: 0..1,
+            roots: DocumentNumber(0)..DocumentNumber(1),
             results: 0,
             verified,
-            duplicates: duplicates.to_vec(),
+            duplicates: duplicates
+                .iter()
+                .map(|(source, documents, bytes)| (SourceIndex(*source), *documents, *bytes))
+                .collect(),
             pairs,
         };
         let good = resumed(&step(&[(0, 1, 10), (1, 2, 20)], 3, 0), 3).unwrap();

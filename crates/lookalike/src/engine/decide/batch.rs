@@ -8,7 +8,8 @@
 //! ```
 
 use crate::engine::decide::loaded_rows::LoadedRows;
-use crate::engine::link::bucket_lists::BucketLists;
+use crate::engine::ids::{self, BatchIndex, ClassIndex, DocumentNumber, Id, IdVec};
+use crate::engine::link::bucket_lists::{BucketLists, DocumentList};
 use crate::engine::link::judged_documents::JudgedDocuments;
 use crate::engine::memory::Budget;
 use crate::engine::prepare::documents::RunDocuments;
@@ -21,33 +22,32 @@ use std::ops::Range;
 const UNIT_BYTES: usize = 24;
 /// Units of a document: its record, and what is decided about it.
 const DOCUMENT_UNITS: u32 = 12;
-/// Represents no place.
-const NONE: u32 = u32::MAX;
-
-/// What shares a bucket, and what is equal.
+/// Lists of documents that share a bucket or are equal.
 pub(crate) struct Links {
     /// Documents with equal shingles; the first represents all.
     pub(crate) equal: BucketLists,
     /// Documents that share a bucket.
     pub(crate) shared: BucketLists,
-    /// Whether buckets are directed: each list of `shared` then begins with the number of documents
-    /// that are inserted, then come these, then those of them that probe: in `3, 4, 7, 9, 7`,
-    /// document 7 finds 4 and 9, which do not find each other.
+    /// Whether buckets are directed: each list of `shared` then has inserted documents, and those of
+    /// them that probe. With 4, 7 and 9 inserted and 7 probing, document 7 finds 4 and 9, which do
+    /// not find each other.
     pub(crate) directed: bool,
-    /// What people judged about documents.
-    pub(crate) judged: JudgedDocuments,
+    pub(crate) judged: JudgedDocuments<DocumentNumber>,
 }
 
 impl Links {
-    /// Gives every bucket: the documents inserted into it, and those that probe it.
-    fn for_each_shared(&self, mut f: impl FnMut(&[u32], &[u32])) -> Result<(), Error> {
+    /// Calls `f` with the documents that are inserted into each bucket, and those that probe it.
+    fn for_each_shared(
+        &self,
+        mut f: impl FnMut(DocumentList<'_>, DocumentList<'_>),
+    ) -> Result<(), Error> {
         self.shared.for_each(|list| {
             if !self.directed {
                 return f(list, list);
             }
-            let Some((inserted, list)) = list.split_first() else { return };
-            let (inserted, probing) = list.split_at((*inserted as usize).min(list.len()));
-            f(inserted, probing);
+            if let Some((inserted, probing)) = list.split_directed() {
+                f(inserted, probing);
+            }
         })
     }
 }
@@ -65,10 +65,11 @@ impl ComponentLinks {
     pub(crate) fn new(documents: usize, links: &Links) -> Result<Self, Error> {
         let mut forest = DisjointSets::new(documents);
         let mut involved = Bits::new(documents);
-        let mut join = |list: &[u32], involved: &mut Bits| {
-            for &document in list {
+        let mut join = |list: DocumentList<'_>, involved: &mut Bits| {
+            let Some(first) = list.first() else { return };
+            for document in list.iter() {
                 involved.set(document);
-                forest.join(list[0], document);
+                forest.join(first.0, document.0);
             }
         };
         links.for_each_shared(|inserted, _| join(inserted, &mut involved))?;
@@ -88,57 +89,58 @@ impl ComponentLinks {
         &mut self,
         links: &Links,
         budget: &Budget,
-    ) -> Result<Vec<Range<u32>>, Error> {
-        let documents = self.involved.len() as u32;
+    ) -> Result<Vec<Range<DocumentNumber>>, Error> {
+        let end = DocumentNumber::new(self.involved.len());
         let memberships = links.equal.memberships() + links.shared.memberships();
         let units = memberships + u64::from(DOCUMENT_UNITS) * self.documents();
         let most = (budget.batch() / UNIT_BYTES) as u64;
         if units <= most {
-            return Ok(std::iter::once(0..documents).collect());
+            return Ok(std::iter::once(DocumentNumber(0)..end).collect());
         }
-        let mut weights = vec![0u32; documents as usize];
-        let mut weigh = |list: &[u32]| {
+        let mut weights: IdVec<DocumentNumber, u32> = vec![0; end.index()].into();
+        let mut weigh = |list: DocumentList<'_>| {
             let Some(first) = list.first() else { return };
-            let weight = &mut weights[self.forest.first(*first) as usize];
+            let weight = &mut weights[DocumentNumber(self.forest.first(first.0))];
             *weight = weight.saturating_add(list.len() as u32);
         };
         links.equal.for_each(&mut weigh)?;
         links.for_each_shared(|inserted, _| weigh(inserted))?;
         for document in self.involved.iter() {
-            let weight = &mut weights[self.forest.first(document) as usize];
+            let weight = &mut weights[DocumentNumber(self.forest.first(document.0))];
             *weight = weight.saturating_add(DOCUMENT_UNITS);
         }
-        let largest = weights.iter().max().copied().unwrap_or(0);
+        let largest = weights.as_slice().iter().max().copied().unwrap_or(0);
         budget.component(u64::from(largest) * UNIT_BYTES as u64)?;
         let mut ranges = Vec::new();
-        let (mut start, mut sum) = (0, 0);
-        for (root, weight) in (0u32..).zip(&weights) {
+        let mut start = DocumentNumber(0);
+        let mut sum = 0;
+        for (root, weight) in weights.entries() {
             if sum > 0 && sum + u64::from(*weight) > most {
                 ranges.push(start..root);
-                (start, sum) = (root, 0);
+                start = root;
+                sum = 0;
             }
             sum += u64::from(*weight);
         }
-        ranges.push(start..documents);
+        ranges.push(start..end);
         Ok(ranges)
     }
 }
 
-/// Some components and everything that is needed to decide them. Documents are numbered by their
-/// place in `documents`.
+/// Some components, with their documents and the links between these.
 pub(crate) struct ComponentBatch {
     /// Ascending.
-    pub(crate) documents: Vec<u32>,
+    pub(crate) documents: IdVec<BatchIndex, DocumentNumber>,
     pub(crate) rows: LoadedRows,
     /// Documents with equal shingles, each list in the keep order.
-    pub(crate) classes: Vec<Vec<u32>>,
-    /// For every document its place in `classes`, or none.
-    class_of: Vec<u32>,
+    pub(crate) classes: IdVec<ClassIndex, Vec<BatchIndex>>,
+    class_of: IdVec<BatchIndex, Option<ClassIndex>>,
+    /// Every document by itself: a class of one.
+    singles: Vec<BatchIndex>,
     /// Of each class only its first document in reading order is in a component.
     pub(crate) candidates: Candidates,
     pub(crate) directed: bool,
-    /// What is judged about documents, by their places.
-    pub(crate) judged: JudgedDocuments,
+    pub(crate) judged: JudgedDocuments<BatchIndex>,
 }
 
 impl ComponentBatch {
@@ -147,37 +149,37 @@ impl ComponentBatch {
         all: &RunDocuments,
         links: &Links,
         connected: &mut ComponentLinks,
-        roots: &Range<u32>,
+        roots: &Range<DocumentNumber>,
     ) -> Result<Self, Error> {
         let ComponentLinks { forest, involved, .. } = connected;
         let mut chosen = Bits::new(all.len());
-        let documents: Vec<u32> =
-            involved.iter().filter(|document| roots.contains(&forest.first(*document))).collect();
+        let is_chosen =
+            |document: &DocumentNumber| roots.contains(&DocumentNumber(forest.first(document.0)));
+        let documents: Vec<DocumentNumber> = involved.iter().filter(is_chosen).collect();
         for document in &documents {
             chosen.set(*document);
         }
-        let rank = Rank::new(chosen);
+        let ranks = BatchIndices::new(chosen);
         let rows = LoadedRows::load(all, &documents)?;
-        let mut classes = Vec::new();
-        let mut class_of = vec![NONE; documents.len()];
+        let mut classes: IdVec<ClassIndex, Vec<BatchIndex>> = IdVec::default();
+        let mut class_of = IdVec::from(vec![None; documents.len()]);
         links.equal.for_each(|list| {
-            if let Some(places) = rank.places(list) {
-                for place in &places {
-                    class_of[*place as usize] = classes.len() as u32;
+            if let Some(mut class) = ranks.of_list(list) {
+                class.sort_unstable_by(|a, b| rows.compare(*a, *b));
+                let number = ClassIndex::new(classes.len());
+                for document in &class {
+                    class_of[*document] = Some(number);
                 }
-                classes.push(places);
+                classes.push(class);
             }
         })?;
-        for class in &mut classes {
-            class.sort_unstable_by(|a, b| rows.compare(*a, *b));
-        }
-        let (mut inserted, mut probing) = (BatchBuckets::default(), BatchBuckets::default());
-        links.for_each_shared(|in_bucket, of_probes| {
-            let Some(members) = rank.places(in_bucket) else { return };
+        let mut inserted = BatchBuckets::default();
+        let mut probing = BatchBuckets::default();
+        links.for_each_shared(|in_bucket, probing_list| {
+            let Some(members) = ranks.of_list(in_bucket) else { return };
             if links.directed {
-                let members_of_probes =
-                    of_probes.iter().filter_map(|document| rank.place(*document));
-                probing.push(members[0], members_of_probes);
+                let documents = probing_list.iter().filter_map(|document| ranks.of(document));
+                probing.push(members[0], documents);
             }
             inserted.push(members[0], members.into_iter());
         })?;
@@ -185,37 +187,48 @@ impl ComponentBatch {
         if links.directed {
             bands.push(probing.finish());
         }
-        let candidates = Candidates::gather(documents.len(), &bands);
-        let directed = links.directed;
-        let judged = links.judged.at_places(|document| rank.place(document));
-        Ok(Self { documents, rows, classes, class_of, candidates, directed, judged })
+        Ok(Self {
+            candidates: Candidates::gather(documents.len(), &bands),
+            singles: ids::first(documents.len()).collect(),
+            documents: documents.into(),
+            rows,
+            classes,
+            class_of,
+            directed: links.directed,
+            judged: links.judged.in_batch(|document| ranks.of(document)),
+        })
     }
 
-    /// Classes of which no document is in a component.
-    pub(crate) fn lone_classes(&self) -> impl Iterator<Item = &[u32]> {
-        let mut lone = vec![true; self.classes.len()];
+    /// The documents, ascending.
+    pub(crate) fn indices(&self) -> impl Iterator<Item = BatchIndex> + use<> {
+        ids::first(self.documents.len())
+    }
+
+    /// Classes without a document in a component.
+    pub(crate) fn lone_classes(&self) -> impl Iterator<Item = &[BatchIndex]> {
+        let mut is_lone: IdVec<ClassIndex, bool> = vec![true; self.classes.len()].into();
         for i in 0..self.candidates.len() {
             for member in self.candidates.component(i).members {
-                if let Some(lone) = lone.get_mut(self.class_of[*member as usize] as usize) {
-                    *lone = false;
+                if let Some(class) = self.class_of[BatchIndex(*member)] {
+                    is_lone[class] = false;
                 }
             }
         }
-        let classes = self.classes.iter().zip(lone);
-        classes.filter(|(_, lone)| *lone).map(|(class, _)| class.as_slice())
+        let lone = self.classes.entries().filter(move |(class, _)| is_lone[*class]);
+        lone.map(|(_, documents)| documents.as_slice())
     }
 
-    /// The documents with the shingles of this one, in the keep order; itself, if there is no
-    /// other.
-    pub(crate) fn class<'a>(&'a self, document: &'a u32) -> &'a [u32] {
-        match self.class_of[*document as usize] {
-            NONE => std::slice::from_ref(document),
-            class => &self.classes[class as usize],
+    /// The documents with the shingles of this one, in the keep order; only itself if no other
+    /// document has these.
+    pub(crate) fn class(&self, document: BatchIndex) -> &[BatchIndex] {
+        match self.class_of[document] {
+            None => std::slice::from_ref(&self.singles[document.index()]),
+            Some(class) => &self.classes[class],
         }
     }
 }
 
-/// Buckets as core wants them.
+/// Buckets as the core takes them.
 #[derive(Default)]
 struct BatchBuckets {
     memberships: Vec<(u32, u32)>,
@@ -223,10 +236,10 @@ struct BatchBuckets {
 }
 
 impl BatchBuckets {
-    fn push(&mut self, leader: u32, documents: impl Iterator<Item = u32>) {
+    fn push(&mut self, leader: BatchIndex, documents: impl Iterator<Item = BatchIndex>) {
         let bucket = self.leaders.len() as u32;
-        self.leaders.push(leader);
-        self.memberships.extend(documents.map(|document| (document, bucket)));
+        self.leaders.push(leader.0);
+        self.memberships.extend(documents.map(|document| (document.0, bucket)));
     }
 
     fn finish(self) -> BandBuckets {
@@ -245,8 +258,8 @@ impl Bits {
         Self { words: vec![0; len.div_ceil(64)], len }
     }
 
-    fn set(&mut self, document: u32) {
-        self.words[document as usize / 64] |= 1 << (document % 64);
+    fn set(&mut self, document: DocumentNumber) {
+        self.words[document.index() / 64] |= 1 << (document.0 % 64);
     }
 
     fn len(&self) -> usize {
@@ -257,26 +270,26 @@ impl Bits {
         self.words.iter().map(|word| u64::from(word.count_ones())).sum()
     }
 
-    fn iter(&self) -> impl Iterator<Item = u32> + '_ {
+    fn iter(&self) -> impl Iterator<Item = DocumentNumber> + '_ {
         (0u32..).zip(&self.words).flat_map(|(i, word)| {
             let mut rest = *word;
             std::iter::from_fn(move || {
                 let bit = (rest != 0).then(|| rest.trailing_zeros())?;
                 rest &= rest - 1;
-                Some(64 * i + bit)
+                Some(DocumentNumber(64 * i + bit))
             })
         })
     }
 }
 
-/// The place of a document among those whose bit is set.
-struct Rank {
+/// The indices of the documents of a batch: those whose bit is set.
+struct BatchIndices {
     bits: Bits,
     /// Bits set before each word.
     before: Vec<u32>,
 }
 
-impl Rank {
+impl BatchIndices {
     fn new(bits: Bits) -> Self {
         let mut sum = 0;
         let before = bits.words.iter().map(|word| {
@@ -287,16 +300,17 @@ impl Rank {
         Self { before: before.collect(), bits }
     }
 
-    fn place(&self, document: u32) -> Option<u32> {
-        let (word, bit) = (document as usize / 64, 1u64 << (document % 64));
+    fn of(&self, document: DocumentNumber) -> Option<BatchIndex> {
+        let word = document.index() / 64;
+        let bit = 1u64 << (document.0 % 64);
         let bits = self.bits.words[word];
-        (bits & bit != 0).then(|| self.before[word] + (bits & (bit - 1)).count_ones())
+        (bits & bit != 0).then(|| BatchIndex(self.before[word] + (bits & (bit - 1)).count_ones()))
     }
 
-    /// The places of a list, of which either all are chosen or none.
-    fn places(&self, list: &[u32]) -> Option<Vec<u32>> {
-        self.place(*list.first()?)?;
-        Some(list.iter().filter_map(|document| self.place(*document)).collect())
+    /// The indices of a list whose documents are all in the batch; `None` for a list without one.
+    fn of_list(&self, list: DocumentList<'_>) -> Option<Vec<BatchIndex>> {
+        self.of(list.first()?)?;
+        Some(list.iter().filter_map(|document| self.of(document)).collect())
     }
 }
 
@@ -305,15 +319,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ranks_count_the_bits_before() {
+    fn indices_count_the_bits_before() {
         let mut bits = Bits::new(200);
-        let chosen = [0, 5, 63, 64, 130, 199];
+        let chosen = [0, 5, 63, 64, 130, 199].map(DocumentNumber);
         for document in chosen {
             bits.set(document);
         }
-        assert_eq!((bits.count(), bits.iter().collect::<Vec<_>>()), (6, chosen.to_vec()));
-        let rank = Rank::new(bits);
-        assert_eq!(rank.places(&chosen), Some(vec![0, 1, 2, 3, 4, 5]));
-        assert_eq!((rank.place(1), rank.places(&[1, 5])), (None, None));
+        assert_eq!(bits.count(), 6);
+        assert_eq!(bits.iter().collect::<Vec<_>>(), chosen);
+        let indices = BatchIndices::new(bits);
+        assert_eq!(chosen.map(|document| indices.of(document).unwrap().0), [0, 1, 2, 3, 4, 5]);
+        assert_eq!(indices.of(DocumentNumber(1)), None);
     }
 }

@@ -1,30 +1,53 @@
-//! What the components of a batch gave: duplicates, pairs, related documents.
+//! Results of the components of a batch: duplicates, pairs and related documents.
 
+use crate::engine::ids::BatchIndex;
 use lookalike_core::verify::Overlap;
 
-/// What documents with equal shingles overlap by; their sizes are not counted.
+/// The overlap of documents with equal shingles; their sizes are not counted.
 pub(crate) const EQUAL: Overlap = Overlap { intersection: 1, left: 1, right: 1 };
 
-/// Two members, their overlap, and the number of equal values of their signatures.
-pub(crate) type VerifiedPair = (u32, u32, Overlap, Option<u32>);
+/// A document that is not kept.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct DecidedDuplicate {
+    pub(crate) document: BatchIndex,
+    pub(crate) keeper: BatchIndex,
+    /// The keeper is on the left.
+    pub(crate) overlap: Overlap,
+}
 
-/// What components gave, by place in the batch.
+/// Two documents whose similarity reaches the threshold.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct VerifiedPair {
+    pub(crate) a: BatchIndex,
+    pub(crate) b: BatchIndex,
+    pub(crate) overlap: Overlap,
+    /// The number of equal values of their signatures, if estimates are requested.
+    pub(crate) equal_values: Option<u32>,
+}
+
+/// A kept document without a group, and the most similar duplicate of another keeper.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RelatedPair {
+    pub(crate) document: BatchIndex,
+    pub(crate) neighbour: BatchIndex,
+    /// The kept document is on the left.
+    pub(crate) overlap: Overlap,
+}
+
+/// Results of some components of a batch.
 #[derive(Debug, Default)]
 pub(crate) struct BatchResult {
-    /// Duplicate, keeper, overlap with the keeper on the left.
-    pub(crate) duplicates: Vec<(u32, u32, Overlap)>,
-    /// Verified pairs of members, where they were asked for, and how many values of their
-    /// signatures are equal, where that was asked for.
+    pub(crate) duplicates: Vec<DecidedDuplicate>,
+    /// Pairs of documents that represent members, if pairs are listed.
     pub(crate) pairs: Vec<VerifiedPair>,
-    /// Kept document without a group, the most similar duplicate of another one, and their overlap
-    /// with the former on the left; where they were asked for.
-    pub(crate) related: Vec<(u32, u32, Overlap)>,
+    /// Empty unless related documents are requested.
+    pub(crate) related: Vec<RelatedPair>,
     /// Pairs whose sets were compared, whatever the result.
     pub(crate) compared: u64,
 }
 
 impl BatchResult {
-    /// Takes in what other components gave.
+    /// Adds the results of other components.
     pub(crate) fn append(&mut self, mut other: Self) {
         self.duplicates.append(&mut other.duplicates);
         self.pairs.append(&mut other.pairs);

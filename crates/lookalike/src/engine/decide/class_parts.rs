@@ -7,6 +7,7 @@
 //!   shingles: each of several documents of a reference collection is a keeper by itself.
 
 use crate::engine::decide::batch::ComponentBatch;
+use crate::engine::ids::BatchIndex;
 use crate::engine::options::{FindOptions, Grouping};
 
 /// How the classes of one component are divided.
@@ -22,8 +23,13 @@ pub(crate) enum ClassDivision {
 }
 
 impl ClassDivision {
-    /// Chooses the division for a component with these members, which represent their classes.
-    pub(crate) fn new(batch: &ComponentBatch, options: &FindOptions, members: &[u32]) -> Self {
+    /// Chooses the division for a component with these representatives of its classes, which are
+    /// documents of the batch.
+    pub(crate) fn new(
+        batch: &ComponentBatch,
+        options: &FindOptions,
+        representatives: &[u32],
+    ) -> Self {
         // If the keepers are given, each document represents itself.
         if !batch.rows.has_reference() || options.keepers.is_given() {
             return Self::Whole;
@@ -31,7 +37,8 @@ impl ClassDivision {
         match options.grouping {
             Grouping::Components => Self::References,
             Grouping::Stars => {
-                let separated = members.iter().map(|member| batch.judged.separated(*member).len());
+                let judged = |document: &u32| batch.judged.separated(BatchIndex(*document)).len();
+                let separated = representatives.iter().map(judged);
                 // At most this number of keepers has one of these documents among their duplicates.
                 match separated.max().unwrap_or(0) {
                     0 => Self::Whole,
@@ -48,7 +55,11 @@ impl ClassDivision {
 
     /// The documents of each member that a class is, the first of which represents it. A class is
     /// in the keep order, in which documents of a reference collection come first.
-    pub(crate) fn parts<'c>(self, batch: &ComponentBatch, class: &'c [u32]) -> Vec<&'c [u32]> {
+    pub(crate) fn members<'c>(
+        self,
+        batch: &ComponentBatch,
+        class: &'c [BatchIndex],
+    ) -> Vec<&'c [BatchIndex]> {
         let count = class.partition_point(|document| batch.rows.is_reference(*document));
         match self {
             Self::References if count > 0 && count < class.len() => {

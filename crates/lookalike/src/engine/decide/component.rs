@@ -4,14 +4,19 @@
 //! decided here, since a document that was kept later than their first may be more like them.
 
 use crate::engine::collect::pairs::MAX_PAIRS;
-use crate::engine::decide::batch_result::BatchResult;
+use crate::engine::decide::batch_result::{
+    BatchResult, DecidedDuplicate, RelatedPair, VerifiedPair,
+};
 use crate::engine::decide::copies;
 use crate::engine::decide::estimates;
 use crate::engine::decide::excess_candidates::excess_candidates;
-use crate::engine::decide::ordered_component::{CompareStop, Comparer, OrderedComponent};
+use crate::engine::decide::ordered_component::{
+    CompareStop, Comparer, MemberPairs, OrderedComponent,
+};
 use crate::engine::decide::prefix_filter::{PrefixFilter, meetings};
 use crate::engine::decide::references::{GivenKeepers, ProbingReferences};
 use crate::engine::decide::shingle_sets::ShingleSets;
+use crate::engine::ids::{BatchIndex, MemberNumber};
 use crate::engine::options::{Grouping, PairList};
 use crate::error::Error;
 use crate::progress::{Progress, Warning};
@@ -69,14 +74,19 @@ impl OrderedComponent<'_> {
         } else {
             Vec::new()
         };
-        let numbered = |(i, &(a, b, overlap)): (usize, &(u32, u32, Overlap))| {
-            (self.document(a), self.document(b), overlap, equal.get(i).copied())
-        };
-        decided.pairs.extend(found.pairs.iter().enumerate().map(numbered));
-        for duplicate in &found.duplicates {
-            let (keeper, overlap) = (self.document(duplicate.keeper), duplicate.overlap);
-            decided.duplicates.push((self.document(duplicate.member), keeper, overlap));
-        }
+        decided.pairs.extend(found.pairs.iter().enumerate().map(|(i, &(a, b, overlap))| {
+            VerifiedPair {
+                a: self.document(MemberNumber(a)),
+                b: self.document(MemberNumber(b)),
+                overlap,
+                equal_values: equal.get(i).copied(),
+            }
+        }));
+        decided.duplicates.extend(found.duplicates.iter().map(|duplicate| DecidedDuplicate {
+            document: self.document(MemberNumber(duplicate.member)),
+            keeper: self.document(MemberNumber(duplicate.keeper)),
+            overlap: duplicate.overlap,
+        }));
         let earlier = decided.duplicates.len() - found.duplicates.len();
         copies::decide_copies(self, &found.duplicates, &mut comparer, decided)?;
         self.add_related(&found.related, earlier, decided);
@@ -93,8 +103,10 @@ impl OrderedComponent<'_> {
         comparer.misses_left = None;
         let screen = PrefixFilter::new(self, &self.options.params, comparer.sets)?;
         let (ahead, screened) = if self.options.keepers.is_given() {
-            let (ahead, screened) = (GivenKeepers(self), GivenKeepers(&screen));
-            (meetings(self.len(), &ahead), meetings(self.len(), &screened))
+            (
+                meetings(self.len(), &GivenKeepers(self)),
+                meetings(self.len(), &GivenKeepers(&screen)),
+            )
         } else {
             (meetings(self.len(), self), meetings(self.len(), &screen))
         };
@@ -111,11 +123,13 @@ impl OrderedComponent<'_> {
         if related.is_empty() {
             return;
         }
-        let keepers: HashSet<u32> = decided.duplicates[first..].iter().map(|d| d.1).collect();
+        let duplicates = decided.duplicates[first..].iter();
+        let keepers: HashSet<BatchIndex> = duplicates.map(|duplicate| duplicate.keeper).collect();
         for &RelatedMember { member, neighbour, overlap } in related {
-            let (member, neighbour) = (self.document(member), self.document(neighbour));
-            if !keepers.contains(&member) {
-                decided.related.push((member, neighbour, overlap));
+            let document = self.document(MemberNumber(member));
+            if !keepers.contains(&document) {
+                let neighbour = self.document(MemberNumber(neighbour));
+                decided.related.push(RelatedPair { document, neighbour, overlap });
             }
         }
     }
@@ -142,8 +156,8 @@ impl OrderedComponent<'_> {
         let is_stars = self.options.grouping == Grouping::Stars || self.options.keepers.is_given();
         let is_related = is_stars && self.options.related;
         let comparer = RefCell::new(comparer);
-        let similarity = |a, b| comparer.borrow_mut().similarity(a, b);
-        let overlap = |a, b| Ok(comparer.borrow_mut().overlap(a, b)?);
+        let similarity = |a, b| comparer.borrow_mut().similarity(MemberNumber(a), MemberNumber(b));
+        let overlap = |a, b| Ok(comparer.borrow_mut().overlap(MemberNumber(a), MemberNumber(b))?);
         if self.options.pairs.is_listed() {
             let mut pairs = self.all_pairs(buckets, similarity)?;
             pairs.extend(self.divided_classes());
@@ -180,22 +194,23 @@ impl OrderedComponent<'_> {
         &self,
         buckets: &impl BucketMembership,
         mut similarity: impl FnMut(u32, u32) -> Result<Option<Overlap>, CompareStop>,
-    ) -> Result<Vec<(u32, u32, Overlap)>, CompareStop> {
+    ) -> Result<MemberPairs, CompareStop> {
         let count = self.len();
         let references = self.references();
         if !references.has_copies() {
             return group::all_pairs(count, buckets, similarity);
         }
         group::all_pairs(count, &ProbingReferences(buckets), |a, b| {
-            if references.has(a) && references.has(b) { Ok(None) } else { similarity(a, b) }
+            let are_references = references.has(MemberNumber(a)) && references.has(MemberNumber(b));
+            if are_references { Ok(None) } else { similarity(a, b) }
         })
     }
 }
 
-/// What a rule of grouping gave, by position.
+/// Results of a rule of grouping; members are numbers as the core has them.
 #[derive(Default)]
 struct GroupedComponent {
     duplicates: Vec<DuplicateMember>,
-    pairs: Vec<(u32, u32, Overlap)>,
+    pairs: MemberPairs,
     related: Vec<RelatedMember>,
 }

@@ -49,8 +49,8 @@ pub(crate) fn decide_batch(
         progress.advance(class.len() as u64)?;
     }
     // Threads finish in any order.
-    decided.duplicates.sort_unstable_by_key(|(duplicate, keeper, _)| (*keeper, *duplicate));
-    decided.related.sort_unstable_by_key(|(document, _, _)| *document);
-    decided.pairs.sort_unstable_by_key(|(a, b, ..)| (*a, *b));
+    decided.duplicates.sort_unstable_by_key(|duplicate| (duplicate.keeper, duplicate.document));
+    decided.related.sort_unstable_by_key(|related| related.document);
+    decided.pairs.sort_unstable_by_key(|pair| (pair.a, pair.b));
     Ok(decided)
 }

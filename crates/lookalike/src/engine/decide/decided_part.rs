@@ -3,6 +3,7 @@
 
 use crate::engine::checkpoint::Checkpoint;
 use crate::engine::collect::findings::Findings;
+use crate::engine::ids::SourceNumber;
 use crate::engine::memory::Budget;
 use crate::engine::options::FindOptions;
 use crate::engine::pipeline;
@@ -48,8 +49,8 @@ pub(crate) struct SourceDuplicates {
 }
 
 impl<'a> PartDocuments<'a> {
-    /// No documents yet. `sources` are the names that labels are places of, and whether each is of
-    /// a reference collection.
+    /// No documents yet. `sources` are the names of the sources that rows have the numbers of, and
+    /// whether each is of a reference collection.
     pub(crate) fn new<'s>(
         collection: &'a Collection,
         options: &FindOptions,
@@ -105,12 +106,12 @@ impl<'a> PartDocuments<'a> {
 /// What a block has of each source.
 fn tallies(block: &ColumnBlock) -> Result<Vec<SourceTally>, Error> {
     let number = block.retained.number();
-    let mut tallies: BTreeMap<u32, SourceTally> = BTreeMap::new();
+    let mut tallies: BTreeMap<SourceNumber, SourceTally> = BTreeMap::new();
     let rows = &block.documents.rows;
-    for place in 0..rows.len() {
-        let row = rows.get(place)?;
-        let none = SourceTally { source: row.label, first: (number, 0), documents: 0, bytes: 0 };
-        let tally = tallies.entry(row.label).or_insert(none);
+    for row in rows.indices() {
+        let row = rows.get(row)?;
+        let none = SourceTally { source: row.source, first: (number, 0), documents: 0, bytes: 0 };
+        let tally = tallies.entry(row.source).or_insert(none);
         tally.documents += 1;
         tally.bytes += row.bytes;
     }

@@ -6,6 +6,7 @@
 
 use crate::engine::decide::ordered_component::OrderedComponent;
 use crate::engine::decide::shingle_sets::ShingleSets;
+use crate::engine::ids::{Id, MemberNumber};
 use crate::engine::options::{FindOptions, PairList};
 use crate::error::{Error, NoEstimates};
 use lookalike_core::params::Measure;
@@ -91,8 +92,12 @@ pub(crate) fn equal_values(
         return Ok(Vec::new());
     }
     let mut signatures = Signatures::new(component, options, sets.signature_share);
-    let (mut left, mut last, mut equal) = (Vec::new(), None, Vec::with_capacity(pairs.len()));
+    let mut left = Vec::new();
+    let mut last = None;
+    let mut equal = Vec::with_capacity(pairs.len());
     for &(a, b, _) in pairs {
+        let a = MemberNumber(a);
+        let b = MemberNumber(b);
         if last != Some(a) {
             left.clear();
             left.extend_from_slice(signatures.of(a, sets)?);
@@ -109,28 +114,29 @@ struct Signatures<'a> {
     component: &'a OrderedComponent<'a>,
     signer: Signer,
     hashes: Vec<u32>,
-    slots: Vec<Option<(u32, Box<[u32]>)>>,
+    slots: Vec<Option<(MemberNumber, Box<[u32]>)>>,
 }
 
 impl<'a> Signatures<'a> {
     fn new(component: &'a OrderedComponent<'a>, options: &FindOptions, share: usize) -> Self {
         let params = &options.params;
-        let (scheme, seed) = (params.scheme(), params.seed());
-        let signer = Signer::with_kernel(scheme, params.num_hashes(), seed, options.kernel);
-        let bytes = 4 * params.num_hashes() + size_of::<Option<(u32, Box<[u32]>)>>();
+        let num_hashes = params.num_hashes();
+        let signer =
+            Signer::with_kernel(params.scheme(), num_hashes, params.seed(), options.kernel);
+        let bytes = 4 * num_hashes + size_of::<Option<(MemberNumber, Box<[u32]>)>>();
         let slots = (share / bytes).min(component.len()).max(1);
         Self { component, signer, hashes: Vec::new(), slots: vec![None; slots] }
     }
 
-    /// The signature of the member at a position.
-    fn of(&mut self, position: u32, sets: &mut ShingleSets<'_>) -> Result<&[u32], Error> {
-        let at = position as usize % self.slots.len();
+    /// The signature of a member.
+    fn of(&mut self, member: MemberNumber, sets: &mut ShingleSets<'_>) -> Result<&[u32], Error> {
+        let at = member.index() % self.slots.len();
         let slot = &mut self.slots[at];
-        if slot.as_ref().is_none_or(|(member, _)| *member != position) {
+        if slot.as_ref().is_none_or(|(cached, _)| *cached != member) {
             self.hashes.clear();
-            let set = self.component.set(position, sets)?;
+            let set = self.component.set(member, sets)?;
             self.hashes.extend(set.iter().map(|hash| (hash >> 32) as u32));
-            *slot = Some((position, self.signer.sign(&self.hashes).into()));
+            *slot = Some((member, self.signer.sign(&self.hashes).into()));
         }
         Ok(slot.as_ref().map_or(&[], |(_, signature)| signature))
     }

@@ -53,8 +53,9 @@ fn sample(
     sets: &mut ShingleSets<'_>,
 ) -> Result<Vec<Vec<u64>>, Error> {
     let step = component.len().div_ceil(SAMPLE).max(1);
-    let (mut sample, mut shingles) = (Vec::new(), 0);
-    for member in (0..component.len() as u32).step_by(step) {
+    let mut sample = Vec::new();
+    let mut shingles = 0;
+    for member in component.members().step_by(step) {
         let set = component.set(member, sets)?;
         shingles += set.len();
         if shingles > SAMPLE_SHINGLES && sample.len() > 1 {

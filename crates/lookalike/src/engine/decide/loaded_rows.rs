@@ -1,16 +1,17 @@
-//! The rows of some documents, next to each other in memory.
+//! The rows of the documents of a batch, next to each other in memory.
 
-use crate::engine::prepare::columns::{DocumentRow, Rows};
+use crate::engine::ids::{BatchIndex, DocumentNumber, IdVec, SourceNumber};
+use crate::engine::prepare::columns::DocumentRow;
 use crate::engine::prepare::documents::RunDocuments;
 use crate::error::Error;
 use crate::read::DocumentPosition;
 use lookalike_core::keep;
 use std::cmp::Ordering;
 
-/// Rows of documents, by their place in the list they were loaded by.
+/// Rows of the documents of a batch.
 #[derive(Debug, Default)]
 pub(crate) struct LoadedRows {
-    heads: Vec<LoadedRow>,
+    heads: IdVec<BatchIndex, LoadedRow>,
     keys: Vec<u8>,
     ids: String,
     has_reference: bool,
@@ -22,7 +23,7 @@ struct LoadedRow {
     place: DocumentPosition,
     fingerprint: u128,
     bytes: u64,
-    label: u32,
+    source: SourceNumber,
     block: u32,
     reference: bool,
     key_end: usize,
@@ -31,7 +32,7 @@ struct LoadedRow {
 
 impl LoadedRows {
     /// Loads the rows of `documents`, which are ascending.
-    pub(crate) fn load(all: &RunDocuments, documents: &[u32]) -> Result<Self, Error> {
+    pub(crate) fn load(all: &RunDocuments, documents: &[DocumentNumber]) -> Result<Self, Error> {
         let mut loaded = Self::default();
         let mut rest = documents;
         while let Some(first) = rest.first() {
@@ -40,52 +41,47 @@ impl LoadedRows {
             let count = rest.partition_point(|document| *document < range.end);
             let (of_block, after) = rest.split_at(count);
             rest = after;
-            let (rows, reference) =
-                (all.store.rows(block)?, all.store.blocks[block].notes.reference);
+            let rows = all.store.rows(block)?;
+            let reference = all.store.blocks[block].notes.reference;
             loaded.has_reference |= reference;
             for document in of_block {
-                loaded.push(&rows, (document - range.start) as usize, block as u32, reference)?;
+                let row = rows.get(document.row_after(range.start))?;
+                loaded.push(&row, block as u32, reference);
             }
         }
         Ok(loaded)
     }
 
-    fn push(
-        &mut self,
-        rows: &Rows<'_>,
-        i: usize,
-        block: u32,
-        reference: bool,
-    ) -> Result<(), Error> {
-        let DocumentRow { place, fingerprint, bytes, label, key, id } = rows.get(i)?;
-        self.keys.extend_from_slice(key);
-        self.ids.push_str(id);
-        let (key_end, id_end) = (self.keys.len(), self.ids.len());
-        let head =
-            LoadedRow { place, fingerprint, bytes, label, block, reference, key_end, id_end };
-        self.heads.push(head);
-        Ok(())
-    }
-
-    fn head(&self, place: u32) -> &LoadedRow {
-        &self.heads[place as usize]
+    fn push(&mut self, row: &DocumentRow<'_>, block: u32, reference: bool) {
+        self.keys.extend_from_slice(row.key);
+        self.ids.push_str(row.id);
+        self.heads.push(LoadedRow {
+            place: row.place,
+            fingerprint: row.fingerprint,
+            bytes: row.bytes,
+            source: row.source,
+            block,
+            reference,
+            key_end: self.keys.len(),
+            id_end: self.ids.len(),
+        });
     }
 
     /// The row of a document.
-    pub(crate) fn row(&self, place: u32) -> DocumentRow<'_> {
-        let (key, id) = self.key_and_id(place);
-        let LoadedRow { place, fingerprint, bytes, label, .. } = *self.head(place);
-        DocumentRow { place, fingerprint, bytes, label, key, id }
+    pub(crate) fn row(&self, document: BatchIndex) -> DocumentRow<'_> {
+        let (key, id) = self.key_and_id(document);
+        let LoadedRow { place, fingerprint, bytes, source, .. } = self.heads[document];
+        DocumentRow { place, fingerprint, bytes, source, key, id }
     }
 
     /// The block a document is in.
-    pub(crate) fn block(&self, place: u32) -> usize {
-        self.head(place).block as usize
+    pub(crate) fn block(&self, document: BatchIndex) -> usize {
+        self.heads[document].block as usize
     }
 
     /// Whether it is of a reference collection.
-    pub(crate) fn is_reference(&self, place: u32) -> bool {
-        self.head(place).reference
+    pub(crate) fn is_reference(&self, document: BatchIndex) -> bool {
+        self.heads[document].reference
     }
 
     /// Whether some of them are of a reference collection.
@@ -94,23 +90,28 @@ impl LoadedRows {
     }
 
     /// The keep order: `Less` means that `a` is kept rather than `b`.
-    pub(crate) fn compare(&self, a: u32, b: u32) -> Ordering {
-        let ((a_key, a_id), (b_key, b_id)) = (self.key_and_id(a), self.key_and_id(b));
+    pub(crate) fn compare(&self, a: BatchIndex, b: BatchIndex) -> Ordering {
+        let (a_key, a_id) = self.key_and_id(a);
+        let (b_key, b_id) = self.key_and_id(b);
         keep::compare(a_key, a_id.as_bytes(), b_key, b_id.as_bytes())
     }
 
     /// The same, regardless of which documents are of a reference collection.
-    pub(crate) fn compare_by_rules(&self, a: u32, b: u32) -> Ordering {
-        let ((a_key, a_id), (b_key, b_id)) = (self.key_and_id(a), self.key_and_id(b));
+    pub(crate) fn compare_by_rules(&self, a: BatchIndex, b: BatchIndex) -> Ordering {
+        let (a_key, a_id) = self.key_and_id(a);
+        let (b_key, b_id) = self.key_and_id(b);
         keep::compare_by_rules(a_key, a_id.as_bytes(), b_key, b_id.as_bytes())
     }
 
-    fn key_and_id(&self, place: u32) -> (&[u8], &str) {
-        let (key, id) = match place {
+    fn key_and_id(&self, document: BatchIndex) -> (&[u8], &str) {
+        let (key, id) = match document.0 {
             0 => (0, 0),
-            place => (self.head(place - 1).key_end, self.head(place - 1).id_end),
+            number => {
+                let before = &self.heads[BatchIndex(number - 1)];
+                (before.key_end, before.id_end)
+            }
         };
-        let head = self.head(place);
+        let head = &self.heads[document];
         (&self.keys[key..head.key_end], &self.ids[id..head.id_end])
     }
 }

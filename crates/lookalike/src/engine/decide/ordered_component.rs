@@ -5,6 +5,7 @@ use crate::engine::decide::batch_result::EQUAL;
 use crate::engine::decide::class_parts::ClassDivision;
 use crate::engine::decide::component_judgments::ComponentJudgments;
 use crate::engine::decide::shingle_sets::ShingleSets;
+use crate::engine::ids::{self, BatchIndex, ComponentIndex, Id, IdVec, MemberNumber};
 use crate::engine::options::{FindOptions, Grouping, KeeperChoice};
 use crate::error::Error;
 use lookalike_core::candidate::Component;
@@ -12,21 +13,23 @@ use lookalike_core::group::{BucketMembership, MemberRules};
 use lookalike_core::verify::{self, Overlap};
 use std::collections::HashMap;
 
-/// A component's members, numbered by their place in the keep order.
+/// Pairs of members as the core takes them.
+pub(crate) type MemberPairs = Vec<(u32, u32, Overlap)>;
+
+/// A component's members, numbered in keep order.
 pub(crate) struct OrderedComponent<'a> {
     pub(crate) batch: &'a ComponentBatch,
     pub(crate) options: &'a FindOptions,
     pub(crate) component: Component<'a>,
-    /// Position → place in the component's list.
-    order: Vec<u32>,
-    /// Position → the first in keep order of the member's class, by place in the batch.
-    firsts: Vec<u32>,
-    /// Position → the documents of the member, if classes are divided into several members, which
-    /// have one place; otherwise empty.
-    parts: Vec<&'a [u32]>,
-    /// Where not all members may probe: the buckets that each one probes, by position.
-    probed: Option<Vec<Vec<u32>>>,
-    /// What people judged about members.
+    /// The class of each member.
+    class_of: IdVec<MemberNumber, ComponentIndex>,
+    /// The first document in keep order of each member.
+    representatives: IdVec<MemberNumber, BatchIndex>,
+    /// The documents of each member, if some classes are divided into several members; otherwise
+    /// empty.
+    divided: IdVec<MemberNumber, &'a [BatchIndex]>,
+    /// The buckets that each member probes, if not all members may probe.
+    probed: Option<IdVec<MemberNumber, Vec<u32>>>,
     pub(crate) judged: ComponentJudgments,
 }
 
@@ -43,31 +46,37 @@ impl<'a> OrderedComponent<'a> {
         });
         if !batch.judged.is_empty() {
             // Members that a decision keeps come directly after those of a reference collection.
-            let rank = |(_, documents): &(u32, &[u32])| {
+            members.sort_by_key(|(_, documents)| {
                 let is_fixed = batch.rows.is_reference(documents[0]);
                 (!is_fixed, !is_fixed && !batch.judged.is_kept(documents[0]))
-            };
-            members.sort_by_key(rank);
+            });
         }
-        let order: Vec<u32> = members.iter().map(|(place, _)| *place).collect();
-        let firsts: Vec<u32> = members.iter().map(|(_, documents)| documents[0]).collect();
+        let class_of = members.iter().map(|(class, _)| *class).collect();
+        let representatives = members.iter().map(|(_, documents)| documents[0]).collect();
         let is_divided = members.len() > component.members.len();
-        let parts = members.into_iter().filter(|_| is_divided).map(|(_, part)| part).collect();
-        let judged = ComponentJudgments::new(&batch.judged, &firsts);
-        let mut this =
-            Self { batch, options, component, order, firsts, parts, probed: None, judged };
+        let divided = members.into_iter().filter(|_| is_divided).map(|(_, documents)| documents);
+        let mut this = Self {
+            batch,
+            options,
+            component,
+            class_of,
+            judged: ComponentJudgments::new(&batch.judged, &representatives),
+            representatives,
+            divided: divided.collect(),
+            probed: None,
+        };
         this.probed = batch.directed.then(|| this.directed());
         this
     }
 
     /// The buckets that each member probes, where not all of a bucket may find each other.
-    /// `ComponentBatch::load` makes two buckets of each list of [`Links`](crate::engine::decide::batch::Links):
-    /// all its documents are inserted into b, and those that probe b into b + half, too. The others
+    /// `ComponentBatch::load` makes two buckets of each list of [`Links`](super::batch::Links):
+    /// all its documents are inserted into b, and those that probe b also into b + half. The others
     /// probe b + half, so that of two members that meet one is among those that probe.
-    fn directed(&self) -> Vec<Vec<u32>> {
+    fn directed(&self) -> IdVec<MemberNumber, Vec<u32>> {
         let half = self.component.bucket_count as u32 / 2;
-        let probed = |position: u32| {
-            let buckets = self.buckets(position);
+        let probed = |member: MemberNumber| {
+            let buckets = self.buckets(member);
             let (all, probing) = buckets.split_at(buckets.partition_point(|b| *b < half));
             let probed = |bucket: u32| {
                 let is_probing = probing.binary_search(&(bucket + half)).is_ok();
@@ -75,46 +84,48 @@ impl<'a> OrderedComponent<'a> {
             };
             all.iter().map(|bucket| probed(*bucket)).collect()
         };
-        (0..self.order.len() as u32).map(probed).collect()
+        self.members().map(probed).collect()
     }
 
-    pub(crate) fn place(&self, position: u32) -> u32 {
-        self.order[position as usize]
+    /// The members in keep order.
+    pub(crate) fn members(&self) -> impl Iterator<Item = MemberNumber> + Clone + use<> {
+        ids::first(self.len())
     }
 
-    /// The document of a position, by place in the batch.
-    pub(crate) fn document(&self, position: u32) -> u32 {
-        self.firsts[position as usize]
+    /// The first document of a member.
+    pub(crate) fn document(&self, member: MemberNumber) -> BatchIndex {
+        self.representatives[member]
     }
 
-    /// Whether all verified pairs are held: where they are asked for, and where components are made
-    /// of members some of which are separated.
+    /// Whether all verified pairs are held: if they are listed, and if components are made of
+    /// members some of which are separated.
     fn lists_pairs(&self) -> bool {
         let are_joined_by_pair = self.options.grouping == Grouping::Components;
         self.options.pairs.is_listed() || are_joined_by_pair && self.judged.has_separated()
     }
 
-    /// How many members there are.
+    /// The number of members.
     pub(crate) fn len(&self) -> usize {
-        self.order.len()
+        self.class_of.len()
     }
 
-    fn buckets(&self, position: u32) -> &'a [u32] {
-        self.component.buckets_of(self.place(position) as usize)
+    fn buckets(&self, member: MemberNumber) -> &'a [u32] {
+        self.component.buckets_of(self.class_of[member].index())
     }
 
-    /// The shingle set of a position.
+    /// The shingle set of a member.
     pub(crate) fn set<'s>(
         &self,
-        position: u32,
+        member: MemberNumber,
         sets: &'s mut ShingleSets<'_>,
     ) -> Result<&'s [u64], Error> {
-        sets.one(self.batch, self.place(position), self.document(position))
+        sets.one(self.batch, self.class_of[member], self.document(member))
     }
 
     /// Whether `a`, the earlier member, is inserted into a bucket that `b` probes.
-    pub(crate) fn are_candidates(&self, a: u32, b: u32) -> bool {
-        let (mut probed, mut inserted) = (self.probed_buckets(b), self.inserted_buckets(a));
+    pub(crate) fn are_candidates(&self, a: MemberNumber, b: MemberNumber) -> bool {
+        let mut probed = self.probed_buckets(b.0);
+        let mut inserted = self.inserted_buckets(a.0);
         while let ([x, rest_probed @ ..], [y, rest_inserted @ ..]) = (probed, inserted) {
             match x.cmp(y) {
                 std::cmp::Ordering::Equal => return true,
@@ -125,36 +136,34 @@ impl<'a> OrderedComponent<'a> {
         false
     }
 
-    /// Documents with equal shingles that the member represents, itself the first.
-    pub(crate) fn class(&self, position: u32) -> &'a [u32] {
-        if let Some(part) = self.parts.get(position as usize) {
-            return part;
+    /// The documents with equal shingles that the member represents, in keep order.
+    pub(crate) fn class(&self, member: MemberNumber) -> &'a [BatchIndex] {
+        if let Some(documents) = self.divided.get(member) {
+            return documents;
         }
-        self.batch.class(&self.component.members[self.place(position) as usize])
+        self.batch.class(BatchIndex(self.component.members[self.class_of[member].index()]))
     }
 
     /// The members that a class is divided into, if grouping joins them: documents of a reference
     /// collection, and others.
-    pub(crate) fn divided_classes(&self) -> Vec<(u32, u32, Overlap)> {
+    pub(crate) fn divided_classes(&self) -> MemberPairs {
         if self.options.grouping == Grouping::Stars {
             return Vec::new();
         }
-        let firsts = self.first_positions();
-        let later = (0u32..).zip(self.order.iter().take(self.parts.len()));
-        let pairs = later.map(|(position, place)| (firsts[place], position, EQUAL));
-        pairs.filter(|(first, position, _)| first != position).collect()
+        let firsts = self.first_members();
+        let members = self.class_of.entries().take(self.divided.len());
+        let pairs = members.map(|(member, class)| (firsts[class], member));
+        let pairs = pairs.filter(|(first, member)| first != member);
+        pairs.map(|(first, member)| (first.0, member.0, EQUAL)).collect()
     }
 
     /// Verified pairs by the first member of each class, as if classes were not divided.
-    pub(crate) fn pairs_of_classes(
-        &self,
-        pairs: Vec<(u32, u32, Overlap)>,
-    ) -> Vec<(u32, u32, Overlap)> {
-        if self.parts.is_empty() {
+    pub(crate) fn pairs_of_classes(&self, pairs: MemberPairs) -> MemberPairs {
+        if self.divided.len() == 0 {
             return pairs;
         }
-        let firsts = self.first_positions();
-        let first = |position: u32| firsts[&self.place(position)];
+        let firsts = self.first_members();
+        let first = |member: u32| firsts[&self.class_of[MemberNumber(member)]].0;
         let pairs = pairs.into_iter().map(|(a, b, overlap)| (first(a), first(b), overlap));
         let mut pairs: Vec<_> = pairs
             .filter(|(a, b, _)| a != b)
@@ -165,49 +174,50 @@ impl<'a> OrderedComponent<'a> {
         pairs
     }
 
-    /// The position of the first member at each place.
-    fn first_positions(&self) -> HashMap<u32, u32> {
+    /// The first member of each class.
+    fn first_members(&self) -> HashMap<ComponentIndex, MemberNumber> {
         let mut firsts = HashMap::new();
-        for (position, place) in (0u32..).zip(&self.order) {
-            firsts.entry(*place).or_insert(position);
+        for (member, class) in self.class_of.entries() {
+            firsts.entry(*class).or_insert(member);
         }
         firsts
     }
 
     /// Whether two members have equal shingles. Equal documents are several members only if the
     /// keepers are given or their class is divided.
-    fn are_equal(&self, a: u32, b: u32) -> bool {
-        if self.place(a) == self.place(b) {
+    fn are_equal(&self, a: MemberNumber, b: MemberNumber) -> bool {
+        if self.class_of[a] == self.class_of[b] {
             return true;
         }
-        let fingerprint = |position: u32| self.batch.rows.row(self.document(position)).fingerprint;
+        let fingerprint = |member| self.batch.rows.row(self.document(member)).fingerprint;
         self.options.keepers.is_given() && fingerprint(a) == fingerprint(b)
     }
 
     fn two<'s>(
         &self,
-        a: u32,
-        b: u32,
+        a: MemberNumber,
+        b: MemberNumber,
         sets: &'s mut ShingleSets<'_>,
     ) -> Result<(&'s [u64], &'s [u64]), Error> {
-        let member = |position| (self.place(position), self.document(position));
+        let member = |member| (self.class_of[member], self.document(member));
         sets.two(self.batch, member(a), member(b))
     }
 }
 
-/// The members of a component in no order: their places, and the documents that each represents.
+/// The members of a component in no order: the class of each, and the documents that it represents.
 fn members<'a>(
     batch: &'a ComponentBatch,
     options: &FindOptions,
     component: Component<'a>,
-) -> Vec<(u32, &'a [u32])> {
+) -> Vec<(ComponentIndex, &'a [BatchIndex])> {
     let division = ClassDivision::new(batch, options, component.members);
-    let members = (0u32..).zip(component.members.iter().map(|member| batch.class(member)));
+    let classes = ids::from(ComponentIndex(0))
+        .zip(component.members.iter().map(|document| batch.class(BatchIndex(*document))));
     if !division.divides() {
-        return members.collect();
+        return classes.collect();
     }
-    let divided = members.flat_map(|(place, class)| {
-        division.parts(batch, class).into_iter().map(move |part| (place, part))
+    let divided = classes.flat_map(|(class, documents)| {
+        division.members(batch, documents).into_iter().map(move |member| (class, member))
     });
     divided.collect()
 }
@@ -215,13 +225,13 @@ fn members<'a>(
 impl BucketMembership for OrderedComponent<'_> {
     fn probed_buckets(&self, member: u32) -> &[u32] {
         match &self.probed {
-            Some(probed) => &probed[member as usize],
-            None => self.buckets(member),
+            Some(probed) => &probed[MemberNumber(member)],
+            None => self.buckets(MemberNumber(member)),
         }
     }
 
     fn inserted_buckets(&self, member: u32) -> &[u32] {
-        self.buckets(member)
+        self.buckets(MemberNumber(member))
     }
 
     fn bucket_count(&self) -> usize {
@@ -231,16 +241,16 @@ impl BucketMembership for OrderedComponent<'_> {
 
 impl MemberRules for OrderedComponent<'_> {
     fn is_fixed(&self, member: u32) -> bool {
-        let document = self.document(member);
+        let document = self.document(MemberNumber(member));
         self.batch.rows.is_reference(document) || self.batch.judged.is_kept(document)
     }
 
     fn separated(&self, member: u32) -> &[u32] {
-        self.judged.separated(member)
+        self.judged.separated(MemberNumber(member))
     }
 }
 
-/// Why the comparisons of a component end before all are made.
+/// The reason for which the comparisons of a component end early.
 pub(crate) enum CompareStop {
     /// Too many were below the threshold: the candidates are to be screened first.
     TooManyMisses,
@@ -275,7 +285,11 @@ impl Comparer<'_, '_> {
     ///
     /// # Errors
     /// Why no more comparisons are made.
-    pub(crate) fn similarity(&mut self, a: u32, b: u32) -> Result<Option<Overlap>, CompareStop> {
+    pub(crate) fn similarity(
+        &mut self,
+        a: MemberNumber,
+        b: MemberNumber,
+    ) -> Result<Option<Overlap>, CompareStop> {
         let component = self.component;
         // With a screen, members may meet that share no bucket.
         if self.screened && !component.are_candidates(a, b) {
@@ -306,7 +320,7 @@ impl Comparer<'_, '_> {
     }
 
     /// Compares the sets of two members.
-    fn verify(&mut self, a: u32, b: u32) -> Result<Option<Overlap>, CompareStop> {
+    fn verify(&mut self, a: MemberNumber, b: MemberNumber) -> Result<Option<Overlap>, CompareStop> {
         self.compared += 1;
         let params = &self.component.options.params;
         let (a, b) = self.component.two(a, b, self.sets)?;
@@ -317,8 +331,8 @@ impl Comparer<'_, '_> {
     ///
     /// # Errors
     /// A shingle set could not be made.
-    pub(crate) fn overlap(&mut self, a: u32, b: u32) -> Result<Overlap, Error> {
-        if self.component.place(a) == self.component.place(b) {
+    pub(crate) fn overlap(&mut self, a: MemberNumber, b: MemberNumber) -> Result<Overlap, Error> {
+        if self.component.class_of[a] == self.component.class_of[b] {
             return Ok(EQUAL);
         }
         let (a, b) = self.component.two(a, b, self.sets)?;

@@ -15,6 +15,7 @@
 
 use crate::engine::decide::ordered_component::OrderedComponent;
 use crate::engine::decide::shingle_sets::ShingleSets;
+use crate::engine::ids::{Id, MemberNumber};
 use crate::error::Error;
 use lookalike_core::group::{BucketMembership, MemberRules};
 use lookalike_core::params::Params;
@@ -41,8 +42,8 @@ impl MemberBuckets {
         self.ends.push(self.buckets.len());
     }
 
-    fn of(&self, member: u32) -> &[u32] {
-        let member = member as usize;
+    fn of(&self, member: MemberNumber) -> &[u32] {
+        let member = member.index();
         let start = if member == 0 { 0 } else { self.ends[member - 1] };
         &self.buckets[start..self.ends[member]]
     }
@@ -58,7 +59,7 @@ impl<'a> PrefixFilter<'a> {
         params: &Params,
         sets: &mut ShingleSets<'_>,
     ) -> Result<Self, Error> {
-        let members = 0..component.len() as u32;
+        let members = component.members();
         let mut shingles = 0;
         for member in members.clone() {
             shingles += component.set(member, sets)?.len();
@@ -70,8 +71,11 @@ impl<'a> PrefixFilter<'a> {
         let mut numbers = HashMap::new();
         let joined = component.judged.joined_pairs();
         let first_of_pairs = 2 * joined.len() as u32;
-        let (mut inserted, mut probed) = (MemberBuckets::default(), MemberBuckets::default());
-        let (mut counts, mut long, mut short) = (Vec::new(), Vec::new(), Vec::new());
+        let mut inserted = MemberBuckets::default();
+        let mut probed = MemberBuckets::default();
+        let mut counts = Vec::new();
+        let mut long = Vec::new();
+        let mut short = Vec::new();
         let mut scratch = SelectScratch::default();
         for member in members {
             let set = component.set(member, sets)?;
@@ -123,11 +127,11 @@ fn log2_slots(shingles: usize, share: usize) -> u32 {
 
 impl BucketMembership for PrefixFilter<'_> {
     fn probed_buckets(&self, member: u32) -> &[u32] {
-        self.probed.of(member)
+        self.probed.of(MemberNumber(member))
     }
 
     fn inserted_buckets(&self, member: u32) -> &[u32] {
-        self.inserted.of(member)
+        self.inserted.of(MemberNumber(member))
     }
 
     fn bucket_count(&self) -> usize {

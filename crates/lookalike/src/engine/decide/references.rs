@@ -6,23 +6,24 @@
 //! equal to one of them is part of the same member, and has pairs with others of them.
 
 use crate::engine::decide::ordered_component::OrderedComponent;
+use crate::engine::ids::{IdVec, MemberNumber};
 use lookalike_core::group::{BucketMembership, MemberRules};
 
 /// The members of a component all of whose documents are of the reference collection.
 pub(crate) struct ReferenceMembers {
-    /// By position, for the members whose first document is one of them; these come first.
-    whole: Vec<bool>,
+    /// For the members whose first document is one of them, which come first.
+    whole: IdVec<MemberNumber, bool>,
 }
 
 impl ReferenceMembers {
     /// Whether a member has documents of the reference collection and others.
     pub(crate) fn has_copies(&self) -> bool {
-        self.whole.contains(&false)
+        self.whole.as_slice().contains(&false)
     }
 
     /// Whether all documents of a member are of the reference collection.
-    pub(crate) fn has(&self, position: u32) -> bool {
-        self.whole.get(position as usize).copied().unwrap_or_default()
+    pub(crate) fn has(&self, member: MemberNumber) -> bool {
+        self.whole.get(member).copied().unwrap_or_default()
     }
 }
 
@@ -30,9 +31,9 @@ impl OrderedComponent<'_> {
     /// The members that are of the reference collection.
     pub(crate) fn references(&self) -> ReferenceMembers {
         let records = &self.batch.rows;
-        let fixed = (0..self.len() as u32).take_while(|position| self.is_fixed(*position));
+        let fixed = self.members().take_while(|member| self.is_fixed(member.0));
         let is_whole =
-            |position| self.class(position).iter().all(|document| records.is_reference(*document));
+            |member| self.class(member).iter().all(|document| records.is_reference(*document));
         ReferenceMembers { whole: fixed.map(is_whole).collect() }
     }
 }

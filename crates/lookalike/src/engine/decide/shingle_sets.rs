@@ -4,6 +4,7 @@
 //! up to a share of memory. A document that is not what it was when it was read first is an error.
 
 use crate::engine::decide::batch::ComponentBatch;
+use crate::engine::ids::{BatchIndex, ComponentIndex, IdVec};
 use crate::engine::options::FindOptions;
 use crate::engine::options::PairList;
 use crate::engine::prepare::documents::RunDocuments;
@@ -24,10 +25,10 @@ pub(crate) struct ShingleSets<'a> {
     pub(crate) share: usize,
     /// Bytes of signatures that may be held next to the sets.
     pub(crate) signature_share: usize,
-    /// By place in the component.
-    made: Vec<Option<Box<[u64]>>>,
-    /// Places whose sets are held, the longest held first.
-    held: VecDeque<u32>,
+    /// The sets in memory.
+    made: IdVec<ComponentIndex, Option<Box<[u64]>>>,
+    /// Classes whose sets are in memory, the oldest first.
+    held: VecDeque<ComponentIndex>,
     held_bytes: usize,
     set: Vec<u64>,
 }
@@ -41,7 +42,7 @@ impl<'a> ShingleSets<'a> {
             scratch: ReadBuffers::default(),
             share: share - signature_share,
             signature_share,
-            made: Vec::new(),
+            made: IdVec::default(),
             held: VecDeque::new(),
             held_bytes: 0,
             set: Vec::new(),
@@ -50,26 +51,24 @@ impl<'a> ShingleSets<'a> {
 
     /// Forgets the last component and is ready for one of `members` members.
     pub(crate) fn begin(&mut self, members: usize) {
-        self.made.clear();
-        self.made.resize_with(members, || None);
+        self.made.reset(members, || None);
         self.held.clear();
         self.held_bytes = 0;
     }
 
-    /// The sets of two members, `a` and `b` by place in the component, `document_a` and `_b` in
-    /// the batch.
+    /// The sets of two members, each with its class and its first document.
     ///
     /// # Errors
     /// A document cannot be read, or is not what it was.
     pub(crate) fn two(
         &mut self,
         batch: &ComponentBatch,
-        (a, document_a): (u32, u32),
-        (b, document_b): (u32, u32),
+        (a, document_a): (ComponentIndex, BatchIndex),
+        (b, document_b): (ComponentIndex, BatchIndex),
     ) -> Result<(&[u64], &[u64]), Error> {
         self.load(batch, a, document_a, b)?;
         self.load(batch, b, document_b, a)?;
-        let set = |place: u32| self.made[place as usize].as_deref().unwrap_or_default();
+        let set = |class: ComponentIndex| self.made[class].as_deref().unwrap_or_default();
         Ok((set(a), set(b)))
     }
 
@@ -80,37 +79,37 @@ impl<'a> ShingleSets<'a> {
     pub(crate) fn one(
         &mut self,
         batch: &ComponentBatch,
-        place: u32,
-        document: u32,
+        class: ComponentIndex,
+        document: BatchIndex,
     ) -> Result<&[u64], Error> {
-        self.load(batch, place, document, place)?;
-        Ok(self.made[place as usize].as_deref().unwrap_or_default())
+        self.load(batch, class, document, class)?;
+        Ok(self.made[class].as_deref().unwrap_or_default())
     }
 
-    /// Makes the set at `place`, letting go of others but of that at `stays`.
+    /// Reads the set of a class. Drops others to make room, but never the set of `kept`.
     fn load(
         &mut self,
         batch: &ComponentBatch,
-        place: u32,
-        document: u32,
-        stays: u32,
+        class: ComponentIndex,
+        document: BatchIndex,
+        kept: ComponentIndex,
     ) -> Result<(), Error> {
-        if self.made[place as usize].is_some() {
+        if self.made[class].is_some() {
             return Ok(());
         }
         self.read(batch, document)?;
         let bytes = 8 * self.set.len();
         while self.held_bytes + bytes > self.share {
             let Some(oldest) = self.held.pop_front() else { break };
-            if oldest == stays {
+            if oldest == kept {
                 self.held.push_back(oldest);
                 if self.held.len() == 1 {
                     break;
                 }
                 continue;
             }
-            let gone = self.made[oldest as usize].take();
-            self.held_bytes -= gone.map_or(0, |set| 8 * set.len());
+            let dropped = self.made[oldest].take();
+            self.held_bytes -= dropped.map_or(0, |set| 8 * set.len());
         }
         // A copy of a long set would be a large part of the memory of a run.
         let set = if bytes > LONG_SET_BYTES {
@@ -118,22 +117,26 @@ impl<'a> ShingleSets<'a> {
         } else {
             self.set.as_slice().into()
         };
-        self.made[place as usize] = Some(set);
-        self.held.push_back(place);
+        self.made[class] = Some(set);
+        self.held.push_back(class);
         self.held_bytes += bytes;
         Ok(())
     }
 
-    fn read(&mut self, batch: &ComponentBatch, document: u32) -> Result<(), Error> {
+    fn read(&mut self, batch: &ComponentBatch, document: BatchIndex) -> Result<(), Error> {
         let row = batch.rows.row(document);
         let block = &self.documents.store.blocks[batch.rows.block(document)];
-        let (shingler, set) = (&mut self.shingler, &mut self.set);
-        let fingerprint =
-            block.retained.fetch_set(row.place, row.id, &mut self.scratch, shingler, set)?;
+        let fingerprint = block.retained.fetch_set(
+            row.place,
+            row.id,
+            &mut self.scratch,
+            &mut self.shingler,
+            &mut self.set,
+        )?;
         if fingerprint == row.fingerprint {
             return Ok(());
         }
-        let place = self.documents.location(batch.documents[document as usize])?;
+        let place = self.documents.location(batch.documents[document])?;
         Err(Error::Changed { id: row.id.to_owned(), place })
     }
 }

@@ -1,6 +1,7 @@
 //! Bucket keys in, lists of documents that share one out: a band per thread at a time.
 
 use crate::engine::checkpoint::Checkpoint;
+use crate::engine::ids;
 use crate::engine::link::bucket_lists::{BucketLists, DocumentLists};
 use crate::engine::link::ranges::KeyRanges;
 use crate::engine::memory::Budget;
@@ -45,7 +46,7 @@ pub(crate) fn band_buckets(
                 keys.clear();
                 numbers.clear();
                 documents.scan([FIRST_BAND_COLUMN + band], |first, [values]| {
-                    for (document, key) in (first..).zip(values) {
+                    for (document, key) in ids::from(first).zip(values) {
                         if range.has(*key) && documents.state(document) == DocumentState::PLAIN {
                             keys.push(*key);
                             numbers.push(document);

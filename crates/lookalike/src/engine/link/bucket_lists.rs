@@ -3,11 +3,40 @@
 //! A list is its length and its documents, ascending. Nothing depends on the order of the lists.
 
 use crate::engine::checkpoint::{BandStep, Checkpoint, Step};
+use crate::engine::ids::DocumentNumber;
 use crate::engine::memory::Budget;
 use crate::error::Error;
 use crate::spill::{SpillLog, TempSpace};
 use lookalike_core::candidate::BandBuckets;
 use std::sync::Arc;
+
+/// A list of documents: their numbers, as they are stored.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct DocumentList<'a>(&'a [u32]);
+
+impl<'a> DocumentList<'a> {
+    /// The number of documents.
+    pub(crate) fn len(self) -> usize {
+        self.0.len()
+    }
+
+    /// The first document.
+    pub(crate) fn first(self) -> Option<DocumentNumber> {
+        self.0.first().copied().map(DocumentNumber)
+    }
+
+    /// The documents in order.
+    pub(crate) fn iter(self) -> impl Iterator<Item = DocumentNumber> + 'a {
+        self.0.iter().copied().map(DocumentNumber)
+    }
+
+    /// The inserted and the probing documents of a list that [`DocumentLists::push_directed`] made.
+    pub(crate) fn split_directed(self) -> Option<(Self, Self)> {
+        let (inserted, documents) = self.0.split_first()?;
+        let (inserted, probing) = documents.split_at((*inserted as usize).min(documents.len()));
+        Some((Self(inserted), Self(probing)))
+    }
+}
 
 /// Lists of documents, one after the other.
 #[derive(Debug, Default)]
@@ -18,17 +47,33 @@ pub(crate) struct DocumentLists {
 
 impl DocumentLists {
     /// Appends a list.
-    pub(crate) fn push(&mut self, documents: impl Iterator<Item = u32>) {
+    pub(crate) fn push(&mut self, documents: impl Iterator<Item = DocumentNumber>) {
+        self.push_values(documents.map(|document| document.0));
+    }
+
+    /// Appends a directed list: the number of inserted documents, these, then those of them that
+    /// probe the bucket.
+    pub(crate) fn push_directed(
+        &mut self,
+        inserted: impl ExactSizeIterator<Item = DocumentNumber>,
+        probing: impl Iterator<Item = DocumentNumber>,
+    ) {
+        let count = std::iter::once(inserted.len() as u32);
+        self.push_values(count.chain(inserted.chain(probing).map(|document| document.0)));
+    }
+
+    fn push_values(&mut self, values: impl Iterator<Item = u32>) {
         let head = self.values.len();
         self.values.push(0);
-        self.values.extend(documents);
+        self.values.extend(values);
         self.values[head] = (self.values.len() - head - 1) as u32;
         self.count += 1;
     }
 
-    /// The buckets of one band, whose documents are places in `numbers`.
-    pub(crate) fn of_band(buckets: &BandBuckets, numbers: &[u32]) -> Self {
-        let (memberships, count) = (buckets.memberships(), buckets.leaders().len());
+    /// The buckets of one band, whose members are indices of `documents`.
+    pub(crate) fn of_band(buckets: &BandBuckets, documents: &[DocumentNumber]) -> Self {
+        let memberships = buckets.memberships();
+        let count = buckets.leaders().len();
         // Where each list begins, then where its next document goes.
         let mut next = vec![0u32; count];
         for (_, bucket) in memberships {
@@ -42,9 +87,9 @@ impl DocumentLists {
             *next = start + 1;
             start += length + 1;
         }
-        for (document, bucket) in memberships {
+        for (member, bucket) in memberships {
             let next = &mut next[*bucket as usize];
-            values[*next as usize] = numbers[*document as usize];
+            values[*next as usize] = documents[*member as usize].0;
             *next += 1;
         }
         Self { values, count }
@@ -92,11 +137,11 @@ impl BucketLists {
         self.memberships
     }
 
-    /// Gives every list to `f`.
-    pub(crate) fn for_each(&self, mut f: impl FnMut(&[u32])) -> Result<(), Error> {
+    /// Calls `f` for every list.
+    pub(crate) fn for_each(&self, mut f: impl FnMut(DocumentList<'_>)) -> Result<(), Error> {
         let length = |values: &[u32]| 1 + values[0] as usize;
         self.log.each_record(length, |list| {
-            f(&list[1..]);
+            f(DocumentList(&list[1..]));
             Ok(())
         })
     }

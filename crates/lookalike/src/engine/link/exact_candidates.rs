@@ -9,6 +9,7 @@
 //! shingles of the shorter document probe the buckets of *all* shingles of the longer one, which
 //! takes one more reading.
 
+use crate::engine::ids::DocumentNumber;
 use crate::engine::link::bucket_lists::{BucketLists, DocumentLists};
 use crate::engine::link::ranges::{KeyRange, KeyRanges};
 use crate::engine::memory::Budget;
@@ -34,7 +35,7 @@ const SORTED_BYTES: usize = 40;
 
 /// A key and a document that has it. The lowest bit of a key is a mark: keys that differ in nothing
 /// else are in the same range.
-type KeyEntry = (u64, u32);
+type KeyEntry = (u64, DocumentNumber);
 
 /// The mark of a key whose bucket a document probes, in addition to being inserted into it.
 const PROBES: u64 = 1;
@@ -155,8 +156,12 @@ fn sorted(log: &SpillLog<KeyEntry>, range: KeyRange) -> Result<Vec<KeyEntry>, Er
     Ok(found)
 }
 
-/// For each key that has a mark in one of its entries: the number of documents that have it, these
-/// documents, and those of them that probe its bucket.
+fn documents_of(entries: &[KeyEntry]) -> impl ExactSizeIterator<Item = DocumentNumber> {
+    entries.iter().map(|(_, document)| *document)
+}
+
+/// Lists the documents of each key that has a mark in one of its entries, and those of them that
+/// probe its bucket.
 fn marked(entries: &[KeyEntry]) -> DocumentLists {
     let mut lists = DocumentLists::default();
     let equal = |a: &KeyEntry, b: &KeyEntry| a.0 & !PROBES == b.0 & !PROBES;
@@ -164,21 +169,20 @@ fn marked(entries: &[KeyEntry]) -> DocumentLists {
         // Marked keys come after the others.
         let probing = &bucket[bucket.partition_point(|entry| entry.0 & PROBES == 0)..];
         if !probing.is_empty() {
-            let both = bucket.iter().chain(probing).map(|(_, document)| *document);
-            lists.push(std::iter::once(bucket.len() as u32).chain(both));
+            lists.push_directed(documents_of(bucket), documents_of(probing));
         }
     }
     lists
 }
 
-/// For each key that is probed: the number of documents that have it, these documents, and those
-/// that probe its bucket.
+/// Lists the documents of each key that is probed, and those that probe its bucket.
 fn directed(
     inserted: &SpillLog<KeyEntry>,
     probing: &SpillLog<KeyEntry>,
     range: KeyRange,
 ) -> Result<DocumentLists, Error> {
-    let (inserted, probing) = (sorted(inserted, range)?, sorted(probing, range)?);
+    let inserted = sorted(inserted, range)?;
+    let probing = sorted(probing, range)?;
     let mut lists = DocumentLists::default();
     let mut rest = probing.as_slice();
     for bucket in inserted.chunk_by(|a, b| a.0 == b.0).filter(|bucket| bucket.len() > 1) {
@@ -188,8 +192,7 @@ fn directed(
         if probing.is_empty() {
             continue;
         }
-        let both = bucket.iter().chain(probing).map(|(_, document)| *document);
-        lists.push(std::iter::once(bucket.len() as u32).chain(both));
+        lists.push_directed(documents_of(bucket), documents_of(probing));
     }
     Ok(lists)
 }

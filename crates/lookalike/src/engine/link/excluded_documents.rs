@@ -1,6 +1,7 @@
 //! Documents that are no part of a run: those that a list names, and those whose id an earlier one
 //! has.
 
+use crate::engine::ids::Id;
 use crate::engine::link::drop_list::{DropCounts, DropList};
 use crate::engine::link::identity;
 use crate::engine::memory::Budget;
@@ -47,13 +48,14 @@ fn drop_listed(
     collection: &Collection,
     documents: &mut RunDocuments,
 ) -> Result<DropCounts, Error> {
-    let (mut dropped, mut is_known) = (Vec::new(), vec![false; list.lines() as usize]);
+    let mut dropped = Vec::new();
+    let mut is_known = vec![false; list.lines() as usize];
     for (i, block) in documents.store.blocks.iter().enumerate() {
         if block.notes.reference {
             continue;
         }
         let source = block.retained.number().source;
-        for (document, row) in documents.range(i).zip(documents.store.rows(i)?.iter()) {
+        for (document, row) in documents.in_block(i).zip(documents.store.rows(i)?.iter()) {
             let row = row?;
             let Some(lines) = list.naming(collection.own_id(source, row.id)) else {
                 continue;
@@ -62,16 +64,17 @@ fn drop_listed(
             let is_meant = |of: &Option<String>| of.as_deref().is_none_or(|of| of == file);
             let mut is_dropped = false;
             for (line, _) in lines.iter().filter(|(_, source)| is_meant(source)) {
-                (is_dropped, is_known[*line as usize]) = (true, true);
+                is_dropped = true;
+                is_known[*line as usize] = true;
             }
             if is_dropped {
-                dropped.push((document, documents.source(row.label), row.bytes));
+                dropped.push((document, documents.source(row.source), row.bytes));
             }
         }
     }
     for (document, source, bytes) in &dropped {
         documents.set_state(*document, DocumentState::DROPPED);
-        if let Some(source) = documents.sources.get_mut(*source as usize) {
+        if let Some(source) = documents.sources.get_mut(source.index()) {
             source.documents -= 1;
             source.bytes -= bytes;
         }

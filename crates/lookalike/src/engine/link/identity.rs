@@ -3,6 +3,7 @@
 //!
 //! Both sort a column of hashes, a range of values at a time where memory is short.
 
+use crate::engine::ids::{self, DocumentNumber, Id};
 use crate::engine::link::bucket_lists::{BucketLists, DocumentLists};
 use crate::engine::link::judged_documents::JudgedDocuments;
 use crate::engine::link::ranges::KeyRanges;
@@ -30,13 +31,15 @@ pub(crate) fn unique_ids(
     clashes: impl Fn(u32, u32) -> bool,
 ) -> Result<Option<usize>, Error> {
     let mut repeated = Vec::new();
-    let (mut hashes, mut numbers) = (Vec::new(), Vec::new());
+    let mut hashes = Vec::new();
+    let mut numbers = Vec::new();
     let mut scratch = BandScratch::default();
     for range in KeyRanges::new(documents.len(), ID_BYTES, budget) {
         hashes.clear();
         numbers.clear();
         documents.scan([ID_COLUMN], |first, [values]| {
-            for (document, hash) in (first..).zip(values).filter(|(_, hash)| range.has(**hash)) {
+            let in_range = ids::from(first).zip(values).filter(|(_, hash)| range.has(**hash));
+            for (document, hash) in in_range {
                 if documents.state(document) == DocumentState::DROPPED {
                     continue;
                 }
@@ -46,7 +49,7 @@ pub(crate) fn unique_ids(
         })?;
         let equal = candidate::group_equal_keys(&hashes, |_| true, &mut scratch);
         for bucket in equal.sorted() {
-            let bucket: Vec<u32> = bucket.iter().map(|i| numbers[*i as usize]).collect();
+            let bucket: Vec<DocumentNumber> = bucket.iter().map(|i| numbers[*i as usize]).collect();
             repeated_in(documents, bucket, &mut repeated)?;
         }
     }
@@ -65,7 +68,10 @@ pub(crate) fn unique_ids(
 
 /// Excludes the further units of documents whose ids are those of earlier documents: an earlier one
 /// may have fewer units. Returns how many.
-fn exclude_units(documents: &mut RunDocuments, repeated: &[(u32, u32)]) -> Result<usize, Error> {
+fn exclude_units(
+    documents: &mut RunDocuments,
+    repeated: &[(DocumentNumber, DocumentNumber)],
+) -> Result<usize, Error> {
     let mut further = 0;
     for &(second, first) in repeated {
         let parent = |documents: &RunDocuments, document| {
@@ -75,7 +81,8 @@ fn exclude_units(documents: &mut RunDocuments, repeated: &[(u32, u32)]) -> Resul
             })
         };
         let Some(excluded) = parent(documents, second)? else { return Ok(0) };
-        for document in second + 1..documents.len() as u32 {
+        let later = DocumentNumber(second.0 + 1)..DocumentNumber::new(documents.len());
+        for document in ids::each(later) {
             if documents.state(document) == DocumentState::REPEATED_ID {
                 break;
             }
@@ -92,8 +99,8 @@ fn exclude_units(documents: &mut RunDocuments, repeated: &[(u32, u32)]) -> Resul
 /// Adds (later, first) of documents whose ids have equal hashes and are equal.
 fn repeated_in(
     documents: &RunDocuments,
-    bucket: Vec<u32>,
-    repeated: &mut Vec<(u32, u32)>,
+    bucket: Vec<DocumentNumber>,
+    repeated: &mut Vec<(DocumentNumber, DocumentNumber)>,
 ) -> Result<(), Error> {
     let named = bucket.into_iter().map(|document| {
         documents
@@ -109,8 +116,8 @@ fn repeated_in(
 
 fn exclude_or_refuse(
     documents: &mut RunDocuments,
-    first: u32,
-    second: u32,
+    first: DocumentNumber,
+    second: DocumentNumber,
     skip_repeated: bool,
 ) -> Result<(), Error> {
     let first = documents.location(first)?;
@@ -121,24 +128,25 @@ fn exclude_or_refuse(
     }
     documents.set_state(second, DocumentState::REPEATED_ID);
     let reason = SkipReason::RepeatedId { first: first.to_string() };
-    let (source, line) = (location.source().to_owned(), location.number());
-    documents.skip(&SkippedItem { source, line, id: Some(id), reason })
+    let source = location.source().to_owned();
+    documents.skip(&SkippedItem { source, line: location.number(), id: Some(id), reason })
 }
 
 /// Lists documents with equal shingles, and lets the first of each list represent the others.
 /// Those that are judged are represented by themselves.
 pub(crate) fn equal_documents(
     documents: &mut RunDocuments,
-    judged: &JudgedDocuments,
+    judged: &JudgedDocuments<DocumentNumber>,
     budget: &Budget,
     lists: &mut BucketLists,
 ) -> Result<(), Error> {
-    let (mut fingerprints, mut numbers) = (Vec::new(), Vec::new());
+    let mut fingerprints = Vec::new();
+    let mut numbers = Vec::new();
     for range in KeyRanges::new(documents.len(), FINGERPRINT_BYTES, budget) {
         fingerprints.clear();
         numbers.clear();
         documents.scan(FINGERPRINT_COLUMNS, |first, [upper, lower]| {
-            for (document, (upper, lower)) in (first..).zip(upper.iter().zip(lower)) {
+            for (document, (upper, lower)) in ids::from(first).zip(upper.iter().zip(lower)) {
                 let is_open = documents.state(document).is_active() && !judged.has(document);
                 if range.has(*upper) && is_open {
                     fingerprints.push(u128::from(*upper) << 64 | u128::from(*lower));
@@ -147,10 +155,10 @@ pub(crate) fn equal_documents(
             }
         })?;
         let first_of = candidate::first_of_equal(&fingerprints, |_| true, |a, b| a < b);
-        let mut copies: Vec<(u32, u32)> = (0u32..)
+        let mut copies: Vec<(DocumentNumber, DocumentNumber)> = (0u32..)
             .zip(&first_of)
-            .filter(|(document, first)| document != *first)
-            .map(|(document, first)| (numbers[*first as usize], numbers[document as usize]))
+            .filter(|(at, first)| at != *first)
+            .map(|(at, first)| (numbers[*first as usize], numbers[at as usize]))
             .collect();
         copies.sort_unstable();
         let mut found = DocumentLists::default();

@@ -5,6 +5,7 @@
 //! another one.
 
 use crate::decisions::{AppliedDecisions, Contradiction, Decisions, JudgedPair};
+use crate::engine::ids::{self, BatchIndex, DocumentNumber};
 use crate::engine::link::bucket_lists::{BucketLists, DocumentLists};
 use crate::engine::prepare::columns::ID_COLUMN;
 use crate::engine::prepare::documents::{DocumentState, RunDocuments};
@@ -12,6 +13,7 @@ use crate::error::Error;
 use crate::read::{Content, ReadBuffers};
 use lookalike_core::hash;
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::hash::Hash;
 
 /// Why a decision that is in force has no effect on a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -68,17 +70,23 @@ impl DecisionCounts {
     }
 }
 
-/// What is judged about some documents, which are numbers.
-#[derive(Debug, Default)]
-pub(crate) struct JudgedDocuments {
-    kept: HashSet<u32>,
-    /// The documents that are no duplicates of each one.
-    separated: HashMap<u32, Vec<u32>>,
+/// The judgments of people about documents: those of a run, or those of a batch.
+#[derive(Debug)]
+pub(crate) struct JudgedDocuments<K> {
+    kept: HashSet<K>,
+    /// The documents that are not duplicates of each one.
+    separated: HashMap<K, Vec<K>>,
     /// The documents that are duplicates of each one.
-    joined: HashMap<u32, Vec<u32>>,
+    joined: HashMap<K, Vec<K>>,
 }
 
-impl JudgedDocuments {
+impl<K> Default for JudgedDocuments<K> {
+    fn default() -> Self {
+        Self { kept: HashSet::new(), separated: HashMap::new(), joined: HashMap::new() }
+    }
+}
+
+impl JudgedDocuments<DocumentNumber> {
     /// Finds the documents of some decisions, and compares their texts with those that were decided
     /// about.
     ///
@@ -89,7 +97,8 @@ impl JudgedDocuments {
         documents: &RunDocuments,
     ) -> Result<(Self, DecisionCounts), Error> {
         let named = NamedDocuments::new(decisions, documents)?;
-        let (mut judged, mut applied) = (Self::default(), AppliedDecisions::default());
+        let mut judged = Self::default();
+        let mut applied = AppliedDecisions::default();
         let mut unapplied: BTreeMap<(u64, NoEffect), Vec<String>> = BTreeMap::new();
         for pair in &decisions.pairs {
             match named.find_pair(pair)? {
@@ -132,70 +141,79 @@ impl JudgedDocuments {
         Ok((judged, counts))
     }
 
-    fn judge(&mut self, a: u32, b: u32, is_duplicate: bool) {
+    fn judge(&mut self, a: DocumentNumber, b: DocumentNumber, is_duplicate: bool) {
         let pairs = if is_duplicate { &mut self.joined } else { &mut self.separated };
         pairs.entry(a).or_default().push(b);
         pairs.entry(b).or_default().push(a);
     }
 
-    /// Whether nothing is judged.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.kept.is_empty() && self.separated.is_empty() && self.joined.is_empty()
-    }
-
-    /// Whether something is judged about a document.
-    pub(crate) fn has(&self, document: u32) -> bool {
-        self.kept.contains(&document)
-            || self.separated.contains_key(&document)
-            || self.joined.contains_key(&document)
-    }
-
-    /// Whether a document is kept.
-    pub(crate) fn is_kept(&self, document: u32) -> bool {
-        self.kept.contains(&document)
-    }
-
-    /// The documents that are no duplicates of this one.
-    pub(crate) fn separated(&self, document: u32) -> &[u32] {
-        self.separated.get(&document).map_or(&[], Vec::as_slice)
-    }
-
-    /// The documents that are duplicates of this one.
-    pub(crate) fn joined(&self, document: u32) -> &[u32] {
-        self.joined.get(&document).map_or(&[], Vec::as_slice)
-    }
-
     /// Adds a bucket for each pair of duplicates, in which each of them finds the other.
     pub(crate) fn add_buckets(&self, lists: &mut BucketLists, directed: bool) -> Result<(), Error> {
-        let of_one = |(a, others): (&u32, &Vec<u32>)| -> Vec<[u32; 2]> {
+        let of_one = |(a, others): (&DocumentNumber, &Vec<DocumentNumber>)| -> Vec<[_; 2]> {
             others.iter().filter(|b| a < *b).map(|b| [*a, *b]).collect()
         };
-        let mut pairs: Vec<[u32; 2]> = self.joined.iter().flat_map(of_one).collect();
+        let mut pairs: Vec<[DocumentNumber; 2]> = self.joined.iter().flat_map(of_one).collect();
         pairs.sort_unstable();
         let mut found = DocumentLists::default();
         for pair in pairs {
-            let count = directed.then_some(2);
-            let probing = pair.into_iter().filter(|_| directed);
-            found.push(count.into_iter().chain(pair).chain(probing));
+            if directed {
+                found.push_directed(pair.into_iter(), pair.into_iter());
+            } else {
+                found.push(pair.into_iter());
+            }
         }
         lists.add(found)
     }
 
-    /// The same of the documents at some places: `place` gives the place of a document that is
-    /// there.
-    pub(crate) fn at_places(&self, place: impl Fn(u32) -> Option<u32>) -> Self {
-        let at = |pairs: &HashMap<u32, Vec<u32>>| {
-            let places = |others: &[u32]| others.iter().filter_map(|other| place(*other)).collect();
+    /// The judgments about the documents of a batch; `index_of` returns the index of a document in
+    /// the batch.
+    pub(crate) fn in_batch(
+        &self,
+        index_of: impl Fn(DocumentNumber) -> Option<BatchIndex>,
+    ) -> JudgedDocuments<BatchIndex> {
+        let indices = |others: &[DocumentNumber]| {
+            others.iter().filter_map(|other| index_of(*other)).collect::<Vec<_>>()
+        };
+        let in_batch = |pairs: &HashMap<DocumentNumber, Vec<DocumentNumber>>| {
             let found = pairs
                 .iter()
-                .filter_map(|(document, others)| Some((place(*document)?, places(others))));
+                .filter_map(|(document, others)| Some((index_of(*document)?, indices(others))));
             found.collect()
         };
-        Self {
-            kept: self.kept.iter().filter_map(|document| place(*document)).collect(),
-            separated: at(&self.separated),
-            joined: at(&self.joined),
+        JudgedDocuments {
+            kept: self.kept.iter().filter_map(|document| index_of(*document)).collect(),
+            separated: in_batch(&self.separated),
+            joined: in_batch(&self.joined),
         }
+    }
+}
+
+impl<K: Copy + Eq + Hash> JudgedDocuments<K> {
+    /// Returns true if no document is judged.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.kept.is_empty() && self.separated.is_empty() && self.joined.is_empty()
+    }
+
+    /// Returns true if a judgment names the document.
+    pub(crate) fn has(&self, document: K) -> bool {
+        self.is_kept(document)
+            || self.separated.contains_key(&document)
+            || self.joined.contains_key(&document)
+    }
+
+    /// Returns true if a decision keeps the document.
+    pub(crate) fn is_kept(&self, document: K) -> bool {
+        self.kept.contains(&document)
+    }
+
+    /// The documents that are not duplicates of this one.
+    pub(crate) fn separated(&self, document: K) -> &[K] {
+        self.separated.get(&document).map_or(&[], Vec::as_slice)
+    }
+
+    /// The documents that are duplicates of this one.
+    pub(crate) fn joined(&self, document: K) -> &[K] {
+        self.joined.get(&document).map_or(&[], Vec::as_slice)
     }
 }
 
@@ -210,7 +228,7 @@ enum TokenNeed {
 struct NamedDocuments<'d> {
     documents: &'d RunDocuments,
     /// Whether the document is of a reference collection, and its number.
-    by_id: HashMap<String, (bool, u32)>,
+    by_id: HashMap<String, (bool, DocumentNumber)>,
 }
 
 impl<'d> NamedDocuments<'d> {
@@ -225,10 +243,10 @@ impl<'d> NamedDocuments<'d> {
         let hashes: HashSet<u64> = ids.iter().map(|id| hash::token_hash(id.as_bytes())).collect();
         let mut found = Vec::new();
         documents.scan([ID_COLUMN], |first, [values]| {
-            let named = (first..).zip(values).filter(|(_, hash)| hashes.contains(hash));
+            let named = ids::from(first).zip(values).filter(|(_, hash)| hashes.contains(hash));
             found.extend(named.map(|(document, _)| document));
         })?;
-        let mut by_id: HashMap<String, (bool, u32)> = HashMap::new();
+        let mut by_id: HashMap<String, (bool, DocumentNumber)> = HashMap::new();
         for document in found {
             if !documents.state(document).takes_part() {
                 continue;
@@ -250,11 +268,12 @@ impl<'d> NamedDocuments<'d> {
     }
 
     /// The documents of a pair, or why its judgment has no effect.
-    fn find_pair(&self, pair: &JudgedPair) -> Result<Result<[u32; 2], NoEffect>, Error> {
+    fn find_pair(&self, pair: &JudgedPair) -> Result<Result<[DocumentNumber; 2], NoEffect>, Error> {
         let [a, b] = &pair.documents;
         let find =
             |id, content: Option<Content>| self.find(id, content.as_ref(), TokenNeed::Needed);
-        let (a, b) = (find(a, pair.contents[0])?, find(b, pair.contents[1])?);
+        let a = find(a, pair.contents[0])?;
+        let b = find(b, pair.contents[1])?;
         Ok(a.and_then(|a| Ok([a, b?])))
     }
 
@@ -264,7 +283,7 @@ impl<'d> NamedDocuments<'d> {
         id: &str,
         content: Option<&Content>,
         tokens: TokenNeed,
-    ) -> Result<Result<u32, NoEffect>, Error> {
+    ) -> Result<Result<DocumentNumber, NoEffect>, Error> {
         let Some(&(_, document)) = self.by_id.get(id) else { return Ok(Err(NoEffect::Unknown)) };
         if let Some(content) = content
             && self.content(document)?.is_some_and(|now| now != *content)
@@ -277,7 +296,7 @@ impl<'d> NamedDocuments<'d> {
     }
 
     /// The hash of the text of a document; `None` where texts are not kept.
-    fn content(&self, document: u32) -> Result<Option<Content>, Error> {
+    fn content(&self, document: DocumentNumber) -> Result<Option<Content>, Error> {
         self.documents.with_row(document, |block, row| {
             if !block.retained.has_texts() {
                 return Ok(None);

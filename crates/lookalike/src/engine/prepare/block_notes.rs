@@ -1,6 +1,7 @@
 //! What is known of a block and where its columns, rows and anchors are, as the journal stores it.
 
 use crate::digest::InputsDigest;
+use crate::engine::ids::RowIndex;
 use crate::engine::prepare::mail_removals::MailRemovals;
 use crate::engine::prepare::skipped::BlockSkips;
 use crate::folding::SampledText;
@@ -13,8 +14,8 @@ pub(crate) struct BlockNotes {
     /// Whether its documents are of a reference collection.
     pub(crate) reference: bool,
     pub(crate) documents: u32,
-    /// Documents without tokens, by their place in the block.
-    pub(crate) empty: Vec<u32>,
+    /// Documents without tokens.
+    pub(crate) empty: Vec<RowIndex>,
     pub(crate) skipped: BlockSkips,
     /// A digest of what was read.
     pub(crate) inputs: InputsDigest,
@@ -27,7 +28,7 @@ pub(crate) struct BlockNotes {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct BlockPlace {
     pub(crate) chunk: u32,
-    /// The place of its first document in the chunk.
+    /// How many documents of the chunk are before its first.
     pub(crate) within: u32,
     /// Ends of the rows, then their bytes.
     pub(crate) rows: Range<u64>,

@@ -2,6 +2,7 @@
 
 use crate::digest::InputsDigest;
 use crate::engine::checkpoint::{Checkpoint, Step};
+use crate::engine::ids::{Id, RowIndex, SourceNumber};
 use crate::engine::memory::Budget;
 use crate::engine::options::FindOptions;
 use crate::engine::prepare::anchor_log::{AnchorRule, AnchorWriter};
@@ -132,12 +133,12 @@ struct BlockPreparer<'a> {
     before: u32,
     rows: RowBuffer,
     key: Vec<u8>,
-    empty: Vec<u32>,
+    empty: Vec<RowIndex>,
     /// Values of the columns, document after document.
     values: Vec<u64>,
     sources: &'a Sources,
-    /// The sources of the block by name: where they are in `tallies`.
-    places: HashMap<Box<str>, usize>,
+    /// The index in `tallies` of each source of the block, by its name.
+    tally_of: HashMap<Box<str>, usize>,
     tallies: Vec<SourceTally>,
     skipped: SkippedWriter,
     skipped_file: &'a SkippedLog,
@@ -153,12 +154,17 @@ impl<'a> BlockPreparer<'a> {
         sources: &'a Sources,
         store: &'a BlockStoreWriter<'a>,
     ) -> Self {
-        let (params, kernel) = (&shared.options.params, shared.options.kernel);
-        let (scheme, num_hashes, seed) = (params.scheme(), params.num_hashes(), params.seed());
+        let params = &shared.options.params;
+        let signer = Signer::with_kernel(
+            params.scheme(),
+            params.num_hashes(),
+            params.seed(),
+            shared.options.kernel,
+        );
         Self {
             shared,
             cutter: ShingleCutter::new(shared.options),
-            signer: Signer::with_kernel(scheme, num_hashes, seed, kernel),
+            signer,
             counting: shared.counts.map(ShingleCounts::counting),
             anchors: shared.anchors.map(AnchorWriter::new),
             bands: if params.exact() { 0 } else { params.bands() },
@@ -175,7 +181,7 @@ impl<'a> BlockPreparer<'a> {
             empty: Vec::new(),
             values: Vec::new(),
             sources,
-            places: HashMap::new(),
+            tally_of: HashMap::new(),
             tallies: Vec::new(),
             skipped: SkippedWriter::default(),
             skipped_file,
@@ -232,9 +238,8 @@ impl<'a> BlockPreparer<'a> {
         Ok(())
     }
 
-    /// Makes of a document what is compared first: bucket keys from `start` of the values on,
-    /// counts
-    /// of shingles, or anchors. Gives its fingerprint.
+    /// Adds the bucket keys of a document to the values from `start` on, or counts its shingles, or
+    /// adds its anchors. Returns its fingerprint.
     fn represent(&mut self, document: &Document<'_>, start: usize) -> Result<u128, Error> {
         if let Some(anchors) = &mut self.anchors {
             if document.shingled.is_some() {
@@ -242,12 +247,12 @@ impl<'a> BlockPreparer<'a> {
                 return Err(Error::WithoutTexts { source_name: source.to_owned() });
             }
             let (fingerprint, is_empty) = anchors.add(document.text);
-            self.empty.extend(is_empty.then_some(self.rows.len() as u32));
+            self.empty.extend(is_empty.then_some(RowIndex::new(self.rows.len())));
             return Ok(fingerprint);
         }
         let shingles = self.cutter.shingles(document);
         if shingles.hashes.is_empty() {
-            self.empty.push(self.rows.len() as u32);
+            self.empty.push(RowIndex::new(self.rows.len()));
         } else if let Some(counting) = &mut self.counting {
             counting.add(shingles.hashes);
         } else if self.bands > 0 {
@@ -266,25 +271,25 @@ impl<'a> BlockPreparer<'a> {
 
     /// What the block had of each source.
     fn take_tallies(&mut self) -> Vec<SourceTally> {
-        self.places.clear();
+        self.tally_of.clear();
         std::mem::take(&mut self.tallies)
     }
 
-    /// The number of the source that the document is counted under.
-    fn label(&mut self, document: &Document<'_>) -> Result<u32, Error> {
+    /// Counts a document under its source, and returns this.
+    fn count_source(&mut self, document: &Document<'_>) -> Result<SourceNumber, Error> {
         let name = self.shared.rules.source(self.shared.collection, self.source, document);
-        let place = if let Some(place) = self.places.get(&*name) {
-            *place
+        let at = if let Some(at) = self.tally_of.get(&*name) {
+            *at
         } else {
             let source = self.sources.number(&name, self.reference)?;
-            let place = self.tallies.len();
+            let at = self.tallies.len();
             let block = BlockNumber { source: self.source, index: self.block };
-            let first = (block, place as u32);
+            let first = (block, at as u32);
             self.tallies.push(SourceTally { source, first, documents: 0, bytes: 0 });
-            self.places.insert(name.into(), place);
-            place
+            self.tally_of.insert(name.into(), at);
+            at
         };
-        let tally = &mut self.tallies[place];
+        let tally = &mut self.tallies[at];
         tally.documents += 1;
         tally.bytes += document.bytes();
         Ok(tally.source)
@@ -318,14 +323,19 @@ impl DocumentSink for BlockPreparer<'_> {
         if document.shingled.is_none() {
             self.sampler.add(id_hash, document.text);
         }
-        let label = self.label(document)?;
+        let source = self.count_source(document)?;
         let position = [self.source, self.block, self.before + self.rows.len() as u32];
         self.key.clear();
         let collection = self.shared.collection;
         self.shared.rules.key(collection, document, position, self.reference, &mut self.key);
-        let bytes = document.bytes();
-        let (place, key, id) = (document.place, self.key.as_slice(), document.id);
-        self.rows.push(&DocumentRow { place, fingerprint, bytes, label, key, id });
+        self.rows.push(&DocumentRow {
+            place: document.place,
+            fingerprint,
+            bytes: document.bytes(),
+            source,
+            key: &self.key,
+            id: document.id,
+        });
         Ok(())
     }
 

@@ -7,6 +7,7 @@
 //! blocks with the number of its block.
 
 use crate::engine::checkpoint::{Checkpoint, ChunkStep, Step};
+use crate::engine::ids::RowIndex;
 use crate::engine::memory::Budget;
 use crate::engine::prepare::anchor_log::{AnchorEntry, AnchorLog};
 use crate::engine::prepare::block_notes::{BlockNotes, BlockPlace, ColumnChunk};
@@ -124,7 +125,7 @@ impl BlockStore {
         order
     }
 
-    /// Where the documents of a block are in the columns: chunk, and places in it.
+    /// The chunk with the columns of a block, and the documents of the chunk that are its.
     pub(crate) fn in_chunk(&self, block: usize) -> (u32, Range<u32>) {
         let StoredBlock { notes, place, .. } = &self.blocks[block];
         (place.chunk, place.within..place.within + notes.documents)
@@ -149,17 +150,17 @@ impl BlockStore {
     }
 
     /// The bytes of one row of a block. For a few documents; [`rows`](Self::rows) for many.
-    pub(crate) fn row(&self, block: usize, place: u32) -> Result<Cow<'_, [u8]>, Error> {
+    pub(crate) fn row(&self, block: usize, row: RowIndex) -> Result<Cow<'_, [u8]>, Error> {
         let StoredBlock { notes, place: BlockPlace { rows, .. }, .. } = &self.blocks[block];
-        let end_of = |place: u32| {
-            let at = rows.start + 4 * u64::from(place);
+        let end_of = |row: u32| {
+            let at = rows.start + 4 * u64::from(row);
             let end = self.rows.range(at..at + 4)?;
             let end = end.first_chunk().ok_or_else(columns::damaged)?;
             Ok::<u64, Error>(u32::from_le_bytes(*end).into())
         };
-        let from = if place == 0 { 0 } else { end_of(place - 1)? };
+        let from = if row.0 == 0 { 0 } else { end_of(row.0 - 1)? };
         let first = rows.start + 4 * u64::from(notes.documents);
-        self.rows.range(first + from..first + end_of(place)?)
+        self.rows.range(first + from..first + end_of(row.0)?)
     }
 }
 

@@ -7,6 +7,7 @@
 //!
 //! The layout is the same in memory and in temporary files, and may change.
 
+use crate::engine::ids::{self, Id, RowIndex, SourceNumber};
 use crate::error::Error;
 use crate::read::{DocumentPosition, UnitRange};
 use std::borrow::Cow;
@@ -33,8 +34,8 @@ pub(crate) struct DocumentRow<'a> {
     pub(crate) fingerprint: u128,
     /// Length of the text in bytes.
     pub(crate) bytes: u64,
-    /// The number of the source it is counted under.
-    pub(crate) label: u32,
+    /// The source it is counted under.
+    pub(crate) source: SourceNumber,
     /// Its key in the keep order.
     pub(crate) key: &'a [u8],
     pub(crate) id: &'a str,
@@ -48,7 +49,7 @@ impl<'a> DocumentRow<'a> {
         }
         out.extend_from_slice(&self.fingerprint.to_le_bytes());
         out.extend_from_slice(&self.bytes.to_le_bytes());
-        out.extend_from_slice(&self.label.to_le_bytes());
+        out.extend_from_slice(&self.source.0.to_le_bytes());
         let unit = self.place.unit().map(UnitRange::to_numbers);
         let flag = if unit.is_some() { HAS_UNIT } else { 0 };
         out.extend_from_slice(&(self.key.len() as u32 | flag).to_le_bytes());
@@ -82,9 +83,10 @@ impl<'a> DocumentRow<'a> {
         };
         let fingerprint = u128::from_le_bytes(head.get(16..32)?.try_into().ok()?);
         let bytes = u64::from_le_bytes(head.get(32..40)?.try_into().ok()?);
+        let source = SourceNumber(u32_at(40)?);
         let id = std::str::from_utf8(id).ok()?;
         let place = place.with_unit(unit);
-        Some(Self { place, fingerprint, bytes, label: u32_at(40)?, key, id })
+        Some(Self { place, fingerprint, bytes, source, key, id })
     }
 }
 
@@ -113,8 +115,14 @@ impl RowBuffer {
         self.ends.len()
     }
 
-    /// The i-th row.
-    pub(crate) fn get(&self, i: usize) -> Result<DocumentRow<'_>, Error> {
+    /// The indices of all rows.
+    pub(crate) fn indices(&self) -> impl Iterator<Item = RowIndex> + use<> {
+        ids::first(self.len())
+    }
+
+    /// Reads a row.
+    pub(crate) fn get(&self, row: RowIndex) -> Result<DocumentRow<'_>, Error> {
+        let i = row.index();
         let start = if i == 0 { 0 } else { self.ends[i - 1] as usize };
         DocumentRow::read(self.bytes.get(start..self.ends[i] as usize).ok_or_else(damaged)?)
     }
@@ -139,8 +147,9 @@ impl<'a> Rows<'a> {
         Self { bytes, documents }
     }
 
-    /// The i-th row.
-    pub(crate) fn get(&self, i: usize) -> Result<DocumentRow<'_>, Error> {
+    /// Reads a row.
+    pub(crate) fn get(&self, row: RowIndex) -> Result<DocumentRow<'_>, Error> {
+        let i = row.index();
         let (ends, rows) = self.bytes.split_at_checked(4 * self.documents).ok_or_else(damaged)?;
         let end_of = |i: usize| ends.as_chunks().0.get(i).map(|end| u32::from_le_bytes(*end));
         let start = i.checked_sub(1).map_or(Some(0), end_of);
@@ -151,7 +160,7 @@ impl<'a> Rows<'a> {
 
     /// All rows.
     pub(crate) fn iter(&self) -> impl Iterator<Item = Result<DocumentRow<'_>, Error>> {
-        (0..self.documents).map(|i| self.get(i))
+        ids::first(self.documents).map(|row| self.get(row))
     }
 }
 
@@ -183,11 +192,16 @@ impl FixedColumns {
         self.values.len().checked_div(self.documents).unwrap_or(0)
     }
 
+    /// The value of a document in a column.
+    pub(crate) fn value(&self, column: usize, row: RowIndex) -> u64 {
+        self.get(column)[row.index()]
+    }
+
     /// The values of some documents.
-    pub(crate) fn select(&self, documents: &[usize]) -> Self {
+    pub(crate) fn select(&self, rows: &[RowIndex]) -> Self {
         let columns = (0..self.width()).map(|column| self.get(column));
-        let values = columns.flat_map(|values| documents.iter().map(|document| values[*document]));
-        Self { values: values.collect(), documents: documents.len() }
+        let values = columns.flat_map(|values| rows.iter().map(|row| values[row.index()]));
+        Self { values: values.collect(), documents: rows.len() }
     }
 
     /// Bytes of memory held.
@@ -206,7 +220,7 @@ mod tests {
             place: DocumentPosition::from_numbers([1, u32::MAX, 3, 9]),
             fingerprint: u128::MAX - 5,
             bytes: 1 << 40,
-            label: 7,
+            source: SourceNumber(7),
             key: &[0, 255, 3],
             id: "ü\n",
         };
@@ -216,19 +230,19 @@ mod tests {
         let unit = Some(UnitRange::from_numbers([7, u32::MAX, 5, 8]));
         let of_unit = DocumentRow { place: row.place.with_unit(unit), ..row };
         buffer.push(&of_unit);
-        assert_eq!(buffer.get(2).unwrap(), of_unit);
-        assert_eq!(buffer.get(0).unwrap(), row);
+        assert_eq!(buffer.get(RowIndex(2)).unwrap(), of_unit);
+        assert_eq!(buffer.get(RowIndex(0)).unwrap(), row);
         for end in 0..HEAD_BYTES + 3 {
             assert!(DocumentRow::read(&buffer.bytes[..end]).is_err());
         }
         let bytes = buffer.into_bytes();
         let rows = Rows::new(Cow::Borrowed(&bytes), 3);
-        assert_eq!(rows.get(0).unwrap(), row);
-        assert_eq!(rows.get(1).map(|row| (row.id, row.key)).unwrap(), ("", &[][..]));
-        assert_eq!(rows.get(2).unwrap(), of_unit);
-        assert!(rows.get(3).is_err());
+        assert_eq!(rows.get(RowIndex(0)).unwrap(), row);
+        assert_eq!(rows.get(RowIndex(1)).map(|row| (row.id, row.key)).unwrap(), ("", &[][..]));
+        assert_eq!(rows.get(RowIndex(2)).unwrap(), of_unit);
+        assert!(rows.get(RowIndex(3)).is_err());
         for end in 0..bytes.len() {
-            assert!(Rows::new(Cow::Borrowed(&bytes[..end]), 3).get(2).is_err());
+            assert!(Rows::new(Cow::Borrowed(&bytes[..end]), 3).get(RowIndex(2)).is_err());
         }
     }
 
@@ -238,7 +252,7 @@ mod tests {
         assert_eq!((columns.get(0), columns.get(2)), (&[1, 4][..], &[3, 6][..]));
         assert_eq!(FixedColumns::transposed(&[], 3).get(2), &[] as &[u64]);
         assert_eq!(columns.width(), 3);
-        let second = columns.select(&[1]);
+        let second = columns.select(&[RowIndex(1)]);
         assert_eq!((second.get(0), second.get(2), second.documents), (&[4][..], &[6][..], 1));
         assert_eq!((columns.select(&[]).width(), columns.select(&[]).documents), (0, 0));
     }

@@ -1,6 +1,7 @@
 //! Blocks in, one numbered collection out: document 0, 1, 2 … in reading order.
 
 use crate::digest::InputsDigest;
+use crate::engine::ids::{self, DocumentNumber, Id, IdVec, SourceIndex, SourceNumber};
 use crate::engine::prepare::block_store::{BlockStore, StoredBlock};
 use crate::engine::prepare::columns::{DocumentRow, FixedColumns};
 use crate::engine::prepare::mail_removals::MailRemovals;
@@ -47,12 +48,12 @@ impl DocumentState {
 /// All documents of a run.
 pub(crate) struct RunDocuments {
     pub(crate) store: BlockStore,
-    /// The first document of each block, and the number of documents behind the last.
-    starts: Vec<u32>,
+    /// The first document of each block, then the number of all documents.
+    starts: Vec<DocumentNumber>,
     /// The blocks in the order of their columns.
     by_chunk: Vec<u32>,
-    /// Where the source of a number is in `sources`.
-    source_places: Vec<u32>,
+    /// The index in `sources` of each numbered source.
+    source_indices: IdVec<SourceNumber, SourceIndex>,
     pub(crate) sources: Vec<SourceCounts>,
     /// Bytes of memory they take.
     pub(crate) sources_held: u64,
@@ -63,7 +64,7 @@ pub(crate) struct RunDocuments {
     pub(crate) cut_from_mail: MailRemovals,
     /// The sample of which the effect of folding is measured.
     pub(crate) drawn: Vec<SampledText>,
-    states: Vec<DocumentState>,
+    states: IdVec<DocumentNumber, DocumentState>,
     /// Whether the blocks of the store are selections of documents of those read.
     pub(crate) is_selection: bool,
 }
@@ -78,16 +79,17 @@ impl RunDocuments {
         let mut starts = Vec::with_capacity(store.blocks.len() + 1);
         let mut skipped = SkippedRecords::new(Arc::clone(&store.skipped));
         skipped.extend(listed)?;
-        let mut states = vec![DocumentState::PLAIN; len];
-        let (mut inputs, mut cut_from_mail) = (InputsDigest::default(), MailRemovals::default());
+        let mut states = IdVec::from(vec![DocumentState::PLAIN; len]);
+        let mut inputs = InputsDigest::default();
+        let mut cut_from_mail = MailRemovals::default();
         let mut drawn = Vec::new();
-        let mut start = 0;
+        let mut start = DocumentNumber(0);
         for StoredBlock { notes, .. } in &mut store.blocks {
             starts.push(start);
-            for place in std::mem::take(&mut notes.empty) {
-                states[(start + place) as usize] = DocumentState::EMPTY;
+            for row in std::mem::take(&mut notes.empty) {
+                states[row.document_after(start)] = DocumentState::EMPTY;
             }
-            start += notes.documents;
+            start.0 += notes.documents;
             skipped.add(std::mem::take(&mut notes.skipped));
             inputs.merge(notes.inputs);
             cut_from_mail.merge(notes.cut_from_mail);
@@ -95,12 +97,12 @@ impl RunDocuments {
         }
         starts.push(start);
         let sources_held = store.sources.held();
-        let (sources, source_places) = store.sources.in_order();
+        let (sources, source_indices) = store.sources.in_order();
         Ok(Self {
             by_chunk: store.by_chunk(),
             store,
             starts,
-            source_places,
+            source_indices,
             sources,
             sources_held,
             skipped,
@@ -119,13 +121,18 @@ impl RunDocuments {
     }
 
     /// The documents of the i-th block.
-    pub(crate) fn range(&self, i: usize) -> Range<u32> {
+    pub(crate) fn range(&self, i: usize) -> Range<DocumentNumber> {
         self.starts[i]..self.starts[i + 1]
+    }
+
+    /// The documents of the i-th block, ascending.
+    pub(crate) fn in_block(&self, i: usize) -> impl Iterator<Item = DocumentNumber> + use<> {
+        ids::each(self.range(i))
     }
 
     /// The documents of the whole block of which the i-th one is the first part; `None` where it is
     /// a later part.
-    pub(crate) fn whole_range(&self, i: usize) -> Option<Range<u32>> {
+    pub(crate) fn whole_range(&self, i: usize) -> Option<Range<DocumentNumber>> {
         let blocks = &self.store.blocks;
         let number = blocks[i].retained.number();
         if i > 0 && blocks[i - 1].retained.number() == number {
@@ -139,32 +146,32 @@ impl RunDocuments {
     ///
     /// # Errors
     /// [`Error::NoDocument`].
-    pub(crate) fn check(&self, document: u32) -> Result<(), Error> {
+    pub(crate) fn check(&self, document: DocumentNumber) -> Result<(), Error> {
         let documents = self.len();
-        if (document as usize) < documents {
+        if document.index() < documents {
             return Ok(());
         }
         Err(Error::NoDocument { document, documents })
     }
 
     /// The block a document is in; its number is one of the run's.
-    pub(crate) fn block_of(&self, document: u32) -> usize {
+    pub(crate) fn block_of(&self, document: DocumentNumber) -> usize {
         self.starts.partition_point(|start| *start <= document) - 1
     }
 
-    /// The place in `sources` of the source of a number.
-    pub(crate) fn source(&self, number: u32) -> u32 {
-        self.source_places.get(number as usize).copied().unwrap_or(0)
+    /// The index in `sources` of a numbered source.
+    pub(crate) fn source(&self, number: SourceNumber) -> SourceIndex {
+        self.source_indices.get(number).copied().unwrap_or_default()
     }
 
     /// What is known about a document.
-    pub(crate) fn state(&self, document: u32) -> DocumentState {
-        self.states[document as usize]
+    pub(crate) fn state(&self, document: DocumentNumber) -> DocumentState {
+        self.states[document]
     }
 
     /// Sets the state of a document.
-    pub(crate) fn set_state(&mut self, document: u32, state: DocumentState) {
-        self.states[document as usize] = state;
+    pub(crate) fn set_state(&mut self, document: DocumentNumber, state: DocumentState) {
+        self.states[document] = state;
     }
 
     /// Adds a document that is excluded since its id is repeated to the skipped records.
@@ -181,24 +188,27 @@ impl RunDocuments {
     }
 
     /// The documents in a state, ascending.
-    pub(crate) fn in_state(&self, state: DocumentState) -> impl Iterator<Item = u32> + '_ {
-        (0u32..).zip(&self.states).filter(move |(_, s)| **s == state).map(|(d, _)| d)
+    pub(crate) fn in_state(
+        &self,
+        state: DocumentState,
+    ) -> impl Iterator<Item = DocumentNumber> + '_ {
+        self.states.entries().filter(move |(_, s)| **s == state).map(|(document, _)| document)
     }
 
     /// Gives a document's row to `f`. For a few documents; [`BlockStore::rows`] for many.
     pub(crate) fn with_row<R>(
         &self,
-        document: u32,
+        document: DocumentNumber,
         f: impl FnOnce(&StoredBlock, DocumentRow<'_>) -> R,
     ) -> Result<R, Error> {
         self.check(document)?;
         let i = self.block_of(document);
-        let bytes = self.store.row(i, document - self.starts[i])?;
+        let bytes = self.store.row(i, document.row_after(self.starts[i]))?;
         Ok(f(&self.store.blocks[i], DocumentRow::read(&bytes)?))
     }
 
     /// Where the document was read.
-    pub(crate) fn location(&self, document: u32) -> Result<Location, Error> {
+    pub(crate) fn location(&self, document: DocumentNumber) -> Result<Location, Error> {
         self.with_row(document, |block, row| block.retained.location(row.place))
     }
 
@@ -214,7 +224,7 @@ impl RunDocuments {
     pub(crate) fn scan<const N: usize>(
         &self,
         columns: [usize; N],
-        mut f: impl FnMut(u32, [&[u64]; N]),
+        mut f: impl FnMut(DocumentNumber, [&[u64]; N]),
     ) -> Result<(), Error> {
         let mut rest = self.by_chunk.as_slice();
         while let Some(&first) = rest.first() {
@@ -232,8 +242,8 @@ impl RunDocuments {
             }
             for block in blocks.iter().map(|block| *block as usize) {
                 let documents = self.store.in_chunk(block).1;
-                let places = (documents.start - start) as usize..(documents.end - start) as usize;
-                f(self.starts[block], std::array::from_fn(|n| &values[n][places.clone()]));
+                let range = (documents.start - start) as usize..(documents.end - start) as usize;
+                f(self.starts[block], std::array::from_fn(|n| &values[n][range.clone()]));
             }
         }
         Ok(())

@@ -1,5 +1,6 @@
 //! Documents of a run, read again block by block.
 
+use crate::engine::ids::DocumentNumber;
 use crate::engine::options::FindOptions;
 use crate::engine::prepare::documents::RunDocuments;
 use crate::engine::prepare::shingle_counts::ShingleCounts;
@@ -23,7 +24,7 @@ impl RunDocuments {
         i: usize,
         options: &FindOptions,
         scratch: &mut ReadBuffers,
-        mut take: impl FnMut(u32, &Document<'_>),
+        mut take: impl FnMut(DocumentNumber, &Document<'_>),
     ) -> Result<(), Error> {
         if self.is_selection {
             return self.read_selection(i, options, scratch, take);
@@ -31,7 +32,7 @@ impl RunDocuments {
         let Some(Range { start: mut next, end }) = self.whole_range(i) else { return Ok(()) };
         let mut again = RereadCallback(|document: &Document<'_>| {
             take(next, document);
-            next += 1;
+            next.0 += 1;
         });
         self.store.blocks[i].retained.replay(scratch, &mut again)?;
         if next == end { Ok(()) } else { Err(self.changed(i)?) }
@@ -42,26 +43,24 @@ impl RunDocuments {
         i: usize,
         options: &FindOptions,
         scratch: &mut ReadBuffers,
-        mut take: impl FnMut(u32, &Document<'_>),
+        mut take: impl FnMut(DocumentNumber, &Document<'_>),
     ) -> Result<(), Error> {
         let mut shingler = Shingler::with_kernel(options.params.shingle(), options.kernel);
-        let (retained, mut set) = (&self.store.blocks[i].retained, Vec::new());
-        for (number, row) in self.range(i).zip(self.store.rows(i)?.iter()) {
+        let retained = &self.store.blocks[i].retained;
+        let mut set = Vec::new();
+        for (number, row) in self.in_block(i).zip(self.store.rows(i)?.iter()) {
             let row = row?;
-            let (id, place) = (row.id, row.place);
-            let fingerprint = retained.fetch_set(place, id, scratch, &mut shingler, &mut set)?;
-            let shingled = Some(StoredShingles { set: &set, fingerprint, bytes: row.bytes });
-            let (text, fields, modified, about) = ("", &[][..], None, None);
-            let raw = Raw::Record(&[]);
+            let fingerprint =
+                retained.fetch_set(row.place, row.id, scratch, &mut shingler, &mut set)?;
             let document = Document {
-                id,
-                text,
-                place,
-                fields,
-                modified,
-                shingled,
-                about,
-                raw,
+                id: row.id,
+                text: "",
+                place: row.place,
+                fields: &[],
+                modified: None,
+                shingled: Some(StoredShingles { set: &set, fingerprint, bytes: row.bytes }),
+                about: None,
+                raw: Raw::Record(&[]),
                 contents: None,
                 parent: None,
             };

@@ -7,12 +7,13 @@
 
 use crate::digest::InputsDigest;
 use crate::engine::checkpoint::Checkpoint;
+use crate::engine::ids::{RowIndex, SourceNumber};
 use crate::engine::memory::Budget;
 use crate::engine::options::FindOptions;
 use crate::engine::pipeline::changed_instead;
 use crate::engine::prepare::block_preparation::BlockPreparation;
 use crate::engine::prepare::columns::{
-    DocumentRow, FIRST_BAND_COLUMN, FixedColumns, ID_COLUMN, RowBuffer,
+    DocumentRow, FINGERPRINT_COLUMNS, FIRST_BAND_COLUMN, FixedColumns, ID_COLUMN, RowBuffer,
 };
 use crate::engine::prepare::documents::{DocumentState, RunDocuments};
 use crate::engine::prepare::keep_keys::KeepKeyMaker;
@@ -47,7 +48,7 @@ pub(crate) struct ShareNotes {
     pub(crate) skipped: Vec<SkippedItem>,
     /// In reading order.
     pub(crate) empty: Vec<EmptyDocument>,
-    /// In reading order; documents name theirs by its place here.
+    /// In reading order; rows of documents have indices of these.
     pub(crate) sources: Vec<SourceCounts>,
     /// Fields of the keep policy that no document of the share has.
     pub(crate) missing_fields: Vec<String>,
@@ -72,7 +73,7 @@ pub(crate) struct BlockDocuments {
     /// Whether they are of a reference collection.
     pub(crate) reference: bool,
     pub(crate) columns: FixedColumns,
-    /// With the place of the source in [`ShareNotes::sources`] as label.
+    /// Their sources are indices of [`ShareNotes::sources`].
     pub(crate) rows: RowBuffer,
 }
 
@@ -131,29 +132,30 @@ impl PreparedShare {
         let mut rows = RowBuffer::default();
         for row in self.documents.store.rows(i)?.iter() {
             let row = row?;
-            rows.push(&DocumentRow { label: self.documents.source(row.label), ..row });
+            let source = SourceNumber(self.documents.source(row.source).0);
+            rows.push(&DocumentRow { source, ..row });
         }
         let columns = self.documents.columns(i, self.width)?;
         Ok(BlockDocuments { state, reference: block.notes.reference, columns, rows })
     }
 
-    /// Reads the documents of the i-th block again, each with its place in it.
+    /// Reads the documents of the i-th block again.
     pub(crate) fn read_again(
         &self,
         i: usize,
         options: &FindOptions,
         scratch: &mut ReadBuffers,
-        take: &mut dyn FnMut(usize, &Document<'_>),
+        take: &mut dyn FnMut(RowIndex, &Document<'_>),
     ) -> Result<(), Error> {
         let start = self.documents.range(i).start;
         self.documents.read_again(i, options, scratch, |number, document| {
-            take((number - start) as usize, document);
+            take(number.row_after(start), document);
         })
     }
 
-    /// Which documents of the i-th block have no token.
-    pub(crate) fn is_empty_document(&self, i: usize, place: usize) -> bool {
-        let document = self.documents.range(i).start + place as u32;
+    /// Whether a document of the i-th block has no token.
+    pub(crate) fn is_empty_document(&self, i: usize, row: RowIndex) -> bool {
+        let document = row.document_after(self.documents.range(i).start);
         self.documents.state(document) == DocumentState::EMPTY
     }
 
@@ -186,59 +188,64 @@ impl PreparedShare {
 }
 
 impl BlockDocuments {
-    /// How many there are.
+    /// The number of documents.
     pub(crate) fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// The hash of the id of the i-th document.
-    pub(crate) fn id_hash(&self, i: usize) -> u64 {
-        self.columns.get(ID_COLUMN)[i]
+    /// The indices of all documents.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = RowIndex> + use<> {
+        self.rows.indices()
+    }
+
+    /// The hash of the id of a document.
+    pub(crate) fn id_hash(&self, row: RowIndex) -> u64 {
+        self.columns.value(ID_COLUMN, row)
     }
 
     /// The lower half of its fingerprint.
-    pub(crate) fn check(&self, i: usize) -> u64 {
-        self.columns.get(crate::engine::prepare::columns::FINGERPRINT_COLUMNS[1])[i]
+    pub(crate) fn check(&self, row: RowIndex) -> u64 {
+        self.columns.value(FINGERPRINT_COLUMNS[1], row)
     }
 
     /// Its bucket keys.
-    pub(crate) fn keys(&self, i: usize) -> impl Iterator<Item = u64> {
-        (FIRST_BAND_COLUMN..self.columns.width()).map(move |column| self.columns.get(column)[i])
+    pub(crate) fn keys(&self, row: RowIndex) -> impl Iterator<Item = u64> {
+        (FIRST_BAND_COLUMN..self.columns.width()).map(move |column| self.columns.value(column, row))
     }
 
     /// The length of its text.
-    pub(crate) fn text_bytes(&self, i: usize) -> Result<u64, Error> {
-        Ok(self.rows.get(i)?.bytes)
+    pub(crate) fn text_bytes(&self, row: RowIndex) -> Result<u64, Error> {
+        Ok(self.rows.get(row)?.bytes)
     }
 
     /// Its id.
-    pub(crate) fn id(&self, i: usize) -> Result<String, Error> {
-        Ok(self.rows.get(i)?.id.to_owned())
+    pub(crate) fn id(&self, row: RowIndex) -> Result<String, Error> {
+        Ok(self.rows.get(row)?.id.to_owned())
     }
 
     /// Where it was read. `spool` is the one that its share was read with.
     pub(crate) fn location(
         &self,
-        i: usize,
+        row: RowIndex,
         collection: &Collection,
         spool: Option<&Arc<Spool>>,
     ) -> Result<Location, Error> {
         let retained = collection.retained(self.state, spool)?;
-        Ok(retained.location(self.rows.get(i)?.place))
+        Ok(retained.location(self.rows.get(row)?.place))
     }
 
-    /// Some of the documents, ascending, with other labels.
+    /// Some of the documents, ascending, with other numbers of their sources.
     pub(crate) fn select(
         &self,
-        places: &[usize],
-        label: impl Fn(u32) -> u32,
+        selected: &[RowIndex],
+        source: impl Fn(SourceNumber) -> SourceNumber,
     ) -> Result<Self, Error> {
         let mut rows = RowBuffer::default();
-        for place in places {
-            let row = self.rows.get(*place)?;
-            rows.push(&DocumentRow { label: label(row.label), ..row });
+        for row in selected {
+            let row = self.rows.get(*row)?;
+            rows.push(&DocumentRow { source: source(row.source), ..row });
         }
-        let columns = self.columns.select(places);
+        let columns = self.columns.select(selected);
         Ok(Self { state: self.state, reference: self.reference, columns, rows })
     }
 

@@ -1,6 +1,7 @@
 //! The sources that documents are counted under: numbered by the threads as they meet them, put in
 //! reading order when all are read.
 
+use crate::engine::ids::{Id, IdVec, SourceIndex, SourceNumber};
 use crate::engine::memory::Budget;
 use crate::error::Error;
 use crate::read::BlockNumber;
@@ -39,8 +40,7 @@ pub(crate) type SourceName = (String, bool);
 /// The documents of one source in a block, or in several.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct SourceTally {
-    /// Its number.
-    pub(crate) source: u32,
+    pub(crate) source: SourceNumber,
     /// The first block that has it, and which it is of those that the block has.
     pub(crate) first: (BlockNumber, u32),
     pub(crate) documents: u64,
@@ -54,7 +54,7 @@ pub(crate) struct Tallies(Vec<Option<SourceTally>>);
 impl Tallies {
     pub(crate) fn add(&mut self, more: &[SourceTally]) {
         for tally in more {
-            let at = tally.source as usize;
+            let at = tally.source.index();
             self.0.resize(self.0.len().max(at + 1), None);
             match &mut self.0[at] {
                 Some(sum) => {
@@ -84,19 +84,18 @@ pub(crate) struct Sources {
 #[derive(Default)]
 struct SourceNumbers {
     /// Those of the input, and those of reference collections.
-    numbers: [HashMap<Arc<str>, u32>; 2],
-    names: Vec<(Arc<str>, bool)>,
+    numbers: [HashMap<Arc<str>, SourceNumber>; 2],
+    names: IdVec<SourceNumber, (Arc<str>, bool)>,
     tallies: Tallies,
     held: u64,
 }
 
 impl SourceNumbers {
-    fn add(&mut self, name: &str, reference: bool) -> u32 {
-        let number = self.names.len() as u32;
+    fn add(&mut self, name: &str, reference: bool) -> SourceNumber {
         self.held += held(name);
         let name: Arc<str> = name.into();
-        self.numbers[usize::from(reference)].insert(Arc::clone(&name), number);
-        self.names.push((name, reference));
+        let number = self.names.push((Arc::clone(&name), reference));
+        self.numbers[usize::from(reference)].insert(name, number);
         number
     }
 }
@@ -126,7 +125,7 @@ impl Sources {
 
     /// The number of a source. More values of a field than a run counts, and more names than
     /// memory holds, are refused when they are met.
-    pub(crate) fn number(&self, name: &str, reference: bool) -> Result<u32, Error> {
+    pub(crate) fn number(&self, name: &str, reference: bool) -> Result<SourceNumber, Error> {
         let mut known = self.known();
         if let Some(number) = known.numbers[usize::from(reference)].get(name) {
             return Ok(*number);
@@ -149,7 +148,7 @@ impl Sources {
     /// Those that were met after the first `known`.
     pub(crate) fn names_from(&self, known: usize) -> Vec<SourceName> {
         let all = self.known();
-        let names = all.names.get(known..).unwrap_or_default().iter();
+        let names = all.names.as_slice().get(known..).unwrap_or_default().iter();
         names.map(|(name, reference)| (name.as_ref().to_owned(), *reference)).collect()
     }
 
@@ -158,16 +157,16 @@ impl Sources {
         self.known().held
     }
 
-    /// The sources in reading order, and for each number its place among them.
-    pub(crate) fn in_order(&self) -> (Vec<SourceCounts>, Vec<u32>) {
+    /// The sources in reading order, and the index in them of each numbered source.
+    pub(crate) fn in_order(&self) -> (Vec<SourceCounts>, IdVec<SourceNumber, SourceIndex>) {
         let mut known = self.known();
         let mut tallies = known.tallies.take();
         tallies.sort_unstable_by_key(|tally| tally.first);
-        let mut places = vec![0; known.names.len()];
+        let mut indices = IdVec::from(vec![SourceIndex(0); known.names.len()]);
         let mut sources = Vec::with_capacity(tallies.len());
         for SourceTally { source, documents, bytes, .. } in tallies {
-            let Some((name, reference)) = known.names.get(source as usize) else { continue };
-            places[source as usize] = sources.len() as u32;
+            let Some((name, reference)) = known.names.get(source) else { continue };
+            indices[source] = SourceIndex::new(sources.len());
             sources.push(SourceCounts {
                 name: name.as_ref().to_owned(),
                 documents,
@@ -177,6 +176,6 @@ impl Sources {
                 reference: *reference,
             });
         }
-        (sources, places)
+        (sources, indices)
     }
 }

@@ -7,6 +7,7 @@
 use crate::engine::checkpoint::Checkpoint;
 use crate::engine::collect::findings::{self, Findings};
 use crate::engine::collect::results::{ResultSorters, RunResults};
+use crate::engine::ids::{self, DocumentNumber, RowIndex, SourceIndex};
 use crate::engine::link::excluded_documents::{ExcludedDocuments, exclude};
 use crate::engine::memory::Budget;
 use crate::engine::options::FindOptions;
@@ -32,7 +33,7 @@ use std::time::Instant;
 pub(crate) struct TextRun {
     pub(crate) findings: Findings,
     pub(crate) budget: Budget,
-    /// The number of each document in the keep order.
+    /// The rank of each document in the keep order of the run, by its number, as the core takes it.
     pub(crate) order: Vec<u32>,
     /// Bytes that the budget holds for anchors and counts of words.
     anchor_bytes: u64,
@@ -132,8 +133,18 @@ impl TextRun {
     }
 
     /// The documents of the i-th block.
-    pub(crate) fn range(&self, i: usize) -> Range<u32> {
+    pub(crate) fn range(&self, i: usize) -> Range<DocumentNumber> {
         self.findings.documents.range(i)
+    }
+
+    /// The number of documents in the i-th block.
+    pub(crate) fn block_len(&self, i: usize) -> u32 {
+        self.range(i).end.row_after(self.range(i).start).0
+    }
+
+    /// The documents of the i-th block, each with its index in it.
+    pub(crate) fn in_block(&self, i: usize) -> impl Iterator<Item = (RowIndex, DocumentNumber)> {
+        ids::from(RowIndex(0)).zip(ids::each(self.range(i)))
     }
 
     /// The i-th block, whose documents can be read again.
@@ -143,43 +154,43 @@ impl TextRun {
     }
 
     /// Whether the document takes part: it has tokens, and no earlier one has its id.
-    pub(crate) fn is_active(&self, document: u32) -> bool {
+    pub(crate) fn is_active(&self, document: DocumentNumber) -> bool {
         self.findings.documents.state(document) == DocumentState::PLAIN
     }
 
     /// Whether the document is one of the run, with tokens or without.
-    pub(crate) fn takes_part(&self, document: u32) -> bool {
+    pub(crate) fn takes_part(&self, document: DocumentNumber) -> bool {
         self.findings.documents.state(document).takes_part()
     }
 
-    /// The source of a document, as a place in [`Findings::sources`].
-    pub(crate) fn source(&self, row: &DocumentRow<'_>) -> u32 {
-        self.findings.documents.source(row.label)
+    /// The index of a document's source in [`Findings::sources`].
+    pub(crate) fn source(&self, row: &DocumentRow<'_>) -> SourceIndex {
+        self.findings.documents.source(row.source)
     }
 
     /// Gives a document's row and block to `f`. For a few documents; [`block`](Self::block) for
     /// many.
     pub(crate) fn with_document<R>(
         &self,
-        document: u32,
+        document: DocumentNumber,
         f: impl FnOnce(&RetainedBlock, &DocumentRow<'_>) -> R,
     ) -> Result<R, Error> {
         self.findings.documents.with_row(document, |block, row| f(&block.retained, &row))
     }
 
     /// The error of a document that is not what it was.
-    pub(crate) fn changed(&self, document: u32) -> Error {
+    pub(crate) fn changed(&self, document: DocumentNumber) -> Error {
         self.named(document).map_or_else(|error| error, |(id, place)| Error::Changed { id, place })
     }
 
     /// The error of a document whose words cannot be found in its text.
-    pub(crate) fn not_aligned(&self, document: u32) -> Error {
+    pub(crate) fn not_aligned(&self, document: DocumentNumber) -> Error {
         let named = self.named(document);
         named.map_or_else(|error| error, |(id, place)| Error::NotAligned { id, place: Some(place) })
     }
 
     /// The id of a document, and where it was read.
-    pub(crate) fn named(&self, document: u32) -> Result<(String, Location), Error> {
+    pub(crate) fn named(&self, document: DocumentNumber) -> Result<(String, Location), Error> {
         self.with_document(document, |block, row| (row.id.to_owned(), block.location(row.place)))
     }
 }
@@ -191,14 +202,14 @@ pub(crate) struct DocumentBlock<'a> {
 }
 
 impl DocumentBlock<'_> {
-    /// Gives the row of the document at a place of the block, and its text, to `f`.
+    /// Gives the row of a document of the block, and its text, to `f`.
     pub(crate) fn fetch<R>(
         &self,
-        place: u32,
+        row: RowIndex,
         scratch: &mut ReadBuffers,
         f: impl FnOnce(&DocumentRow<'_>, &str) -> R,
     ) -> Result<R, Error> {
-        let row = self.rows.get(place as usize)?;
+        let row = self.rows.get(row)?;
         Ok(self.retained.fetch(row.place, row.id, scratch, |text| f(&row, text))?)
     }
 }
@@ -254,7 +265,7 @@ impl TextReading<'_> {
     }
 }
 
-/// The number of each document in the keep order.
+/// The rank of each document in the keep order of the run, by its number.
 fn keep_order(
     documents: &RunDocuments,
     budget: &Budget,
@@ -262,9 +273,9 @@ fn keep_order(
 ) -> Result<Vec<u32>, Error> {
     let mut sorter = Sorter::new(Some(Arc::clone(temp)), budget.share(4));
     for i in 0..documents.store.blocks.len() {
-        for (document, row) in documents.range(i).zip(documents.store.rows(i)?.iter()) {
+        for (document, row) in documents.in_block(i).zip(documents.store.rows(i)?.iter()) {
             let row = row?;
-            sorter.push(&keep::sort_key(row.key, row.id.as_bytes()), &document.to_le_bytes())?;
+            sorter.push(&keep::sort_key(row.key, row.id.as_bytes()), &document.0.to_le_bytes())?;
         }
     }
     let mut order = vec![0; documents.len()];

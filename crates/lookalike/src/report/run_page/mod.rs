@@ -14,7 +14,7 @@ pub use subject::RunSubject;
 
 use super::html::{self, ChosenPair, PageSkipped, SampleChoice, Streams};
 use super::{EMPTY, Output, notes, option_name};
-use crate::engine::{self, Findings, Grouping};
+use crate::engine::{self, DocumentNumber, Findings, Grouping};
 use crate::error::Error;
 use crate::read::{self, Description};
 use lookalike_core::parameter::NamesParameters;
@@ -118,7 +118,7 @@ fn samples(findings: &Findings, measure: Measure) -> Result<Vec<html::PageSample
     choice.chosen().into_iter().map(sample).collect()
 }
 
-fn beginning(findings: &Findings, document: u32) -> Result<String, Error> {
+fn beginning(findings: &Findings, document: DocumentNumber) -> Result<String, Error> {
     let text = findings.text(document)?;
     let end = (0..=SAMPLE_BYTES.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
     // A copy, so that the memory of a long text is given back.
@@ -166,7 +166,7 @@ fn abouts(findings: &Findings) -> Result<Vec<Vec<html::About>>, Error> {
     Ok(abouts)
 }
 
-fn about(findings: &Findings, document: u32) -> Result<html::About, Error> {
+fn about(findings: &Findings, document: DocumentNumber) -> Result<html::About, Error> {
     let Description { title, first_words, source, line, date } = findings.describe(document)?;
     // Where there is no line, the id of a document begins with its file.
     let source = line.map(|line| format!("{source}, line {line}")).unwrap_or_default();
