@@ -7,7 +7,7 @@ use arrow_array::builder::Float64Builder;
 use lookalike::core::params::Measure;
 use lookalike::core::verify::Overlap;
 use lookalike::error::Error;
-use lookalike::find::{FindOptions, Findings};
+use lookalike::find::{DocumentNumber, FindOptions, Findings};
 use lookalike::read::{Document, Raw, ReadOptions, TextUnit};
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyString};
@@ -31,7 +31,7 @@ impl RunFindings {
     }
 
     /// The number of the document of a row; none where the row was skipped.
-    pub(crate) fn document_of(&self, row: usize) -> Option<u32> {
+    pub(crate) fn document_of(&self, row: usize) -> Option<DocumentNumber> {
         self.rows.number(row as u64, self.findings.counts.documents)
     }
 }
@@ -68,7 +68,7 @@ impl RowNumbers {
             return Ok(Self { ids, unit, rows: None });
         }
         let mut rows = Vec::new();
-        let mut take = |_: u32, document: &Document<'_>| {
+        let mut take = |_: DocumentNumber, document: &Document<'_>| {
             rows.push(if let Raw::Row(row) = document.raw { row } else { 0 });
             Ok(())
         };
@@ -83,12 +83,12 @@ impl RowNumbers {
 
     /// The number of the document of a row, where there are that many documents; none where the
     /// row was skipped.
-    fn number(&self, row: u64, documents: u64) -> Option<u32> {
+    fn number(&self, row: u64, documents: u64) -> Option<DocumentNumber> {
         let number = match &self.rows {
             Some(rows) => rows.binary_search(&row).ok().map(|number| number as u64),
             None => Some(row).filter(|row| *row < documents),
         };
-        number.and_then(|number| u32::try_from(number).ok())
+        number.and_then(|number| u32::try_from(number).ok()).map(DocumentNumber)
     }
 
     /// The number of a document by its row or number, or by its id.
@@ -101,7 +101,7 @@ impl RowNumbers {
         findings: &Findings,
         row: Option<u64>,
         id: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<u32> {
+    ) -> PyResult<DocumentNumber> {
         if let Some(id) = id {
             let id = self.id_text(id)?;
             let document = py.detach(|| findings.document_with(|it| self.ids.shown(it) == id));
@@ -141,11 +141,11 @@ impl RowNumbers {
     }
 
     /// The row of a document; none where it is a reference, or was read from a file.
-    pub(crate) fn row(&self, document: u32, reference: bool) -> Option<u64> {
+    pub(crate) fn row(&self, document: DocumentNumber, reference: bool) -> Option<u64> {
         match (&self.rows, reference || !self.ids.is_held()) {
             (_, true) => None,
-            (Some(rows), _) => rows.get(document as usize).copied(),
-            (None, _) => Some(u64::from(document)),
+            (Some(rows), _) => rows.get(document.0 as usize).copied(),
+            (None, _) => Some(u64::from(document.0)),
         }
     }
 }

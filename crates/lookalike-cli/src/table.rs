@@ -137,13 +137,13 @@ fn similarity(overlap: &Overlap, measure: Measure) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lookalike::find::{Duplicate, Keeper};
+    use lookalike::find::{DocumentNumber, Duplicate, Keeper};
 
     fn groups() -> Groups {
         let overlap = |intersection| Overlap { intersection, left: 10_000, right: intersection };
         let duplicate = |id: &str, n| Duplicate {
             id: id.to_owned(),
-            document: 0,
+            document: DocumentNumber::default(),
             bytes: n,
             overlap: overlap(n),
             decided_by: None,
@@ -151,7 +151,7 @@ mod tests {
         };
         let keeper = |id: &str| Keeper {
             id: id.to_owned(),
-            document: 0,
+            document: DocumentNumber::default(),
             bytes: 10_000,
             reference: false,
             by_decision: false,

@@ -1,7 +1,7 @@
 //! A collection in, what each thread saw of it out: one streaming pass.
 
+use crate::engine::workers::{Earliest, on_threads};
 use crate::error::Error;
-use crate::find::workers::{Earliest, on_threads};
 use crate::progress::Progress;
 use crate::read::{Block, BlockNumber, Collection, DocumentSink, ReadBuffers};
 use crate::read_progress::ReadProgress;

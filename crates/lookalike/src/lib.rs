@@ -61,6 +61,7 @@ pub mod dedup;
 pub mod difference;
 pub mod digest;
 mod document_pass;
+mod engine;
 pub mod error;
 pub mod evaluate;
 pub mod find;

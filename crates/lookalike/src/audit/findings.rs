@@ -2,9 +2,9 @@
 
 use super::neighbours::Neighbours;
 use super::outcome::{Audit, JudgedBy};
+use crate::engine::Findings;
 use crate::error::AuditError;
 use crate::error::Error;
-use crate::find::Findings;
 
 impl Neighbours {
     /// Holds a run that is still at hand against them: by its pairs where it lists them, else by
@@ -40,7 +40,7 @@ impl Neighbours {
 mod tests {
     use super::super::{AuditOptions, true_neighbours};
     use super::*;
-    use crate::find::{self, FindOptions};
+    use crate::engine::{self, FindOptions};
     use crate::progress::NoProgress;
     use crate::read::{Collection, ReadOptions};
     use lookalike_core::params::{Params, ParamsBuilder};
@@ -63,18 +63,18 @@ mod tests {
             || true_neighbours(open, &params, &AuditOptions::default(), &NoProgress).unwrap();
         write(["a", "b", "c"]);
         let before = neighbours();
-        let groups = find::in_collection(&open().unwrap(), &options, &NoProgress).unwrap();
+        let groups = engine::in_collection(&open().unwrap(), &options, &NoProgress).unwrap();
         let audit = before.judge_findings(&groups).unwrap();
         assert_eq!((audit.judged_by, audit.overall.found), (JudgedBy::Groups, 3));
         write(["a", "b", "d"]);
         let error = neighbours().judge_findings(&groups).unwrap_err().to_string();
         assert!(error.contains("the run read 3 documents, digest "), "{error}");
         write(["a", "b", "c"]);
-        options.pairs = find::PairList::Exact;
-        let mut pairs = find::in_collection(&open().unwrap(), &options, &NoProgress).unwrap();
+        options.pairs = engine::PairList::Exact;
+        let mut pairs = engine::in_collection(&open().unwrap(), &options, &NoProgress).unwrap();
         let audit = before.judge_findings(&pairs).unwrap();
         assert_eq!((audit.judged_by, audit.overall.found), (JudgedBy::Pairs, 3));
-        pairs.pairs = Some(find::Pairs::default());
+        pairs.pairs = Some(engine::Pairs::default());
         assert_eq!(before.judge_findings(&pairs).unwrap().overall.found, 0);
     }
 }

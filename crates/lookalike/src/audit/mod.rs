@@ -32,9 +32,9 @@ pub use report::{Report, pairs_file};
 
 use crate::decisions::{Decisions, SeparatedPairs};
 use crate::document_pass::{DocumentVisitor, each_document};
+use crate::engine::prepare::shingles::ShingleCutter;
+use crate::engine::workers::default_threads;
 use crate::error::Error;
-use crate::find::shingles::ShingleCutter;
-use crate::find::workers::default_threads;
 use crate::progress::{Progress, Stage, timed};
 use crate::read::{Block, BlockNumber, Collection, Document, DocumentSink, SkippedItem};
 use draw::{DocumentSample, IdHasher, Position, SampledDocument};

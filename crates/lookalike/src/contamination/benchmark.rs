@@ -2,8 +2,8 @@
 
 use super::options::ContaminationOptions;
 use crate::document_pass::{DocumentVisitor, each_document};
+use crate::engine::{Budget, explained};
 use crate::error::{ContaminationError, Error};
-use crate::find::{Budget, explained};
 use crate::progress::Progress;
 use crate::read::{Block, BlockNumber, Collection, Document, DocumentSink, ReadError, SkippedItem};
 use crate::words::{ComparedWords, WordRule};

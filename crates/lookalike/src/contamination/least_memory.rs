@@ -3,8 +3,8 @@
 
 use super::benchmark::{BenchmarkField, item_bytes};
 use super::options::ContaminationOptions;
+use crate::engine::{Budget, Memory, long_words, read_within_limit};
 use crate::error::Error;
-use crate::find::{Budget, Memory, long_words, read_within_limit};
 use crate::progress::Progress;
 use crate::read::{Collection, Document, DocumentSink, RecordSize, SkippedItem};
 use crate::words::WordRule;

@@ -1,8 +1,8 @@
 //! What is compared, and how the work is done.
 
+use crate::engine::Memory;
+use crate::engine::workers::default_threads;
 use crate::error::{ContaminationError, Error};
-use crate::find::Memory;
-use crate::find::workers::default_threads;
 use lookalike_core::error::ParamsError;
 use lookalike_core::kernel::Kernel;
 use lookalike_core::params::{ShingleRule, Unit};

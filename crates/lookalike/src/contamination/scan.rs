@@ -5,8 +5,8 @@ use super::item_index::{ItemIndex, run_length};
 use super::matches::{self, DocumentPlace, MatchRange, RunMatch, TextExcerpt};
 use super::options::{ContaminationOptions, MatchList};
 use crate::document_pass::{DocumentVisitor, each_document};
+use crate::engine::{Budget, explained};
 use crate::error::Error;
-use crate::find::{Budget, explained};
 use crate::progress::Progress;
 use crate::read::{
     Block, BlockNumber, Collection, Document, DocumentSink, Location, Normalization, SkippedItem,

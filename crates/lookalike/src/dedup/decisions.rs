@@ -1,6 +1,7 @@
 //! Decisions as groups give them → by document number, as records are read.
 
 use super::Decision;
+use crate::engine::DocumentNumber;
 use crate::error::Error;
 use crate::spill::{SortedRecords, Sorter, TempSpace};
 use std::iter::Peekable;
@@ -25,7 +26,11 @@ impl DecisionCollector {
     ///
     /// # Errors
     /// Those of temporary files.
-    pub(super) fn add(&mut self, document: u32, decision: &Decision<'_>) -> Result<(), Error> {
+    pub(super) fn add(
+        &mut self,
+        document: DocumentNumber,
+        decision: &Decision<'_>,
+    ) -> Result<(), Error> {
         let mut payload = Vec::new();
         match *decision {
             // What is known of the document itself is not stored.
@@ -50,7 +55,7 @@ impl DecisionCollector {
                 payload.extend(neighbour.bytes());
             }
         }
-        self.sorter.push(&document.to_be_bytes(), &payload)
+        self.sorter.push(&document.0.to_be_bytes(), &payload)
     }
 
     /// Sorts them.
@@ -82,8 +87,8 @@ impl<'a> DecisionCursor<'a> {
     ///
     /// # Errors
     /// Those of temporary files.
-    pub(super) fn of(&mut self, document: u32) -> Result<Decision<'_>, Error> {
-        let key = document.to_be_bytes();
+    pub(super) fn of(&mut self, document: DocumentNumber) -> Result<Decision<'_>, Error> {
+        let key = document.0.to_be_bytes();
         let reached = |record: &Result<(Vec<u8>, Vec<u8>), Error>| {
             record.as_ref().map_or(true, |(found, _)| **found <= key[..])
         };
@@ -144,18 +149,21 @@ mod tests {
             };
         let related = Decision::Related { neighbour: "käfer", similarity: "0.812345" };
         let mut decisions = DecisionCollector::new(None, 1 << 20);
-        decisions.add(9, &duplicate).unwrap();
-        decisions.add(11, &related).unwrap();
-        decisions.add(300, &Decision::Keeper { group: 1, size: 70_000 }).unwrap();
+        decisions.add(DocumentNumber(9), &duplicate).unwrap();
+        decisions.add(DocumentNumber(11), &related).unwrap();
+        decisions.add(DocumentNumber(300), &Decision::Keeper { group: 1, size: 70_000 }).unwrap();
         let decided = decisions.finish().unwrap();
         for _ in 0..2 {
             let mut cursor = DecisionCursor::new(&decided);
-            assert_eq!(cursor.of(0).unwrap(), Decision::Unique);
-            assert_eq!(cursor.of(9).unwrap(), duplicate);
-            assert_eq!(cursor.of(10).unwrap(), Decision::Unique);
-            assert_eq!(cursor.of(11).unwrap(), related);
-            assert_eq!(cursor.of(300).unwrap(), Decision::Keeper { group: 1, size: 70_000 });
-            assert_eq!(cursor.of(301).unwrap(), Decision::Unique);
+            assert_eq!(cursor.of(DocumentNumber(0)).unwrap(), Decision::Unique);
+            assert_eq!(cursor.of(DocumentNumber(9)).unwrap(), duplicate);
+            assert_eq!(cursor.of(DocumentNumber(10)).unwrap(), Decision::Unique);
+            assert_eq!(cursor.of(DocumentNumber(11)).unwrap(), related);
+            assert_eq!(
+                cursor.of(DocumentNumber(300)).unwrap(),
+                Decision::Keeper { group: 1, size: 70_000 }
+            );
+            assert_eq!(cursor.of(DocumentNumber(301)).unwrap(), Decision::Unique);
         }
     }
 
@@ -165,7 +173,7 @@ mod tests {
             let mut sorter = Sorter::new(None, 1 << 20);
             sorter.push(&3u32.to_be_bytes(), payload).unwrap();
             let sorted = sorter.finish().unwrap();
-            assert!(DecisionCursor::new(&sorted).of(3).is_err(), "{payload:?}");
+            assert!(DecisionCursor::new(&sorted).of(DocumentNumber(3)).is_err(), "{payload:?}");
         }
     }
 }

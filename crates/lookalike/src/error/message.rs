@@ -1,6 +1,7 @@
 //! The messages of [`Error`], in the spelling of parameters that a front end has.
 
 use super::{Difference, Error, SpillPosition, difference};
+use crate::engine::ids::DocumentNumber;
 use crate::read::Location;
 use lookalike_core::candidate::MAX_DOCUMENTS;
 use lookalike_core::parameter::{NamesParameters, Parameter, ParameterSpelling};
@@ -169,7 +170,7 @@ impl MessageWriter<'_, '_> {
         )
     }
 
-    fn no_document(self, document: u32, documents: usize) -> fmt::Result {
+    fn no_document(self, document: DocumentNumber, documents: usize) -> fmt::Result {
         write!(
             self.f,
             "there is no document {document}: the run read {documents}, which are numbered from 0"

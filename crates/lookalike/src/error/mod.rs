@@ -21,6 +21,7 @@ pub use job::{JobError, JobStage};
 pub use spill_position::SpillPosition;
 pub use survivors::SurvivorsProblem;
 
+use crate::engine::ids::DocumentNumber;
 use crate::progress::Interruption;
 use crate::read::{Location, ReadError};
 use crate::report::UnknownName;
@@ -90,7 +91,7 @@ pub enum Error {
     /// Results have no document of a number.
     NoDocument {
         /// The number asked for.
-        document: u32,
+        document: DocumentNumber,
         /// How many documents were read; they are numbered from 0.
         documents: usize,
     },

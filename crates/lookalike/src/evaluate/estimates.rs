@@ -88,7 +88,7 @@ impl PairError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::find::SignatureEstimate;
+    use crate::engine::SignatureEstimate;
     use lookalike_core::hash::SplitMix64;
     use lookalike_core::params::Scheme;
     use lookalike_core::signature::Signer;

@@ -1,7 +1,7 @@
 //! Options of adding documents to an index.
 
 use super::prepare::DocumentFields;
-use crate::find::workers::default_threads;
+use crate::engine::workers::default_threads;
 use std::num::NonZeroUsize;
 
 /// What is done with a document whose id the index has.

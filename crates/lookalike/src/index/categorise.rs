@@ -6,8 +6,8 @@
 
 use super::categories::TEXT;
 use crate::categories::{CategoryBuffers, CategoryModel, CategorySample, MAX_SAMPLE};
+use crate::engine::workers::{Counter, on_threads};
 use crate::error::Error;
-use crate::find::workers::{Counter, on_threads};
 use crate::id_sample::IdSample;
 use crate::progress::{Progress, Stage};
 use lookalike_core::hash::token_hash;

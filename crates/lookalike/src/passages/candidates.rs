@@ -1,8 +1,8 @@
 //! The runs that may repeat, by their anchors: numbered in reading order.
 
-use super::anchor_log::{CompleteAnchors, documents};
+use crate::engine::prepare::anchor_log::{CompleteAnchors, documents};
+use crate::engine::{DocumentNumber, TextRun};
 use crate::error::Error;
-use crate::find::TextRun;
 use crate::spill::SpillLog;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -30,8 +30,10 @@ impl CandidateRuns {
         let log = SpillLog::scratch(run.temp(), "candidates", share);
         let mut found = Self { log, blocks: Vec::with_capacity(run.blocks()), len: 0 };
         for i in 0..run.blocks() {
-            let (entries, mut ranges, first) = (anchors.block(i)?, Vec::new(), found.len);
-            for (document, of) in run.range(i).zip(documents(&entries)) {
+            let entries = anchors.block(i)?;
+            let first = found.len;
+            let mut ranges = Vec::new();
+            for ((_, document), of) in run.in_block(i).zip(documents(&entries)) {
                 if run.is_active(document) {
                     anchors.candidate_runs(&of, |start, runs| {
                         ranges.push((place(document, start), runs));
@@ -57,8 +59,8 @@ impl CandidateRuns {
 }
 
 /// A document and a position in it.
-pub(super) fn place(document: u32, position: u32) -> u64 {
-    u64::from(document) << 32 | u64::from(position)
+pub(super) fn place(document: DocumentNumber, position: u32) -> u64 {
+    u64::from(document.0) << 32 | u64::from(position)
 }
 
 /// Goes through the runs.

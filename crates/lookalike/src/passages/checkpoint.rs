@@ -7,8 +7,8 @@
 //! Which anchors repeat is found again, and words are compared again: what is reported was compared
 //! in the run that reports it.
 
+use crate::engine::TextRun;
 use crate::error::Error;
-use crate::find::TextRun;
 use crate::spill::{Journal, SpillLog, TempSpace};
 use lookalike_core::hash::{mix64, token_hash};
 use lookalike_core::passage::maximal::TokenRange;

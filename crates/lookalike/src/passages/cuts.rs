@@ -1,5 +1,6 @@
 //! Tokens that are left out of documents.
 
+use crate::engine::DocumentNumber;
 use lookalike_core::passage::maximal::TokenRange;
 
 /// Ranges of tokens that do not touch, by document and position.
@@ -10,10 +11,10 @@ pub(crate) struct TokenCuts {
 
 impl TokenCuts {
     /// Those of a document.
-    pub(crate) fn of(&self, document: u32) -> &[TokenRange] {
-        let start = self.ranges.partition_point(|range| range.document < document);
+    pub(crate) fn of(&self, document: DocumentNumber) -> &[TokenRange] {
+        let start = self.ranges.partition_point(|range| range.document < document.0);
         let rest = &self.ranges[start..];
-        &rest[..rest.partition_point(|range| range.document == document)]
+        &rest[..rest.partition_point(|range| range.document == document.0)]
     }
 
     /// How many ranges there are.
@@ -38,16 +39,16 @@ impl TokenCuts {
     }
 
     /// All of them, by document.
-    pub(super) fn documents(&self) -> impl Iterator<Item = (u32, &[TokenRange])> {
+    pub(super) fn documents(&self) -> impl Iterator<Item = (DocumentNumber, &[TokenRange])> {
         let chunks = self.ranges.chunk_by(|a, b| a.document == b.document);
-        chunks.map(|ranges| (ranges[0].document, ranges))
+        chunks.map(|ranges| (DocumentNumber(ranges[0].document), ranges))
     }
 
     /// Ranges of what the cuts leave of documents, as ranges of the documents. Both are by document
     /// and position, and do not touch.
     pub(super) fn whole(&self, mut ranges: Vec<TokenRange>) -> Vec<TokenRange> {
         for ranges in ranges.chunk_by_mut(|a, b| a.document == b.document) {
-            let mut cuts = self.of(ranges[0].document).iter().peekable();
+            let mut cuts = self.of(DocumentNumber(ranges[0].document)).iter().peekable();
             let mut before = 0;
             let mut whole = |position: u32| {
                 while let Some(cut) = cuts.next_if(|cut| cut.start <= position + before) {

@@ -1,8 +1,8 @@
 //! What a search for passages found.
 
 use super::rows::PassageRows;
+use crate::engine::{DocumentNumber, Findings};
 use crate::error::Error;
-use crate::find::Findings;
 use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -66,7 +66,7 @@ impl PassageFindings {
     ///
     /// # Errors
     /// [`Error::Spill`] when the temporary file it is in cannot be read.
-    pub fn id(&self, document: u32) -> Result<String, Error> {
+    pub fn id(&self, document: DocumentNumber) -> Result<String, Error> {
         self.run.id(document)
     }
 
@@ -74,7 +74,7 @@ impl PassageFindings {
     ///
     /// # Errors
     /// As [`id`](Self::id).
-    pub fn most_repeated(&self, count: usize) -> Result<Vec<(u32, String)>, Error> {
+    pub fn most_repeated(&self, count: usize) -> Result<Vec<(DocumentNumber, String)>, Error> {
         // Ids decide among equal ones, so that the order of the inputs does not.
         let mut most = BTreeSet::new();
         for (bytes, document) in self.rows.most_repeated(count) {
@@ -100,7 +100,7 @@ impl PassageFindings {
     ///
     /// # Errors
     /// [`Error::Read`] when it is no longer what it was.
-    pub fn written_text(&self, document: u32) -> Result<String, Error> {
+    pub fn written_text(&self, document: DocumentNumber) -> Result<String, Error> {
         self.run.written_text(document)
     }
 }

@@ -20,7 +20,6 @@
 //! | `rounds` | what goes of documents: copies, or boilerplate; applied until nothing changes |
 //! | `cuts` | words of a document that are left out |
 
-pub(crate) mod anchor_log;
 mod candidates;
 mod checkpoint;
 mod cuts;

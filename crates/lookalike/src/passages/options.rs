@@ -1,6 +1,6 @@
 //! Options of a search for passages.
 
-use crate::find::{DropList, FindOptions, Memory};
+use crate::engine::{DropList, FindOptions, Memory};
 use lookalike_core::error::ParamsError;
 use lookalike_core::keep::KeepPolicy;
 use lookalike_core::kernel::Kernel;

@@ -1,6 +1,5 @@
 //! The stages of a search for passages, one after the other.
 
-use super::anchor_log::{CompleteAnchors, documents};
 use super::candidates::CandidateRuns;
 use super::checkpoint::PassageCheckpoint;
 use super::cuts::TokenCuts;
@@ -9,8 +8,10 @@ use super::options::PassageOptions;
 use super::places::{PLACE_BYTES, PlaceComparison, PlaceTaker};
 use super::records::RunSelection;
 use super::rows::PlaceRows;
+use crate::engine::ids::Id;
+use crate::engine::prepare::anchor_log::{CompleteAnchors, documents};
+use crate::engine::{Budget, DocumentNumber, TextRun};
 use crate::error::Error;
-use crate::find::{Budget, TextRun};
 use crate::progress::{NoProgress, Progress, Stage};
 use crate::read::{Collection, ReadOptions};
 use lookalike_core::passage::maximal::{TokenRange, copied_ranges, first_places, ranges_of};
@@ -182,13 +183,14 @@ fn sources(
     let repeated = ranges_of(unitigs, length, |_| true);
     let (mut copied, mut repeated) = (copied.as_slice(), repeated.as_slice());
     for i in 0..run.blocks() {
-        let (entries, block) = (anchors.block(i)?, run.block(i)?);
-        for ((place, document), found) in (0..).zip(run.range(i)).zip(documents(&entries)) {
+        let entries = anchors.block(i)?;
+        let block = run.block(i)?;
+        for ((index, document), found) in run.in_block(i).zip(documents(&entries)) {
             if !run.takes_part(document) {
                 continue;
             }
-            let row = block.rows.get(place)?;
-            let Some(source) = sources.get_mut(run.source(&row) as usize) else { continue };
+            let row = block.rows.get(index)?;
+            let Some(source) = sources.get_mut(run.source(&row).index()) else { continue };
             source.words += found.tokens;
             source.copied_words += take_words(&mut copied, document);
             let words = take_words(&mut repeated, document);
@@ -200,8 +202,9 @@ fn sources(
 }
 
 /// Takes the ranges of a document off the beginning; gives how many tokens they have.
-fn take_words(ranges: &mut &[TokenRange], document: u32) -> u64 {
-    let (here, rest) = ranges.split_at(ranges.partition_point(|range| range.document <= document));
+fn take_words(ranges: &mut &[TokenRange], document: DocumentNumber) -> u64 {
+    let (here, rest) =
+        ranges.split_at(ranges.partition_point(|range| range.document <= document.0));
     *ranges = rest;
     here.iter().map(|range| u64::from(range.end - range.start)).sum()
 }

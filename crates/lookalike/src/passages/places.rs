@@ -2,9 +2,9 @@
 //! places of passages are found in the texts.
 
 use super::cuts::TokenCuts;
+use crate::engine::workers::{Counter, on_threads};
+use crate::engine::{Budget, DocumentNumber, FindOptions, TextRun};
 use crate::error::Error;
-use crate::find::workers::{Counter, on_threads};
-use crate::find::{Budget, FindOptions, TextRun};
 use crate::progress::Progress;
 use crate::read::ReadBuffers;
 use crate::words::{ComparedWords, TextSpan, WordRule};
@@ -22,7 +22,7 @@ const EXCERPT_BYTES: usize = 200;
 /// A run of tokens that is to be found in its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct WantedPlace {
-    pub(super) document: u32,
+    pub(super) document: DocumentNumber,
     pub(super) position: u32,
     pub(super) tokens: u32,
     pub(super) passage: u32,
@@ -43,7 +43,7 @@ pub(super) struct LocatedPlace {
 /// Takes places that are found in texts, from any thread.
 pub(super) trait PlaceTaker: Sync {
     /// What is to be found in some documents, in ascending order. By default nothing.
-    fn wanted(&self, _documents: &Range<u32>) -> Vec<WantedPlace> {
+    fn wanted(&self, _documents: &Range<DocumentNumber>) -> Vec<WantedPlace> {
         Vec::new()
     }
 
@@ -87,7 +87,7 @@ impl PlaceComparison<'_> {
                     return Ok(false);
                 };
                 taker.take(&located)?;
-                progress.advance(u64::from(range.end - range.start))?;
+                progress.advance(u64::from(self.run.block_len(i)))?;
             }
             Ok(true)
         })?;
@@ -100,8 +100,8 @@ struct PlaceComparer<'a> {
     of: PlaceComparison<'a>,
     rule: WordRule,
     scratch: ReadBuffers,
-    held: HashMap<u32, Rc<ComparedWords>>,
-    queue: VecDeque<u32>,
+    held: HashMap<DocumentNumber, Rc<ComparedWords>>,
+    queue: VecDeque<DocumentNumber>,
     held_bytes: usize,
     share: usize,
 }
@@ -123,16 +123,16 @@ impl<'a> PlaceComparer<'a> {
     /// where words differ whose hashes are equal.
     fn block(
         &mut self,
-        documents: &Range<u32>,
+        documents: &Range<DocumentNumber>,
         wanted: &[WantedPlace],
     ) -> Result<Option<Vec<LocatedPlace>>, Error> {
         let all = &self.of.unitigs.places;
-        let from = all.partition_point(|place| place.document < documents.start);
-        let end = all.partition_point(|place| place.document < documents.end);
+        let from = all.partition_point(|place| place.document < documents.start.0);
+        let end = all.partition_point(|place| place.document < documents.end.0);
         let (mut rest, mut located) = (wanted, Vec::with_capacity(wanted.len()));
         let mut index = from;
         for places in all[from..end].chunk_by(|a, b| a.document == b.document) {
-            let document = places[0].document;
+            let document = DocumentNumber(places[0].document);
             let count = rest.partition_point(|place| place.document <= document);
             let (here, after) = rest.split_at(count);
             rest = after;
@@ -168,12 +168,12 @@ impl<'a> PlaceComparer<'a> {
         if first.document == place.document {
             return Ok(words.equal(at, words, first_at, count));
         }
-        let other = self.words(first.document)?;
+        let other = self.words(DocumentNumber(first.document))?;
         Ok(words.equal(at, &other, first_at, count))
     }
 
     /// The words of a document.
-    fn words(&mut self, document: u32) -> Result<Rc<ComparedWords>, Error> {
+    fn words(&mut self, document: DocumentNumber) -> Result<Rc<ComparedWords>, Error> {
         if let Some(words) = self.held.get(&document) {
             return Ok(Rc::clone(words));
         }
@@ -188,7 +188,7 @@ impl<'a> PlaceComparer<'a> {
     }
 
     /// Keeps the words of a document for a while.
-    fn hold(&mut self, document: u32, words: ComparedWords) -> Rc<ComparedWords> {
+    fn hold(&mut self, document: DocumentNumber, words: ComparedWords) -> Rc<ComparedWords> {
         let words = Rc::new(words);
         self.held_bytes += words.held();
         self.queue.push_back(document);
@@ -204,7 +204,7 @@ impl<'a> PlaceComparer<'a> {
     /// Finds places in the text of a document, as it is written, and gives its words.
     fn locate(
         &mut self,
-        document: u32,
+        document: DocumentNumber,
         wanted: &[WantedPlace],
         located: &mut Vec<LocatedPlace>,
     ) -> Result<Rc<ComparedWords>, Error> {

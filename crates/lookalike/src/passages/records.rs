@@ -5,13 +5,14 @@
 //! runs ─ (hash, number) ─ sorted ─ number of the first equal run, by the number ─ classes
 //! ```
 
-use super::anchor_log::fingerprint;
 use super::candidates::{CandidateRange, CandidateRuns};
 use super::cuts::TokenCuts;
 use super::first_runs::FirstRunsWriter;
+use crate::engine::ids::RowIndex;
+use crate::engine::prepare::anchor_log::fingerprint;
+use crate::engine::workers::{Counter, on_threads};
+use crate::engine::{Budget, DocumentBlock, DocumentNumber, FindOptions, TextRun};
 use crate::error::Error;
-use crate::find::workers::{Counter, on_threads};
-use crate::find::{Budget, DocumentBlock, FindOptions, TextRun};
 use crate::progress::Progress;
 use crate::read::ReadBuffers;
 use crate::spill::{PartSorter, PartedValues};
@@ -80,7 +81,7 @@ impl RunSelection<'_> {
                 && let Some(i) = blocks.next(self.run.blocks())
             {
                 selector.block(i)?;
-                progress.advance(u64::from(self.run.range(i).end - self.run.range(i).start))?;
+                progress.advance(u64::from(self.run.block_len(i)))?;
             }
             selector.runs.hand_on()
         })?;
@@ -125,10 +126,12 @@ impl<'a> RunSelector<'a> {
         if ranges.is_empty() {
             return Ok(());
         }
-        let (block, start) = (self.of.run.block(i)?, self.of.run.range(i).start);
+        let block = self.of.run.block(i)?;
+        let start = self.of.run.range(i).start;
         for ranges in ranges.chunk_by(|a, b| a.0 >> 32 == b.0 >> 32) {
-            let document = (ranges[0].0 >> 32) as u32;
-            if !self.document(&block, document - start, ranges, number)? {
+            let document = DocumentNumber((ranges[0].0 >> 32) as u32);
+            let runs = NumberedRuns { document, ranges, first: number };
+            if !self.document(&block, document.row_after(start), &runs)? {
                 return Err(self.of.run.changed(document));
             }
             number += ranges.iter().map(|(_, runs)| u64::from(*runs)).sum::<u64>();
@@ -136,17 +139,16 @@ impl<'a> RunSelector<'a> {
         Ok(())
     }
 
-    /// Hashes runs of a document, whose numbers go on from `number`; whether it is what it was.
+    /// Hashes runs of a document. Returns false if the document has changed.
     fn document(
         &mut self,
         block: &DocumentBlock<'_>,
-        place: u32,
-        ranges: &[CandidateRange],
-        number: u64,
+        row: RowIndex,
+        candidates: &NumberedRuns<'_>,
     ) -> Result<bool, Error> {
         let Self { of, seed, words, shingler, scratch, runs } = self;
-        let cuts = of.cuts.of((ranges[0].0 >> 32) as u32);
-        block.fetch(place, scratch, |row, text| {
+        let cuts = of.cuts.of(candidates.document);
+        block.fetch(row, scratch, |row, text| {
             let tokens = shingler.tokens(text);
             if fingerprint(tokens) != row.fingerprint {
                 return Ok(false);
@@ -155,15 +157,23 @@ impl<'a> RunSelector<'a> {
                 let words = words.words(text).select(|words| TokenCuts::without(cuts, words));
                 let mut tokens = Vec::new();
                 words.hashes(*seed, &mut tokens);
-                runs.hash(&tokens, ranges, number)?;
+                runs.hash(&tokens, candidates)?;
             } else if cuts.is_empty() {
-                runs.hash(tokens, ranges, number)?;
+                runs.hash(tokens, candidates)?;
             } else {
-                runs.hash(&TokenCuts::without(cuts, tokens.to_vec()), ranges, number)?;
+                runs.hash(&TokenCuts::without(cuts, tokens.to_vec()), candidates)?;
             }
             Ok(true)
         })?
     }
+}
+
+/// Runs of one document.
+struct NumberedRuns<'a> {
+    document: DocumentNumber,
+    ranges: &'a [CandidateRange],
+    /// The number of the first run; the others follow.
+    first: u64,
 }
 
 /// Hashes of runs with their numbers, on their way to where they are sorted.
@@ -175,17 +185,13 @@ struct GatheredRuns<'a> {
 }
 
 impl GatheredRuns<'_> {
-    /// Hashes runs of some tokens, whose numbers go on from `number`.
-    fn hash(
-        &mut self,
-        tokens: &[u64],
-        ranges: &[CandidateRange],
-        number: u64,
-    ) -> Result<(), Error> {
+    /// Hashes runs of some tokens.
+    fn hash(&mut self, tokens: &[u64], candidates: &NumberedRuns<'_>) -> Result<(), Error> {
         let Self { hasher, length, .. } = *self;
-        let mut number = number;
-        for (place, runs) in ranges {
-            let (start, runs) = (*place as u32 as usize, *runs as usize);
+        let mut number = candidates.first;
+        for (place, runs) in candidates.ranges {
+            let start = *place as u32 as usize;
+            let runs = *runs as usize;
             // The first run of a piece takes as long as all others when runs are as long.
             for from in (0..runs).step_by(GATHERED.max(length)) {
                 let count = (runs - from).min(GATHERED.max(length));

@@ -6,14 +6,15 @@
 //!    ▲────────────────── anchors of the documents that changed ◄───────┘
 //! ```
 
-use super::anchor_log::{CompleteAnchors, documents, fingerprint, write_anchors};
 use super::checkpoint::PassageCheckpoint;
 use super::cuts::TokenCuts;
 use super::options::PassageOptions;
 use super::pipeline::UnitigSearch;
 use super::places::PlaceTaker;
+use crate::engine::ids::{Id, SourceIndex};
+use crate::engine::prepare::anchor_log::{CompleteAnchors, documents, fingerprint, write_anchors};
+use crate::engine::{Budget, DocumentNumber, Findings, TextRun};
 use crate::error::Error;
-use crate::find::{Budget, Findings, TextRun};
 use crate::progress::Progress;
 use crate::read::unit::ranges;
 use crate::read::{Collection, ReadBuffers, TextUnit};
@@ -105,7 +106,7 @@ pub struct PassageCuts {
     pub run: Findings,
     cuts: TokenCuts,
     /// Documents that are removed, in ascending order.
-    removed: Vec<u32>,
+    removed: Vec<DocumentNumber>,
     cut: CutOptions,
     rule: WordRule,
 }
@@ -115,6 +116,7 @@ impl PassageCuts {
     ///
     /// ```
     /// use lookalike::core::params::{Case, TokenRule};
+    /// use lookalike::find::DocumentNumber;
     /// use lookalike::passages::{CutOptions, CutRule, PassageCuts, PassageOptions};
     /// use lookalike::progress::NoProgress;
     /// use lookalike::read::{Collection, ReadOptions};
@@ -129,8 +131,9 @@ impl PassageCuts {
     /// let options = PassageOptions::new(4, TokenRule::Words, Case::Fold)?;
     /// let cut = CutOptions { rule: CutRule::Copies, unit: None, min_left: 1 };
     /// let cuts = PassageCuts::find(&collection, &options, &cut, &NoProgress)?;
-    /// assert!(!cuts.is_changed(0) && cuts.is_changed(1));
-    /// let (text, ranges) = cuts.ranges(1)?;
+    /// let documents = [0, 1].map(DocumentNumber);
+    /// assert_eq!(documents.map(|document| cuts.is_changed(document)), [false, true]);
+    /// let (text, ranges) = cuts.ranges(documents[1])?;
     /// assert_eq!(&text[ranges[0].end..], "Another text.");
     /// # Ok(())
     /// # }
@@ -177,17 +180,17 @@ impl PassageCuts {
     }
 
     /// Whether the document is removed: too little is left of it.
-    pub fn is_removed(&self, document: u32) -> bool {
+    pub fn is_removed(&self, document: DocumentNumber) -> bool {
         self.removed.binary_search(&document).is_ok()
     }
 
     /// Whether the document loses words.
-    pub fn is_changed(&self, document: u32) -> bool {
+    pub fn is_changed(&self, document: DocumentNumber) -> bool {
         !self.cuts.of(document).is_empty()
     }
 
     /// How many words the document loses, also where it is removed.
-    pub fn cut_words(&self, document: u32) -> u64 {
+    pub fn cut_words(&self, document: DocumentNumber) -> u64 {
         self.cuts.of(document).iter().map(|range| u64::from(range.end - range.start)).sum()
     }
 
@@ -201,7 +204,7 @@ impl PassageCuts {
     ///
     /// # Errors
     /// [`Error::Read`] when the document is no longer what it was.
-    pub fn ranges(&self, document: u32) -> Result<(String, Vec<Range<usize>>), Error> {
+    pub fn ranges(&self, document: DocumentNumber) -> Result<(String, Vec<Range<usize>>), Error> {
         let text = self.run.written_text(document)?;
         let cuts = self.cuts.of(document);
         let ranges = Spans::of(&text, self.rule, self.run.normalization)
@@ -248,7 +251,8 @@ impl CutRounds<'_> {
                 return Ok(cuts);
             }
             checkpoint.cut(&found)?;
-            let changed: BTreeSet<u32> = found.iter().map(|range| range.document).collect();
+            let changed = found.iter().map(|range| DocumentNumber(range.document));
+            let changed: BTreeSet<DocumentNumber> = changed.collect();
             self.read_changed(anchors, &changed, &cuts)?;
         }
     }
@@ -263,7 +267,8 @@ impl CutRounds<'_> {
         for round in checkpoint.cuts(self.run)? {
             cuts.add(&round);
         }
-        let changed: BTreeSet<u32> = cuts.documents().map(|(document, _)| document).collect();
+        let changed: BTreeSet<DocumentNumber> =
+            cuts.documents().map(|(document, _)| document).collect();
         if !changed.is_empty() {
             self.read_changed(anchors, &changed, &cuts)?;
         }
@@ -278,14 +283,14 @@ impl CutRounds<'_> {
             CutRule::Boilerplate { min_documents, min_share, per_source } => {
                 budget.need(unitigs.places.len() as u64 * COUNT_BYTES)?;
                 let sources = if per_source { self.sources_of(unitigs)? } else { HashMap::new() };
-                let source = |document: u32| sources.get(&document).copied().unwrap_or(0);
+                let source = |document| sources.get(&document).copied().unwrap_or_default();
                 let documents: Vec<u64> = if per_source {
                     self.run.findings.sources.iter().map(|source| source.documents).collect()
                 } else {
                     vec![self.run.findings.counts.documents]
                 };
-                let least = |source: u32| {
-                    let all = documents.get(source as usize).copied().unwrap_or(0);
+                let least = |source: SourceIndex| {
+                    let all = documents.get(source.index()).copied().unwrap_or(0);
                     ((all as f64 * min_share).ceil() as u64).max(min_documents).max(2)
                 };
                 frequent(unitigs, length, source, least)
@@ -294,12 +299,12 @@ impl CutRounds<'_> {
     }
 
     /// The sources of the documents with places.
-    fn sources_of(&self, unitigs: &Unitigs) -> Result<HashMap<u32, u32>, Error> {
+    fn sources_of(&self, unitigs: &Unitigs) -> Result<HashMap<DocumentNumber, SourceIndex>, Error> {
         let places = unitigs.places.chunk_by(|a, b| a.document == b.document);
         let source = |document| {
             Ok((document, self.run.with_document(document, |_, row| self.run.source(row))?))
         };
-        places.map(|places| source(places[0].document)).collect()
+        places.map(|places| source(DocumentNumber(places[0].document))).collect()
     }
 
     /// The part of the tokens that can go: whole units, and no words between two that would become
@@ -307,7 +312,7 @@ impl CutRounds<'_> {
     fn cuttable(&self, found: &[TokenRange], cuts: &TokenCuts) -> Result<Vec<TokenRange>, Error> {
         let (mut scratch, mut all_that_can) = (ReadBuffers::default(), Vec::new());
         for ranges in found.chunk_by(|a, b| a.document == b.document) {
-            let document = ranges[0].document;
+            let document = DocumentNumber(ranges[0].document);
             let (mut all, mut can_go) = (TokenCuts::default(), Vec::new());
             all.add(cuts.of(document));
             all.add(ranges);
@@ -335,7 +340,7 @@ impl CutRounds<'_> {
     fn read_changed(
         &self,
         anchors: &mut CompleteAnchors,
-        changed: &BTreeSet<u32>,
+        changed: &BTreeSet<DocumentNumber>,
         cuts: &TokenCuts,
     ) -> Result<(), Error> {
         let (run, length) = (self.run, self.options.min_words());
@@ -352,12 +357,12 @@ impl CutRounds<'_> {
             } else {
                 None
             };
-            for ((place, document), of) in (0..).zip(run.range(i)).zip(documents(entries)) {
+            for ((index, document), of) in run.in_block(i).zip(documents(entries)) {
                 let Some(block) = block.as_ref().filter(|_| changed.contains(&document)) else {
                     of.copy(&mut out);
                     continue;
                 };
-                let is_same = block.fetch(place, &mut scratch, |row, text| {
+                let is_same = block.fetch(index, &mut scratch, |row, text| {
                     let tokens = shingler.tokens(text);
                     let is_same = fingerprint(tokens) == row.fingerprint;
                     let tokens = TokenCuts::without(cuts.of(document), tokens.to_vec());
@@ -383,15 +388,16 @@ impl CutRounds<'_> {
         });
         counts.sources = named.collect();
         for i in 0..self.run.blocks() {
-            let (entries, block) = (anchors.block(i)?, self.run.block(i)?);
-            for ((place, document), of) in (0..).zip(self.run.range(i)).zip(documents(&entries)) {
-                let source = self.run.source(&block.rows.get(place)?);
+            let entries = anchors.block(i)?;
+            let block = self.run.block(i)?;
+            for ((index, document), of) in self.run.in_block(i).zip(documents(&entries)) {
+                let source = self.run.source(&block.rows.get(index)?);
                 let words = of.tokens;
                 counts.words.push(u32::try_from(words).unwrap_or(u32::MAX));
                 if !self.run.takes_part(document) {
                     continue;
                 }
-                if let Some(source) = counts.sources.get_mut(source as usize) {
+                if let Some(source) = counts.sources.get_mut(source.index()) {
                     source.words += words;
                 }
             }
@@ -404,14 +410,14 @@ impl CutRounds<'_> {
         &self,
         cuts: &TokenCuts,
         counts: &mut DocumentCounts,
-    ) -> Result<(Vec<SourceCuts>, Vec<u32>), Error> {
+    ) -> Result<(Vec<SourceCuts>, Vec<DocumentNumber>), Error> {
         let mut removed = Vec::new();
         for (document, ranges) in cuts.documents() {
             let source = self.run.with_document(document, |_, row| self.run.source(row))?;
             let cut: u64 = ranges.iter().map(|range| u64::from(range.end - range.start)).sum();
-            let words = u64::from(counts.words[document as usize]);
+            let words = u64::from(counts.words[document.index()]);
             let left = words.saturating_sub(cut);
-            let Some(source) = counts.sources.get_mut(source as usize) else { continue };
+            let Some(source) = counts.sources.get_mut(source.index()) else { continue };
             if left < self.cut.min_left.max(1) {
                 source.removed += 1;
                 source.cut_words += words;
@@ -436,20 +442,20 @@ struct DocumentCounts {
 fn frequent(
     unitigs: &Unitigs,
     length: u32,
-    source: impl Fn(u32) -> u32,
-    least: impl Fn(u32) -> u64,
+    source: impl Fn(DocumentNumber) -> SourceIndex,
+    least: impl Fn(SourceIndex) -> u64,
 ) -> Vec<TokenRange> {
     // Of each unitig and source: documents so far, and the last of them.
-    let mut counts: HashMap<(u32, u32), (u64, u32)> = HashMap::new();
+    let mut counts: HashMap<(u32, SourceIndex), (u64, u32)> = HashMap::new();
     for place in &unitigs.places {
-        let key = (place.unitig, source(place.document));
+        let key = (place.unitig, source(DocumentNumber(place.document)));
         let count = counts.entry(key).or_insert((0, u32::MAX));
         if count.1 != place.document {
             *count = (count.0 + 1, place.document);
         }
     }
     ranges_of(unitigs, length, |place| {
-        let of = source(place.document);
+        let of = source(DocumentNumber(place.document));
         counts.get(&(place.unitig, of)).is_some_and(|count| count.0 >= least(of))
     })
 }

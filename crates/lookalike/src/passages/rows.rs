@@ -7,8 +7,9 @@
 //! ```
 
 use super::places::{LocatedPlace, PLACE_BYTES, PlaceTaker, WantedPlace};
+use crate::engine::ids::Id;
+use crate::engine::{Budget, DocumentNumber, TextRun};
 use crate::error::Error;
-use crate::find::{Budget, TextRun};
 use crate::spill::codec::{FieldReader, put_bytes, put_u32, put_u64};
 use crate::spill::{SortedRecords, Sorter, until_error};
 use crate::words::TextSpan;
@@ -27,7 +28,7 @@ const RUN_BYTES: u64 = 32;
 const PASSAGE_BYTES: u64 = 52;
 /// Bytes of memory for each document with a place: how much of it is repeated, in a vector that
 /// grows.
-const REPEATED_BYTES: u64 = 2 * size_of::<(u64, u32)>() as u64;
+const REPEATED_BYTES: u64 = 2 * size_of::<(u64, DocumentNumber)>() as u64;
 
 /// Takes the places of passages.
 pub(super) struct PlaceRows<'a> {
@@ -44,7 +45,7 @@ pub(super) struct PlaceRows<'a> {
 
 struct TakenPlaces {
     sorter: Sorter,
-    repeated: Vec<(u64, u32)>,
+    repeated: Vec<(u64, DocumentNumber)>,
 }
 
 impl<'a> PlaceRows<'a> {
@@ -108,10 +109,10 @@ impl<'a> PlaceRows<'a> {
         key.clear();
         key.extend_from_slice(&self.ranks[place.passage as usize].to_be_bytes());
         key.push(u8::from(!place.is_first));
-        key.extend_from_slice(&self.run.order[place.document as usize].to_be_bytes());
+        key.extend_from_slice(&self.run.order[place.document.index()].to_be_bytes());
         key.extend_from_slice(&place.position.to_be_bytes());
         payload.clear();
-        put_u32(payload, place.document);
+        put_u32(payload, place.document.0);
         put_u32(payload, place.is_maximal.into());
         for range in [&span.bytes, &span.chars] {
             put_u64(payload, range.start);
@@ -129,15 +130,15 @@ impl<'a> PlaceRows<'a> {
 }
 
 impl PlaceTaker for PlaceRows<'_> {
-    fn wanted(&self, documents: &Range<u32>) -> Vec<WantedPlace> {
+    fn wanted(&self, documents: &Range<DocumentNumber>) -> Vec<WantedPlace> {
         let Passages { passages, runs } = &self.passages;
-        let from = runs.partition_point(|run| run.document < documents.start);
-        let count = runs[from..].partition_point(|run| run.document < documents.end);
+        let from = runs.partition_point(|run| run.document < documents.start.0);
+        let count = runs[from..].partition_point(|run| run.document < documents.end.0);
         let mut wanted: Vec<WantedPlace> = Vec::with_capacity(count);
         wanted.extend(runs[from..from + count].iter().map(|run| {
             let Passage { document, position, .. } = passages[run.passage as usize];
             WantedPlace {
-                document: run.document,
+                document: DocumentNumber(run.document),
                 position: run.position,
                 tokens: run.tokens,
                 passage: run.passage,
@@ -145,13 +146,19 @@ impl PlaceTaker for PlaceRows<'_> {
                 is_first: (document, position) == (run.document, run.position),
             }
         }));
-        let document = |passage: &u32| passages[*passage as usize].document;
+        let document = |passage: &u32| DocumentNumber(passages[*passage as usize].document);
         let from = self.within.partition_point(|passage| document(passage) < documents.start);
         let within = self.within[from..].iter();
         wanted.extend(within.take_while(|passage| document(passage) < documents.end).map(|&at| {
             let Passage { document, position, tokens, .. } = passages[at as usize];
-            let (is_maximal, is_first) = (false, true);
-            WantedPlace { document, position, tokens, passage: at, is_maximal, is_first }
+            WantedPlace {
+                document: DocumentNumber(document),
+                position,
+                tokens,
+                passage: at,
+                is_maximal: false,
+                is_first: true,
+            }
         }));
         wanted.sort_unstable();
         wanted
@@ -208,7 +215,7 @@ pub struct PassagePlace {
     /// The number of the passage.
     pub passage: u32,
     /// The number of the document, in reading order.
-    pub document: u32,
+    pub document: DocumentNumber,
     /// The position of its first word.
     pub position: u32,
     /// Where it is in the text of the document, as it is written.
@@ -238,7 +245,7 @@ pub struct PassageRows {
     sorted: SortedRecords,
     passages: usize,
     /// Bytes of each document that are in passages, most first.
-    repeated: Vec<(u64, u32)>,
+    repeated: Vec<(u64, DocumentNumber)>,
 }
 
 impl PassageRows {
@@ -264,7 +271,7 @@ impl PassageRows {
 
     /// The `count` documents with most bytes in passages, with these, and all that have as many as
     /// the last of them.
-    pub(super) fn most_repeated(&self, count: usize) -> &[(u64, u32)] {
+    pub(super) fn most_repeated(&self, count: usize) -> &[(u64, DocumentNumber)] {
         let last = count.checked_sub(1).and_then(|last| self.repeated.get(last));
         let least = last.map_or(0, |(bytes, _)| *bytes);
         &self.repeated[..self.repeated.partition_point(|(bytes, _)| *bytes >= least)]
@@ -293,7 +300,8 @@ fn decode(key: &[u8], payload: &[u8], last: Option<Arc<FoundPassage>>) -> Option
     };
     let (passage, is_first) = (number(0)?, *key.get(4)? == 0);
     let mut fields = FieldReader::new(payload);
-    let (document, is_maximal) = (fields.u32()?, fields.u32()? == 1);
+    let document = DocumentNumber(fields.u32()?);
+    let is_maximal = fields.u32()? == 1;
     let mut range = || Some(fields.u64()?..fields.u64()?);
     let span = TextSpan { bytes: range()?, chars: range()? };
     let of = if is_first {

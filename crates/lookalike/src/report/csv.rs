@@ -1,6 +1,6 @@
 //! Findings as comma-separated values: `\n` ends a line, a value is quoted where it must be.
 
-use crate::find::{
+use crate::engine::{
     ESTIMATE_COLUMNS, Group, Groups, IdList, PairRef, Pairs, SkippedRecords, TextlessCopies,
 };
 use crate::read::unit::parent_id;
@@ -282,7 +282,7 @@ pub fn skipped(
 mod tests {
     use super::super::tests::{empty, groups as some, pairs as two, skipped as one};
     use super::*;
-    use crate::find::Pair;
+    use crate::engine::Pair;
 
     const EQUAL: Overlap = Overlap { intersection: 1, left: 1, right: 1 };
 

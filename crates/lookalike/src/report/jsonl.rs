@@ -1,6 +1,6 @@
 //! Groups as JSON, one object per line.
 
-use crate::find::{Group, GroupCategories, Groups};
+use crate::engine::{Group, GroupCategories, Groups};
 use crate::read::UnitRange;
 use crate::read::unit::parent_id;
 use crate::report::csv::UNIT_COLUMNS;

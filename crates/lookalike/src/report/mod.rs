@@ -185,7 +185,9 @@ impl Target {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::find::{Duplicate, Group, Groups, IdList, Keeper, Pair, Pairs, SkippedRecords};
+    use crate::engine::{
+        DocumentNumber, Duplicate, Group, Groups, IdList, Keeper, Pair, Pairs, SkippedRecords,
+    };
     use crate::read::{SkipReason, SkippedItem};
     use lookalike_core::verify::Overlap;
 
@@ -196,7 +198,7 @@ pub(crate) mod tests {
     pub(crate) fn groups() -> Groups {
         let keeper = |id: &str| Keeper {
             id: id.to_owned(),
-            document: 1,
+            document: DocumentNumber(1),
             bytes: 9,
             reference: false,
             by_decision: false,
@@ -204,7 +206,7 @@ pub(crate) mod tests {
         };
         let duplicate = |id: &str, overlap| Duplicate {
             id: id.to_owned(),
-            document: 2,
+            document: DocumentNumber(2),
             bytes: 8,
             overlap,
             decided_by: Some(0),

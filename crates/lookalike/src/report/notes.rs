@@ -2,7 +2,7 @@
 //! was left out of messages, and what another normal form would change.
 
 use super::phrases::{count, one_line, setting_options, thousands};
-use crate::find::{BetterSetting, DecisionCounts, EmptyCopies, Findings, MailRemovals, NoEffect};
+use crate::engine::{BetterSetting, DecisionCounts, EmptyCopies, Findings, MailRemovals, NoEffect};
 use crate::folding::FoldingEffect;
 use std::io;
 

@@ -1,7 +1,7 @@
 //! Tables as Apache Parquet: groups and pairs, row by row, in row groups of bounded size.
 
+use crate::engine::{ESTIMATE_COLUMNS, Groups, PairRef, Pairs};
 use crate::error::Error;
-use crate::find::{ESTIMATE_COLUMNS, Groups, PairRef, Pairs};
 use crate::passages::PassageFindings;
 use crate::read::UnitRange;
 use crate::read::unit::parent_id;
@@ -387,7 +387,7 @@ pub(crate) fn push_bool(column: &mut PendingColumn, value: Option<bool>) {
 mod tests {
     use super::super::tests;
     use super::*;
-    use crate::find::{FindOptions, PairList};
+    use crate::engine::{FindOptions, PairList};
     use crate::progress::NoProgress;
     use crate::read::{Collection, ReadOptions, TextUnit};
     use crate::report::csv::CellRule;
@@ -470,7 +470,7 @@ mod tests {
         options.pairs = PairList::WithEstimates;
         let read = ReadOptions { unit: TextUnit::Paragraph, ..ReadOptions::default() };
         let collection = Collection::open(&[folder.path().to_owned()], &read).unwrap();
-        let found = crate::find::in_collection(&collection, &options, &NoProgress).unwrap();
+        let found = crate::engine::in_collection(&collection, &options, &NoProgress).unwrap();
         let (measure, exact) = (Measure::Jaccard, CellRule::Exact);
         let of_groups = cells(|output| groups(output, &found.groups, measure).unwrap());
         let csv = cells_of_csv(|out| {

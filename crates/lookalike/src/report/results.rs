@@ -3,8 +3,8 @@
 use super::csv::CellRule;
 use super::run_page::{self, RunSubject};
 use super::{Output, OutputFormat, csv, json, jsonl};
+use crate::engine::Pairs;
 use crate::error::Error;
-use crate::find::Pairs;
 
 /// What a file holds of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,7 +93,7 @@ impl OutputKind {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::find::{FindOptions, find};
+    use crate::engine::{FindOptions, find};
     use crate::report::{Target, UnknownName};
     use lookalike_core::params::{Params, ParamsBuilder};
 

@@ -2,8 +2,8 @@
 
 use super::error::ShardError;
 use super::rank::SimilarityRank;
+use crate::engine::{FindOptions, Findings, Group, PairCursor, in_collection};
 use crate::error::Error;
-use crate::find::{FindOptions, Findings, Group, PairCursor, in_collection};
 use crate::progress::Progress;
 use crate::read::Collection;
 use lookalike_core::params::Measure;

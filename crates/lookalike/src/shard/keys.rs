@@ -3,8 +3,8 @@
 use super::block::{Membership, NodeIdentity, ShardBlock};
 use super::forest::merge;
 use super::rarity::RarityCounters;
-use crate::find::FindOptions;
-use crate::find::shingles::ShingleCutter;
+use crate::engine::FindOptions;
+use crate::engine::prepare::shingles::ShingleCutter;
 use crate::read::{Document, DocumentSink, ReadError, SkippedItem};
 use lookalike_core::band;
 use lookalike_core::hash;

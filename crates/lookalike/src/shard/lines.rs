@@ -1,7 +1,7 @@
 //! Sorted rows in, the bytes of the reports out.
 
 use super::decide::{MemberRole, MemberRow, PairRow};
-use crate::find::{Duplicate, Group, Keeper};
+use crate::engine::{DocumentNumber, Duplicate, Group, Keeper};
 use crate::report::csv::{self, CellRule, Decimals};
 use crate::report::jsonl;
 use ::csv::{IntoInnerError, Writer};
@@ -49,10 +49,14 @@ impl GroupLines {
     pub fn push(&mut self, row: &MemberRow<'_>) -> io::Result<()> {
         let (MemberRole::Duplicate, Some(overlap)) = (row.role, row.overlap) else {
             self.end_group()?;
-            let id = row.id.to_owned();
-            let reference = row.reference;
-            let keeper =
-                Keeper { id, document: 0, bytes: 0, reference, by_decision: false, unit: None };
+            let keeper = Keeper {
+                id: row.id.to_owned(),
+                document: DocumentNumber::default(),
+                bytes: 0,
+                reference: row.reference,
+                by_decision: false,
+                unit: None,
+            };
             self.group = Some(Group { keeper, duplicates: Vec::new() });
             return Ok(());
         };
@@ -64,11 +68,10 @@ impl GroupLines {
                 row.id, row.keeper
             ))
         })?;
-        let (id, document, bytes) = (row.id.to_owned(), 0, 0);
         group.duplicates.push(Duplicate {
-            id,
-            document,
-            bytes,
+            id: row.id.to_owned(),
+            document: DocumentNumber::default(),
+            bytes: 0,
             overlap,
             decided_by: None,
             unit: None,

@@ -1,7 +1,7 @@
 //! Documents and kept documents in; which of the kept each document resembles most out.
 
+use crate::engine::{FindOptions, Findings, KeeperChoice, in_collection};
 use crate::error::Error;
-use crate::find::{FindOptions, Findings, KeeperChoice, in_collection};
 use crate::progress::Progress;
 use crate::read::Collection;
 

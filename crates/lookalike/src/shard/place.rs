@@ -1,9 +1,9 @@
 //! Documents in; their places in the keep order, as bytes that any engine sorts, out.
 
+use crate::engine::FindOptions;
+use crate::engine::prepare::keep_keys::KeepKeyMaker;
+use crate::engine::prepare::shingles::ShingleCutter;
 use crate::error::Error;
-use crate::find::FindOptions;
-use crate::find::keep_keys::KeepKeyMaker;
-use crate::find::shingles::ShingleCutter;
 use crate::read::{Collection, Document};
 use lookalike_core::keep;
 

@@ -71,20 +71,20 @@ impl LogValue for u64 {
 }
 
 /// A key and a document.
-impl LogValue for (u64, u32) {
+impl<D: Into<u32> + From<u32> + Copy> LogValue for (u64, D) {
     const BYTES: usize = 12;
 
     fn write(values: &[Self], out: &mut Vec<u8>) {
         for (key, document) in values {
             out.extend_from_slice(&key.to_le_bytes());
-            out.extend_from_slice(&document.to_le_bytes());
+            out.extend_from_slice(&(*document).into().to_le_bytes());
         }
     }
 
     fn read(bytes: &[u8], out: &mut Vec<Self>) {
         out.extend(bytes.as_chunks::<12>().0.iter().map(|value| {
             let [a, b, c, d, e, f, g, h, document @ ..] = *value;
-            (u64::from_le_bytes([a, b, c, d, e, f, g, h]), u32::from_le_bytes(document))
+            (u64::from_le_bytes([a, b, c, d, e, f, g, h]), u32::from_le_bytes(document).into())
         }));
     }
 }

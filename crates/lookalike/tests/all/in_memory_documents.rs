@@ -6,7 +6,7 @@ use lookalike::audit::{AuditOptions, true_neighbours};
 use lookalike::core::hash::SplitMix64;
 use lookalike::core::params::{Params, ParamsBuilder};
 use lookalike::error::Error;
-use lookalike::find::{self, FindOptions, Findings, Memory, PairList};
+use lookalike::find::{self, DocumentNumber, FindOptions, Findings, Memory, PairList};
 use lookalike::progress::{NoProgress, Stage};
 use lookalike::read::{
     Collection, DocumentRowError, DocumentRows, Field, InMemoryDocuments, ReadError, ReadOptions,
@@ -148,7 +148,10 @@ fn documents_are_found_by_their_ids() {
     let options = FindOptions { skip_repeated_ids: true, pairs: PairList::Omitted, ..options };
     let found = find::in_collection(&collection.unwrap(), &options, &NoProgress).unwrap();
     let number = |id: &str| found.document_with(|other| other == id).unwrap();
-    assert_eq!((number("d00002"), number("d00008")), (Some(2), Some(8)));
+    assert_eq!(
+        (number("d00002"), number("d00008")),
+        (Some(DocumentNumber(2)), Some(DocumentNumber(8)))
+    );
     // Only the reference has these.
     for id in ["d00005", "d00011"] {
         assert_eq!(found.id(number(id).unwrap()).unwrap(), id);
@@ -178,10 +181,10 @@ fn held_documents_are_found_as_those_of_a_file_are() {
     assert_eq!(found.counts.groups, 4_000);
     let group = found.groups.iter().next().unwrap().unwrap();
     let text = found.text(group.keeper.document).unwrap();
-    assert_eq!(Some(text), rows(count).0[group.keeper.document as usize].1);
+    assert_eq!(Some(text), rows(count).0[group.keeper.document.0 as usize].1);
     let mut again = 0;
-    let mut count_rows = |document: u32, read: &lookalike::read::Document<'_>| {
-        assert_eq!(read.id, format!("d{document:05}"));
+    let mut count_rows = |document: DocumentNumber, read: &lookalike::read::Document<'_>| {
+        assert_eq!(read.id, format!("d{:05}", document.0));
         again += 1;
         Ok(())
     };
@@ -214,7 +217,8 @@ fn documents_whose_texts_are_in_a_file_are_found_as_those_in_memory_are() {
     assert_eq!(reported(&in_memory), reported(&found));
     assert_eq!(in_memory.counts, found.counts);
     assert_eq!(found.counts.skipped, 1);
-    assert_eq!(found.text(9).unwrap(), in_memory.text(9).unwrap());
+    let document = DocumentNumber(9);
+    assert_eq!(found.text(document).unwrap(), in_memory.text(document).unwrap());
 }
 
 #[test]

@@ -5,7 +5,7 @@
 use lookalike::core::keep::{KeepPolicy, KeepRule};
 use lookalike::core::params::{Params, ParamsBuilder};
 use lookalike::error::Error;
-use lookalike::find::{FindOptions, Findings, MAX_THREADS};
+use lookalike::find::{DocumentNumber, FindOptions, Findings, MAX_THREADS};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use tempfile::TempDir;
@@ -62,9 +62,9 @@ fn patterns_that_match_nothing_are_reported() {
 fn numbers_of_no_document_are_errors() {
     let (_place, drafts) = two_drafts();
     let found = find(&drafts, Vec::new());
-    assert_eq!(found.text(0).unwrap(), TEXT);
-    assert!(found.status(1).is_ok());
-    for number in [2, u32::MAX] {
+    assert_eq!(found.text(DocumentNumber(0)).unwrap(), TEXT);
+    assert!(found.status(DocumentNumber(1)).is_ok());
+    for number in [2, u32::MAX].map(DocumentNumber) {
         let errors = [
             found.text(number).map(drop),
             found.id(number).map(drop),
@@ -79,7 +79,7 @@ fn numbers_of_no_document_are_errors() {
             assert_eq!(document, number);
         }
     }
-    let message = found.id(7).unwrap_err().to_string();
+    let message = found.id(DocumentNumber(7)).unwrap_err().to_string();
     assert!(message.contains("no document 7") && message.contains("read 2"), "{message}");
 }
 

@@ -9,7 +9,7 @@ use lookalike::core::kernel::Kernel;
 use lookalike::core::naive;
 use lookalike::core::params::{Measure, Params, ParamsBuilder};
 use lookalike::core::shingle::Shingler;
-use lookalike::find::{self, FindOptions, Findings, Group, Grouping, PairList};
+use lookalike::find::{self, DocumentNumber, FindOptions, Findings, Group, Grouping, PairList};
 use lookalike::progress::NoProgress;
 use lookalike::read::{Collection, ReadOptions};
 use lookalike_test_support::gzip;
@@ -71,8 +71,8 @@ fn essence(findings: &Findings) -> impl PartialEq + std::fmt::Debug + use<> {
 /// Groups without the numbers of documents, which tell of the reading order.
 fn groups(findings: &Findings) -> Vec<Group> {
     let numberless = |mut group: Group| {
-        group.keeper.document = 0;
-        group.duplicates.iter_mut().for_each(|duplicate| duplicate.document = 0);
+        group.keeper.document = DocumentNumber(0);
+        group.duplicates.iter_mut().for_each(|duplicate| duplicate.document = DocumentNumber(0));
         group
     };
     findings.groups.iter().map(Result::unwrap).map(numberless).collect()

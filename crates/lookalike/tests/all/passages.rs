@@ -10,6 +10,7 @@ use lookalike::core::keep::{KeepPolicy, KeepRule};
 use lookalike::core::params::{Case, TokenRule};
 use lookalike::core::passage::naive;
 use lookalike::error::Error;
+use lookalike::find::DocumentNumber;
 use lookalike::find::Memory;
 use lookalike::passages::{
     CutOptions, CutRule, FoundPassage, PassageCuts, PassageFindings, PassageOptions, PassagePlace,
@@ -378,7 +379,7 @@ fn a_document_of_megabytes_has_the_chapter_of_another() {
     let [passage] = passages.as_slice() else { panic!("{}", passages.len()) };
     assert_eq!((passage.words, passage.places), (5000, 2));
     let [first, second] = places.as_slice() else { panic!("{}", places.len()) };
-    assert_eq!((first.document, first.position), (0, 300_000));
+    assert_eq!((first.document, first.position), (DocumentNumber(0), 300_000));
     let start = first.span.bytes.start as usize;
     assert!(book[start..].starts_with(&chapter));
     assert_eq!((second.span.bytes.start, second.position), (7, 1));
@@ -418,7 +419,7 @@ fn passages_inside_of_others_have_rows_and_are_marked() {
     let rows = places.iter().map(|place| {
         let passage = &passages[place.passage as usize];
         let (at, words) = (place.position, passage.words);
-        (passage.places, place.document, at, words, place.is_first, place.is_maximal)
+        (passage.places, place.document.0, at, words, place.is_first, place.is_maximal)
     });
     let expected = [
         (4, 0, 1, 2, true, false),
@@ -464,18 +465,19 @@ fn ranges_of_normal_forms_are_those_of_the_text_as_it_is_written() {
         let (passages, places) = listed(&found);
         assert_eq!(passages[0].words, words, "{form}");
         for place in &places {
-            let text = texts[place.document as usize];
+            let text = texts[place.document.0 as usize];
             let bytes = place.span.bytes.start as usize..place.span.bytes.end as usize;
             let (start, end) = (["le", "LE"], ["Korea", "KOREA"]);
-            let document = place.document as usize;
+            let document = place.document.0 as usize;
             assert!(text[bytes.clone()].starts_with(start[document]), "{form}: {place:?}");
             assert!(text[bytes].ends_with(end[document]), "{form}: {place:?}");
         }
         let cuts = PassageCuts::find(&open(), &options, &COPIES, &NoProgress).unwrap();
-        let changed: Vec<u32> = (0..2).filter(|at| cuts.is_changed(*at)).collect();
+        let changed: Vec<DocumentNumber> =
+            (0..2).map(DocumentNumber).filter(|at| cuts.is_changed(*at)).collect();
         assert_eq!(changed.len(), 1);
         let (text, ranges) = cuts.ranges(changed[0]).unwrap();
-        assert_eq!(text, texts[changed[0] as usize]);
+        assert_eq!(text, texts[changed[0].0 as usize]);
         assert!(!ranges.is_empty());
     }
 }

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use lookalike::core::params::{Params, ParamsBuilder};
-use lookalike::find::{FindOptions, Findings, PairList, in_collection};
+use lookalike::find::{DocumentNumber, FindOptions, Findings, PairList, in_collection};
 use lookalike::progress::NoProgress;
 use lookalike::read::{Collection, NormalForm, Normalization, ReadOptions};
 use serde_json::{Value, json};
@@ -101,7 +101,7 @@ fn texts_have_their_known_answers() {
             // The form of a normal form is itself, so both are one document.
             let documents = [("a".to_owned(), text.as_str())];
             let (findings, _folder) = found(&documents, Some(form));
-            assert_eq!(findings.text(0).unwrap(), wanted, "{form} of {text:?}");
+            assert_eq!(findings.text(DocumentNumber(0)).unwrap(), wanted, "{form} of {text:?}");
         }
     }
 }
@@ -131,7 +131,7 @@ fn ascii_is_as_it_stands() {
     let text: String = (0..128u8).map(char::from).collect();
     for form in [NormalForm::Nfc, NormalForm::Nfkc, NormalForm::Fold, NormalForm::Unaccent] {
         let (findings, _folder) = found(&[("a".to_owned(), text.as_str())], Some(form));
-        assert_eq!(findings.text(0).unwrap(), text);
+        assert_eq!(findings.text(DocumentNumber(0)).unwrap(), text);
     }
 }
 

@@ -1,6 +1,7 @@
 //! Pairs as they come by → the few that a page shows side by side: spread evenly over the
 //! similarities that occur, the same ones for the same pairs in any order.
 
+use crate::engine::DocumentNumber;
 use lookalike_core::hash;
 use std::collections::BTreeMap;
 
@@ -25,7 +26,7 @@ pub(in crate::report) struct ChosenPair {
     /// Their similarity in millionths, 0 to 1,000,000.
     pub(in crate::report) similarity: u32,
     /// The numbers of both.
-    pub(in crate::report) documents: [u32; 2],
+    pub(in crate::report) documents: [DocumentNumber; 2],
 }
 
 impl SampleChoice {
@@ -40,7 +41,7 @@ impl SampleChoice {
         keeper: &str,
         duplicate: &str,
         similarity: u32,
-        documents: [u32; 2],
+        documents: [DocumentNumber; 2],
     ) {
         let ids = hash::mix64(hash::token_hash(keeper.as_bytes()));
         let hash = hash::mix64(ids ^ hash::token_hash(duplicate.as_bytes()));
@@ -89,7 +90,12 @@ mod tests {
     fn choose(most: usize, pairs: &[(u32, u32)]) -> Vec<ChosenPair> {
         let mut choice = SampleChoice::new(most);
         for (id, similarity) in pairs {
-            choice.offer(&format!("k{id}"), &format!("d{id}"), *similarity, [*id, *id]);
+            choice.offer(
+                &format!("k{id}"),
+                &format!("d{id}"),
+                *similarity,
+                [DocumentNumber(*id); 2],
+            );
         }
         choice.chosen()
     }

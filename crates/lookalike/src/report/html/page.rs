@@ -1,7 +1,7 @@
 //! What a page is made of.
 
 use crate::audit::Audit;
-use crate::find::{GroupConcentration, RunCounts, SourceCounts};
+use crate::engine::{GroupConcentration, RunCounts, SourceCounts};
 use crate::progress::Stage;
 use lookalike_core::params::Params;
 use std::io;

@@ -5,6 +5,7 @@ use super::escape::{EscapedLines, EscapedText};
 use super::number::{ByteSize, Count, Plural, Share};
 use super::page::PageSkipped;
 use super::{frame, section, skipped};
+use crate::engine::DocumentNumber;
 use crate::error::Error;
 use crate::passages::{
     PassageFindings, PassageOptions, PassagePlace, PassageRow, SourceRepeats, repeated_bytes,
@@ -167,7 +168,7 @@ fn list(out: &mut dyn Write, findings: &PassageFindings) -> io::Result<()> {
 /// The documents with most repeated text, most first.
 fn documents(out: &mut dyn Write, findings: &PassageFindings) -> io::Result<()> {
     let shown = findings.most_repeated(SHOWN).map_err(Error::into_io)?;
-    let mut places: BTreeMap<u32, Vec<PassagePlace>> =
+    let mut places: BTreeMap<DocumentNumber, Vec<PassagePlace>> =
         shown.iter().map(|(document, _)| (*document, Vec::new())).collect();
     for row in findings.rows.iter() {
         let place = row?.place;

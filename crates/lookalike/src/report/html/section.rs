@@ -5,7 +5,7 @@ use super::escape::EscapedText;
 use super::number::{ByteSize, Count, Plural, Probability, Seconds, Share};
 use super::page::Page;
 use crate::audit::{Audit, JudgedBy, SimilarityRange};
-use crate::find::SourceCounts;
+use crate::engine::SourceCounts;
 use lookalike_core::params::Measure;
 use std::io::{self, Write};
 

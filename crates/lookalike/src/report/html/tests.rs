@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::audit::{Audit, Figures, Interval, JudgedBy, SimilarityRange};
-use crate::find::{GroupConcentration, RunCounts, SourceCounts};
+use crate::engine::{GroupConcentration, RunCounts, SourceCounts};
 use crate::progress::Stage;
 use lookalike_core::params::{Params, ParamsBuilder};
 use std::time::Duration;

@@ -14,8 +14,8 @@ pub use subject::RunSubject;
 
 use super::html::{self, ChosenPair, PageSkipped, SampleChoice, Streams};
 use super::{EMPTY, Output, notes, option_name};
+use crate::engine::{self, DocumentNumber, Findings, Grouping};
 use crate::error::Error;
-use crate::find::{self, Findings, Grouping};
 use crate::read::{self, Description};
 use lookalike_core::parameter::NamesParameters;
 use lookalike_core::params::Measure;
@@ -98,7 +98,7 @@ fn title(inputs: &[PathBuf]) -> String {
 fn samples(findings: &Findings, measure: Measure) -> Result<Vec<html::PageSample>, Error> {
     let mut choice = SampleChoice::new(SAMPLES);
     for group in findings.groups.iter() {
-        let find::Group { keeper, duplicates } = group.map_err(Error::of_io)?;
+        let engine::Group { keeper, duplicates } = group.map_err(Error::of_io)?;
         for duplicate in &duplicates {
             let similarity = millionths(duplicate, measure);
             let documents = [keeper.document, duplicate.document];
@@ -118,20 +118,20 @@ fn samples(findings: &Findings, measure: Measure) -> Result<Vec<html::PageSample
     choice.chosen().into_iter().map(sample).collect()
 }
 
-fn beginning(findings: &Findings, document: u32) -> Result<String, Error> {
+fn beginning(findings: &Findings, document: DocumentNumber) -> Result<String, Error> {
     let text = findings.text(document)?;
     let end = (0..=SAMPLE_BYTES.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
     // A copy, so that the memory of a long text is given back.
     Ok(text.get(..end.unwrap_or_default()).unwrap_or_default().to_owned())
 }
 
-fn millionths(duplicate: &find::Duplicate, measure: Measure) -> u32 {
+fn millionths(duplicate: &engine::Duplicate, measure: Measure) -> u32 {
     html::millionths(&duplicate.overlap.six_decimals_of(measure)).unwrap_or_default()
 }
 
-fn shown(group: find::Group, reasons: &Reasons, measure: Measure) -> html::PageGroup {
-    let find::Group { keeper, duplicates } = group;
-    let duplicate = |duplicate: find::Duplicate| html::PageDuplicate {
+fn shown(group: engine::Group, reasons: &Reasons, measure: Measure) -> html::PageGroup {
+    let engine::Group { keeper, duplicates } = group;
+    let duplicate = |duplicate: engine::Duplicate| html::PageDuplicate {
         about: None,
         similarity: millionths(&duplicate, measure),
         bytes: duplicate.bytes,
@@ -152,7 +152,7 @@ fn shown(group: find::Group, reasons: &Reasons, measure: Measure) -> html::PageG
 fn abouts(findings: &Findings) -> Result<Vec<Vec<html::About>>, Error> {
     let (mut abouts, mut left) = (Vec::new(), DESCRIBED);
     for (at, group) in findings.groups.iter().take(DESCRIBED_GROUPS).enumerate() {
-        let find::Group { keeper, duplicates } = group.map_err(Error::of_io)?;
+        let engine::Group { keeper, duplicates } = group.map_err(Error::of_io)?;
         // Every later keeper has its turn.
         let spare = left.saturating_sub(DESCRIBED_GROUPS - at);
         let most = spare.min(DESCRIBED_DUPLICATES);
@@ -166,7 +166,7 @@ fn abouts(findings: &Findings) -> Result<Vec<Vec<html::About>>, Error> {
     Ok(abouts)
 }
 
-fn about(findings: &Findings, document: u32) -> Result<html::About, Error> {
+fn about(findings: &Findings, document: DocumentNumber) -> Result<html::About, Error> {
     let Description { title, first_words, source, line, date } = findings.describe(document)?;
     // Where there is no line, the id of a document begins with its file.
     let source = line.map(|line| format!("{source}, line {line}")).unwrap_or_default();

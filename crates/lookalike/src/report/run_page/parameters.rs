@@ -2,7 +2,7 @@
 
 use super::subject::RunSubject;
 use crate::audit::JudgedBy;
-use crate::find::{FindOptions, Grouping};
+use crate::engine::{FindOptions, Grouping};
 use crate::read::Normalization;
 use crate::report::html::PageParameter;
 use lookalike_core::params::{Case, Measure, Params, ShingleRule, StopWords, Unit};

@@ -1,6 +1,6 @@
 //! A keep policy in, the clauses that say why a document stays out.
 
-use crate::find::Keeper;
+use crate::engine::Keeper;
 use lookalike_core::keep::{KeepPolicy, KeepRule};
 
 /// A clause for each rule, then one for ids, one for a reference collection, and where there are
@@ -55,15 +55,20 @@ fn clause(rule: &KeepRule) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::DocumentNumber;
 
     #[test]
     fn every_rule_has_its_clause() {
         let rules = ["path:a/*", "field:date:asc", "newest", "first"];
         let rules = rules.map(|rule| rule.parse().unwrap());
         let reasons = Reasons::new(&KeepPolicy::new(rules.to_vec()), true);
-        let keeper = |reference, by_decision| {
-            let (id, document, bytes, unit) = (String::new(), 0, 0, None);
-            Keeper { id, document, bytes, reference, by_decision, unit }
+        let keeper = |reference, by_decision| Keeper {
+            id: String::new(),
+            document: DocumentNumber::default(),
+            bytes: 0,
+            reference,
+            by_decision,
+            unit: None,
         };
         let text = |reference, decided_by| {
             reasons.texts()[reasons.place(&keeper(reference, false), decided_by)].as_str()

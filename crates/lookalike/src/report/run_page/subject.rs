@@ -1,7 +1,7 @@
 //! The run that a page describes.
 
 use crate::audit::Audit;
-use crate::find::{FindOptions, Findings};
+use crate::engine::{FindOptions, Findings};
 use std::path::PathBuf;
 
 /// A run with its inputs.

@@ -4,8 +4,9 @@
 use super::merge::ComponentNotes;
 use super::section_file::{SectionFile, SectionKind, SectionWriter, damaged};
 use super::{Job, JobStage};
+use crate::engine::ids::{self, IdVec, RowIndex, SourceNumber};
+use crate::engine::{BlockDocuments, FindOptions, ShareNotes};
 use crate::error::Error;
-use crate::find::{BlockDocuments, FindOptions, ShareNotes};
 use crate::read::{Collection, Spool};
 use crate::shard::block::ShardBlock;
 use crate::shard::{node_of_hash, part_of};
@@ -59,13 +60,14 @@ impl Job {
             self.refuse_repeated(task, &components.repeated, collection, &notes.texts)?;
         }
         let mut file = self.open_file(JobStage::Keys, task)?;
-        let sources = notes.sources.iter().zip(0..).collect::<HashMap<_, u32>>();
-        let number = |name: &(String, bool)| sources.get(name).copied().unwrap_or(0);
+        let known: HashMap<_, SourceNumber> =
+            notes.sources.iter().zip(ids::from(SourceNumber(0))).collect();
+        let number = |name: &(String, bool)| known.get(name).copied().unwrap_or_default();
         let of_share = file.json::<ShareNotes>()?.sources.into_iter();
-        let labels: Vec<u32> =
+        let sources: IdVec<SourceNumber, SourceNumber> =
             of_share.map(|source| number(&(source.name, source.reference))).collect();
         let mut out = PartWriter::new(self, self.create_file(JobStage::Components, task)?);
-        each_block(&mut file, &mut |block| out.push_block(&components, &block, &labels))?;
+        each_block(&mut file, &mut |block| out.push_block(&components, &block, &sources))?;
         out.finish()?.finish()
     }
 
@@ -73,7 +75,7 @@ impl Job {
     fn share_components(&self, task: u32) -> Result<ShareComponents, Error> {
         let mut nodes = Vec::new();
         each_block(&mut self.open_file(JobStage::Keys, task)?, &mut |block| {
-            nodes.extend((0..block.len()).map(|place| node_of(&block, place)));
+            nodes.extend(block.rows().map(|row| node_of(&block, row)));
             Ok(())
         })?;
         nodes.sort_unstable();
@@ -135,8 +137,8 @@ fn each_block(
 }
 
 /// The node of a document of a block.
-fn node_of(block: &BlockDocuments, place: usize) -> u64 {
-    node_of_hash(block.id_hash(place), block.reference)
+fn node_of(block: &BlockDocuments, row: RowIndex) -> u64 {
+    node_of_hash(block.id_hash(row), block.reference)
 }
 
 /// Gathers documents for each part.
@@ -160,20 +162,20 @@ impl PartWriter {
         &mut self,
         components: &ShareComponents,
         block: &BlockDocuments,
-        labels: &[u32],
+        sources: &IdVec<SourceNumber, SourceNumber>,
     ) -> Result<(), Error> {
-        let mut places: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
-        for place in 0..block.len() {
-            if let Some(component) = components.of(node_of(block, place)) {
+        let mut rows_of: BTreeMap<u32, Vec<RowIndex>> = BTreeMap::new();
+        for row in block.rows() {
+            if let Some(component) = components.of(node_of(block, row)) {
                 // The least of several hashes is no longer spread evenly.
                 let part = part_of(mix64(component), self.parts);
-                places.entry(part).or_default().push(place);
+                rows_of.entry(part).or_default().push(row);
             }
         }
-        for (part, places) in places {
-            let label = |label: u32| labels.get(label as usize).copied().unwrap_or(0);
+        for (part, rows) in rows_of {
+            let source = |of_share| sources.get(of_share).copied().unwrap_or_default();
             let held = &mut self.held[part as usize];
-            block.select(&places, label)?.encode(held)?;
+            block.select(&rows, source)?.encode(held)?;
             if held.len() >= self.most_held {
                 self.file.push(SectionKind::Documents, part, held)?;
                 held.clear();
@@ -201,9 +203,9 @@ struct RepeatedIds {
 
 impl RepeatedIds {
     fn collect(&mut self, nodes: &[u64], task: u32, block: &BlockDocuments) -> Result<(), Error> {
-        for place in 0..block.len() {
-            if nodes.binary_search(&node_of(block, place)).is_ok() {
-                self.documents.push((task, block.select(&[place], |label| label)?));
+        for row in block.rows() {
+            if nodes.binary_search(&node_of(block, row)).is_ok() {
+                self.documents.push((task, block.select(&[row], |source| source)?));
             }
         }
         Ok(())
@@ -218,7 +220,7 @@ impl RepeatedIds {
     ) -> Result<(), Error> {
         let mut first_with: HashMap<(bool, String), usize> = HashMap::new();
         for (number, (_, document)) in self.documents.iter().enumerate() {
-            let id = document.id(0)?;
+            let id = document.id(RowIndex(0))?;
             let Some(first) = first_with.insert((document.reference, id.clone()), number) else {
                 continue;
             };
@@ -226,7 +228,7 @@ impl RepeatedIds {
                 let (task, document) = &self.documents[number];
                 let name = texts.get(*task as usize).and_then(Option::as_deref);
                 let spool = name.map(|name| job.open_texts(name)).transpose()?;
-                document.location(0, collection, spool.as_ref())
+                document.location(RowIndex(0), collection, spool.as_ref())
             };
             return Err(Error::RepeatedId { id, first: place(first)?, second: place(number)? });
         }

@@ -3,8 +3,8 @@
 use super::merge::EdgeWriter;
 use super::section_file::{SectionKind, damaged};
 use super::{Job, JobStage};
+use crate::engine::FindOptions;
 use crate::error::Error;
-use crate::find::FindOptions;
 use crate::shard::connect::Connector;
 use crate::shard::keys::BucketRule;
 

@@ -3,8 +3,8 @@
 
 use super::section_file::{SectionKind, damaged};
 use super::{Job, JobStage};
+use crate::engine::FindOptions;
 use crate::error::Error;
-use crate::find::FindOptions;
 use crate::read::{Collection, ReadBuffers};
 use crate::shard::keys::RarityCounter;
 use crate::shard::rarity::RarityCounters;

@@ -3,10 +3,10 @@
 use super::merge::ComponentNotes;
 use super::section_file::{SectionKind, SectionWriter, damaged};
 use super::{Job, JobStage};
-use crate::error::Error;
-use crate::find::{
+use crate::engine::{
     BlockDocuments, FindOptions, Findings, PartCounts, PartDocuments, SourceDuplicates,
 };
+use crate::error::Error;
 use crate::progress::Progress;
 use crate::read::Collection;
 use crate::spill::codec::{FieldReader, put_bytes};

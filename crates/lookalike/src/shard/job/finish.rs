@@ -3,8 +3,8 @@
 use super::decide::DecidedNotes;
 use super::section_file::{SectionFile, SectionKind, damaged};
 use super::{Job, JobStage};
+use crate::engine::{FindOptions, Findings, FindingsAssembler};
 use crate::error::Error;
-use crate::find::{FindOptions, Findings, FindingsAssembler};
 use crate::read::Collection;
 use crate::spill::TakeRecord;
 use crate::spill::codec::FieldReader;

@@ -2,8 +2,8 @@
 
 use super::section_file::SectionKind;
 use super::{Job, JobStage};
+use crate::engine::{FindOptions, PreparedShare};
 use crate::error::Error;
-use crate::find::{FindOptions, PreparedShare};
 use crate::progress::Progress;
 use crate::read::{Collection, ReadBuffers, Spool};
 use crate::report::part_file::PartFile;
@@ -38,17 +38,17 @@ impl Job {
         let mut bytes = Vec::new();
         for number in 0..share.blocks() {
             let block = share.block(number)?;
-            for place in 0..block.len() {
-                let node = node_of_hash(block.id_hash(place), block.reference);
-                let (check, bytes) = (block.check(place), block.text_bytes(place)?);
-                rows.add(NodeIdentity { node, check, bytes });
-                if !share.is_empty_document(number, place) {
-                    rows.add_keys(node, block.keys(place));
+            for row in block.rows() {
+                let node = node_of_hash(block.id_hash(row), block.reference);
+                let bytes = block.text_bytes(row)?;
+                rows.add(NodeIdentity { node, check: block.check(row), bytes });
+                if !share.is_empty_document(number, row) {
+                    rows.add_keys(node, block.keys(row));
                 }
             }
             if let Some(rare) = &mut rare {
-                share.read_again(number, options, &mut scratch, &mut |place, document| {
-                    let node = node_of_hash(block.id_hash(place), block.reference);
+                share.read_again(number, options, &mut scratch, &mut |row, document| {
+                    let node = node_of_hash(block.id_hash(row), block.reference);
                     rows.add_keys(node, rare.of(document).iter().copied());
                 })?;
             }

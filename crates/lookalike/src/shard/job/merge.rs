@@ -4,8 +4,8 @@
 use super::node_components::{EdgeCollector, NodeComponents};
 use super::section_file::{SectionKind, SectionWriter, damaged};
 use super::{Job, JobStage};
+use crate::engine::{FindOptions, ShareNotes};
 use crate::error::Error;
-use crate::find::{FindOptions, ShareNotes};
 use crate::read::Collection;
 use crate::shard::block::ShardBlock;
 use crate::shard::part_of;

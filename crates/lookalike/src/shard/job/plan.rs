@@ -1,8 +1,8 @@
 //! The plan of a job: which task reads what, and with which options.
 
 use super::Job;
+use crate::engine::{FindOptions, PairList, describe_run};
 use crate::error::{Error, JobError, JobStage};
-use crate::find::{FindOptions, PairList, describe_run};
 use crate::read::{Collection, LaneRange};
 use crate::report::part_file::PartFile;
 use crate::spill::differences;

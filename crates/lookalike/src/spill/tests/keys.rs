@@ -1,6 +1,6 @@
 //! Records and keys as bytes; amounts of memory.
 
-use crate::find::parse_memory;
+use crate::engine::parse_memory;
 use crate::spill::codec::{
     FieldReader, key_part, key_u64_descending, put_bytes, put_overlap, put_u32, put_u64,
 };

@@ -1,0 +1,58 @@
+//! Whether another setting finds more, where a run found few documents: measured exactly on all
+//! documents of small collections, by [`tune::measure_settings`](crate::tune::measure_settings).
+
+use crate::engine::collect::findings::{BetterSetting, Findings};
+use crate::engine::ids;
+use crate::engine::options::FindOptions;
+use crate::error::Error;
+use crate::progress::Progress;
+use crate::tune::{Setting, SettingTexts, better_setting, measure_settings, settings_to_compare};
+use std::ops::RangeInclusive;
+
+/// Documents with a token of a collection that is measured.
+const DOCUMENTS: RangeInclusive<u64> = 20..=1_000;
+/// Bytes of texts of a collection that is measured, at most.
+const MOST_BYTES: u64 = 4 << 20;
+/// Results are few where less than `1 / FEW` of the documents are in a group.
+const FEW: u64 = 10;
+/// Meetings of two documents in a shingle that are counted for a setting, at most.
+const MOST_MEETINGS: u64 = 50_000_000;
+
+/// `None` where results are not few, the collection is not small, or no setting that is tried
+/// finds clearly more.
+pub(crate) fn better_setting_of(
+    findings: &Findings,
+    options: &FindOptions,
+    progress: &dyn Progress,
+) -> Result<Option<BetterSetting>, Error> {
+    let counts = &findings.counts;
+    let documents = counts.documents - counts.empty;
+    let grouped = counts.groups + counts.duplicates;
+    let bytes: u64 = findings.sources.iter().map(|source| source.bytes).sum();
+    let is_small = DOCUMENTS.contains(&documents) && bytes <= MOST_BYTES;
+    if !is_small || FEW * grouped >= documents || !findings.has_texts() {
+        return Ok(None);
+    }
+    let mut texts = Vec::new();
+    let mut reference = Vec::new();
+    for document in ids::first(findings.documents.len()) {
+        if findings.documents.state(document).is_active() {
+            // A file that changed meanwhile costs the hint, not the results.
+            let Ok(text) = findings.text(document) else { return Ok(None) };
+            texts.push(text);
+            let block = findings.documents.block_of(document);
+            reference.push(findings.documents.store.blocks[block].notes.reference);
+            progress.advance(0)?;
+        }
+    }
+    let texts = SettingTexts {
+        texts: &texts,
+        reference: &reference,
+        without_stop_words: findings.normalization.stop_words_by_language,
+        most_meetings: MOST_MEETINGS,
+    };
+    let settings = settings_to_compare(Setting::in_use(&options.params), &texts);
+    let profiles = measure_settings(&settings, &texts, progress)?;
+    let better = better_setting(&profiles).cloned();
+    Ok(profiles.into_iter().next().zip(better).map(|(used, better)| BetterSetting { used, better }))
+}

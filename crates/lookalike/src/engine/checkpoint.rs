@@ -1,0 +1,323 @@
+//! Finished steps of a run, so that it goes on from them after an interruption.
+//!
+//! ```text
+//! prepare: Chunk … Prepared      bucket: Band …      decide: Batch …
+//! ```
+//!
+//! A step is written to the journal when the data it speaks of are on the disk. What is cheap and
+//! the same every time (numbering, equal documents, connecting, planning) is done again.
+//! Memory and threads are not part of what makes a run: it may go on with more or less of both.
+
+use crate::decisions::Decisions;
+use crate::engine::ids::{DocumentNumber, Id, SourceIndex};
+use crate::engine::link::drop_list::DropList;
+use crate::engine::options::{FindOptions, PairList};
+use crate::engine::prepare::block_notes::{BlockNotes, BlockPlace, ColumnChunk};
+use crate::engine::prepare::sources::{SourceName, SourceTally, Tallies};
+use crate::error::Error;
+use crate::read::{Collection, InputStamp, ReadError, RetainedState, Stamp};
+use crate::spill::{Journal, TempSpace};
+use lookalike_core::hash;
+use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::fmt::Write;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The version of the files in a run's folder.
+const FORMAT_VERSION: u32 = 1;
+/// Files up to which each is described by itself, not all of them by one number.
+const DESCRIBED_FILES: usize = 1000;
+
+/// A chunk of columns, its blocks, and how long the logs were when it was complete.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct ChunkStep {
+    pub(crate) chunk: ColumnChunk,
+    pub(crate) blocks: Vec<(RetainedState, BlockNotes, BlockPlace)>,
+    /// Values of the log of columns, of 8 bytes each.
+    pub(crate) columns: u64,
+    /// Bytes of the log of rows.
+    pub(crate) rows: u64,
+    /// Anchors of the log of these.
+    pub(crate) anchors: u64,
+    /// Bytes of the log of skipped records.
+    pub(crate) skipped: u64,
+    /// Bytes of texts that cannot be read again.
+    pub(crate) texts: u64,
+    /// The sources that were met since the last step, by number.
+    pub(crate) sources: Vec<SourceName>,
+    /// What the blocks have of each source.
+    pub(crate) tallies: Vec<SourceTally>,
+}
+
+/// A band, or the only one where candidates are not found by bands, and how long the lists of this
+/// and the bands before it are.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct BandStep {
+    pub(crate) band: u32,
+    pub(crate) lists: u64,
+    pub(crate) memberships: u64,
+}
+
+/// What one batch gave: the components whose first documents are in `roots`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct BatchStep {
+    pub(crate) roots: Range<DocumentNumber>,
+    /// How long the results of this and the batches before it are.
+    pub(crate) results: u64,
+    pub(crate) verified: u64,
+    /// Duplicates and their bytes, by the sources that have any.
+    pub(crate) duplicates: Vec<(SourceIndex, u64, u64)>,
+    pub(crate) pairs: u64,
+}
+
+/// A step that is done.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) enum Step {
+    Chunk(ChunkStep),
+    Prepared,
+    Band(BandStep),
+    Batch(BatchStep),
+    /// Steps of which none is done without the others.
+    Together(Vec<Step>),
+}
+
+/// What an earlier run finished.
+#[derive(Debug, Default)]
+pub(crate) struct CompletedSteps {
+    pub(crate) chunks: Vec<ChunkStep>,
+    /// Of all chunks.
+    pub(crate) sources: Vec<SourceName>,
+    pub(crate) tallies: Tallies,
+    pub(crate) prepared: bool,
+    pub(crate) bands: Vec<BandStep>,
+    pub(crate) batches: Vec<BatchStep>,
+}
+
+impl CompletedSteps {
+    /// # Errors
+    /// [`Error::TemporaryFile`] for numbers that no run writes.
+    fn add(&mut self, step: Step) -> Result<(), Error> {
+        match step {
+            Step::Chunk(mut step) => {
+                self.sources.append(&mut step.sources);
+                let is_known = |tally: &SourceTally| tally.source.index() < self.sources.len();
+                if !step.tallies.iter().all(is_known) || !self.is_next_chunk(&step) {
+                    return Err(damaged());
+                }
+                self.tallies.add(&std::mem::take(&mut step.tallies));
+                self.chunks.push(step);
+            }
+            Step::Prepared => self.prepared = true,
+            Step::Band(step) => self.bands.push(step),
+            Step::Batch(step) if step.roots.start > step.roots.end => return Err(damaged()),
+            Step::Batch(step) => self.batches.push(step),
+            Step::Together(steps) => return steps.into_iter().try_for_each(|step| self.add(step)),
+        }
+        Ok(())
+    }
+
+    /// Whether the blocks of a chunk are in it, or are parts: earlier chunks without blocks.
+    fn is_next_chunk(&self, step: &ChunkStep) -> bool {
+        step.blocks.iter().all(|(_, notes, place)| {
+            if let Some(part) = self.chunks.get(place.chunk as usize) {
+                let documents = part.chunk.documents;
+                return part.blocks.is_empty() && (place.within, notes.documents) == (0, documents);
+            }
+            let end = place.within.checked_add(notes.documents);
+            let is_within = end.is_some_and(|end| end <= step.chunk.documents);
+            is_within && place.chunk as usize == self.chunks.len()
+        })
+    }
+}
+
+/// The journal of a run and what it held when the run began; nothing for a run that is not resumed.
+#[derive(Default)]
+pub(crate) struct Checkpoint {
+    journal: Journal<Step>,
+    pub(crate) done: CompletedSteps,
+    /// Steps that are of no use without a later one, until that is done.
+    deferred: Option<Mutex<Vec<Step>>>,
+}
+
+impl Checkpoint {
+    /// Opens the space for temporary files, which is the folder of the run where it may be resumed:
+    /// made now, or by an earlier run with the same inputs and options.
+    pub(crate) fn open(
+        collection: &Collection,
+        options: &FindOptions,
+    ) -> Result<(Self, Arc<TempSpace>), Error> {
+        let parent = options.memory.temp_dir();
+        if !options.memory.resume {
+            return Ok((Self::default(), Arc::new(TempSpace::new(parent))));
+        }
+        let description = describe_run(collection, options)?;
+        // Shingles are counted while documents are read, and the counts are not stored: what is
+        // read is of use only together with the buckets that the counts lead to.
+        let deferred = options.params.exact().then(Mutex::default);
+        let (opened, temp) = Self::resumable(collection, &parent, &description)?;
+        Ok((Self { deferred, ..opened }, temp))
+    }
+
+    /// The same for a search for passages, which `work` describes.
+    pub(crate) fn of_texts(
+        collection: &Collection,
+        options: &FindOptions,
+        work: &Value,
+    ) -> Result<(Self, Arc<TempSpace>), Error> {
+        let parent = options.memory.temp_dir();
+        if !options.memory.resume {
+            return Ok((Self::default(), Arc::new(TempSpace::new(parent))));
+        }
+        let mut description = describe_run(collection, options)?;
+        description["passages"] = work.clone();
+        Self::resumable(collection, &parent, &description)
+    }
+
+    fn resumable(
+        collection: &Collection,
+        parent: &Path,
+        description: &Value,
+    ) -> Result<(Self, Arc<TempSpace>), Error> {
+        let sources = (0..collection.sources()).filter_map(|source| collection.source_name(source));
+        let sources = sources.collect::<Vec<_>>().join("\n");
+        let name = format!("{:016x}", hash::token_hash(sources.as_bytes()));
+        let temp = TempSpace::resumable(parent, &name, description)?;
+        let (journal, steps) = Journal::open(&temp, "steps")?;
+        let mut done = CompletedSteps::default();
+        for step in steps {
+            done.add(step)?;
+        }
+        Ok((Self { journal, done, deferred: None }, Arc::new(temp)))
+    }
+
+    /// Whether steps are stored.
+    pub(crate) fn is_active(&self) -> bool {
+        self.journal.is_active()
+    }
+
+    /// Stores a step, whose data are on the disk.
+    pub(crate) fn append(&self, step: Step) -> Result<(), Error> {
+        let Some(deferred) = &self.deferred else { return self.journal.append(&step) };
+        let mut deferred = deferred.lock();
+        deferred.push(step);
+        if matches!(deferred.last(), Some(Step::Chunk(_) | Step::Prepared)) {
+            return Ok(());
+        }
+        match <[Step; 1]>::try_from(std::mem::take(&mut *deferred)) {
+            Ok([step]) => self.journal.append(&step),
+            Err(steps) => self.journal.append(&Step::Together(steps)),
+        }
+    }
+}
+
+/// What makes a run the one it is: inputs with their sizes and times, options.
+///
+/// # Errors
+/// [`ReadError::NotAgain`] for inputs that cannot be read twice.
+pub(crate) fn describe_run(collection: &Collection, options: &FindOptions) -> Result<Value, Error> {
+    if let Some(stream) = collection.stream() {
+        return Err(ReadError::NotAgain { source_name: stream.to_owned() }.into());
+    }
+    let reference = (0..collection.sources()).filter(|source| collection.is_reference(*source));
+    Ok(json!({
+        "format": FORMAT_VERSION,
+        "lookalike": env!("CARGO_PKG_VERSION"),
+        "parameters": options.params.to_string(),
+        "keep": options.keep.to_string(),
+        "group": format!("{:?}", options.grouping),
+        "keepers": format!("{:?}", options.keepers),
+        "pairs": match options.pairs {
+            PairList::WithEstimates => json!("estimates"),
+            pairs => json!(pairs.is_listed()),
+        },
+        "related": options.related,
+        "decisions": options.decisions.as_deref().map(Decisions::digest),
+        "drop": options.drop.as_deref().map(DropList::digest),
+        "skip_duplicate_ids": options.skip_repeated_ids,
+        "source_field": options.source_field,
+        "path_field": options.path_field,
+        "reading": collection.reading(),
+        "reference_sources": reference.count(),
+        "inputs": files(&collection.inputs()),
+    }))
+}
+
+fn damaged() -> Error {
+    Error::temporary_file("the steps of an earlier run")
+}
+
+/// The files in words, or their number, bytes and a hash of these words where they are many.
+fn files(inputs: &[InputStamp]) -> Value {
+    let words = |input: &InputStamp| {
+        let (bytes, modified) = (input.bytes, input.modified);
+        Stamp { bytes, modified }.to_string()
+    };
+    if inputs.len() <= DESCRIBED_FILES {
+        let named = inputs.iter().map(|input| (input.name.clone(), Value::String(words(input))));
+        return Value::Object(named.collect());
+    }
+    let mut all = String::new();
+    for input in inputs {
+        // Writing to a string does not fail.
+        let _ = writeln!(all, "{:?} {}", input.name, words(input));
+    }
+    json!({
+        "files": inputs.len(),
+        "bytes": inputs.iter().map(|input| input.bytes).sum::<u64>(),
+        "names_and_times": format!("{:016x}", hash::token_hash(all.as_bytes())),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A chunk of 10 documents with one block and one source.
+    fn chunk_step(place: &BlockPlace, documents: u32, source: u32) -> Step {
+        let notes = BlockNotes { documents, ..BlockNotes::default() };
+        let number = json!({ "source": 0, "index": 0 });
+        let state = json!({ "number": number, "kept": { "Files": { "start": 0, "end": 1 } } });
+        let tally = json!({ "source": source, "first": [number, 0], "documents": 1, "bytes": 1 });
+        serde_json::from_value(json!({ "Chunk": {
+            "chunk": ColumnChunk { at: 0, documents: 10 },
+            "blocks": [[state, notes, place]],
+            "columns": 0,
+            "rows": 0,
+            "anchors": 0,
+            "skipped": 0,
+            "texts": 0,
+            "sources": [["name", false]],
+            "tallies": [tally],
+        }}))
+        .unwrap()
+    }
+
+    fn batch_step(start: u32, end: u32) -> Step {
+        let roots = DocumentNumber(start)..DocumentNumber(end);
+        Step::Batch(BatchStep { roots, results: 0, verified: 0, duplicates: Vec::new(), pairs: 0 })
+    }
+
+    #[test]
+    fn steps_with_numbers_that_no_run_writes_are_refused() {
+        let place = |chunk, within| BlockPlace { chunk, within, rows: 0..0, anchors: 0..0 };
+        let mut done = CompletedSteps::default();
+        done.add(chunk_step(&place(0, 0), 10, 0)).unwrap();
+        done.add(Step::Together(vec![chunk_step(&place(1, 7), 3, 1), batch_step(3, 4)])).unwrap();
+        assert_eq!((done.chunks.len(), done.batches.len(), done.sources.len()), (2, 1, 2));
+        let wrong = [
+            chunk_step(&place(1, 0), 1, 0),
+            chunk_step(&place(u32::MAX, 0), 1, 0),
+            chunk_step(&place(2, 8), 3, 0),
+            chunk_step(&place(2, u32::MAX), 1, 0),
+            chunk_step(&place(2, 0), 1, u32::MAX),
+            batch_step(4, 3),
+        ];
+        for step in wrong {
+            let added = done.add(Step::Together(vec![step.clone()]));
+            assert!(matches!(added, Err(Error::TemporaryFile { .. })), "{step:?}");
+        }
+    }
+}

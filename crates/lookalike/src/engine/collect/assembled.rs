@@ -1,0 +1,155 @@
+//! The findings of a divided run, put together from those of its shares and parts.
+
+use crate::engine::collect::empty_copies::EmptyCopies;
+use crate::engine::collect::findings::{Findings, RunCounts};
+use crate::engine::collect::pairs::MAX_PAIRS;
+use crate::engine::collect::results::{RecordKind, ResultSorters};
+use crate::engine::decide::decided_part::{PartCounts, SourceDuplicates};
+use crate::engine::memory::Budget;
+use crate::engine::options::FindOptions;
+use crate::engine::prepare::block_store::BlockStore;
+use crate::engine::prepare::documents::RunDocuments;
+use crate::engine::prepare::share::{EmptyDocument, ShareNotes};
+use crate::engine::prepare::skipped::SkippedLog;
+use crate::engine::prepare::sources::{SourceCounts, Sources};
+use crate::error::Error;
+use crate::read::Collection;
+use crate::spill::{Sorter, TempSpace};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Takes the notes of all shares in reading order, and the records of all parts in any order.
+pub(crate) struct FindingsAssembler<'a> {
+    collection: &'a Collection,
+    temp: Arc<TempSpace>,
+    results: ResultSorters,
+    empty: Sorter,
+    empty_copies: Sorter,
+    /// The first document of each text without a token.
+    first_of_text: HashMap<[u8; 32], String>,
+    /// What is known of all documents. They are with the tasks that decided about them, so that
+    /// none can be read again.
+    notes: RunDocuments,
+    /// Indices in the table of sources, by name and whether it is of a reference collection.
+    source_indices: HashMap<(String, bool), usize>,
+    /// Fields that no document of any share so far has; `None` before the first share with one.
+    missing_fields: Option<Vec<String>>,
+    documents: u64,
+    counts: PartCounts,
+}
+
+impl<'a> FindingsAssembler<'a> {
+    pub(crate) fn new(collection: &'a Collection, options: &FindOptions) -> Result<Self, Error> {
+        let budget = Budget::new(&options.memory, options.threads.get())?;
+        let temp = Arc::new(TempSpace::new(options.memory.temp_dir()));
+        let sorter = || Sorter::new(Some(Arc::clone(&temp)), budget.results());
+        let skipped = SkippedLog::open(&temp, &budget, 0)?;
+        let sources = Arc::new(Sources::new(options.source_field.as_ref(), &budget));
+        let blocks = BlockStore::new(skipped, sources);
+        Ok(Self {
+            collection,
+            results: ResultSorters::new(options, &budget, &temp),
+            empty: sorter(),
+            empty_copies: sorter(),
+            first_of_text: HashMap::new(),
+            notes: RunDocuments::new(blocks, collection.listed())?,
+            source_indices: HashMap::new(),
+            missing_fields: None,
+            documents: 0,
+            counts: PartCounts::default(),
+            temp,
+        })
+    }
+
+    /// Adds what is known of the next share.
+    pub(crate) fn add_share(&mut self, notes: ShareNotes) -> Result<(), Error> {
+        self.notes.skipped.extend(&notes.skipped)?;
+        for EmptyDocument { id, content } in notes.empty {
+            self.empty.push(id.as_bytes(), &[])?;
+            let Some(content) = content else { continue };
+            match self.first_of_text.get(&content) {
+                Some(first) => self.empty_copies.push(id.as_bytes(), first.as_bytes())?,
+                None => drop(self.first_of_text.insert(content, id)),
+            }
+        }
+        for source in notes.sources {
+            let index = self.index_of(&source.name, source.reference);
+            self.notes.sources[index].documents += source.documents;
+            self.notes.sources[index].bytes += source.bytes;
+        }
+        if notes.documents > 0 {
+            let before = self.missing_fields.take();
+            let still =
+                |field: &String| before.as_ref().is_none_or(|before| before.contains(field));
+            self.missing_fields = Some(notes.missing_fields.into_iter().filter(still).collect());
+        }
+        self.notes.inputs.merge(notes.inputs);
+        self.notes.cut_from_mail.merge(notes.cut_from_mail);
+        self.notes.drawn.extend(notes.drawn);
+        self.documents += notes.documents;
+        Ok(())
+    }
+
+    /// The index of a source in the table, to which a new source is added.
+    fn index_of(&mut self, name: &str, reference: bool) -> usize {
+        let sources = &mut self.notes.sources;
+        *self.source_indices.entry((name.to_owned(), reference)).or_insert_with(|| {
+            sources.push(SourceCounts {
+                name: name.to_owned(),
+                documents: 0,
+                bytes: 0,
+                duplicates: 0,
+                duplicate_bytes: 0,
+                reference,
+            });
+            sources.len() - 1
+        })
+    }
+
+    /// Adds the counts of a part.
+    pub(crate) fn add_counts(&mut self, counts: &PartCounts, duplicates: &[SourceDuplicates]) {
+        for SourceDuplicates { name, reference, duplicates, bytes } in duplicates {
+            let index = self.index_of(name, *reference);
+            self.notes.sources[index].duplicates += duplicates;
+            self.notes.sources[index].duplicate_bytes += bytes;
+        }
+        self.counts.documents += counts.documents;
+        self.counts.copies += counts.copies;
+        self.counts.candidates += counts.candidates;
+        self.counts.verified += counts.verified;
+        self.counts.pairs += counts.pairs;
+    }
+
+    /// Adds a group of a part, as [`Groups::each_record`] gives it.
+    pub(crate) fn add_group(&mut self, key: &[u8], payload: &[u8]) -> Result<(), Error> {
+        self.results.push(RecordKind::Group, key, payload)
+    }
+
+    /// Adds pairs of a part, as [`Pairs::each_record`] gives them.
+    pub(crate) fn add_pairs(&mut self, key: &[u8], payload: &[u8]) -> Result<(), Error> {
+        self.results.push(RecordKind::Pairs, key, payload)
+    }
+
+    /// Puts everything in order.
+    pub(crate) fn finish(self) -> Result<Findings, Error> {
+        let PartCounts { copies, candidates, verified, pairs, .. } = self.counts;
+        if pairs > MAX_PAIRS {
+            return Err(Error::TooManyPairs { got: pairs, most: MAX_PAIRS });
+        }
+        let (results, empty) = (self.results.finish(pairs)?, self.empty.finish()?);
+        let empty_copies = EmptyCopies::new(self.empty_copies.finish()?);
+        let documents = self.documents;
+        let counts = RunCounts { documents, copies, candidates, verified, ..RunCounts::default() };
+        // The tasks have read the files; here only the first block of each tells how ids are made.
+        self.collection.read_headers()?;
+        let found = Findings::new(self.notes, results, empty, empty_copies, counts, self.temp)?;
+        Ok(Findings {
+            read_as_text: self.collection.read_as_text().to_vec(),
+            line_ids: self.collection.line_ids(),
+            missing_fields: self.missing_fields.unwrap_or_default(),
+            ids_by_file: self.collection.has_ids_by_file(),
+            normalization: self.collection.normalization(),
+            ..found
+        })
+    }
+}

@@ -1,0 +1,92 @@
+//! Documents without a token whose text is that of an earlier one: pictures of characters,
+//! punctuation, blanks.
+
+use crate::engine::memory::Budget;
+use crate::engine::prepare::documents::{DocumentState, RunDocuments};
+use crate::error::Error;
+use crate::read::{Content, ReadBuffers};
+use crate::spill::{SortedRecords, Sorter, TempSpace};
+use std::collections::HashMap;
+use std::io;
+use std::sync::Arc;
+
+/// Empty documents with the text of another one, and which.
+#[derive(Debug, Default)]
+pub struct EmptyCopies {
+    /// The id of the copy → that of the first document with its text.
+    sorted: SortedRecords,
+}
+
+impl EmptyCopies {
+    /// Finds them. Reads the empty documents again of whose length there are several.
+    pub(crate) fn of(
+        documents: &RunDocuments,
+        budget: &Budget,
+        temp: &Arc<TempSpace>,
+    ) -> Result<Self, Error> {
+        let mut lengths: HashMap<u64, u32> = HashMap::new();
+        for document in documents.in_state(DocumentState::EMPTY) {
+            let bytes = documents.with_row(document, |_, row| row.bytes)?;
+            *lengths.entry(bytes).or_default() += 1;
+        }
+        let sorter = || Sorter::new(Some(Arc::clone(temp)), budget.results());
+        let (mut same, mut scratch) = (sorter(), ReadBuffers::default());
+        for document in documents.in_state(DocumentState::EMPTY) {
+            documents.with_row(document, |block, row| {
+                let alone = lengths.get(&row.bytes).is_none_or(|count| *count < 2);
+                // An index may keep no texts.
+                if row.bytes == 0 || alone || !block.retained.has_texts() {
+                    return Ok(());
+                }
+                let of = |text: &str| Content::of(text.as_bytes());
+                let content = block.retained.fetch(row.place, row.id, &mut scratch, of)?;
+                let key = [content.bytes().as_slice(), &document.0.to_be_bytes()].concat();
+                same.push(&key, row.id.as_bytes())
+            })??;
+        }
+        let (mut copies, mut first) = (sorter(), None::<([u8; 32], Vec<u8>)>);
+        for record in same.finish()?.iter() {
+            let (key, id) = record?;
+            match &first {
+                Some((content, first)) if key.starts_with(content) => copies.push(&id, first)?,
+                _ => first = key.first_chunk().map(|content| (*content, id)),
+            }
+        }
+        Ok(Self { sorted: copies.finish()? })
+    }
+
+    /// Of records of the id of a copy and that of the first document with its text.
+    pub(crate) fn new(sorted: SortedRecords) -> Self {
+        Self { sorted }
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> u64 {
+        self.sorted.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The id of each, and that of the first document in reading order with its text, ascending.
+    pub fn iter(&self) -> impl Iterator<Item = io::Result<(String, String)>> + '_ {
+        let text = |id: &[u8]| Some(std::str::from_utf8(id).ok()?.to_owned());
+        self.sorted.decoded("an id", move |copy, first| Some((text(copy)?, text(first)?)))
+    }
+
+    /// Ids in ascending order, each with the first document that has its text, if it is a copy.
+    pub fn join<'a>(
+        &'a self,
+        ids: impl Iterator<Item = io::Result<String>> + 'a,
+    ) -> impl Iterator<Item = io::Result<(String, Option<String>)>> + 'a {
+        let mut copies = self.iter().peekable();
+        ids.map(move |id| {
+            let id = id?;
+            let copy = copies.next_if(|copy| copy.as_ref().map_or(true, |(copy, _)| *copy <= id));
+            let first = copy.transpose()?.map(|(_, first)| first);
+            Ok((id, first))
+        })
+    }
+}

@@ -1,0 +1,442 @@
+//! What a run found, and how its documents are read again.
+
+use crate::digest::InputsDigest;
+use crate::engine::collect::empty_copies::EmptyCopies;
+use crate::engine::collect::group_concentration::GroupConcentration;
+use crate::engine::collect::groups::Groups;
+use crate::engine::collect::pairs::Pairs;
+use crate::engine::collect::related::RelatedDocuments;
+use crate::engine::collect::results::{RunResults, SortedResults};
+use crate::engine::collect::textless_copies::TextlessCopies;
+use crate::engine::ids::DocumentNumber;
+use crate::engine::link::drop_list::DropCounts;
+use crate::engine::link::excluded_documents::ExcludedDocuments;
+use crate::engine::link::judged_documents::DecisionCounts;
+use crate::engine::memory::Budget;
+use crate::engine::prepare::documents::{DocumentState, RunDocuments};
+use crate::engine::prepare::mail_removals::MailRemovals;
+use crate::engine::prepare::skipped::SkippedRecords;
+use crate::engine::prepare::sources::SourceCounts;
+use crate::error::Error;
+use crate::folding::FoldingEffect;
+use crate::progress::Stage;
+use crate::read::{
+    Description, Document, DocumentSink, Location, Normalization, ReadBuffers, SkippedItem,
+    TextUnit,
+};
+use crate::spill::{SortedRecords, Sorter, TempSpace};
+use crate::tune::SettingProfile;
+use serde::Serialize;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A setting that finds more than that of a run which found few documents.
+#[derive(Debug, Clone)]
+pub struct BetterSetting {
+    /// What the setting of the run finds, all pairs compared.
+    pub used: SettingProfile,
+    /// What the other setting finds.
+    pub better: SettingProfile,
+}
+
+/// How many documents, candidates and groups there were.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct RunCounts {
+    /// Documents read, empty ones included, skipped ones not, reference collections included.
+    pub documents: u64,
+    /// How many of them belong to a reference collection.
+    pub reference: u64,
+    /// Documents without a token; they match nothing.
+    pub empty: u64,
+    /// Records and files that could not be read as documents.
+    pub skipped: u64,
+    /// Documents whose shingles equal those of an earlier one, found without comparing.
+    pub copies: u64,
+    /// Other documents that share a bucket with another one.
+    pub candidates: u64,
+    /// Pairs of documents whose shingle sets were compared, whatever the result.
+    pub verified: u64,
+    /// Groups of two documents or more.
+    pub groups: u64,
+    /// Documents that are in a group and not kept.
+    pub duplicates: u64,
+}
+
+/// What a run found.
+pub struct Findings {
+    /// Largest group first, then by the keeper's id.
+    pub groups: Groups,
+    /// All verified pairs, sorted by both ids, where they were asked for.
+    pub pairs: Option<Pairs>,
+    /// Kept documents without a group that resemble duplicates of other keepers, where they were
+    /// asked for ([`FindOptions::related`](crate::find::FindOptions::related)).
+    pub related: RelatedDocuments,
+    /// How the pairs within groups are spread over the groups.
+    pub concentration: GroupConcentration,
+    /// What became of the decisions, where there were some.
+    pub decisions: Option<DecisionCounts>,
+    /// What became of the list of documents to leave out, where there was one.
+    pub dropped: Option<DropCounts>,
+    /// What is no document.
+    pub skipped: SkippedRecords,
+    /// Files of folders that are documents although their names promise records, with the reason:
+    /// tables without the columns.
+    pub read_as_text: Vec<SkippedItem>,
+    /// Files of JSON whose records have no id, so that ids are made of file and line.
+    pub line_ids: Vec<String>,
+    /// Fields of the keep policy of which no document has a value.
+    pub missing_fields: Vec<String>,
+    /// Patterns of the keep policy that no document matches; empty where that is unknown, as in
+    /// divided runs.
+    pub unmatched_patterns: Vec<String>,
+    /// Whether ids of records found in folders begin with the name of their file, since records
+    /// of two files have one id.
+    pub ids_by_file: bool,
+    /// Files without text that are copies of each other.
+    pub textless_copies: TextlessCopies,
+    /// Ids of the empty documents, ascending.
+    pub empty: IdList,
+    /// What was left out of messages.
+    pub cut_from_mail: MailRemovals,
+    /// What was done to the texts before they were cut.
+    pub normalization: Normalization,
+    /// What was compared as a document.
+    pub unit: TextUnit,
+    /// How many documents of a sample the normal form `fold` changes.
+    pub folding: FoldingEffect,
+    /// A setting that finds more, where the run found few documents.
+    pub better_setting: Option<BetterSetting>,
+    /// Numbers of everything.
+    pub counts: RunCounts,
+    /// Documents and duplicates of each source, in reading order.
+    pub sources: Vec<SourceCounts>,
+    /// What was read, reference collections included: tells whether a later reading saw the same.
+    pub inputs: InputsDigest,
+    /// Wall-clock time of each stage, in order.
+    pub times: Vec<(Stage, Duration)>,
+    pub(crate) documents: RunDocuments,
+    pub(crate) temp: Arc<TempSpace>,
+}
+
+/// What is known of a document in addition to its group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DocumentStatus {
+    /// The number of its source in the collection.
+    pub source: u32,
+    /// Whether it has no token.
+    pub empty: bool,
+    /// Whether an earlier document has the same id, so that it was no part of the run.
+    pub repeated_id: bool,
+    /// Whether a list leaves it out ([`FindOptions::drop`](crate::find::FindOptions::drop)).
+    pub dropped: bool,
+}
+
+/// What a run found, after duplicates are counted under their sources.
+pub(crate) fn findings(
+    mut documents: RunDocuments,
+    found: RunResults,
+    excluded: ExcludedDocuments,
+    budget: &Budget,
+    times: Vec<(Stage, Duration)>,
+    temp: Arc<TempSpace>,
+) -> Result<Findings, Error> {
+    let mut empty = Sorter::new(Some(Arc::clone(&temp)), budget.results());
+    for document in documents.in_state(DocumentState::EMPTY) {
+        documents.with_row(document, |_, row| empty.push(row.id.as_bytes(), &[]))??;
+    }
+    let empty_copies = EmptyCopies::of(&documents, budget, &temp)?;
+    for (source, (duplicates, bytes)) in documents.sources.iter_mut().zip(&found.duplicates) {
+        source.duplicates = *duplicates;
+        source.duplicate_bytes = *bytes;
+    }
+    let counts = RunCounts {
+        documents: (documents.len() - excluded.documents) as u64,
+        copies: documents.in_state(DocumentState::COPY).count() as u64,
+        candidates: found.candidates,
+        verified: found.compared,
+        ..RunCounts::default()
+    };
+    let empty = empty.finish()?;
+    let found = Findings::new(documents, found.sorted, empty, empty_copies, counts, temp)?;
+    Ok(Findings { times, dropped: excluded.dropped, ..found })
+}
+
+impl Findings {
+    /// Of documents and what is known of them; completes the counts. The times and what depends on
+    /// the collection are left to the caller.
+    pub(crate) fn new(
+        mut documents: RunDocuments,
+        results: SortedResults,
+        empty: SortedRecords,
+        empty_copies: EmptyCopies,
+        counts: RunCounts,
+        temp: Arc<TempSpace>,
+    ) -> Result<Self, Error> {
+        let skipped = documents.take_skipped()?;
+        let mut textless_copies = TextlessCopies::of(&skipped).map_err(Error::of_io)?;
+        textless_copies.empty = empty_copies;
+        let sources = std::mem::take(&mut documents.sources);
+        let SortedResults { groups, pairs, related, concentration } = results;
+        let reference = sources.iter().filter(|source| source.reference);
+        let counts = RunCounts {
+            reference: reference.map(|source| source.documents).sum(),
+            empty: empty.len(),
+            skipped: skipped.len(),
+            groups: groups.len() as u64,
+            duplicates: sources.iter().map(|source| source.duplicates).sum(),
+            ..counts
+        };
+        Ok(Self {
+            groups,
+            pairs,
+            related,
+            concentration,
+            decisions: None,
+            dropped: None,
+            skipped,
+            read_as_text: Vec::new(),
+            line_ids: Vec::new(),
+            missing_fields: Vec::new(),
+            unmatched_patterns: Vec::new(),
+            ids_by_file: false,
+            textless_copies,
+            empty: IdList { sorted: empty },
+            cut_from_mail: documents.cut_from_mail,
+            normalization: Normalization::default(),
+            unit: TextUnit::Document,
+            folding: FoldingEffect::of(std::mem::take(&mut documents.drawn)),
+            better_setting: None,
+            counts,
+            sources,
+            inputs: documents.inputs,
+            times: Vec::new(),
+            documents,
+            temp,
+        })
+    }
+
+    /// Says what was compared as a document.
+    pub(crate) fn set_unit(&mut self, unit: TextUnit) {
+        let is_part = unit != TextUnit::Document;
+        self.unit = unit;
+        self.groups.set_units(is_part);
+        if let Some(pairs) = &mut self.pairs {
+            pairs.set_units(is_part);
+        }
+    }
+
+    /// Lets go of everything, and of what was kept so that the run could go on: call it when the
+    /// results are where they should be.
+    ///
+    /// # Errors
+    /// [`Error::Spill`] when the folder of a run that may be resumed cannot be removed.
+    pub fn finish(self) -> Result<(), Error> {
+        let Self { temp, groups, pairs, skipped, empty, documents, .. } = self;
+        drop((groups, pairs, skipped, empty, documents));
+        temp.finish()
+    }
+
+    /// Reads a document again and gives its text; `document` is its number in reading order.
+    ///
+    /// # Errors
+    /// [`Error::Read`] when it is no longer what it was, [`Error::NoDocument`] for a number that is
+    /// not below the number of documents read.
+    pub fn text(&self, document: DocumentNumber) -> Result<String, Error> {
+        self.documents.with_row(document, |block, row| {
+            let mut scratch = ReadBuffers::default();
+            Ok(block.retained.fetch(row.place, row.id, &mut scratch, str::to_owned)?)
+        })?
+    }
+
+    /// As [`text`](Self::text), but as it is written: in no normal form.
+    ///
+    /// # Errors
+    /// As [`text`](Self::text).
+    pub(crate) fn written_text(&self, document: DocumentNumber) -> Result<String, Error> {
+        self.documents.with_row(document, |block, row| {
+            let mut scratch = ReadBuffers::default();
+            Ok(block.retained.fetch_written(row.place, row.id, &mut scratch, str::to_owned)?)
+        })?
+    }
+
+    /// The id of a document, by its number in reading order.
+    ///
+    /// # Errors
+    /// [`Error::Spill`] when the temporary file it is in cannot be read, [`Error::NoDocument`] for
+    /// a number that is not below the number of documents read.
+    pub fn id(&self, document: DocumentNumber) -> Result<String, Error> {
+        self.documents.with_row(document, |_, row| row.id.to_owned())
+    }
+
+    /// The number of the first document whose id is wanted, those of reference collections last.
+    /// Cost: one pass over the ids.
+    ///
+    /// # Errors
+    /// As [`id`](Self::id).
+    pub fn document_with(
+        &self,
+        is_wanted: impl Fn(&str) -> bool,
+    ) -> Result<Option<DocumentNumber>, Error> {
+        let store = &self.documents.store;
+        let mut of_reference = None;
+        for (i, block) in store.blocks.iter().enumerate() {
+            for (document, row) in self.documents.in_block(i).zip(store.rows(i)?.iter()) {
+                let takes_part = self.documents.state(document).takes_part();
+                if !takes_part || !is_wanted(row?.id) {
+                    continue;
+                }
+                if !block.notes.reference {
+                    return Ok(Some(document));
+                }
+                of_reference = of_reference.or(Some(document));
+            }
+        }
+        Ok(of_reference)
+    }
+
+    /// Where a document was read.
+    ///
+    /// # Errors
+    /// As [`id`](Self::id).
+    pub fn location(&self, document: DocumentNumber) -> Result<Location, Error> {
+        self.documents.location(document)
+    }
+
+    /// Reads a document again for its title or first words, source and date; `document` is its
+    /// number in reading order.
+    ///
+    /// # Errors
+    /// As [`text`](Self::text).
+    pub fn describe(&self, document: DocumentNumber) -> Result<Description, Error> {
+        self.documents.with_row(document, |block, row| {
+            Ok(block.retained.describe(row.place, row.id, &mut ReadBuffers::default())?)
+        })?
+    }
+
+    /// Whether [`text`](Self::text) has something to give: an index may keep no texts.
+    pub fn has_texts(&self) -> bool {
+        self.documents.store.blocks.iter().all(|block| block.retained.has_texts())
+    }
+
+    /// Where a document belongs, and what it was found to be; `document` is its number in reading
+    /// order.
+    ///
+    /// # Errors
+    /// [`Error::NoDocument`] for a number that is not below the number of documents read.
+    pub fn status(&self, document: DocumentNumber) -> Result<DocumentStatus, Error> {
+        self.documents.check(document)?;
+        let state = self.documents.state(document);
+        let block = &self.documents.store.blocks[self.documents.block_of(document)];
+        Ok(DocumentStatus {
+            source: block.retained.number().source,
+            empty: state == DocumentState::EMPTY,
+            repeated_id: state == DocumentState::REPEATED_ID,
+            dropped: state == DocumentState::DROPPED,
+        })
+    }
+
+    /// Gives the id and the fingerprint of the shingles of every document, in reading order.
+    pub(crate) fn each_fingerprint(
+        &self,
+        take: &mut dyn FnMut(&str, u128) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        for i in 0..self.documents.store.blocks.len() {
+            for row in self.documents.store.rows(i)?.iter() {
+                let row = row?;
+                take(row.id, row.fingerprint)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Where temporary files of the run go.
+    pub(crate) fn temporary(&self) -> Arc<TempSpace> {
+        Arc::clone(&self.temp)
+    }
+
+    /// Gives every record of the inputs, but not of reference collections, to `take` in reading
+    /// order: the number of the document, and the document. Records that were skipped do not come
+    /// again; the later of two documents with one id does.
+    ///
+    /// # Errors
+    /// [`Error::Read`] or [`Error::Changed`] when the input is no longer what it was, and what
+    /// `take` returns.
+    pub fn replay(
+        &self,
+        take: &mut dyn FnMut(DocumentNumber, &Document<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let mut scratch = ReadBuffers::default();
+        for i in 0..self.documents.store.blocks.len() {
+            let block = &self.documents.store.blocks[i];
+            let range = self.documents.whole_range(i).filter(|_| !block.notes.reference);
+            let Some(range) = range else { continue };
+            let mut again = Replay { next: range.start, take: &mut *take };
+            block.retained.replay(&mut scratch, &mut again)?;
+            if again.next != range.end {
+                return Err(self.documents.changed(i)?);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Numbers records.
+struct Replay<'a> {
+    next: DocumentNumber,
+    take: &'a mut dyn FnMut(DocumentNumber, &Document<'_>) -> Result<(), Error>,
+}
+
+impl DocumentSink for Replay<'_> {
+    type Error = Error;
+
+    fn document(&mut self, document: &Document<'_>) -> Result<(), Error> {
+        (self.take)(self.next, document)?;
+        self.next.0 += 1;
+        Ok(())
+    }
+
+    fn skipped(&mut self, _: SkippedItem) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+/// Many ids in order, held in memory or on the disk.
+#[derive(Debug, Default)]
+pub struct IdList {
+    pub(crate) sorted: SortedRecords,
+}
+
+impl IdList {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.sorted.len() as usize
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Of some ids, in any order.
+    ///
+    /// # Errors
+    /// None, as they are held in memory.
+    pub fn of<'a>(ids: impl IntoIterator<Item = &'a str>) -> Result<Self, Error> {
+        let mut sorter = Sorter::new(None, usize::MAX);
+        for id in ids {
+            sorter.push(id.as_bytes(), &[])?;
+        }
+        Ok(Self { sorted: sorter.finish()? })
+    }
+
+    /// The ids in order; may be asked for again.
+    ///
+    /// # Errors
+    /// An item is an error where a temporary file cannot be read ([`Error::of_io`]); it is the
+    /// last.
+    pub fn iter(&self) -> impl Iterator<Item = io::Result<String>> + '_ {
+        let text = |id: &[u8]| Some(std::str::from_utf8(id).ok()?.to_owned());
+        self.sorted.decoded("an id", move |id, _| text(id))
+    }
+}

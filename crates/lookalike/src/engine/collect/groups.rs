@@ -1,0 +1,263 @@
+//! Groups: decided batch by batch, given in the order of a report, held in memory or on the disk.
+
+use crate::engine::collect::group_categories::GroupCategories;
+use crate::engine::decide::batch::ComponentBatch;
+use crate::engine::decide::batch_result::{BatchResult, DecidedDuplicate};
+use crate::engine::ids::DocumentNumber;
+use crate::engine::options::FindOptions;
+use crate::error::Error;
+use crate::read::UnitRange;
+use crate::spill::TakeRecord;
+use crate::spill::codec::{
+    FieldReader, key_part, key_u64_descending, put_bytes, put_overlap, put_u32, put_u64,
+};
+use crate::spill::{SortedRecords, Sorter};
+use lookalike_core::verify::Overlap;
+use std::io;
+
+/// The keeper of a group.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Keeper {
+    /// Its id.
+    pub id: String,
+    /// Its number in reading order.
+    pub document: DocumentNumber,
+    /// The length of its text in bytes.
+    pub bytes: u64,
+    /// Whether it belongs to a reference collection.
+    pub reference: bool,
+    /// Whether it is kept because a person decided so.
+    pub by_decision: bool,
+    /// Its range in its document, where it is a unit.
+    pub unit: Option<UnitRange>,
+}
+
+/// A document of a group that is not kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Duplicate {
+    /// Its id.
+    pub id: String,
+    /// Its number in reading order.
+    pub document: DocumentNumber,
+    /// The length of its text in bytes.
+    pub bytes: u64,
+    /// Exact overlap with the keeper: `left` is the keeper's set. Where both documents have equal
+    /// shingles the sizes are not counted: 1, 1 and 1 represent them.
+    pub overlap: Overlap,
+    /// The rule that put the keeper first, by its place in
+    /// [`KeepPolicy::rules`](lookalike_core::keep::KeepPolicy::rules), from 0; `None` where the id,
+    /// a reference collection or a decision did.
+    pub decided_by: Option<u32>,
+    /// Its range in its document, where it is a unit.
+    pub unit: Option<UnitRange>,
+}
+
+/// Near-duplicates, and which of them is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Group {
+    /// The document that is kept.
+    pub keeper: Keeper,
+    /// The others: most similar first, then by id.
+    pub duplicates: Vec<Duplicate>,
+}
+
+/// The groups of a run: largest first, then by the keeper's id; of two with one id, that of a
+/// reference collection comes second.
+#[derive(Debug, Default)]
+pub struct Groups {
+    sorted: SortedRecords,
+    units: bool,
+    categories: Option<GroupCategories>,
+}
+
+impl Groups {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.sorted.len() as usize
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether the members are units.
+    pub fn has_units(&self) -> bool {
+        self.units
+    }
+
+    /// Sets whether the members are units.
+    pub(crate) fn set_units(&mut self, units: bool) {
+        self.units = units;
+    }
+
+    /// The categories of the groups, where the documents are those of an index that has some.
+    pub fn categories(&self) -> Option<&GroupCategories> {
+        self.categories.as_ref()
+    }
+
+    /// Sets the categories of the groups.
+    pub(crate) fn set_categories(&mut self, categories: GroupCategories) {
+        self.categories = Some(categories);
+    }
+
+    /// The groups in order; may be asked for again. They are read as they are asked for.
+    ///
+    /// # Errors
+    /// An item is an error where a temporary file cannot be read ([`Error::of_io`]); it is the
+    /// last.
+    pub fn iter(&self) -> impl Iterator<Item = io::Result<Group>> + '_ {
+        self.sorted.decoded("a group", |_, payload| decode(payload))
+    }
+
+    /// Gives the groups as records, in order.
+    pub(crate) fn each_record(&self, take: &mut TakeRecord<'_>) -> Result<(), Error> {
+        self.sorted.iter().try_for_each(|record| record.and_then(|(key, group)| take(&key, &group)))
+    }
+
+    /// Of groups made by hand, in any order.
+    ///
+    /// # Errors
+    /// None, as they are held in memory.
+    pub fn of(groups: &[Group]) -> Result<Self, Error> {
+        let mut sorter = Sorter::new(None, usize::MAX);
+        for group in groups {
+            sorter.push(&key(group), &encode(group))?;
+        }
+        Ok(Self { sorted: sorter.finish()?, units: false, categories: None })
+    }
+
+    /// Of records as [`records`] makes them.
+    pub(crate) fn new(sorted: SortedRecords) -> Self {
+        Self { sorted, units: false, categories: None }
+    }
+}
+
+/// Gives the groups of a batch as records; `decided` is sorted by keeper.
+pub(crate) fn records(
+    batch: &ComponentBatch,
+    decided: &BatchResult,
+    options: &FindOptions,
+    take: &mut TakeRecord<'_>,
+) -> Result<(), Error> {
+    for of_keeper in decided.duplicates.chunk_by(|a, b| a.keeper == b.keeper) {
+        let keeper = of_keeper[0].keeper;
+        let row = batch.rows.row(keeper);
+        let member = Keeper {
+            id: row.id.to_owned(),
+            document: batch.documents[keeper],
+            bytes: row.bytes,
+            reference: batch.rows.is_reference(keeper),
+            by_decision: batch.judged.is_kept(keeper),
+            unit: row.place.unit(),
+        };
+        let duplicate = |decided: &DecidedDuplicate| {
+            let of = batch.rows.row(decided.document);
+            Duplicate {
+                id: of.id.to_owned(),
+                document: batch.documents[decided.document],
+                bytes: of.bytes,
+                overlap: decided.overlap,
+                decided_by: options.keep.decided_by(row.key, of.key).map(|rule| rule as u32),
+                unit: of.place.unit(),
+            }
+        };
+        let mut duplicates: Vec<Duplicate> = of_keeper.iter().map(duplicate).collect();
+        let measure = options.params.measure();
+        duplicates
+            .sort_by(|a, b| b.overlap.compare(&a.overlap, measure).then_with(|| a.id.cmp(&b.id)));
+        let group = Group { keeper: member, duplicates };
+        take(&key(&group), &encode(&group))?;
+    }
+    Ok(())
+}
+
+/// Largest first, then the lesser id, then the keeper that is not of a reference collection.
+fn key(group: &Group) -> Vec<u8> {
+    let mut key = Vec::new();
+    key_u64_descending(&mut key, group.duplicates.len() as u64);
+    key_part(&mut key, group.keeper.id.as_bytes());
+    key.push(u8::from(group.keeper.reference));
+    key
+}
+
+/// The number of duplicates that the key of a group holds.
+pub(crate) fn duplicates_of_key(key: &[u8]) -> Option<u64> {
+    FieldReader::new(key).key_u64_descending()
+}
+
+/// Added to a number behind which the range of a unit follows.
+pub(crate) const HAS_UNIT: u64 = 1 << 32;
+/// The flag of a keeper that is kept because a person decided so.
+const BY_DECISION: u64 = 1 << 1;
+
+fn unit_flag(unit: Option<UnitRange>) -> u64 {
+    if unit.is_some() { HAS_UNIT } else { 0 }
+}
+
+/// Appends the range of a unit, if there is one.
+pub(crate) fn put_unit(out: &mut Vec<u8>, unit: Option<UnitRange>) {
+    for number in unit.iter().flat_map(|unit| unit.to_numbers()) {
+        put_u32(out, number);
+    }
+}
+
+/// Takes off the range of a unit, if `flags` say that there is one. `None` where bytes are missing.
+#[expect(clippy::option_option, reason = "the outer one is that of all readers of fields")]
+pub(crate) fn unit(flags: u64, reader: &mut FieldReader<'_>) -> Option<Option<UnitRange>> {
+    if flags & HAS_UNIT == 0 {
+        return Some(None);
+    }
+    let numbers = [reader.u32()?, reader.u32()?, reader.u32()?, reader.u32()?];
+    Some(Some(UnitRange::from_numbers(numbers)))
+}
+
+fn encode(group: &Group) -> Vec<u8> {
+    let mut out = Vec::new();
+    let Group { keeper, duplicates } = group;
+    put_bytes(&mut out, keeper.id.as_bytes());
+    put_u32(&mut out, keeper.document.0);
+    put_u64(&mut out, keeper.bytes);
+    let by_decision = if keeper.by_decision { BY_DECISION } else { 0 };
+    put_u64(&mut out, u64::from(keeper.reference) | by_decision | unit_flag(keeper.unit));
+    put_unit(&mut out, keeper.unit);
+    put_u64(&mut out, duplicates.len() as u64);
+    for Duplicate { id, document, bytes, overlap, decided_by, unit } in duplicates {
+        put_bytes(&mut out, id.as_bytes());
+        put_u32(&mut out, document.0);
+        put_u64(&mut out, *bytes);
+        put_overlap(&mut out, *overlap);
+        let decided_by = decided_by.map_or(0, |rule| u64::from(rule) + 1);
+        put_u64(&mut out, decided_by | unit_flag(*unit));
+        put_unit(&mut out, *unit);
+    }
+    out
+}
+
+fn decode(payload: &[u8]) -> Option<Group> {
+    let mut reader = FieldReader::new(payload);
+    let id = reader.str()?.to_owned();
+    let document = DocumentNumber(reader.u32()?);
+    let bytes = reader.u64()?;
+    let flags = reader.u64()?;
+    let keeper = Keeper {
+        id,
+        document,
+        bytes,
+        reference: flags & 1 != 0,
+        by_decision: flags & BY_DECISION != 0,
+        unit: self::unit(flags, &mut reader)?,
+    };
+    let count = reader.u64()?;
+    let duplicates = (0..count).map(|_| {
+        let id = reader.str()?.to_owned();
+        let document = DocumentNumber(reader.u32()?);
+        let bytes = reader.u64()?;
+        let overlap = reader.overlap()?;
+        let flags = reader.u64()?;
+        let decided_by = (flags & !HAS_UNIT).checked_sub(1).map(|rule| rule as u32);
+        let unit = self::unit(flags, &mut reader)?;
+        Some(Duplicate { id, document, bytes, overlap, decided_by, unit })
+    });
+    Some(Group { keeper, duplicates: duplicates.collect::<Option<_>>()? })
+}

@@ -1,0 +1,484 @@
+//! Verified pairs: decided batch by batch, listed in the order of their ids, held in memory or on
+//! the disk.
+
+use crate::engine::collect::groups::{self, HAS_UNIT, put_unit};
+use crate::engine::decide::batch::ComponentBatch;
+use crate::engine::decide::batch_result::{BatchResult, EQUAL, VerifiedPair};
+use crate::engine::decide::estimates::SignatureEstimate;
+use crate::engine::ids::{self, BatchIndex, Id, IdRank, IdVec};
+use crate::engine::options::FindOptions;
+use crate::engine::options::PairList;
+use crate::error::Error;
+use crate::read::UnitRange;
+use crate::spill::TakeRecord;
+use crate::spill::codec::{FieldReader, key_part, put_bytes, put_overlap, put_u32, put_u64};
+use crate::spill::{RecordCursor, SortedRecords, Sorter, until_error};
+use lookalike_core::verify::Overlap;
+use std::io;
+
+/// The most pairs a run lists: that of a million equal documents would be 5 · 10¹¹.
+pub const MAX_PAIRS: u64 = 200_000_000;
+
+/// The most pairs of one record.
+const RECORD_PAIRS: usize = 1 << 16;
+
+/// Two documents whose exact similarity reaches the threshold; `a` < `b` byte by byte.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pair {
+    /// The lesser id.
+    pub a: String,
+    /// The greater id.
+    pub b: String,
+    /// Their exact overlap, as in [`Duplicate::overlap`](crate::find::Duplicate::overlap).
+    pub overlap: Overlap,
+    /// What their signatures estimate, with [`PairList::WithEstimates`].
+    pub estimate: Option<SignatureEstimate>,
+    /// Their ranges in their documents, where they are units.
+    pub units: Option<[UnitRange; 2]>,
+}
+
+/// A [`Pair`] that is lent by a [`PairCursor`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PairRef<'a> {
+    /// The lesser id.
+    pub a: &'a str,
+    /// The greater id.
+    pub b: &'a str,
+    /// Their exact overlap.
+    pub overlap: Overlap,
+    /// What their signatures estimate, where it was asked for.
+    pub estimate: Option<SignatureEstimate>,
+    /// Their ranges in their documents, where they are units.
+    pub units: Option<[UnitRange; 2]>,
+}
+
+/// All verified pairs of a run, sorted by both ids, then by their overlap: its intersection, left
+/// and right. Each pair once; ids alone tell pairs apart where there is no reference collection.
+#[derive(Debug, Default)]
+pub struct Pairs {
+    sorted: SortedRecords,
+    len: u64,
+    estimates: bool,
+    units: bool,
+}
+
+impl Pairs {
+    /// How many there are.
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Whether the pairs have estimates.
+    pub fn has_estimates(&self) -> bool {
+        self.estimates
+    }
+
+    /// Whether the documents are units.
+    pub fn has_units(&self) -> bool {
+        self.units
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Sets whether the documents are units.
+    pub(crate) fn set_units(&mut self, units: bool) {
+        self.units = units;
+    }
+
+    /// The pairs in order; may be asked for again. They are read as they are asked for.
+    /// [`cursor`](Self::cursor) does the same without a copy of each.
+    ///
+    /// # Errors
+    /// An item is an error where a temporary file cannot be read ([`Error::of_io`]); it is the
+    /// last.
+    pub fn iter(&self) -> impl Iterator<Item = io::Result<Pair>> + '_ {
+        let mut cursor = self.cursor();
+        until_error(move || {
+            let pair = cursor.next_pair()?;
+            Ok(pair.map(|PairRef { a, b, overlap, estimate, units }| Pair {
+                a: a.to_owned(),
+                b: b.to_owned(),
+                overlap,
+                estimate,
+                units,
+            }))
+        })
+    }
+
+    /// Gives the pairs as records, in order.
+    pub(crate) fn each_record(&self, take: &mut TakeRecord<'_>) -> Result<(), Error> {
+        self.sorted.iter().try_for_each(|record| record.and_then(|(key, pairs)| take(&key, &pairs)))
+    }
+
+    /// Reads the pairs from the first on; memory for one record of 64 Ki pairs at most.
+    pub fn cursor(&self) -> PairCursor<'_> {
+        PairCursor {
+            records: self.sorted.cursor(),
+            payload: Vec::new(),
+            at: 0,
+            a: String::new(),
+            b: Vec::new(),
+            overlap: EQUAL,
+            estimate: None,
+            units: None,
+        }
+    }
+
+    /// Of records as [`records`] makes them.
+    pub(crate) fn new(sorted: SortedRecords, len: u64, estimates: bool) -> Self {
+        Self { sorted, len, estimates, units: false }
+    }
+
+    /// Of pairs made by hand, in any order.
+    ///
+    /// # Errors
+    /// None, as they are held in memory.
+    pub fn of(pairs: &[Pair]) -> Result<Self, Error> {
+        let mut sorter = Sorter::new(None, usize::MAX);
+        let mut record = PairRecord::default();
+        for pair in pairs {
+            record.begin(&pair.a);
+            record.add(&pair.b, pair.overlap, pair.estimate, pair.units);
+            sorter.push(&record.key, &record.payload)?;
+        }
+        let estimates = pairs.iter().any(|pair| pair.estimate.is_some());
+        Ok(Self::new(sorter.finish()?, pairs.len() as u64, estimates))
+    }
+}
+
+fn corrupt() -> Error {
+    Error::temporary_file("verified pairs")
+}
+
+/// Gives the pairs of a batch as records: those of the members that represent their equals, and
+/// with them those of their equals, at most `most`; they are counted first. Returns how many.
+/// A document and one of a reference collection may have one id: with `has_reference` each pair is
+/// a record, as several pairs may then have the same two ids.
+pub(crate) fn records(
+    batch: &ComponentBatch,
+    decided: &BatchResult,
+    options: &FindOptions,
+    has_reference: bool,
+    most: u64,
+    take: &mut TakeRecord<'_>,
+) -> Result<u64, Error> {
+    let got = count(batch, &decided.pairs);
+    if got > most {
+        return Err(Error::TooManyPairs { got: got + (MAX_PAIRS - most), most: MAX_PAIRS });
+    }
+    let num_hashes = options.params.num_hashes() as u32;
+    let ranks = Ranks::new(batch);
+    let edges = Edges::new(batch, &decided.pairs);
+    let mut others = Vec::new();
+    let mut record = PairRecord::default();
+    let mut listed = 0;
+    let record_pairs = if has_reference { 1 } else { RECORD_PAIRS };
+    for (rank, &document) in ranks.by_id.entries() {
+        edges.others(document, rank, &ranks, &mut others);
+        for some in others.chunks(record_pairs) {
+            record.begin(ranks.ids[rank]);
+            for other in some {
+                let overlap = edges.overlap(document, other.edge);
+                let equal = edges.equal_values(other.edge);
+                let estimate = (options.pairs == PairList::WithEstimates)
+                    .then(|| SignatureEstimate { equal: equal.unwrap_or(num_hashes), num_hashes });
+                let units = units_of(batch, document, ranks.by_id[other.rank]);
+                record.add(ranks.ids[other.rank], overlap, estimate, units);
+                if has_reference {
+                    record.order_equal_ids(overlap);
+                }
+            }
+            take(&record.key, &record.payload)?;
+        }
+        listed += others.len() as u64;
+    }
+    Ok(listed)
+}
+
+/// The ranges of two documents of a batch, where they are units.
+fn units_of(batch: &ComponentBatch, a: BatchIndex, b: BatchIndex) -> Option<[UnitRange; 2]> {
+    let unit = |document| batch.rows.row(document).place.unit();
+    unit(a).zip(unit(b)).map(<[UnitRange; 2]>::from)
+}
+
+/// The order of a batch's documents by their ids; of two with one id, that of the reference
+/// collection is the later.
+struct Ranks<'a> {
+    ids: IdVec<IdRank, &'a str>,
+    by_id: IdVec<IdRank, BatchIndex>,
+    of: IdVec<BatchIndex, IdRank>,
+}
+
+impl<'a> Ranks<'a> {
+    fn new(batch: &'a ComponentBatch) -> Self {
+        let mut by_id: Vec<BatchIndex> = batch.indices().collect();
+        let key =
+            |document: BatchIndex| (batch.rows.row(document).id, batch.rows.is_reference(document));
+        by_id.sort_unstable_by(|a, b| key(*a).cmp(&key(*b)));
+        let mut of = IdVec::from(vec![IdRank(0); by_id.len()]);
+        for (rank, document) in ids::from(IdRank(0)).zip(&by_id) {
+            of[*document] = rank;
+        }
+        let ids = by_id.iter().map(|document| batch.rows.row(*document).id).collect();
+        Self { ids, by_id: by_id.into(), of }
+    }
+}
+
+/// A document that makes a pair with another one; sorts by its id.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct PairedDocument {
+    rank: IdRank,
+    /// The verified pair it comes from, or [`IN_CLASS`].
+    edge: u32,
+}
+
+/// Represents the pairs of documents with equal shingles.
+const IN_CLASS: u32 = u32::MAX;
+
+/// The verified pairs by the documents that are in them.
+struct Edges<'a> {
+    batch: &'a ComponentBatch,
+    verified: &'a [VerifiedPair],
+    /// Where the pairs of a document begin in `edges`; the last entry is the end.
+    starts: Vec<u32>,
+    /// Indices of verified pairs.
+    edges: Vec<u32>,
+}
+
+impl<'a> Edges<'a> {
+    fn new(batch: &'a ComponentBatch, verified: &'a [VerifiedPair]) -> Self {
+        let mut starts = vec![0u32; batch.documents.len() + 1];
+        for pair in verified {
+            starts[pair.a.index()] += 1;
+            starts[pair.b.index()] += 1;
+        }
+        let mut sum = 0;
+        for start in &mut starts {
+            sum += *start;
+            *start = sum;
+        }
+        // Filled from the last on: each start ends where it belongs.
+        let mut edges = vec![0; sum as usize];
+        for (edge, pair) in verified.iter().enumerate().rev() {
+            for document in [pair.a, pair.b] {
+                let start = &mut starts[document.index()];
+                *start -= 1;
+                edges[*start as usize] = edge as u32;
+            }
+        }
+        Self { batch, verified, starts, edges }
+    }
+
+    /// Lists the documents that make a pair with `document` and have greater ids, by these, in
+    /// `others`, which is cleared. Two reference documents are not a pair.
+    fn others(
+        &self,
+        document: BatchIndex,
+        rank: IdRank,
+        ranks: &Ranks<'_>,
+        others: &mut Vec<PairedDocument>,
+    ) {
+        others.clear();
+        let reference = self.batch.rows.is_reference(document);
+        let mut add = |class: &[BatchIndex], edge: u32| {
+            for other in class {
+                let other_rank = ranks.of[*other];
+                if other_rank > rank && !(reference && self.batch.rows.is_reference(*other)) {
+                    others.push(PairedDocument { rank: other_rank, edge });
+                }
+            }
+        };
+        let class = self.batch.class(document);
+        let first = class[0];
+        add(class, IN_CLASS);
+        for &edge in self.of(first) {
+            let VerifiedPair { a, b, .. } = self.verified[edge as usize];
+            add(self.batch.class(if a == first { b } else { a }), edge);
+        }
+        if !others.is_sorted() {
+            others.sort_unstable();
+        }
+    }
+
+    /// The overlap of a document with one that [`others`](Self::others) lists.
+    fn overlap(&self, document: BatchIndex, edge: u32) -> Overlap {
+        let Some(pair) = self.verified.get(edge as usize) else { return EQUAL };
+        let is_left = pair.a == self.batch.class(document)[0];
+        if is_left { pair.overlap } else { pair.overlap.swapped() }
+    }
+
+    /// How many values of the signatures are equal; `None` for documents with equal shingles, whose
+    /// signatures are equal, and where it was not counted.
+    fn equal_values(&self, edge: u32) -> Option<u32> {
+        self.verified.get(edge as usize).and_then(|pair| pair.equal_values)
+    }
+
+    /// The verified pairs of the first document of a class.
+    fn of(&self, first: BatchIndex) -> &[u32] {
+        let at = first.index();
+        &self.edges[self.starts[at] as usize..self.starts[at + 1] as usize]
+    }
+}
+
+/// A document's id and some of its pairs with greater ids, in their order; the key are that id and
+/// the first of these. What an id shares with the one before it, and an overlap that is the same
+/// again, are not repeated.
+#[derive(Debug, Default)]
+struct PairRecord {
+    key: Vec<u8>,
+    payload: Vec<u8>,
+    last: Option<(Overlap, Option<SignatureEstimate>)>,
+    b: Vec<u8>,
+}
+
+/// What follows the id of a pair: nothing, as its overlap and estimate are those of the pair
+/// before;
+/// the three numbers of its overlap; or these, the equal values and the values of a signature. With
+/// [`HAS_UNIT`], the ranges of both units come first.
+const SAME: u64 = 0;
+const NEW: u64 = 1;
+const NEW_WITH_ESTIMATE: u64 = 2;
+
+impl PairRecord {
+    fn begin(&mut self, a: &str) {
+        self.key.clear();
+        self.payload.clear();
+        self.b.clear();
+        self.last = None;
+        key_part(&mut self.key, a.as_bytes());
+        put_bytes(&mut self.payload, a.as_bytes());
+    }
+
+    fn add(
+        &mut self,
+        b: &str,
+        overlap: Overlap,
+        estimate: Option<SignatureEstimate>,
+        units: Option<[UnitRange; 2]>,
+    ) {
+        let b = b.as_bytes();
+        if self.last.is_none() {
+            self.key.extend_from_slice(b);
+        }
+        let shared = self.b.iter().zip(b).take_while(|(x, y)| x == y).count();
+        put_u64(&mut self.payload, shared as u64);
+        put_bytes(&mut self.payload, &b[shared..]);
+        self.b.truncate(shared);
+        self.b.extend_from_slice(&b[shared..]);
+        let flag = if units.is_some() { HAS_UNIT } else { 0 };
+        let is_same = self.last == Some((overlap, estimate));
+        let kind = match estimate {
+            _ if is_same => SAME,
+            Some(_) => NEW_WITH_ESTIMATE,
+            None => NEW,
+        };
+        put_u64(&mut self.payload, kind | flag);
+        for unit in units.iter().flatten() {
+            put_unit(&mut self.payload, Some(*unit));
+        }
+        if is_same {
+            return;
+        }
+        put_overlap(&mut self.payload, overlap);
+        if let Some(SignatureEstimate { equal, num_hashes }) = estimate {
+            put_u32(&mut self.payload, equal);
+            put_u32(&mut self.payload, num_hashes);
+        }
+        self.last = Some((overlap, estimate));
+    }
+
+    /// Adds to the key of a record with one pair what comes after both ids in the order of pairs.
+    fn order_equal_ids(&mut self, overlap: Overlap) {
+        self.key.truncate(self.key.len() - self.b.len());
+        key_part(&mut self.key, &self.b);
+        for number in [overlap.intersection, overlap.left, overlap.right] {
+            self.key.extend_from_slice(&number.to_be_bytes());
+        }
+    }
+}
+
+/// Goes through pairs in the order of their ids, one at a time.
+#[derive(Debug)]
+pub struct PairCursor<'a> {
+    records: RecordCursor<'a>,
+    /// A record, and how much of it was listed.
+    payload: Vec<u8>,
+    at: usize,
+    a: String,
+    b: Vec<u8>,
+    overlap: Overlap,
+    estimate: Option<SignatureEstimate>,
+    units: Option<[UnitRange; 2]>,
+}
+
+impl PairCursor<'_> {
+    /// The next pair, or none after the last.
+    ///
+    /// # Errors
+    /// When the temporary file that holds the pairs cannot be read.
+    pub fn next_pair(&mut self) -> io::Result<Option<PairRef<'_>>> {
+        while self.at == self.payload.len() {
+            let Some((_, payload)) = self.records.next_record().map_err(Error::into_io)? else {
+                return Ok(None);
+            };
+            self.payload.clear();
+            self.payload.extend_from_slice(payload);
+            self.begin().ok_or_else(|| io::Error::other(corrupt()))?;
+        }
+        self.read().ok_or_else(|| io::Error::other(corrupt()))?;
+        let b = std::str::from_utf8(&self.b).map_err(|_| io::Error::other(corrupt()))?;
+        let Self { overlap, estimate, units, .. } = *self;
+        Ok(Some(PairRef { a: &self.a, b, overlap, estimate, units }))
+    }
+
+    fn begin(&mut self) -> Option<()> {
+        let mut reader = FieldReader::new(&self.payload);
+        self.a.clear();
+        self.a.push_str(reader.str()?);
+        self.b.clear();
+        self.at = self.payload.len() - reader.rest().len();
+        Some(())
+    }
+
+    fn read(&mut self) -> Option<()> {
+        let mut reader = FieldReader::new(self.payload.get(self.at..)?);
+        let shared = usize::try_from(reader.u64()?).ok()?;
+        if shared > self.b.len() {
+            return None;
+        }
+        self.b.truncate(shared);
+        self.b.extend_from_slice(reader.bytes()?);
+        let flags = reader.u64()?;
+        let first = groups::unit(flags, &mut reader)?;
+        let second = groups::unit(flags, &mut reader)?;
+        self.units = first.zip(second).map(<[UnitRange; 2]>::from);
+        let flag = flags & !HAS_UNIT;
+        if flag > NEW_WITH_ESTIMATE {
+            return None;
+        }
+        if flag != SAME {
+            self.overlap = reader.overlap()?;
+            self.estimate = None;
+        }
+        if flag == NEW_WITH_ESTIMATE {
+            let (equal, num_hashes) = (reader.u32()?, reader.u32()?);
+            self.estimate = Some(SignatureEstimate { equal, num_hashes });
+        }
+        self.at = self.payload.len() - reader.rest().len();
+        Some(())
+    }
+}
+
+/// How many pairs there are in a batch, those between reference documents included.
+fn count(batch: &ComponentBatch, verified: &[VerifiedPair]) -> u64 {
+    let class = |document| batch.class(document).len() as u64;
+    let across = verified.iter().map(|pair| class(pair.a).saturating_mul(class(pair.b)));
+    let within = batch.classes.as_slice().iter().map(|class| {
+        let size = class.len() as u64;
+        size * (size - 1) / 2
+    });
+    across.chain(within).fold(0, u64::saturating_add)
+}

@@ -1,0 +1,216 @@
+//! One component: its members in keep order, and what is a duplicate of what.
+//!
+//! Members represent all documents with equal shingles (their *class*); copies of a duplicate are
+//! decided here, since a document that was kept later than their first may be more like them.
+
+use crate::engine::collect::pairs::MAX_PAIRS;
+use crate::engine::decide::batch_result::{
+    BatchResult, DecidedDuplicate, RelatedPair, VerifiedPair,
+};
+use crate::engine::decide::copies;
+use crate::engine::decide::estimates;
+use crate::engine::decide::excess_candidates::excess_candidates;
+use crate::engine::decide::ordered_component::{
+    CompareStop, Comparer, MemberPairs, OrderedComponent,
+};
+use crate::engine::decide::prefix_filter::{PrefixFilter, meetings};
+use crate::engine::decide::references::{GivenKeepers, ProbingReferences};
+use crate::engine::decide::shingle_sets::ShingleSets;
+use crate::engine::ids::{BatchIndex, MemberNumber};
+use crate::engine::options::{Grouping, PairList};
+use crate::error::Error;
+use crate::progress::{Progress, Warning};
+use lookalike_core::group::{self, BucketMembership, DuplicateMember, RelatedMember};
+use lookalike_core::verify::Overlap;
+use std::cell::RefCell;
+use std::collections::HashSet;
+
+/// `FAILED_COMPARISONS · (members + 64)` comparisons below the threshold are made before the other
+/// candidates are screened.
+const FAILED_COMPARISONS: u64 = 64;
+
+impl OrderedComponent<'_> {
+    /// Verifies, groups, and adds the result to `decided`.
+    pub(crate) fn decide_component(
+        &self,
+        sets: &mut ShingleSets<'_>,
+        most_pairs: u64,
+        decided: &mut BatchResult,
+        progress: &dyn Progress,
+    ) -> Result<(), Error> {
+        sets.begin(self.len());
+        let may_fail = FAILED_COMPARISONS * (self.len() as u64 + 64);
+        let misses_left = (!self.options.params.exact()).then_some(may_fail);
+        let mut comparer = Comparer {
+            component: self,
+            sets,
+            misses_left,
+            screened: false,
+            most_pairs,
+            compared: 0,
+        };
+        let mut screen = None;
+        let mut found = loop {
+            let grouped = match &screen {
+                Some(screen) => self.group(&mut comparer, screen),
+                None => self.group(&mut comparer, self),
+            };
+            match grouped {
+                Ok(found) => break found,
+                Err(CompareStop::TooManyMisses) => screen = self.screen(&mut comparer, progress)?,
+                Err(CompareStop::Failed(error)) => return Err(*error),
+                Err(CompareStop::PairsAreFull) if most_pairs < MAX_PAIRS => {
+                    return Err(Error::PairsDoNotFit { most: most_pairs });
+                }
+                Err(CompareStop::PairsAreFull) => {
+                    return Err(Error::TooManyPairs { got: most_pairs, most: MAX_PAIRS });
+                }
+            }
+        };
+        decided.compared += comparer.compared;
+        found.pairs = self.pairs_of_classes(found.pairs);
+        let equal = if self.options.pairs == PairList::WithEstimates {
+            estimates::equal_values(self, self.options, &found.pairs, comparer.sets)?
+        } else {
+            Vec::new()
+        };
+        decided.pairs.extend(found.pairs.iter().enumerate().map(|(i, &(a, b, overlap))| {
+            VerifiedPair {
+                a: self.document(MemberNumber(a)),
+                b: self.document(MemberNumber(b)),
+                overlap,
+                equal_values: equal.get(i).copied(),
+            }
+        }));
+        decided.duplicates.extend(found.duplicates.iter().map(|duplicate| DecidedDuplicate {
+            document: self.document(MemberNumber(duplicate.member)),
+            keeper: self.document(MemberNumber(duplicate.keeper)),
+            overlap: duplicate.overlap,
+        }));
+        let earlier = decided.duplicates.len() - found.duplicates.len();
+        copies::decide_copies(self, &found.duplicates, &mut comparer, decided)?;
+        self.add_related(&found.related, earlier, decided);
+        Ok(())
+    }
+
+    /// The screen by rare shingles, where it selects fewer pairs than the buckets do. From then on
+    /// misses are not counted.
+    fn screen<'p>(
+        &'p self,
+        comparer: &mut Comparer<'_, '_>,
+        progress: &dyn Progress,
+    ) -> Result<Option<PrefixFilter<'p>>, Error> {
+        comparer.misses_left = None;
+        let screen = PrefixFilter::new(self, &self.options.params, comparer.sets)?;
+        let (ahead, screened) = if self.options.keepers.is_given() {
+            (
+                meetings(self.len(), &GivenKeepers(self)),
+                meetings(self.len(), &GivenKeepers(&screen)),
+            )
+        } else {
+            (meetings(self.len(), self), meetings(self.len(), &screen))
+        };
+        if let Some(excess) = excess_candidates(self, ahead.min(screened), comparer.sets)? {
+            progress.warn(&Warning::ExcessCandidates(excess));
+        }
+        comparer.screened = screened < ahead;
+        Ok(comparer.screened.then_some(screen))
+    }
+
+    /// Adds the kept documents that resemble duplicates of others, without those that copies made a
+    /// keeper: the component's duplicates in `decided` begin at `first`.
+    fn add_related(&self, related: &[RelatedMember], first: usize, decided: &mut BatchResult) {
+        if related.is_empty() {
+            return;
+        }
+        let duplicates = decided.duplicates[first..].iter();
+        let keepers: HashSet<BatchIndex> = duplicates.map(|duplicate| duplicate.keeper).collect();
+        for &RelatedMember { member, neighbour, overlap } in related {
+            let document = self.document(MemberNumber(member));
+            if !keepers.contains(&document) {
+                let neighbour = self.document(MemberNumber(neighbour));
+                decided.related.push(RelatedPair { document, neighbour, overlap });
+            }
+        }
+    }
+
+    /// Groups by some buckets: those of the component, or those of the screen.
+    fn group(
+        &self,
+        comparer: &mut Comparer<'_, '_>,
+        buckets: &impl BucketMembership,
+    ) -> Result<GroupedComponent, CompareStop> {
+        if self.options.keepers.is_given() {
+            self.group_members(comparer, &GivenKeepers(buckets))
+        } else {
+            self.group_members(comparer, buckets)
+        }
+    }
+
+    fn group_members(
+        &self,
+        comparer: &mut Comparer<'_, '_>,
+        buckets: &impl BucketMembership,
+    ) -> Result<GroupedComponent, CompareStop> {
+        let (count, measure) = (self.len(), self.options.params.measure());
+        let is_stars = self.options.grouping == Grouping::Stars || self.options.keepers.is_given();
+        let is_related = is_stars && self.options.related;
+        let comparer = RefCell::new(comparer);
+        let similarity = |a, b| comparer.borrow_mut().similarity(MemberNumber(a), MemberNumber(b));
+        let overlap = |a, b| Ok(comparer.borrow_mut().overlap(MemberNumber(a), MemberNumber(b))?);
+        if self.options.pairs.is_listed() {
+            let mut pairs = self.all_pairs(buckets, similarity)?;
+            pairs.extend(self.divided_classes());
+            let duplicates = if is_stars {
+                group::stars_of_pairs(count, &pairs, self, measure)
+            } else {
+                group::components_of_pairs(count, &pairs, self, measure, overlap)?
+            };
+            let related = if is_related {
+                group::related_of_pairs(count, &pairs, self, measure, &duplicates)
+            } else {
+                Vec::new()
+            };
+            return Ok(GroupedComponent { duplicates, pairs, related });
+        }
+        let duplicates = if is_stars {
+            group::stars(count, buckets, measure, similarity)?
+        } else {
+            let known = self.divided_classes();
+            group::components(count, buckets, measure, &known, similarity, overlap)?
+        };
+        let related = if is_related {
+            group::related(count, buckets, measure, &duplicates, similarity)?
+        } else {
+            Vec::new()
+        };
+        Ok(GroupedComponent { duplicates, pairs: Vec::new(), related })
+    }
+}
+
+impl OrderedComponent<'_> {
+    /// All verified pairs, but for those of two members that are of the reference collection alone.
+    fn all_pairs(
+        &self,
+        buckets: &impl BucketMembership,
+        mut similarity: impl FnMut(u32, u32) -> Result<Option<Overlap>, CompareStop>,
+    ) -> Result<MemberPairs, CompareStop> {
+        let count = self.len();
+        let references = self.references();
+        if !references.has_copies() {
+            return group::all_pairs(count, buckets, similarity);
+        }
+        group::all_pairs(count, &ProbingReferences(buckets), |a, b| {
+            let are_references = references.has(MemberNumber(a)) && references.has(MemberNumber(b));
+            if are_references { Ok(None) } else { similarity(a, b) }
+        })
+    }
+}
+
+/// Results of a rule of grouping; members are numbers as the core has them.
+#[derive(Default)]
+struct GroupedComponent {
+    duplicates: Vec<DuplicateMember>,
+    pairs: MemberPairs,
+    related: Vec<RelatedMember>,
+}

@@ -1,0 +1,144 @@
+//! Whole components of a divided run: verified and grouped as those of one run, given as records
+//! that are put in order with those of other parts.
+
+use crate::engine::checkpoint::Checkpoint;
+use crate::engine::collect::findings::Findings;
+use crate::engine::ids::SourceNumber;
+use crate::engine::memory::Budget;
+use crate::engine::options::FindOptions;
+use crate::engine::pipeline;
+use crate::engine::prepare::block_notes::BlockNotes;
+use crate::engine::prepare::block_store::{BlockContents, BlockStoreWriter, ColumnBlock};
+use crate::engine::prepare::documents::RunDocuments;
+use crate::engine::prepare::share::BlockDocuments;
+use crate::engine::prepare::skipped::SkippedLog;
+use crate::engine::prepare::sources::{SourceTally, Sources};
+use crate::error::Error;
+use crate::progress::Progress;
+use crate::read::{Collection, Spool};
+use crate::spill::TempSpace;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Documents of whole components, on their way to [`decide`].
+pub(crate) struct PartDocuments<'a> {
+    collection: &'a Collection,
+    budget: Budget,
+    sources: Arc<Sources>,
+    blocks: Vec<ColumnBlock>,
+}
+
+/// What the components of a part add to the counts of a run.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+pub(crate) struct PartCounts {
+    pub(crate) documents: u64,
+    pub(crate) copies: u64,
+    pub(crate) candidates: u64,
+    pub(crate) verified: u64,
+    pub(crate) pairs: u64,
+}
+
+/// Duplicates of one source.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct SourceDuplicates {
+    pub(crate) name: String,
+    pub(crate) reference: bool,
+    pub(crate) duplicates: u64,
+    pub(crate) bytes: u64,
+}
+
+impl<'a> PartDocuments<'a> {
+    /// No documents yet. `sources` are the names of the sources that rows have the numbers of, and
+    /// whether each is of a reference collection.
+    pub(crate) fn new<'s>(
+        collection: &'a Collection,
+        options: &FindOptions,
+        sources: impl IntoIterator<Item = (&'s str, bool)>,
+    ) -> Result<Self, Error> {
+        let budget = Budget::new(&options.memory, options.threads.get())?;
+        let numbered = Sources::new(options.source_field.as_ref(), &budget);
+        for (name, reference) in sources {
+            numbered.number(name, reference)?;
+        }
+        Ok(Self { collection, budget, sources: Arc::new(numbered), blocks: Vec::new() })
+    }
+
+    /// Adds documents of a block. `spool` is the one that its share was read with.
+    pub(crate) fn add(
+        &mut self,
+        block: BlockDocuments,
+        spool: Option<&Arc<Spool>>,
+    ) -> Result<(), Error> {
+        let BlockDocuments { state, reference, columns, rows } = block;
+        let retained = self.collection.retained(state, spool)?;
+        let notes = BlockNotes { reference, documents: rows.len() as u32, ..BlockNotes::default() };
+        let documents = BlockContents { notes, columns, rows, anchors: Vec::new() };
+        self.blocks.push(ColumnBlock { retained, parts: Vec::new(), documents });
+        Ok(())
+    }
+
+    /// Verifies and groups them.
+    ///
+    /// # Errors
+    /// As [`in_collection`](crate::find::in_collection).
+    pub(crate) fn decide(
+        self,
+        options: &FindOptions,
+        progress: &dyn Progress,
+    ) -> Result<Findings, Error> {
+        let Self { collection, budget, sources, blocks } = self;
+        let temp = Arc::new(TempSpace::new(options.memory.temp_dir()));
+        let checkpoint = Checkpoint::default();
+        let skipped = SkippedLog::open(&temp, &budget, 0)?;
+        let store =
+            BlockStoreWriter::new(collection, &temp, None, skipped, sources, &budget, &checkpoint)?;
+        for block in blocks {
+            let tallies = tallies(&block)?;
+            store.push(block, &tallies)?;
+        }
+        let mut documents = RunDocuments::new(store.finish()?, &[])?;
+        documents.is_selection = true;
+        pipeline::decide_documents(collection, options, documents, temp, progress)
+    }
+}
+
+/// What a block has of each source.
+fn tallies(block: &ColumnBlock) -> Result<Vec<SourceTally>, Error> {
+    let number = block.retained.number();
+    let mut tallies: BTreeMap<SourceNumber, SourceTally> = BTreeMap::new();
+    let rows = &block.documents.rows;
+    for row in rows.indices() {
+        let row = rows.get(row)?;
+        let none = SourceTally { source: row.source, first: (number, 0), documents: 0, bytes: 0 };
+        let tally = tallies.entry(row.source).or_insert(none);
+        tally.documents += 1;
+        tally.bytes += row.bytes;
+    }
+    Ok(tallies.into_values().collect())
+}
+
+impl Findings {
+    /// What they add to the counts of a run.
+    pub(crate) fn part_counts(&self) -> PartCounts {
+        PartCounts {
+            documents: self.counts.documents,
+            copies: self.counts.copies,
+            candidates: self.counts.candidates,
+            verified: self.counts.verified,
+            pairs: self.pairs.as_ref().map_or(0, crate::engine::collect::pairs::Pairs::len),
+        }
+    }
+
+    /// Duplicates of each source that has any.
+    pub(crate) fn source_duplicates(&self) -> Vec<SourceDuplicates> {
+        let with_duplicates = self.sources.iter().filter(|source| source.duplicates > 0);
+        let duplicates = with_duplicates.map(|source| SourceDuplicates {
+            name: source.name.clone(),
+            reference: source.reference,
+            duplicates: source.duplicates,
+            bytes: source.duplicate_bytes,
+        });
+        duplicates.collect()
+    }
+}

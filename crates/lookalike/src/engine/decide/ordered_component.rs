@@ -1,0 +1,341 @@
+//! The members of a component in keep order, and how two of them are compared.
+
+use crate::engine::decide::batch::ComponentBatch;
+use crate::engine::decide::batch_result::EQUAL;
+use crate::engine::decide::class_parts::ClassDivision;
+use crate::engine::decide::component_judgments::ComponentJudgments;
+use crate::engine::decide::shingle_sets::ShingleSets;
+use crate::engine::ids::{self, BatchIndex, ComponentIndex, Id, IdVec, MemberNumber};
+use crate::engine::options::{FindOptions, Grouping, KeeperChoice};
+use crate::error::Error;
+use lookalike_core::candidate::Component;
+use lookalike_core::group::{BucketMembership, MemberRules};
+use lookalike_core::verify::{self, Overlap};
+use std::collections::HashMap;
+
+/// Pairs of members as the core takes them.
+pub(crate) type MemberPairs = Vec<(u32, u32, Overlap)>;
+
+/// A component's members, numbered in keep order.
+pub(crate) struct OrderedComponent<'a> {
+    pub(crate) batch: &'a ComponentBatch,
+    pub(crate) options: &'a FindOptions,
+    pub(crate) component: Component<'a>,
+    /// The class of each member.
+    class_of: IdVec<MemberNumber, ComponentIndex>,
+    /// The first document in keep order of each member.
+    representatives: IdVec<MemberNumber, BatchIndex>,
+    /// The documents of each member, if some classes are divided into several members; otherwise
+    /// empty.
+    divided: IdVec<MemberNumber, &'a [BatchIndex]>,
+    /// The buckets that each member probes, if not all members may probe.
+    probed: Option<IdVec<MemberNumber, Vec<u32>>>,
+    pub(crate) judged: ComponentJudgments,
+}
+
+impl<'a> OrderedComponent<'a> {
+    pub(crate) fn new(
+        batch: &'a ComponentBatch,
+        options: &'a FindOptions,
+        component: Component<'a>,
+    ) -> Self {
+        let mut members = members(batch, options, component);
+        members.sort_unstable_by(|(_, a), (_, b)| match options.keepers {
+            KeeperChoice::Found | KeeperChoice::Reference => batch.rows.compare(a[0], b[0]),
+            KeeperChoice::EarlierReference => batch.rows.compare_by_rules(a[0], b[0]),
+        });
+        if !batch.judged.is_empty() {
+            // Members that a decision keeps come directly after those of a reference collection.
+            members.sort_by_key(|(_, documents)| {
+                let is_fixed = batch.rows.is_reference(documents[0]);
+                (!is_fixed, !is_fixed && !batch.judged.is_kept(documents[0]))
+            });
+        }
+        let class_of = members.iter().map(|(class, _)| *class).collect();
+        let representatives = members.iter().map(|(_, documents)| documents[0]).collect();
+        let is_divided = members.len() > component.members.len();
+        let divided = members.into_iter().filter(|_| is_divided).map(|(_, documents)| documents);
+        let mut this = Self {
+            batch,
+            options,
+            component,
+            class_of,
+            judged: ComponentJudgments::new(&batch.judged, &representatives),
+            representatives,
+            divided: divided.collect(),
+            probed: None,
+        };
+        this.probed = batch.directed.then(|| this.directed());
+        this
+    }
+
+    /// The buckets that each member probes, where not all of a bucket may find each other.
+    /// `ComponentBatch::load` makes two buckets of each list of [`Links`](super::batch::Links):
+    /// all its documents are inserted into b, and those that probe b also into b + half. The others
+    /// probe b + half, so that of two members that meet one is among those that probe.
+    fn directed(&self) -> IdVec<MemberNumber, Vec<u32>> {
+        let half = self.component.bucket_count as u32 / 2;
+        let probed = |member: MemberNumber| {
+            let buckets = self.buckets(member);
+            let (all, probing) = buckets.split_at(buckets.partition_point(|b| *b < half));
+            let probed = |bucket: u32| {
+                let is_probing = probing.binary_search(&(bucket + half)).is_ok();
+                if is_probing { bucket } else { bucket + half }
+            };
+            all.iter().map(|bucket| probed(*bucket)).collect()
+        };
+        self.members().map(probed).collect()
+    }
+
+    /// The members in keep order.
+    pub(crate) fn members(&self) -> impl Iterator<Item = MemberNumber> + Clone + use<> {
+        ids::first(self.len())
+    }
+
+    /// The first document of a member.
+    pub(crate) fn document(&self, member: MemberNumber) -> BatchIndex {
+        self.representatives[member]
+    }
+
+    /// Whether all verified pairs are held: if they are listed, and if components are made of
+    /// members some of which are separated.
+    fn lists_pairs(&self) -> bool {
+        let are_joined_by_pair = self.options.grouping == Grouping::Components;
+        self.options.pairs.is_listed() || are_joined_by_pair && self.judged.has_separated()
+    }
+
+    /// The number of members.
+    pub(crate) fn len(&self) -> usize {
+        self.class_of.len()
+    }
+
+    fn buckets(&self, member: MemberNumber) -> &'a [u32] {
+        self.component.buckets_of(self.class_of[member].index())
+    }
+
+    /// The shingle set of a member.
+    pub(crate) fn set<'s>(
+        &self,
+        member: MemberNumber,
+        sets: &'s mut ShingleSets<'_>,
+    ) -> Result<&'s [u64], Error> {
+        sets.one(self.batch, self.class_of[member], self.document(member))
+    }
+
+    /// Whether `a`, the earlier member, is inserted into a bucket that `b` probes.
+    pub(crate) fn are_candidates(&self, a: MemberNumber, b: MemberNumber) -> bool {
+        let mut probed = self.probed_buckets(b.0);
+        let mut inserted = self.inserted_buckets(a.0);
+        while let ([x, rest_probed @ ..], [y, rest_inserted @ ..]) = (probed, inserted) {
+            match x.cmp(y) {
+                std::cmp::Ordering::Equal => return true,
+                std::cmp::Ordering::Less => probed = rest_probed,
+                std::cmp::Ordering::Greater => inserted = rest_inserted,
+            }
+        }
+        false
+    }
+
+    /// The documents with equal shingles that the member represents, in keep order.
+    pub(crate) fn class(&self, member: MemberNumber) -> &'a [BatchIndex] {
+        if let Some(documents) = self.divided.get(member) {
+            return documents;
+        }
+        self.batch.class(BatchIndex(self.component.members[self.class_of[member].index()]))
+    }
+
+    /// The members that a class is divided into, if grouping joins them: documents of a reference
+    /// collection, and others.
+    pub(crate) fn divided_classes(&self) -> MemberPairs {
+        if self.options.grouping == Grouping::Stars {
+            return Vec::new();
+        }
+        let firsts = self.first_members();
+        let members = self.class_of.entries().take(self.divided.len());
+        let pairs = members.map(|(member, class)| (firsts[class], member));
+        let pairs = pairs.filter(|(first, member)| first != member);
+        pairs.map(|(first, member)| (first.0, member.0, EQUAL)).collect()
+    }
+
+    /// Verified pairs by the first member of each class, as if classes were not divided.
+    pub(crate) fn pairs_of_classes(&self, pairs: MemberPairs) -> MemberPairs {
+        if self.divided.len() == 0 {
+            return pairs;
+        }
+        let firsts = self.first_members();
+        let first = |member: u32| firsts[&self.class_of[MemberNumber(member)]].0;
+        let pairs = pairs.into_iter().map(|(a, b, overlap)| (first(a), first(b), overlap));
+        let mut pairs: Vec<_> = pairs
+            .filter(|(a, b, _)| a != b)
+            .map(|(a, b, overlap)| if a < b { (a, b, overlap) } else { (b, a, overlap.swapped()) })
+            .collect();
+        pairs.sort_unstable_by_key(|(a, b, _)| (*a, *b));
+        pairs.dedup_by_key(|(a, b, _)| (*a, *b));
+        pairs
+    }
+
+    /// The first member of each class.
+    fn first_members(&self) -> HashMap<ComponentIndex, MemberNumber> {
+        let mut firsts = HashMap::new();
+        for (member, class) in self.class_of.entries() {
+            firsts.entry(*class).or_insert(member);
+        }
+        firsts
+    }
+
+    /// Whether two members have equal shingles. Equal documents are several members only if the
+    /// keepers are given or their class is divided.
+    fn are_equal(&self, a: MemberNumber, b: MemberNumber) -> bool {
+        if self.class_of[a] == self.class_of[b] {
+            return true;
+        }
+        let fingerprint = |member| self.batch.rows.row(self.document(member)).fingerprint;
+        self.options.keepers.is_given() && fingerprint(a) == fingerprint(b)
+    }
+
+    fn two<'s>(
+        &self,
+        a: MemberNumber,
+        b: MemberNumber,
+        sets: &'s mut ShingleSets<'_>,
+    ) -> Result<(&'s [u64], &'s [u64]), Error> {
+        let member = |member| (self.class_of[member], self.document(member));
+        sets.two(self.batch, member(a), member(b))
+    }
+}
+
+/// The members of a component in no order: the class of each, and the documents that it represents.
+fn members<'a>(
+    batch: &'a ComponentBatch,
+    options: &FindOptions,
+    component: Component<'a>,
+) -> Vec<(ComponentIndex, &'a [BatchIndex])> {
+    let division = ClassDivision::new(batch, options, component.members);
+    let classes = ids::from(ComponentIndex(0))
+        .zip(component.members.iter().map(|document| batch.class(BatchIndex(*document))));
+    if !division.divides() {
+        return classes.collect();
+    }
+    let divided = classes.flat_map(|(class, documents)| {
+        division.members(batch, documents).into_iter().map(move |member| (class, member))
+    });
+    divided.collect()
+}
+
+impl BucketMembership for OrderedComponent<'_> {
+    fn probed_buckets(&self, member: u32) -> &[u32] {
+        match &self.probed {
+            Some(probed) => &probed[MemberNumber(member)],
+            None => self.buckets(MemberNumber(member)),
+        }
+    }
+
+    fn inserted_buckets(&self, member: u32) -> &[u32] {
+        self.buckets(MemberNumber(member))
+    }
+
+    fn bucket_count(&self) -> usize {
+        self.component.bucket_count
+    }
+}
+
+impl MemberRules for OrderedComponent<'_> {
+    fn is_fixed(&self, member: u32) -> bool {
+        let document = self.document(MemberNumber(member));
+        self.batch.rows.is_reference(document) || self.batch.judged.is_kept(document)
+    }
+
+    fn separated(&self, member: u32) -> &[u32] {
+        self.judged.separated(MemberNumber(member))
+    }
+}
+
+/// The reason for which the comparisons of a component end early.
+pub(crate) enum CompareStop {
+    /// Too many were below the threshold: the candidates are to be screened first.
+    TooManyMisses,
+    /// No further pair fits into memory.
+    PairsAreFull,
+    /// A shingle set could not be made.
+    Failed(Box<Error>),
+}
+
+impl From<Error> for CompareStop {
+    fn from(error: Error) -> Self {
+        Self::Failed(Box::new(error))
+    }
+}
+
+/// Compares members, and counts.
+pub(crate) struct Comparer<'p, 's> {
+    pub(crate) component: &'p OrderedComponent<'p>,
+    pub(crate) sets: &'p mut ShingleSets<'s>,
+    /// Comparisons below the threshold that are left before the first
+    /// [`CompareStop::TooManyMisses`]; `None` where they are not counted.
+    pub(crate) misses_left: Option<u64>,
+    pub(crate) screened: bool,
+    /// Pairs that may still be found before [`CompareStop::PairsAreFull`].
+    pub(crate) most_pairs: u64,
+    /// Pairs whose sets were compared, whatever the result.
+    pub(crate) compared: u64,
+}
+
+impl Comparer<'_, '_> {
+    /// The overlap of two members, the one that comes earlier first, if it reaches the threshold.
+    ///
+    /// # Errors
+    /// Why no more comparisons are made.
+    pub(crate) fn similarity(
+        &mut self,
+        a: MemberNumber,
+        b: MemberNumber,
+    ) -> Result<Option<Overlap>, CompareStop> {
+        let component = self.component;
+        // With a screen, members may meet that share no bucket.
+        if self.screened && !component.are_candidates(a, b) {
+            return Ok(None);
+        }
+        if component.judged.are_separated(a, b) {
+            return Ok(None);
+        }
+        let found = if component.judged.are_joined(a, b) {
+            Some(self.overlap(a, b)?)
+        } else if component.are_equal(a, b) {
+            Some(EQUAL)
+        } else {
+            self.verify(a, b)?
+        };
+        if found.is_none() {
+            self.misses_left = self.misses_left.map(|left| left.saturating_sub(1));
+            if self.misses_left == Some(0) {
+                return Err(CompareStop::TooManyMisses);
+            }
+        } else if component.lists_pairs() {
+            self.most_pairs = self.most_pairs.saturating_sub(1);
+            if self.most_pairs == 0 {
+                return Err(CompareStop::PairsAreFull);
+            }
+        }
+        Ok(found)
+    }
+
+    /// Compares the sets of two members.
+    fn verify(&mut self, a: MemberNumber, b: MemberNumber) -> Result<Option<Overlap>, CompareStop> {
+        self.compared += 1;
+        let params = &self.component.options.params;
+        let (a, b) = self.component.two(a, b, self.sets)?;
+        Ok(verify::overlap_at_least(a, b, params.measure(), params.threshold()))
+    }
+
+    /// The overlap of two members, whatever it is.
+    ///
+    /// # Errors
+    /// A shingle set could not be made.
+    pub(crate) fn overlap(&mut self, a: MemberNumber, b: MemberNumber) -> Result<Overlap, Error> {
+        if self.component.class_of[a] == self.component.class_of[b] {
+            return Ok(EQUAL);
+        }
+        let (a, b) = self.component.two(a, b, self.sets)?;
+        Ok(verify::overlap(a, b))
+    }
+}

@@ -1,0 +1,142 @@
+//! Shingle sets of the members of one component, made when they are asked for.
+//!
+//! Documents are read again, or their sets from an index; the sets that were used last are kept,
+//! up to a share of memory. A document that is not what it was when it was read first is an error.
+
+use crate::engine::decide::batch::ComponentBatch;
+use crate::engine::ids::{BatchIndex, ComponentIndex, IdVec};
+use crate::engine::options::FindOptions;
+use crate::engine::options::PairList;
+use crate::engine::prepare::documents::RunDocuments;
+use crate::error::Error;
+use crate::read::ReadBuffers;
+use lookalike_core::shingle::Shingler;
+use std::collections::VecDeque;
+
+/// Bytes of a set that is moved to where it is held, and not copied.
+const LONG_SET_BYTES: usize = 1 << 20;
+
+/// One thread's sets.
+pub(crate) struct ShingleSets<'a> {
+    documents: &'a RunDocuments,
+    shingler: Shingler,
+    scratch: ReadBuffers,
+    /// Bytes of sets that may be held.
+    pub(crate) share: usize,
+    /// Bytes of signatures that may be held next to the sets.
+    pub(crate) signature_share: usize,
+    /// The sets in memory.
+    made: IdVec<ComponentIndex, Option<Box<[u64]>>>,
+    /// Classes whose sets are in memory, the oldest first.
+    held: VecDeque<ComponentIndex>,
+    held_bytes: usize,
+    set: Vec<u64>,
+}
+
+impl<'a> ShingleSets<'a> {
+    pub(crate) fn new(documents: &'a RunDocuments, options: &FindOptions, share: usize) -> Self {
+        let signature_share = if options.pairs == PairList::WithEstimates { share / 4 } else { 0 };
+        Self {
+            documents,
+            shingler: Shingler::with_kernel(options.params.shingle(), options.kernel),
+            scratch: ReadBuffers::default(),
+            share: share - signature_share,
+            signature_share,
+            made: IdVec::default(),
+            held: VecDeque::new(),
+            held_bytes: 0,
+            set: Vec::new(),
+        }
+    }
+
+    /// Forgets the last component and is ready for one of `members` members.
+    pub(crate) fn begin(&mut self, members: usize) {
+        self.made.reset(members, || None);
+        self.held.clear();
+        self.held_bytes = 0;
+    }
+
+    /// The sets of two members, each with its class and its first document.
+    ///
+    /// # Errors
+    /// A document cannot be read, or is not what it was.
+    pub(crate) fn two(
+        &mut self,
+        batch: &ComponentBatch,
+        (a, document_a): (ComponentIndex, BatchIndex),
+        (b, document_b): (ComponentIndex, BatchIndex),
+    ) -> Result<(&[u64], &[u64]), Error> {
+        self.load(batch, a, document_a, b)?;
+        self.load(batch, b, document_b, a)?;
+        let set = |class: ComponentIndex| self.made[class].as_deref().unwrap_or_default();
+        Ok((set(a), set(b)))
+    }
+
+    /// The set of one member.
+    ///
+    /// # Errors
+    /// As for [`two`](Self::two).
+    pub(crate) fn one(
+        &mut self,
+        batch: &ComponentBatch,
+        class: ComponentIndex,
+        document: BatchIndex,
+    ) -> Result<&[u64], Error> {
+        self.load(batch, class, document, class)?;
+        Ok(self.made[class].as_deref().unwrap_or_default())
+    }
+
+    /// Reads the set of a class. Drops others to make room, but never the set of `kept`.
+    fn load(
+        &mut self,
+        batch: &ComponentBatch,
+        class: ComponentIndex,
+        document: BatchIndex,
+        kept: ComponentIndex,
+    ) -> Result<(), Error> {
+        if self.made[class].is_some() {
+            return Ok(());
+        }
+        self.read(batch, document)?;
+        let bytes = 8 * self.set.len();
+        while self.held_bytes + bytes > self.share {
+            let Some(oldest) = self.held.pop_front() else { break };
+            if oldest == kept {
+                self.held.push_back(oldest);
+                if self.held.len() == 1 {
+                    break;
+                }
+                continue;
+            }
+            let dropped = self.made[oldest].take();
+            self.held_bytes -= dropped.map_or(0, |set| 8 * set.len());
+        }
+        // A copy of a long set would be a large part of the memory of a run.
+        let set = if bytes > LONG_SET_BYTES {
+            std::mem::take(&mut self.set).into_boxed_slice()
+        } else {
+            self.set.as_slice().into()
+        };
+        self.made[class] = Some(set);
+        self.held.push_back(class);
+        self.held_bytes += bytes;
+        Ok(())
+    }
+
+    fn read(&mut self, batch: &ComponentBatch, document: BatchIndex) -> Result<(), Error> {
+        let row = batch.rows.row(document);
+        let block = &self.documents.store.blocks[batch.rows.block(document)];
+        let fingerprint = block.retained.fetch_set(
+            row.place,
+            row.id,
+            &mut self.scratch,
+            &mut self.shingler,
+            &mut self.set,
+        )?;
+        if fingerprint == row.fingerprint {
+            return Ok(());
+        }
+        let place = self.documents.location(batch.documents[document])?;
+        Err(Error::Changed { id: row.id.to_owned(), place })
+    }
+}

@@ -1,0 +1,74 @@
+//! Bucket keys in, lists of documents that share one out: a band per thread at a time.
+
+use crate::engine::checkpoint::Checkpoint;
+use crate::engine::ids;
+use crate::engine::link::bucket_lists::{BucketLists, DocumentLists};
+use crate::engine::link::ranges::KeyRanges;
+use crate::engine::memory::Budget;
+use crate::engine::options::FindOptions;
+use crate::engine::prepare::columns::FIRST_BAND_COLUMN;
+use crate::engine::prepare::documents::{DocumentState, RunDocuments};
+use crate::engine::workers::{Counter, on_threads};
+use crate::error::Error;
+use crate::progress::Progress;
+use lookalike_core::candidate::{self, BandScratch};
+use parking_lot::Mutex;
+use std::collections::HashSet;
+
+/// Bytes of memory for one document while a band is sorted.
+const ENTRY_BYTES: usize = 40;
+
+/// Adds the buckets of all bands, among the documents that represent their equals.
+pub(crate) fn band_buckets(
+    documents: &RunDocuments,
+    options: &FindOptions,
+    budget: &Budget,
+    lists: &mut BucketLists,
+    checkpoint: &Checkpoint,
+    progress: &dyn Progress,
+) -> Result<(), Error> {
+    let bands = options.params.bands();
+    let counter = Counter::default();
+    let done: HashSet<u32> = checkpoint.done.bands.iter().map(|step| step.band).collect();
+    let lists = Mutex::new(lists);
+    on_threads::<_, Error>(options.threads, |stop| {
+        let mut scratch = BandScratch::default();
+        let (mut keys, mut numbers) = (Vec::new(), Vec::new());
+        while let Some(band) = counter.next(bands) {
+            if done.contains(&(band as u32)) {
+                continue;
+            }
+            let mut of_band = Vec::new();
+            for range in KeyRanges::new(documents.len(), ENTRY_BYTES, budget) {
+                if stop.asked() {
+                    return Ok(());
+                }
+                keys.clear();
+                numbers.clear();
+                documents.scan([FIRST_BAND_COLUMN + band], |first, [values]| {
+                    for (document, key) in ids::from(first).zip(values) {
+                        if range.has(*key) && documents.state(document) == DocumentState::PLAIN {
+                            keys.push(*key);
+                            numbers.push(document);
+                        }
+                    }
+                })?;
+                let buckets = candidate::group_equal_keys(&keys, |_| true, &mut scratch);
+                let found = DocumentLists::of_band(&buckets, &numbers);
+                if checkpoint.is_active() {
+                    of_band.push(found);
+                } else {
+                    lists.lock().add(found)?;
+                }
+            }
+            // Of a band that is stored, all lists are, and those of no band that is not done.
+            let mut lists = lists.lock();
+            of_band.into_iter().try_for_each(|found| lists.add(found))?;
+            lists.end_band(band as u32, checkpoint)?;
+            drop(lists);
+            progress.advance(1)?;
+        }
+        Ok(())
+    })?;
+    Ok(())
+}

@@ -1,0 +1,10 @@
+//! Documents in; lists of documents with equal shingles or a common bucket out.
+
+pub(crate) mod bucket;
+pub(crate) mod bucket_lists;
+pub(crate) mod drop_list;
+pub(crate) mod exact_candidates;
+pub(crate) mod excluded_documents;
+pub(crate) mod identity;
+pub(crate) mod judged_documents;
+pub(crate) mod ranges;

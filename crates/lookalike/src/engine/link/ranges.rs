@@ -1,0 +1,78 @@
+//! A column that is too long to be sorted at once is gone through several times, one range of
+//! values at a time. The values are hashes, so that ranges of equal width hold equally many.
+
+use crate::engine::memory::Budget;
+
+/// One range of 64-bit values out of several of equal width.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct KeyRange {
+    number: u64,
+    of: u64,
+}
+
+impl KeyRange {
+    /// Whether the value is in it.
+    pub(crate) fn has(self, value: u64) -> bool {
+        self.of == 1 || (u128::from(value) * u128::from(self.of)) >> 64 == u128::from(self.number)
+    }
+}
+
+/// Ranges that together hold every value once.
+#[derive(Debug)]
+pub(crate) struct KeyRanges {
+    next: u64,
+    of: u64,
+}
+
+impl KeyRanges {
+    /// As many as make a range of `entries` values, at `entry_bytes` each, fit one thread's share.
+    pub(crate) fn new(entries: usize, entry_bytes: usize, budget: &Budget) -> Self {
+        let needed = entries.saturating_mul(entry_bytes);
+        Self { next: 0, of: needed.div_ceil(budget.entries().max(1)).max(1) as u64 }
+    }
+
+    /// The same, but for not fewer than `least` of them.
+    pub(crate) fn at_least(
+        least: usize,
+        entries: usize,
+        entry_bytes: usize,
+        budget: &Budget,
+    ) -> Self {
+        let Self { next, of } = Self::new(entries, entry_bytes, budget);
+        Self { next, of: of.max(least as u64) }
+    }
+}
+
+impl Iterator for KeyRanges {
+    type Item = KeyRange;
+
+    fn next(&mut self) -> Option<KeyRange> {
+        let number = self.next;
+        self.next += 1;
+        (number < self.of).then_some(KeyRange { number, of: self.of })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::memory::{Budget, Memory};
+
+    #[test]
+    fn every_value_is_in_one_range() {
+        let Err(crate::error::Error::MemoryTooSmall { least, .. }) =
+            Budget::new(&Memory { limit: Some(1), ..Memory::default() }, 1)
+        else {
+            panic!("one byte was enough");
+        };
+        let memory = Memory { limit: Some(least), ..Memory::default() };
+        let budget = Budget::new(&memory, 1).unwrap();
+        let ranges: Vec<KeyRange> = KeyRanges::new(1_000_000, 32, &budget).collect();
+        assert!(ranges.len() > 2);
+        for value in [0, 1, u64::MAX / 3, u64::MAX / 2, u64::MAX - 1, u64::MAX] {
+            assert_eq!(ranges.iter().filter(|range| range.has(value)).count(), 1);
+        }
+        let unlimited = Budget::new(&Memory::default(), 1).unwrap();
+        assert_eq!(KeyRanges::new(1 << 40, 32, &unlimited).count(), 1);
+    }
+}

@@ -1,0 +1,538 @@
+//! How a limit on memory is divided among the stages, and the least that works.
+//!
+//! ```text
+//! limit = process (code, tables, buffers of the threads)
+//!       + resident (some bytes for every document and block)
+//!       + long records, unless the share of blocks has room for them
+//!       + work: three quarters (a half where units are compared) for columns, an eighth for lists
+//!         of buckets, an eighth and most of what the columns leave for what is sorted; when the
+//!         columns are gone, theirs is for batches, shingle sets and results
+//!         (where words are compared: three quarters for blocks, eighths for anchors and rows)
+//! ```
+//!
+//! Without a limit everything is held; a share is then as good as endless. What is held only
+//! decides whether bytes go through a temporary file, never what comes out.
+
+use crate::engine::prepare::long_records::{LongRecords, RecordCost, RecordMemory};
+use crate::engine::workers::MAX_THREADS;
+use crate::error::Error;
+use crate::read::{Document, TextUnit};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+const MIB: u64 = 1 << 20;
+/// The program itself, and what the allocator holds back.
+const PROCESS_BYTES: u64 = 20 * MIB;
+/// Buffers of one thread: a block and its decoded texts, tables of the hash functions, shingles.
+const THREAD_BYTES: u64 = 10 * MIB;
+/// Per document for good: its state, its place in the forest of candidates and the weight there.
+const DOCUMENT_BYTES: u64 = 10;
+/// Per block of the input for good: where its columns lie, how to read it again.
+const BLOCK_BYTES: u64 = 400;
+/// The least that stages can work in, in addition to long records.
+const LEAST_WORK: u64 = 16 * MIB;
+/// The least work of a run that compares words, with room for the anchors of few documents.
+const LEAST_TEXT_WORK: u64 = LEAST_WORK + MIB;
+/// What is held of a block while it is read or compared, for each of its bytes: it and its next,
+/// texts, shingles, two sets.
+const BLOCK_FACTOR: u64 = 6;
+/// The same where units are compared, whose shingles are few: it and its next, texts.
+const UNIT_BLOCK_FACTOR: u64 = 4;
+/// The same where words are compared: it in a buffer that grows, its text, in one case; or its
+/// text in one case and that of the document that it is compared with.
+const TEXT_BLOCK_FACTOR: u64 = 4;
+/// In addition, for each of its words: tokens and windows of them, or words of two documents.
+const WORD_BYTES: u64 = 16;
+/// Quarters of the length of a record that are held before it is known what else it needs: its
+/// buffer, and a copy.
+const HELD_QUARTERS: u64 = 9;
+/// Bytes behind a record by which its end is found.
+const BYTES_BEHIND: u64 = 4 << 10;
+/// Words of a document of this length have a place in the buffers of a thread.
+const USUAL_RECORD_BYTES: usize = 1 << 20;
+/// The largest share, also without a limit, of what is only kept to save work.
+const CACHE_BYTES: u64 = 256 * MIB;
+
+/// How much memory a run may use, and where temporary files go.
+#[derive(Debug, Clone, Default)]
+pub struct Memory {
+    /// The most bytes the whole process may hold, from 1; `None` for no limit. One that is too
+    /// small for the run is [`Error::MemoryTooSmall`].
+    pub limit: Option<u64>,
+    /// The folder in which temporary files are made; the current one where it is `None`.
+    pub temp_dir: Option<PathBuf>,
+    /// Whether finished stages are kept in `temp_dir`, so that the same run goes on from them after
+    /// it was interrupted.
+    pub resume: bool,
+    /// The most bytes of results that are in memory before they go to a temporary file, where
+    /// `limit` allows as many; `None` for what `limit` allows.
+    pub results: Option<u64>,
+}
+
+impl Memory {
+    /// Where temporary files go.
+    pub(crate) fn temp_dir(&self) -> PathBuf {
+        self.temp_dir.clone().unwrap_or_else(|| PathBuf::from("."))
+    }
+}
+
+/// The shares of a run.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Budget {
+    limit: Option<u64>,
+    threads: u64,
+    resident: u64,
+    /// Bytes of the work that rows of documents take for good.
+    rows: u64,
+    /// Bytes of columns that are held; before they are known, as many as may be.
+    columns: Option<u64>,
+    /// [`Memory::results`].
+    results: u64,
+    blocks: BlockUse,
+    /// What long records need.
+    records: RecordMemory,
+    /// Whether all but the least work is for long records, since the input cannot be read again
+    /// when some were met.
+    reserves_all: bool,
+}
+
+/// Counts the words of a long document in the same way as for a record that is not held. Returns 0
+/// for a short document.
+pub(crate) fn long_words(document: &Document<'_>) -> u64 {
+    document.long_record(USUAL_RECORD_BYTES).map_or(0, |size| size.words)
+}
+
+/// What is made of blocks.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum BlockUse {
+    /// Columns and shingle sets.
+    Documents,
+    /// The same of units: the whole of a long document is held, and little of what is made of it.
+    Units,
+    /// Anchors, and words that are compared.
+    Texts,
+}
+
+impl Budget {
+    /// For a run whose documents are not known yet.
+    ///
+    /// # Errors
+    /// [`Error::TooManyThreads`] and [`Error::MemoryTooSmall`].
+    pub(crate) fn new(memory: &Memory, threads: usize) -> Result<Self, Error> {
+        let budget = Self::unchecked(memory, threads)?;
+        budget.check()?;
+        Ok(budget)
+    }
+
+    /// For a run that compares words, next to `held` bytes that are held for good.
+    pub(crate) fn of_texts(memory: &Memory, threads: usize, held: u64) -> Result<Self, Error> {
+        let unchecked = Self::unchecked(memory, threads)?;
+        let budget = Self { resident: held, blocks: BlockUse::Texts, ..unchecked };
+        budget.check_work(LEAST_TEXT_WORK)?;
+        Ok(budget)
+    }
+
+    fn unchecked(memory: &Memory, threads: usize) -> Result<Self, Error> {
+        if threads > MAX_THREADS {
+            return Err(Error::TooManyThreads { got: threads, most: MAX_THREADS });
+        }
+        Ok(Self {
+            limit: memory.limit,
+            threads: threads as u64,
+            resident: 0,
+            rows: 0,
+            columns: None,
+            results: memory.results.unwrap_or(u64::MAX),
+            blocks: BlockUse::Documents,
+            records: RecordMemory::default(),
+            reserves_all: false,
+        })
+    }
+
+    /// For a run that measures its input before it is refused ([`check`](Self::check)).
+    ///
+    /// # Errors
+    /// [`Error::TooManyThreads`].
+    pub(crate) fn open(memory: &Memory, threads: usize) -> Result<Self, Error> {
+        Self::unchecked(memory, threads)
+    }
+
+    /// The budget for a run that compares words.
+    pub(crate) fn with_texts(self) -> Self {
+        Self { blocks: BlockUse::Texts, ..self }
+    }
+
+    /// The budget next to these documents, blocks and further bytes that are held for good.
+    pub(crate) fn next_to(self, documents: usize, blocks: usize, bytes: u64) -> Self {
+        let made = DOCUMENT_BYTES * documents as u64 + BLOCK_BYTES * blocks as u64;
+        Self { resident: self.resident + made + bytes, ..self }
+    }
+
+    /// The budget with the memory that long records need.
+    pub(crate) fn with_records(self, mut records: RecordMemory) -> Self {
+        if self.reserves_all {
+            // They are held first, whatever they need then.
+            let held = (records.longest * HELD_QUARTERS).div_ceil(4).saturating_sub(THREAD_BYTES);
+            records.bytes = records.bytes.max(held);
+        }
+        Self { records, ..self }
+    }
+
+    /// The budget with room for the long records that were measured.
+    pub(crate) fn with_records_of(self, measured: &Self) -> Self {
+        Self { records: measured.records, ..self }
+    }
+
+    /// The budget for an input that is read only once: all but the least work may be for its long
+    /// records.
+    pub(crate) fn reading_once(self, reserves_all: bool) -> Self {
+        Self { reserves_all, ..self }
+    }
+
+    /// Whether the input is read only once.
+    pub(crate) fn is_read_once(&self) -> bool {
+        self.reserves_all
+    }
+
+    /// Whether as much is reserved for long records.
+    pub(crate) fn has_records_of(&self, other: &Self) -> bool {
+        self.records == other.records
+    }
+
+    /// What counts the long records of a run.
+    pub(crate) fn long_records(&self, cost: RecordCost) -> LongRecords {
+        LongRecords::new(cost, self.threads as usize, THREAD_BYTES)
+    }
+
+    /// Refuses long records that need more than there is for them: an input that can be read again
+    /// is then measured, and room for them reserved.
+    pub(crate) fn check_records(&self, records: RecordMemory) -> Result<(), Error> {
+        let with = self.with_records(records);
+        let is_reserved = with.records.bytes <= self.records.bytes;
+        if self.limit.is_none() || is_reserved || !self.reserves_all && with.reserved() == 0 {
+            return Ok(());
+        }
+        with.check()?;
+        let got = self.limit.unwrap_or(u64::MAX);
+        if self.reserves_all { Ok(()) } else { Err(Error::MemoryTooSmall { got, least: got }) }
+    }
+
+    /// How many threads compare documents at a time, since long ones may not fit in each.
+    pub(crate) fn comparing(&self, threads: NonZeroUsize) -> NonZeroUsize {
+        if self.limit.is_none() || self.records.compared == 0 {
+            return threads;
+        }
+        let (blocks, whole) = self.block_share();
+        let room = match self.reserved() {
+            0 => self.total() / whole * blocks,
+            reserved => reserved,
+        };
+        let fit = (room + THREAD_BYTES) / self.records.compared;
+        threads.min(NonZeroUsize::new(fit as usize).unwrap_or(NonZeroUsize::MIN))
+    }
+
+    /// The budget for a run that compares these units.
+    pub(crate) fn with_unit(self, unit: TextUnit) -> Self {
+        let is_whole = unit == TextUnit::Document;
+        let blocks = if is_whole { BlockUse::Documents } else { BlockUse::Units };
+        Self { blocks, ..self }
+    }
+
+    /// What is held of a block for each of its bytes.
+    fn block_factor(&self) -> u64 {
+        match self.blocks {
+            BlockUse::Documents => BLOCK_FACTOR,
+            BlockUse::Units => UNIT_BLOCK_FACTOR,
+            BlockUse::Texts => TEXT_BLOCK_FACTOR,
+        }
+    }
+
+    /// How much of the work is for blocks, as parts of a whole: the rest is for their columns, and
+    /// for anchors where there are some.
+    fn block_share(&self) -> (u64, u64) {
+        match self.blocks {
+            BlockUse::Documents => (1, 4),
+            BlockUse::Units => (1, 2),
+            BlockUse::Texts => (3, 4),
+        }
+    }
+
+    /// The budget with the number of documents and blocks, and the bytes of their columns that are
+    /// held.
+    pub(crate) fn with_documents(
+        self,
+        documents: usize,
+        blocks: usize,
+        columns: usize,
+    ) -> Result<Self, Error> {
+        let made = DOCUMENT_BYTES * documents as u64 + BLOCK_BYTES * blocks as u64;
+        let budget = Self { resident: self.resident + made, columns: Some(columns as u64), ..self };
+        budget.check()?;
+        Ok(budget)
+    }
+
+    /// The budget next to rows that are in memory. They are a part of the work, which is limited
+    /// when they are read.
+    pub(crate) fn with_rows(self, bytes: u64) -> Self {
+        Self { rows: self.rows + bytes, ..self }
+    }
+
+    /// The budget next to further bytes that are held for good.
+    pub(crate) fn with_held(self, bytes: u64) -> Result<Self, Error> {
+        let budget = Self { resident: self.resident + bytes, ..self };
+        budget.check()?;
+        Ok(budget)
+    }
+
+    fn process_bytes(&self) -> u64 {
+        PROCESS_BYTES + THREAD_BYTES * self.threads
+    }
+
+    /// Refuses a limit that is too small.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        self.check_work(LEAST_WORK)
+    }
+
+    fn check_work(&self, work: u64) -> Result<(), Error> {
+        let least = self.least_for(work);
+        if let Some(got) = self.limit
+            && got < least
+        {
+            return Err(Error::MemoryTooSmall { got, least });
+        }
+        Ok(())
+    }
+
+    /// The least limit that leaves `work` to the stages.
+    fn least_for(&self, work: u64) -> u64 {
+        (self.process_bytes() + self.resident).saturating_add(self.total_for(work))
+    }
+
+    /// The least limit of a run that compares words and needs `work` at once.
+    pub(crate) fn least_for_texts(&self, work: u64) -> u64 {
+        self.least_for(work.max(LEAST_TEXT_WORK))
+    }
+
+    /// Bytes that stages and long records may hold in addition to the resident bytes.
+    fn total(&self) -> u64 {
+        match self.limit {
+            Some(limit) => limit.saturating_sub(self.process_bytes() + self.resident),
+            None => u64::MAX / 2,
+        }
+    }
+
+    /// The least [`total`](Self::total) that leaves `work` next to long records: these are in the
+    /// share of blocks, or in addition to the work.
+    fn total_for(&self, work: u64) -> u64 {
+        let next_to = work.saturating_add(self.records.bytes);
+        if self.reserves_all {
+            return next_to;
+        }
+        let (blocks, whole) = self.block_share();
+        let shared = self.records.bytes.saturating_mul(whole).div_ceil(blocks);
+        work.max(shared).min(next_to)
+    }
+
+    /// Bytes for long records that the work must not use.
+    fn reserved(&self) -> u64 {
+        let (blocks, whole) = self.block_share();
+        if self.limit.is_none() {
+            0
+        } else if self.reserves_all {
+            self.total().saturating_sub(LEAST_WORK)
+        } else if self.records.bytes.saturating_mul(whole).div_ceil(blocks) <= self.total() {
+            0
+        } else {
+            self.records.bytes
+        }
+    }
+
+    /// Bytes that stages may hold.
+    fn work(&self) -> u64 {
+        self.total().saturating_sub(self.reserved() + self.rows)
+    }
+
+    /// Whether there is a limit at all.
+    pub(crate) fn is_limited(&self) -> bool {
+        self.limit.is_some()
+    }
+
+    /// One of `parts` equal shares of what stages may hold.
+    pub(crate) fn share(&self, parts: u64) -> usize {
+        (self.work() / parts) as usize
+    }
+
+    /// Columns of blocks that are held before they go to the disk.
+    pub(crate) fn columns(&self) -> usize {
+        let (blocks, whole) = self.block_share();
+        let share = self.work() / whole * (whole - blocks);
+        // A half of it is for anchors.
+        (if self.blocks == BlockUse::Texts { share / 2 } else { share }) as usize
+    }
+
+    /// Bytes of entries that one thread may sort at a time. A column is gone through once for each
+    /// range of it that is sorted, so most of what the columns leave of their share is added.
+    pub(crate) fn entries(&self) -> usize {
+        let share = self.columns() as u64;
+        let left = self.columns.map_or(0, |held| share.saturating_sub(held));
+        ((self.work() / 8 + left / 4 * 3) / self.threads) as usize
+    }
+
+    /// Bytes of the key filter.
+    pub(crate) fn filter(&self) -> usize {
+        (self.work() / 16) as usize
+    }
+
+    /// Lists of buckets, of which there are two kinds.
+    pub(crate) fn buckets(&self) -> usize {
+        (self.work() / 16) as usize
+    }
+
+    /// Records, memberships and results of the components that are worked on at a time.
+    pub(crate) fn batch(&self) -> usize {
+        (self.work() / 4) as usize
+    }
+
+    /// Refuses a component of more than this many bytes, which cannot be worked on in parts: it may
+    /// take what is not of buckets, sets and results.
+    pub(crate) fn component(&self, bytes: u64) -> Result<(), Error> {
+        self.need(bytes.saturating_mul(2))
+    }
+
+    /// Refuses a block of this many bytes: it has the buffers of its thread and of the share that
+    /// the columns do not take.
+    pub(crate) fn block(&self, bytes: u64) -> Result<(), Error> {
+        self.need(self.work_of_blocks(self.block_factor().saturating_mul(bytes)))
+    }
+
+    /// Refuses a long document whose words are compared, in a block of this many bytes.
+    pub(crate) fn text(&self, block_bytes: u64, document: &Document<'_>) -> Result<(), Error> {
+        if self.limit.is_none() {
+            return Ok(());
+        }
+        self.words(block_bytes, long_words(document))
+    }
+
+    fn words(&self, bytes: u64, words: u64) -> Result<(), Error> {
+        self.need(self.work_for_words(bytes, words))
+    }
+
+    /// The work in which each thread can hold a block of this many bytes with a document of this
+    /// many words, which are compared.
+    pub(crate) fn work_for_words(&self, bytes: u64, words: u64) -> u64 {
+        let of_words = WORD_BYTES.saturating_mul(words);
+        self.work_of_blocks(self.block_factor().saturating_mul(bytes).saturating_add(of_words))
+    }
+
+    /// The work whose share of blocks lets each thread hold this many bytes.
+    fn work_of_blocks(&self, bytes: u64) -> u64 {
+        let (blocks, whole) = self.block_share();
+        let above = bytes.saturating_sub(THREAD_BYTES).saturating_mul(self.threads);
+        above.saturating_mul(whole).div_ceil(blocks)
+    }
+
+    /// The longest record that is held before its memory is known in full; `None` without a limit
+    /// on memory.
+    pub(crate) fn longest_record(&self) -> Option<u64> {
+        self.limit?;
+        let (blocks, whole) = self.block_share();
+        let room = if self.reserves_all {
+            self.reserved()
+        } else {
+            self.total() / whole * blocks / self.threads
+        };
+        let held = room.saturating_add(THREAD_BYTES) / HELD_QUARTERS * 4;
+        Some(held.max(self.records.longest + BYTES_BEHIND))
+    }
+
+    /// Refuses work in this many bytes at once.
+    pub(crate) fn need(&self, work: u64) -> Result<(), Error> {
+        if let Some(got) = self.limit
+            && work > self.work()
+        {
+            let least = self.least_for(work.saturating_add(self.rows));
+            return Err(Error::MemoryTooSmall { got, least });
+        }
+        Ok(())
+    }
+
+    /// Refuses what is made of texts in this many bytes next to what has a share of the work:
+    /// anchors, words and rows an eighth each, the places of runs a sixteenth.
+    pub(crate) fn need_beside_shares(&self, bytes: u64) -> Result<(), Error> {
+        self.need(bytes.saturating_mul(16).div_ceil(9))
+    }
+
+    /// Shingle sets that one thread keeps.
+    pub(crate) fn sets(&self) -> usize {
+        (self.work() / 8 / self.threads).min(CACHE_BYTES) as usize
+    }
+
+    /// Results of one kind, before they go to the disk.
+    pub(crate) fn results(&self) -> usize {
+        (self.work() / 16).min(self.results) as usize
+    }
+
+    /// Counters of shingles in exact mode, for `shingles` expected ones.
+    pub(crate) fn counters(&self, shingles: u64) -> u64 {
+        let wanted = (shingles + shingles / 2).next_power_of_two().max(1 << 20);
+        let mut bytes = wanted;
+        while bytes > (self.work() / 2).max(MIB) {
+            bytes /= 2;
+        }
+        bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_least_that_works_is_reported_and_works() {
+        let tight = |limit| Memory { limit: Some(limit), ..Memory::default() };
+        let Err(Error::MemoryTooSmall { got: 1, least }) = Budget::new(&tight(1), 2) else {
+            panic!("one byte was enough");
+        };
+        let budget = Budget::new(&tight(least), 2).unwrap();
+        let Err(Error::MemoryTooSmall { least: more, .. }) =
+            budget.with_documents(1_000_000, 2000, 0)
+        else {
+            panic!("documents need no memory");
+        };
+        let budget =
+            Budget::new(&tight(more), 2).unwrap().with_documents(1_000_000, 2000, 0).unwrap();
+        assert_eq!(budget.work(), LEAST_WORK);
+    }
+
+    fn of_texts(budget: &Budget) -> Budget {
+        Budget { blocks: BlockUse::Texts, ..*budget }
+    }
+
+    #[test]
+    fn what_cannot_be_divided_is_refused_with_the_least_that_works() {
+        let limited = |limit| {
+            let memory = Memory { limit: Some(limit), ..Memory::default() };
+            Budget::new(&memory, 2).unwrap().with_documents(1000, 10, 0).unwrap()
+        };
+        let small = limited(60 << 20);
+        let words = |budget: &Budget, bytes| of_texts(budget).words(bytes, bytes / 3);
+        let texts = |budget: &Budget, bytes| of_texts(budget).block(bytes);
+        for refuse in [Budget::component, Budget::block, words, texts, Budget::need_beside_shares] {
+            refuse(&small, 1 << 20).unwrap();
+            refuse(&Budget::new(&Memory::default(), 2).unwrap(), 1 << 40).unwrap();
+            let Err(Error::MemoryTooSmall { least, .. }) = refuse(&small, 30 << 20) else {
+                panic!("it fits");
+            };
+            refuse(&limited(least), 30 << 20).unwrap();
+            refuse(&limited(least - 1), 30 << 20).unwrap_err();
+        }
+    }
+
+    #[test]
+    fn without_a_limit_shares_do_not_end() {
+        let budget = Budget::new(&Memory::default(), 64).unwrap();
+        let budget = budget.with_documents(u32::MAX as usize, 1 << 30, 1 << 40).unwrap();
+        assert!(budget.columns() > 1 << 50 && budget.entries() > 1 << 50);
+        assert_eq!(budget.sets() as u64, CACHE_BYTES);
+    }
+}

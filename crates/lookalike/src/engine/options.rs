@@ -1,0 +1,194 @@
+//! What a run is asked to do.
+
+use crate::decisions::Decisions;
+use crate::engine::link::drop_list::DropList;
+use crate::engine::memory::Memory;
+use crate::engine::workers::default_threads;
+use crate::error::{DecisionError, Error, NoEstimates};
+use lookalike_core::error::{ParamsError, parse_name};
+use lookalike_core::keep::KeepPolicy;
+use lookalike_core::kernel::Kernel;
+use lookalike_core::parameter::Parameter;
+use lookalike_core::params::Params;
+use std::num::NonZeroUsize;
+use std::str::FromStr;
+use std::sync::Arc;
+
+/// How verified pairs become groups.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Grouping {
+    /// Every duplicate resembles the kept document of its group.
+    #[default]
+    Stars,
+    /// All documents connected through verified pairs; members may be unlike the kept one.
+    Components,
+}
+
+impl Grouping {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Stars, Self::Components];
+
+    /// The name, as options and reports have it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Stars => "stars",
+            Self::Components => "components",
+        }
+    }
+}
+
+impl FromStr for Grouping {
+    type Err = ParamsError;
+
+    fn from_str(text: &str) -> Result<Self, ParamsError> {
+        parse_name(text, &Self::ALL, Self::name, Parameter::Group, "stars or components")
+    }
+}
+
+/// Whether and how a run lists all verified pairs. Their number is quadratic in the size of a
+/// cluster; more than [`MAX_PAIRS`](crate::find::MAX_PAIRS) are an error.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum PairList {
+    /// Pairs are not listed.
+    #[default]
+    Omitted,
+    /// Pairs have their exact similarity.
+    Exact,
+    /// Pairs also have the estimates of their signatures ([`Pair::estimate`](crate::find::Pair)). An
+    /// error with the containment measure, and in an exact run, which has no signatures.
+    WithEstimates,
+}
+
+impl PairList {
+    /// The list with `pairs`, and with `estimates` in it.
+    ///
+    /// # Errors
+    /// [`Error::Estimates`] for estimates without pairs.
+    pub fn new(pairs: bool, estimates: bool) -> Result<Self, Error> {
+        match (pairs, estimates) {
+            (false, false) => Ok(Self::Omitted),
+            (true, false) => Ok(Self::Exact),
+            (true, true) => Ok(Self::WithEstimates),
+            (false, true) => Err(Error::Estimates(NoEstimates::WithoutPairs)),
+        }
+    }
+
+    /// Whether pairs are listed.
+    pub fn is_listed(self) -> bool {
+        self != Self::Omitted
+    }
+}
+
+/// Which documents others may be duplicates of.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum KeeperChoice {
+    /// Those that resemble no keeper before them in the keep order, and all of a reference
+    /// collection.
+    #[default]
+    Found,
+    /// Those of the reference collection: the others are not compared with each other.
+    Reference,
+    /// Likewise, and of these only the documents that come earlier in the keep order, in which it
+    /// does not count that they are of a reference collection: with the longest first, a document
+    /// of 80 bytes is a duplicate of a similar reference document of 90 bytes, and of none of 70.
+    EarlierReference,
+}
+
+impl KeeperChoice {
+    /// Whether the keepers are known before the run.
+    pub fn is_given(self) -> bool {
+        self != Self::Found
+    }
+}
+
+/// What a run does, apart from the parameters that decide what is similar.
+#[derive(Debug, Clone)]
+pub struct FindOptions {
+    /// What is similar.
+    pub params: Params,
+    /// Which document of a group is kept.
+    pub keep: KeepPolicy,
+    /// How many documents were drawn to choose bands and rows for them; `None` where these were
+    /// named, or chosen for the threshold and the recall alone.
+    pub bands_sample: Option<usize>,
+    /// How groups are formed.
+    pub grouping: Grouping,
+    /// Which documents others may be duplicates of. Where the keepers are given, groups are stars,
+    /// pairs are those of a keeper and another document, and equal documents are not counted as
+    /// [copies](crate::find::RunCounts::copies).
+    pub keepers: KeeperChoice,
+    /// What people decided about documents, where the keepers are not given.
+    pub decisions: Option<Arc<Decisions>>,
+    /// Documents of the inputs that the run is without.
+    pub drop: Option<Arc<DropList>>,
+    /// Whether and how all verified pairs are listed.
+    pub pairs: PairList,
+    /// Whether [`Findings::related`](crate::find::Findings::related) is filled: kept documents without a
+    /// group that resemble duplicates of other keepers. Costs a comparison for each candidate pair
+    /// of such documents.
+    pub related: bool,
+    /// Whether the later of two documents with one id is left out; otherwise it is an error.
+    pub skip_repeated_ids: bool,
+    /// The field whose value is the source that a document is counted under; its file or folder
+    /// where it is `None`.
+    pub source_field: Option<String>,
+    /// The field that the patterns of `keep` are compared with. If it is `None`, they are compared
+    /// with the file of a document, or with its id if the document is in memory.
+    pub path_field: Option<String>,
+    /// Whether a small run with few results looks for a setting that finds more
+    /// ([`Findings::better_setting`](crate::find::Findings::better_setting)), which reads its documents
+    /// again.
+    pub advice: bool,
+    /// How much memory there is, and where temporary files go.
+    pub memory: Memory,
+    /// Threads that work at a time, at most [`MAX_THREADS`](crate::find::MAX_THREADS): a run with more is
+    /// refused.
+    pub threads: NonZeroUsize,
+    /// The inner loops to use; all give the same result.
+    pub kernel: Kernel,
+}
+
+impl FindOptions {
+    /// Stars, longest document kept, no pairs, advice, no limit on memory, a thread for each
+    /// processor, the fastest kernel.
+    pub fn new(params: Params) -> Self {
+        Self {
+            params,
+            keep: KeepPolicy::default(),
+            bands_sample: None,
+            grouping: Grouping::default(),
+            keepers: KeeperChoice::default(),
+            decisions: None,
+            drop: None,
+            pairs: PairList::Omitted,
+            related: false,
+            skip_repeated_ids: false,
+            source_field: None,
+            path_field: None,
+            advice: true,
+            memory: Memory::default(),
+            threads: default_threads(),
+            kernel: Kernel::best(),
+        }
+    }
+
+    /// Refuses decisions where the keepers are given.
+    pub(crate) fn check_decisions(&self) -> Result<(), Error> {
+        let has_effect = !self.keepers.is_given() || self.decisions.is_none();
+        if has_effect { Ok(()) } else { Err(Error::Decisions(DecisionError::GivenKeepers)) }
+    }
+
+    /// Bytes of memory that the options take.
+    pub(crate) fn held_bytes(&self) -> u64 {
+        self.drop.as_ref().map_or(0, |list| list.held())
+    }
+
+    /// The fields that must be read in addition to id and text: what to set
+    /// [`ReadOptions::fields`](crate::read::ReadOptions::fields) to before the collection is
+    /// opened.
+    pub fn fields(&self) -> Vec<String> {
+        let names = self.keep.field_names().map(str::to_owned);
+        // Sources are counted by the last field.
+        names.chain(self.path_field.clone()).chain(self.source_field.clone()).collect()
+    }
+}

@@ -1,0 +1,349 @@
+//! The stages of a run, one after the other.
+
+use crate::engine::better_setting::better_setting_of;
+use crate::engine::checkpoint::Checkpoint;
+use crate::engine::collect::findings::{self, Findings};
+use crate::engine::collect::results::ResultCollector;
+use crate::engine::decide::batch::{ComponentBatch, ComponentLinks, Links};
+use crate::engine::decide::decide_batch::decide_batch;
+use crate::engine::decide::estimates;
+use crate::engine::link::bucket_lists::BucketLists;
+use crate::engine::link::exact_candidates::ExactCandidates;
+use crate::engine::link::excluded_documents::{ExcludedDocuments, exclude};
+use crate::engine::link::judged_documents::{DecisionCounts, JudgedDocuments};
+use crate::engine::link::{bucket, identity};
+use crate::engine::memory::Budget;
+use crate::engine::options::FindOptions;
+use crate::engine::prepare::block_preparation::BlockPreparation;
+use crate::engine::prepare::documents::RunDocuments;
+use crate::engine::prepare::keep_keys::{IdleRules, KeepKeyMaker};
+use crate::engine::prepare::limited_reading::LimitedReading;
+use crate::engine::prepare::long_records::{LongRecords, RecordCost};
+use crate::engine::prepare::shingle_counts::ShingleCounts;
+use crate::error::Error;
+use crate::progress::{NoProgress, Progress, Stage, timed};
+use crate::read::{Collection, ReadError, ReadOptions, Spool};
+use crate::spill::TempSpace;
+use lookalike_core::params::Measure;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Bytes of a word and its separator, on average: how many shingles an input may have is not known
+/// before it is read.
+const AVERAGE_WORD_BYTES: u64 = 6;
+/// Rounding of the limit on one record when the least memory for it is computed.
+const BLOCK_ROUNDING: u64 = 16;
+
+/// Finds the near-duplicates among files and folders, read with the defaults of [`ReadOptions`].
+///
+/// ```
+/// use lookalike::core::params::{Params, ParamsBuilder};
+/// use lookalike::find::FindOptions;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let folder = tempfile::tempdir()?;
+/// # let folder = folder.path().to_owned();
+/// std::fs::write(folder.join("draft.txt"), "the report of the first quarter in six words")?;
+/// std::fs::write(folder.join("copy.txt"), "The report of the first quarter, in six words.")?;
+///
+/// let options = FindOptions::new(Params::new(&ParamsBuilder::default())?);
+/// let findings = lookalike::find(&[folder], &options)?;
+/// for group in findings.groups.iter() {
+///     let group = group?;
+///     assert_eq!(group.keeper.id, "copy.txt");
+///     assert_eq!(group.duplicates[0].id, "draft.txt");
+/// }
+/// assert_eq!(findings.counts.duplicates, 1);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// As [`in_collection`], and those of [`Collection::open`].
+pub fn find(inputs: &[PathBuf], options: &FindOptions) -> Result<Findings, Error> {
+    let read = ReadOptions { fields: options.fields(), ..ReadOptions::default() };
+    in_collection(&Collection::open(inputs, &read)?, options, &NoProgress)
+}
+
+/// Finds the near-duplicates of an open collection.
+///
+/// Cost: one pass over the input at some 600 MB per second and core, then a second reading of the
+/// documents that share a bucket. Memory: about `8 · bands + 130` bytes per document, and
+/// the text of inputs that cannot be read twice (compressed ones and standard input).
+///
+/// # Errors
+/// What [`Error`] lists: unreadable input, ids that repeat, input that changes meanwhile.
+pub fn in_collection(
+    collection: &Collection,
+    options: &FindOptions,
+    progress: &dyn Progress,
+) -> Result<Findings, Error> {
+    estimates::check(options)?;
+    options.check_decisions()?;
+    let cost = RecordCost::of_shingles(collection, &options.params);
+    let budget = Budget::open(&options.memory, options.threads.get())?;
+    let held = collection.held_bytes() + options.held_bytes();
+    let budget = budget.with_unit(collection.unit()).next_to(0, 0, held);
+    let mut limited = LimitedReading { collection, options, cost, budget, progress };
+    limited.check()?;
+    let (checkpoint, temp) = Checkpoint::open(collection, options)?;
+    limited.begin(checkpoint.is_active());
+    let mut run = FindRun::new(collection, options, progress, &checkpoint, temp);
+    let linked = loop {
+        let records = limited.records();
+        let (documents, counts) = match run.prepare(&limited.budget, records.as_ref()) {
+            Ok(read) => read,
+            Err(error) => {
+                limited.reserve(error)?;
+                run.times.clear();
+                continue;
+            }
+        };
+        let budget = limited.read(records.as_ref());
+        if let Some(linked) = run.link(documents, counts, budget)? {
+            break linked;
+        }
+        // Two files have the same id: they are read again with ids that begin with the file.
+        collection.name_ids_by_file();
+        collection.rewind();
+        run.times.clear();
+    };
+    let idle = std::mem::take(&mut run.idle);
+    let mut findings = run.decide(linked)?;
+    findings.read_as_text = collection.read_as_text().to_vec();
+    findings.line_ids = collection.line_ids();
+    findings.normalization = collection.normalization();
+    findings.set_unit(collection.unit());
+    findings.missing_fields = idle.fields;
+    findings.unmatched_patterns = idle.patterns;
+    findings.ids_by_file = collection.has_ids_by_file();
+    if options.advice {
+        findings.better_setting = better_setting_of(&findings, options, progress)?;
+    }
+    Ok(findings)
+}
+
+/// Verifies and groups documents that were read before. Each text must still be at the place where
+/// it was first read.
+pub(crate) fn decide_documents(
+    collection: &Collection,
+    options: &FindOptions,
+    documents: RunDocuments,
+    temp: Arc<TempSpace>,
+    progress: &dyn Progress,
+) -> Result<Findings, Error> {
+    let budget = Budget::new(&options.memory, options.threads.get())?;
+    let checkpoint = Checkpoint::default();
+    let mut run = FindRun::new(collection, options, progress, &checkpoint, temp);
+    let counts = options.params.exact().then(|| {
+        let bytes: u64 = documents.sources.iter().map(|source| source.bytes).sum();
+        ShingleCounts::new(budget.counters(bytes / AVERAGE_WORD_BYTES))
+    });
+    if let Some(counts) = &counts {
+        documents.count_again(options, counts)?;
+    }
+    let linked = run.link(documents, counts, budget)?;
+    // Repeated ids cannot be found here: they were refused before the run was divided.
+    run.decide(linked.ok_or_else(|| Error::temporary_file("the ids of records"))?)
+}
+
+/// A run, and what it has noted so far.
+struct FindRun<'a> {
+    collection: &'a Collection,
+    options: &'a FindOptions,
+    progress: &'a dyn Progress,
+    checkpoint: &'a Checkpoint,
+    temp: Arc<TempSpace>,
+    times: Vec<(Stage, Duration)>,
+    /// Rules of the keep policy that put no document before another.
+    idle: IdleRules,
+}
+
+/// The documents of a run, and the buckets that connect them.
+struct LinkedDocuments {
+    documents: RunDocuments,
+    links: Links,
+    excluded: ExcludedDocuments,
+    budget: Budget,
+    decisions: Option<DecisionCounts>,
+}
+
+impl<'a> FindRun<'a> {
+    fn new(
+        collection: &'a Collection,
+        options: &'a FindOptions,
+        progress: &'a dyn Progress,
+        checkpoint: &'a Checkpoint,
+        temp: Arc<TempSpace>,
+    ) -> Self {
+        let (times, idle) = (Vec::new(), IdleRules::default());
+        Self { collection, options, progress, checkpoint, temp, times, idle }
+    }
+
+    /// Reads all documents, and counts their shingles for an exact run.
+    fn prepare(
+        &mut self,
+        budget: &Budget,
+        records: Option<&LongRecords>,
+    ) -> Result<(RunDocuments, Option<ShingleCounts>), Error> {
+        let Self { collection, options, progress, checkpoint, .. } = *self;
+        let temp = Arc::clone(&self.temp);
+        let counts =
+            options.params.exact().then(|| ShingleCounts::new(counter_bytes(collection, budget)));
+        let rules = KeepKeyMaker::new(options)?;
+        let documents = self.timed(Stage::Prepare, collection.bytes(), || {
+            let spool = spool(budget, &temp, checkpoint)?;
+            let preparation = BlockPreparation {
+                collection,
+                options,
+                budget,
+                temp: &temp,
+                spool: spool.as_ref(),
+                counts: counts.as_ref(),
+                anchors: None,
+                rules: &rules,
+                records,
+                checkpoint,
+            };
+            RunDocuments::new(preparation.run(progress)?, collection.listed())
+        });
+        let documents = documents.map_err(|error| changed_instead(collection, error))?;
+        // It is unknown for documents that an earlier run has read.
+        if checkpoint.done.chunks.is_empty() && documents.len() > 0 {
+            self.idle = rules.idle_rules();
+        }
+        Ok((documents, counts))
+    }
+
+    /// Finds repeated ids, equal documents and shared buckets; `None` where records of two files of
+    /// a folder have the same id and could have different ones.
+    fn link(
+        &mut self,
+        mut documents: RunDocuments,
+        counts: Option<ShingleCounts>,
+        budget: Budget,
+    ) -> Result<Option<LinkedDocuments>, Error> {
+        let Self { collection, options, progress, checkpoint, .. } = *self;
+        let temp = Arc::clone(&self.temp);
+        let len = documents.len();
+        let blocks = documents.store.blocks.len();
+        let budget = budget.next_to(0, 0, documents.sources_held);
+        let budget = budget.with_documents(len, blocks, documents.store.held())?;
+        let directed = options.params.exact();
+        let passes = if options.params.measure() == Measure::Containment { 2 } else { 1 };
+        let total = if counts.is_some() { len * passes } else { options.params.bands() };
+        self.timed(Stage::Bucket, Some(total as u64), || {
+            let can_reread = !checkpoint.is_active();
+            let excluded = exclude(collection, options, &mut documents, &budget, can_reread)?;
+            let Some(excluded) = excluded else { return Ok(None) };
+            let (judged, decisions) = match &options.decisions {
+                Some(decisions) => {
+                    let (judged, counts) = JudgedDocuments::new(decisions, &documents)?;
+                    (judged, Some(counts))
+                }
+                None => (JudgedDocuments::default(), None),
+            };
+            let mut equal = BucketLists::of_equal(&temp, &budget);
+            // Copies have keepers of their own where the keepers are given.
+            if !options.keepers.is_given() {
+                identity::equal_documents(&mut documents, &judged, &budget, &mut equal)?;
+            }
+            let mut shared = BucketLists::of_buckets(&temp, &budget, checkpoint)?;
+            match counts {
+                None => {
+                    let shared = &mut shared;
+                    bucket::band_buckets(
+                        &documents, options, &budget, shared, checkpoint, progress,
+                    )?;
+                }
+                Some(_) if !checkpoint.done.bands.is_empty() => {}
+                Some(counts) => {
+                    let (documents, budget, temp) = (&documents, &budget, &temp);
+                    let exact = ExactCandidates { documents, options, budget, temp };
+                    exact.buckets(counts.finish(), &mut shared, progress)?;
+                    shared.end_band(0, checkpoint)?;
+                }
+            }
+            judged.add_buckets(&mut shared, directed)?;
+            let links = Links { equal, shared, directed, judged };
+            Ok(Some(LinkedDocuments { documents, links, excluded, budget, decisions }))
+        })
+    }
+
+    /// Verifies and groups all components.
+    fn decide(mut self, linked: LinkedDocuments) -> Result<Findings, Error> {
+        let Self { collection, options, progress, checkpoint, .. } = self;
+        let temp = Arc::clone(&self.temp);
+        let LinkedDocuments { mut documents, links, excluded, budget, decisions } = linked;
+        documents.store.drop_columns();
+        let mut connected = ComponentLinks::new(documents.len(), &links)?;
+        let found = self.timed(Stage::Decide, Some(connected.documents()), || {
+            let (sources, reference) = (documents.sources.len(), collection.has_reference());
+            let mut results =
+                ResultCollector::new(options, reference, &budget, &temp, checkpoint, sources)?;
+            for roots in results.remaining(connected.plan(&links, &budget)?) {
+                let batch = ComponentBatch::load(&documents, &links, &mut connected, &roots)?;
+                let decided = decide_batch(&documents, &batch, options, &budget, progress)?;
+                results.add(roots, &documents, &batch, &decided)?;
+            }
+            results.finish(connected.sharing)
+        })?;
+        collection.check_unchanged()?;
+        let found = findings::findings(documents, found, excluded, &budget, self.times, temp)?;
+        Ok(Findings { decisions, ..found })
+    }
+
+    /// Runs a stage and reports its begin and end.
+    fn timed<T>(
+        &mut self,
+        stage: Stage,
+        total: Option<u64>,
+        work: impl FnOnce() -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let (result, elapsed) = timed(self.progress, stage, total, work);
+        self.times.push((stage, elapsed));
+        result
+    }
+}
+
+/// Returns the cause of an error of reading, or the error itself. If a record is too long for the
+/// memory, the cause is the limit on memory; for other errors see [`changed_instead`].
+pub(crate) fn explained(collection: &Collection, budget: &Budget, error: Error) -> Error {
+    match &error {
+        Error::Read(ReadError::OverMemory { size, .. }) => {
+            let refused = budget.block(size.bytes.saturating_add(BLOCK_ROUNDING)).err();
+            refused.unwrap_or(error)
+        }
+        _ => changed_instead(collection, error),
+    }
+}
+
+/// The error, or that the input changed: an input that changes meanwhile has bad records.
+pub(crate) fn changed_instead(collection: &Collection, error: Error) -> Error {
+    match &error {
+        Error::Read(ReadError::BadRecord(_) | ReadError::Io { .. }) => {
+            collection.check_unchanged().err().map_or(error, Error::from)
+        }
+        _ => error,
+    }
+}
+
+/// A file for the texts that cannot be read again, where memory is limited or the run may be
+/// interrupted.
+pub(crate) fn spool(
+    budget: &Budget,
+    temp: &TempSpace,
+    checkpoint: &Checkpoint,
+) -> Result<Option<Arc<Spool>>, Error> {
+    if !budget.is_limited() && !checkpoint.is_active() {
+        return Ok(None);
+    }
+    let length = checkpoint.done.chunks.iter().map(|step| step.texts).max().unwrap_or(0);
+    Ok(Some(Arc::new(temp.spool("texts", length)?)))
+}
+
+/// Bytes of counters for the number of shingles that the input may have.
+fn counter_bytes(collection: &Collection, budget: &Budget) -> u64 {
+    budget.counters(collection.bytes().unwrap_or(1 << 30) / AVERAGE_WORD_BYTES)
+}

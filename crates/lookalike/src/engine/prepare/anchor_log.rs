@@ -1,0 +1,276 @@
+//! First reading: the anchors of every document, stored with its block, and which of them repeat.
+//!
+//! ```text
+//! text ─ tokens ─ anchors ─ log: of each document its number of tokens and of anchors, and these
+//! log ─ ranges of hashes (threads) ─ sorted ─ positions in the log whose hash is there again
+//! ```
+
+use crate::engine::workers::{Counter, on_threads};
+use crate::error::Error;
+use crate::spill::{SpillLog, TempSpace, sort_values};
+use lookalike_core::hash::mix64;
+use lookalike_core::kernel::Kernel;
+use lookalike_core::params::ShingleRule;
+use lookalike_core::passage::anchors::AnchorFinder;
+use lookalike_core::passage::position_set::PositionSet;
+use lookalike_core::shingle::Shingler;
+use std::borrow::Cow;
+use std::num::NonZeroUsize;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Tokens and anchors of a document, or the hash of an anchor and how many runs have it.
+pub(crate) type AnchorEntry = (u64, u32);
+
+/// The entries of a block, or why they are missing.
+type BlockEntries = Result<Vec<AnchorEntry>, Error>;
+
+/// The most bytes in which the anchors of a range of hashes are sorted, by all threads: a log is
+/// gone through once for each range.
+const SORTED_BYTES: usize = 256 << 20;
+/// Bytes of an anchor while it is sorted.
+const SORTED_ANCHOR: usize = 2 * size_of::<u128>();
+
+/// The anchors of all documents, as they were read.
+pub(crate) struct AnchorLog {
+    /// Of each document its entry, then those of its anchors.
+    log: SpillLog<AnchorEntry>,
+    /// Where those of each block are.
+    ranges: Vec<Range<u64>>,
+}
+
+/// What is selected by anchors: how documents are cut and how long runs are.
+pub(crate) struct AnchorRule<'a> {
+    pub(crate) rule: &'a ShingleRule,
+    pub(crate) kernel: Kernel,
+    pub(crate) length: usize,
+    /// Bytes of anchors that are kept in memory.
+    pub(crate) share: usize,
+}
+
+impl AnchorLog {
+    /// Of blocks in reading order, each with the range of its entries in the log.
+    pub(crate) fn new(log: SpillLog<AnchorEntry>, ranges: Vec<Range<u64>>) -> Self {
+        Self { log, ranges }
+    }
+
+    /// The anchors, when all documents are added: those that repeat are found by `threads` threads
+    /// in `share` bytes.
+    ///
+    /// # Errors
+    /// [`Error::Spill`].
+    pub(crate) fn finish(
+        self,
+        threads: NonZeroUsize,
+        share: usize,
+    ) -> Result<CompleteAnchors, Error> {
+        CompleteAnchors::new(self.log, self.ranges, threads, share)
+    }
+}
+
+/// Finds the anchors of one document after the other.
+pub(crate) struct AnchorWriter {
+    shingler: Shingler,
+    finder: AnchorFinder,
+    entries: Vec<AnchorEntry>,
+}
+
+impl AnchorWriter {
+    /// One thread's tools.
+    pub(crate) fn new(rule: &AnchorRule<'_>) -> Self {
+        let shingler = Shingler::with_kernel(rule.rule, rule.kernel);
+        Self { shingler, finder: AnchorFinder::new(rule.length), entries: Vec::new() }
+    }
+
+    /// Adds a document; gives what its tokens are recognised by, and whether it has none.
+    pub(crate) fn add(&mut self, text: &str) -> (u128, bool) {
+        let tokens = self.shingler.tokens(text);
+        write_anchors(tokens, &mut self.finder, &mut self.entries);
+        (fingerprint(tokens), tokens.is_empty())
+    }
+
+    /// The entries of the documents that were added since the last call.
+    pub(crate) fn take(&mut self) -> Vec<AnchorEntry> {
+        std::mem::take(&mut self.entries)
+    }
+}
+
+/// Appends what the log has of a document.
+pub(crate) fn write_anchors(tokens: &[u64], finder: &mut AnchorFinder, out: &mut Vec<AnchorEntry>) {
+    let head = out.len();
+    out.push((tokens.len() as u64, 0));
+    finder.find(tokens, |anchor| out.push((anchor.hash, anchor.runs as u32)));
+    out[head].1 = (out.len() - head - 1) as u32;
+}
+
+/// What the tokens of a document are recognised by when it is read again.
+pub(crate) fn fingerprint(tokens: &[u64]) -> u128 {
+    let mix =
+        |hash: u64, token: &u64| (hash.rotate_left(23) ^ token).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    u128::from(tokens.iter().fold(0, mix)) << 64 | tokens.len() as u128
+}
+
+/// The anchors of all documents, in reading order.
+pub(crate) struct CompleteAnchors {
+    log: SpillLog<AnchorEntry>,
+    /// Those of each block.
+    ranges: Vec<Range<u64>>,
+    /// The positions in the log of anchors with the hash of another one.
+    repeated: PositionSet,
+}
+
+/// The anchors of a document.
+pub(crate) struct DocumentAnchors<'a> {
+    pub(crate) tokens: u64,
+    /// The position of the first in the log.
+    first: u64,
+    /// Each with the number of its runs.
+    anchors: &'a [AnchorEntry],
+}
+
+impl CompleteAnchors {
+    fn new(
+        log: SpillLog<AnchorEntry>,
+        ranges: Vec<Range<u64>>,
+        threads: NonZeroUsize,
+        share: usize,
+    ) -> Result<Self, Error> {
+        let mut anchors = Self { log, ranges, repeated: PositionSet::default() };
+        let most = share.min(SORTED_BYTES) / threads.get() / SORTED_ANCHOR;
+        let parts = anchors.log.len().div_ceil(most.max(1) as u64).max(threads.get() as u64);
+        let next = Counter::default();
+        let found = on_threads(threads, |stop| {
+            let mut found = PositionSet::new(anchors.log.len());
+            while !stop.asked()
+                && let Some(part) = next.next(parts as usize)
+            {
+                anchors.mark_part(part as u64, parts, &mut found)?;
+            }
+            Ok::<_, Error>(found)
+        })?;
+        let mut found = found.into_iter();
+        let mut repeated = found.next().unwrap_or_default();
+        found.for_each(|more| repeated.unite(&more));
+        anchors.repeated = repeated;
+        Ok(anchors)
+    }
+
+    /// Marks the anchors of one of `parts` ranges of hashes that have the hash of another one.
+    fn mark_part(&self, part: u64, parts: u64, repeated: &mut PositionSet) -> Result<(), Error> {
+        let mut mark = |values: &mut Vec<u128>| {
+            sort_values(values);
+            let equal = values.chunk_by(|a, b| a >> 64 == b >> 64).filter(|some| some.len() > 1);
+            equal.flatten().for_each(|value| repeated.insert(*value as u64));
+        };
+        let expected = (self.log.len() / parts + self.log.len() / parts / 8) as usize;
+        let (mut values, mut most) = (Vec::with_capacity(expected), expected.max(1 << 12));
+        for i in 0..self.ranges.len() {
+            for document in documents(&self.block(i)?) {
+                for (position, (hash, _)) in (document.first..).zip(document.anchors) {
+                    // Least hashes are small ones; mixed, they are uniform.
+                    let hash = mix64(*hash);
+                    if (u128::from(hash) * u128::from(parts)) >> 64 == u128::from(part) {
+                        values.push(u128::from(hash) << 64 | u128::from(position));
+                    }
+                }
+            }
+            if values.len() > most {
+                // One hash again and again: one of them is enough to recognise the next.
+                mark(&mut values);
+                values.dedup_by_key(|value| *value >> 64);
+                most = most.max(2 * values.len());
+            }
+        }
+        mark(&mut values);
+        Ok(())
+    }
+
+    /// Bytes of memory that are held next to the log.
+    pub(crate) fn held(&self) -> u64 {
+        self.log.len() / 8
+    }
+
+    /// The entries of the i-th block.
+    pub(crate) fn block(&self, i: usize) -> Result<BlockAnchors<'_>, Error> {
+        let range = self.ranges[i].clone();
+        Ok(BlockAnchors { first: range.start, entries: self.log.range(range)? })
+    }
+
+    /// Gives the runs of a document whose anchors have the hash of another one to `take`: the first
+    /// of them and how many follow each other.
+    pub(crate) fn candidate_runs(
+        &self,
+        document: &DocumentAnchors<'_>,
+        mut take: impl FnMut(u32, u32),
+    ) {
+        let (mut start, mut end) = (0, 0);
+        for (position, (_, runs)) in (document.first..).zip(document.anchors) {
+            if self.repeated.contains(position) {
+                end += runs;
+                continue;
+            }
+            if start < end {
+                take(start, end - start);
+            }
+            end += runs;
+            start = end;
+        }
+        if start < end {
+            take(start, end - start);
+        }
+    }
+
+    /// Of no document.
+    pub(crate) fn empty(temp: &Arc<TempSpace>) -> Self {
+        let log = SpillLog::scratch(temp, "anchors", 0);
+        Self { log, ranges: Vec::new(), repeated: PositionSet::default() }
+    }
+
+    /// The anchors again, of documents of which some are changed: those of block `i` are what
+    /// `block` makes of the former ones. `share` bytes of them are in memory, and as many are
+    /// sorted by `threads` threads.
+    pub(crate) fn changed(
+        self,
+        temp: &Arc<TempSpace>,
+        threads: NonZeroUsize,
+        share: usize,
+        mut block: impl FnMut(usize, &BlockAnchors<'_>) -> BlockEntries,
+    ) -> Result<Self, Error> {
+        let mut log = SpillLog::scratch(temp, "anchors", share);
+        let mut ranges = Vec::with_capacity(self.ranges.len());
+        for i in 0..self.ranges.len() {
+            ranges.push(log.append(block(i, &self.block(i)?)?)?);
+        }
+        drop(self);
+        Self::new(log, ranges, threads, share)
+    }
+}
+
+/// The entries of a block.
+pub(crate) struct BlockAnchors<'a> {
+    /// The position of the first in the log.
+    first: u64,
+    entries: Cow<'a, [AnchorEntry]>,
+}
+
+impl DocumentAnchors<'_> {
+    /// Appends what the log has of a document that is as it was.
+    pub(crate) fn copy(&self, out: &mut Vec<AnchorEntry>) {
+        out.push((self.tokens, self.anchors.len() as u32));
+        out.extend_from_slice(self.anchors);
+    }
+}
+
+/// The documents of a block, one after the other.
+pub(crate) fn documents<'a>(
+    block: &'a BlockAnchors<'_>,
+) -> impl Iterator<Item = DocumentAnchors<'a>> + use<'a> {
+    let (mut rest, mut first) = (&*block.entries, block.first);
+    std::iter::from_fn(move || {
+        let ((tokens, count), behind) = rest.split_first()?;
+        let (anchors, after) = behind.split_at_checked(*count as usize)?;
+        let document = DocumentAnchors { tokens: *tokens, first: first + 1, anchors };
+        (rest, first) = (after, first + 1 + u64::from(*count));
+        Some(document)
+    })
+}

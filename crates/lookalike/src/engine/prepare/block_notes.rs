@@ -1,0 +1,45 @@
+//! What is known of a block and where its columns, rows and anchors are, as the journal stores it.
+
+use crate::digest::InputsDigest;
+use crate::engine::ids::RowIndex;
+use crate::engine::prepare::mail_removals::MailRemovals;
+use crate::engine::prepare::skipped::BlockSkips;
+use crate::folding::SampledText;
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+
+/// What is known of a block.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct BlockNotes {
+    /// Whether its documents are of a reference collection.
+    pub(crate) reference: bool,
+    pub(crate) documents: u32,
+    /// Documents without tokens.
+    pub(crate) empty: Vec<RowIndex>,
+    pub(crate) skipped: BlockSkips,
+    /// A digest of what was read.
+    pub(crate) inputs: InputsDigest,
+    pub(crate) cut_from_mail: MailRemovals,
+    /// Documents of the sample of which the effect of folding is measured.
+    pub(crate) drawn: Vec<SampledText>,
+}
+
+/// Where the columns, rows and anchors of a block are.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct BlockPlace {
+    pub(crate) chunk: u32,
+    /// How many documents of the chunk are before its first.
+    pub(crate) within: u32,
+    /// Ends of the rows, then their bytes.
+    pub(crate) rows: Range<u64>,
+    /// Of a search for passages.
+    pub(crate) anchors: Range<u64>,
+}
+
+/// Columns of one or several blocks: the position of the first value, and how many documents there
+/// are.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(crate) struct ColumnChunk {
+    pub(crate) at: u64,
+    pub(crate) documents: u32,
+}

@@ -1,0 +1,345 @@
+//! Blocks → their columns: every document read, shingled, signed and banded; its text dropped.
+
+use crate::digest::InputsDigest;
+use crate::engine::checkpoint::{Checkpoint, Step};
+use crate::engine::ids::{Id, RowIndex, SourceNumber};
+use crate::engine::memory::Budget;
+use crate::engine::options::FindOptions;
+use crate::engine::prepare::anchor_log::{AnchorRule, AnchorWriter};
+use crate::engine::prepare::block_notes::BlockNotes;
+use crate::engine::prepare::block_store::{
+    BlockContents, BlockPart, BlockStore, BlockStoreWriter, ColumnBlock,
+};
+use crate::engine::prepare::columns::{DocumentRow, FIRST_BAND_COLUMN, FixedColumns, RowBuffer};
+use crate::engine::prepare::input_measure::{block_size, long_record};
+use crate::engine::prepare::keep_keys::KeepKeyMaker;
+use crate::engine::prepare::long_records::LongRecords;
+use crate::engine::prepare::mail_removals::MailRemovals;
+use crate::engine::prepare::shingle_counts::{ShingleCounter, ShingleCounts};
+use crate::engine::prepare::shingles::ShingleCutter;
+use crate::engine::prepare::skipped::{SkippedLog, SkippedWriter};
+use crate::engine::prepare::sources::{SourceTally, Sources};
+use crate::engine::workers::{Earliest, on_threads};
+use crate::error::Error;
+use crate::folding::Sampler;
+use crate::progress::Progress;
+use crate::read::{
+    Block, BlockNumber, Collection, Document, DocumentSink, ReadBuffers, SkippedItem, Spool,
+};
+use crate::read_progress::ReadProgress;
+use crate::spill::TempSpace;
+use lookalike_core::band;
+use lookalike_core::hash;
+use lookalike_core::signature::Signer;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Bytes of the columns and rows of units above which they become a part of their block. Documents
+/// are fewer than the bytes of a block, units of one byte are not.
+const PART_BYTES: usize = 4 << 20;
+/// Values of columns for which a thread keeps the memory from one block to the next.
+const KEPT_VALUES: usize = 1 << 20;
+
+/// What all threads share.
+pub(crate) struct BlockPreparation<'a> {
+    pub(crate) collection: &'a Collection,
+    pub(crate) options: &'a FindOptions,
+    pub(crate) budget: &'a Budget,
+    pub(crate) temp: &'a Arc<TempSpace>,
+    /// Takes what cannot be read again; memory does where there is none.
+    pub(crate) spool: Option<&'a Arc<Spool>>,
+    /// Counts shingles, in exact mode.
+    pub(crate) counts: Option<&'a ShingleCounts>,
+    /// Takes the anchors of each document, whose shingles are not looked at then.
+    pub(crate) anchors: Option<&'a AnchorRule<'a>>,
+    pub(crate) rules: &'a KeepKeyMaker,
+    /// Counts long records, where memory is limited.
+    pub(crate) records: Option<&'a LongRecords>,
+    /// What an earlier run finished, and where steps are recorded.
+    pub(crate) checkpoint: &'a Checkpoint,
+}
+
+impl BlockPreparation<'_> {
+    /// Reads the whole collection. Blocks come in reading order.
+    pub(crate) fn run(&self, progress: &dyn Progress) -> Result<BlockStore, Error> {
+        let Self { collection, options, budget, temp, spool, checkpoint, .. } = *self;
+        let read_progress = ReadProgress::new(collection, progress);
+        let done = checkpoint.done.chunks.last();
+        let skipped = SkippedLog::open(temp, budget, done.map_or(0, |step| step.skipped))?;
+        let sources = Arc::new(Sources::new(options.source_field.as_ref(), budget));
+        let (log, names) = (Arc::clone(&skipped), Arc::clone(&sources));
+        let mut store =
+            BlockStoreWriter::new(collection, temp, spool, log, names, budget, checkpoint)?;
+        if let Some(rule) = self.anchors {
+            store = store.with_anchors(temp, rule.share)?;
+        }
+        if checkpoint.done.prepared {
+            return store.finish();
+        }
+        let there = store.blocks();
+        // Blocks of one source are given out in order and finished once begun, so of several
+        // failures in it the first is reported, whichever thread meets it. Between sources it is
+        // the first of those met.
+        let failed = Earliest::<BlockNumber, Error>::default();
+        let done = on_threads(options.threads, |stop| {
+            let mut preparer = BlockPreparer::new(self, &skipped, &sources, &store);
+            let mut scratch = ReadBuffers::retaining();
+            while !stop.asked() {
+                let Some(block) = collection.next_block()? else { break };
+                let number = block.number();
+                if there.contains(&number) {
+                    continue;
+                }
+                match preparer.prepare(block, &mut scratch) {
+                    Ok(mut prepared) => {
+                        prepared.documents.notes.skipped = preparer.skipped.take(&skipped)?;
+                        store.push(prepared, &preparer.take_tallies())?;
+                    }
+                    Err(error) => {
+                        failed.keep(number, error);
+                        stop.ask();
+                    }
+                }
+                read_progress.report()?;
+            }
+            preparer.finish();
+            Ok(())
+        });
+        failed.or::<_, Error>(done)?;
+        let blocks = store.finish()?;
+        checkpoint.append(Step::Prepared)?;
+        Ok(blocks)
+    }
+}
+
+/// One thread's tools, and the columns of the block at hand.
+struct BlockPreparer<'a> {
+    shared: &'a BlockPreparation<'a>,
+    cutter: ShingleCutter,
+    signer: Signer,
+    counting: Option<ShingleCounter<'a>>,
+    anchors: Option<AnchorWriter>,
+    /// Bands, of which there are none in exact mode.
+    bands: usize,
+    rows_per_band: usize,
+    source: u32,
+    block: u32,
+    /// [`RecordSize::copies`] of a record without backslashes, and of one with some.
+    copies: [u64; 2],
+    reference: bool,
+    store: &'a BlockStoreWriter<'a>,
+    /// What was read of the block before these rows, and how many documents that are.
+    parts: Vec<BlockPart>,
+    before: u32,
+    rows: RowBuffer,
+    key: Vec<u8>,
+    empty: Vec<RowIndex>,
+    /// Values of the columns, document after document.
+    values: Vec<u64>,
+    sources: &'a Sources,
+    /// The index in `tallies` of each source of the block, by its name.
+    tally_of: HashMap<Box<str>, usize>,
+    tallies: Vec<SourceTally>,
+    skipped: SkippedWriter,
+    skipped_file: &'a SkippedLog,
+    inputs: InputsDigest,
+    cut_from_mail: MailRemovals,
+    sampler: Sampler,
+}
+
+impl<'a> BlockPreparer<'a> {
+    fn new(
+        shared: &'a BlockPreparation<'a>,
+        skipped_file: &'a SkippedLog,
+        sources: &'a Sources,
+        store: &'a BlockStoreWriter<'a>,
+    ) -> Self {
+        let params = &shared.options.params;
+        let signer = Signer::with_kernel(
+            params.scheme(),
+            params.num_hashes(),
+            params.seed(),
+            shared.options.kernel,
+        );
+        Self {
+            shared,
+            cutter: ShingleCutter::new(shared.options),
+            signer,
+            counting: shared.counts.map(ShingleCounts::counting),
+            anchors: shared.anchors.map(AnchorWriter::new),
+            bands: if params.exact() { 0 } else { params.bands() },
+            rows_per_band: params.rows(),
+            source: 0,
+            block: 0,
+            copies: [0; 2],
+            reference: false,
+            store,
+            parts: Vec::new(),
+            before: 0,
+            rows: RowBuffer::default(),
+            key: Vec::new(),
+            empty: Vec::new(),
+            values: Vec::new(),
+            sources,
+            tally_of: HashMap::new(),
+            tallies: Vec::new(),
+            skipped: SkippedWriter::default(),
+            skipped_file,
+            inputs: InputsDigest::default(),
+            cut_from_mail: MailRemovals::default(),
+            sampler: Sampler::new(params.shingle(), shared.collection.normalization()),
+        }
+    }
+
+    fn prepare(&mut self, block: Block, scratch: &mut ReadBuffers) -> Result<ColumnBlock, Error> {
+        let number = block.number();
+        (self.source, self.block) = (number.source, number.index);
+        self.reference = self.shared.collection.is_reference(number.source);
+        self.copies = [false, true].map(|is_escaped| block.copies(is_escaped));
+        if let Some(records) = self.shared.records {
+            records.add(number, block_size(&block));
+            self.shared.budget.check_records(records.memory())?;
+        }
+        (self.parts, self.before) = (Vec::new(), 0);
+        block.read(scratch, self)?;
+        let mut documents = self.take_documents();
+        documents.notes.inputs = std::mem::take(&mut self.inputs);
+        documents.notes.cut_from_mail = std::mem::take(&mut self.cut_from_mail);
+        documents.notes.drawn = self.sampler.take();
+        let retained = block.retain(self.shared.spool, scratch)?;
+        Ok(ColumnBlock { retained, parts: std::mem::take(&mut self.parts), documents })
+    }
+
+    /// What was read since the last part of the block.
+    fn take_documents(&mut self) -> BlockContents {
+        let columns = FixedColumns::transposed(&self.values, FIRST_BAND_COLUMN + self.bands);
+        self.values.clear();
+        self.values.shrink_to(KEPT_VALUES);
+        let rows = std::mem::take(&mut self.rows);
+        let notes = BlockNotes {
+            reference: self.reference,
+            documents: rows.len() as u32,
+            empty: std::mem::take(&mut self.empty),
+            ..BlockNotes::default()
+        };
+        let anchors = self.anchors.as_mut().map(AnchorWriter::take).unwrap_or_default();
+        BlockContents { notes, columns, rows, anchors }
+    }
+
+    /// Stores the units that were read, where they take much memory. Columns and rows are there
+    /// twice while they are stored.
+    fn end_part(&mut self) -> Result<(), Error> {
+        if 16 * self.values.len() + 2 * self.rows.bytes.len() < PART_BYTES {
+            return Ok(());
+        }
+        let documents = self.take_documents();
+        self.before += documents.notes.documents;
+        self.parts.push(self.store.push_part(documents)?);
+        Ok(())
+    }
+
+    /// Adds the bucket keys of a document to the values from `start` on, or counts its shingles, or
+    /// adds its anchors. Returns its fingerprint.
+    fn represent(&mut self, document: &Document<'_>, start: usize) -> Result<u128, Error> {
+        if let Some(anchors) = &mut self.anchors {
+            if document.shingled.is_some() {
+                let source = self.shared.collection.source_name(self.source).unwrap_or_default();
+                return Err(Error::WithoutTexts { source_name: source.to_owned() });
+            }
+            let (fingerprint, is_empty) = anchors.add(document.text);
+            self.empty.extend(is_empty.then_some(RowIndex::new(self.rows.len())));
+            return Ok(fingerprint);
+        }
+        let shingles = self.cutter.shingles(document);
+        if shingles.hashes.is_empty() {
+            self.empty.push(RowIndex::new(self.rows.len()));
+        } else if let Some(counting) = &mut self.counting {
+            counting.add(shingles.hashes);
+        } else if self.bands > 0 {
+            let signature = self.signer.sign(shingles.hashes);
+            band::bucket_keys(signature, self.rows_per_band, &mut self.values[start..]);
+        }
+        Ok(shingles.fingerprint)
+    }
+
+    /// Hands on what was counted last.
+    fn finish(self) {
+        if let Some(counting) = self.counting {
+            counting.finish();
+        }
+    }
+
+    /// What the block had of each source.
+    fn take_tallies(&mut self) -> Vec<SourceTally> {
+        self.tally_of.clear();
+        std::mem::take(&mut self.tallies)
+    }
+
+    /// Counts a document under its source, and returns this.
+    fn count_source(&mut self, document: &Document<'_>) -> Result<SourceNumber, Error> {
+        let name = self.shared.rules.source(self.shared.collection, self.source, document);
+        let at = if let Some(at) = self.tally_of.get(&*name) {
+            *at
+        } else {
+            let source = self.sources.number(&name, self.reference)?;
+            let at = self.tallies.len();
+            let block = BlockNumber { source: self.source, index: self.block };
+            let first = (block, at as u32);
+            self.tallies.push(SourceTally { source, first, documents: 0, bytes: 0 });
+            self.tally_of.insert(name.into(), at);
+            at
+        };
+        let tally = &mut self.tallies[at];
+        tally.documents += 1;
+        tally.bytes += document.bytes();
+        Ok(tally.source)
+    }
+}
+
+impl DocumentSink for BlockPreparer<'_> {
+    type Error = Error;
+
+    fn document(&mut self, document: &Document<'_>) -> Result<(), Error> {
+        if let Some(records) = self.shared.records
+            && let Some(size) = long_record(document, self.copies)
+        {
+            records.add(BlockNumber { source: self.source, index: self.block }, size);
+            self.shared.budget.check_records(records.memory())?;
+        }
+        if document.parent.is_some() {
+            self.end_part()?;
+        }
+        let id_hash = hash::token_hash(document.id.as_bytes());
+        let start = self.values.len();
+        self.values.extend([id_hash, 0, 0]);
+        self.values.resize(start + FIRST_BAND_COLUMN + self.bands, 0);
+        let fingerprint = self.represent(document, start + FIRST_BAND_COLUMN)?;
+        self.values[start + 1..start + FIRST_BAND_COLUMN]
+            .copy_from_slice(&[(fingerprint >> 64) as u64, fingerprint as u64]);
+        self.inputs.add(document.id, fingerprint);
+        if let Some(fields) = document.about {
+            self.cut_from_mail.add(fields);
+        }
+        if document.shingled.is_none() {
+            self.sampler.add(id_hash, document.text);
+        }
+        let source = self.count_source(document)?;
+        let position = [self.source, self.block, self.before + self.rows.len() as u32];
+        self.key.clear();
+        let collection = self.shared.collection;
+        self.shared.rules.key(collection, document, position, self.reference, &mut self.key);
+        self.rows.push(&DocumentRow {
+            place: document.place,
+            fingerprint,
+            bytes: document.bytes(),
+            source,
+            key: &self.key,
+            id: document.id,
+        });
+        Ok(())
+    }
+
+    fn skipped(&mut self, skipped: SkippedItem) -> Result<(), Error> {
+        self.skipped.push(&skipped, self.skipped_file)
+    }
+}

@@ -1,0 +1,403 @@
+//! What is kept of each block: notes, columns, rows and anchors; all but the notes in logs.
+//!
+//! [`BlockStoreWriter`] takes blocks from all threads. The columns of many blocks are gathered to a
+//! *chunk*, column after column, so that later a column is read in long ranges. A chunk is a step
+//! of a resumable run. Where columns cannot go to the disk each block is a chunk, in reading order.
+//! A block of many units is stored in parts: each has a chunk of its own, and is in the list of
+//! blocks with the number of its block.
+
+use crate::engine::checkpoint::{Checkpoint, ChunkStep, Step};
+use crate::engine::ids::RowIndex;
+use crate::engine::memory::Budget;
+use crate::engine::prepare::anchor_log::{AnchorEntry, AnchorLog};
+use crate::engine::prepare::block_notes::{BlockNotes, BlockPlace, ColumnChunk};
+use crate::engine::prepare::columns::{self, FixedColumns, RowBuffer, Rows};
+use crate::engine::prepare::skipped::SkippedLog;
+use crate::engine::prepare::sources::{SourceTally, Sources, Tallies};
+use crate::error::Error;
+use crate::read::{BlockNumber, Collection, ReadError, RetainedBlock, RetainedState, Spool};
+use crate::spill::{SpillLog, TempSpace};
+use parking_lot::{Mutex, MutexGuard};
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The most bytes of columns that are gathered before they become a chunk.
+const CHUNK_BYTES: usize = 64 << 20;
+
+/// What is kept of one block in addition to its columns and rows.
+pub(crate) struct StoredBlock {
+    /// That of the whole block, where this is a part of one.
+    pub(crate) retained: Arc<RetainedBlock>,
+    pub(crate) notes: BlockNotes,
+    place: BlockPlace,
+}
+
+impl StoredBlock {
+    /// By which it is read again in another process.
+    ///
+    /// # Errors
+    /// [`ReadError::NotAgain`] where bytes of it are in memory.
+    pub(crate) fn state(&self) -> Result<RetainedState, Error> {
+        let source_name = || format!("source {}", self.retained.number().source);
+        let state = self.retained.state();
+        Ok(state.ok_or_else(|| ReadError::NotAgain { source_name: source_name() })?)
+    }
+}
+
+/// A block that was read, on its way to the store.
+pub(crate) struct ColumnBlock {
+    pub(crate) retained: RetainedBlock,
+    /// Those of its documents that are stored already.
+    pub(crate) parts: Vec<BlockPart>,
+    pub(crate) documents: BlockContents,
+}
+
+/// Some documents of a block.
+pub(crate) struct BlockContents {
+    pub(crate) notes: BlockNotes,
+    pub(crate) columns: FixedColumns,
+    pub(crate) rows: RowBuffer,
+    /// Of a search for passages.
+    pub(crate) anchors: Vec<AnchorEntry>,
+}
+
+/// Documents of a block that are stored before the others are read.
+pub(crate) struct BlockPart {
+    notes: BlockNotes,
+    place: BlockPlace,
+}
+
+/// All blocks of a run, in reading order.
+pub(crate) struct BlockStore {
+    pub(crate) blocks: Vec<StoredBlock>,
+    /// Whether a chunk is of several blocks, in the order in which they were read.
+    is_gathered: bool,
+    chunks: Vec<ColumnChunk>,
+    columns: SpillLog<u64>,
+    rows: SpillLog<u8>,
+    anchors: SpillLog<AnchorEntry>,
+    pub(crate) skipped: Arc<SkippedLog>,
+    pub(crate) sources: Arc<Sources>,
+}
+
+impl BlockStore {
+    /// Without blocks, in memory.
+    pub(crate) fn new(skipped: Arc<SkippedLog>, sources: Arc<Sources>) -> Self {
+        Self {
+            blocks: Vec::new(),
+            is_gathered: false,
+            chunks: Vec::new(),
+            columns: SpillLog::default(),
+            rows: SpillLog::default(),
+            anchors: SpillLog::default(),
+            skipped,
+            sources,
+        }
+    }
+
+    /// Bytes of columns and rows that are in memory.
+    pub(crate) fn held(&self) -> usize {
+        self.columns.held() + self.rows.held()
+    }
+
+    /// Lets go of the columns; rows stay.
+    pub(crate) fn drop_columns(&mut self) {
+        self.columns = SpillLog::default();
+    }
+
+    /// Moves the anchors of all blocks out.
+    pub(crate) fn take_anchors(&mut self) -> AnchorLog {
+        let ranges = self.blocks.iter().map(|block| block.place.anchors.clone()).collect();
+        AnchorLog::new(std::mem::take(&mut self.anchors), ranges)
+    }
+
+    /// The blocks whose columns are in one chunk, in the order they have there, chunk by chunk; in
+    /// reading order where each block is a chunk.
+    pub(crate) fn by_chunk(&self) -> Vec<u32> {
+        let mut order: Vec<u32> = (0..self.blocks.len() as u32).collect();
+        if !self.is_gathered {
+            return order;
+        }
+        let place = |block: u32| &self.blocks[block as usize].place;
+        order.sort_unstable_by_key(|block| (place(*block).chunk, place(*block).within));
+        order
+    }
+
+    /// The chunk with the columns of a block, and the documents of the chunk that are its.
+    pub(crate) fn in_chunk(&self, block: usize) -> (u32, Range<u32>) {
+        let StoredBlock { notes, place, .. } = &self.blocks[block];
+        (place.chunk, place.within..place.within + notes.documents)
+    }
+
+    /// Some documents of one column of a chunk.
+    pub(crate) fn column(
+        &self,
+        chunk: u32,
+        column: usize,
+        documents: Range<u32>,
+    ) -> Result<Cow<'_, [u64]>, Error> {
+        let chunk = self.chunks[chunk as usize];
+        let at = chunk.at + column as u64 * u64::from(chunk.documents);
+        self.columns.range(at + u64::from(documents.start)..at + u64::from(documents.end))
+    }
+
+    /// All rows of a block.
+    pub(crate) fn rows(&self, block: usize) -> Result<Rows<'_>, Error> {
+        let StoredBlock { notes, place, .. } = &self.blocks[block];
+        Ok(Rows::new(self.rows.range(place.rows.clone())?, notes.documents as usize))
+    }
+
+    /// The bytes of one row of a block. For a few documents; [`rows`](Self::rows) for many.
+    pub(crate) fn row(&self, block: usize, row: RowIndex) -> Result<Cow<'_, [u8]>, Error> {
+        let StoredBlock { notes, place: BlockPlace { rows, .. }, .. } = &self.blocks[block];
+        let end_of = |row: u32| {
+            let at = rows.start + 4 * u64::from(row);
+            let end = self.rows.range(at..at + 4)?;
+            let end = end.first_chunk().ok_or_else(columns::damaged)?;
+            Ok::<u64, Error>(u32::from_le_bytes(*end).into())
+        };
+        let from = if row.0 == 0 { 0 } else { end_of(row.0 - 1)? };
+        let first = rows.start + 4 * u64::from(notes.documents);
+        self.rows.range(first + from..first + end_of(row.0)?)
+    }
+}
+
+impl WriterState {
+    /// Writes columns and rows to the disk where more than these bytes of them are in memory.
+    fn spill_above(&mut self, bytes: usize) -> Result<(), Error> {
+        if self.store.held() > bytes {
+            self.store.columns.spill()?;
+            self.store.rows.spill()?;
+        }
+        Ok(())
+    }
+}
+
+/// Takes blocks from all threads.
+pub(crate) struct BlockStoreWriter<'a> {
+    checkpoint: &'a Checkpoint,
+    spool: Option<&'a Arc<Spool>>,
+    sources: Arc<Sources>,
+    budget: Budget,
+    state: Mutex<WriterState>,
+}
+
+struct WriterState {
+    store: BlockStore,
+    /// Blocks that are in no chunk yet.
+    gathered: Vec<(StoredBlock, FixedColumns)>,
+    /// Their parts that are in earlier chunks.
+    parts: Vec<StoredBlock>,
+    gathered_bytes: usize,
+    /// Of the blocks that are gathered.
+    tallies: Tallies,
+    /// Sources whose names are in the journal.
+    named: usize,
+}
+
+impl<'a> BlockStoreWriter<'a> {
+    /// A store with the blocks that an earlier run has finished.
+    pub(crate) fn new(
+        collection: &Collection,
+        temp: &Arc<TempSpace>,
+        spool: Option<&'a Arc<Spool>>,
+        skipped: Arc<SkippedLog>,
+        sources: Arc<Sources>,
+        budget: &Budget,
+        checkpoint: &'a Checkpoint,
+    ) -> Result<Self, Error> {
+        let done = &checkpoint.done;
+        let (columns, rows) = done.chunks.last().map_or((0, 0), |step| (step.columns, step.rows));
+        sources.resume(&done.sources, &done.tallies);
+        let mut store = BlockStore::new(skipped, Arc::clone(&sources));
+        // From the disk they are read in long ranges; in memory gathering would copy them.
+        store.is_gathered = budget.is_limited() || checkpoint.is_active();
+        // Their share is one, so that it is divided here.
+        store.columns = SpillLog::stored(temp, "columns", usize::MAX, columns)?;
+        store.rows = SpillLog::stored(temp, "rows", usize::MAX, rows)?;
+        for step in &done.chunks {
+            store.chunks.push(step.chunk);
+            for (state, notes, place) in &step.blocks {
+                let retained = Arc::new(collection.retained(*state, spool)?);
+                let (notes, place) = (notes.clone(), place.clone());
+                store.blocks.push(StoredBlock { retained, notes, place });
+            }
+        }
+        let state = Mutex::new(WriterState {
+            store,
+            gathered: Vec::new(),
+            parts: Vec::new(),
+            gathered_bytes: 0,
+            tallies: Tallies::default(),
+            named: done.sources.len(),
+        });
+        Ok(Self { checkpoint, spool, sources, budget: *budget, state })
+    }
+
+    /// The same with anchors, of which `share` bytes are kept in memory.
+    pub(crate) fn with_anchors(self, temp: &Arc<TempSpace>, share: usize) -> Result<Self, Error> {
+        let done = self.checkpoint.done.chunks.last().map_or(0, |step| step.anchors);
+        self.state().store.anchors = SpillLog::stored(temp, "anchors", share, done)?;
+        Ok(self)
+    }
+
+    /// The blocks that are in it already.
+    pub(crate) fn blocks(&self) -> HashSet<BlockNumber> {
+        self.state().store.blocks.iter().map(|block| block.retained.number()).collect()
+    }
+
+    /// Takes a block and what it has of each source.
+    pub(crate) fn push(&self, block: ColumnBlock, tallies: &[SourceTally]) -> Result<(), Error> {
+        // What names of sources leave: a half is for the logs, a quarter for what is gathered, and
+        // a quarter for its copy when it becomes a chunk.
+        let share = self.budget.with_held(self.sources.held())?.columns();
+        self.sources.count(tallies);
+        let mut state = self.state();
+        if self.checkpoint.is_active() {
+            state.tallies.add(tallies);
+        }
+        let ColumnBlock { retained, parts, documents } = block;
+        let BlockContents { notes, columns, rows, anchors } = documents;
+        let retained = Arc::new(retained);
+        let stored = |BlockPart { notes, place }| {
+            let retained = Arc::clone(&retained);
+            StoredBlock { retained, notes, place }
+        };
+        state.parts.extend(parts.into_iter().map(stored));
+        let rows = state.store.rows.append(rows.into_bytes())?;
+        let anchors = state.store.anchors.append(anchors)?;
+        let chunk = state.store.chunks.len() as u32;
+        let place = BlockPlace { chunk, within: 0, rows, anchors };
+        state.gathered_bytes += columns.held();
+        state.gathered.push((StoredBlock { retained, notes, place }, columns));
+        if !state.store.is_gathered || state.gathered_bytes > CHUNK_BYTES.min(share / 4) {
+            self.end_chunk(&mut state)?;
+        }
+        state.spill_above(share / 2)
+    }
+
+    /// Takes documents of a block whose others are not read yet. They are a chunk, which is one
+    /// without blocks until the whole block is pushed.
+    pub(crate) fn push_part(&self, documents: BlockContents) -> Result<BlockPart, Error> {
+        let BlockContents { notes, columns, rows, anchors } = documents;
+        let share = self.budget.with_held(self.sources.held())?.columns();
+        let mut state = self.state();
+        self.end_chunk(&mut state)?;
+        let chunk = state.store.chunks.len() as u32;
+        let rows = state.store.rows.append(rows.into_bytes())?;
+        let anchors = state.store.anchors.append(anchors)?;
+        self.store_chunk(&mut state, columns.values, notes.documents, Vec::new())?;
+        state.spill_above(share / 2)?;
+        Ok(BlockPart { notes, place: BlockPlace { chunk, within: 0, rows, anchors } })
+    }
+
+    /// All blocks, in reading order.
+    pub(crate) fn finish(self) -> Result<BlockStore, Error> {
+        self.end_chunk(&mut self.state())?;
+        let mut store = self.state.into_inner().store;
+        // Parts of a block stay in their order.
+        store.blocks.sort_by_key(|block| block.retained.number());
+        Ok(store)
+    }
+
+    /// Makes a chunk of what is gathered.
+    fn end_chunk(&self, state: &mut WriterState) -> Result<(), Error> {
+        let mut gathered = std::mem::take(&mut state.gathered);
+        if gathered.is_empty() {
+            return Ok(());
+        }
+        gathered.sort_unstable_by_key(|(block, _)| block.retained.number());
+        let width = gathered.iter().map(|(_, columns)| columns.width()).max().unwrap_or(0);
+        if gathered.iter().any(|(_, columns)| columns.documents > 0 && columns.width() != width) {
+            return Err(Error::temporary_file("the columns of a block"));
+        }
+        let values = in_column_order(&mut gathered, width, state.gathered_bytes);
+        let (mut blocks, mut documents) = (std::mem::take(&mut state.parts), 0);
+        for (mut block, _) in gathered {
+            block.place.within = documents;
+            documents += block.notes.documents;
+            blocks.push(block);
+        }
+        state.gathered_bytes = 0;
+        self.store_chunk(state, values, documents, blocks)
+    }
+
+    /// Stores a chunk of columns, and the blocks that are complete with it.
+    fn store_chunk(
+        &self,
+        state: &mut WriterState,
+        values: Vec<u64>,
+        documents: u32,
+        blocks: Vec<StoredBlock>,
+    ) -> Result<(), Error> {
+        let chunk = ColumnChunk { at: state.store.columns.append(values)?.start, documents };
+        state.store.chunks.push(chunk);
+        let begun = state.store.blocks.len();
+        state.store.blocks.extend(blocks);
+        if self.checkpoint.is_active() {
+            let step = self.step(state, chunk, begun)?;
+            self.checkpoint.append(Step::Chunk(step))?;
+        }
+        Ok(())
+    }
+
+    /// The step of a chunk whose blocks are those from `begun` on: all of it is on the disk when
+    /// this returns.
+    fn step(
+        &self,
+        state: &mut WriterState,
+        chunk: ColumnChunk,
+        begun: usize,
+    ) -> Result<ChunkStep, Error> {
+        if let Some(spool) = self.spool {
+            let failed = |source| Error::Spill { path: spool.path().to_owned(), source };
+            spool.sync().map_err(failed)?;
+        }
+        state.store.columns.sync()?;
+        state.store.rows.sync()?;
+        state.store.anchors.sync()?;
+        let skipped = state.store.skipped.sync()?;
+        let stored =
+            |block: &StoredBlock| Ok((block.state()?, block.notes.clone(), block.place.clone()));
+        let blocks = state.store.blocks[begun..].iter().map(stored);
+        let blocks = blocks.collect::<Result<Vec<_>, Error>>()?;
+        let sources = self.sources.names_from(state.named);
+        state.named += sources.len();
+        Ok(ChunkStep {
+            chunk,
+            columns: state.store.columns.len(),
+            rows: state.store.rows.len(),
+            anchors: state.store.anchors.len(),
+            skipped,
+            // Not the length of the spool: other threads may be writing to its end.
+            texts: blocks.iter().map(|(state, ..)| state.spooled()).max().unwrap_or(0),
+            blocks,
+            sources,
+            tallies: state.tallies.take(),
+        })
+    }
+
+    fn state(&self) -> MutexGuard<'_, WriterState> {
+        self.state.lock()
+    }
+}
+
+/// The values of blocks, column after column; those of a single block are moved.
+fn in_column_order(
+    gathered: &mut [(StoredBlock, FixedColumns)],
+    width: usize,
+    bytes: usize,
+) -> Vec<u64> {
+    if let [(_, columns)] = gathered {
+        return std::mem::take(&mut columns.values);
+    }
+    let mut values = Vec::with_capacity(bytes / 8);
+    for column in 0..width {
+        for (_, columns) in &*gathered {
+            values.extend_from_slice(columns.get(column));
+        }
+    }
+    values
+}

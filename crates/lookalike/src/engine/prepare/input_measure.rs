@@ -1,0 +1,187 @@
+//! Counts the memory that a run needs, without allocating it. This happens after a refusal, so that
+//! the limit in the refusal is enough for the whole input.
+
+use crate::engine::memory::Budget;
+use crate::engine::options::FindOptions;
+use crate::engine::prepare::keep_keys::KeepKeyMaker;
+use crate::engine::prepare::long_records::{LongRecords, USUAL_RECORD_BYTES};
+use crate::engine::prepare::sources::{MAX_SOURCES, held};
+use crate::error::Error;
+use crate::progress::Progress;
+use crate::read::{
+    Block, BlockNumber, Collection, Document, DocumentSink, ReadBuffers, ReadError, RecordSize,
+    SkippedItem, TextUnit,
+};
+use lookalike_core::hash;
+use std::collections::HashSet;
+
+/// Longer records are not held to be measured.
+const HELD_BYTES: u64 = 4 << 20;
+
+/// Reads all inputs, a stream only from its current position. Returns the budget that documents and
+/// sources leave, with the memory that long records need. Adds the long records to `records`.
+///
+/// # Errors
+/// Errors of reading, and [`Error::TooManySources`].
+pub(crate) fn measured(
+    collection: &Collection,
+    options: &FindOptions,
+    budget: &Budget,
+    records: &LongRecords,
+    progress: &dyn Progress,
+) -> Result<Budget, Error> {
+    let rules = KeepKeyMaker::new(options)?;
+    let mut measure = InputMeasure {
+        collection,
+        options,
+        rules: &rules,
+        records,
+        block: BlockNumber { source: 0, index: 0 },
+        copies: [0; 2],
+        documents: 0,
+        names: HashSet::new(),
+        held: 0,
+        text_bytes: 0,
+        unread: 0,
+    };
+    let blocks = read_within_limit(collection, progress, &mut measure, |measure, block| {
+        measure.block = block.number();
+        records.add(block.number(), block_size(block));
+        measure.copies = [false, true].map(|is_escaped| block.copies(is_escaped));
+    })?;
+    measure.add_sources_of_unread();
+    let InputMeasure { documents, held, text_bytes, .. } = measure;
+    let held = held + records.held(documents as u64, text_bytes);
+    Ok(budget.next_to(documents, blocks, held).with_records(records.memory()))
+}
+
+/// Reads all inputs, a stream only from its current position. Long records are not held: the sink
+/// receives their sizes. Calls `begin` before each block, and returns the number of blocks.
+///
+/// # Errors
+/// Errors of reading and of the sink.
+pub(crate) fn read_within_limit<S: DocumentSink<Error = Error>>(
+    collection: &Collection,
+    progress: &dyn Progress,
+    sink: &mut S,
+    mut begin: impl FnMut(&mut S, &Block),
+) -> Result<usize, Error> {
+    if collection.stream().is_none() {
+        collection.rewind();
+    }
+    collection.limit_records(HELD_BYTES);
+    let mut scratch = ReadBuffers::default();
+    let mut blocks = 0;
+    loop {
+        progress.advance(0)?;
+        let read = match collection.next_block() {
+            Ok(None) => return Ok(blocks),
+            Ok(Some(block)) => {
+                begin(sink, &block);
+                block.read(&mut scratch, sink)
+            }
+            Err(error) => Err(error.into()),
+        };
+        blocks += 1;
+        match read {
+            Ok(()) => {}
+            Err(Error::Read(ReadError::OverMemory { size, .. })) => {
+                sink.over_memory(&size);
+            }
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Counts the documents and sources.
+struct InputMeasure<'a> {
+    collection: &'a Collection,
+    options: &'a FindOptions,
+    rules: &'a KeepKeyMaker,
+    records: &'a LongRecords,
+    block: BlockNumber,
+    /// [`RecordSize::copies`] of records without backslashes, and of records with backslashes.
+    copies: [u64; 2],
+    documents: usize,
+    names: HashSet<u64>,
+    /// Bytes that names of sources take.
+    held: u64,
+    text_bytes: u64,
+    /// Records that were not held.
+    unread: u32,
+}
+
+impl InputMeasure<'_> {
+    /// Counts the name under which documents of a source are counted.
+    fn add_source(&mut self, name: &str, source: u32) {
+        let reference = u64::from(self.collection.is_reference(source));
+        if self.names.insert(hash::token_hash(name.as_bytes()) ^ reference) {
+            self.held += held(name);
+        }
+    }
+
+    /// Counts the names of all inputs if a record was not held, since its source is one of them.
+    fn add_sources_of_unread(&mut self) {
+        if self.unread == 0 || self.options.source_field.is_some() {
+            return;
+        }
+        for source in 0..self.collection.sources() {
+            self.add_source(self.collection.source_name(source).unwrap_or_default(), source);
+        }
+    }
+}
+
+impl DocumentSink for InputMeasure<'_> {
+    type Error = Error;
+
+    fn document(&mut self, document: &Document<'_>) -> Result<(), Error> {
+        self.documents += 1;
+        self.text_bytes += document.text.len() as u64;
+        let name = self.rules.source(self.collection, self.block.source, document);
+        self.add_source(&name, self.block.source);
+        if let Some(field) = &self.options.source_field
+            && self.names.len() > MAX_SOURCES
+        {
+            let (field, got) = (field.clone(), self.names.len());
+            return Err(Error::TooManySources { field, got, most: MAX_SOURCES });
+        }
+        if let Some(size) = long_record(document, self.copies) {
+            self.records.add(self.block, size);
+        }
+        Ok(())
+    }
+
+    fn over_memory(&mut self, size: &RecordSize) -> bool {
+        let units = match self.collection.unit() {
+            TextUnit::Document => 0,
+            TextUnit::Line | TextUnit::Paragraph => size.lines,
+            TextUnit::Sentence => size.lines + size.stops,
+        };
+        self.documents += 1 + units as usize;
+        self.text_bytes += size.bytes;
+        // No other record is in this block, so it gets a number that no other block has.
+        self.records.add(BlockNumber { source: u32::MAX, index: self.unread }, *size);
+        self.unread += 1;
+        true
+    }
+
+    fn skipped(&mut self, _: SkippedItem) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+/// The size of a record that needs no more memory than the block holds: a block of many rows is
+/// longer than each of its records, one of a long record is measured by this record.
+pub(crate) fn block_size(block: &Block) -> RecordSize {
+    let mut size = RecordSize::default();
+    size.bytes = block.bytes() / 3 * 2;
+    size
+}
+
+/// Returns the size of a document's record if the record is long. `copies` is
+/// [`RecordSize::copies`] of records without backslashes, and of records with backslashes.
+pub(crate) fn long_record(document: &Document<'_>, copies: [u64; 2]) -> Option<RecordSize> {
+    let mut size = document.long_record(USUAL_RECORD_BYTES)?;
+    size.copies = copies[usize::from(size.is_escaped)];
+    Some(size)
+}

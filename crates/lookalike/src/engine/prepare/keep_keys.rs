@@ -1,0 +1,186 @@
+//! What the keep policy and the table of sources look at in a document.
+
+use crate::engine::options::FindOptions;
+use crate::error::Error;
+use crate::read::{Collection, Document, Format};
+use globset::{GlobBuilder, GlobMatcher};
+use lookalike_core::error::ParamsError;
+use lookalike_core::keep::{KeepAttributes, KeepPolicy, KeepRule};
+use lookalike_core::parameter::Parameter;
+use std::borrow::Cow;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Makes the keep keys of documents, and says which source each is counted under.
+pub(crate) struct KeepKeyMaker {
+    policy: KeepPolicy,
+    globs: Vec<GlobMatcher>,
+    /// How many fields the policy looks at. The path's field and then the source's field follow
+    /// them, if the run has these.
+    fields: usize,
+    path_field: bool,
+    source_field: bool,
+    /// Of each field that the policy looks at: whether a document has it.
+    seen: Vec<AtomicBool>,
+    /// Of each pattern: whether a document matches it.
+    matched: Vec<AtomicBool>,
+}
+
+impl KeepKeyMaker {
+    /// Fails where a rule's pattern cannot be understood.
+    pub(crate) fn new(options: &FindOptions) -> Result<Self, Error> {
+        let globs = options.keep.globs().map(|glob| {
+            let built = GlobBuilder::new(glob).literal_separator(true).build();
+            let built = built.map_err(|_| ParamsError::Parse {
+                parameter: Parameter::Keep,
+                got: format!("path:{glob}"),
+                expected: "path: and a pattern such as originals/** or **/*.final.txt",
+            })?;
+            Ok(built.compile_matcher())
+        });
+        Ok(Self {
+            policy: options.keep.clone(),
+            globs: globs.collect::<Result<_, ParamsError>>()?,
+            fields: options.keep.field_names().count(),
+            path_field: options.path_field.is_some(),
+            source_field: options.source_field.is_some(),
+            seen: options.keep.field_names().map(|_| AtomicBool::new(false)).collect(),
+            matched: options.keep.globs().map(|_| AtomicBool::new(false)).collect(),
+        })
+    }
+
+    /// The fields that no document had, and the patterns that none matched, so far.
+    pub(crate) fn idle_rules(&self) -> IdleRules {
+        IdleRules {
+            fields: unset_names(self.policy.field_names(), &self.seen),
+            patterns: unset_names(self.policy.globs(), &self.matched),
+        }
+    }
+
+    /// Appends the document's key in the keep order.
+    pub(crate) fn key(
+        &self,
+        collection: &Collection,
+        document: &Document<'_>,
+        position: [u32; 3],
+        reference: bool,
+        out: &mut Vec<u8>,
+    ) {
+        let matches: Vec<bool> = if self.globs.is_empty() {
+            Vec::new()
+        } else {
+            let path = if self.path_field {
+                self.named_path(document)
+            } else {
+                path(collection, position[0], document)
+            };
+            self.globs.iter().map(|glob| glob.is_match(path)).collect()
+        };
+        for (_, matched) in matches.iter().zip(&self.matched).filter(|(matches, _)| **matches) {
+            set(matched);
+        }
+        for (value, seen) in document.fields.iter().zip(&self.seen) {
+            if value.is_some_and(|value| !value.is_empty()) {
+                set(seen);
+            }
+        }
+        let traits = KeepAttributes {
+            length: document.bytes(),
+            position,
+            modified: document.modified,
+            fields: document.fields.get(..self.fields).unwrap_or_default(),
+            matches: &matches,
+            reference,
+        };
+        self.policy.key(&traits, out);
+    }
+
+    /// The value of the field of paths.
+    fn named_path<'a>(&self, document: &Document<'a>) -> &'a str {
+        self.field(document, 0)
+    }
+
+    /// The value of a field after the policy's fields; empty if the document does not have it.
+    fn field<'a>(&self, document: &Document<'a>, place: usize) -> &'a str {
+        document.fields.get(self.fields + place).copied().flatten().unwrap_or("")
+    }
+
+    /// Notes which fields and patterns a document in memory has, without making its key.
+    pub(crate) fn observe(&self, document: &Document<'_>) {
+        let path = if self.path_field { self.named_path(document) } else { document.id };
+        for (glob, matched) in self.globs.iter().zip(&self.matched) {
+            if !matched.load(Ordering::Relaxed) && glob.is_match(path) {
+                set(matched);
+            }
+        }
+        for (value, seen) in document.fields.iter().zip(&self.seen) {
+            if value.is_some_and(|value| !value.is_empty()) {
+                set(seen);
+            }
+        }
+    }
+
+    /// The places of the policy's rules about fields and patterns, and whether a document had
+    /// them so far.
+    pub(crate) fn uses(&self) -> Vec<(usize, bool)> {
+        let (mut seen, mut matched) = (self.seen.iter(), self.matched.iter());
+        let flags = self.policy.rules().iter().map(|rule| match rule {
+            KeepRule::Field { .. } => seen.next(),
+            KeepRule::Path { .. } => matched.next(),
+            _ => None,
+        });
+        let flags = flags.enumerate();
+        flags.filter_map(|(place, flag)| Some((place, flag?.load(Ordering::Relaxed)))).collect()
+    }
+
+    /// The source a document is counted under.
+    pub(crate) fn source<'a>(
+        &self,
+        collection: &'a Collection,
+        source: u32,
+        document: &'a Document<'_>,
+    ) -> Cow<'a, str> {
+        if self.source_field {
+            return Cow::Borrowed(self.field(document, usize::from(self.path_field)));
+        }
+        let name = collection.file_of(source, document.id);
+        let Some(inside) = collection.id_in_folder(source, document.id) else {
+            return Cow::Borrowed(name);
+        };
+        match inside.split_once('/') {
+            Some((folder, _)) => Cow::Owned(format!("{}/{folder}", name.trim_end_matches('/'))),
+            None => Cow::Borrowed(name),
+        }
+    }
+}
+
+/// The fields and patterns of a keep policy that put no document before another.
+#[derive(Debug, Default)]
+pub(crate) struct IdleRules {
+    /// Fields of which no document has a value.
+    pub(crate) fields: Vec<String>,
+    /// Patterns that match no document.
+    pub(crate) patterns: Vec<String>,
+}
+
+/// The names whose flag is not set.
+fn unset_names<'a>(names: impl Iterator<Item = &'a str>, flags: &[AtomicBool]) -> Vec<String> {
+    let unset = names.zip(flags).filter(|(_, flag)| !flag.load(Ordering::Relaxed));
+    unset.map(|(name, _)| name.to_owned()).collect()
+}
+
+/// Sets a flag that threads share. One that is set is not written: that would take it out of the
+/// caches of the others.
+fn set(flag: &AtomicBool) {
+    if !flag.load(Ordering::Relaxed) {
+        flag.store(true, Ordering::Relaxed);
+    }
+}
+
+/// What patterns are held against: the file the document is in; its id, in an index.
+fn path<'a>(collection: &'a Collection, source: u32, document: &'a Document<'_>) -> &'a str {
+    if matches!(collection.source_format(source), Some(Format::Text) | None) {
+        document.parent.map_or(document.id, |parent| parent.id)
+    } else {
+        collection.source_name(source).unwrap_or_default()
+    }
+}

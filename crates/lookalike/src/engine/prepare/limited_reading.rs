@@ -1,0 +1,86 @@
+//! Reading under a limit on memory: an input with long records is measured and read again with room
+//! for them, or refused with the least memory that its whole takes.
+
+use crate::engine::memory::Budget;
+use crate::engine::options::FindOptions;
+use crate::engine::prepare::input_measure::measured;
+use crate::engine::prepare::long_records::{LongRecords, RecordCost};
+use crate::error::Error;
+use crate::progress::Progress;
+use crate::read::{Collection, ReadError};
+
+/// The budget of a run while its input is read.
+pub(crate) struct LimitedReading<'a> {
+    pub(crate) collection: &'a Collection,
+    pub(crate) options: &'a FindOptions,
+    pub(crate) cost: RecordCost,
+    pub(crate) budget: Budget,
+    pub(crate) progress: &'a dyn Progress,
+}
+
+impl LimitedReading<'_> {
+    /// Refuses a limit that no input has room in, with the least for this one.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        if self.budget.check().is_ok() {
+            return Ok(());
+        }
+        let is_stream = self.collection.stream().is_some();
+        Self { budget: self.budget.reading_once(is_stream), cost: self.cost.clone(), ..*self }
+            .measured()?
+            .check()
+    }
+
+    /// Limits the records. `is_resumable` is a run that stores finished steps, which are not made
+    /// again.
+    pub(crate) fn begin(&mut self, is_resumable: bool) {
+        let is_read_once = is_resumable || self.collection.stream().is_some();
+        self.budget = self.budget.reading_once(is_read_once);
+        self.limit_records();
+    }
+
+    fn limit_records(&self) {
+        if let Some(bytes) = self.budget.longest_record() {
+            self.collection.limit_records(bytes);
+        }
+    }
+
+    /// What counts the long records of one reading.
+    pub(crate) fn records(&self) -> Option<LongRecords> {
+        let is_limited = self.budget.is_limited();
+        is_limited.then(|| self.budget.long_records(self.cost.clone()))
+    }
+
+    fn measured(&self) -> Result<Budget, Error> {
+        let records = self.budget.long_records(self.cost.clone());
+        measured(self.collection, self.options, &self.budget, &records, self.progress)
+    }
+
+    /// After an error of reading: reserves memory for long records, so that all is read again.
+    ///
+    /// # Errors
+    /// The error, or [`Error::MemoryTooSmall`] with the least for the whole input.
+    pub(crate) fn reserve(&mut self, error: Error) -> Result<(), Error> {
+        if !matches!(
+            error,
+            Error::MemoryTooSmall { .. } | Error::Read(ReadError::OverMemory { .. })
+        ) {
+            return Err(error);
+        }
+        let measured = self.measured()?;
+        measured.check()?;
+        let reserving = self.budget.with_records_of(&measured);
+        if self.budget.is_read_once() || reserving.has_records_of(&self.budget) {
+            return Err(error);
+        }
+        self.budget = reserving;
+        self.limit_records();
+        self.collection.rewind();
+        Ok(())
+    }
+
+    /// The budget after all is read.
+    pub(crate) fn read(&self, records: Option<&LongRecords>) -> Budget {
+        let budget = self.budget.reading_once(false);
+        records.map_or(budget, |records| budget.with_records(records.memory()))
+    }
+}

@@ -1,0 +1,104 @@
+//! Documents of a run, read again block by block.
+
+use crate::engine::ids::DocumentNumber;
+use crate::engine::options::FindOptions;
+use crate::engine::prepare::documents::RunDocuments;
+use crate::engine::prepare::shingle_counts::ShingleCounts;
+use crate::engine::prepare::shingles::ShingleCutter;
+use crate::error::Error;
+use crate::read::{
+    Document, DocumentSink, Raw, ReadBuffers, ReadError, SkippedItem, StoredShingles,
+};
+use lookalike_core::shingle::Shingler;
+use std::ops::Range;
+
+impl RunDocuments {
+    /// Reads the documents of the i-th block again and gives each with its number to `take`: those
+    /// of all parts with the first part of a block, and none with a later one. Those of a selection
+    /// are read one by one, and have shingles and no text.
+    ///
+    /// # Errors
+    /// [`Error::Changed`] where the block now holds more documents or fewer; those of reading.
+    pub(crate) fn read_again(
+        &self,
+        i: usize,
+        options: &FindOptions,
+        scratch: &mut ReadBuffers,
+        mut take: impl FnMut(DocumentNumber, &Document<'_>),
+    ) -> Result<(), Error> {
+        if self.is_selection {
+            return self.read_selection(i, options, scratch, take);
+        }
+        let Some(Range { start: mut next, end }) = self.whole_range(i) else { return Ok(()) };
+        let mut again = RereadCallback(|document: &Document<'_>| {
+            take(next, document);
+            next.0 += 1;
+        });
+        self.store.blocks[i].retained.replay(scratch, &mut again)?;
+        if next == end { Ok(()) } else { Err(self.changed(i)?) }
+    }
+
+    fn read_selection(
+        &self,
+        i: usize,
+        options: &FindOptions,
+        scratch: &mut ReadBuffers,
+        mut take: impl FnMut(DocumentNumber, &Document<'_>),
+    ) -> Result<(), Error> {
+        let mut shingler = Shingler::with_kernel(options.params.shingle(), options.kernel);
+        let retained = &self.store.blocks[i].retained;
+        let mut set = Vec::new();
+        for (number, row) in self.in_block(i).zip(self.store.rows(i)?.iter()) {
+            let row = row?;
+            let fingerprint =
+                retained.fetch_set(row.place, row.id, scratch, &mut shingler, &mut set)?;
+            let document = Document {
+                id: row.id,
+                text: "",
+                place: row.place,
+                fields: &[],
+                modified: None,
+                shingled: Some(StoredShingles { set: &set, fingerprint, bytes: row.bytes }),
+                about: None,
+                raw: Raw::Record(&[]),
+                contents: None,
+                parent: None,
+            };
+            take(number, &document);
+        }
+        Ok(())
+    }
+
+    /// Counts the shingles of all documents.
+    pub(crate) fn count_again(
+        &self,
+        options: &FindOptions,
+        counts: &ShingleCounts,
+    ) -> Result<(), Error> {
+        let (mut counting, mut cutter) = (counts.counting(), ShingleCutter::new(options));
+        let mut scratch = ReadBuffers::default();
+        for i in 0..self.store.blocks.len() {
+            self.read_again(i, options, &mut scratch, |_, document| {
+                counting.add(cutter.shingles(document).hashes);
+            })?;
+        }
+        counting.finish();
+        Ok(())
+    }
+}
+
+/// Hands each document of a block that is read again to a function.
+struct RereadCallback<F>(F);
+
+impl<F: FnMut(&Document<'_>)> DocumentSink for RereadCallback<F> {
+    type Error = ReadError;
+
+    fn document(&mut self, document: &Document<'_>) -> Result<(), ReadError> {
+        (self.0)(document);
+        Ok(())
+    }
+
+    fn skipped(&mut self, _: SkippedItem) -> Result<(), ReadError> {
+        Ok(())
+    }
+}

@@ -1,0 +1,46 @@
+//! The shingles of a document, as signatures and counters take them: cut from its text, or those
+//! that an index has.
+
+use crate::engine::options::FindOptions;
+use crate::read::Document;
+use lookalike_core::kernel::Kernel;
+use lookalike_core::params::ShingleRule;
+use lookalike_core::shingle::{Shingler, Shingles};
+
+/// One thread's tools.
+pub(crate) struct ShingleCutter {
+    shingler: Shingler,
+    upper: Vec<u32>,
+}
+
+impl ShingleCutter {
+    pub(crate) fn new(options: &FindOptions) -> Self {
+        Self::of_rule(options.params.shingle(), options.kernel)
+    }
+
+    /// For texts that are cut by `rule`; stored shingles are taken to be cut by it.
+    pub(crate) fn of_rule(rule: &ShingleRule, kernel: Kernel) -> Self {
+        Self { shingler: Shingler::with_kernel(rule, kernel), upper: Vec::new() }
+    }
+
+    /// The shingles of a document; good until the next one.
+    pub(crate) fn shingles(&mut self, document: &Document<'_>) -> Shingles<'_> {
+        let Some(shingled) = document.shingled else {
+            return self.shingler.shingle(document.text);
+        };
+        self.upper.clear();
+        self.upper.extend(shingled.set.iter().map(|hash| (hash >> 32) as u32));
+        Shingles { hashes: &self.upper, fingerprint: shingled.fingerprint }
+    }
+
+    /// The shingle set of a document, ascending and without repeats, into `set`, which is cleared.
+    /// Gives the fingerprint of [`shingles`](Self::shingles).
+    pub(crate) fn set(&mut self, document: &Document<'_>, set: &mut Vec<u64>) -> u128 {
+        let Some(shingled) = document.shingled else {
+            return self.shingler.set(document.text, set);
+        };
+        set.clear();
+        set.extend_from_slice(shingled.set);
+        shingled.fingerprint
+    }
+}

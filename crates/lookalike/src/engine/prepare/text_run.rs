@@ -1,0 +1,293 @@
+//! The documents of a run whose texts are read more than once: for passages.
+//!
+//! ```text
+//! blocks ─ prepare (threads) → anchors, documents (numbering) ─ identity (unique ids) ─ keep order
+//! ```
+
+use crate::engine::checkpoint::Checkpoint;
+use crate::engine::collect::findings::{self, Findings};
+use crate::engine::collect::results::{ResultSorters, RunResults};
+use crate::engine::ids::{self, DocumentNumber, RowIndex, SourceIndex};
+use crate::engine::link::excluded_documents::{ExcludedDocuments, exclude};
+use crate::engine::memory::Budget;
+use crate::engine::options::FindOptions;
+use crate::engine::pipeline::{changed_instead, spool};
+use crate::engine::prepare::anchor_log::{AnchorLog, AnchorRule};
+use crate::engine::prepare::block_preparation::BlockPreparation;
+use crate::engine::prepare::columns::{DocumentRow, Rows};
+use crate::engine::prepare::documents::{DocumentState, RunDocuments};
+use crate::engine::prepare::keep_keys::{IdleRules, KeepKeyMaker};
+use crate::engine::prepare::limited_reading::LimitedReading;
+use crate::engine::prepare::long_records::{LongRecords, RecordCost};
+use crate::error::Error;
+use crate::progress::{Progress, Stage};
+use crate::read::{Collection, Location, ReadBuffers, RetainedBlock};
+use crate::spill::{Sorter, TempSpace};
+use lookalike_core::keep;
+use serde_json::Value;
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Documents that were read, with [`Findings`] that have no groups.
+pub(crate) struct TextRun {
+    pub(crate) findings: Findings,
+    pub(crate) budget: Budget,
+    /// The rank of each document in the keep order of the run, by its number, as the core takes it.
+    pub(crate) order: Vec<u32>,
+    /// Bytes that the budget holds for anchors and counts of words.
+    anchor_bytes: u64,
+}
+
+impl TextRun {
+    /// Reads all documents, and gives the anchors of their runs of `length` tokens. A run that may
+    /// be resumed goes on from what an earlier one with the same `work` has read.
+    ///
+    /// # Errors
+    /// As [`in_collection`](crate::find::in_collection).
+    pub(crate) fn read(
+        collection: &Collection,
+        options: &FindOptions,
+        length: usize,
+        work: &Value,
+        progress: &dyn Progress,
+    ) -> Result<(Self, AnchorLog), Error> {
+        let held = collection.held_bytes() + options.held_bytes();
+        let cost = RecordCost::of_words(collection, options.params.shingle(), length);
+        let budget = Budget::open(&options.memory, options.threads.get())?;
+        let budget = budget.with_texts().next_to(0, 0, held);
+        let mut limited = LimitedReading { collection, options, cost, budget, progress };
+        limited.check()?;
+        let (checkpoint, temp) = Checkpoint::of_texts(collection, options, work)?;
+        limited.begin(checkpoint.is_active());
+        let start = Instant::now();
+        loop {
+            progress.begin(Stage::Prepare, collection.bytes());
+            let records = limited.records();
+            let reading = TextReading {
+                collection,
+                options,
+                length,
+                budget: &limited.budget,
+                temp: &temp,
+                records: records.as_ref(),
+                checkpoint: &checkpoint,
+            };
+            let read = match reading.read(progress) {
+                Ok(read) => read,
+                Err(error) => {
+                    limited.reserve(error)?;
+                    continue;
+                }
+            };
+            let budget = limited.read(records.as_ref());
+            progress.end(Stage::Prepare, start.elapsed());
+            let Some((documents, anchors, idle, excluded)) = read else {
+                // Two files have the same id: they are read again with ids that begin with the
+                // file.
+                collection.name_ids_by_file();
+                collection.rewind();
+                continue;
+            };
+            let order = keep_order(&documents, &budget, &temp)?;
+            let times = vec![(Stage::Prepare, start.elapsed())];
+            let held = documents.store.held() as u64;
+            let blocks = documents.store.blocks.len();
+            let sources = documents.sources_held;
+            let text_bytes = documents.sources.iter().map(|source| source.bytes).sum();
+            let anchor_bytes = limited.cost.held(documents.len() as u64, text_bytes);
+            let budget = budget.next_to(0, 0, sources + anchor_bytes);
+            let budget = budget.with_documents(documents.len(), blocks, 0)?;
+            let budget = budget.with_rows(held);
+            let sorted = ResultSorters::new(options, &budget, &temp).finish(0)?;
+            let found = RunResults { sorted, compared: 0, candidates: 0, duplicates: Vec::new() };
+            let mut findings =
+                findings::findings(documents, found, excluded, &budget, times, Arc::clone(&temp))?;
+            findings.read_as_text = collection.read_as_text().to_vec();
+            findings.line_ids = collection.line_ids();
+            findings.normalization = collection.normalization();
+            findings.missing_fields = idle.fields;
+            findings.unmatched_patterns = idle.patterns;
+            findings.ids_by_file = collection.has_ids_by_file();
+            return Ok((Self { findings, budget, order, anchor_bytes }, anchors));
+        }
+    }
+
+    /// Reserves the memory by which anchors and counts of words exceed the expected size.
+    ///
+    /// # Errors
+    /// [`Error::MemoryTooSmall`].
+    pub(crate) fn hold_anchors(&mut self, bytes: u64) -> Result<(), Error> {
+        self.budget = self.budget.with_held(bytes.saturating_sub(self.anchor_bytes))?;
+        Ok(())
+    }
+
+    /// Where temporary files of the run go.
+    pub(crate) fn temp(&self) -> &Arc<TempSpace> {
+        &self.findings.temp
+    }
+
+    /// How many blocks there are.
+    pub(crate) fn blocks(&self) -> usize {
+        self.findings.documents.store.blocks.len()
+    }
+
+    /// The documents of the i-th block.
+    pub(crate) fn range(&self, i: usize) -> Range<DocumentNumber> {
+        self.findings.documents.range(i)
+    }
+
+    /// The number of documents in the i-th block.
+    pub(crate) fn block_len(&self, i: usize) -> u32 {
+        self.range(i).end.row_after(self.range(i).start).0
+    }
+
+    /// The documents of the i-th block, each with its index in it.
+    pub(crate) fn in_block(&self, i: usize) -> impl Iterator<Item = (RowIndex, DocumentNumber)> {
+        ids::from(RowIndex(0)).zip(ids::each(self.range(i)))
+    }
+
+    /// The i-th block, whose documents can be read again.
+    pub(crate) fn block(&self, i: usize) -> Result<DocumentBlock<'_>, Error> {
+        let store = &self.findings.documents.store;
+        Ok(DocumentBlock { retained: &store.blocks[i].retained, rows: store.rows(i)? })
+    }
+
+    /// Whether the document takes part: it has tokens, and no earlier one has its id.
+    pub(crate) fn is_active(&self, document: DocumentNumber) -> bool {
+        self.findings.documents.state(document) == DocumentState::PLAIN
+    }
+
+    /// Whether the document is one of the run, with tokens or without.
+    pub(crate) fn takes_part(&self, document: DocumentNumber) -> bool {
+        self.findings.documents.state(document).takes_part()
+    }
+
+    /// The index of a document's source in [`Findings::sources`].
+    pub(crate) fn source(&self, row: &DocumentRow<'_>) -> SourceIndex {
+        self.findings.documents.source(row.source)
+    }
+
+    /// Gives a document's row and block to `f`. For a few documents; [`block`](Self::block) for
+    /// many.
+    pub(crate) fn with_document<R>(
+        &self,
+        document: DocumentNumber,
+        f: impl FnOnce(&RetainedBlock, &DocumentRow<'_>) -> R,
+    ) -> Result<R, Error> {
+        self.findings.documents.with_row(document, |block, row| f(&block.retained, &row))
+    }
+
+    /// The error of a document that is not what it was.
+    pub(crate) fn changed(&self, document: DocumentNumber) -> Error {
+        self.named(document).map_or_else(|error| error, |(id, place)| Error::Changed { id, place })
+    }
+
+    /// The error of a document whose words cannot be found in its text.
+    pub(crate) fn not_aligned(&self, document: DocumentNumber) -> Error {
+        let named = self.named(document);
+        named.map_or_else(|error| error, |(id, place)| Error::NotAligned { id, place: Some(place) })
+    }
+
+    /// The id of a document, and where it was read.
+    pub(crate) fn named(&self, document: DocumentNumber) -> Result<(String, Location), Error> {
+        self.with_document(document, |block, row| (row.id.to_owned(), block.location(row.place)))
+    }
+}
+
+/// A block and the rows of its documents.
+pub(crate) struct DocumentBlock<'a> {
+    pub(crate) retained: &'a RetainedBlock,
+    pub(crate) rows: Rows<'a>,
+}
+
+impl DocumentBlock<'_> {
+    /// Gives the row of a document of the block, and its text, to `f`.
+    pub(crate) fn fetch<R>(
+        &self,
+        row: RowIndex,
+        scratch: &mut ReadBuffers,
+        f: impl FnOnce(&DocumentRow<'_>, &str) -> R,
+    ) -> Result<R, Error> {
+        let row = self.rows.get(row)?;
+        Ok(self.retained.fetch(row.place, row.id, scratch, |text| f(&row, text))?)
+    }
+}
+
+/// What one reading of all documents gives: these, their anchors, keep rules that put none before
+/// another, and how many are excluded.
+type Reading = (RunDocuments, AnchorLog, IdleRules, ExcludedDocuments);
+
+/// How all documents are read once.
+struct TextReading<'a> {
+    collection: &'a Collection,
+    options: &'a FindOptions,
+    length: usize,
+    budget: &'a Budget,
+    temp: &'a Arc<TempSpace>,
+    records: Option<&'a LongRecords>,
+    checkpoint: &'a Checkpoint,
+}
+
+impl TextReading<'_> {
+    /// `None` where records of two files have the same id and could have different ones.
+    fn read(&self, progress: &dyn Progress) -> Result<Option<Reading>, Error> {
+        let Self { collection, options, length, budget, temp, records, checkpoint } = *self;
+        let share = budget.share(8);
+        let rule = options.params.shingle();
+        let anchors = AnchorRule { rule, kernel: options.kernel, length, share };
+        let rules = KeepKeyMaker::new(options)?;
+        let spool = spool(budget, temp, checkpoint)?;
+        let preparation = BlockPreparation {
+            collection,
+            options,
+            budget,
+            temp,
+            spool: spool.as_ref(),
+            counts: None,
+            anchors: Some(&anchors),
+            rules: &rules,
+            records,
+            checkpoint,
+        };
+        let store = preparation.run(progress);
+        let store = store.map_err(|error| changed_instead(collection, error))?;
+        let mut documents = RunDocuments::new(store, collection.listed())?;
+        let can_reread = !checkpoint.is_active();
+        let excluded = exclude(collection, options, &mut documents, budget, can_reread)?;
+        let Some(excluded) = excluded else { return Ok(None) };
+        documents.store.drop_columns();
+        let anchors = documents.store.take_anchors();
+        // It is unknown for documents that an earlier run has read.
+        let is_known = checkpoint.done.chunks.is_empty() && documents.len() > 0;
+        let idle = if is_known { rules.idle_rules() } else { IdleRules::default() };
+        Ok(Some((documents, anchors, idle, excluded)))
+    }
+}
+
+/// The rank of each document in the keep order of the run, by its number.
+fn keep_order(
+    documents: &RunDocuments,
+    budget: &Budget,
+    temp: &Arc<TempSpace>,
+) -> Result<Vec<u32>, Error> {
+    let mut sorter = Sorter::new(Some(Arc::clone(temp)), budget.share(4));
+    for i in 0..documents.store.blocks.len() {
+        for (document, row) in documents.in_block(i).zip(documents.store.rows(i)?.iter()) {
+            let row = row?;
+            sorter.push(&keep::sort_key(row.key, row.id.as_bytes()), &document.0.to_le_bytes())?;
+        }
+    }
+    let mut order = vec![0; documents.len()];
+    let sorted = sorter.finish()?;
+    let mut cursor = sorted.cursor();
+    let mut number = 0;
+    while let Some((_, document)) = cursor.next_record()? {
+        let document = document.first_chunk().map(|bytes| u32::from_le_bytes(*bytes));
+        if let Some(order) = document.and_then(|document| order.get_mut(document as usize)) {
+            *order = number;
+        }
+        number += 1;
+    }
+    Ok(order)
+}
