@@ -7,11 +7,11 @@ use crate::kind::FileKind;
 use crate::limits::LimitTracker;
 use crate::options::{ExtractOptions, LimitUsage};
 use crate::read_text::read_text;
-use crate::sandbox::{PdfTask, catch_panics};
 use crate::text_output::TextOutput;
 use crate::unique_names::UniqueNames;
 use crate::warc::{self, WarcMetadata};
 use crate::worker::WorkerProcess;
+use crate::worker::sandbox::{PdfTask, catch_panics};
 
 /// A text extracted from a file.
 #[derive(Debug, Clone, Copy)]

@@ -51,7 +51,6 @@ mod extractor;
 mod fields;
 #[cfg(feature = "html")]
 mod html;
-mod ipc;
 mod kind;
 mod limits;
 #[cfg(feature = "mail")]
@@ -63,7 +62,6 @@ mod options;
 mod pdf;
 mod read_text;
 mod rtf;
-mod sandbox;
 mod text_output;
 mod unique_names;
 pub mod warc;

@@ -1,10 +1,10 @@
 //! The bytes of a file without compression, and what kind of file it is.
 
 use crate::document::{DocumentContents, MAX_DOCUMENT_BYTES};
-use crate::format::kind::Format;
-use crate::settings::SourceSettings;
-use crate::skippable_error::{OverLimit, unreadable};
-use crate::skipped::SkipReason;
+use crate::error::skippable_error::{OverLimit, unreadable};
+use crate::error::skipped::SkipReason;
+use crate::options::format::Format;
+use crate::options::settings::SourceSettings;
 use lookalike_extract::{ExtractError, FileKind, encoding};
 use std::borrow::Cow;
 use std::io::{self, Read};

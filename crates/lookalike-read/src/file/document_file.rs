@@ -1,15 +1,15 @@
 //! A file with documents.
 
-use crate::decompress::{self, Compression};
+use crate::bytes::decompress::{self, Compression};
 use crate::document::{MAX_DOCUMENT_BYTES, Raw};
+use crate::error::skippable_error::unreadable;
+use crate::error::skipped::SkipReason;
 use crate::file::contents::{Contents, fill, kind};
 use crate::file::zip_member::{ZipMember, read_member};
-use crate::record_size::RecordSize;
-use crate::settings::SourceSettings;
-use crate::skippable_error::unreadable;
-use crate::skipped::SkipReason;
-use crate::stamp::Stamp;
-use crate::walk::name_of;
+use crate::input::walk::name_of;
+use crate::measure::record_size::RecordSize;
+use crate::measure::stamp::Stamp;
+use crate::options::settings::SourceSettings;
 use std::borrow::Cow;
 use std::fs::File;
 use std::path::PathBuf;

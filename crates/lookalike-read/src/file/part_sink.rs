@@ -1,12 +1,12 @@
 //! Parts of a file: as documents, one that is taken again, and how parts are named.
 
-use crate::content_hash::Content;
+use crate::document::extra_fields::ExtraFields;
+use crate::document::normalizing_sink::SourceSink;
+use crate::document::part_texts::PartTexts;
 use crate::document::{Document, DocumentContents, DocumentPosition, Raw};
 use crate::error::ReadError;
-use crate::extra_fields::ExtraFields;
-use crate::file::part_texts::PartTexts;
-use crate::normalizing_sink::SourceSink;
-use crate::skipped::SkipReason;
+use crate::error::skipped::SkipReason;
+use crate::measure::content_hash::Content;
 use lookalike_extract::{ExtractedPart, FailedPart, PartSink};
 
 /// Gives the parts of a file, or of a record that is a file, to the sink as documents.

@@ -1,11 +1,11 @@
 //! ZIP archives: their members as files with documents.
 
+use crate::error::skippable_error::unreadable;
+use crate::error::skipped::{SkipReason, SkippedItem};
 use crate::file::document_file::DocumentFile;
 use crate::file::zip_member::{SharedTime, ZipMember};
-use crate::skippable_error::unreadable;
-use crate::skipped::{SkipReason, SkippedItem};
-use crate::stamp::Stamp;
-use crate::walk::name_of;
+use crate::input::walk::name_of;
+use crate::measure::stamp::Stamp;
 use lookalike_extract::archive::{EntryKind, zip_entries};
 use lookalike_extract::{LimitUsage, Limits, UniqueNames};
 use std::fs::File;

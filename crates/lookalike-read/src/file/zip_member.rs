@@ -1,13 +1,13 @@
 //! Members of ZIP archives as documents: what each may use of the limits of its archive.
 
-use crate::decompress::Compression;
+use crate::bytes::decompress::Compression;
+use crate::bytes::positioned_io::read_exact_at;
 use crate::document::MAX_DOCUMENT_BYTES;
+use crate::error::skippable_error::unreadable;
+use crate::error::skipped::SkipReason;
 use crate::file::contents::{Contents, fill, kind};
-use crate::format::kind::Format;
-use crate::positioned_io::read_exact_at;
-use crate::settings::SourceSettings;
-use crate::skippable_error::unreadable;
-use crate::skipped::SkipReason;
+use crate::options::format::Format;
+use crate::options::settings::SourceSettings;
 use lookalike_extract::archive::ZipEntry;
 use lookalike_extract::{ExtractError, FileKind, LimitUsage, Limits};
 use std::fs::File;

@@ -1,22 +1,22 @@
 //! Separated values: the delimiter, the header, the ends of records, the fields of one.
 
-use crate::description::StatedFields;
+use crate::bytes::encoding::without_mark;
+use crate::document::description::StatedFields;
+use crate::document::extra_fields::ExtraFields;
+use crate::document::normalizing_sink::SourceSink;
+use crate::document::read_buffers::ReadBuffers;
 use crate::document::{DocumentPosition, Raw};
-use crate::encoding::without_mark;
 use crate::error::ReadError;
-use crate::extra_fields::ExtraFields;
+use crate::error::skipped::SkipReason;
+use crate::error::table_problem::{Field, TableProblem};
+use crate::format::csv_header::CsvHeader;
 use crate::format::record::{InvalidRecord, RecordBoundary, RecordDocument, without_line_feed};
+use crate::format::text_cut::{self, KeptCopier};
 use crate::format::{
     BlockRecords, Continuation, NextRecords, RecordAgain, RecordFormat, TakeText, WholeRecords,
 };
-use crate::header::CsvHeader;
-use crate::normalizing_sink::SourceSink;
 use crate::options::ReadOptions;
-use crate::scratch::ReadBuffers;
-use crate::skipped::SkipReason;
-use crate::source_info::SourceInfo;
-use crate::table_problem::{Field, TableProblem};
-use crate::text_cut::{self, KeptCopier};
+use crate::options::source_info::SourceInfo;
 use csv::ByteRecord;
 use memchr::{memchr, memchr3};
 use std::sync::OnceLock;

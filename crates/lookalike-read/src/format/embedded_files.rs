@@ -3,17 +3,17 @@
 //! [`FileRecords`] is what differs between formats of such records; `mbox.rs`, `warc.rs` and
 //! `tar.rs` implement it. [`FileRecordFormat`] makes a format of it; `tar.rs` has its own.
 
-use crate::description::StatedFields;
+use crate::document::description::StatedFields;
+use crate::document::normalizing_sink::SourceSink;
+use crate::document::read_buffers::ReadBuffers;
 use crate::document::{DocumentContents, DocumentPosition, Raw};
 use crate::error::ReadError;
+use crate::error::skipped::{SkipReason, SkippedItem};
 use crate::file::part_sink::{OnePart, PartOutput, no_text, push_within};
-use crate::format::kind::Format;
 use crate::format::record::{RecordBoundary, without_line_feed};
 use crate::format::{Continuation, RecordAgain, RecordFormat, TakeText, WholeRecords};
-use crate::normalizing_sink::SourceSink;
-use crate::scratch::ReadBuffers;
-use crate::skipped::{SkipReason, SkippedItem};
-use crate::source_info::SourceInfo;
+use crate::options::format::Format;
+use crate::options::source_info::SourceInfo;
 use lookalike_extract::{
     ExtractError, ExtractedPart, Extractor, FailedPart, Fields, FileKind, LimitUsage, PartSink,
 };

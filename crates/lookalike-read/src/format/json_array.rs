@@ -5,22 +5,22 @@
 //! first error and does not return the bytes of an element. Its speed was not compared (November
 //! 2026).
 
-use crate::description::StatedFields;
+use crate::bytes::encoding::without_mark;
+use crate::document::description::StatedFields;
+use crate::document::normalizing_sink::SourceSink;
+use crate::document::read_buffers::ReadBuffers;
 use crate::document::{DocumentPosition, Raw};
-use crate::encoding::without_mark;
 use crate::error::ReadError;
+use crate::error::skipped::SkipReason;
 use crate::format::id_rule::IdRule;
 use crate::format::jsonl;
 use crate::format::record::RecordBoundary;
+use crate::format::text_cut::KeptCopier;
 use crate::format::{
     BlockRecords, Continuation, RecordAgain, RecordFormat, TakeText, WholeRecords,
 };
-use crate::normalizing_sink::SourceSink;
 use crate::options::ReadOptions;
-use crate::scratch::ReadBuffers;
-use crate::skipped::SkipReason;
-use crate::source_info::SourceInfo;
-use crate::text_cut::KeptCopier;
+use crate::options::source_info::SourceInfo;
 use memchr::{memchr2, memchr3};
 use std::ops::Range;
 

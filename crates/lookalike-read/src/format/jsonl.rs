@@ -1,12 +1,12 @@
 //! JSONL: each line is an object with an id, a text and extra fields.
 
-use crate::extra_fields::ExtraFields;
+use crate::document::extra_fields::ExtraFields;
+use crate::error::skipped::SkipReason;
+use crate::error::table_problem::Field;
 use crate::format::json_scanner::{JsonScanner, JsonValue, StringFault, SyntaxError};
 use crate::format::record::{InvalidRecord, RecordDocument};
+use crate::format::text_cut::{self, KeptCopier};
 use crate::options::ReadOptions;
-use crate::skipped::SkipReason;
-use crate::table_problem::Field;
-use crate::text_cut::{self, KeptCopier};
 use std::borrow::Cow;
 use std::ops::Range;
 

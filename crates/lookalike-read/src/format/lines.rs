@@ -1,20 +1,20 @@
 //! Lines: `id text`, or the text alone.
 
-use crate::description::StatedFields;
+use crate::bytes::encoding::without_mark;
+use crate::document::description::StatedFields;
+use crate::document::extra_fields::ExtraFields;
+use crate::document::normalizing_sink::SourceSink;
+use crate::document::read_buffers::ReadBuffers;
 use crate::document::{DocumentPosition, Raw};
-use crate::encoding::without_mark;
 use crate::error::ReadError;
-use crate::extra_fields::ExtraFields;
+use crate::error::skipped::SkipReason;
 use crate::format::id_rule::IdRule;
 use crate::format::jsonl;
 use crate::format::record::{InvalidRecord, RecordBoundary, RecordDocument, without_line_feed};
+use crate::format::text_cut::{self, KeptCopier};
 use crate::format::{BlockRecords, RecordAgain, RecordFormat, TakeText, WholeRecords};
-use crate::normalizing_sink::SourceSink;
 use crate::options::ReadOptions;
-use crate::scratch::ReadBuffers;
-use crate::skipped::SkipReason;
-use crate::source_info::SourceInfo;
-use crate::text_cut::{self, KeptCopier};
+use crate::options::source_info::SourceInfo;
 use memchr::memrchr;
 
 /// The format of records that are lines.

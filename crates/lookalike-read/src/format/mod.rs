@@ -5,12 +5,13 @@
 //! archives share is in `embedded_files.rs`.
 
 pub(crate) mod csv;
+pub(crate) mod csv_header;
 pub(crate) mod embedded_files;
 pub(crate) mod id_rule;
 pub(crate) mod json_array;
+pub(crate) mod json_line;
 mod json_scanner;
 pub(crate) mod jsonl;
-pub(crate) mod kind;
 pub(crate) mod lines;
 pub(crate) mod mbox;
 pub(crate) mod packed_rows;
@@ -18,23 +19,24 @@ pub(crate) mod packed_rows;
 pub(crate) mod parquet;
 pub(crate) mod record;
 pub(crate) mod tar;
+pub(crate) mod text_cut;
 pub(crate) mod warc;
 pub(crate) mod whole_text;
 
-use crate::buffer_pool::PooledBuffer;
-use crate::description::StatedFields;
+use crate::bytes::buffer_pool::PooledBuffer;
+use crate::bytes::encoding::without_mark;
+use crate::document::description::StatedFields;
+use crate::document::normalizing_sink::SourceSink;
+use crate::document::read_buffers::ReadBuffers;
 use crate::document::{Document, DocumentContents, DocumentPosition, Raw};
-use crate::encoding::without_mark;
 use crate::error::ReadError;
+use crate::error::skipped::SkipReason;
+use crate::format::csv_header::CsvHeader;
 use crate::format::id_rule::IdRule;
 use crate::format::record::{InvalidRecord, RecordBoundary, RecordDocument};
-use crate::header::CsvHeader;
-use crate::normalizing_sink::SourceSink;
+use crate::format::text_cut::KeptCopier;
 use crate::options::ReadOptions;
-use crate::scratch::ReadBuffers;
-use crate::skipped::SkipReason;
-use crate::source_info::SourceInfo;
-use crate::text_cut::KeptCopier;
+use crate::options::source_info::SourceInfo;
 use std::fmt::Write;
 
 /// What is done with the records of one source. A value may keep what it learns from the source,

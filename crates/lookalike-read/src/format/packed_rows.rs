@@ -4,17 +4,17 @@
 //! extra fields. A value is its length in four little-endian bytes and its bytes; null is the
 //! length 2³² − 1.
 
-use crate::description::StatedFields;
+use crate::document::description::StatedFields;
+use crate::document::extra_fields::ExtraFields;
+use crate::document::normalizing_sink::SourceSink;
+use crate::document::read_buffers::ReadBuffers;
 use crate::document::{DocumentPosition, Raw};
 use crate::error::ReadError;
-use crate::extra_fields::ExtraFields;
+use crate::error::skipped::SkipReason;
+use crate::error::table_problem::Field;
 use crate::format::record::{InvalidRecord, RecordBoundary, RecordDocument};
 use crate::format::{RecordAgain, RecordFormat, TakeText, WholeRecords};
-use crate::normalizing_sink::SourceSink;
 use crate::options::ReadOptions;
-use crate::scratch::ReadBuffers;
-use crate::skipped::SkipReason;
-use crate::table_problem::Field;
 
 /// The length of null.
 const NULL: u32 = u32::MAX;

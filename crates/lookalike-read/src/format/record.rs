@@ -1,6 +1,6 @@
 //! A record of any format: its document, or why it has none.
 
-use crate::skipped::SkipReason;
+use crate::error::skipped::SkipReason;
 
 /// The document of a record.
 pub(crate) struct RecordDocument<'a> {

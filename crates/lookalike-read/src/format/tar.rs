@@ -1,20 +1,20 @@
 //! Tar archives: a record is an entry. An archive has an end mark, and names may repeat.
 
 use crate::document::DocumentContents;
+use crate::document::normalizing_sink::SourceSink;
+use crate::document::read_buffers::ReadBuffers;
 use crate::error::ReadError;
+use crate::error::skipped::SkipReason;
 use crate::format::embedded_files::{
     EmbeddedFiles, FILE_COPIES, FileRecords, RecordContent, RecordPlace, WholeRecordCount,
     continuation, failed, whole_records,
 };
-use crate::format::kind::Format;
 use crate::format::record::RecordBoundary;
 use crate::format::{
     BlockRecords, Continuation, NextRecords, RecordAgain, RecordFormat, TakeText, WholeRecords,
 };
-use crate::normalizing_sink::SourceSink;
-use crate::scratch::ReadBuffers;
-use crate::skipped::SkipReason;
-use crate::source_info::SourceInfo;
+use crate::options::format::Format;
+use crate::options::source_info::SourceInfo;
 use lookalike_extract::archive::{
     EntryKind, TarEntry, TarNext, lone_zeros, next_entry, zero_blocks,
 };

@@ -1,15 +1,15 @@
 //! A stream that is one text.
 
-use crate::description::StatedFields;
+use crate::document::description::StatedFields;
+use crate::document::normalizing_sink::SourceSink;
+use crate::document::read_buffers::ReadBuffers;
 use crate::document::{Document, DocumentContents, DocumentPosition, Raw};
 use crate::error::ReadError;
+use crate::error::skipped::SkipReason;
 use crate::format::record::RecordBoundary;
+use crate::format::text_cut::KeptCopier;
 use crate::format::{RecordAgain, RecordFormat, TakeText, WholeRecords};
-use crate::normalizing_sink::SourceSink;
 use crate::options::ReadOptions;
-use crate::scratch::ReadBuffers;
-use crate::skipped::SkipReason;
-use crate::text_cut::KeptCopier;
 use lookalike_extract::{FileKind, encoding};
 
 /// The format of a stream that is one document, of any encoding.

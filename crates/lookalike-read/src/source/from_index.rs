@@ -1,18 +1,18 @@
 //! The documents of an index as a source: a snapshot of their shingle sets, or of their texts.
 
-use crate::description::StatedFields;
+use crate::bytes::spool::Spool;
+use crate::document::description::StatedFields;
+use crate::document::extra_fields::ExtraFields;
+use crate::document::normalizing_sink::SourceSink;
+use crate::document::read_buffers::ReadBuffers;
 use crate::document::{Document, DocumentPosition, Raw, StoredShingles};
 use crate::error::ReadError;
-use crate::extra_fields::ExtraFields;
+use crate::error::location::Location;
+use crate::error::skipped::SkippedItem;
 use crate::format::TakeText;
-use crate::location::Location;
-use crate::normalizing_sink::SourceSink;
-use crate::retained_state::{KeptState, NumberRange, RetainedState};
-use crate::scratch::ReadBuffers;
-use crate::skipped::SkippedItem;
+use crate::options::source_info::SourceInfo;
+use crate::source::retained_state::{KeptState, NumberRange, RetainedState};
 use crate::source::{BlockContent, LaneReader, RetainedContent, Source};
-use crate::source_info::SourceInfo;
-use crate::spool::Spool;
 use lookalike_index::entry::{IndexRecord, RecordFields};
 use lookalike_index::filter;
 use lookalike_index::settings::StoredContent;

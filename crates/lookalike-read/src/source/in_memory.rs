@@ -1,19 +1,19 @@
 //! Documents that the caller has by row, in memory or in a file of its own, as a source: nothing is
 //! copied, and verification reads them where they are.
 
-use crate::description::StatedFields;
+use crate::bytes::spool::Spool;
+use crate::document::description::StatedFields;
+use crate::document::extra_fields::ExtraFields;
+use crate::document::normalizing_sink::SourceSink;
+use crate::document::read_buffers::ReadBuffers;
 use crate::document::{Document, DocumentPosition, Raw};
 use crate::error::ReadError;
-use crate::extra_fields::ExtraFields;
+use crate::error::location::Location;
+use crate::error::skipped::{SkipReason, SkippedItem};
 use crate::format::TakeText;
-use crate::location::Location;
-use crate::normalizing_sink::SourceSink;
-use crate::retained_state::KeptState;
-use crate::scratch::ReadBuffers;
-use crate::skipped::{SkipReason, SkippedItem};
+use crate::options::source_info::SourceInfo;
+use crate::source::retained_state::KeptState;
 use crate::source::{BlockContent, LaneReader, RetainedContent, Source};
-use crate::source_info::SourceInfo;
-use crate::spool::Spool;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

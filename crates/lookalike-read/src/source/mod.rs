@@ -12,28 +12,31 @@
 pub(crate) mod files;
 pub(crate) mod from_index;
 pub(crate) mod in_memory;
+pub(crate) mod lane_range;
 mod record_stream;
 pub(crate) mod records;
+pub(crate) mod retained_state;
 #[cfg(feature = "parquet")]
 pub(crate) mod row_groups;
 mod selected_rows;
 pub(crate) mod spooled_texts;
+pub(crate) mod without_documents;
 
+use crate::bytes::spool::Spool;
 use crate::document::DocumentPosition;
+use crate::document::normalizing_sink::SourceSink;
+use crate::document::read_buffers::ReadBuffers;
 use crate::error::ReadError;
+use crate::error::location::Location;
 use crate::format::TakeText;
-use crate::format::kind::Format;
-use crate::header::CsvHeader;
-use crate::lane_range::LaneRange;
-use crate::location::Location;
-use crate::normalizing_sink::SourceSink;
+use crate::format::csv_header::CsvHeader;
+use crate::format::text_cut::KeptCopier;
+use crate::measure::stamp::Stamp;
 use crate::options::ReadOptions;
-use crate::retained_state::{KeptState, RetainedState};
-use crate::scratch::ReadBuffers;
-use crate::source_info::SourceInfo;
-use crate::spool::Spool;
-use crate::stamp::Stamp;
-use crate::text_cut::KeptCopier;
+use crate::options::format::Format;
+use crate::options::source_info::SourceInfo;
+use crate::source::lane_range::LaneRange;
+use crate::source::retained_state::{KeptState, RetainedState};
 use std::path::Path;
 use std::sync::Arc;
 

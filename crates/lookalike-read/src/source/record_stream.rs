@@ -1,14 +1,14 @@
 //! A stream of records, cut into blocks of whole records.
 
-use crate::buffer_pool::{BufferPool, PooledBuffer};
-use crate::decompress::{ByteStream, fill};
+use crate::bytes::buffer_pool::{BufferPool, PooledBuffer};
+use crate::bytes::decompress::{ByteStream, fill};
 use crate::document::MAX_DOCUMENT_BYTES;
 use crate::error::ReadError;
+use crate::error::skippable_error::OverLimit;
+use crate::error::skipped::SkippedItem;
 use crate::format::record::RecordBoundary;
 use crate::format::{BlockRecords, Continuation, RecordFormat};
-use crate::record_size::RecordSize;
-use crate::skippable_error::OverLimit;
-use crate::skipped::SkippedItem;
+use crate::measure::record_size::RecordSize;
 use std::sync::Arc;
 
 /// Bytes that are read at a time to skip the rest of a record.

@@ -1,17 +1,17 @@
 //! Parquet files: each row group is a lane of its own.
 
-use crate::buffer_pool::PooledBuffer;
-use crate::decompress::Compression;
+use crate::bytes::buffer_pool::PooledBuffer;
+use crate::bytes::decompress::Compression;
+use crate::bytes::spool::Spool;
 use crate::error::ReadError;
 use crate::format::BlockRecords;
-use crate::format::kind::Format;
 use crate::format::parquet::{ParquetFile, RowGroup};
-use crate::retained_state::RetainedState;
+use crate::measure::stamp::Stamp;
+use crate::options::format::Format;
+use crate::options::source_info::SourceInfo;
 use crate::source::records::{RecordBlock, RecordInput, RecordSource};
+use crate::source::retained_state::RetainedState;
 use crate::source::{BlockContent, LaneReader, RetainedContent, Source};
-use crate::source_info::SourceInfo;
-use crate::spool::Spool;
-use crate::stamp::Stamp;
 use parking_lot::Mutex;
 use std::path::Path;
 use std::sync::Arc;

@@ -1,10 +1,10 @@
 //! Texts by row that are in a temporary file: those of documents that a caller has one after the
 //! other and does not keep.
 
+use crate::bytes::spool::Spool;
 use crate::error::ReadError;
-use crate::skipped::SkipReason;
+use crate::error::skipped::SkipReason;
 use crate::source::in_memory::DocumentRowError;
-use crate::spool::Spool;
 use std::collections::BTreeSet;
 use std::path::Path;
 

@@ -1,7 +1,7 @@
 //! One column of a row group → values as text, a batch of rows at a time.
 
+use crate::error::table_problem::Field;
 use crate::format::packed_rows;
-use crate::table_problem::Field;
 use ::parquet::basic::{ConvertedType, LogicalType, Type};
 use ::parquet::column::page::PageReader;
 use ::parquet::column::reader::ColumnReaderImpl;

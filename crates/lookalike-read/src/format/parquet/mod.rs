@@ -11,8 +11,8 @@ mod row_group;
 pub(crate) use row_group::RowGroup;
 
 use crate::error::ReadError;
+use crate::error::table_problem::{Field, TableProblem};
 use crate::options::ReadOptions;
-use crate::table_problem::{Field, TableProblem};
 use ::parquet::errors::ParquetError;
 use ::parquet::file::metadata::{
     ParquetMetaData, ParquetMetaDataOptions, ParquetMetaDataReader, ParquetStatisticsPolicy,

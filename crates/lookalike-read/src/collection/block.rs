@@ -1,0 +1,83 @@
+//! Blocks: what one thread reads at a time.
+
+use crate::bytes::spool::Spool;
+use crate::collection::retained_block::RetainedBlock;
+use crate::document::normalizing_sink::normalized;
+use crate::document::read_buffers::ReadBuffers;
+use crate::document::{BlockNumber, DocumentPosition, DocumentSink};
+use crate::error::ReadError;
+use crate::options::source_info::SourceInfo;
+use crate::source::BlockContent;
+use std::sync::Arc;
+
+/// Some records of a file, or some files of a folder: what one thread reads at a time.
+///
+/// Records take about 1 MiB of memory, or up to twice the longest record where that is more; files
+/// of a folder take nothing until they are read, one after the other.
+pub struct Block {
+    number: BlockNumber,
+    source: Arc<SourceInfo>,
+    content: Box<dyn BlockContent>,
+}
+
+impl Block {
+    pub(crate) fn new(source: Arc<SourceInfo>, index: u32, content: Box<dyn BlockContent>) -> Self {
+        let number = BlockNumber { source: source.number, index };
+        Self { number, source, content }
+    }
+
+    /// The position in reading order.
+    pub fn number(&self) -> BlockNumber {
+        self.number
+    }
+
+    /// Bytes of its records or stored sets, or of the longest of its files.
+    pub fn bytes(&self) -> u64 {
+        self.content.bytes()
+    }
+
+    /// Gives every document to the sink, in order. Blank lines are no documents.
+    ///
+    /// # Errors
+    /// The first error of the sink. [`ReadError::BadRecord`] for the first bad record, or file
+    /// named by the user that cannot be read, unless bad records are skipped.
+    pub fn read<S: DocumentSink>(
+        &self,
+        scratch: &mut ReadBuffers,
+        sink: &mut S,
+    ) -> Result<(), S::Error> {
+        normalized(sink, &self.source.settings, scratch, |scratch, sink| {
+            self.content.read(scratch, sink)
+        })
+    }
+
+    /// How many copies of a record are made to get its text ([`RecordSize::copies`]).
+    ///
+    /// [`RecordSize::copies`]: crate::RecordSize::copies
+    pub fn copies(&self, is_escaped: bool) -> u64 {
+        self.content.copies(is_escaped)
+    }
+
+    /// The line that the record of a document of this block begins on, from 1; `None` where the
+    /// file is the document.
+    pub fn line(&self, place: DocumentPosition) -> Option<u64> {
+        self.content.line(place)
+    }
+
+    /// Drops what can be read again from the disk and keeps the rest. Of plain files and folders a
+    /// few words are left. The decoded bytes of streams, of compressed files and of those in
+    /// another encoding go to the spool, or stay in memory when there is none; so do the texts that
+    /// [`read`](Self::read) kept in buffers made by [`ReadBuffers::retaining`].
+    ///
+    /// # Errors
+    /// [`ReadError::Spool`] when the spool cannot be written.
+    pub fn retain(
+        self,
+        spool: Option<&Arc<Spool>>,
+        scratch: &mut ReadBuffers,
+    ) -> Result<RetainedBlock, ReadError> {
+        let parts = scratch.part_texts.take(spool)?;
+        let content = self.content.retain(spool)?;
+        Ok(RetainedBlock::new(self.number, self.source, content, parts))
+    }
+}

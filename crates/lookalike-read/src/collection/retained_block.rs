@@ -1,0 +1,217 @@
+//! A block that was read: how single documents, or all of them, are read again.
+
+use crate::document::description::{self, Description, StatedFields};
+use crate::document::normalizing_sink::normalized;
+use crate::document::parent_texts::KEPT_BYTES;
+use crate::document::part_texts::KeptParts;
+use crate::document::read_buffers::ReadBuffers;
+use crate::document::{BlockNumber, DocumentPosition, DocumentSink, UnitRange};
+use crate::error::ReadError;
+use crate::error::location::Location;
+use crate::error::skipped::SkippedItem;
+use crate::options::source_info::SourceInfo;
+use crate::source::RetainedContent;
+use crate::source::retained_state::RetainedState;
+use crate::text::unit::parent_id;
+use lookalike_core::shingle::Shingler;
+use std::sync::Arc;
+
+/// What is left of a [`Block`](crate::Block) that was read: enough to read it again, one document
+/// or all of them. Some 150 bytes, and the block's own where
+/// [`Block::retain`](crate::Block::retain) had to keep them in memory.
+pub struct RetainedBlock {
+    number: BlockNumber,
+    source: Arc<SourceInfo>,
+    content: Box<dyn RetainedContent>,
+    parts: Option<Box<KeptParts>>,
+}
+
+impl RetainedBlock {
+    pub(crate) fn new(
+        number: BlockNumber,
+        source: Arc<SourceInfo>,
+        content: Box<dyn RetainedContent>,
+        parts: Option<Box<KeptParts>>,
+    ) -> Self {
+        Self { number, source, content, parts }
+    }
+
+    /// The value as numbers; `None` when bytes of it are in memory, here or with the caller.
+    pub fn state(&self) -> Option<RetainedState> {
+        Some(RetainedState { number: self.number, kept: self.content.state()? })
+    }
+
+    /// The position in reading order.
+    pub fn number(&self) -> BlockNumber {
+        self.number
+    }
+
+    /// Where a document of this block was read.
+    pub fn location(&self, place: DocumentPosition) -> Location {
+        self.content.location(place)
+    }
+
+    /// Reads the document `id` at `place` of this block again and gives its text to `f`. From any
+    /// thread; one positioned read of the record, or one of the whole text file.
+    ///
+    /// # Errors
+    /// [`ReadError::Changed`] when it is no longer there: the file is gone or shorter, or there is
+    /// no such record, or one with another id. [`ReadError::Spool`] when the spool cannot be read.
+    pub fn fetch<R>(
+        &self,
+        place: DocumentPosition,
+        id: &str,
+        scratch: &mut ReadBuffers,
+        f: impl FnOnce(&str) -> R,
+    ) -> Result<R, ReadError> {
+        let normalization = self.source.settings.options.normalization;
+        let mut words = std::mem::take(&mut scratch.words);
+        let f = |text: &str| f(words.of(text, normalization));
+        let fetched = match place.unit() {
+            Some(unit) if place.bytes() >= KEPT_BYTES => {
+                self.fetch_unit(unit, place, id, scratch, f)
+            }
+            _ => self.fetch_written(place, id, scratch, f),
+        };
+        scratch.words = words;
+        fetched
+    }
+
+    /// As [`fetch`](Self::fetch), but gives the text as it is written: in no normal form.
+    ///
+    /// # Errors
+    /// As [`fetch`](Self::fetch).
+    pub fn fetch_written<R>(
+        &self,
+        place: DocumentPosition,
+        id: &str,
+        scratch: &mut ReadBuffers,
+        f: impl FnOnce(&str) -> R,
+    ) -> Result<R, ReadError> {
+        match &self.parts {
+            Some(parts) if parts.has(place) => {
+                let fetched = parts
+                    .fetch(place, &mut scratch.bytes, |text| text_at(text, place.unit()).map(f))?;
+                fetched.ok_or_else(|| self.no_document(place))
+            }
+            _ => self.fetch_as_read(place, id, scratch, |text, _| f(text)),
+        }
+    }
+
+    /// The same of a unit of a long document, whose text is kept for the next of its units.
+    fn fetch_unit<R>(
+        &self,
+        unit: UnitRange,
+        place: DocumentPosition,
+        id: &str,
+        scratch: &mut ReadBuffers,
+        f: impl FnOnce(&str) -> R,
+    ) -> Result<R, ReadError> {
+        let whole = place.with_unit(None);
+        if scratch.parent_texts.get(&self.source, self.number, whole).is_none() {
+            let text = self.fetch_written(whole, parent_id(id), scratch, str::to_owned)?;
+            scratch.parent_texts.put(&self.source, self.number, whole, text);
+        }
+        let text = scratch.parent_texts.get(&self.source, self.number, whole);
+        let text = text.and_then(|text| text_at(text, Some(unit)));
+        text.map(f).ok_or_else(|| self.no_document(place))
+    }
+
+    /// Reads the document `id` at `place` of this block again, for what people recognise it by.
+    ///
+    /// # Errors
+    /// As [`fetch`](Self::fetch).
+    pub fn describe(
+        &self,
+        place: DocumentPosition,
+        id: &str,
+        scratch: &mut ReadBuffers,
+    ) -> Result<Description, ReadError> {
+        let mut description = self.fetch_as_read(place, id, scratch, Description::of)?;
+        let location = self.location(place);
+        location.source().clone_into(&mut description.source);
+        description.line = location.number();
+        if description.date.is_none() {
+            description.date = self.content.modified(place).and_then(description::day);
+        }
+        Ok(description)
+    }
+
+    /// Makes the shingle set of a document, ascending, without repeats, into `set` (which is
+    /// cleared), and gives its fingerprint: from its text, or as an index has it.
+    ///
+    /// # Errors
+    /// As [`fetch`](Self::fetch); [`ReadError::Index`] when an index cannot be read.
+    pub fn fetch_set(
+        &self,
+        place: DocumentPosition,
+        id: &str,
+        scratch: &mut ReadBuffers,
+        shingler: &mut Shingler,
+        set: &mut Vec<u64>,
+    ) -> Result<u128, ReadError> {
+        match self.content.stored_set(place, id, scratch, set)? {
+            Some(fingerprint) => Ok(fingerprint),
+            None => self.fetch(place, id, scratch, |text| shingler.set(text, set)),
+        }
+    }
+
+    /// Whether [`fetch`](Self::fetch) has a text to give.
+    pub fn has_texts(&self) -> bool {
+        self.content.has_texts()
+    }
+
+    fn fetch_as_read<R>(
+        &self,
+        place: DocumentPosition,
+        id: &str,
+        scratch: &mut ReadBuffers,
+        f: impl FnOnce(&str, StatedFields<'_>) -> R,
+    ) -> Result<R, ReadError> {
+        let (mut f, mut result) = (Some(f), None);
+        let unit = place.unit();
+        let id = if unit.is_some() { parent_id(id) } else { id };
+        self.content.read_again(place.with_unit(None), id, scratch, &mut |text, stated| {
+            // What a document states is not about one of its units.
+            let stated = if unit.is_some() { StatedFields::Nothing } else { stated };
+            let Some(text) = text_at(text, unit) else { return };
+            result = f.take().map(|f| f(text, stated)).or(result.take());
+        })?;
+        result.ok_or_else(|| self.no_document(place))
+    }
+
+    fn no_document(&self, place: DocumentPosition) -> ReadError {
+        self.location(place).changed("no such document".to_owned())
+    }
+
+    /// Reads the whole block again: every document in order, and bad records again to
+    /// [`DocumentSink::skipped`]. The caller compares ids and their number with those of the first
+    /// time.
+    ///
+    /// # Errors
+    /// The first error of the sink. [`ReadError::Changed`] when the block cannot be read any more,
+    /// or has a bad record where those are not skipped. [`ReadError::Spool`] when the spool cannot
+    /// be read.
+    pub fn replay<S: DocumentSink>(
+        &self,
+        scratch: &mut ReadBuffers,
+        sink: &mut S,
+    ) -> Result<(), S::Error> {
+        normalized(sink, &self.source.settings, scratch, |scratch, sink| {
+            self.content.replay(scratch, sink).map_err(|error| match error {
+                ReadError::BadRecord(SkippedItem { source, line, reason, .. }) => {
+                    ReadError::Changed { source_name: source, line, what: reason.to_string() }
+                }
+                error => error,
+            })
+        })
+    }
+}
+
+/// The text of a unit in that of its document, or all of it; `None` where it has no such range.
+fn text_at(text: &str, unit: Option<UnitRange>) -> Option<&str> {
+    match unit {
+        Some(unit) => text.get(unit.bytes()).map(str::trim_end),
+        None => Some(text),
+    }
+}

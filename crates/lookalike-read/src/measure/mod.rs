@@ -1,0 +1,5 @@
+//! What is known of a file or record without its text: size, time of change, hash.
+
+pub(crate) mod content_hash;
+pub(crate) mod record_size;
+pub(crate) mod stamp;
