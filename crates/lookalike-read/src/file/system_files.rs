@@ -1,5 +1,8 @@
-//! Names of files that belong to the operating system or to an office program.
+//! Files that are not read because of their names.
 
+use crate::bytes::decompress::Compression;
+use crate::options::format::Format;
+use lookalike_extract::ExtractError;
 use std::path::Path;
 
 /// Returns whether a file belongs to the operating system or is the lock of an office program, by
@@ -25,3 +28,18 @@ const SYSTEM_FILES: [&str; 7] = [
     "ehthumbs_vista.db",
     "desktop.ini",
 ];
+
+/// Why a file of this name in an archive is not read: it has records of its own, or belongs to
+/// the system.
+pub(crate) fn refused_in_archive(name: &str) -> Option<ExtractError> {
+    if is_system_file(Path::new(name)) {
+        let kind = "a file of the system, or the lock of an office program".to_owned();
+        return Some(ExtractError::Unsupported { kind });
+    }
+    let (_, stem) = Compression::of_name(name);
+    let format = Format::of_name(stem).filter(|format| {
+        matches!(format, Format::Jsonl | Format::Parquet | Format::Mbox | Format::Warc)
+    })?;
+    let kind = format!("a {format} file in an archive (unpacked, its records are read)");
+    Some(ExtractError::Unsupported { kind })
+}

@@ -3,8 +3,8 @@
 use crate::error::skippable_error::unreadable;
 use crate::error::skipped::{SkipReason, SkippedItem};
 use crate::file::document_file::DocumentFile;
+use crate::file::path_name::name_of;
 use crate::file::zip_member::{SharedTime, ZipMember};
-use crate::input::walk::name_of;
 use crate::measure::stamp::Stamp;
 use lookalike_extract::archive::{EntryKind, zip_entries};
 use lookalike_extract::{LimitUsage, Limits, UniqueNames};

@@ -6,7 +6,7 @@ use crate::document::MAX_DOCUMENT_BYTES;
 use crate::error::skippable_error::unreadable;
 use crate::error::skipped::SkipReason;
 use crate::file::contents::{Contents, fill, kind};
-use crate::options::format::Format;
+use crate::file::system_files::refused_in_archive;
 use crate::options::settings::SourceSettings;
 use lookalike_extract::archive::ZipEntry;
 use lookalike_extract::{ExtractError, FileKind, LimitUsage, Limits};
@@ -100,7 +100,7 @@ pub(crate) fn read_member<'a>(
         let stream = settings.decode(compression, Cursor::new(inner));
         fill(stream.map_err(|e| unreadable(&e))?, name, true, settings, bytes)?;
     }
-    if let Some(failure) = Format::refused_in_archive(&entry.name) {
+    if let Some(failure) = refused_in_archive(&entry.name) {
         return Err(failed(failure));
     }
     let kind = kind(name, bytes, settings);

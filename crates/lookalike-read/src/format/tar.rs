@@ -5,6 +5,7 @@ use crate::document::normalizing_sink::SourceSink;
 use crate::document::read_buffers::ReadBuffers;
 use crate::error::ReadError;
 use crate::error::skipped::SkipReason;
+use crate::file::system_files::refused_in_archive;
 use crate::format::embedded_files::{
     EmbeddedFiles, FILE_COPIES, FileRecords, RecordContent, RecordPlace, WholeRecordCount,
     continuation, failed, whole_records,
@@ -164,7 +165,7 @@ impl FileRecords for TarFormat {
         sink: &mut S,
     ) -> Result<(), S::Error> {
         if entry.kind == EntryKind::File {
-            return match Format::refused_in_archive(&entry.name) {
+            return match refused_in_archive(&entry.name) {
                 None => read(&entry.name, entry.content, sink),
                 Some(failure) => failed(&failure, entry.content, sink),
             };

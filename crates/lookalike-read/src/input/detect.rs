@@ -8,13 +8,14 @@ use crate::error::skippable_error::unreadable;
 use crate::error::skipped::{SkipReason, SkippedItem};
 use crate::error::table_problem::TableProblem;
 use crate::file::document_file::DocumentFile;
+use crate::file::path_name::name_of;
 use crate::file::zip_files::zip_files;
 use crate::input::comparison_side::Side;
 use crate::input::reached_files::ReachedFiles;
 use crate::input::sniff::{
     first_bytes, format_of, has_lines_of_json, is_json_array, is_jsonl, is_parquet, of_kind, sniff,
 };
-use crate::input::walk::{self, FolderFile, name_of};
+use crate::input::walk::{self, FolderFile};
 use crate::measure::stamp::Stamp;
 use crate::options::ReadOptions;
 use crate::options::format::Format;

@@ -2,6 +2,7 @@
 
 use crate::error::ReadError;
 use crate::error::skipped::{SkipReason, SkippedItem};
+use crate::file::path_name::name_of;
 use crate::file::system_files::is_system_file;
 use crate::measure::stamp::Stamp;
 use crate::options::ReadOptions;
@@ -10,7 +11,6 @@ use ignore::types::{Types, TypesBuilder};
 use ignore::{DirEntry, WalkBuilder};
 use lookalike_core::parameter::Parameter;
 use std::collections::BTreeSet;
-use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 /// A file found in a folder.
@@ -201,27 +201,4 @@ fn refused(folder: &Path, error: &ignore::Error) -> SkippedItem {
         };
     }
     skipped(place, SkipReason::Unreadable { message: inner.to_string() })
-}
-
-/// A path as an id, without loss: UTF-8 as it is with `/` between the parts; a byte that is not
-/// UTF-8 becomes `\xNN`, and so does a backslash inside a part (`\x5C`), so that no two paths
-/// have the same name.
-pub fn name_of(path: &Path) -> String {
-    let mut name = String::new();
-    for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {
-        for character in chunk.valid().chars() {
-            if std::path::is_separator(character) {
-                name.push('/');
-            } else if character == '\\' {
-                name.push_str("\\x5C");
-            } else {
-                name.push(character);
-            }
-        }
-        for byte in chunk.invalid() {
-            // Writing to a string does not fail.
-            let _ = write!(name, "\\x{byte:02X}");
-        }
-    }
-    name
 }

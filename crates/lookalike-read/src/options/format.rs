@@ -1,12 +1,8 @@
 //! The names of the formats.
 
-use crate::bytes::decompress::Compression;
 use crate::bytes::decompress::strip;
 use crate::error::ReadError;
-use crate::file::system_files::is_system_file;
-use lookalike_extract::ExtractError;
 use std::fmt;
-use std::path::Path;
 use std::str::FromStr;
 
 /// How the bytes of an input become documents.
@@ -88,21 +84,6 @@ impl Format {
             (".tgz", Self::Tar),
         ];
         ends.into_iter().find(|(end, _)| strip(name, end).is_some()).map(|(_, format)| format)
-    }
-
-    /// Why a file of this name in an archive is not read: it has records of its own, or belongs to
-    /// the system.
-    pub(crate) fn refused_in_archive(name: &str) -> Option<ExtractError> {
-        if is_system_file(Path::new(name)) {
-            let kind = "a file of the system, or the lock of an office program".to_owned();
-            return Some(ExtractError::Unsupported { kind });
-        }
-        let (_, stem) = Compression::of_name(name);
-        let format = Self::of_name(stem).filter(|format| {
-            matches!(format, Self::Jsonl | Self::Parquet | Self::Mbox | Self::Warc)
-        })?;
-        let kind = format!("a {format} file in an archive (unpacked, its records are read)");
-        Some(ExtractError::Unsupported { kind })
     }
 
     /// Whether it is one that compresses by itself.
