@@ -28,8 +28,8 @@ pub enum ExtractError {
     },
     /// Exceeds one of [`Limits`](crate::Limits), or a fixed limit.
     Limit {
-        /// What is counted, such as `bytes`, `expanded bytes`, `members` or `pages`.
-        what: String,
+        /// What is counted.
+        kind: LimitKind,
         /// The maximum.
         limit: u64,
     },
@@ -45,8 +45,9 @@ pub enum ExtractError {
     },
 }
 
-/// One of [`Limits`](crate::Limits).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What one of [`Limits`](crate::Limits), or a fixed limit, counts. `Display` names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum LimitKind {
     /// [`Limits::bytes`](crate::Limits::bytes).
     Bytes,
@@ -56,12 +57,35 @@ pub enum LimitKind {
     Held,
     /// [`Limits::depth`](crate::Limits::depth).
     Depth,
+    /// [`Limits::depth`](crate::Limits::depth), for the parts of a message.
+    PartDepth,
     /// [`Limits::members`](crate::Limits::members).
     Members,
+    /// [`Limits::members`](crate::Limits::members), for the parts of a message.
+    Parts,
     /// [`Limits::pages`](crate::Limits::pages).
     Pages,
-    /// [`Limits::time`](crate::Limits::time).
-    Time,
+    /// Bytes of the shared texts of a sheet; a fixed limit.
+    SharedTexts,
+    /// Content encodings of a record of a crawl; a fixed limit.
+    Encodings,
+}
+
+impl fmt::Display for LimitKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Bytes => "bytes",
+            Self::Expanded => "expanded bytes",
+            Self::Held => "bytes in memory",
+            Self::Depth => "levels of files in files",
+            Self::PartDepth => "levels of parts in a message",
+            Self::Members => "members",
+            Self::Parts => "parts of a message",
+            Self::Pages => "pages",
+            Self::SharedTexts => "bytes of shared texts",
+            Self::Encodings => "encodings of a record",
+        })
+    }
 }
 
 impl ExtractError {
@@ -69,47 +93,14 @@ impl ExtractError {
         Self::Damaged { what: what.into() }
     }
 
-    pub(crate) fn limited(what: &str, limit: impl Into<u64>) -> Self {
-        Self::Limit { what: what.to_owned(), limit: limit.into() }
+    /// The error for more than `limit` of a kind.
+    pub fn limited(kind: LimitKind, limit: impl Into<u64>) -> Self {
+        Self::Limit { kind, limit: limit.into() }
     }
 
-    /// The error for a file, other than plain text, of more bytes.
-    pub fn bytes(limit: u64) -> Self {
-        Self::limited("bytes", limit)
-    }
-
-    /// The error for more decompressed bytes or a longer text.
-    pub fn expanded(limit: u64) -> Self {
-        Self::limited("expanded bytes", limit)
-    }
-
-    /// The error for more bytes in memory.
-    pub fn held(limit: u64) -> Self {
-        Self::limited("bytes in memory", limit)
-    }
-
-    /// The error for more members.
-    pub fn members(limit: u32) -> Self {
-        Self::limited("members", limit)
-    }
-
-    /// The limit exceeded; `None` for other errors and for fixed limits.
-    pub fn limit(&self) -> Option<LimitKind> {
-        match self {
-            Self::TooSlow { .. } => Some(LimitKind::Time),
-            Self::Limit { what, .. } => match what.as_str() {
-                "bytes" => Some(LimitKind::Bytes),
-                "expanded bytes" => Some(LimitKind::Expanded),
-                "bytes in memory" => Some(LimitKind::Held),
-                "members" | "parts of a message" => Some(LimitKind::Members),
-                "levels of files in files" | "levels of parts in a message" => {
-                    Some(LimitKind::Depth)
-                }
-                "pages" => Some(LimitKind::Pages),
-                _ => None,
-            },
-            _ => None,
-        }
+    /// Returns true if a limit was exceeded, which applies to all following files as well.
+    pub(crate) fn is_limit(&self) -> bool {
+        matches!(self, Self::Limit { .. } | Self::TooSlow { .. })
     }
 }
 
@@ -121,7 +112,7 @@ impl fmt::Display for ExtractError {
             Self::Encrypted => f.write_str("encrypted: it opens with a password only"),
             Self::NoText { kind } => write!(f, "{kind} without text"),
             Self::Damaged { what } => write!(f, "damaged: {what}"),
-            Self::Limit { what, limit } => write!(f, "more than {limit} {what}"),
+            Self::Limit { kind, limit } => write!(f, "more than {limit} {kind}"),
             Self::TooSlow { seconds } => write!(f, "not read after {seconds} s"),
             Self::Crashed { what } => write!(f, "the reader failed: {what}"),
         }

@@ -87,57 +87,39 @@ impl FileKind {
 
     /// The name with its article, for messages.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Text => "a text",
-            Self::Html => "a web page",
-            Self::Mail => "a message",
-            Self::Mbox => "a mailbox",
-            Self::Pdf => "a PDF",
-            Self::Rtf => "an RTF file",
-            Self::Docx => "a Word file",
-            Self::Pptx => "a PowerPoint file",
-            Self::Xlsx => "an Excel file",
-            Self::Odf => "an OpenDocument file",
-            Self::Epub => "an EPUB",
-            Self::Zip => "a ZIP archive",
-            Self::Tar => "a tar archive",
-            Self::Warc => "a WARC file",
-            Self::Gzip => "a gzip file",
-            Self::Zstd => "a zstd file",
-            Self::Other(name) => name,
-            Self::Binary => "a binary file",
-        }
+        self.name_and_media_type().0
     }
-}
 
-impl FileKind {
     /// The media type of a file of this kind, without parameters.
     pub fn media_type(self) -> &'static str {
+        self.name_and_media_type().1
+    }
+
+    fn name_and_media_type(self) -> (&'static str, &'static str) {
         match self {
-            Self::Text => "text/plain",
-            Self::Html => "text/html",
-            Self::Mail => "message/rfc822",
-            Self::Mbox => "application/mbox",
-            Self::Pdf => "application/pdf",
-            Self::Rtf => "application/rtf",
-            Self::Docx => "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-            Self::Pptx => {
-                "application/vnd.openxmlformats-officedocument.presentationml.presentation"
-            }
-            Self::Xlsx => "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-            Self::Odf => "application/vnd.oasis.opendocument.text",
-            Self::Epub => "application/epub+zip",
-            Self::Zip => "application/zip",
-            Self::Tar => "application/x-tar",
-            Self::Warc => "application/warc",
-            Self::Gzip => "application/gzip",
-            Self::Zstd => "application/zstd",
-            Self::Other(_) | Self::Binary => "application/octet-stream",
+            Self::Text => ("a text", "text/plain"),
+            Self::Html => ("a web page", "text/html"),
+            Self::Mail => ("a message", "message/rfc822"),
+            Self::Mbox => ("a mailbox", "application/mbox"),
+            Self::Pdf => ("a PDF", "application/pdf"),
+            Self::Rtf => ("an RTF file", "application/rtf"),
+            Self::Docx => ("a Word file", WORD),
+            Self::Pptx => ("a PowerPoint file", POWERPOINT),
+            Self::Xlsx => ("an Excel file", EXCEL),
+            Self::Odf => ("an OpenDocument file", "application/vnd.oasis.opendocument.text"),
+            Self::Epub => ("an EPUB", "application/epub+zip"),
+            Self::Zip => ("a ZIP archive", "application/zip"),
+            Self::Tar => ("a tar archive", "application/x-tar"),
+            Self::Warc => ("a WARC file", "application/warc"),
+            Self::Gzip => ("a gzip file", "application/gzip"),
+            Self::Zstd => ("a zstd file", "application/zstd"),
+            Self::Other(name) => (name, "application/octet-stream"),
+            Self::Binary => ("a binary file", "application/octet-stream"),
         }
     }
 
-    /// The same of a file with this name, which tells sheets and slides of `OpenDocument` from
-    /// texts.
+    /// The media type of a file with this name, which tells sheets and slides of `OpenDocument`
+    /// from texts.
     pub fn media_type_of(self, name: &str) -> &'static str {
         let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
         match (self, ending.as_deref()) {
@@ -150,6 +132,12 @@ impl FileKind {
         }
     }
 }
+
+/// Media types of Office Open XML.
+const WORD: &str = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
+const POWERPOINT: &str =
+    "application/vnd.openxmlformats-officedocument.presentationml.presentation";
+const EXCEL: &str = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
 
 /// Extensions of files that are plain text whatever their content.
 const SOURCE_CODE: [&str; 34] = [

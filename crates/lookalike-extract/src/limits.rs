@@ -1,13 +1,18 @@
 //! Accounting of one file's resource limits: time, expanded bytes and members.
 
-use crate::error::ExtractError;
+use crate::error::{ExtractError, LimitKind};
 use crate::options::{ExtractOptions, LimitUsage};
+use flate2::{Decompress, FlushDecompress, Status};
 use std::cell::Cell;
+use std::fmt::Display;
 use std::io::Read;
 use std::time::{Duration, Instant};
 
 /// Bytes of input between two time checks.
 pub(crate) const CHECK_INTERVAL_BYTES: usize = 1 << 20;
+
+/// Minimum of the allocations while data is inflated.
+const INFLATE_STEP_BYTES: u64 = 64 << 10;
 
 /// Factor on the time limit for a part that is read a second time.
 const RETRY_TIME_FACTOR: u32 = 4;
@@ -73,10 +78,10 @@ impl<'a> LimitTracker<'a> {
         self.expanded.set(sum);
         self.held.set(held);
         if sum > limit {
-            return Err(ExtractError::expanded(limit));
+            return Err(ExtractError::limited(LimitKind::Expanded, limit));
         }
         if held > most {
-            return Err(ExtractError::held(most));
+            return Err(ExtractError::limited(LimitKind::Held, most));
         }
         Ok(())
     }
@@ -99,7 +104,7 @@ impl<'a> LimitTracker<'a> {
         if count <= limit {
             return Ok(());
         }
-        Err(ExtractError::members(limit))
+        Err(ExtractError::limited(LimitKind::Members, limit))
     }
 
     /// Reads a decompressed stream to its end, within the limits.
@@ -112,6 +117,42 @@ impl<'a> LimitTracker<'a> {
             self.charge_bytes(got)?;
             if got == 0 {
                 return Ok(inner);
+            }
+        }
+    }
+
+    /// Inflates the deflate data of `what` step by step, within the limits, and appends it to `out`.
+    /// `first` is the room that is made at first.
+    pub(crate) fn inflate(
+        &self,
+        what: &str,
+        deflated: &[u8],
+        first: u64,
+        out: &mut Vec<u8>,
+    ) -> Result<(), ExtractError> {
+        let damaged = |error: &dyn Display| ExtractError::damaged(format!("{what}: {error}"));
+        let mut inflater = Decompress::new(false);
+        out.reserve(first.min(self.bytes_left()) as usize);
+        loop {
+            if out.len() == out.capacity() {
+                // One byte more than the limit, so that exceeding it is detected.
+                let step = (out.len() as u64).max(INFLATE_STEP_BYTES);
+                out.reserve_exact(step.min(self.bytes_left().saturating_add(1)) as usize);
+            }
+            let read = inflater.total_in();
+            let before = out.len();
+            let rest = deflated.get(read as usize..).unwrap_or_default();
+            let status = inflater
+                .decompress_vec(rest, out, FlushDecompress::None)
+                .map_err(|error| damaged(&error))?;
+            self.check_time()?;
+            self.charge_bytes(out.len() - before)?;
+            if status == Status::StreamEnd {
+                return Ok(());
+            }
+            let is_stuck = inflater.total_in() == read && out.len() == before;
+            if is_stuck && out.len() < out.capacity() {
+                return Err(damaged(&"it is cut off"));
             }
         }
     }

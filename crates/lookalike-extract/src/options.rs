@@ -1,6 +1,6 @@
 //! Options and resource limits of extraction.
 
-use crate::error::ExtractError;
+use crate::error::{ExtractError, LimitKind};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -133,9 +133,9 @@ impl LimitUsage {
         if self.time >= limits.time {
             Some(ExtractError::TooSlow { seconds: limits.time.as_secs() })
         } else if self.expanded > limits.expanded {
-            Some(ExtractError::expanded(limits.expanded))
+            Some(ExtractError::limited(LimitKind::Expanded, limits.expanded))
         } else if self.members > limits.members {
-            Some(ExtractError::members(limits.members))
+            Some(ExtractError::limited(LimitKind::Members, limits.members))
         } else {
             None
         }
@@ -163,8 +163,14 @@ mod tests {
         assert_eq!(used.remaining_at(GRANT_BYTES, &limits).exhausted(&limits), None);
         assert_eq!(used.remaining_at(u64::MAX, &limits), LimitUsage::default());
         let bytes = LimitUsage { time: Duration::ZERO, ..used };
-        assert_eq!(bytes.exhausted(&limits), Some(ExtractError::expanded(100)));
+        assert_eq!(
+            bytes.exhausted(&limits),
+            Some(ExtractError::limited(LimitKind::Expanded, 100_u64))
+        );
         let members = LimitUsage { members: 11, ..LimitUsage::default() };
-        assert_eq!(members.exhausted(&limits), Some(ExtractError::members(10)));
+        assert_eq!(
+            members.exhausted(&limits),
+            Some(ExtractError::limited(LimitKind::Members, 10_u64))
+        );
     }
 }

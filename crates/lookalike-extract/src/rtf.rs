@@ -357,33 +357,18 @@ impl<'a> RtfReader<'a> {
 
 /// Whether a group has no text of the document.
 fn is_skipped_group(word: &str) -> bool {
-    match word {
+    matches!(
+        word,
         "header" | "headerl" | "headerr" | "headerf" | "footer" | "footerl" | "footerr"
         | "footerf" | "ftnsep" | "ftnsepc" | "ftncn" | "aftnsep" | "aftnsepc" | "aftncn"
         | "annotation" | "xe" | "tc" | "rxe" | "bkmkstart" | "bkmkend" | "pntext" | "listtext"
         | "pntxta" | "pntxtb" | "fldinst" | "pict" | "object" | "nonshppict" | "shprslt" | "sp"
         | "colortbl" | "stylesheet" | "filetbl" | "listtable" | "listoverridetable" | "revtbl"
-        | "template" | "private" | "keycode" | "nonesttables" | "themedata" | "falt" | "panose" => {
-            true
-        }
-        word => is_skipped_field(word),
-    }
-}
-
-/// Whether a group is a field of the document that is not used.
-fn is_skipped_field(word: &str) -> bool {
-    const FIELDS: [&str; 9] = [
-        "operator",
-        "manager",
-        "company",
-        "category",
-        "keywords",
-        "comment",
-        "doccomm",
-        "subject",
-        "hlinkbase",
-    ];
-    FIELDS.contains(&word)
+        | "template" | "private" | "keycode" | "nonesttables" | "themedata" | "falt" | "panose"
+            // Fields of the document that are not used.
+            | "operator" | "manager" | "company" | "category" | "keywords" | "comment" | "doccomm"
+            | "subject" | "hlinkbase"
+    )
 }
 
 impl RtfReader<'_> {

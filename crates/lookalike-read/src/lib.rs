@@ -84,35 +84,23 @@ mod source;
 mod tests;
 mod text;
 
-pub use bytes::spool::Spool;
-pub use collection::Collection;
-pub use collection::block::Block;
-pub use collection::retained_block::RetainedBlock;
-pub use document::description::Description;
-pub use document::read_buffers::ReadBuffers;
+pub use bytes::Spool;
+pub use collection::{Block, Collection, RetainedBlock};
 pub use document::{
-    BlockNumber, Document, DocumentContents, DocumentPosition, DocumentSink, MAX_DOCUMENT_BYTES,
-    Raw, StoredShingles, UnitParent, UnitRange,
+    BlockNumber, Description, Document, DocumentContents, DocumentPosition, DocumentSink,
+    MAX_DOCUMENT_BYTES, Raw, ReadBuffers, StoredShingles, UnitParent, UnitRange,
 };
-pub use error::ReadError;
-pub use error::location::Location;
-pub use error::skipped::{SkipReason, SkippedItem, limit_parameter};
-pub use error::table_problem::{Field, TableProblem};
-pub use file::path_name::name_of;
-pub use format::csv_header::CsvHeader;
-pub use format::json_line::{JsonLine, JsonLineReader};
-pub use format::jsonl::has_member;
-pub use input::comparison_side::Side;
-pub use input::streams::refuse_streams;
-pub use measure::content_hash::Content;
-pub use measure::record_size::RecordSize;
-pub use measure::stamp::{InputStamp, Stamp};
-pub use options::format::Format;
-pub use options::{ReadOptions, parse_delimiter};
-pub use source::in_memory::{DocumentRowError, DocumentRows, InMemoryDocuments};
-pub use source::lane_range::LaneRange;
-pub use source::retained_state::RetainedState;
-pub use source::spooled_texts::SpooledTexts;
-pub use text::normalize::{NormalForm, Normalization, TextNormalizer, language_of};
-pub use text::unit::TextUnit;
-pub use text::{stop_words, unit};
+pub use error::{
+    Field, Location, ReadError, SkipReason, SkippedItem, TableProblem, limit_parameter,
+};
+pub use file::name_of;
+pub use format::{CsvHeader, JsonLine, JsonLineReader, has_member};
+pub use input::{Side, refuse_streams};
+pub use measure::{Content, InputStamp, RecordSize, Stamp};
+pub use options::{Format, ReadOptions, parse_delimiter};
+pub use source::{
+    DocumentRowError, DocumentRows, InMemoryDocuments, LaneRange, RetainedState, SpooledTexts,
+};
+pub use text::{
+    NormalForm, Normalization, TextNormalizer, TextUnit, language_of, stop_words, unit,
+};

@@ -4,13 +4,11 @@ use super::zip::ZipEntry;
 use crate::error::ExtractError;
 use crate::limits::LimitTracker;
 use crate::options::{ExtractOptions, Limits};
-use flate2::{Crc, Decompress, FlushDecompress, Status};
+use flate2::Crc;
 use std::time::Duration;
 
 /// Maximum first allocation, whatever size an entry declares.
 const FIRST_BYTES: u64 = 1 << 20;
-/// Minimum of further allocations.
-const STEP_BYTES: u64 = 64 << 10;
 /// Maximum LZMA dictionary.
 #[cfg(feature = "archive")]
 const MAX_DICTIONARY: u32 = 128 << 20;
@@ -67,7 +65,10 @@ impl ZipEntry {
             }
             #[cfg(feature = "archive")]
             super::zip::LZMA => *out = drain(self.lzma(compressed, tracker)?, tracker)?,
-            _ => self.deflated(compressed, tracker, out)?,
+            _ => {
+                let first = self.size.min(FIRST_BYTES);
+                tracker.inflate("compressed data", compressed, first, out)?;
+            }
         }
         self.check(out)?;
         Ok(None)
@@ -98,39 +99,6 @@ impl ZipEntry {
         let dictionary = declared.min(most as u32);
         lzma_rust2::LzmaReader::new_with_props(stream, self.size, *properties, dictionary, None)
             .map_err(damaged)
-    }
-
-    fn deflated(
-        &self,
-        compressed: &[u8],
-        tracker: &LimitTracker<'_>,
-        out: &mut Vec<u8>,
-    ) -> Result<(), ExtractError> {
-        let mut inflater = Decompress::new(false);
-        out.reserve(self.size.min(FIRST_BYTES).min(tracker.bytes_left()) as usize);
-        loop {
-            if out.len() == out.capacity() {
-                // One byte more than the limit, so that exceeding it is detected.
-                let room =
-                    (out.len() as u64).max(STEP_BYTES).min(tracker.bytes_left().saturating_add(1));
-                out.reserve_exact(room as usize);
-            }
-            let (taken, made) = (inflater.total_in(), out.len());
-            let rest = compressed.get(taken as usize..).unwrap_or_default();
-            let status =
-                inflater.decompress_vec(rest, out, FlushDecompress::None).map_err(damaged)?;
-            tracker.check_time()?;
-            tracker.charge_bytes(out.len() - made)?;
-            match status {
-                Status::StreamEnd => return Ok(()),
-                Status::Ok | Status::BufError => {
-                    let stuck = inflater.total_in() == taken && out.len() == made;
-                    if stuck && out.len() < out.capacity() {
-                        return Err(ExtractError::damaged("compressed data that ends too early"));
-                    }
-                }
-            }
-        }
     }
 
     fn check(&self, content: &[u8]) -> Result<(), ExtractError> {

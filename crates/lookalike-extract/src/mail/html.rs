@@ -32,8 +32,7 @@ pub(super) fn text(
     tracker: &LimitTracker<'_>,
     _out: &mut String,
 ) -> Result<bool, ExtractError> {
-    let bytes = TransferEncoding::of(part.header.transfer).decode(part.body, tracker)?;
-    let _ = bytes;
+    TransferEncoding::of(part.header.transfer).decode(part.body, tracker)?;
     Err(ExtractError::Unsupported { kind: "a web page".to_owned() })
 }
 

@@ -3,7 +3,7 @@
 use super::header::MailHeader;
 use super::transfer::TransferEncoding;
 use super::words;
-use crate::error::ExtractError;
+use crate::error::{ExtractError, LimitKind};
 use crate::limits::LimitTracker;
 use mailparse::{ParsedContentDisposition, ParsedContentType};
 use memchr::{memchr, memmem};
@@ -166,7 +166,7 @@ fn open<'a>(
             "text/plain".clone_into(&mut part.media);
         }
     } else if depth >= limits.depth {
-        return Err(ExtractError::limited("levels of parts in a message", limits.depth));
+        return Err(ExtractError::limited(LimitKind::PartDepth, limits.depth));
     }
     pending[first..].reverse();
     Ok(())
@@ -222,7 +222,7 @@ fn cut_at<'a>(
         if let Some(start) = start {
             if parts.len() >= most {
                 let limit = tracker.options.limits.members;
-                return Err(ExtractError::limited("parts of a message", limit));
+                return Err(ExtractError::limited(LimitKind::Parts, limit));
             }
             parts.push(content(body, start, found));
         }

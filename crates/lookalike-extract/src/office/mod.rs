@@ -43,13 +43,12 @@ pub(crate) fn text(
     let TextOutput { tracker, text: out, fields } = output;
     let package = &Package::open(bytes, tracker)?;
     if kind == FileKind::Epub {
-        let page = &mut |bytes: &[u8], text: &mut String| epub::page(bytes, tracker, text);
-        return epub::chapters(package, out, fields, page);
+        return epub::chapters(package, out, fields);
     }
     let out = &mut TextWriter::new(out, tracker);
     if kind == FileKind::Odf {
         odf::content(package, out)?;
-        return metadata::open_document(package, fields);
+        return metadata::read(package, "meta.xml", metadata::META, fields);
     }
     let relations = package.relations("")?;
     let (usual, read): (_, fn(&Package<'_>, &str, &mut TextWriter<'_>) -> _) = match kind {
@@ -59,5 +58,6 @@ pub(crate) fn text(
         other => return Err(ExtractError::Unsupported { kind: other.name().to_owned() }),
     };
     read(package, relations.role("officeDocument").unwrap_or(usual), out)?;
-    metadata::core(package, fields)
+    let core = relations.role("core-properties").unwrap_or("docProps/core.xml");
+    metadata::read(package, core, metadata::CORE, fields)
 }

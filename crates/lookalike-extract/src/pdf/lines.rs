@@ -5,6 +5,7 @@
 //! which files store in visual order, are reordered.
 
 use super::accents;
+use icu_normalizer::ComposingNormalizerBorrowed;
 
 /// Minimum gap between words, in ems.
 pub(super) const WORD_GAP: f64 = 0.1;
@@ -276,16 +277,11 @@ fn spelled(text: &str) -> Option<String> {
     if !text.contains(unusual) {
         return None;
     }
+    let spelled = ComposingNormalizerBorrowed::new_nfkc();
     let mut out = String::new();
-    for char in text.chars() {
+    for char in text.chars().filter(|char| !char.is_control()) {
         match char {
-            '\u{fb00}' => out.push_str("ff"),
-            '\u{fb01}' => out.push_str("fi"),
-            '\u{fb02}' => out.push_str("fl"),
-            '\u{fb03}' => out.push_str("ffi"),
-            '\u{fb04}' => out.push_str("ffl"),
-            '\u{fb05}' | '\u{fb06}' => out.push_str("st"),
-            char if char.is_control() => {}
+            '\u{fb00}'..='\u{fb06}' => out.extend(spelled.normalize_iter(std::iter::once(char))),
             char => out.push(char),
         }
     }

@@ -27,7 +27,7 @@ mod objects;
 mod stream;
 mod widths;
 
-use crate::error::ExtractError;
+use crate::error::{ExtractError, LimitKind};
 use crate::limits::LimitTracker;
 use crate::text_output::TextOutput;
 use content::{ContentInterpreter, PdfResources};
@@ -110,7 +110,7 @@ fn pages(document: &Document, tracker: &LimitTracker<'_>) -> Result<Vec<ObjectId
             continue;
         }
         if pages.len() >= limit as usize {
-            return Err(ExtractError::limited("pages", limit));
+            return Err(ExtractError::limited(LimitKind::Pages, limit));
         }
         pages.push(id);
     }

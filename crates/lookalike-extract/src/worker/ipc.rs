@@ -102,6 +102,7 @@ pub(crate) fn receive(from: &mut dyn Read, max_text: u64) -> io::Result<Vec<u8>>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::LimitKind;
     use crate::options::HtmlText;
 
     fn failures() -> Vec<ExtractError> {
@@ -112,7 +113,7 @@ mod tests {
             ExtractError::Encrypted,
             ExtractError::NoText { kind: text() },
             ExtractError::Damaged { what: text() },
-            ExtractError::Limit { what: text(), limit: 7 },
+            ExtractError::Limit { kind: LimitKind::Pages, limit: 7 },
             ExtractError::TooSlow { seconds: 60 },
             ExtractError::Crashed { what: text() },
         ]

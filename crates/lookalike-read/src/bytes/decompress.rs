@@ -1,6 +1,6 @@
 //! gzip and zstd, in one place. Several gzip members or zstd frames in a row are one stream.
 
-use crate::error::skippable_error::OverLimit;
+use crate::error::OverLimit;
 use lookalike_extract::{LimitUsage, Limits};
 use std::io::{self, BufRead, Read};
 use std::sync::Arc;
@@ -129,9 +129,9 @@ impl Read for TimedStream {
 }
 
 /// A reader that counts its bytes.
-struct CountingReader<R> {
-    reader: R,
-    read: Arc<AtomicU64>,
+pub(crate) struct CountingReader<R> {
+    pub(crate) reader: R,
+    pub(crate) read: Arc<AtomicU64>,
 }
 
 impl<R: Read> Read for CountingReader<R> {

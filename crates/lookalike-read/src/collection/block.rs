@@ -1,14 +1,13 @@
 //! Blocks: what one thread reads at a time.
 
-use crate::bytes::spool::Spool;
+use crate::bytes::Spool;
 use crate::collection::retained_block::RetainedBlock;
-use crate::document::normalizing_sink::normalized;
-use crate::document::read_buffers::ReadBuffers;
-use crate::document::{BlockNumber, DocumentPosition, DocumentSink};
+use crate::document::{BlockNumber, DocumentPosition, DocumentSink, ReadBuffers, normalized};
 use crate::error::ReadError;
-use crate::options::source_info::SourceInfo;
+use crate::options::SourceInfo;
 use crate::source::BlockContent;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// Some records of a file, or some files of a folder: what one thread reads at a time.
 ///
@@ -46,9 +45,9 @@ impl Block {
         scratch: &mut ReadBuffers,
         sink: &mut S,
     ) -> Result<(), S::Error> {
-        normalized(sink, &self.source.settings, scratch, |scratch, sink| {
-            self.content.read(scratch, sink)
-        })
+        let settings = &self.source.settings;
+        settings.consumed.fetch_add(self.content.progress_bytes(), Ordering::Relaxed);
+        normalized(sink, settings, scratch, |scratch, sink| self.content.read(scratch, sink))
     }
 
     /// How many copies of a record are made to get its text ([`RecordSize::copies`]).
@@ -72,12 +71,12 @@ impl Block {
     /// # Errors
     /// [`ReadError::Spool`] when the spool cannot be written.
     pub fn retain(
-        self,
+        mut self,
         spool: Option<&Arc<Spool>>,
         scratch: &mut ReadBuffers,
     ) -> Result<RetainedBlock, ReadError> {
         let parts = scratch.part_texts.take(spool)?;
-        let content = self.content.retain(spool)?;
-        Ok(RetainedBlock::new(self.number, self.source, content, parts))
+        self.content.retain(spool)?;
+        Ok(RetainedBlock::new(self.number, self.source, self.content, parts))
     }
 }

@@ -1,10 +1,8 @@
 //! A lane: what one thread at a time takes blocks from.
 
 use crate::collection::block::Block;
-use crate::error::ReadError;
-use crate::error::skipped::SkipReason;
-use crate::source::without_documents::NoDocuments;
-use crate::source::{AfterError, LaneReader, Source};
+use crate::error::{ReadError, SkipReason};
+use crate::source::{AfterError, LaneReader, NoDocuments, Source};
 use parking_lot::{Mutex, MutexGuard};
 use std::ops::Range;
 use std::sync::Arc;

@@ -4,28 +4,22 @@ pub(crate) mod block;
 mod lane;
 pub(crate) mod retained_block;
 
-use crate::bytes::spool::Spool;
-use crate::collection::block::Block;
+pub use block::Block;
+pub use retained_block::RetainedBlock;
+
+use crate::bytes::Spool;
 use crate::collection::lane::Lane;
-use crate::collection::retained_block::RetainedBlock;
-use crate::error::ReadError;
-use crate::error::skipped::SkippedItem;
-use crate::file::path_name::name_of;
-use crate::format::csv_header::CsvHeader;
-use crate::format::text_cut::{self, KeptCopier};
-use crate::input::comparison_side::Side;
-use crate::input::detect::{self, OpenedInputs};
-use crate::measure::stamp::{InputStamp, Stamp};
-use crate::options::ReadOptions;
-use crate::options::format::Format;
-use crate::options::settings::SourceSettings;
-use crate::source::RetainedContent;
-use crate::source::from_index::{IndexContent, IndexSource};
-use crate::source::lane_range::{self, LaneRange};
-use crate::source::retained_state::RetainedState;
-use crate::source::without_documents::NoDocuments;
-use crate::text::normalize::Normalization;
-use crate::text::unit::{TextUnit, parent_id};
+use crate::error::{ReadError, SkippedItem};
+use crate::file::name_of;
+use crate::format::{CsvHeader, KeptCopier, text_cut};
+use crate::input::{OpenedInputs, Side, detect};
+use crate::measure::{InputStamp, Stamp};
+use crate::options::{Format, ReadOptions, SourceSettings};
+use crate::source::{
+    BlockContent, IndexContent, IndexSource, LaneRange, NoDocuments, RetainedState, Source,
+    lane_range,
+};
+use crate::text::{Normalization, TextUnit, parent_id};
 use lookalike_index::{Index, IndexError};
 use std::num::NonZeroU32;
 use std::ops::Range;
@@ -78,18 +72,7 @@ impl Collection {
         reference: &[PathBuf],
         options: &ReadOptions,
     ) -> Result<Self, ReadError> {
-        Self::with_block_bytes(inputs, reference, options, BLOCK_BYTES)
-    }
-
-    pub(crate) fn with_block_bytes(
-        inputs: &[PathBuf],
-        reference: &[PathBuf],
-        options: &ReadOptions,
-        block_bytes: usize,
-    ) -> Result<Self, ReadError> {
-        let (inputs, reference) = (Side::Paths(inputs), Side::Paths(reference));
-        let opened = detect::open(inputs, reference, options, block_bytes)?;
-        Ok(Self::of(opened, reading(options)))
+        Self::of_sides(Side::Paths(inputs), Side::Paths(reference), options)
     }
 
     /// The same with documents in memory on either side. The options about texts, `fields` and
@@ -102,7 +85,16 @@ impl Collection {
         reference: Side<'_>,
         options: &ReadOptions,
     ) -> Result<Self, ReadError> {
-        let opened = detect::open(inputs, reference, options, BLOCK_BYTES)?;
+        Self::with_block_bytes(inputs, reference, options, BLOCK_BYTES)
+    }
+
+    pub(crate) fn with_block_bytes(
+        inputs: Side<'_>,
+        reference: Side<'_>,
+        options: &ReadOptions,
+        block_bytes: usize,
+    ) -> Result<Self, ReadError> {
+        let opened = detect::open(inputs, reference, options, block_bytes)?;
         Ok(Self::of(opened, reading(options)))
     }
 
@@ -147,7 +139,8 @@ impl Collection {
         let info = inputs.unnamed(index.name());
         let source = IndexSource::open(info, index, now, metadata, content)?;
         inputs.sources.push(Arc::new(source));
-        (inputs.first_reference, inputs.bytes) = (1, None);
+        inputs.first_reference = 1;
+        inputs.bytes = None;
         Ok(Self::of(inputs, format!("the index {}", index.name())))
     }
 
@@ -173,7 +166,7 @@ impl Collection {
     /// [`ReadError::Changed`] when there is no such lane.
     pub fn restrict(mut self, share: &[LaneRange]) -> Result<Self, ReadError> {
         let lane = |range: &LaneRange| {
-            let source = self.inputs.sources.get(range.source as usize);
+            let source = self.source(range.source);
             let source = source.filter(|source| range.lane < source.lanes());
             let source = source.ok_or_else(|| ReadError::Changed {
                 source_name: format!("source {}", range.source),
@@ -212,9 +205,18 @@ impl Collection {
         &self.inputs.listed
     }
 
+    fn source(&self, number: u32) -> Option<&Arc<dyn Source>> {
+        self.inputs.sources.get(number as usize)
+    }
+
+    /// The id of the document that a unit is part of; that of a document itself.
+    fn document_id<'a>(&self, id: &'a str) -> &'a str {
+        if self.unit() == TextUnit::Document { id } else { parent_id(id) }
+    }
+
     /// The name of a source: its file, the folder, or `stdin`.
     pub fn source_name(&self, source: u32) -> Option<&str> {
-        self.inputs.sources.get(source as usize).map(|source| source.info().shown.as_str())
+        self.source(source).map(|source| source.info().shown.as_str())
     }
 
     /// How many sources there are: files of records, streams, and folders of text files.
@@ -235,13 +237,13 @@ impl Collection {
     /// The format of a source; [`Format::Text`] for text files, `None` for an index and for
     /// documents in memory.
     pub fn source_format(&self, source: u32) -> Option<Format> {
-        self.inputs.sources.get(source as usize)?.format()
+        self.source(source)?.format()
     }
 
     /// The file of a source of records, or for text files the first of them or their folder; `None`
     /// for a stream, an index and documents in memory.
     pub fn source_path(&self, source: u32) -> Option<&Path> {
-        let source = self.inputs.sources.get(source as usize)?;
+        let source = self.source(source)?;
         (!source.is_stream()).then(|| source.info().path.as_path())
     }
 
@@ -265,30 +267,27 @@ impl Collection {
 
     /// Whether the documents of a source are those of an index.
     pub fn is_index(&self, source: u32) -> bool {
-        self.inputs.sources.get(source as usize).is_some_and(|source| source.is_index())
+        self.source(source).is_some_and(|source| source.is_index())
     }
 
     /// Whether the documents of a source are in memory, and in no file.
     pub fn is_in_memory(&self, source: u32) -> bool {
-        self.inputs.sources.get(source as usize).is_some_and(|source| source.is_in_memory())
+        self.source(source).is_some_and(|source| source.is_in_memory())
     }
 
     /// The file that a document is in, by its id, where the source is made of files that were
     /// named; otherwise the name of the source.
     pub fn file_of(&self, source: u32, id: &str) -> &str {
-        let Some(source) = self.inputs.sources.get(source as usize) else { return "" };
-        let id = if self.unit() == TextUnit::Document { id } else { parent_id(id) };
+        let Some(source) = self.source(source) else { return "" };
+        let id = self.document_id(id);
         source.named_file(id).unwrap_or(&source.info().shown)
     }
 
     /// The id of a document, or of the one that a unit is part of, without the name of its file in
     /// front ([`name_ids_by_file`](Self::name_ids_by_file)).
     pub fn own_id<'a>(&self, source: u32, id: &'a str) -> &'a str {
-        let id = if self.unit() == TextUnit::Document { id } else { parent_id(id) };
-        let Some(info) = self.inputs.sources.get(source as usize).map(|source| source.info())
-        else {
-            return id;
-        };
+        let id = self.document_id(id);
+        let Some(info) = self.source(source).map(|source| source.info()) else { return id };
         let own = id.strip_prefix(info.name.as_str()).and_then(|rest| rest.strip_prefix('/'));
         own.filter(|_| info.has_ids_by_file()).unwrap_or(id)
     }
@@ -296,7 +295,7 @@ impl Collection {
     /// The part of an id of a text file that is relative to its folder; `None` where the source is
     /// no folder of text files.
     pub fn id_in_folder<'a>(&self, source: u32, id: &'a str) -> Option<&'a str> {
-        let source = self.inputs.sources.get(source as usize)?;
+        let source = self.source(source)?;
         let info = source.info();
         if !info.in_folder || !source.has_files() {
             return None;
@@ -309,8 +308,7 @@ impl Collection {
 
     /// Whether a source is a file of records that was found in a folder.
     pub fn is_found_record_file(&self, source: u32) -> bool {
-        let source = self.inputs.sources.get(source as usize);
-        source.is_some_and(|source| source.info().in_folder && !source.has_files())
+        self.source(source).is_some_and(|source| source.info().in_folder && !source.has_files())
     }
 
     /// From the next block on, ids of records found in folders begin with the name of their file
@@ -348,7 +346,7 @@ impl Collection {
 
     /// The header of a source of separated values; known when its first block is.
     pub fn header(&self, source: u32) -> Option<&CsvHeader> {
-        self.inputs.sources.get(source as usize)?.header()
+        self.source(source)?.header()
     }
 
     /// Every file that is read, source by source, as it was when the collection was opened. Streams
@@ -389,9 +387,7 @@ impl Collection {
 
     /// What is done to the texts before they are cut.
     pub fn normalization(&self) -> Normalization {
-        self.inputs.sources.first().map_or_else(Normalization::default, |source| {
-            source.info().settings.options.normalization
-        })
+        self.inputs.settings.options.normalization
     }
 
     /// Whether bad records are skipped and listed.
@@ -426,7 +422,7 @@ impl Collection {
         taken: &[Range<usize>],
         out: &mut Vec<u8>,
     ) -> bool {
-        let Some(source) = self.inputs.sources.get(source as usize) else { return false };
+        let Some(source) = self.source(source) else { return false };
         let options = &self.inputs.settings.options;
         let copy =
             |record: &[u8], copier: &mut KeptCopier<'_>| source.copy_text(record, options, copier);
@@ -449,7 +445,7 @@ impl Collection {
         state: RetainedState,
         spool: Option<&Arc<Spool>>,
     ) -> Result<RetainedBlock, ReadError> {
-        let Some(source) = self.inputs.sources.get(state.number.source as usize) else {
+        let Some(source) = self.source(state.number.source) else {
             return Err(ReadError::Changed {
                 source_name: format!("source {}", state.number.source),
                 line: None,
@@ -457,7 +453,7 @@ impl Collection {
             });
         };
         let info = source.info();
-        let content: Option<Box<dyn RetainedContent>> = if state.is_nothing() {
+        let content: Option<Box<dyn BlockContent>> = if state.is_nothing() {
             Some(Box::new(NoDocuments { source: info.shown.clone(), skipped: None }))
         } else {
             // The block says how ids are made, which is then not read from the file.

@@ -1,18 +1,13 @@
 //! A block that was read: how single documents, or all of them, are read again.
 
-use crate::document::description::{self, Description, StatedFields};
-use crate::document::normalizing_sink::normalized;
-use crate::document::parent_texts::KEPT_BYTES;
-use crate::document::part_texts::KeptParts;
-use crate::document::read_buffers::ReadBuffers;
-use crate::document::{BlockNumber, DocumentPosition, DocumentSink, UnitRange};
-use crate::error::ReadError;
-use crate::error::location::Location;
-use crate::error::skipped::SkippedItem;
-use crate::options::source_info::SourceInfo;
-use crate::source::RetainedContent;
-use crate::source::retained_state::RetainedState;
-use crate::text::unit::parent_id;
+use crate::document::{
+    BlockNumber, Description, DocumentPosition, DocumentSink, KEPT_BYTES, KeptParts, ReadBuffers,
+    StatedFields, UnitRange, description, normalized,
+};
+use crate::error::{Location, ReadError, SkippedItem};
+use crate::options::SourceInfo;
+use crate::source::{BlockContent, RetainedState};
+use crate::text::parent_id;
 use lookalike_core::shingle::Shingler;
 use std::sync::Arc;
 
@@ -22,7 +17,7 @@ use std::sync::Arc;
 pub struct RetainedBlock {
     number: BlockNumber,
     source: Arc<SourceInfo>,
-    content: Box<dyn RetainedContent>,
+    content: Box<dyn BlockContent>,
     parts: Option<Box<KeptParts>>,
 }
 
@@ -30,7 +25,7 @@ impl RetainedBlock {
     pub(crate) fn new(
         number: BlockNumber,
         source: Arc<SourceInfo>,
-        content: Box<dyn RetainedContent>,
+        content: Box<dyn BlockContent>,
         parts: Option<Box<KeptParts>>,
     ) -> Self {
         Self { number, source, content, parts }
@@ -198,7 +193,7 @@ impl RetainedBlock {
         sink: &mut S,
     ) -> Result<(), S::Error> {
         normalized(sink, &self.source.settings, scratch, |scratch, sink| {
-            self.content.replay(scratch, sink).map_err(|error| match error {
+            self.content.read(scratch, sink).map_err(|error| match error {
                 ReadError::BadRecord(SkippedItem { source, line, reason, .. }) => {
                     ReadError::Changed { source_name: source, line, what: reason.to_string() }
                 }

@@ -7,9 +7,16 @@ pub(crate) mod parent_texts;
 pub(crate) mod part_texts;
 pub(crate) mod read_buffers;
 
-use crate::error::ReadError;
-use crate::error::skipped::SkippedItem;
-use crate::measure::record_size::RecordSize;
+pub use description::Description;
+pub(crate) use description::StatedFields;
+pub(crate) use extra_fields::ExtraFields;
+pub(crate) use normalizing_sink::{SourceSink, normalized};
+pub(crate) use parent_texts::KEPT_BYTES;
+pub(crate) use part_texts::{KeptParts, PartTexts};
+pub use read_buffers::ReadBuffers;
+
+use crate::error::{ReadError, SkippedItem};
+use crate::measure::RecordSize;
 use serde::{Deserialize, Serialize};
 use std::error::Error;
 use std::ops::Range;
@@ -109,7 +116,23 @@ pub struct StoredShingles<'a> {
     pub bytes: u64,
 }
 
-impl Document<'_> {
+impl<'a> Document<'a> {
+    /// A document of which no more is known.
+    pub(crate) fn new(id: &'a str, text: &'a str, place: DocumentPosition, raw: Raw<'a>) -> Self {
+        Self {
+            id,
+            text,
+            place,
+            fields: &[],
+            modified: None,
+            shingled: None,
+            about: None,
+            raw,
+            contents: None,
+            parent: None,
+        }
+    }
+
     /// Length of its text in bytes.
     pub fn bytes(&self) -> u64 {
         self.shingled.map_or(self.text.len() as u64, |shingled| shingled.bytes)
@@ -201,6 +224,12 @@ pub struct DocumentPosition {
 }
 
 impl DocumentPosition {
+    /// A record of `length` bytes at `start` of its block, behind `line` lines. Blocks are shorter
+    /// than 4 GiB.
+    pub(crate) fn of_record(start: usize, length: usize, line: u32) -> Self {
+        Self { start: start as u32, length: length as u32, line, part: 0, unit: None }
+    }
+
     /// The row of a document that is in memory, from 0; has no meaning for another one.
     pub fn row(self) -> u32 {
         self.start

@@ -3,12 +3,10 @@
 
 use crate::document::read_buffers::ReadBuffers;
 use crate::document::{Document, DocumentSink, UnitParent, UnitRange};
-use crate::error::ReadError;
-use crate::error::skipped::SkippedItem;
-use crate::measure::record_size::RecordSize;
-use crate::options::settings::SourceSettings;
-use crate::text::normalize::{Normalization, TextNormalizer};
-use crate::text::unit::{self, TextUnit};
+use crate::error::{ReadError, SkippedItem};
+use crate::measure::RecordSize;
+use crate::options::SourceSettings;
+use crate::text::{Normalization, TextNormalizer, TextUnit, unit};
 use std::fmt::Write;
 use std::ops::Range;
 

@@ -2,7 +2,7 @@
 //! each of its units.
 
 use crate::document::{BlockNumber, DocumentPosition};
-use crate::options::source_info::SourceInfo;
+use crate::options::SourceInfo;
 use std::sync::Arc;
 
 /// Documents of fewer bytes are read again for each unit.

@@ -1,7 +1,7 @@
 //! Texts of containers with many documents, kept so that verification does not read the container
 //! through again for each of them.
 
-use crate::bytes::spool::Spool;
+use crate::bytes::Spool;
 use crate::document::DocumentPosition;
 use crate::error::ReadError;
 use std::io;

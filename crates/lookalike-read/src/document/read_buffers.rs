@@ -3,7 +3,7 @@
 use crate::document::extra_fields::ExtraFields;
 use crate::document::parent_texts::ParentTexts;
 use crate::document::part_texts::PartTexts;
-use crate::text::normalize::TextNormalizer;
+use crate::text::TextNormalizer;
 use lookalike_extract::Extractor;
 
 /// Buffers of one thread, used again from block to block. They grow to the longest document.

@@ -5,10 +5,12 @@ pub(crate) mod skippable_error;
 pub(crate) mod skipped;
 pub(crate) mod table_problem;
 
-use crate::error::skipped::SkippedItem;
-use crate::error::table_problem::TableProblem;
-use crate::measure::record_size::RecordSize;
-use crate::measure::stamp::Stamp;
+pub use location::Location;
+pub(crate) use skippable_error::{OverLimit, unreadable};
+pub use skipped::{SkipReason, SkippedItem, limit_parameter};
+pub use table_problem::{Field, TableProblem};
+
+use crate::measure::{RecordSize, Stamp};
 use lookalike_core::parameter::{NamesParameters, Parameter, ParameterSpelling};
 use lookalike_index::IndexError;
 use std::fmt;

@@ -57,11 +57,11 @@ impl ReadError {
     /// The error of a file with more bytes than a limit allows names the limit as the cause.
     pub(crate) fn with_limit(self) -> Self {
         match self {
-            Self::Io { source_name: source, error } => match unreadable(&error) {
+            Self::Io { source_name, error } => match unreadable(&error) {
                 reason @ (SkipReason::OverLimit { .. } | SkipReason::NoText { .. }) => {
-                    Self::BadRecord(SkippedItem { source, line: None, id: None, reason })
+                    Self::BadRecord(SkippedItem::whole(source_name, reason))
                 }
-                _ => Self::Io { source_name: source, error },
+                _ => Self::Io { source_name, error },
             },
             other => other,
         }
@@ -73,23 +73,24 @@ impl ReadError {
     /// The error itself where it is about more than one file, as that of a field that an option
     /// names.
     pub(crate) fn into_skipped(self) -> Result<SkippedItem, Self> {
-        let whole = |source, reason| SkippedItem { source, line: None, id: None, reason };
         Ok(match self {
             Self::Table { ref problem, .. } if problem.field() == Some(Field::Extra) => {
                 return Err(self);
             }
             Self::BadRecord(skipped) => skipped,
-            Self::Io { source_name, error } => whole(source_name, unreadable(&error)),
-            Self::Table { source_name, problem } => {
-                whole(source_name, SkipReason::NotRecords { problem: Box::new(problem) })
-            }
+            Self::Io { source_name, error } => SkippedItem::whole(source_name, unreadable(&error)),
+            Self::Table { source_name, problem } => SkippedItem::whole(
+                source_name,
+                SkipReason::NotRecords { problem: Box::new(problem) },
+            ),
             Self::Parquet { source_name, problem } => {
                 let message = format!("it is no whole Parquet file: {problem}");
-                whole(source_name, SkipReason::Unreadable { message })
+                SkippedItem::whole(source_name, SkipReason::Unreadable { message })
             }
-            Self::RecordTooLong { source_name, line } => {
-                SkippedItem { line: Some(line), ..whole(source_name, SkipReason::TooLong) }
-            }
+            Self::RecordTooLong { source_name, line } => SkippedItem {
+                line: Some(line),
+                ..SkippedItem::whole(source_name, SkipReason::TooLong)
+            },
             other => return Err(other),
         })
     }

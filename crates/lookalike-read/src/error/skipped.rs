@@ -1,7 +1,7 @@
 //! A document, record or file that was not read, and why.
 
 use crate::error::table_problem::{Field, TableProblem};
-use crate::measure::content_hash::Content;
+use crate::measure::Content;
 use lookalike_core::parameter::{NamesParameters, Parameter, ParameterSpelling};
 use lookalike_extract::{ExtractError, LimitKind};
 use serde::{Deserialize, Serialize};
@@ -20,6 +20,19 @@ pub struct SkippedItem {
     pub id: Option<String>,
     /// Why.
     pub reason: SkipReason,
+}
+
+impl SkippedItem {
+    /// A file or stream that was not read as a whole.
+    pub fn whole(source: impl Into<String>, reason: SkipReason) -> Self {
+        Self { source: source.into(), line: None, id: None, reason }
+    }
+
+    /// Sets the id.
+    #[must_use]
+    pub fn with_id(self, id: impl Into<String>) -> Self {
+        Self { id: Some(id.into()), ..self }
+    }
 }
 
 impl NamesParameters for SkippedItem {
@@ -323,13 +336,17 @@ mod parameter_name {
 
 /// The parameter that raises the limit which a file reached; `None` for other failures.
 pub fn limit_parameter(failure: &ExtractError) -> Option<Parameter> {
-    Some(match failure.limit()? {
-        LimitKind::Bytes => Parameter::MaxFileSize,
-        LimitKind::Expanded => Parameter::MaxExpanded,
-        LimitKind::Held => Parameter::Memory,
-        LimitKind::Depth => Parameter::MaxDepth,
-        LimitKind::Members => Parameter::MaxMembers,
-        LimitKind::Pages => Parameter::MaxPages,
-        LimitKind::Time => Parameter::MaxSeconds,
-    })
+    match failure {
+        ExtractError::TooSlow { .. } => Some(Parameter::MaxSeconds),
+        ExtractError::Limit { kind, .. } => match kind {
+            LimitKind::Bytes => Some(Parameter::MaxFileSize),
+            LimitKind::Expanded => Some(Parameter::MaxExpanded),
+            LimitKind::Held => Some(Parameter::Memory),
+            LimitKind::Depth | LimitKind::PartDepth => Some(Parameter::MaxDepth),
+            LimitKind::Members | LimitKind::Parts => Some(Parameter::MaxMembers),
+            LimitKind::Pages => Some(Parameter::MaxPages),
+            _ => None,
+        },
+        _ => None,
+    }
 }

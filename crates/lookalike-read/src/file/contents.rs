@@ -1,11 +1,9 @@
 //! The bytes of a file without compression, and what kind of file it is.
 
 use crate::document::{DocumentContents, MAX_DOCUMENT_BYTES};
-use crate::error::skippable_error::{OverLimit, unreadable};
-use crate::error::skipped::SkipReason;
-use crate::options::format::Format;
-use crate::options::settings::SourceSettings;
-use lookalike_extract::{ExtractError, FileKind, encoding};
+use crate::error::{OverLimit, SkipReason, unreadable};
+use crate::options::{Format, SourceSettings};
+use lookalike_extract::{ExtractError, FileKind, LimitKind, encoding};
 use std::borrow::Cow;
 use std::io::{self, Read};
 use std::sync::atomic::Ordering;
@@ -83,8 +81,11 @@ pub(crate) fn fill(
         FileKind::Text => Err(longest.map_or(SkipReason::TooLong, OverLimit::reason)),
         _ => {
             let limit = limit as u64;
-            let failure =
-                if is_memory { ExtractError::held(limit) } else { ExtractError::bytes(limit) };
+            let failure = if is_memory {
+                ExtractError::limited(LimitKind::Held, limit)
+            } else {
+                ExtractError::limited(LimitKind::Bytes, limit)
+            };
             Err(SkipReason::NoText { failure, content: None })
         }
     }

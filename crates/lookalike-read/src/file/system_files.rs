@@ -1,7 +1,7 @@
 //! Files that are not read because of their names.
 
-use crate::bytes::decompress::Compression;
-use crate::options::format::Format;
+use crate::bytes::Compression;
+use crate::options::Format;
 use lookalike_extract::ExtractError;
 use std::path::Path;
 

@@ -1,11 +1,10 @@
 //! ZIP archives: their members as files with documents.
 
-use crate::error::skippable_error::unreadable;
-use crate::error::skipped::{SkipReason, SkippedItem};
+use crate::error::{SkipReason, SkippedItem, unreadable};
 use crate::file::document_file::DocumentFile;
 use crate::file::path_name::name_of;
 use crate::file::zip_member::{SharedTime, ZipMember};
-use crate::measure::stamp::Stamp;
+use crate::measure::Stamp;
 use lookalike_extract::archive::{EntryKind, zip_entries};
 use lookalike_extract::{LimitUsage, Limits, UniqueNames};
 use std::fs::File;
@@ -26,11 +25,8 @@ pub(crate) fn zip_files(
     let listed = zip_entries(archive, limits).map_err(failed)?;
     let (mut files, mut refused) = (Vec::new(), Vec::new());
     let shown = name_of(path);
-    let refuse = |source: String, id: String, failure| SkippedItem {
-        source,
-        line: None,
-        id: Some(id),
-        reason: failed(failure),
+    let refuse = |source: String, id: String, failure| {
+        SkippedItem::whole(source, failed(failure)).with_id(id)
     };
     let mut names = UniqueNames::default();
     let (time, mut before) = (Arc::new(SharedTime::default()), LimitUsage::default());

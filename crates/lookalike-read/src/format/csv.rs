@@ -1,22 +1,15 @@
 //! Separated values: the delimiter, the header, the ends of records, the fields of one.
 
-use crate::bytes::encoding::without_mark;
-use crate::document::description::StatedFields;
-use crate::document::extra_fields::ExtraFields;
-use crate::document::normalizing_sink::SourceSink;
-use crate::document::read_buffers::ReadBuffers;
-use crate::document::{DocumentPosition, Raw};
-use crate::error::ReadError;
-use crate::error::skipped::SkipReason;
-use crate::error::table_problem::{Field, TableProblem};
+use crate::bytes::without_mark;
+use crate::document::{DocumentPosition, ExtraFields, Raw, ReadBuffers, SourceSink, StatedFields};
+use crate::error::{Field, ReadError, SkipReason, TableProblem};
 use crate::format::csv_header::CsvHeader;
 use crate::format::record::{InvalidRecord, RecordBoundary, RecordDocument, without_line_feed};
 use crate::format::text_cut::{self, KeptCopier};
 use crate::format::{
     BlockRecords, Continuation, NextRecords, RecordAgain, RecordFormat, TakeText, WholeRecords,
 };
-use crate::options::ReadOptions;
-use crate::options::source_info::SourceInfo;
+use crate::options::{ReadOptions, SourceInfo};
 use csv::ByteRecord;
 use memchr::{memchr, memchr3};
 use std::sync::OnceLock;
@@ -99,13 +92,7 @@ impl RecordFormat for SeparatedValues {
             line += memchr::memchr_iter(b'\n', &bytes[start..start + blank]).count() as u32;
             start += blank;
             let raw = &bytes[start..end];
-            let place = DocumentPosition {
-                start: (start + mark) as u32,
-                length: raw.len() as u32,
-                line,
-                part: 0,
-                unit: None,
-            };
+            let place = DocumentPosition::of_record(start + mark, raw.len(), line);
             line += memchr::memchr_iter(b'\n', raw).count() as u32;
             start = end;
             if std::mem::take(&mut is_header) {

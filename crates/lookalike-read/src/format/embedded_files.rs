@@ -3,17 +3,14 @@
 //! [`FileRecords`] is what differs between formats of such records; `mbox.rs`, `warc.rs` and
 //! `tar.rs` implement it. [`FileRecordFormat`] makes a format of it; `tar.rs` has its own.
 
-use crate::document::description::StatedFields;
-use crate::document::normalizing_sink::SourceSink;
-use crate::document::read_buffers::ReadBuffers;
-use crate::document::{DocumentContents, DocumentPosition, Raw};
-use crate::error::ReadError;
-use crate::error::skipped::{SkipReason, SkippedItem};
-use crate::file::part_sink::{OnePart, PartOutput, no_text, push_within};
+use crate::document::{
+    DocumentContents, DocumentPosition, Raw, ReadBuffers, SourceSink, StatedFields,
+};
+use crate::error::{ReadError, SkipReason, SkippedItem};
+use crate::file::{OnePart, PartOutput, no_text, push_within};
 use crate::format::record::{RecordBoundary, without_line_feed};
 use crate::format::{Continuation, RecordAgain, RecordFormat, TakeText, WholeRecords};
-use crate::options::format::Format;
-use crate::options::source_info::SourceInfo;
+use crate::options::{Format, SourceInfo};
 use lookalike_extract::{
     ExtractError, ExtractedPart, Extractor, FailedPart, Fields, FileKind, LimitUsage, PartSink,
 };
@@ -177,12 +174,8 @@ impl RecordPlace<'_> {
 
     /// The record as one that is skipped, being damaged.
     fn damaged(&self, failure: ExtractError) -> SkippedItem {
-        SkippedItem {
-            source: self.source.shown.clone(),
-            line: Some(self.line),
-            id: Some(self.id_by_line()),
-            reason: SkipReason::NoText { failure, content: None },
-        }
+        let skipped = self.source.skipped(SkipReason::NoText { failure, content: None });
+        SkippedItem { line: Some(self.line), ..skipped.with_id(self.id_by_line()) }
     }
 }
 
@@ -248,13 +241,7 @@ impl EmbeddedFiles {
             };
             match content {
                 RecordContent::File(record) => {
-                    let position = DocumentPosition {
-                        start: place.start,
-                        length: done as u32,
-                        line,
-                        part: 0,
-                        unit: None,
-                    };
+                    let position = DocumentPosition::of_record(start, done, line);
                     let raw = without_line_feed(raw);
                     if !F::IS_CONTAINER && format.is_member(&record) {
                         used.members = used.members.saturating_add(1);
@@ -330,31 +317,25 @@ impl EmbeddedFiles {
         parts: &mut RecordParts<'_, F>,
     ) -> Result<(), ReadError> {
         let limits = &records.source.settings.options.extract.limits;
-        let Some(offset) = records.offset else {
-            // What was read once is within the limits.
-            *used = LimitUsage { time: Duration::ZERO, ..*used };
-            let mut again = used.remaining_at(start as u64, limits);
-            let before = again;
-            match before.exhausted(limits) {
-                Some(failure) => failed(&failure, bytes, parts)?,
-                None => extractor.extract_within(&mut again, name, bytes, parts)?,
-            }
-            used.add(before, again);
-            return Ok(());
-        };
-        used.time = Duration::from_nanos(self.extraction_time.load(Ordering::Relaxed));
-        let size = records.source.stamp.map(|stamp| stamp.bytes);
-        let granted = size.map_or(offset, |size| offset.min(size));
+        // A record that is read again took its time before.
+        let taken = records.offset.map_or(0, |_| self.extraction_time.load(Ordering::Relaxed));
+        used.time = Duration::from_nanos(taken);
         let mut now = used.remaining_at(start as u64, limits);
-        now.time = used.remaining_at(granted, limits).time;
+        if let Some(offset) = records.offset {
+            let size = records.source.stamp.map(|stamp| stamp.bytes);
+            let granted = size.map_or(offset, |size| offset.min(size));
+            now.time = used.remaining_at(granted, limits).time;
+        }
         let before = now;
         match before.exhausted(limits) {
             Some(failure) => failed(&failure, bytes, parts)?,
             None => extractor.extract_within(&mut now, name, bytes, parts)?,
         }
         used.add(before, now);
-        let more = now.time.saturating_sub(before.time).as_nanos();
-        self.extraction_time.fetch_add(u64::try_from(more).unwrap_or(u64::MAX), Ordering::Relaxed);
+        if records.offset.is_some() {
+            let more = u64::try_from(now.time.saturating_sub(before.time).as_nanos());
+            self.extraction_time.fetch_add(more.unwrap_or(u64::MAX), Ordering::Relaxed);
+        }
         Ok(())
     }
 }
@@ -421,8 +402,8 @@ impl<F: FileRecords> PartSink for RecordParts<'_, F> {
 
     fn failed(&mut self, failed: &FailedPart<'_>) -> Result<(), ReadError> {
         self.set_id(failed.within, None);
-        let (source, line) = (self.place.source.shown.clone(), Some(self.place.line));
-        let (id, reason) = (Some(self.id.clone()), no_text(failed));
-        self.documents.sink.skipped(SkippedItem { source, line, id, reason })
+        let skipped = self.place.source.skipped(no_text(failed)).with_id(&self.id);
+        let line = Some(self.place.line);
+        self.documents.sink.skipped(SkippedItem { line, ..skipped })
     }
 }

@@ -1,11 +1,9 @@
 //! Whether the ids of a file of JSON are made of its lines, because its records have none.
 
-use crate::error::skipped::SkipReason;
-use crate::error::table_problem::Field;
+use crate::error::{Field, SkipReason};
 use crate::format::jsonl;
 use crate::format::record::InvalidRecord;
-use crate::options::ReadOptions;
-use crate::options::source_info::SourceInfo;
+use crate::options::{ReadOptions, SourceInfo};
 use std::sync::OnceLock;
 
 /// Number of records at the start of a file that are checked for an id.

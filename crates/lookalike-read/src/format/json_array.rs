@@ -5,22 +5,16 @@
 //! first error and does not return the bytes of an element. Its speed was not compared (November
 //! 2026).
 
-use crate::bytes::encoding::without_mark;
-use crate::document::description::StatedFields;
-use crate::document::normalizing_sink::SourceSink;
-use crate::document::read_buffers::ReadBuffers;
-use crate::document::{DocumentPosition, Raw};
-use crate::error::ReadError;
-use crate::error::skipped::SkipReason;
+use crate::bytes::without_mark;
+use crate::document::{DocumentPosition, Raw, ReadBuffers, SourceSink, StatedFields};
+use crate::error::{ReadError, SkipReason};
 use crate::format::id_rule::IdRule;
-use crate::format::jsonl;
 use crate::format::record::RecordBoundary;
 use crate::format::text_cut::KeptCopier;
 use crate::format::{
-    BlockRecords, Continuation, RecordAgain, RecordFormat, TakeText, WholeRecords,
+    BlockRecords, Continuation, RecordAgain, RecordFormat, TakeText, WholeRecords, jsonl,
 };
-use crate::options::ReadOptions;
-use crate::options::source_info::SourceInfo;
+use crate::options::{ReadOptions, SourceInfo};
 use memchr::{memchr2, memchr3};
 use std::ops::Range;
 
@@ -69,13 +63,7 @@ impl RecordFormat for JsonArray {
         let (mut number, mut is_bad) = (0, false);
         for range in elements(records.bytes, records.index == 0) {
             let record = &records.bytes[range.clone()];
-            let place = DocumentPosition {
-                start: range.start as u32,
-                length: record.len() as u32,
-                line: number,
-                part: 0,
-                unit: None,
-            };
+            let place = DocumentPosition::of_record(range.start, record.len(), number);
             let parsed = jsonl::parse(record, options, id, text);
             is_bad = parsed.is_err();
             if !options.fields.is_empty() && parsed.is_ok() {

@@ -1,8 +1,8 @@
 //! Lines of JSON that are in memory, read one by one.
 
-use crate::bytes::encoding::without_mark;
-use crate::document::extra_fields::ExtraFields;
-use crate::error::skipped::SkipReason;
+use crate::bytes::without_mark;
+use crate::document::ExtraFields;
+use crate::error::SkipReason;
 use crate::format::jsonl;
 use crate::format::lines::is_blank;
 use crate::options::ReadOptions;

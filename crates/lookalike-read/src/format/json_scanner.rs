@@ -249,7 +249,7 @@ impl<'a> JsonScanner<'a> {
 
     /// Takes one escape and says what it represents.
     #[inline]
-    fn character(&mut self) -> Result<char, StringFault> {
+    pub(crate) fn character(&mut self) -> Result<char, StringFault> {
         match self.bytes.get(self.at + 1).map(|&byte| ESCAPES[usize::from(byte)]) {
             Some(b'u') => self.unicode(),
             None | Some(0) => {

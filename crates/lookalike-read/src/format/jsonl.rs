@@ -1,8 +1,7 @@
 //! JSONL: each line is an object with an id, a text and extra fields.
 
-use crate::document::extra_fields::ExtraFields;
-use crate::error::skipped::SkipReason;
-use crate::error::table_problem::Field;
+use crate::document::ExtraFields;
+use crate::error::{Field, SkipReason};
 use crate::format::json_scanner::{JsonScanner, JsonValue, StringFault, SyntaxError};
 use crate::format::record::{InvalidRecord, RecordDocument};
 use crate::format::text_cut::{self, KeptCopier};
@@ -15,9 +14,8 @@ const NAMED_FIELDS: usize = 20;
 
 /// Copies a record without the removed ranges of its text; `false` if the text is not in it.
 pub(crate) fn copy_text(record: &[u8], options: &ReadOptions, copier: &mut KeptCopier<'_>) -> bool {
-    let line = std::str::from_utf8(record).ok();
-    let range = line.and_then(|line| text_range(line, options));
-    range.is_some_and(|range| text_cut::json(record, range, copier))
+    let Ok(line) = std::str::from_utf8(record) else { return false };
+    text_range(line, options).is_some_and(|range| text_cut::json(line, range, copier))
 }
 
 /// The document of a line that is not blank. `id` and `text` are buffers for what has escapes.

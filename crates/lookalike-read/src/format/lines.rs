@@ -1,20 +1,13 @@
 //! Lines: `id text`, or the text alone.
 
-use crate::bytes::encoding::without_mark;
-use crate::document::description::StatedFields;
-use crate::document::extra_fields::ExtraFields;
-use crate::document::normalizing_sink::SourceSink;
-use crate::document::read_buffers::ReadBuffers;
-use crate::document::{DocumentPosition, Raw};
-use crate::error::ReadError;
-use crate::error::skipped::SkipReason;
+use crate::bytes::without_mark;
+use crate::document::{DocumentPosition, ExtraFields, Raw, ReadBuffers, SourceSink, StatedFields};
+use crate::error::{ReadError, SkipReason};
 use crate::format::id_rule::IdRule;
-use crate::format::jsonl;
 use crate::format::record::{InvalidRecord, RecordBoundary, RecordDocument, without_line_feed};
 use crate::format::text_cut::{self, KeptCopier};
-use crate::format::{BlockRecords, RecordAgain, RecordFormat, TakeText, WholeRecords};
-use crate::options::ReadOptions;
-use crate::options::source_info::SourceInfo;
+use crate::format::{BlockRecords, RecordAgain, RecordFormat, TakeText, WholeRecords, jsonl};
+use crate::options::{ReadOptions, SourceInfo};
 use memchr::memrchr;
 
 /// The format of records that are lines.
@@ -93,13 +86,7 @@ impl RecordFormat for LineRecords {
             let length = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
             let record = &rest[..length];
             if !is_blank(record) {
-                let place = DocumentPosition {
-                    start: start as u32,
-                    length: length as u32,
-                    line,
-                    part: 0,
-                    unit: None,
-                };
+                let place = DocumentPosition::of_record(start, length, line);
                 let parsed = (self.parse)(record, options, id, text);
                 if !options.fields.is_empty() && parsed.is_ok() {
                     extra.clear();

@@ -23,20 +23,30 @@ pub(crate) mod text_cut;
 pub(crate) mod warc;
 pub(crate) mod whole_text;
 
-use crate::bytes::buffer_pool::PooledBuffer;
-use crate::bytes::encoding::without_mark;
-use crate::document::description::StatedFields;
-use crate::document::normalizing_sink::SourceSink;
-use crate::document::read_buffers::ReadBuffers;
-use crate::document::{Document, DocumentContents, DocumentPosition, Raw};
-use crate::error::ReadError;
-use crate::error::skipped::SkipReason;
-use crate::format::csv_header::CsvHeader;
-use crate::format::id_rule::IdRule;
-use crate::format::record::{InvalidRecord, RecordBoundary, RecordDocument};
-use crate::format::text_cut::KeptCopier;
-use crate::options::ReadOptions;
-use crate::options::source_info::SourceInfo;
+pub(crate) use csv::SeparatedValues;
+pub use csv_header::CsvHeader;
+pub(crate) use embedded_files::FileRecordFormat;
+pub(crate) use id_rule::IdRule;
+pub(crate) use json_array::JsonArray;
+pub use json_line::{JsonLine, JsonLineReader};
+pub use jsonl::has_member;
+pub(crate) use lines::LineRecords;
+pub(crate) use mbox::MboxFormat;
+pub(crate) use packed_rows::PackedRowsFormat;
+#[cfg(feature = "parquet")]
+pub(crate) use parquet::{ParquetFile, RowGroup};
+pub(crate) use record::{InvalidRecord, RecordBoundary, RecordDocument};
+pub(crate) use tar::TarFormat;
+pub(crate) use text_cut::KeptCopier;
+pub(crate) use warc::WarcFormat;
+pub(crate) use whole_text::WholeTextFormat;
+
+use crate::bytes::{PooledBuffer, without_mark};
+use crate::document::{
+    Document, DocumentContents, DocumentPosition, Raw, ReadBuffers, SourceSink, StatedFields,
+};
+use crate::error::{ReadError, SkipReason};
+use crate::options::{ReadOptions, SourceInfo};
 use std::fmt::Write;
 
 /// What is done with the records of one source. A value may keep what it learns from the source,
@@ -240,19 +250,12 @@ impl WholeRecords<'_> {
                 line_id
             }
         };
-        let document = Document {
-            id,
-            text,
-            place,
+        sink.document(&Document {
             fields,
             modified: self.source.modified(),
-            shingled: None,
-            about: None,
-            raw,
             contents,
-            parent: None,
-        };
-        sink.document(&document)
+            ..Document::new(id, text, place, raw)
+        })
     }
 
     /// Bytes of the byte order mark before the first record.

@@ -4,14 +4,8 @@
 //! extra fields. A value is its length in four little-endian bytes and its bytes; null is the
 //! length 2³² − 1.
 
-use crate::document::description::StatedFields;
-use crate::document::extra_fields::ExtraFields;
-use crate::document::normalizing_sink::SourceSink;
-use crate::document::read_buffers::ReadBuffers;
-use crate::document::{DocumentPosition, Raw};
-use crate::error::ReadError;
-use crate::error::skipped::SkipReason;
-use crate::error::table_problem::Field;
+use crate::document::{DocumentPosition, ExtraFields, Raw, ReadBuffers, SourceSink, StatedFields};
+use crate::error::{Field, ReadError, SkipReason};
 use crate::format::record::{InvalidRecord, RecordBoundary, RecordDocument};
 use crate::format::{RecordAgain, RecordFormat, TakeText, WholeRecords};
 use crate::options::ReadOptions;
@@ -38,13 +32,7 @@ impl RecordFormat for PackedRowsFormat {
         let ReadBuffers { line_id, extra, .. } = scratch;
         let (mut start, mut line) = (0, 0);
         while let Some(row) = first(&records.bytes[start..], options) {
-            let place = DocumentPosition {
-                start: start as u32,
-                length: row.len() as u32,
-                line,
-                part: 0,
-                unit: None,
-            };
+            let place = DocumentPosition::of_record(start, row.len(), line);
             extra.clear();
             let parsed = document(row, options).and_then(|record| {
                 set_extra(row, record.id, options, extra)?;

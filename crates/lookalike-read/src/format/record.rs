@@ -1,6 +1,6 @@
 //! A record of any format: its document, or why it has none.
 
-use crate::error::skipped::SkipReason;
+use crate::error::SkipReason;
 
 /// The document of a record.
 pub(crate) struct RecordDocument<'a> {

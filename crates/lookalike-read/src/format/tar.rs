@@ -1,11 +1,8 @@
 //! Tar archives: a record is an entry. An archive has an end mark, and names may repeat.
 
-use crate::document::DocumentContents;
-use crate::document::normalizing_sink::SourceSink;
-use crate::document::read_buffers::ReadBuffers;
-use crate::error::ReadError;
-use crate::error::skipped::SkipReason;
-use crate::file::system_files::refused_in_archive;
+use crate::document::{DocumentContents, ReadBuffers, SourceSink};
+use crate::error::{ReadError, SkipReason};
+use crate::file::refused_in_archive;
 use crate::format::embedded_files::{
     EmbeddedFiles, FILE_COPIES, FileRecords, RecordContent, RecordPlace, WholeRecordCount,
     continuation, failed, whole_records,
@@ -14,8 +11,7 @@ use crate::format::record::RecordBoundary;
 use crate::format::{
     BlockRecords, Continuation, NextRecords, RecordAgain, RecordFormat, TakeText, WholeRecords,
 };
-use crate::options::format::Format;
-use crate::options::source_info::SourceInfo;
+use crate::options::{Format, SourceInfo};
 use lookalike_extract::archive::{
     EntryKind, TarEntry, TarNext, lone_zeros, next_entry, zero_blocks,
 };

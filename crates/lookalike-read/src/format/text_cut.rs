@@ -1,7 +1,8 @@
 //! A record, or a text file, without some ranges of its text; all other bytes stay as they are.
 
-use crate::bytes::encoding::without_mark;
+use crate::bytes::without_mark;
 use crate::format::csv_header::CsvHeader;
+use crate::format::json_scanner::JsonScanner;
 use crate::options::ReadOptions;
 use std::ops::Range;
 
@@ -81,53 +82,28 @@ pub(crate) fn line(record: &[u8], copier: &mut KeptCopier<'_>) -> bool {
 }
 
 /// Copies the object of a line, which has the text in a range, without its quotes.
-pub(crate) fn json(record: &[u8], range: Range<usize>, copier: &mut KeptCopier<'_>) -> bool {
-    let mut raw = &record[range.clone()];
-    copier.out.extend_from_slice(&record[..range.start]);
-    while !raw.is_empty() {
-        let end = memchr::memchr(b'\\', raw).unwrap_or(raw.len());
-        let (run, rest) = raw.split_at(end);
+pub(crate) fn json(line: &str, range: Range<usize>, copier: &mut KeptCopier<'_>) -> bool {
+    copier.out.extend_from_slice(&line.as_bytes()[..range.start]);
+    let mut scanner = JsonScanner::new(line).rewound(range.start);
+    while scanner.at < range.end {
+        let raw = &line.as_bytes()[scanner.at..range.end];
+        let (run, rest) = raw.split_at(memchr::memchr(b'\\', raw).unwrap_or(raw.len()));
         if !copier.run(run) {
             return false;
         }
-        raw = rest;
-        if raw.is_empty() {
+        scanner.at += run.len();
+        if rest.is_empty() {
             break;
         }
-        let Some((length, character)) = json_escape(raw) else { return false };
-        let (escape, rest) = raw.split_at(length);
+        let start = scanner.at;
+        let Ok(character) = scanner.character() else { return false };
+        let escape = &line.as_bytes()[start..scanner.at];
         if !copier.escape(escape, character.encode_utf8(&mut [0; 4]).as_bytes()) {
             return false;
         }
-        raw = rest;
     }
-    copier.out.extend_from_slice(&record[range.end..]);
+    copier.out.extend_from_slice(&line.as_bytes()[range.end..]);
     true
-}
-
-/// The length and the character of the escape sequence that `raw` begins with.
-fn json_escape(raw: &[u8]) -> Option<(usize, char)> {
-    let unit = |at: usize| {
-        let digits = std::str::from_utf8(raw.get(at..at + 4)?).ok()?;
-        u16::from_str_radix(digits, 16).ok()
-    };
-    let character = match raw.get(1)? {
-        b'n' => '\n',
-        b't' => '\t',
-        b'r' => '\r',
-        b'b' => '\u{8}',
-        b'f' => '\u{c}',
-        b'u' => {
-            let first = unit(2)?;
-            let second = (raw.get(6..8) == Some(b"\\u")).then(|| unit(8)).flatten();
-            let units = [Some(first), second].into_iter().flatten();
-            let character = char::decode_utf16(units).next()?.ok()?;
-            return Some((6 * character.len_utf16(), character));
-        }
-        other @ (b'"' | b'\\' | b'/') => char::from(*other),
-        _ => return None,
-    };
-    Some((2, character))
 }
 
 /// Copies a record of separated values.

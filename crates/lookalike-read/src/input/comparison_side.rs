@@ -1,6 +1,6 @@
 //! A side of a comparison.
 
-use crate::source::in_memory::InMemoryDocuments;
+use crate::source::InMemoryDocuments;
 use std::path::PathBuf;
 
 /// The documents to compare, or those to compare with.

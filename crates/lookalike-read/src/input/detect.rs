@@ -1,34 +1,23 @@
 //! Inputs as they were named → sources: what each is, and how it is to be read.
 
-use crate::bytes::decompress::strip;
-use crate::bytes::decompress::{ByteStream, Compression, peek};
-use crate::bytes::encoding;
-use crate::error::ReadError;
-use crate::error::skippable_error::unreadable;
-use crate::error::skipped::{SkipReason, SkippedItem};
-use crate::error::table_problem::TableProblem;
-use crate::file::document_file::DocumentFile;
-use crate::file::path_name::name_of;
-use crate::file::zip_files::zip_files;
+use crate::bytes::decompress::{peek, strip};
+use crate::bytes::{ByteStream, Compression, encoding};
+use crate::error::{ReadError, SkipReason, SkippedItem, TableProblem, unreadable};
+use crate::file::{DocumentFile, name_of, zip_files};
 use crate::input::comparison_side::Side;
 use crate::input::reached_files::ReachedFiles;
 use crate::input::sniff::{
     first_bytes, format_of, has_lines_of_json, is_json_array, is_jsonl, is_parquet, of_kind, sniff,
 };
 use crate::input::walk::{self, FolderFile};
-use crate::measure::stamp::Stamp;
-use crate::options::ReadOptions;
-use crate::options::format::Format;
-use crate::options::settings::SourceSettings;
-use crate::options::source_info::SourceInfo;
-use crate::source::Source;
-use crate::source::files::FileSource;
-use crate::source::from_index::{IndexContent, IndexSource};
-use crate::source::in_memory::InMemorySource;
-use crate::source::records::{RecordInput, RecordSource};
+use crate::measure::Stamp;
+use crate::options::{Format, ReadOptions, SourceInfo, SourceSettings};
 #[cfg(feature = "parquet")]
 use crate::source::row_groups::ParquetSource;
-use crate::text::unit::TextUnit;
+use crate::source::{
+    FileSource, InMemorySource, IndexContent, IndexSource, RecordInput, RecordSource, Source,
+};
+use crate::text::TextUnit;
 use lookalike_index::index::{self, Access, Index, IndexLocation};
 use lookalike_index::settings::StoredContent;
 use lookalike_index::time;
@@ -68,16 +57,21 @@ impl OpenedInputs {
 
     /// The description of the next source, which is not a file.
     pub(crate) fn unnamed(&self, name: &str) -> Arc<SourceInfo> {
-        Arc::new(SourceInfo {
+        Arc::new(self.info(PathBuf::new(), name.to_owned()))
+    }
+
+    /// The description of the next source, whose name in ids and in messages is `name`.
+    fn info(&self, path: PathBuf, name: String) -> SourceInfo {
+        SourceInfo {
             number: self.sources.len() as u32,
-            path: PathBuf::new(),
-            name: name.to_owned(),
-            shown: name.to_owned(),
+            path,
+            shown: name.clone(),
+            name,
             stamp: None,
             in_folder: false,
             relative: false,
             settings: Arc::clone(&self.settings),
-        })
+        }
     }
 }
 
@@ -193,7 +187,7 @@ impl Opener<'_> {
             self.named.extend(files);
         } else {
             self.flush();
-            let info = self.info(path.to_owned(), shown.clone(), shown, Some(stamp), false);
+            let info = self.record_info(path, shown, Some(stamp));
             self.push_records(&info, format, RecordInput::File(compression))?;
         }
         Ok(())
@@ -231,27 +225,24 @@ impl Opener<'_> {
         format: Format,
         named: bool,
     ) -> Result<Vec<DocumentFile>, ReadError> {
-        if cfg!(feature = "archive") && format == Format::File && strip(&id, ".zip").is_some() {
-            return match zip_files(&path, &id, stamp, &self.options.extract.limits) {
-                Ok((files, refused)) => {
-                    if files.is_empty() && refused.is_empty() {
-                        let (source, reason) = (name_of(&path), SkipReason::NoContent);
-                        let skipped = SkippedItem { source, line: None, id: Some(id), reason };
-                        self.opened.listed.push(skipped);
-                    }
-                    self.opened.listed.extend(refused);
-                    Ok(files)
-                }
-                Err(reason) => {
-                    let (source, id) = (name_of(&path), Some(id));
-                    let skipped = SkippedItem { source, line: None, id, reason };
-                    let skipped = self.opened.settings.reject_file(named, skipped)?;
-                    self.opened.listed.push(skipped);
-                    Ok(Vec::new())
-                }
-            };
+        if !cfg!(feature = "archive") || format != Format::File || strip(&id, ".zip").is_none() {
+            return Ok(vec![DocumentFile::new(path, id, stamp, named)]);
         }
-        Ok(vec![DocumentFile::new(path, id, stamp, named)])
+        let skipped = |reason| SkippedItem::whole(name_of(&path), reason).with_id(&id);
+        match zip_files(&path, &id, stamp, &self.options.extract.limits) {
+            Ok((files, refused)) => {
+                if files.is_empty() && refused.is_empty() {
+                    self.opened.listed.push(skipped(SkipReason::NoContent));
+                }
+                self.opened.listed.extend(refused);
+                Ok(files)
+            }
+            Err(reason) => {
+                let skipped = self.opened.settings.reject_file(named, skipped(reason))?;
+                self.opened.listed.push(skipped);
+                Ok(Vec::new())
+            }
+        }
     }
 
     fn add_bytes(&mut self, bytes: u64) {
@@ -262,8 +253,7 @@ impl Opener<'_> {
     fn flush(&mut self) {
         let files = std::mem::take(&mut self.named);
         if let Some(first) = files.first() {
-            let (path, name) = (first.path.clone(), first.id.clone());
-            let info = self.info(path, name.clone(), name, None, false);
+            let info = Arc::new(self.opened.info(first.path.clone(), first.id.clone()));
             self.opened.sources.push(Arc::new(FileSource::new(info, files)));
         }
     }
@@ -278,7 +268,7 @@ impl Opener<'_> {
         match open_records(info, format, origin) {
             Ok(source) => self.opened.sources.push(source),
             Err(error) if info.is_lenient() => {
-                let skipped = SkippedItem { id: Some(info.name.clone()), ..error.into_skipped()? };
+                let skipped = error.into_skipped()?.with_id(&info.name);
                 self.opened.listed.push(skipped);
             }
             Err(error) => return Err(error),
@@ -286,25 +276,15 @@ impl Opener<'_> {
         Ok(())
     }
 
-    /// The description of the next source.
-    fn info(
-        &self,
-        path: PathBuf,
-        name: String,
-        shown: String,
-        stamp: Option<Stamp>,
-        in_folder: bool,
-    ) -> Arc<SourceInfo> {
-        Arc::new(SourceInfo {
-            number: self.opened.sources.len() as u32,
-            path,
-            name,
-            shown,
-            stamp,
-            in_folder,
-            relative: in_folder && self.alone,
-            settings: Arc::clone(&self.opened.settings),
-        })
+    /// The description of the next source, a file of records called `name`.
+    fn record_info(&self, path: &Path, name: String, stamp: Option<Stamp>) -> Arc<SourceInfo> {
+        let shown = name_of(path);
+        Arc::new(SourceInfo { shown, stamp, ..self.opened.info(path.to_owned(), name) })
+    }
+
+    /// The description of the next source, which was found in a folder.
+    fn found_info(&self, info: SourceInfo) -> Arc<SourceInfo> {
+        Arc::new(SourceInfo { in_folder: true, relative: self.alone, ..info })
     }
 
     /// Standard input or a pipe. Compression and, without a format, JSONL show in the first bytes.
@@ -333,24 +313,28 @@ impl Opener<'_> {
         };
         self.opened.bytes = None;
         self.flush();
-        let info = self.info(path.to_owned(), shown.clone(), shown, None, false);
+        let info = Arc::new(self.opened.info(path.to_owned(), shown));
         self.push_records(&info, format, RecordInput::Stream(compression, Mutex::new(Some(stream))))
     }
 
     fn folder(&mut self, folder: &Path, shown: &str) -> Result<(), ReadError> {
         let walked = walk::walk(folder, self.options)?;
         if walked.files.is_empty() {
-            let count = |reason: &SkipReason| {
-                walked.skipped.iter().filter(|skipped| skipped.reason == *reason).count()
+            let count = |reason: SkipReason| {
+                walked.skipped.iter().filter(|skipped| skipped.reason == reason).count()
             };
-            let (hidden, ignored) = (count(&SkipReason::Hidden), count(&SkipReason::Ignored));
+            let (hidden, ignored) = (count(SkipReason::Hidden), count(SkipReason::Ignored));
             let filters: [&[String]; 3] =
                 [&self.options.include, &self.options.exclude, &self.options.types];
             let filtered = if filters.iter().all(|filter| filter.is_empty()) {
                 0
             } else {
-                let (include, exclude, types) = Default::default();
-                let options = ReadOptions { include, exclude, types, ..self.options.clone() };
+                let options = ReadOptions {
+                    include: Vec::new(),
+                    exclude: Vec::new(),
+                    types: Vec::new(),
+                    ..self.options.clone()
+                };
                 walk::walk(folder, &options)?.files.len()
             };
             return Err(ReadError::NoFiles {
@@ -387,14 +371,14 @@ impl Opener<'_> {
         }
         if !texts.is_empty() {
             self.flush();
-            let name = shown.to_owned();
-            let info = self.info(folder.to_owned(), name.clone(), name, None, true);
+            let info = self.found_info(self.opened.info(folder.to_owned(), shown.to_owned()));
             self.opened.sources.push(Arc::new(FileSource::new(info, texts)));
         }
         for (path, name, stamp, compression, format) in records {
             self.flush();
-            let shown = name_of(&path);
-            let info = self.info(path, name, shown, Some(stamp), true);
+            let (shown, stamp) = (name_of(&path), Some(stamp));
+            let info = SourceInfo { shown, stamp, ..self.opened.info(path, name) };
+            let info = self.found_info(info);
             self.push_records(&info, format, RecordInput::File(compression))?;
         }
         Ok(())
@@ -402,8 +386,7 @@ impl Opener<'_> {
 
     /// Lists a file that is not read.
     fn list(&mut self, path: &Path, reason: SkipReason) {
-        let source = name_of(path);
-        self.opened.listed.push(SkippedItem { source, line: None, id: None, reason });
+        self.opened.listed.push(SkippedItem::whole(name_of(path), reason));
     }
 
     /// How a file of a folder is read; `None` where it is listed because it cannot be read. Only
@@ -432,9 +415,8 @@ impl Opener<'_> {
         let (compression, head) = match sniff(&found.path, named, &self.opened.settings) {
             Ok(sniffed) => sniffed,
             Err(error) => {
-                let (source, id) = (name_of(&found.path), Some(id.to_owned()));
-                let reason = unreadable(&error);
-                self.opened.listed.push(SkippedItem { source, line: None, id, reason });
+                let skipped = SkippedItem::whole(name_of(&found.path), unreadable(&error));
+                self.opened.listed.push(skipped.with_id(id));
                 return Ok(None);
             }
         };
@@ -461,10 +443,12 @@ impl Opener<'_> {
         (compression, format): (Compression, Format),
         has_records: bool,
     ) -> Result<Format, ReadError> {
-        let info = self.info(path.to_owned(), id.to_owned(), name_of(path), None, true);
+        let info =
+            SourceInfo { shown: name_of(path), ..self.opened.info(path.to_owned(), id.to_owned()) };
+        let info = self.found_info(info);
         let source = RecordSource::new(info, format, RecordInput::File(compression));
         let Err(error) = source.check_first_record(true) else { return Ok(format) };
-        let skipped = SkippedItem { id: Some(id.to_owned()), ..error.into_skipped()? };
+        let skipped = error.into_skipped()?.with_id(id);
         let is_object = matches!(
             skipped.reason,
             SkipReason::MissingField { .. } | SkipReason::WrongType { .. }
@@ -484,7 +468,7 @@ impl Opener<'_> {
         compression: Compression,
         format: Format,
     ) -> Result<Option<Format>, ReadError> {
-        let info = self.info(path.to_owned(), id.to_owned(), name_of(path), None, false);
+        let info = self.record_info(path, id.to_owned(), None);
         let source = RecordSource::new(info, format, RecordInput::File(compression));
         let found = match format {
             Format::Jsonl | Format::Json if self.options.skip_bad => Ok(()),
@@ -494,7 +478,7 @@ impl Opener<'_> {
         let Err(error) = found else { return Ok(Some(format)) };
         let lacks_columns =
             matches!(error, ReadError::Table { problem: TableProblem::Column { .. }, .. });
-        let skipped = SkippedItem { id: Some(id.to_owned()), ..error.into_skipped()? };
+        let skipped = error.into_skipped()?.with_id(id);
         if lacks_columns {
             self.opened.as_text.push(skipped);
             return Ok(Some(Format::File));

@@ -6,3 +6,7 @@ mod reached_files;
 mod sniff;
 pub(crate) mod streams;
 pub(crate) mod walk;
+
+pub use comparison_side::Side;
+pub(crate) use detect::OpenedInputs;
+pub use streams::refuse_streams;

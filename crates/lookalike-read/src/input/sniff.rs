@@ -1,9 +1,8 @@
 //! Recognizes the format of a file or a stream by its first bytes.
 
-use crate::bytes::decompress::{ByteStream, Compression, fill};
-use crate::bytes::encoding::without_mark;
-use crate::options::format::Format;
-use crate::options::settings::SourceSettings;
+use crate::bytes::decompress::fill;
+use crate::bytes::{ByteStream, Compression, without_mark};
+use crate::options::{Format, SourceSettings};
 use lookalike_extract::FileKind;
 use std::fs::File;
 use std::io::{self, Read, Seek};

@@ -1,10 +1,8 @@
 //! A folder → its files, in the byte order of their paths, and what was left out.
 
-use crate::error::ReadError;
-use crate::error::skipped::{SkipReason, SkippedItem};
-use crate::file::path_name::name_of;
-use crate::file::system_files::is_system_file;
-use crate::measure::stamp::Stamp;
+use crate::error::{ReadError, SkipReason, SkippedItem};
+use crate::file::{is_system_file, name_of};
+use crate::measure::Stamp;
 use crate::options::ReadOptions;
 use ignore::overrides::{Override, OverrideBuilder};
 use ignore::types::{Types, TypesBuilder};
@@ -78,7 +76,7 @@ pub(crate) fn walk(folder: &Path, options: &ReadOptions) -> Result<FolderListing
                     () if hidden => SkipReason::Hidden,
                     () => SkipReason::Ignored,
                 };
-                walked.skipped.push(skipped(entry.path(), reason));
+                walked.skipped.push(SkippedItem::whole(name_of(entry.path()), reason));
             }
         }
     }
@@ -152,11 +150,11 @@ fn file(folder: &Path, entry: &DirEntry, walked: &mut FolderListing) {
         return;
     }
     if kind.is_symlink() {
-        walked.skipped.push(skipped(path, SkipReason::SymbolicLink));
+        walked.skipped.push(SkippedItem::whole(name_of(path), SkipReason::SymbolicLink));
     } else if !kind.is_file() {
-        walked.skipped.push(skipped(path, SkipReason::NotAFile));
+        walked.skipped.push(SkippedItem::whole(name_of(path), SkipReason::NotAFile));
     } else if is_system_file(path) {
-        walked.skipped.push(skipped(path, SkipReason::SystemFile));
+        walked.skipped.push(SkippedItem::whole(name_of(path), SkipReason::SystemFile));
     } else {
         match entry.metadata() {
             Ok(metadata) => walked.files.push(FolderFile {
@@ -167,7 +165,9 @@ fn file(folder: &Path, entry: &DirEntry, walked: &mut FolderListing) {
             }),
             Err(error) => {
                 let message = error.to_string();
-                walked.skipped.push(skipped(path, SkipReason::Unreadable { message }));
+                walked
+                    .skipped
+                    .push(SkippedItem::whole(name_of(path), SkipReason::Unreadable { message }));
             }
         }
     }
@@ -176,10 +176,6 @@ fn file(folder: &Path, entry: &DirEntry, walked: &mut FolderListing) {
 /// One spelling for every way to name a file.
 fn real(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
-}
-
-fn skipped(path: &Path, reason: SkipReason) -> SkippedItem {
-    SkippedItem { source: name_of(path), line: None, id: None, reason }
 }
 
 /// What the walk could not look into: a folder without permission, a loop of links.
@@ -200,5 +196,5 @@ fn refused(folder: &Path, error: &ignore::Error) -> SkippedItem {
             _ => break,
         };
     }
-    skipped(place, SkipReason::Unreadable { message: inner.to_string() })
+    SkippedItem::whole(name_of(place), SkipReason::Unreadable { message: inner.to_string() })
 }

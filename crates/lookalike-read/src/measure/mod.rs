@@ -3,3 +3,7 @@
 pub(crate) mod content_hash;
 pub(crate) mod record_size;
 pub(crate) mod stamp;
+
+pub use content_hash::Content;
+pub use record_size::RecordSize;
+pub use stamp::{InputStamp, Stamp};

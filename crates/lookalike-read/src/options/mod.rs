@@ -4,10 +4,12 @@ pub(crate) mod format;
 pub(crate) mod settings;
 pub(crate) mod source_info;
 
+pub use format::Format;
+pub(crate) use settings::SourceSettings;
+pub(crate) use source_info::SourceInfo;
+
 use crate::error::ReadError;
-use crate::options::format::Format;
-use crate::text::normalize::Normalization;
-use crate::text::unit::TextUnit;
+use crate::text::{Normalization, TextUnit};
 use lookalike_core::parameter::Parameter;
 use lookalike_core::params::ShingleRule;
 use std::path::PathBuf;

@@ -1,10 +1,7 @@
 //! What all sources of a collection share: options, limits and counters.
 
-use crate::bytes::buffer_pool::BufferPool;
-use crate::bytes::decompress::{ByteStream, Compression, LimitedStream, TimedStream};
-use crate::error::ReadError;
-use crate::error::skippable_error::OverLimit;
-use crate::error::skipped::SkippedItem;
+use crate::bytes::{BufferPool, ByteStream, Compression, LimitedStream, TimedStream};
+use crate::error::{OverLimit, ReadError, SkippedItem};
 use crate::options::ReadOptions;
 use encoding_rs::Encoding;
 use lookalike_core::parameter::Parameter;
@@ -21,7 +18,7 @@ pub(crate) struct SourceSettings {
     pub(crate) block_bytes: usize,
     pub(crate) pool: Arc<BufferPool>,
     /// Bytes read from disk so far, for progress.
-    pub(crate) consumed: AtomicU64,
+    pub(crate) consumed: Arc<AtomicU64>,
     /// Files of records kept open.
     pub(crate) open: AtomicUsize,
     /// The longest record that the memory of the run has room for.
@@ -41,7 +38,7 @@ impl SourceSettings {
             encoding,
             block_bytes,
             pool: Arc::new(BufferPool::default()),
-            consumed: AtomicU64::new(0),
+            consumed: Arc::default(),
             open: AtomicUsize::new(0),
             memory_record: AtomicU64::new(u64::MAX),
             ids_by_file: AtomicBool::new(false),

@@ -1,8 +1,7 @@
 //! What sources of every kind have: name, position among the inputs, settings.
 
-use crate::error::ReadError;
-use crate::error::skipped::{SkipReason, SkippedItem};
-use crate::measure::stamp::Stamp;
+use crate::error::{ReadError, SkipReason, SkippedItem};
+use crate::measure::Stamp;
 use crate::options::settings::SourceSettings;
 use std::io;
 use std::path::PathBuf;
@@ -73,7 +72,6 @@ impl SourceInfo {
 
     /// An entry of the list of skipped files for the whole source.
     pub(crate) fn skipped(&self, reason: SkipReason) -> SkippedItem {
-        let (source, id) = (self.shown.clone(), Some(self.name.clone()));
-        SkippedItem { source, line: None, id, reason }
+        SkippedItem::whole(&self.shown, reason).with_id(&self.name)
     }
 }

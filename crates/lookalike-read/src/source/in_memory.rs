@@ -1,22 +1,16 @@
 //! Documents that the caller has by row, in memory or in a file of its own, as a source: nothing is
 //! copied, and verification reads them where they are.
 
-use crate::bytes::spool::Spool;
-use crate::document::description::StatedFields;
-use crate::document::extra_fields::ExtraFields;
-use crate::document::normalizing_sink::SourceSink;
-use crate::document::read_buffers::ReadBuffers;
-use crate::document::{Document, DocumentPosition, Raw};
-use crate::error::ReadError;
-use crate::error::location::Location;
-use crate::error::skipped::{SkipReason, SkippedItem};
+use crate::document::{
+    Document, DocumentPosition, ExtraFields, Raw, ReadBuffers, SourceSink, StatedFields,
+};
+use crate::error::{Location, ReadError, SkipReason, SkippedItem};
 use crate::format::TakeText;
-use crate::options::source_info::SourceInfo;
+use crate::options::SourceInfo;
 use crate::source::retained_state::KeptState;
-use crate::source::{BlockContent, LaneReader, RetainedContent, Source};
+use crate::source::{BlockContent, LaneReader, Source};
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 /// Maximum number of documents in a block.
 const BLOCK_DOCUMENTS: usize = 4096;
@@ -152,19 +146,8 @@ impl InMemorySource {
                 value.clear();
                 extra.push(rows.field(row, field, &mut value).then_some(value.as_str()));
             }
-            let document = Document {
-                id,
-                text,
-                place: place(row, text),
-                fields: &extra.list(),
-                modified: None,
-                shingled: None,
-                about: None,
-                raw: Raw::Row(number),
-                contents: None,
-                parent: None,
-            };
-            sink.document(&document)?;
+            let document = Document::new(id, text, place(row, text), Raw::Row(number));
+            sink.document(&Document { fields: &extra.list(), ..document })?;
         }
         Ok(())
     }
@@ -244,21 +227,14 @@ impl BlockContent for RowBlock {
         self.range.clone().map(|row| rows.buffered_bytes(row) as u64).max().unwrap_or(0)
     }
 
+    fn progress_bytes(&self) -> u64 {
+        text_bytes(&*self.source.rows, self.range.clone())
+    }
+
     fn read(&self, _: &mut ReadBuffers, sink: &mut SourceSink<'_>) -> Result<(), ReadError> {
-        let bytes = text_bytes(&*self.source.rows, self.range.clone());
-        self.source.info.settings.consumed.fetch_add(bytes, Ordering::Relaxed);
         self.source.read(self.range.clone(), sink)
     }
 
-    fn retain(
-        self: Box<Self>,
-        _: Option<&Arc<Spool>>,
-    ) -> Result<Box<dyn RetainedContent>, ReadError> {
-        Ok(self)
-    }
-}
-
-impl RetainedContent for RowBlock {
     fn state(&self) -> Option<KeptState> {
         None
     }
@@ -280,10 +256,6 @@ impl RetainedContent for RowBlock {
         take(text, StatedFields::Nothing);
         Ok(())
     }
-
-    fn replay(&self, _: &mut ReadBuffers, sink: &mut SourceSink<'_>) -> Result<(), ReadError> {
-        self.source.read(self.range.clone(), sink)
-    }
 }
 
 /// Bytes of the texts of some rows.
@@ -293,5 +265,5 @@ fn text_bytes(rows: &dyn DocumentRows, range: Range<usize>) -> u64 {
 
 /// A run numbers fewer documents than there are values of `u32`.
 fn place(row: usize, text: &str) -> DocumentPosition {
-    DocumentPosition { start: row as u32, length: text.len() as u32, line: 0, part: 0, unit: None }
+    DocumentPosition::of_record(row, text.len(), 0)
 }

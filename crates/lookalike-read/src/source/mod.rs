@@ -3,11 +3,10 @@
 //!
 //! ```text
 //! Source ── open_lane ──► LaneReader ── next ──► BlockContent ── read ──► DocumentSink
-//!   │                                                │
-//!   └──────── restore ──────► RetainedContent ◄── retain ── read_again, replay
+//!   └───────────────────── restore ────────────────► │ retain, read_again
 //! ```
 //!
-//! Each kind implements these four traits in a file of its own. No other file asks for the kind.
+//! Each kind implements these three traits in a file of its own. No other file asks for the kind.
 
 pub(crate) mod files;
 pub(crate) mod from_index;
@@ -22,21 +21,23 @@ mod selected_rows;
 pub(crate) mod spooled_texts;
 pub(crate) mod without_documents;
 
-use crate::bytes::spool::Spool;
-use crate::document::DocumentPosition;
-use crate::document::normalizing_sink::SourceSink;
-use crate::document::read_buffers::ReadBuffers;
-use crate::error::ReadError;
-use crate::error::location::Location;
-use crate::format::TakeText;
-use crate::format::csv_header::CsvHeader;
-use crate::format::text_cut::KeptCopier;
-use crate::measure::stamp::Stamp;
-use crate::options::ReadOptions;
-use crate::options::format::Format;
-use crate::options::source_info::SourceInfo;
-use crate::source::lane_range::LaneRange;
-use crate::source::retained_state::{KeptState, RetainedState};
+pub(crate) use files::FileSource;
+pub(crate) use from_index::{IndexContent, IndexSource};
+pub(crate) use in_memory::InMemorySource;
+pub use in_memory::{DocumentRowError, DocumentRows, InMemoryDocuments};
+pub use lane_range::LaneRange;
+pub(crate) use records::{RecordInput, RecordSource};
+pub use retained_state::RetainedState;
+pub use spooled_texts::SpooledTexts;
+pub(crate) use without_documents::NoDocuments;
+
+use crate::bytes::Spool;
+use crate::document::{DocumentPosition, ReadBuffers, SourceSink};
+use crate::error::{Location, ReadError};
+use crate::format::{CsvHeader, KeptCopier, TakeText};
+use crate::measure::Stamp;
+use crate::options::{Format, ReadOptions, SourceInfo};
+use crate::source::retained_state::KeptState;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -91,7 +92,7 @@ pub(crate) trait Source: Send + Sync {
         self: Arc<Self>,
         _state: &RetainedState,
         _spool: Option<&Arc<Spool>>,
-    ) -> Option<Box<dyn RetainedContent>> {
+    ) -> Option<Box<dyn BlockContent>> {
         None
     }
 
@@ -165,12 +166,18 @@ pub(crate) struct AfterError {
     pub(crate) goes_on: bool,
 }
 
-/// The documents of a block that is about to be read.
+/// The documents of a block.
 pub(crate) trait BlockContent: Send + Sync {
     /// Bytes of its records or stored sets, or of the longest of its files.
     fn bytes(&self) -> u64;
 
-    /// Gives every document to the sink, in order.
+    /// Bytes by which the first reading advances the progress, where opening the lane does not
+    /// count them.
+    fn progress_bytes(&self) -> u64 {
+        0
+    }
+
+    /// Gives every document to the sink, in order, at first and again.
     fn read(&self, scratch: &mut ReadBuffers, sink: &mut SourceSink<'_>) -> Result<(), ReadError>;
 
     /// How many copies of a record are made to get its text.
@@ -183,16 +190,12 @@ pub(crate) trait BlockContent: Send + Sync {
         None
     }
 
-    /// Keeps what reading the block again needs.
-    fn retain(
-        self: Box<Self>,
-        spool: Option<&Arc<Spool>>,
-    ) -> Result<Box<dyn RetainedContent>, ReadError>;
-}
+    /// Drops what can be read again, once the block was read.
+    fn retain(&mut self, _spool: Option<&Arc<Spool>>) -> Result<(), ReadError> {
+        Ok(())
+    }
 
-/// The documents of a block that was read.
-pub(crate) trait RetainedContent: Send + Sync {
-    /// The value for storage; `None` when bytes of the documents are in memory.
+    /// The retained block for storage; `None` when bytes of the documents are in memory.
     fn state(&self) -> Option<KeptState>;
 
     /// Where a document was read.
@@ -228,8 +231,4 @@ pub(crate) trait RetainedContent: Send + Sync {
     ) -> Result<Option<u128>, ReadError> {
         Ok(None)
     }
-
-    /// Gives every document to the sink again, in order.
-    fn replay(&self, scratch: &mut ReadBuffers, sink: &mut SourceSink<'_>)
-    -> Result<(), ReadError>;
 }

@@ -1,14 +1,11 @@
 //! A stream of records, cut into blocks of whole records.
 
-use crate::bytes::buffer_pool::{BufferPool, PooledBuffer};
-use crate::bytes::decompress::{ByteStream, fill};
+use crate::bytes::decompress::fill;
+use crate::bytes::{BufferPool, ByteStream, PooledBuffer};
 use crate::document::MAX_DOCUMENT_BYTES;
-use crate::error::ReadError;
-use crate::error::skippable_error::OverLimit;
-use crate::error::skipped::SkippedItem;
-use crate::format::record::RecordBoundary;
-use crate::format::{BlockRecords, Continuation, RecordFormat};
-use crate::measure::record_size::RecordSize;
+use crate::error::{OverLimit, ReadError, SkippedItem};
+use crate::format::{BlockRecords, Continuation, RecordBoundary, RecordFormat};
+use crate::measure::RecordSize;
 use std::sync::Arc;
 
 /// Bytes that are read at a time to skip the rest of a record.
@@ -170,12 +167,8 @@ impl RecordStream {
                 let Some(over) = over else {
                     return ReadError::RecordTooLong { source_name, line };
                 };
-                ReadError::BadRecord(SkippedItem {
-                    source: source_name,
-                    line: Some(line),
-                    id: None,
-                    reason: over.reason(),
-                })
+                let skipped = SkippedItem::whole(source_name, over.reason());
+                ReadError::BadRecord(SkippedItem { line: Some(line), ..skipped })
             }
         }
     }

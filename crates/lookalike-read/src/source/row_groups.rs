@@ -1,17 +1,13 @@
 //! Parquet files: each row group is a lane of its own.
 
-use crate::bytes::buffer_pool::PooledBuffer;
-use crate::bytes::decompress::Compression;
-use crate::bytes::spool::Spool;
+use crate::bytes::{Compression, PooledBuffer, Spool};
 use crate::error::ReadError;
-use crate::format::BlockRecords;
-use crate::format::parquet::{ParquetFile, RowGroup};
-use crate::measure::stamp::Stamp;
-use crate::options::format::Format;
-use crate::options::source_info::SourceInfo;
+use crate::format::{BlockRecords, ParquetFile, RowGroup};
+use crate::measure::Stamp;
+use crate::options::{Format, SourceInfo};
 use crate::source::records::{RecordBlock, RecordInput, RecordSource};
 use crate::source::retained_state::RetainedState;
-use crate::source::{BlockContent, LaneReader, RetainedContent, Source};
+use crate::source::{BlockContent, LaneReader, Source};
 use parking_lot::Mutex;
 use std::path::Path;
 use std::sync::Arc;
@@ -115,7 +111,7 @@ impl Source for ParquetSource {
         self: Arc<Self>,
         state: &RetainedState,
         spool: Option<&Arc<Spool>>,
-    ) -> Option<Box<dyn RetainedContent>> {
+    ) -> Option<Box<dyn BlockContent>> {
         Arc::clone(&self.records).restore(state, spool)
     }
 

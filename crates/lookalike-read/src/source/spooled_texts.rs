@@ -1,9 +1,8 @@
 //! Texts by row that are in a temporary file: those of documents that a caller has one after the
 //! other and does not keep.
 
-use crate::bytes::spool::Spool;
-use crate::error::ReadError;
-use crate::error::skipped::SkipReason;
+use crate::bytes::Spool;
+use crate::error::{ReadError, SkipReason};
 use crate::source::in_memory::DocumentRowError;
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -1,15 +1,11 @@
 //! Blocks without documents, which list a source, or the rest of it, that cannot be read.
 
-use crate::bytes::spool::Spool;
-use crate::document::DocumentPosition;
-use crate::document::normalizing_sink::SourceSink;
-use crate::document::read_buffers::ReadBuffers;
-use crate::error::ReadError;
-use crate::error::location::Location;
-use crate::error::skipped::SkippedItem;
+use crate::bytes::Spool;
+use crate::document::{DocumentPosition, ReadBuffers, SourceSink};
+use crate::error::{Location, ReadError, SkippedItem};
 use crate::format::TakeText;
+use crate::source::BlockContent;
 use crate::source::retained_state::KeptState;
-use crate::source::{BlockContent, RetainedContent};
 use std::sync::Arc;
 
 /// A block without documents.
@@ -28,16 +24,11 @@ impl BlockContent for NoDocuments {
         self.skipped.clone().map_or(Ok(()), |skipped| sink.skipped(skipped))
     }
 
-    fn retain(
-        mut self: Box<Self>,
-        _: Option<&Arc<Spool>>,
-    ) -> Result<Box<dyn RetainedContent>, ReadError> {
+    fn retain(&mut self, _: Option<&Arc<Spool>>) -> Result<(), ReadError> {
         self.skipped = None;
-        Ok(self)
+        Ok(())
     }
-}
 
-impl RetainedContent for NoDocuments {
     fn state(&self) -> Option<KeptState> {
         Some(KeptState::Nothing)
     }
@@ -54,9 +45,5 @@ impl RetainedContent for NoDocuments {
         _: TakeText<'_>,
     ) -> Result<(), ReadError> {
         Err(self.location(place).changed("no such document".to_owned()))
-    }
-
-    fn replay(&self, _: &mut ReadBuffers, _: &mut SourceSink<'_>) -> Result<(), ReadError> {
-        Ok(())
     }
 }

@@ -2,6 +2,7 @@
 //! the same when they are fetched again.
 
 use super::{All, Collection, ReadBuffers, ReadOptions, Taken, blocks, read_named, zst};
+use crate::Side;
 use lookalike_extract::{ExtractOptions, Limits};
 use lookalike_test_support::{gzip, tar};
 use std::path::Path;
@@ -165,8 +166,13 @@ fn blocks_of_a_tar_archive_are_numbered_alike_when_they_are_replayed() {
     let bytes = [tar("a", b"one"), tar("a", b"two"), tar("a", b"three"), vec![0; 1024]].concat();
     std::fs::write(&path, bytes).unwrap();
     let open = || {
-        Collection::with_block_bytes(std::slice::from_ref(&path), &[], &ReadOptions::default(), 1)
-            .unwrap()
+        Collection::with_block_bytes(
+            Side::Paths(std::slice::from_ref(&path)),
+            Side::Paths(&[]),
+            &ReadOptions::default(),
+            1,
+        )
+        .unwrap()
     };
     let first = blocks(&open()).unwrap();
     // A run that goes on after a stop makes its blocks of what was stored, in a new collection.
@@ -333,8 +339,13 @@ fn members_are_limited_in_each_container() {
         std::fs::write(folder.path().join(&packed), gzip(&bytes)).unwrap();
         for (path, block_bytes) in [(name, 1), (name, 600), (name, 1 << 20), (&packed, 600)] {
             let path = folder.path().join(path);
-            let collection =
-                Collection::with_block_bytes(&[path], &[], &options, block_bytes).unwrap();
+            let collection = Collection::with_block_bytes(
+                Side::Paths(&[path]),
+                Side::Paths(&[]),
+                &options,
+                block_bytes,
+            )
+            .unwrap();
             let mut counts = [0; 2];
             let mut scratch = ReadBuffers::default();
             for (retained, taken) in blocks(&collection).unwrap() {

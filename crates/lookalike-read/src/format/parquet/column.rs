@@ -1,6 +1,6 @@
 //! One column of a row group → values as text, a batch of rows at a time.
 
-use crate::error::table_problem::Field;
+use crate::error::Field;
 use crate::format::packed_rows;
 use ::parquet::basic::{ConvertedType, LogicalType, Type};
 use ::parquet::column::page::PageReader;

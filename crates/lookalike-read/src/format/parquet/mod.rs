@@ -10,8 +10,7 @@ mod row_group;
 
 pub(crate) use row_group::RowGroup;
 
-use crate::error::ReadError;
-use crate::error::table_problem::{Field, TableProblem};
+use crate::error::{Field, ReadError, TableProblem};
 use crate::options::ReadOptions;
 use ::parquet::errors::ParquetError;
 use ::parquet::file::metadata::{
