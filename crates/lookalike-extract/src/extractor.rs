@@ -2,14 +2,12 @@
 
 use crate::archive;
 use crate::encoding;
-use crate::error::{ExtractError, LimitKind};
-use crate::fields::Fields;
 use crate::kind::FileKind;
-use crate::limits::LimitTracker;
-use crate::options::{ExtractOptions, LimitUsage};
 use crate::read_text::read_text;
-use crate::text_output::TextOutput;
-use crate::unique_names::UniqueNames;
+use crate::reading::{
+    ExtractError, ExtractOptions, Fields, LimitKind, LimitTracker, LimitUsage, TextOutput,
+    UniqueNames,
+};
 use crate::warc::{self, WarcMetadata};
 use crate::worker::WorkerProcess;
 use crate::worker::sandbox::{PdfTask, catch_panics};

@@ -4,7 +4,7 @@
 //! in speed (November 2026).
 
 use crate::encoding;
-use crate::options::Limits;
+use crate::reading::Limits;
 use memchr::{memchr, memmem};
 use std::borrow::Cow;
 use std::time::Duration;

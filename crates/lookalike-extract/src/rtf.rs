@@ -7,9 +7,7 @@
 //! pictures, list numbers. Text boxes follow their paragraph, footnotes the whole text.
 
 use crate::date;
-use crate::error::ExtractError;
-use crate::limits::LimitTracker;
-use crate::text_output::TextOutput;
+use crate::reading::{ExtractError, LimitTracker, TextOutput};
 use encoding_rs::{self as encodings, Encoding};
 use std::collections::HashMap;
 

@@ -6,8 +6,7 @@
 mod header;
 mod http;
 
-use crate::error::ExtractError;
-use crate::limits::LimitTracker;
+use crate::reading::{ExtractError, LimitTracker};
 use encoding_rs::Encoding;
 use header::{field, header_and_body};
 use memchr::{memchr, memmem};

@@ -1,9 +1,7 @@
 //! Decompression of ZIP entries, within limits.
 
 use super::zip::ZipEntry;
-use crate::error::ExtractError;
-use crate::limits::LimitTracker;
-use crate::options::{ExtractOptions, Limits};
+use crate::reading::{ExtractError, ExtractOptions, LimitTracker, Limits};
 use flate2::Crc;
 use std::time::Duration;
 

@@ -14,8 +14,7 @@ pub(crate) use zip::list;
 
 use tar::BLOCK;
 
-use crate::error::ExtractError;
-use crate::limits::LimitTracker;
+use crate::reading::{ExtractError, LimitTracker};
 use std::io::Cursor;
 
 /// Receives the path of a file in an archive, and its content or error.

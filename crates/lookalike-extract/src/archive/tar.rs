@@ -7,7 +7,7 @@
 
 use super::entry_kind::EntryKind;
 use super::names::clean;
-use crate::error::ExtractError;
+use crate::reading::ExtractError;
 
 /// Bytes of a block, of which an archive consists.
 pub(super) const BLOCK: usize = 512;

@@ -11,9 +11,7 @@
 use super::entry_kind::EntryKind;
 use super::names::{clean, cp437};
 use crate::date;
-use crate::error::{ExtractError, LimitKind};
-use crate::limits::LimitTracker;
-use crate::options::{ExtractOptions, Limits};
+use crate::reading::{ExtractError, ExtractOptions, LimitKind, LimitTracker, Limits};
 use flate2::Crc;
 use memchr::memmem;
 use std::io::{BufReader, Error, Read, Seek, SeekFrom};

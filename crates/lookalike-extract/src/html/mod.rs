@@ -22,11 +22,9 @@ mod tag;
 mod timed_reader;
 mod tokenizer;
 
-use crate::error::ExtractError;
-use crate::options::HtmlText;
-use crate::text_output::TextOutput;
+use crate::reading::{ExtractError, HtmlText, TextOutput};
 #[cfg(any(feature = "mail", feature = "office"))]
-use crate::{fields::Fields, limits::LimitTracker};
+use crate::reading::{Fields, LimitTracker};
 use encoding_rs::Encoding;
 use page_builder::PageBuilder;
 use page_text::PageText;

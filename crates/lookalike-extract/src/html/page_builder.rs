@@ -5,8 +5,7 @@ use super::metadata::PageMetadata;
 use super::name_hints::{AriaRole, NameHint};
 use super::page_text::{Gap, PageText, RegionKind};
 use super::tag::Tag;
-use crate::error::ExtractError;
-use crate::limits::LimitTracker;
+use crate::reading::{ExtractError, LimitTracker};
 use html5gum::State;
 
 /// Maximum bytes of a title.

@@ -5,9 +5,7 @@ use super::parts::{MailPart, PartRole};
 use super::signature::MailSignatures;
 use super::transfer::TransferEncoding;
 use super::{html, plain, quotes};
-use crate::error::ExtractError;
-use crate::fields::CutText;
-use crate::limits::LimitTracker;
+use crate::reading::{CutText, ExtractError, LimitTracker};
 use std::borrow::Cow;
 
 /// Maximum encoded bytes of a plain text that only refers to the HTML.

@@ -1,7 +1,6 @@
 //! The header of a message or of a part, parsed in one pass.
 
-use crate::error::ExtractError;
-use crate::limits::{CHECK_INTERVAL_BYTES, LimitTracker};
+use crate::reading::{CHECK_INTERVAL_BYTES, ExtractError, LimitTracker};
 use memchr::memchr;
 
 /// The raw values of the first occurrence of the fields in use. All others are skipped, so that
@@ -99,7 +98,7 @@ pub(super) fn colon(line: &[u8]) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::options::ExtractOptions;
+    use crate::reading::ExtractOptions;
 
     fn cut(text: &str) -> (Option<String>, Option<String>, String) {
         let options = ExtractOptions::default();

@@ -2,8 +2,7 @@
 
 use super::parts::MailPart;
 use super::transfer::TransferEncoding;
-use crate::error::ExtractError;
-use crate::limits::LimitTracker;
+use crate::reading::{ExtractError, LimitTracker};
 
 /// Appends the text of an HTML part, without quotations if the options exclude them. Returns
 /// whether any was removed.
@@ -38,8 +37,7 @@ pub(super) fn text(
 
 #[cfg(feature = "html")]
 mod quotes {
-    use crate::error::ExtractError;
-    use crate::limits::CHECK_INTERVAL_BYTES;
+    use crate::reading::{CHECK_INTERVAL_BYTES, ExtractError};
     use memchr::{memchr, memmem};
 
     /// Maximum bytes of a tag that are examined.

@@ -38,9 +38,7 @@ pub use mbox::next_message;
 
 use crate::date;
 use crate::encoding;
-use crate::error::ExtractError;
-use crate::fields::Fields;
-use crate::text_output::TextOutput;
+use crate::reading::{ExtractError, Fields, TextOutput};
 use header::MailHeader;
 use memchr::memchr;
 use std::borrow::Cow;

@@ -3,8 +3,7 @@
 use super::header::MailHeader;
 use super::transfer::TransferEncoding;
 use super::words;
-use crate::error::{ExtractError, LimitKind};
-use crate::limits::LimitTracker;
+use crate::reading::{ExtractError, LimitKind, LimitTracker};
 use mailparse::{ParsedContentDisposition, ParsedContentType};
 use memchr::{memchr, memmem};
 
@@ -282,7 +281,7 @@ fn guess(body: &[u8]) -> Option<&[u8]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::options::ExtractOptions;
+    use crate::reading::ExtractOptions;
 
     fn cut_text(body: &str, boundary: Option<&str>) -> Vec<String> {
         let options = ExtractOptions::default();

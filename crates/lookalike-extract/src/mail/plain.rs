@@ -3,8 +3,7 @@
 use super::charset;
 use super::parts::MailPart;
 use super::transfer::TransferEncoding;
-use crate::error::ExtractError;
-use crate::limits::LimitTracker;
+use crate::reading::{ExtractError, LimitTracker};
 use memchr::memchr;
 use std::borrow::Cow;
 

@@ -9,9 +9,7 @@
 //! mailing list, and ends at the next quotation or at the end. `signature.rs` limits its length.
 
 use super::signature::{self, MailSignatures, contains_phrase, phrases};
-use crate::error::ExtractError;
-use crate::limits::CHECK_INTERVAL_BYTES;
-use crate::options::ExtractOptions;
+use crate::reading::{CHECK_INTERVAL_BYTES, ExtractError, ExtractOptions};
 use memchr::memchr;
 
 /// Lines of look-ahead.

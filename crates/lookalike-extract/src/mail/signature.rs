@@ -11,7 +11,7 @@
 //! `docs/files.md` has the measurement: 98 % of the signatures in two sets of messages are within
 //! the bounds.
 
-use crate::fields::CutText;
+use crate::reading::CutText;
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -141,7 +141,7 @@ fn is_short(section: &str) -> bool {
 mod tests {
     use super::super::quotes;
     use super::*;
-    use crate::options::ExtractOptions;
+    use crate::reading::ExtractOptions;
 
     fn cut(text: &str) -> (String, CutText) {
         let (mut out, mut found) = (String::new(), MailSignatures::default());

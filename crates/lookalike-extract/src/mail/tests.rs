@@ -1,10 +1,8 @@
 //! Whole messages, good and bad, and hostile ones.
 
-use crate::error::{ExtractError, LimitKind};
-use crate::fields::{CutText, Fields};
-use crate::limits::LimitTracker;
-use crate::options::{ExtractOptions, Limits};
-use crate::text_output::TextOutput;
+use crate::reading::{
+    CutText, ExtractError, ExtractOptions, Fields, LimitKind, LimitTracker, Limits, TextOutput,
+};
 use proptest::prelude::*;
 use std::borrow::Cow;
 use std::fmt::Write as _;

@@ -3,9 +3,7 @@
 use super::metadata;
 use super::package::{Package, resolve};
 use super::xml::{self, attribute};
-use crate::error::ExtractError;
-use crate::fields::Fields;
-use crate::limits::LimitTracker;
+use crate::reading::{ExtractError, Fields, LimitTracker};
 use quick_xml::events::BytesStart;
 use std::collections::{HashMap, HashSet};
 
@@ -101,7 +99,7 @@ fn value(tag: &BytesStart<'_>, name: &str) -> String {
 #[cfg(all(test, feature = "html"))]
 mod tests {
     use super::*;
-    use crate::options::ExtractOptions;
+    use crate::reading::ExtractOptions;
 
     fn read(book: &[u8]) -> (Result<(), ExtractError>, String, Fields) {
         let options = ExtractOptions::default();

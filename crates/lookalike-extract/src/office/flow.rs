@@ -3,7 +3,7 @@
 use super::package::Package;
 use super::text_writer::TextWriter;
 use super::xml::{self, XmlHandler, attribute, relation};
-use crate::error::ExtractError;
+use crate::reading::ExtractError;
 use quick_xml::events::BytesStart;
 
 /// Appends the text of a Word file: the body, then footnotes and endnotes. Text boxes follow the

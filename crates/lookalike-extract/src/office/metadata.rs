@@ -3,8 +3,7 @@
 use super::package::Package;
 use super::xml::{self, XmlHandler, attribute};
 use crate::date;
-use crate::error::ExtractError;
-use crate::fields::Fields;
+use crate::reading::{ExtractError, Fields};
 use quick_xml::events::BytesStart;
 
 /// Elements in order of preference, and their fields.

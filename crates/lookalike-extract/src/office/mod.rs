@@ -28,9 +28,8 @@ mod sheet;
 mod text_writer;
 mod xml;
 
-use crate::error::ExtractError;
 use crate::kind::FileKind;
-use crate::text_output::TextOutput;
+use crate::reading::{ExtractError, TextOutput};
 use package::Package;
 use text_writer::TextWriter;
 

@@ -3,7 +3,7 @@
 use super::package::Package;
 use super::text_writer::TextWriter;
 use super::xml::{self, XmlHandler, attribute};
-use crate::error::ExtractError;
+use crate::reading::ExtractError;
 use quick_xml::events::BytesStart;
 
 /// Maximum repetitions of a cell or row. Sheets repeat empty cells to the end of the sheet, and

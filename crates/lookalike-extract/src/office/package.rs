@@ -2,8 +2,7 @@
 
 use super::xml::{self, attribute};
 use crate::archive::{ZipEntry, list};
-use crate::error::ExtractError;
-use crate::limits::LimitTracker;
+use crate::reading::{ExtractError, LimitTracker};
 use std::collections::HashMap;
 use std::io::Cursor;
 

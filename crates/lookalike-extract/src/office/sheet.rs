@@ -4,7 +4,7 @@ use super::flow::relation_ids;
 use super::package::Package;
 use super::text_writer::TextWriter;
 use super::xml::{self, XmlHandler, attribute};
-use crate::error::{ExtractError, LimitKind};
+use crate::reading::{ExtractError, LimitKind};
 use quick_xml::events::BytesStart;
 use std::ops::Range;
 

@@ -1,7 +1,6 @@
 //! Output of the office readers, within the limits.
 
-use crate::error::ExtractError;
-use crate::limits::LimitTracker;
+use crate::reading::{ExtractError, LimitTracker};
 
 /// Appends text, charged to the limits, and moves text boxes behind their paragraph.
 pub(super) struct TextWriter<'a> {

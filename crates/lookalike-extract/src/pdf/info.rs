@@ -2,7 +2,7 @@
 
 use super::objects::get;
 use crate::date;
-use crate::fields::Fields;
+use crate::reading::Fields;
 use lopdf::{Dictionary, Document, Object};
 
 /// Sets title, author and date of the last change.

@@ -27,9 +27,7 @@ mod objects;
 mod stream;
 mod widths;
 
-use crate::error::{ExtractError, LimitKind};
-use crate::limits::LimitTracker;
-use crate::text_output::TextOutput;
+use crate::reading::{ExtractError, LimitKind, LimitTracker, TextOutput};
 use content::{ContentInterpreter, PdfResources};
 use lopdf::{Dictionary, Document, Error, LoadOptions, Object, ObjectId};
 use objects::get;

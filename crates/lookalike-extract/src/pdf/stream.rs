@@ -1,7 +1,6 @@
 //! Decoding of streams, within the limits.
 
-use crate::error::ExtractError;
-use crate::limits::LimitTracker;
+use crate::reading::{ExtractError, LimitTracker};
 use lopdf::{Error, Object, Stream};
 
 /// Maximum room that is made for a stream before it is inflated.
@@ -73,8 +72,7 @@ fn deflated(bytes: &[u8], tracker: &LimitTracker<'_>) -> Result<Vec<u8>, Extract
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::LimitKind;
-    use crate::options::ExtractOptions;
+    use crate::reading::{ExtractOptions, LimitKind};
     use flate2::Compression;
     use lopdf::Dictionary;
     use std::io::Write;

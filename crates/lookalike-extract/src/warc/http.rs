@@ -4,8 +4,7 @@
 //! flate2 inflates. None has been compared (November 2026).
 
 use super::header::{field, header_and_body};
-use crate::error::{ExtractError, LimitKind};
-use crate::limits::LimitTracker;
+use crate::reading::{ExtractError, LimitKind, LimitTracker};
 use flate2::read::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 use memchr::memchr;
 use std::borrow::Cow;

@@ -2,9 +2,7 @@
 //! little-endian), the length of its header, the header in JSON, and the bytes of the file or of
 //! the text, which are not copied.
 
-use crate::error::ExtractError;
-use crate::fields::Fields;
-use crate::options::ExtractOptions;
+use crate::reading::{ExtractError, ExtractOptions, Fields};
 use crate::worker::sandbox::{PdfTask, TaskOutcome};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -102,8 +100,7 @@ pub(crate) fn receive(from: &mut dyn Read, max_text: u64) -> io::Result<Vec<u8>>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::LimitKind;
-    use crate::options::HtmlText;
+    use crate::reading::{HtmlText, LimitKind};
 
     fn failures() -> Vec<ExtractError> {
         let text = || "something".to_owned();

@@ -12,8 +12,7 @@
 mod ipc;
 pub(crate) mod sandbox;
 
-use crate::error::ExtractError;
-use crate::options::WorkerCommand;
+use crate::reading::{ExtractError, WorkerCommand};
 use crate::worker::sandbox::{PdfTask, STACK_BYTES, TaskOutcome};
 use std::io::{self, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};

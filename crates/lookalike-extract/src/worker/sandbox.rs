@@ -1,12 +1,8 @@
 //! Runs a reader isolated from its caller: panics are caught, the stack is large.
 
-use crate::error::ExtractError;
-use crate::fields::Fields;
 use crate::kind::FileKind;
-use crate::limits::LimitTracker;
-use crate::options::ExtractOptions;
 use crate::read_text::read_text;
-use crate::text_output::TextOutput;
+use crate::reading::{ExtractError, ExtractOptions, Fields, LimitTracker, TextOutput};
 use std::panic::{self, AssertUnwindSafe};
 use std::thread;
 

@@ -4,8 +4,9 @@
 //! nor UTF-16 without a mark; not compared in speed (November 2026).
 
 use crate::bytes::decompress::ByteStream;
-use crate::error::ReadError;
 use encoding_rs::{Decoder, Encoding, UTF_8};
+use lookalike_core::error::ParamsError;
+use lookalike_core::parameter::Parameter;
 use lookalike_extract::encoding::{Mark, mark, unmarked_utf_16, utf32};
 use std::io::{self, Read};
 
@@ -13,9 +14,14 @@ use std::io::{self, Read};
 const STEP_BYTES: usize = 64 << 10;
 
 /// The encoding a label names.
-pub(crate) fn by_label(label: &str) -> Result<&'static Encoding, ReadError> {
-    Encoding::for_label(label.as_bytes())
-        .ok_or_else(|| ReadError::UnknownEncoding { got: label.to_owned() })
+pub(crate) fn by_label(label: &str) -> Result<&'static Encoding, ParamsError> {
+    let unknown = || ParamsError::Parse {
+        parameter: Parameter::Encoding,
+        got: label.to_owned(),
+        expected: "a label of the WHATWG Encoding Standard such as utf-8, windows-1252, utf-16le, \
+                   shift_jis or gb18030",
+    };
+    Encoding::for_label(label.as_bytes()).ok_or_else(unknown)
 }
 
 /// The bytes behind a UTF-8 byte order mark.

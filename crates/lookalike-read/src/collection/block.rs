@@ -1,9 +1,6 @@
 //! Blocks: what one thread reads at a time.
 
-use crate::bytes::Spool;
-use crate::collection::retained_block::RetainedBlock;
 use crate::document::{BlockNumber, DocumentPosition, DocumentSink, ReadBuffers, normalized};
-use crate::error::ReadError;
 use crate::options::SourceInfo;
 use crate::source::BlockContent;
 use std::sync::Arc;
@@ -14,9 +11,9 @@ use std::sync::atomic::Ordering;
 /// Records take about 1 MiB of memory, or up to twice the longest record where that is more; files
 /// of a folder take nothing until they are read, one after the other.
 pub struct Block {
-    number: BlockNumber,
-    source: Arc<SourceInfo>,
-    content: Box<dyn BlockContent>,
+    pub(super) number: BlockNumber,
+    pub(super) source: Arc<SourceInfo>,
+    pub(super) content: Box<dyn BlockContent>,
 }
 
 impl Block {
@@ -61,22 +58,5 @@ impl Block {
     /// file is the document.
     pub fn line(&self, place: DocumentPosition) -> Option<u64> {
         self.content.line(place)
-    }
-
-    /// Drops what can be read again from the disk and keeps the rest. Of plain files and folders a
-    /// few words are left. The decoded bytes of streams, of compressed files and of those in
-    /// another encoding go to the spool, or stay in memory when there is none; so do the texts that
-    /// [`read`](Self::read) kept in buffers made by [`ReadBuffers::retaining`].
-    ///
-    /// # Errors
-    /// [`ReadError::Spool`] when the spool cannot be written.
-    pub fn retain(
-        mut self,
-        spool: Option<&Arc<Spool>>,
-        scratch: &mut ReadBuffers,
-    ) -> Result<RetainedBlock, ReadError> {
-        let parts = scratch.part_texts.take(spool)?;
-        self.content.retain(spool)?;
-        Ok(RetainedBlock::new(self.number, self.source, self.content, parts))
     }
 }

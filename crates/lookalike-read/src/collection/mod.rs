@@ -466,7 +466,8 @@ impl Collection {
             line: None,
             what: "the stored block is not one of it".to_owned(),
         })?;
-        Ok(RetainedBlock::new(state.number, Arc::clone(info), content, None))
+        let block = Block::new(Arc::clone(info), state.number.index, content);
+        Ok(RetainedBlock { block, parts: None })
     }
 
     /// The next block of the first source, or row group of one, that no other thread is reading

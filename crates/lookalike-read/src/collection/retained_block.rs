@@ -1,12 +1,13 @@
 //! A block that was read: how single documents, or all of them, are read again.
 
+use crate::bytes::Spool;
+use crate::collection::block::Block;
 use crate::document::{
     BlockNumber, Description, DocumentPosition, DocumentSink, KEPT_BYTES, KeptParts, ReadBuffers,
     StatedFields, UnitRange, description, normalized,
 };
 use crate::error::{Location, ReadError, SkippedItem};
-use crate::options::SourceInfo;
-use crate::source::{BlockContent, RetainedState};
+use crate::source::RetainedState;
 use crate::text::parent_id;
 use lookalike_core::shingle::Shingler;
 use std::sync::Arc;
@@ -15,35 +16,43 @@ use std::sync::Arc;
 /// or all of them. Some 150 bytes, and the block's own where
 /// [`Block::retain`](crate::Block::retain) had to keep them in memory.
 pub struct RetainedBlock {
-    number: BlockNumber,
-    source: Arc<SourceInfo>,
-    content: Box<dyn BlockContent>,
-    parts: Option<Box<KeptParts>>,
+    pub(super) block: Block,
+    pub(super) parts: Option<Box<KeptParts>>,
+}
+
+impl Block {
+    /// Drops what can be read again from the disk and keeps the rest. Of plain files and folders a
+    /// few words are left. The decoded bytes of streams, of compressed files and of those in
+    /// another encoding go to the spool, or stay in memory when there is none; so do the texts that
+    /// [`read`](Self::read) kept in buffers made by [`ReadBuffers::retaining`].
+    ///
+    /// # Errors
+    /// [`ReadError::Spool`] when the spool cannot be written.
+    pub fn retain(
+        mut self,
+        spool: Option<&Arc<Spool>>,
+        scratch: &mut ReadBuffers,
+    ) -> Result<RetainedBlock, ReadError> {
+        let parts = scratch.part_texts.take(spool)?;
+        self.content.retain(spool)?;
+        Ok(RetainedBlock { block: self, parts })
+    }
 }
 
 impl RetainedBlock {
-    pub(crate) fn new(
-        number: BlockNumber,
-        source: Arc<SourceInfo>,
-        content: Box<dyn BlockContent>,
-        parts: Option<Box<KeptParts>>,
-    ) -> Self {
-        Self { number, source, content, parts }
-    }
-
     /// The value as numbers; `None` when bytes of it are in memory, here or with the caller.
     pub fn state(&self) -> Option<RetainedState> {
-        Some(RetainedState { number: self.number, kept: self.content.state()? })
+        Some(RetainedState { number: self.block.number, kept: self.block.content.state()? })
     }
 
     /// The position in reading order.
     pub fn number(&self) -> BlockNumber {
-        self.number
+        self.block.number
     }
 
     /// Where a document of this block was read.
     pub fn location(&self, place: DocumentPosition) -> Location {
-        self.content.location(place)
+        self.block.content.location(place)
     }
 
     /// Reads the document `id` at `place` of this block again and gives its text to `f`. From any
@@ -59,7 +68,7 @@ impl RetainedBlock {
         scratch: &mut ReadBuffers,
         f: impl FnOnce(&str) -> R,
     ) -> Result<R, ReadError> {
-        let normalization = self.source.settings.options.normalization;
+        let normalization = self.block.source.settings.options.normalization;
         let mut words = std::mem::take(&mut scratch.words);
         let f = |text: &str| f(words.of(text, normalization));
         let fetched = match place.unit() {
@@ -103,11 +112,11 @@ impl RetainedBlock {
         f: impl FnOnce(&str) -> R,
     ) -> Result<R, ReadError> {
         let whole = place.with_unit(None);
-        if scratch.parent_texts.get(&self.source, self.number, whole).is_none() {
+        if scratch.parent_texts.get(&self.block.source, self.block.number, whole).is_none() {
             let text = self.fetch_written(whole, parent_id(id), scratch, str::to_owned)?;
-            scratch.parent_texts.put(&self.source, self.number, whole, text);
+            scratch.parent_texts.put(&self.block.source, self.block.number, whole, text);
         }
-        let text = scratch.parent_texts.get(&self.source, self.number, whole);
+        let text = scratch.parent_texts.get(&self.block.source, self.block.number, whole);
         let text = text.and_then(|text| text_at(text, Some(unit)));
         text.map(f).ok_or_else(|| self.no_document(place))
     }
@@ -127,7 +136,7 @@ impl RetainedBlock {
         location.source().clone_into(&mut description.source);
         description.line = location.number();
         if description.date.is_none() {
-            description.date = self.content.modified(place).and_then(description::day);
+            description.date = self.block.content.modified(place).and_then(description::day);
         }
         Ok(description)
     }
@@ -145,7 +154,7 @@ impl RetainedBlock {
         shingler: &mut Shingler,
         set: &mut Vec<u64>,
     ) -> Result<u128, ReadError> {
-        match self.content.stored_set(place, id, scratch, set)? {
+        match self.block.content.stored_set(place, id, scratch, set)? {
             Some(fingerprint) => Ok(fingerprint),
             None => self.fetch(place, id, scratch, |text| shingler.set(text, set)),
         }
@@ -153,7 +162,7 @@ impl RetainedBlock {
 
     /// Whether [`fetch`](Self::fetch) has a text to give.
     pub fn has_texts(&self) -> bool {
-        self.content.has_texts()
+        self.block.content.has_texts()
     }
 
     fn fetch_as_read<R>(
@@ -166,12 +175,17 @@ impl RetainedBlock {
         let (mut f, mut result) = (Some(f), None);
         let unit = place.unit();
         let id = if unit.is_some() { parent_id(id) } else { id };
-        self.content.read_again(place.with_unit(None), id, scratch, &mut |text, stated| {
-            // What a document states is not about one of its units.
-            let stated = if unit.is_some() { StatedFields::Nothing } else { stated };
-            let Some(text) = text_at(text, unit) else { return };
-            result = f.take().map(|f| f(text, stated)).or(result.take());
-        })?;
+        self.block.content.read_again(
+            place.with_unit(None),
+            id,
+            scratch,
+            &mut |text, stated| {
+                // What a document states is not about one of its units.
+                let stated = if unit.is_some() { StatedFields::Nothing } else { stated };
+                let Some(text) = text_at(text, unit) else { return };
+                result = f.take().map(|f| f(text, stated)).or(result.take());
+            },
+        )?;
         result.ok_or_else(|| self.no_document(place))
     }
 
@@ -192,8 +206,8 @@ impl RetainedBlock {
         scratch: &mut ReadBuffers,
         sink: &mut S,
     ) -> Result<(), S::Error> {
-        normalized(sink, &self.source.settings, scratch, |scratch, sink| {
-            self.content.read(scratch, sink).map_err(|error| match error {
+        normalized(sink, &self.block.source.settings, scratch, |scratch, sink| {
+            self.block.content.read(scratch, sink).map_err(|error| match error {
                 ReadError::BadRecord(SkippedItem { source, line, reason, .. }) => {
                     ReadError::Changed { source_name: source, line, what: reason.to_string() }
                 }

@@ -11,6 +11,7 @@ pub use skipped::{SkipReason, SkippedItem, limit_parameter};
 pub use table_problem::{Field, TableProblem};
 
 use crate::measure::{RecordSize, Stamp};
+use lookalike_core::error::ParamsError;
 use lookalike_core::parameter::{NamesParameters, Parameter, ParameterSpelling};
 use lookalike_index::IndexError;
 use std::fmt;
@@ -62,13 +63,8 @@ pub enum ReadError {
         /// What the system or the decompressor said.
         error: io::Error,
     },
-    /// A text names no format.
-    UnknownFormat {
-        /// The text given.
-        got: String,
-        /// The names of all formats.
-        expected: Vec<&'static str>,
-    },
+    /// An option cannot have its value.
+    Params(ParamsError),
     /// A pattern or a type of files that has no meaning.
     Filter {
         /// The parameter.
@@ -77,11 +73,6 @@ pub enum ReadError {
         got: String,
         /// What is wrong with it.
         problem: String,
-    },
-    /// A text names no character encoding.
-    UnknownEncoding {
-        /// The text given.
-        got: String,
     },
     /// The first byte of a stream does not show its format.
     FormatNeeded {
@@ -162,6 +153,7 @@ impl NamesParameters for ReadError {
     fn fmt_with(&self, f: &mut fmt::Formatter<'_>, name: ParameterSpelling) -> fmt::Result {
         match self {
             Self::Index(error) => error.fmt_with(f, name),
+            Self::Params(error) => error.fmt_with(f, name),
             Self::Sink(error) => write!(f, "{error}"),
             Self::NoInputs => f.write_str("no input; name files or folders, or - for stdin"),
             Self::Missing { path } => {
@@ -170,18 +162,13 @@ impl NamesParameters for ReadError {
             Self::NoFiles { path, hidden, ignored, other, filtered } => {
                 fmt_no_files(f, name, path, [*hidden, *ignored, *other, *filtered])
             }
-            Self::Io { source_name, error } => {
-                write!(f, "{source_name}: cannot be read: {error}; {UNREADABLE}")
-            }
+            Self::Io { source_name, error } => write!(
+                f,
+                "{source_name}: cannot be read: {error}; check that the file is whole and may be \
+                 read"
+            ),
             Self::Filter { parameter, got, problem } => {
                 write!(f, "{} cannot be {got:?}: {problem}", name(*parameter))
-            }
-            Self::UnknownFormat { got, expected } => {
-                write!(f, "{} cannot be {got:?}; expected ", name(Parameter::Format))?;
-                fmt_choices(f, expected)
-            }
-            Self::UnknownEncoding { got } => {
-                write!(f, "{} cannot be {got:?}; expected {ENCODINGS}", name(Parameter::Encoding))
             }
             Self::FormatNeeded { source_name } => write!(
                 f,
@@ -189,9 +176,22 @@ impl NamesParameters for ReadError {
                  jsonl, csv, tsv, or text (all of it one document)",
                 name(Parameter::Format)
             ),
-            Self::NotBuilt { feature } => fmt_not_built(f, feature),
-            Self::NotAgain { source_name } => fmt_not_again(f, name, source_name),
-            Self::ReadTwice { source_name, reader } => fmt_read_twice(f, source_name, reader),
+            Self::NotBuilt { feature } => write!(
+                f,
+                "an option needs the feature {feature:?}, without which lookalike was built; build \
+                 it with that feature, or leave the option out"
+            ),
+            Self::NotAgain { source_name } => write!(
+                f,
+                "{source_name} cannot be read a second time, so this run could not go on from it; \
+                 write it to a file first, or leave out {}",
+                name(Parameter::Resume)
+            ),
+            Self::ReadTwice { source_name, reader } => write!(
+                f,
+                "{source_name} can be read only once, and {reader} reads its inputs twice; name \
+                 files or folders"
+            ),
             Self::StdinTwice => f.write_str("stdin (-) is given twice; give it once"),
             Self::Table { source_name, problem } => {
                 write!(f, "{source_name}: ")?;
@@ -210,15 +210,24 @@ impl NamesParameters for ReadError {
                  check that the format is right and the file has line feeds",
                 crate::MAX_DOCUMENT_BYTES
             ),
-            Self::OverMemory { source_name, line, size } => {
-                fmt_over_memory(f, name, source_name, *line, size.bytes)
-            }
+            Self::OverMemory { source_name, line, size } => write!(
+                f,
+                "{source_name}{}: {} bytes or more in one document, which {} has no room for; \
+                 allow more",
+                after_colon(*line),
+                size.bytes,
+                name(Parameter::Memory)
+            ),
             Self::Changed { source_name, line, what } => {
                 let line = after_colon(*line);
                 write!(f, "{source_name}{line}: changed while reading ({what}); {ALONE}")
             }
             Self::InputChanged { source_name, before, after } => {
-                write!(f, "{source_name}: {CHANGED} {before}; now {}; {ALONE}", state(after))
+                write!(f, "{source_name}: changed since it was opened: it had {before}; now ")?;
+                match after {
+                    Ok(after) => write!(f, "it has {after}; {ALONE}"),
+                    Err(error) => write!(f, "the system says: {error}; {ALONE}"),
+                }
             }
             Self::Spool { path, error } => write!(
                 f,
@@ -228,22 +237,6 @@ impl NamesParameters for ReadError {
             ),
         }
     }
-}
-
-fn fmt_not_built(f: &mut fmt::Formatter<'_>, feature: &str) -> fmt::Result {
-    write!(
-        f,
-        "an option needs the feature {feature:?}, without which lookalike was built; build it with \
-         that feature, or leave the option out"
-    )
-}
-
-fn fmt_read_twice(f: &mut fmt::Formatter<'_>, source_name: &str, reader: &str) -> fmt::Result {
-    write!(
-        f,
-        "{source_name} can be read only once, and {reader} reads its inputs twice; name files or \
-         folders"
-    )
 }
 
 impl fmt::Display for ReadError {
@@ -257,32 +250,7 @@ fn after_colon(line: Option<u64>) -> String {
     line.map_or_else(String::new, |line| format!(":{line}"))
 }
 
-/// What a file is like now, or why the system does not say.
-fn state(after: &io::Result<Stamp>) -> String {
-    match after {
-        Ok(after) => format!("it has {after}"),
-        Err(error) => format!("the system says: {error}"),
-    }
-}
-
-const ENCODINGS: &str = "a label of the WHATWG Encoding Standard such as utf-8, windows-1252, \
-     utf-16le, shift_jis or gb18030";
-const UNREADABLE: &str = "check that the file is whole and may be read";
 const ALONE: &str = "run again when nothing writes to it";
-const CHANGED: &str = "changed since it was opened: it had";
-
-/// Writes names as `text, lines or jsonl`.
-fn fmt_choices(f: &mut fmt::Formatter<'_>, names: &[&str]) -> fmt::Result {
-    for (number, name) in names.iter().enumerate() {
-        let before = match number {
-            0 => "",
-            number if number + 1 == names.len() => " or ",
-            _ => ", ",
-        };
-        write!(f, "{before}{name}")?;
-    }
-    Ok(())
-}
 
 fn fmt_no_files(
     f: &mut fmt::Formatter<'_>,
@@ -315,35 +283,6 @@ fn fmt_no_files(
     Ok(())
 }
 
-fn fmt_not_again(
-    f: &mut fmt::Formatter<'_>,
-    name: ParameterSpelling,
-    source_name: &str,
-) -> fmt::Result {
-    write!(
-        f,
-        "{source_name} cannot be read a second time, so this run could not go on from it; write \
-         it to a file first, or leave out {}",
-        name(Parameter::Resume)
-    )
-}
-
-fn fmt_over_memory(
-    f: &mut fmt::Formatter<'_>,
-    name: ParameterSpelling,
-    source_name: &str,
-    line: Option<u64>,
-    bytes: u64,
-) -> fmt::Result {
-    write!(
-        f,
-        "{source_name}{}: {bytes} bytes or more in one document, which {} has no room for; allow \
-         more",
-        after_colon(line),
-        name(Parameter::Memory)
-    )
-}
-
 fn fmt_bad_record(
     skipped: &SkippedItem,
     f: &mut fmt::Formatter<'_>,
@@ -353,6 +292,12 @@ fn fmt_bad_record(
     f.write_str("; ")?;
     skipped.reason.fmt_remedy(f, name)?;
     write!(f, "skip and list such records with {}", name(Parameter::SkipBad))
+}
+
+impl From<ParamsError> for ReadError {
+    fn from(error: ParamsError) -> Self {
+        Self::Params(error)
+    }
 }
 
 impl From<IndexError> for ReadError {

@@ -114,9 +114,7 @@ impl RecordFormat for JsonArray {
         records: &BlockRecords,
     ) -> Option<(u64, SkipReason)> {
         let first = &records.buffer[elements(&records.buffer, true).next()?];
-        let (mut id, mut text) = (String::new(), String::new());
-        let parsed = jsonl::parse(first, self.ids.options(source), &mut id, &mut text);
-        Some((records.first_line, parsed.err()?.reason))
+        Some((records.first_line, jsonl::fault(first, self.ids.options(source))?))
     }
 
     fn ids(&self) -> Option<&IdRule> {

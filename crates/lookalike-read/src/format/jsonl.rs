@@ -68,6 +68,11 @@ pub(crate) fn parse<'b>(
     Ok(RecordDocument { id, text })
 }
 
+/// Why a record has no document.
+pub(crate) fn fault(record: &[u8], options: &ReadOptions) -> Option<SkipReason> {
+    parse(record, options, &mut String::new(), &mut String::new()).err().map(|bad| bad.reason)
+}
+
 /// Where the text of a line is that [`parse`] made a document of, between its quotes.
 pub(crate) fn text_range(line: &str, options: &ReadOptions) -> Option<Range<usize>> {
     let scanner = JsonScanner::new(line);

@@ -135,9 +135,7 @@ impl RecordFormat for LineRecords {
         let lines = without_mark(&records.buffer).split(|byte| *byte == b'\n');
         let mut numbered = (records.first_line..).zip(lines);
         let (number, line) = numbered.find(|(_, line)| self.is_json && !is_blank(line))?;
-        let (mut id, mut text) = (String::new(), String::new());
-        let parsed = (self.parse)(line, self.ids.options(source), &mut id, &mut text);
-        Some((number, parsed.err()?.reason))
+        Some((number, jsonl::fault(line, self.ids.options(source))?))
     }
 
     fn ids(&self) -> Option<&IdRule> {

@@ -2,6 +2,8 @@
 
 use crate::bytes::decompress::strip;
 use crate::error::ReadError;
+use lookalike_core::error::parse_name;
+use lookalike_core::parameter::Parameter;
 use std::fmt;
 use std::str::FromStr;
 
@@ -102,10 +104,7 @@ impl FromStr for Format {
     type Err = ReadError;
 
     fn from_str(text: &str) -> Result<Self, ReadError> {
-        let format = Self::ALL.into_iter().find(|format| format.name() == text);
-        format.ok_or_else(|| {
-            let expected = Self::ALL.map(Self::name).to_vec();
-            ReadError::UnknownFormat { got: text.to_owned(), expected }
-        })
+        let expected = "text, lines, jsonl, json, csv, tsv, parquet, file, mbox, warc or tar";
+        Ok(parse_name(text, &Self::ALL, Self::name, Parameter::Format, expected)?)
     }
 }

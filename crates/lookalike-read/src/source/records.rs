@@ -62,8 +62,7 @@ impl RecordSource {
             Format::Warc => Arc::new(FileRecordFormat::new(WarcFormat)),
             Format::Tar => Arc::<TarFormat>::default(),
         };
-        let (plain, kept) = (OnceLock::new(), OnceLock::new());
-        Self { info, kind, format, origin, plain, kept }
+        Self { info, kind, format, origin, plain: OnceLock::new(), kept: OnceLock::new() }
     }
 
     /// The stream from its start. `is_counted` adds what is read of a file to the progress.
@@ -73,8 +72,7 @@ impl RecordSource {
         let (stream, compression): (ByteStream, _) = match &self.origin {
             RecordInput::File(compression) => {
                 let reader = File::open(&self.info.path).map_err(io)?;
-                let read = is_counted.then(|| Arc::clone(&settings.consumed));
-                let read = read.unwrap_or_default();
+                let read = if is_counted { Arc::clone(&settings.consumed) } else { Arc::default() };
                 (Box::new(CountingReader { reader, read }), *compression)
             }
             RecordInput::Stream(compression, stream) => {
@@ -84,15 +82,14 @@ impl RecordSource {
         };
         let compressed = compression != Compression::None;
         // A pipe waits for its writer, which takes no time of this file.
-        let is_timed = matches!(self.origin, RecordInput::File(_));
-        let stream = settings.decode_timed(compression, stream, is_timed).map_err(io)?;
+        let is_file = matches!(self.origin, RecordInput::File(_));
+        let stream = settings.decode_timed(compression, stream, is_file).map_err(io)?;
         let (head, stream) = peek(stream, HEAD_BYTES).map_err(io)?;
         let decoded = if self.format.is_encoded() {
             Err(stream)
         } else {
             encoding::transcode(&head, settings.encoding, stream)
         };
-        let is_file = matches!(self.origin, RecordInput::File(_));
         let (stream, plain) = match decoded {
             Ok(decoded) => (decoded, false),
             Err(stream) => (stream, is_file && !compressed),
@@ -132,8 +129,8 @@ impl RecordSource {
         if !is_strict && !lacks_fields {
             return Ok(());
         }
-        let source = self.info.shown.clone();
-        Err(ReadError::BadRecord(SkippedItem { source, line: Some(line), id: None, reason }))
+        let skipped = SkippedItem::whole(&self.info.shown, reason);
+        Err(ReadError::BadRecord(SkippedItem { line: Some(line), ..skipped }))
     }
 
     /// Reads `buffer.len()` bytes at `offset` of the file.

@@ -79,28 +79,12 @@ pub fn parent_id(id: &str) -> &str {
 /// The ranges of a text in bytes, in order; none of an empty text. They take linear time, and no
 /// memory.
 pub fn ranges(text: &str, unit: TextUnit) -> impl Iterator<Item = Range<usize>> {
-    UnitRanges { text, start: 0, boundaries: Boundaries::new(text, unit) }
-}
-
-/// The ranges up to each boundary.
-struct UnitRanges<'a> {
-    text: &'a str,
-    start: usize,
-    boundaries: Boundaries<'a>,
-}
-
-impl Iterator for UnitRanges<'_> {
-    type Item = Range<usize>;
-
-    fn next(&mut self) -> Option<Range<usize>> {
-        if self.start >= self.text.len() {
-            return None;
-        }
-        let end = self.boundaries.after(self.text, self.start);
-        let range = self.start..end;
-        self.start = end;
-        Some(range)
-    }
+    let mut boundaries = Boundaries::new(text, unit);
+    let mut start = 0;
+    std::iter::from_fn(move || {
+        let end = (start < text.len()).then(|| boundaries.after(text, start))?;
+        Some(std::mem::replace(&mut start, end)..end)
+    })
 }
 
 /// Finds the next boundary.

@@ -1,6 +1,6 @@
 //! Options and resource limits of extraction.
 
-use crate::error::{ExtractError, LimitKind};
+use crate::reading::error::{ExtractError, LimitKind};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -1,7 +1,7 @@
 //! Accounting of one file's resource limits: time, expanded bytes and members.
 
-use crate::error::{ExtractError, LimitKind};
-use crate::options::{ExtractOptions, LimitUsage};
+use crate::reading::error::{ExtractError, LimitKind};
+use crate::reading::options::{ExtractOptions, LimitUsage};
 use flate2::{Decompress, FlushDecompress, Status};
 use std::cell::Cell;
 use std::fmt::Display;

@@ -1,7 +1,7 @@
 //! The output of readers.
 
-use crate::fields::Fields;
-use crate::limits::LimitTracker;
+use crate::reading::fields::Fields;
+use crate::reading::limits::LimitTracker;
 
 /// Where a reader puts the text and the fields of a file, within the limits.
 pub(crate) struct TextOutput<'a> {
