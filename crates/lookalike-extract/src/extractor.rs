@@ -71,8 +71,8 @@ impl Extractor {
     /// Creates an extractor.
     pub fn new(options: &ExtractOptions) -> Self {
         let worker = options.worker.as_ref().map(WorkerProcess::new);
-        let (text, fields) = (String::new(), Fields::default());
-        Self { options: options.clone(), worker, text, fields }
+        let options = options.clone();
+        Self { options, worker, text: String::new(), fields: Fields::default() }
     }
 
     /// Sends all parts of a file to the sink. `name` contributes to the detection of the kind.
@@ -176,8 +176,17 @@ impl<'a, E> Walk<'a, E> {
         wanted: Option<u32>,
         sink: &'a mut dyn PartSink<Error = E>,
     ) -> Self {
-        let (names, metadata) = (UniqueNames::default(), WarcMetadata::default());
-        Self { tracker, sink, worker, wanted, next: 0, names, metadata, text, fields }
+        Self {
+            tracker,
+            sink,
+            worker,
+            wanted,
+            next: 0,
+            names: UniqueNames::default(),
+            metadata: WarcMetadata::default(),
+            text,
+            fields,
+        }
     }
 
     /// Reads the outermost file.
@@ -190,7 +199,8 @@ impl<'a, E> Walk<'a, E> {
 
     /// Reads a file.
     fn file(&mut self, file: NestedFile<'_>) -> Result<(), WalkEnd<E>> {
-        let (kind, held) = (FileKind::of(file.name, file.bytes), self.tracker.held());
+        let kind = FileKind::of(file.name, file.bytes);
+        let held = self.tracker.held();
         let read = match kind {
             FileKind::Gzip | FileKind::Zstd => self.compressed(kind, file),
             FileKind::Zip | FileKind::Tar if cfg!(feature = "archive") => self.archive(kind, file),
@@ -301,8 +311,8 @@ impl<'a, E> Walk<'a, E> {
                 for (name, value) in &self.metadata.fields {
                     self.fields.set(name, value);
                 }
-                let (text, fields) = (self.text.as_str(), &*self.fields);
-                self.sink.part(&ExtractedPart { number, within, kind, text, fields })
+                let fields = &*self.fields;
+                self.sink.part(&ExtractedPart { number, within, kind, text: self.text, fields })
             }
             Err(failure) => {
                 let bytes = file.bytes;
@@ -377,7 +387,8 @@ impl<'a, E> Walk<'a, E> {
     #[cfg(feature = "mail")]
     fn messages(&mut self, file: NestedFile<'_>) -> Result<(), WalkEnd<E>> {
         self.check_container(file)?;
-        let (mut rest, mut line) = (file.bytes, 1);
+        let mut rest = file.bytes;
+        let mut line = 1;
         while let Some((done, message)) = crate::mail::next_message(rest, true) {
             self.tracker.check_time()?;
             self.tracker.charge_member()?;
@@ -394,7 +405,8 @@ impl<'a, E> Walk<'a, E> {
     /// Reads the files in the records of a crawl.
     fn records(&mut self, crawl: NestedFile<'_>) -> Result<(), WalkEnd<E>> {
         self.check_container(crawl)?;
-        let (mut rest, mut number) = (crawl.bytes, 0_u32);
+        let mut rest = crawl.bytes;
+        let mut number = 0_u32;
         while let Some((done, record)) = warc::next_record(rest, true) {
             self.tracker.check_time()?;
             number += 1;
@@ -406,8 +418,8 @@ impl<'a, E> Walk<'a, E> {
                 Ok(Some(warc::WarcFile { name, bytes, metadata })) => {
                     self.tracker.charge_member()?;
                     let before = std::mem::replace(&mut self.metadata, metadata);
-                    let (name, depth) = (name.as_str(), crawl.depth + 1);
-                    self.file(NestedFile { name, within, bytes: &bytes, depth })?;
+                    let depth = crawl.depth + 1;
+                    self.file(NestedFile { name: &name, within, bytes: &bytes, depth })?;
                     self.metadata = before;
                 }
                 Err(failure) => {

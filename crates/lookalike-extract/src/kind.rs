@@ -326,7 +326,8 @@ const HEADERS: [&str; 12] = [
 
 /// Whether a text begins with the header of a message: fields only, down to a blank line.
 fn is_mail(head: &str, named: bool) -> bool {
-    let (mut known, mut lines) = (0, 0);
+    let mut known = 0;
+    let mut lines = 0;
     let mut rest = head.trim_start_matches('\u{feff}');
     while !rest.is_empty() {
         let end = memchr(b'\n', rest.as_bytes());

@@ -33,7 +33,8 @@ impl ZipEntry {
     pub fn inflate(&self, compressed: &[u8], limit: u64) -> Result<Vec<u8>, ExtractError> {
         let limits = Limits { expanded: limit, time: Duration::MAX, ..Limits::default() };
         let options = ExtractOptions { limits, ..ExtractOptions::default() };
-        let (tracker, mut out) = (LimitTracker::new(&options), Vec::new());
+        let tracker = LimitTracker::new(&options);
+        let mut out = Vec::new();
         if let Some(stored) = self.content(compressed, &tracker, &mut out)? {
             tracker.charge_bytes(stored.len())?;
             out.extend_from_slice(stored);
@@ -101,14 +102,18 @@ impl ZipEntry {
 
     fn check(&self, content: &[u8]) -> Result<(), ExtractError> {
         if content.len() as u64 != self.size {
-            let (is, promised) = (content.len(), self.size);
-            return Err(ExtractError::damaged(format!("{is} bytes where {promised} are promised")));
+            return Err(ExtractError::damaged(format!(
+                "{} bytes where {} are promised",
+                content.len(),
+                self.size
+            )));
         }
         let mut crc = Crc::new();
         crc.update(content);
         if crc.sum() != self.crc32 {
-            let (is, promised) = (crc.sum(), self.crc32);
-            return Err(ExtractError::damaged(format!("CRC-32 {is:08x}, not {promised:08x}")));
+            let found = crc.sum();
+            let declared = self.crc32;
+            return Err(ExtractError::damaged(format!("CRC-32 {found:08x}, not {declared:08x}")));
         }
         Ok(())
     }

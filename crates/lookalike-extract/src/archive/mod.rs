@@ -54,7 +54,8 @@ pub(crate) fn walk_tar<E: From<ExtractError>>(
     tracker: &LimitTracker<'_>,
     sink: EntrySink<'_, E>,
 ) -> Result<(), E> {
-    let (mut rest, mut damage) = (bytes, None);
+    let mut rest = bytes;
+    let mut damage = None;
     loop {
         match next_entry(rest)? {
             TarNext::End => {

@@ -289,7 +289,8 @@ fn failure(kind: EntryKind, encrypted: bool, method: u16) -> Option<ExtractError
 /// The ids and contents of extra fields.
 fn fields(mut extra: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     std::iter::from_fn(move || {
-        let (id, len) = (u16_at(extra, 0)?, usize::from(u16_at(extra, 2)?));
+        let id = u16_at(extra, 0)?;
+        let len = usize::from(u16_at(extra, 2)?);
         let field = extra.get(4..4 + len)?;
         extra = &extra[4 + len..];
         Some((id, field))
@@ -301,7 +302,8 @@ fn dos_time((time, date): (u16, u16)) -> Option<i64> {
     if (time, date) == (0, 0x21) {
         return None;
     }
-    let (time, date) = (u32::from(time), u32::from(date));
+    let time = u32::from(time);
+    let date = u32::from(date);
     let day = [1980 + (date >> 9), date >> 5 & 15, date & 31];
     let at = [day[0], day[1], day[2], time >> 11, time >> 5 & 63, (time & 31) * 2];
     date::seconds(at).map(|s| s * 1_000_000_000)
@@ -478,7 +480,8 @@ impl<R: Read + Seek> ZipReader<'_, R> {
                 let here = if fixed.is_empty() { "the archive ends" } else { "no header is" };
                 break format!("{here} at byte {at}, and its list of names is missing");
             };
-            let (name_len, extra_len) = (u64::from(name_len), u64::from(extra_len));
+            let name_len = u64::from(name_len);
+            let extra_len = u64::from(extra_len);
             let variable = self.read_at(at + 30, name_len + extra_len)?;
             if (variable.len() as u64) < name_len + extra_len {
                 break format!("the archive ends in the header at byte {at}");

@@ -140,7 +140,8 @@ impl RegionAnalysis<'_> {
                 continue;
             }
             let run = classes[at..].iter().take_while(|class| **class != BlockClass::Long).count();
-            let (before, after) = (at > 0, at + run < blocks.len());
+            let before = at > 0;
+            let after = at + run < blocks.len();
             let kept = kept(&classes[at..at + run], before, after);
             for (block, kept) in blocks[at..at + run].iter().zip(kept) {
                 chosen[*block] = kept;

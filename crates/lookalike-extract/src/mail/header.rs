@@ -26,7 +26,8 @@ impl<'a> MailHeader<'a> {
     ) -> Result<(Self, &'a [u8]), ExtractError> {
         let mut header = Self::default();
         let mut field: Option<(usize, usize)> = None;
-        let (mut at, mut checked) = (0, 0);
+        let mut at = 0;
+        let mut checked = 0;
         loop {
             if at - checked >= CHECK_INTERVAL_BYTES {
                 checked = at;

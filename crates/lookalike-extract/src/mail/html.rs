@@ -51,7 +51,9 @@ mod quotes {
         check: &mut dyn FnMut() -> Result<(), ExtractError>,
     ) -> Result<Vec<u8>, ExtractError> {
         let mut out = Vec::with_capacity(page.len());
-        let (mut at, mut kept, mut checked) = (0, 0, 0);
+        let mut at = 0;
+        let mut kept = 0;
+        let mut checked = 0;
         // The element being removed, and how many of its name are open.
         let mut open: Option<(&[u8], usize)> = None;
         while let Some(found) = memchr(b'<', &page[at..]) {

@@ -93,7 +93,8 @@ fn uniform(bytes: &[u8]) -> Cow<'_, [u8]> {
 fn unwrapped(bytes: &[u8]) -> &[u8] {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let Some(end) = memchr(b'\n', &bytes[..bytes.len().min(24)]) else { return bytes };
-    let (length, rest) = (bytes[..end].trim_ascii(), &bytes[end + 1..]);
+    let length = bytes[..end].trim_ascii();
+    let rest = &bytes[end + 1..];
     if length.is_empty() || !length.iter().all(u8::is_ascii_digit) {
         return bytes;
     }

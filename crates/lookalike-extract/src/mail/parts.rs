@@ -91,7 +91,8 @@ pub(super) fn list<'a>(
     }
     // In reverse, so that children precede their parents.
     for number in (0..parts.len()).rev() {
-        let (end, parent) = (parts[number].end.max(number + 1), parts[number].parent);
+        let end = parts[number].end.max(number + 1);
+        let parent = parts[number].parent;
         parts[number].end = end;
         parts[parent].end = parts[parent].end.max(end);
     }
@@ -210,7 +211,8 @@ fn cut_at<'a>(
     let mark = [b"--", boundary].concat();
     let finder = memmem::Finder::new(&mark);
     let mut parts = Vec::new();
-    let (mut at, mut start) = (0, None);
+    let mut at = 0;
+    let mut start = None;
     while let Some(found) = finder.find(&body[at..]) {
         let found = at + found;
         at = found + mark.len();

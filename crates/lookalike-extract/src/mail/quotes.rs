@@ -26,8 +26,10 @@ pub(super) fn cut(
     check: &mut dyn FnMut() -> Result<(), ExtractError>,
 ) -> Result<bool, ExtractError> {
     let start = out.len();
-    let (mut at, mut checked) = (0, 0);
-    let (mut forwarded, mut cut) = (false, false);
+    let mut at = 0;
+    let mut checked = 0;
+    let mut forwarded = false;
+    let mut cut = false;
     while at < text.len() {
         if at - checked >= CHECK_INTERVAL_BYTES {
             checked = at;

@@ -92,7 +92,8 @@ fn base64(bytes: &[u8], check: TimeCheck<'_>) -> Result<Vec<u8>, ExtractError> {
 /// Decodes quoted-printable. An invalid `=` is kept.
 fn quoted(bytes: &[u8], check: TimeCheck<'_>) -> Result<Vec<u8>, ExtractError> {
     let mut out = Vec::with_capacity(bytes.len());
-    let (mut at, mut checked) = (0, 0);
+    let mut at = 0;
+    let mut checked = 0;
     while let Some(found) = memchr(b'=', &bytes[at..]) {
         if at - checked >= CHECK_INTERVAL_BYTES {
             checked = at;

@@ -20,7 +20,8 @@ pub(super) fn text(raw: &[u8]) -> Cow<'_, str> {
     let Some(first) = memmem::find(raw, b"=?") else { return charset::decoded(raw, None) };
     let mut value =
         ValueDecoder { out: String::with_capacity(raw.len()), label: "", bytes: Vec::new() };
-    let (mut at, mut literal) = (first, 0);
+    let mut at = first;
+    let mut literal = 0;
     while let Some(found) = memmem::find(&raw[at..], b"=?") {
         at += found;
         let Some((label, bytes, length)) = word(&raw[at..]) else {

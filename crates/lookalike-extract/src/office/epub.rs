@@ -16,7 +16,8 @@ pub(super) fn chapters(
     let book = book(package)?;
     let xml = package.needed(&book)?;
     // Name and media type of each file, by id; ids in reading order.
-    let (mut files, mut order) = (HashMap::new(), Vec::new());
+    let mut files = HashMap::new();
+    let mut order = Vec::new();
     xml::each_element(&xml, package.tracker, |name, tag| match name {
         "item" => {
             files.insert(value(tag, "id"), (value(tag, "href"), value(tag, "media-type")));

@@ -74,7 +74,8 @@ impl<'a> Package<'a> {
                 if name == "Relationship" && !external {
                     let get = |name| attribute(tag, name).unwrap_or_default();
                     let role = get("Type").rsplit('/').next().unwrap_or_default().to_owned();
-                    let (id, target) = (get("Id").into_owned(), resolve(of, &get("Target")));
+                    let id = get("Id").into_owned();
+                    let target = resolve(of, &get("Target"));
                     relations.0.push(Relation { id, role, target });
                 }
             })?;

@@ -72,7 +72,8 @@ impl Font {
         unicode: Option<Cmap>,
         tracker: &LimitTracker<'_>,
     ) -> Result<Self, ExtractError> {
-        let (mut codes, mut vertical) = (CodeScheme::Two, false);
+        let mut codes = CodeScheme::Two;
+        let mut vertical = false;
         match get(document, font, b"Encoding") {
             Some(Object::Name(name)) => {
                 vertical = name.ends_with(b"-V");

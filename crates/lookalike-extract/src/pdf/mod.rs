@@ -102,7 +102,8 @@ fn is_ended(bytes: &[u8]) -> bool {
 /// All pages without repetitions.
 fn pages(document: &Document, tracker: &LimitTracker<'_>) -> Result<Vec<ObjectId>, ExtractError> {
     let limit = tracker.options.limits.pages;
-    let (mut pages, mut seen) = (Vec::new(), HashSet::new());
+    let mut pages = Vec::new();
+    let mut seen = HashSet::new();
     for id in document.page_iter() {
         if !seen.insert(id) {
             continue;
@@ -120,7 +121,8 @@ fn pages(document: &Document, tracker: &LimitTracker<'_>) -> Result<Vec<ObjectId
 
 /// Appends the text of one page.
 fn page(shared: &mut PdfResources<'_>, id: ObjectId, out: &mut String) -> Result<(), ExtractError> {
-    let (document, tracker) = (shared.document, shared.tracker);
+    let document = shared.document;
+    let tracker = shared.tracker;
     let missing = |_| ExtractError::damaged("it is missing");
     let page = document.get_dictionary(id).map_err(missing)?;
     let mut content = Vec::new();

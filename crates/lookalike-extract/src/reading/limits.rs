@@ -72,7 +72,8 @@ impl<'a> LimitTracker<'a> {
     /// Counts decompressed bytes or produced text against the limit. Readers call this step by
     /// step, before large allocations.
     pub(crate) fn charge_bytes(&self, bytes: usize) -> Result<(), ExtractError> {
-        let (limit, most) = (self.options.limits.expanded, self.options.limits.held);
+        let limit = self.options.limits.expanded;
+        let most = self.options.limits.held;
         let sum = self.expanded.get().saturating_add(bytes as u64);
         let held = self.held.get().saturating_add(bytes as u64);
         self.expanded.set(sum);

@@ -50,7 +50,8 @@ fn decode_chunks<'a>(
     bytes: &'a [u8],
     tracker: &LimitTracker<'_>,
 ) -> Result<Cow<'a, [u8]>, ExtractError> {
-    let (mut rest, mut out) = (bytes, Vec::new());
+    let mut rest = bytes;
+    let mut out = Vec::new();
     let mut first = true;
     loop {
         tracker.check_time()?;

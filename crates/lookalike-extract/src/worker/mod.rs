@@ -174,7 +174,8 @@ fn describe_exit(status: ExitStatus) -> String {
 pub fn serve() -> io::Result<()> {
     limit_memory();
     let serving = thread::Builder::new().stack_size(STACK_BYTES).spawn(|| {
-        let (mut input, mut output) = (io::stdin().lock(), io::stdout().lock());
+        let mut input = io::stdin().lock();
+        let mut output = io::stdout().lock();
         serve_tasks(&mut input, &mut output)
     })?;
     serving.join().unwrap_or_else(|_| Err(io::Error::other("the worker panicked")))

@@ -35,11 +35,11 @@ impl<'a> PdfTask<'a> {
     /// Reads the file on the current thread.
     pub(crate) fn read(&self) -> TaskOutcome {
         let tracker = LimitTracker::new(&self.options);
-        let (mut text, mut fields) = (String::new(), Fields::default());
+        let mut text = String::new();
+        let mut fields = Fields::default();
         let read = catch_panics(|| {
-            let (text, fields) = (&mut text, &mut fields);
-            let out = &mut TextOutput { tracker: &tracker, text, fields };
-            read_text(FileKind::Pdf, self.bytes, out)
+            let mut out = TextOutput { tracker: &tracker, text: &mut text, fields: &mut fields };
+            read_text(FileKind::Pdf, self.bytes, &mut out)
         });
         let expanded = self.options.limits.expanded.saturating_sub(tracker.bytes_left());
         TaskOutcome { expanded, read: read.map(|()| (text, fields)) }

@@ -2,7 +2,7 @@
 
 use crate::error::OverLimit;
 use lookalike_extract::{LimitUsage, Limits};
-use std::io::{self, BufRead, Read};
+use std::io::{self, BufRead, Read, Take};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -142,38 +142,29 @@ impl<R: Read> Read for CountingReader<R> {
     }
 }
 
-/// A stream that fails where it has more than `limit` bytes.
+/// A stream that fails where it has more bytes than a limit allows.
 pub(crate) struct LimitedStream {
-    stream: ByteStream,
+    /// One byte above the limit distinguishes a stream of that length from a longer one.
+    stream: Take<ByteStream>,
     over: OverLimit,
-    /// Bytes that may still come.
-    left: u64,
-    exceeded: bool,
 }
 
 impl LimitedStream {
     pub(crate) fn new(stream: ByteStream, over: OverLimit) -> Self {
-        Self { stream, over, left: over.limit, exceeded: false }
+        Self { stream: stream.take(over.limit.saturating_add(1)), over }
     }
 }
 
 impl Read for LimitedStream {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.exceeded {
-            return Err(self.over.into());
-        }
-        // One more byte distinguishes a stream of that length from a longer one.
-        let most = usize::try_from(self.left.saturating_add(1)).unwrap_or(usize::MAX);
-        let most = most.min(buffer.len());
-        let got = self.stream.read(&mut buffer[..most])?;
-        if let Some(left) = self.left.checked_sub(got as u64) {
-            self.left = left;
+        let got = self.stream.read(buffer)?;
+        if self.stream.limit() > 0 {
             return Ok(got);
         }
-        self.exceeded = true;
-        match std::mem::take(&mut self.left) {
+        // The byte above the limit was read, now or before.
+        match got.saturating_sub(1) {
             0 => Err(self.over.into()),
-            rest => Ok(rest as usize),
+            within => Ok(within),
         }
     }
 }

@@ -35,7 +35,7 @@ impl Block {
     /// Gives every document to the sink, in order. Blank lines are no documents.
     ///
     /// # Errors
-    /// The first error of the sink. [`ReadError::BadRecord`] for the first bad record, or file
+    /// The first error of the sink. [`ReadError::BadRecord`](crate::ReadError::BadRecord) for the first bad record, or file
     /// named by the user that cannot be read, unless bad records are skipped.
     pub fn read<S: DocumentSink>(
         &self,

@@ -34,8 +34,8 @@ pub(crate) enum LaneState {
 
 impl Lane {
     pub(crate) fn new(source: Arc<dyn Source>, number: u32, blocks: Range<u32>) -> Self {
-        let (state, finished) = (Mutex::new(LaneState::Start), AtomicBool::new(false));
-        Self { source, number, blocks, state, finished }
+        let state = Mutex::new(LaneState::Start);
+        Self { source, number, blocks, state, finished: AtomicBool::new(false) }
     }
 
     pub(crate) fn is_finished(&self) -> bool {

@@ -172,7 +172,8 @@ impl RetainedBlock {
         scratch: &mut ReadBuffers,
         f: impl FnOnce(&str, StatedFields<'_>) -> R,
     ) -> Result<R, ReadError> {
-        let (mut f, mut result) = (Some(f), None);
+        let mut f = Some(f);
+        let mut result = None;
         let unit = place.unit();
         let id = if unit.is_some() { parent_id(id) } else { id };
         self.block.content.read_again(

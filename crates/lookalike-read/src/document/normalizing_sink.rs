@@ -34,7 +34,8 @@ pub(crate) fn normalized<S: DocumentSink>(
     read: impl FnOnce(&mut ReadBuffers, &mut SourceSink<'_>) -> Result<(), ReadError>,
 ) -> Result<(), S::Error> {
     let mut words = std::mem::take(&mut scratch.words);
-    let (normalization, unit) = (settings.options.normalization, settings.options.unit);
+    let normalization = settings.options.normalization;
+    let unit = settings.options.unit;
     let mut normalizing =
         NormalizingSink { sink, words: &mut words, normalization, unit, id: String::new() };
     let read = read(scratch, &mut normalizing);
@@ -73,7 +74,8 @@ impl<S: DocumentSink> NormalizingSink<'_, S> {
         // Writing to a string does not fail.
         let _ = write!(id, "{}#{number}", document.id);
         // Texts are shorter than 2 GiB.
-        let (start, end) = (range.start as u32, range.end as u32);
+        let start = range.start as u32;
+        let end = range.end as u32;
         let place = document.place.with_unit(Some(UnitRange { start, end, start_char, end_char }));
         let parent = Some(UnitParent { id: document.id, text: document.text, number });
         let text = document.text[range].trim_end();
@@ -91,7 +93,8 @@ impl<S: DocumentSink> DocumentSink for NormalizingSink<'_, S> {
         // A document without a unit is one, which is empty: its id is known, and it is counted.
         let blank = (!document.text.trim().is_empty()).then_some(self.unit);
         let unit = blank.unwrap_or(TextUnit::Document);
-        let (mut number, mut characters) = (0, 0);
+        let mut number = 0;
+        let mut characters = 0;
         let mut id = std::mem::take(&mut self.id);
         if document.text.is_empty() {
             self.send_unit(document, 0..0, [0, 0], 1, &mut id)?;

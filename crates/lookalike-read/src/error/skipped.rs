@@ -199,7 +199,8 @@ impl SkipReason {
         f: &mut fmt::Formatter<'_>,
         name: ParameterSpelling,
     ) -> fmt::Result {
-        let (id, text) = (Parameter::IdField, Parameter::TextField);
+        let id = Parameter::IdField;
+        let text = Parameter::TextField;
         match self {
             Self::NotUtf8 { .. } => write!(
                 f,

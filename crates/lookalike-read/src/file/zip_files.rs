@@ -23,13 +23,15 @@ pub(crate) fn zip_files(
     let failed = |failure| SkipReason::NoText { failure, content: None };
     let archive = BufReader::new(File::open(path).map_err(|e| unreadable(&e))?);
     let listed = zip_entries(archive, limits).map_err(failed)?;
-    let (mut files, mut refused) = (Vec::new(), Vec::new());
+    let mut files = Vec::new();
+    let mut refused = Vec::new();
     let shown = name_of(path);
     let refuse = |source: String, id: String, failure| {
         SkippedItem::whole(source, failed(failure)).with_id(id)
     };
     let mut names = UniqueNames::default();
-    let (time, mut before) = (Arc::new(SharedTime::default()), LimitUsage::default());
+    let time = Arc::new(SharedTime::default());
+    let mut before = LimitUsage::default();
     for entry in listed.entries {
         let inside = format!("{id}/{}", names.unique(&entry.name));
         match entry.failure.clone().or_else(|| entry.kind.failure()) {

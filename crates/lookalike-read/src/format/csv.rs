@@ -80,7 +80,8 @@ impl RecordFormat for SeparatedValues {
         let bytes = &records.bytes[mark..];
         let mut reader = reader(delimiter, bytes);
         let mut is_header = records.index == 0;
-        let (mut start, mut line) = (0, 0);
+        let mut start = 0;
+        let mut line = 0;
         let ReadBuffers { values, line_id, extra, .. } = scratch;
         reserve(values, bytes.len());
         extra.clear();

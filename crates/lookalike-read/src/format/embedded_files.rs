@@ -230,7 +230,9 @@ impl EmbeddedFiles {
         part_texts.clear();
         let extractor = settings.extractor(extractor);
         let mut used = LimitUsage { members: records.members, ..LimitUsage::default() };
-        let (mut start, mut line, mut is_damaged) = (0, 0, false);
+        let mut start = 0;
+        let mut line = 0;
+        let mut is_damaged = false;
         while let Some((done, content)) = format.first(&bytes[start..], true) {
             let raw = &bytes[start..start + done];
             let place = RecordPlace {

@@ -61,7 +61,8 @@ fn line_id_options(source: &SourceInfo) -> Box<ReadOptions> {
 
 /// Whether records lack the field of the id: one at least, and all that are objects.
 fn lack_ids<'r>(options: &ReadOptions, records: impl Iterator<Item = &'r [u8]>) -> bool {
-    let (mut id, mut text) = (String::new(), String::new());
+    let mut id = String::new();
+    let mut text = String::new();
     let mut are_lacking = false;
     for record in records.take(ASKED_RECORDS) {
         match jsonl::parse(record, options, &mut id, &mut text) {

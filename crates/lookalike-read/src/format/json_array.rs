@@ -33,7 +33,9 @@ impl RecordFormat for JsonArray {
     fn cut(&self, bytes: &[u8]) -> RecordBoundary {
         // The first bytes of the source look like any others here: an opening bracket before the
         // first element is skipped, as in `read`.
-        let (mut whole, mut records, mut is_closed) = (0, 0, false);
+        let mut whole = 0;
+        let mut records = 0;
+        let mut is_closed = false;
         let mut at = bytes.len() - inside(bytes).len();
         loop {
             let (next, closes) = pass_separators(bytes, at);
@@ -60,7 +62,8 @@ impl RecordFormat for JsonArray {
         let options = self.ids.options(records.source);
         let ReadBuffers { id, text, line_id, extra, .. } = scratch;
         extra.clear();
-        let (mut number, mut is_bad) = (0, false);
+        let mut number = 0;
+        let mut is_bad = false;
         for range in elements(records.bytes, records.index == 0) {
             let record = &records.bytes[range.clone()];
             let place = DocumentPosition::of_record(range.start, record.len(), number);
@@ -215,7 +218,8 @@ fn scan_element(bytes: &[u8], start: usize) -> Result<usize, OpenElement> {
             return length.map(|length| start + 1 + length).ok_or_else(|| open(0, None));
         }
     };
-    let (mut at, mut depth) = (start, 0_usize);
+    let mut at = start;
+    let mut depth = 0_usize;
     while let Some(next) = memchr3(b'"', first, close, bytes.get(at..).unwrap_or_default()) {
         at += next;
         if bytes[at] == b'"' {

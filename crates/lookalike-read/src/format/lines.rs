@@ -108,7 +108,8 @@ impl RecordFormat for LineRecords {
         scratch: &mut ReadBuffers,
         take: TakeText<'_>,
     ) -> Result<(), String> {
-        let (bytes, options) = (record.bytes, self.ids.options(record.source));
+        let bytes = record.bytes;
+        let options = self.ids.options(record.source);
         let parsed = (self.parse)(bytes, options, &mut scratch.id, &mut scratch.text);
         let json = StatedFields::Record(bytes);
         record.give(parsed, if self.is_json { json } else { StatedFields::Nothing }, take)

@@ -30,7 +30,8 @@ impl RecordFormat for PackedRowsFormat {
     ) -> Result<(), ReadError> {
         let options = &records.source.settings.options;
         let ReadBuffers { line_id, extra, .. } = scratch;
-        let (mut start, mut line) = (0, 0);
+        let mut start = 0;
+        let mut line = 0;
         while let Some(row) = first(&records.bytes[start..], options) {
             let place = DocumentPosition::of_record(start, row.len(), line);
             extra.clear();

@@ -35,7 +35,8 @@ pub(crate) struct KeptCopier<'a> {
 impl KeptCopier<'_> {
     /// Copies bytes that are those of the text; `false` where they are not.
     pub(crate) fn run(&mut self, raw: &[u8]) -> bool {
-        let (start, end) = (self.at, self.at + raw.len());
+        let start = self.at;
+        let end = self.at + raw.len();
         if self.text.get(start..end) != Some(raw) {
             return false;
         }
@@ -55,7 +56,8 @@ impl KeptCopier<'_> {
 
     /// Copies an escape sequence, which is these bytes of the text; `false` where they are not.
     fn escape(&mut self, raw: &[u8], meaning: &[u8]) -> bool {
-        let (start, end) = (self.at, self.at + meaning.len());
+        let start = self.at;
+        let end = self.at + meaning.len();
         if self.text.get(start..end) != Some(meaning) {
             return false;
         }

@@ -4,7 +4,6 @@ use crate::bytes::decompress::{peek, strip};
 use crate::bytes::{ByteStream, Compression, encoding};
 use crate::error::{ReadError, SkipReason, SkippedItem, TableProblem, unreadable};
 use crate::file::{DocumentFile, name_of, zip_files};
-use crate::input::comparison_side::Side;
 use crate::input::reached_files::ReachedFiles;
 use crate::input::sniff::{
     first_bytes, format_of, has_lines_of_json, is_json_array, is_jsonl, is_parquet, of_kind, sniff,
@@ -15,7 +14,8 @@ use crate::options::{Format, ReadOptions, SourceInfo, SourceSettings};
 #[cfg(feature = "parquet")]
 use crate::source::row_groups::ParquetSource;
 use crate::source::{
-    FileSource, InMemorySource, IndexContent, IndexSource, RecordInput, RecordSource, Source,
+    FileSource, InMemoryDocuments, InMemorySource, IndexContent, IndexSource, RecordInput,
+    RecordSource, Source,
 };
 use crate::text::TextUnit;
 use lookalike_index::index::{self, Access, Index, IndexLocation};
@@ -30,6 +30,15 @@ use std::sync::Arc;
 /// Bytes of a stream that are read to recognise it, before they are decompressed: zstd returns
 /// the first text after a block of up to 128 KiB.
 const SNIFFED_STREAM_BYTES: u64 = 256 << 10;
+
+/// The documents to compare, or those to compare with.
+#[derive(Clone, Copy)]
+pub enum Side<'a> {
+    /// Files, folders and `-`.
+    Paths(&'a [PathBuf]),
+    /// Documents in memory, a source each.
+    InMemory(&'a [InMemoryDocuments]),
+}
 
 /// All inputs.
 pub(crate) struct OpenedInputs {
@@ -323,7 +332,8 @@ impl Opener<'_> {
             let count = |reason: SkipReason| {
                 walked.skipped.iter().filter(|skipped| skipped.reason == reason).count()
             };
-            let (hidden, ignored) = (count(SkipReason::Hidden), count(SkipReason::Ignored));
+            let hidden = count(SkipReason::Hidden);
+            let ignored = count(SkipReason::Ignored);
             let filters: [&[String]; 3] =
                 [&self.options.include, &self.options.exclude, &self.options.types];
             let filtered = if filters.iter().all(|filter| filter.is_empty()) {
@@ -346,7 +356,8 @@ impl Opener<'_> {
             });
         }
         self.opened.listed.extend(walked.skipped);
-        let (mut texts, mut records) = (Vec::new(), Vec::new());
+        let mut texts = Vec::new();
+        let mut records = Vec::new();
         for found in walked.files {
             if !self.reached.is_new(&found.path, Some(found.is_link)) {
                 self.list(&found.path, SkipReason::ReachedTwice);
@@ -376,7 +387,8 @@ impl Opener<'_> {
         }
         for (path, name, stamp, compression, format) in records {
             self.flush();
-            let (shown, stamp) = (name_of(&path), Some(stamp));
+            let shown = name_of(&path);
+            let stamp = Some(stamp);
             let info = SourceInfo { shown, stamp, ..self.opened.info(path, name) };
             let info = self.found_info(info);
             self.push_records(&info, format, RecordInput::File(compression))?;

@@ -35,7 +35,8 @@ pub(crate) struct FolderListing {
 /// [`ReadError::Filter`] for a pattern or a type that has no meaning.
 pub(crate) fn walk(folder: &Path, options: &ReadOptions) -> Result<FolderListing, ReadError> {
     let mut walked = FolderListing::default();
-    let (overrides, types) = (overrides(folder, options)?, types(options)?);
+    let overrides = overrides(folder, options)?;
+    let types = types(options)?;
     let mut seen = BTreeSet::new();
     let rules = options.ignore_files;
     let builder = |hidden: bool, rules: bool| {

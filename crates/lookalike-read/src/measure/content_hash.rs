@@ -30,7 +30,8 @@ impl Content {
     /// What the system says.
     pub fn of_file(path: &Path) -> io::Result<Self> {
         let mut hasher = Sha256::new();
-        let (mut file, mut bytes) = (File::open(path)?, vec![0; 64 << 10]);
+        let mut file = File::open(path)?;
+        let mut bytes = vec![0; 64 << 10];
         loop {
             match file.read(&mut bytes) {
                 Ok(0) => break,

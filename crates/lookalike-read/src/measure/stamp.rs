@@ -32,7 +32,8 @@ impl fmt::Display for Stamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} bytes", self.bytes)?;
         let Some(modified) = self.modified else { return Ok(()) };
-        let (seconds, rest) = (modified / 1_000_000_000, modified % 1_000_000_000);
+        let seconds = modified / 1_000_000_000;
+        let rest = modified % 1_000_000_000;
         write!(f, ", changed {seconds}.{rest:09} s after 1970")
     }
 }

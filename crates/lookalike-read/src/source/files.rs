@@ -50,7 +50,8 @@ impl FileSource {
     /// the block size and number of files; with the bytes of its files. `None` at the end.
     fn block_at(&self, start: usize) -> Option<(Range<usize>, u64)> {
         let block_bytes = self.info.settings.block_bytes as u64;
-        let (mut end, mut bytes) = (start, 0_u64);
+        let mut end = start;
+        let mut bytes = 0_u64;
         while let Some(file) = self.files.get(end) {
             let with = bytes.saturating_add(file.bytes().min(MAX_DOCUMENT_BYTES as u64));
             if end > start && (with > block_bytes || end - start == BLOCK_FILES) {
@@ -68,7 +69,8 @@ impl Source for FileSource {
     }
 
     fn lane_ranges(&self) -> Vec<(LaneRange, u64)> {
-        let (mut ranges, mut next) = (Vec::new(), 0);
+        let mut ranges = Vec::new();
+        let mut next = 0;
         while let Some((files, bytes)) = self.block_at(next) {
             let start = ranges.len() as u32;
             let range = LaneRange { source: self.info.number, lane: 0, start, end: start + 1 };
@@ -281,15 +283,16 @@ fn read_one(
             if sink.over_memory(&size) {
                 return Ok(None);
             }
-            let (source_name, size) = (file.shown(), Box::new(size));
-            return Err(ReadError::OverMemory { source_name, line: None, size });
+            let size = Box::new(size);
+            return Err(ReadError::OverMemory { source_name: file.shown(), line: None, size });
         }
         Err(reason) => return Ok(Some(reason)),
     };
     let length = u32::try_from(contents.length).unwrap_or(u32::MAX);
     let place = DocumentPosition::from_numbers([start, length, 0, 0]);
     if contents.kind != FileKind::Text {
-        let (fields, modified) = (&settings.options.fields, file.modified());
+        let fields = &settings.options.fields;
+        let modified = file.modified();
         let documents = PartOutput { fields, place, modified, extra, part_texts, sink };
         let described = contents.described();
         let mut parts =

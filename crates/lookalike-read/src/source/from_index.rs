@@ -194,7 +194,8 @@ impl IndexSource {
     /// the number to plan from next.
     fn plan(&self, next: u64, planned: &mut VecDeque<NumberRange>) -> Result<u64, ReadError> {
         let block_bytes = self.info.settings.block_bytes as u64;
-        let (mut last, mut bytes) = (None, 0);
+        let mut last = None;
+        let mut bytes = 0;
         let over = self.info.settings.longest_record(false);
         let over = over.filter(|_| self.content == IndexContent::Texts);
         let add = |entry: &IndexRecord| {
@@ -277,7 +278,8 @@ impl IndexSource {
     /// Gives documents to the sink, in order.
     fn give(&self, entries: &[IndexRecord], sink: &mut SourceSink<'_>) -> Result<(), ReadError> {
         let fields = &self.info.settings.options.fields;
-        let (mut set, mut extra) = (Vec::new(), ExtraFields::default());
+        let mut set = Vec::new();
+        let mut extra = ExtraFields::default();
         for record in entries {
             let (text, shingled) = match self.content {
                 IndexContent::Texts => (text_of(record)?, None),
@@ -285,7 +287,8 @@ impl IndexSource {
                     let code = record.set.as_deref();
                     let code = code.ok_or_else(|| damaged(&record.id, "it has no shingle set"))?;
                     decode(code, &record.id, &mut set)?;
-                    let (fingerprint, bytes) = (record.fingerprint, record.bytes);
+                    let fingerprint = record.fingerprint;
+                    let bytes = record.bytes;
                     ("", Some(StoredShingles { set: &set, fingerprint, bytes }))
                 }
             };
@@ -297,7 +300,8 @@ impl IndexSource {
                     Some(other) => extra.push(Some(&other.to_string())),
                 }
             }
-            let (place, raw) = (place(record.number), Raw::Row(record.number));
+            let place = place(record.number);
+            let raw = Raw::Row(record.number);
             sink.document(&Document {
                 fields: &extra.list(),
                 // Before 1970 there were no such files.

@@ -122,7 +122,9 @@ impl InMemorySource {
     fn read(&self, range: Range<usize>, sink: &mut SourceSink<'_>) -> Result<(), ReadError> {
         let rows = &*self.rows;
         let fields = self.info.settings.options.fields.len();
-        let (mut id, mut text, mut value) = (String::new(), String::new(), String::new());
+        let mut id = String::new();
+        let mut text = String::new();
+        let mut value = String::new();
         let mut extra = ExtraFields::default();
         for row in range {
             let number = row as u64;
@@ -159,7 +161,8 @@ impl InMemorySource {
         id: &str,
         buffer: &'a mut String,
     ) -> Result<Option<&'a str>, ReadError> {
-        let (rows, row) = (&*self.rows, at.start as usize);
+        let rows = &*self.rows;
+        let row = at.start as usize;
         if row >= rows.len() || rows.id(row, &mut String::new()).ok() != Some(id) {
             return Ok(None);
         }
@@ -198,7 +201,8 @@ struct RowLane {
 impl LaneReader for RowLane {
     /// At least one row, then as many as have about the block size of text.
     fn next(&mut self) -> Result<Option<Box<dyn BlockContent>>, ReadError> {
-        let (rows, block_bytes) = (&*self.source.rows, self.source.info.settings.block_bytes);
+        let rows = &*self.source.rows;
+        let block_bytes = self.source.info.settings.block_bytes;
         let start = self.next;
         let last = rows.len().min(start.saturating_add(BLOCK_DOCUMENTS));
         let mut bytes = 0;

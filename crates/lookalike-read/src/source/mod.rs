@@ -58,7 +58,8 @@ pub(crate) trait Source: Send + Sync {
     /// The ranges of blocks that separate processes can read, in reading order, each with its
     /// bytes: a lane, or less where blocks are left out without reading them.
     fn lane_ranges(&self) -> Vec<(LaneRange, u64)> {
-        let (info, lanes) = (self.info(), self.lanes());
+        let info = self.info();
+        let lanes = self.lanes();
         let bytes = info.stamp.map_or(0, |stamp| stamp.bytes) / u64::from(lanes.max(1));
         (0..lanes).map(|lane| (LaneRange::whole(info.number, lane), bytes)).collect()
     }

@@ -148,7 +148,8 @@ impl RecordStream {
         self.carry.clear();
         self.offset += held.len() as u64;
         self.in_long_line = self.format.is_lines();
-        let (source_name, line) = (source_name.to_owned(), self.line);
+        let source_name = source_name.to_owned();
+        let line = self.line;
         match self.limited_by {
             Some(over) if over.is_memory() => {
                 self.in_long_line = false;
@@ -230,7 +231,8 @@ impl RecordStream {
             return None;
         }
         // Some number of bytes is the least that shows the end of a record.
-        let (mut none, mut some) = (0, bytes.len());
+        let mut none = 0;
+        let mut some = bytes.len();
         while some - none > 1 {
             let middle = none.midpoint(some);
             if whole(middle) == 0 { none = middle } else { some = middle }
@@ -269,7 +271,9 @@ impl RecordStream {
         if buffer.is_empty() && !self.format.reads_empty(self.index == 0, cut.unclosed) {
             return None;
         }
-        let (index, offset, first_line) = (self.index, self.offset, self.line);
+        let index = self.index;
+        let offset = self.offset;
+        let first_line = self.line;
         let records_before = self.records;
         self.records += u64::from(cut.records);
         self.index += 1;

@@ -96,7 +96,8 @@ impl RecordSource {
         };
         let _ = self.plain.set(plain);
         let longest = settings.longest_record(compressed);
-        let (format, pool) = (Arc::clone(&self.format), Arc::clone(&settings.pool));
+        let format = Arc::clone(&self.format);
+        let pool = Arc::clone(&settings.pool);
         Ok(RecordStream::new(stream, format, settings.block_bytes, longest, pool))
     }
 

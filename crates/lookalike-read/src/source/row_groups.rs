@@ -146,13 +146,15 @@ impl LaneReader for RowGroupLane {
             return Ok(None);
         }
         if u64::from(self.blocks) >> self.source.block_bits() > 0 {
-            let (lane, lanes) = (self.lane, self.source.lanes);
+            let lane = self.lane;
+            let lanes = self.source.lanes;
             return Err(ReadError::Parquet {
                 source_name: info.shown.clone(),
                 problem: format!("row group {lane} of {lanes} has too much text"),
             });
         }
-        let (length, longest_kept) = (buffer.len(), settings.block_bytes.saturating_mul(4));
+        let length = buffer.len();
+        let longest_kept = settings.block_bytes.saturating_mul(4);
         let buffer = PooledBuffer::new(buffer, length, longest_kept, &settings.pool);
         let index = self.source.first_block(self.lane) + self.blocks;
         let first_line = first + 1;

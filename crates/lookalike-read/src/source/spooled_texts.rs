@@ -54,7 +54,8 @@ impl SpooledTexts {
         &mut self,
         texts: impl IntoIterator<Item = Option<&'a [u8]>>,
     ) -> Result<(), ReadError> {
-        let (mut bytes, start) = (Vec::new(), self.total_bytes());
+        let mut bytes = Vec::new();
+        let start = self.total_bytes();
         for (row, text) in (self.ends.len()..).zip(texts) {
             match text {
                 Some(text) => bytes.extend_from_slice(text),

@@ -213,7 +213,8 @@ fn digit(c: char) -> Option<char> {
 /// between Hangul syllables and what is next to them, so that blanks between words do not matter.
 fn finish(text: &str, out: &mut String) {
     let is_syllable = |c: char| ('가'..='힣').contains(&c);
-    let (mut last, mut chars) = (' ', text.chars().peekable());
+    let mut last = ' ';
+    let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
         let am = match c {
             '\u{e4d}' => chars.next_if_eq(&'\u{e32}').map(|_| '\u{e33}'),

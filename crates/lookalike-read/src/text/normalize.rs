@@ -218,7 +218,8 @@ mod scripts {
         fn segment(&mut self) {
             let segmenter = WordSegmenter::new_dictionary(WordBreakInvariantOptions::default());
             self.next.clear();
-            let (mut start, mut after_word) = (0, false);
+            let mut start = 0;
+            let mut after_word = false;
             let mut breaks = segmenter.segment_str(&self.text).iter_with_word_type();
             for (end, kind) in breaks.by_ref().skip_while(|(end, _)| *end == 0) {
                 let word = kind.is_word_like();

@@ -154,7 +154,8 @@ fn line_end(text: &str, start: usize) -> usize {
 
 /// Where the paragraph ends that begins at `start`, with the blank lines behind it.
 fn paragraph_end(text: &str, start: usize) -> usize {
-    let (mut at, mut is_over) = (start, false);
+    let mut at = start;
+    let mut is_over = false;
     while at < text.len() {
         let end = line_end(text, at);
         let line = &text[at..end];

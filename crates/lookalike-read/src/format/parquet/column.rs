@@ -171,7 +171,8 @@ impl<T: DataType> ParquetColumn for TypedColumn<T> {
         self.levels.clear();
         self.values.clear();
         (self.row, self.value) = (0, 0);
-        let (levels, values) = (Some(&mut self.levels), &mut self.values);
+        let levels = Some(&mut self.levels);
+        let values = &mut self.values;
         Ok(self.reader.read_records(rows, levels, None, values)?.0)
     }
 

@@ -79,7 +79,8 @@ fn columns(
     };
     let refused = |problem| ReadError::Table { source_name: shown.to_owned(), problem };
     let not_once = |field, name: &str, found| {
-        let (name, present) = (name.to_owned(), present());
+        let name = name.to_owned();
+        let present = present();
         refused(TableProblem::Column { field, name, found, present })
     };
     let find = |field: Field, name: &str| {

@@ -40,7 +40,8 @@ impl RowGroup {
         let meta = table.footer.row_groups().get(group).ok_or_else(missing)?;
         let rows = u64::try_from(meta.num_rows())?;
         let schema = table.footer.file_metadata().schema_descr();
-        let (mut columns, mut bytes) = (Vec::new(), 0_u64);
+        let mut columns = Vec::new();
+        let mut bytes = 0_u64;
         for &(index, kind) in &table.columns {
             let (Some(chunk), Some(column)) =
                 (meta.columns().get(index), schema.columns().get(index))
