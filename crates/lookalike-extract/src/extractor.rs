@@ -109,7 +109,7 @@ impl Extractor {
     }
 
     /// Sends only part `number` of those that [`extract`](Self::extract) sends. The time limit is
-    /// four times that of the options.
+    /// four times the one in the options.
     ///
     /// # Errors
     /// The error of the sink.
@@ -135,7 +135,7 @@ struct Walk<'a, E> {
     wanted: Option<u32>,
     next: u32,
     names: UniqueNames,
-    /// Of the enclosing WARC record.
+    /// Metadata of the enclosing WARC record.
     metadata: WarcMetadata,
     text: &'a mut String,
     fields: &'a mut Fields,

@@ -1,7 +1,7 @@
 //! Detection of the kind of a file by its first bytes, and by its name where they are ambiguous.
 //!
-//! In place of infer: text formats (mail, mailboxes, pages, RTF) have no magic number; not compared
-//! in speed (November 2026).
+//! Used instead of infer, since text formats (mail, mailboxes, pages) have no magic number
+//! (`bench/README.md`).
 
 use crate::encoding;
 use crate::reading::Limits;
@@ -73,7 +73,7 @@ impl FileKind {
             Self::Html
         } else {
             let named = matches!(&*ending, "eml" | "emlx");
-            // A truncated line would not match that of a header.
+            // A truncated line would not match a header line.
             let cut = if bytes.len() > HEAD_BYTES { head.rfind('\n') } else { None };
             let lines = &head[..cut.map_or(head.len(), |end| end + 1)];
             match () {

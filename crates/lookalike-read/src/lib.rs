@@ -1,5 +1,5 @@
-//! Inputs → documents. Takes files, folders and standard input; gives the documents of each, block
-//! by block, to any number of threads, and every file or record that was not read.
+//! Inputs → documents. Takes files, folders and standard input; returns the documents of each,
+//! block by block, to any number of threads, and lists every file or record that was not read.
 //!
 //! ```text
 //! Collection::open ── next_block ──► Block ── read ──► DocumentSink::document
@@ -54,21 +54,20 @@
 //! | `*.csv`, `*.tsv`, `*.train` | [`Format::Csv`], [`Format::Tsv`], [`Format::Lines`] |
 //! | `*.parquet` | [`Format::Parquet`] |
 //! | `*.mbox`, `*.warc`, `*.tar`, `*.tgz` | [`Format::Mbox`], [`Format::Warc`], [`Format::Tar`] |
-//! | `*.zip` | its files, as those of a folder |
+//! | `*.zip` | its files, as the files of a folder |
 //! | any other file | by its first bytes: JSON, Parquet, mbox, WARC, tar, else [`Format::File`] |
 //! | a folder | its files of these names as such; any other as [`Format::File`] |
 //! | `-`, a pipe | JSON, mailbox, crawl or tar by its first bytes, else an error that asks |
-//! | [`InMemoryDocuments`] | as they are: the caller has them in memory |
+//! | [`InMemoryDocuments`] | unchanged: the caller has them in memory |
 //!
 //! each also with `.gz` or `.zst` after its name, except Parquet, which is read at positions and
 //! compresses inside. First bytes win over the name: a gzip or Parquet file called `a.jsonl` is
 //! read as that.
 //!
-//! Ids of files are paths: relative to the folder when one folder is the only input, else the
-//! input as it was given with the path behind it; always with `/`; bytes that are not UTF-8 as
-//! `\xNN` and backslashes as `\x5C`. Ids of records are what the record says; a JSON number is an
-//! id by its text. A document in a file or archive has its name there behind; `docs/files.md` has
-//! the rest.
+//! Ids of files are paths: relative to the folder when one folder is the only input, else the input
+//! as named, followed by the path; always with `/`; bytes that are not UTF-8 as `\xNN` and
+//! backslashes as `\x5C`. Ids of records come from the record; a JSON number is an id by its text.
+//! A document in a file or archive has its name there at the end; `docs/files.md` has the rest.
 
 mod bytes;
 mod collection;

@@ -24,7 +24,7 @@ pub(crate) type EntrySink<'a, E> =
 /// Sends every file of a ZIP archive, folders excluded, to the sink.
 ///
 /// # Errors
-/// That of the sink; [`ExtractError`] if there may be more files: the archive is truncated or
+/// The error of the sink; [`ExtractError`] if there may be more files: the archive is truncated or
 /// damaged, or a limit is exceeded.
 pub(crate) fn walk_zip<E: From<ExtractError>>(
     bytes: &[u8],

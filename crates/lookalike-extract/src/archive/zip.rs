@@ -1,8 +1,7 @@
 //! The entries of a ZIP archive.
 //!
-//! Replaces the crate `zip`, which keeps one file of a name and needs the central directory
-//! (tests `archives.rs`, `hostile.rs`). What an archive without one gives decides, not speed, which
-//! has not been compared (November 2026).
+//! Used instead of the crate `zip`, which keeps one file of a name and needs the central directory
+//! (tests `archives.rs`, `hostile.rs`). `bench/README.md` compares the parts of both.
 //!
 //! Entries come from the central directory. If it is missing, as in a truncated archive, the
 //! local headers are followed from the beginning. Of entries that share bytes, only the first is
@@ -89,7 +88,7 @@ pub struct ZipEntries {
 }
 
 /// Lists the entries of a ZIP archive. Reads the central directory and each local header, or the
-/// whole archive if the directory is missing. Memory is that of the entries. Each 16 MiB of an
+/// whole archive if the directory is missing. Memory grows with the entries. Each 16 MiB of an
 /// archive are granted the limit of members once more.
 ///
 /// # Errors
@@ -103,7 +102,7 @@ pub fn zip_entries<R: Read + Seek>(
     let own = Limits { members: limits.members_of(size), ..*limits };
     let options = ExtractOptions { limits: own, ..ExtractOptions::default() };
     list(reader, &LimitTracker::new(&options)).map_err(|failure| match failure {
-        // Names the value of the option, not that of this archive.
+        // Names the value of the option, not the limit of this archive.
         ExtractError::Limit { .. } => ExtractError::limited(LimitKind::Members, limits.members),
         other => other,
     })
@@ -231,7 +230,7 @@ impl EntryHeader {
         }
     }
 
-    /// Replaces numbers equal to [`LONG`] by those of the Zip64 field.
+    /// Replaces numbers equal to [`LONG`] by the numbers of the Zip64 field.
     fn widen(&mut self, field: &[u8]) {
         let mut at = 0;
         for number in [&mut self.size, &mut self.compressed_size, &mut self.offset] {
@@ -388,7 +387,7 @@ impl<R: Read + Seek> ZipReader<'_, R> {
         match end.checked_sub(len) {
             Some(actual) if actual >= start && begins(actual)? => {
                 let shift = actual - start;
-                // If an archive precedes, the directory is that of a nested archive.
+                // If an archive precedes, the directory belongs to a nested archive.
                 let inner = shift > 0 && self.read_at(0, 4)? == LOCAL;
                 Ok((!inner).then_some(CentralDirectory { start: actual, len, shift }))
             }

@@ -1,7 +1,7 @@
 //! Web pages.
 //!
 //! Pages are tokenized as the HTML standard requires: common markup by a fast scanner, everything
-//! else by the tokenizer html5gum, with the same result. There is no tree: a stack of open elements
+//! else by the tokenizer html5gum, with the same result. A stack of open elements instead of a tree
 //! determines the ends of links, regions and hidden parts, so that time and memory are linear in
 //! the page and nothing is recursive.
 //!

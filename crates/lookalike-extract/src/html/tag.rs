@@ -11,7 +11,7 @@ const VALUE_BYTES: usize = 4 << 10;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Attribute {
     Hidden,
-    /// Of a `dialog`.
+    /// The attribute of a `dialog`.
     Open,
     AriaHidden,
     Style,
@@ -53,7 +53,7 @@ pub(super) struct Tag {
     pub(super) content: Vec<u8>,
 }
 
-/// The attributes of a tag, but for the values of some.
+/// The attributes of a tag, without some of their values.
 #[expect(clippy::struct_excessive_bools, reason = "attributes are there or not")]
 #[derive(Debug, Default)]
 pub(super) struct TagAttributes {

@@ -16,8 +16,8 @@
 //!
 //! - of alternatives the plain text, unless it is empty or only refers to the HTML;
 //! - of related parts the first, of a report the part for people;
-//! - otherwise all texts in order, those of an inline message included. An attached message is a
-//!   file like any other attachment.
+//! - otherwise all texts in order, including inline messages. An attached message is a file like
+//!   any other attachment.
 //!
 //! Cryptographic signatures (PGP, S/MIME) are neither text nor attachments.
 

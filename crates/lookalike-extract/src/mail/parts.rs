@@ -17,9 +17,9 @@ const BOUNDARY_BYTES: usize = 256;
 pub(super) enum PartRole {
     /// No children.
     Leaf,
-    /// The same content in several forms.
+    /// One content in several forms.
     Alternative,
-    /// A text and what it refers to.
+    /// A text and the files that it refers to.
     Related,
     /// A text for people, and the same for programs.
     Report,

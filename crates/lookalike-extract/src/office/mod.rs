@@ -1,7 +1,7 @@
 //! Office files: XML in a ZIP archive.
 //!
-//! The crates quick-xml and flate2 read XML and parts. One reader of all these formats, in which
-//! the limits hold everywhere, in place of a crate for each, such as calamine for sheets; none has
+//! The crates quick-xml and flate2 read XML and parts. One reader handles all these formats, and
+//! the limits hold everywhere in it. No crate for a single format, such as calamine for sheets, has
 //! been compared (November 2026).
 //!
 //! The text of the body:
@@ -17,7 +17,7 @@
 //! slide numbers, masters and layouts, charts and diagrams, descriptions of pictures. Headers and
 //! footers are excluded because unlike documents share them.
 //!
-//! Damage in a part with text is an error; there is no partial text.
+//! Damage in a part with text is an error; a partial text is never returned.
 
 mod epub;
 mod flow;

@@ -63,7 +63,7 @@ impl<'a> Package<'a> {
         self.xml(name)?.ok_or_else(|| ExtractError::damaged(format!("there is no {name} in it")))
     }
 
-    /// The relations of a file of Office Open XML; those of the package for an empty name.
+    /// The relations of a file of Office Open XML; the relations of the package for an empty name.
     pub(super) fn relations(&self, of: &str) -> Result<Relations, ExtractError> {
         let (folder, file) = of.rsplit_once('/').unwrap_or(("", of));
         let slash = if folder.is_empty() { "" } else { "/" };

@@ -2,7 +2,7 @@
 
 use crate::reading::{ExtractError, LimitTracker};
 
-/// Appends text, charged to the limits, and moves text boxes behind their paragraph.
+/// Appends text, charged to the limits, and moves text boxes after their paragraph.
 pub(super) struct TextWriter<'a> {
     pub(super) text: &'a mut String,
     pub(super) tracker: &'a LimitTracker<'a>,

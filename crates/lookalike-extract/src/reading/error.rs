@@ -23,12 +23,12 @@ pub enum ExtractError {
     },
     /// Truncated or malformed.
     Damaged {
-        /// What was expected, and what was found.
+        /// The expectation, and the bytes found.
         what: String,
     },
     /// Exceeds one of [`Limits`](crate::Limits), or a fixed limit.
     Limit {
-        /// What is counted.
+        /// The counted things.
         kind: LimitKind,
         /// The maximum.
         limit: u64,
@@ -45,7 +45,7 @@ pub enum ExtractError {
     },
 }
 
-/// What one of [`Limits`](crate::Limits), or a fixed limit, counts. `Display` names it.
+/// The unit of one of [`Limits`](crate::Limits), or of a fixed limit. `Display` names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum LimitKind {

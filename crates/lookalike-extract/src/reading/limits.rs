@@ -54,7 +54,7 @@ impl<'a> LimitTracker<'a> {
         Self { time, ..Self::new(options) }
     }
 
-    /// The total usage, that of the container included.
+    /// The total usage, including the container.
     pub(crate) fn used(&self) -> LimitUsage {
         let time = self.before.saturating_add(self.started.elapsed());
         LimitUsage { time, expanded: self.expanded.get(), members: self.members.get() }

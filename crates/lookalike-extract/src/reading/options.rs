@@ -30,8 +30,8 @@ pub struct ExtractOptions {
     pub attachments: bool,
     /// Resource limits of one file.
     pub limits: Limits,
-    /// The worker process for formats whose parsers are not trusted (PDF). Without it they are
-    /// read in the current process, where a parser that does not terminate cannot be stopped.
+    /// The worker process for formats whose parsers are not trusted (PDF). Without it they are read
+    /// in the current process, in which a parser that does not terminate cannot be stopped.
     pub worker: Option<WorkerCommand>,
 }
 

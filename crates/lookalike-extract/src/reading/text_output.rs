@@ -3,7 +3,7 @@
 use crate::reading::fields::Fields;
 use crate::reading::limits::LimitTracker;
 
-/// Where a reader puts the text and the fields of a file, within the limits.
+/// The text and the fields that a reader writes, within the limits.
 pub(crate) struct TextOutput<'a> {
     pub(crate) tracker: &'a LimitTracker<'a>,
     pub(crate) text: &'a mut String,

@@ -20,7 +20,7 @@ impl BufferPool {
     }
 }
 
-/// The first bytes of a buffer, which goes back to its pool when dropped.
+/// The first bytes of a buffer, which returns to its pool when dropped.
 pub(crate) struct PooledBuffer {
     /// As long as it ever was, so that no byte is cleared twice.
     buffer: Vec<u8>,

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-/// The smallest limit on windows: that of the strongest ordinary levels.
+/// The smallest limit on windows, which the strongest ordinary levels need.
 const LEAST_WINDOW_LOG: u32 = 23;
 
-/// A decoded stream that any thread may go on reading.
+/// A decoded stream that any thread may continue to read.
 pub(crate) type ByteStream = Box<dyn Read + Send>;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +28,7 @@ impl Compression {
         } else if let Some(stem) = strip(name, ".zst") {
             (Self::Zstd, stem)
         } else if strip(name, ".tgz").is_some() {
-            // This ending tells of the archive in it, too.
+            // This ending also names the archive in it.
             (Self::Gzip, name)
         } else {
             (Self::None, name)
@@ -46,8 +46,8 @@ impl Compression {
         }
     }
 
-    /// The decoded stream. Truncated or broken data is an error of its `read`, and so is a zstd
-    /// frame whose window has more than `window` bytes (at least 8 MiB are allowed).
+    /// The decoded stream. Its `read` fails for truncated or broken data, and for a zstd frame
+    /// whose window has more than `window` bytes (at least 8 MiB are allowed).
     pub(crate) fn decode(
         self,
         reader: impl Read + Send + 'static,

@@ -1,7 +1,7 @@
 //! Streams of records in other encodings than UTF-8.
 //!
-//! The decoders are those of `encoding_rs`. In place of `encoding_rs_io`, which has neither UTF-32
-//! nor UTF-16 without a mark; not compared in speed (November 2026).
+//! `encoding_rs` has the decoders. Used instead of `encoding_rs_io`, which has neither UTF-32 nor
+//! UTF-16 without a mark; not compared in speed (November 2026).
 
 use crate::bytes::decompress::ByteStream;
 use encoding_rs::{Decoder, Encoding, UTF_8};
@@ -31,8 +31,8 @@ pub(crate) fn without_mark(bytes: &[u8]) -> &[u8] {
 
 /// A stream of records as UTF-8: decoded when an encoding is forced or `head`, the stream's first
 /// bytes (at least four where it has them), is a mark of UTF-16 or UTF-32, or looks like UTF-16
-/// without one. The stream itself is
-/// returned as the error when it can be read as it is. `stream` begins with `head`.
+/// without one. The stream itself is returned as the error if it needs no decoding. `stream` begins
+/// with `head`.
 pub(crate) fn transcode(
     head: &[u8],
     forced: Option<&'static Encoding>,
@@ -78,7 +78,7 @@ struct Transcoder {
 }
 
 impl Transcoder {
-    /// Decodes the next bytes into `text`, which stays empty at the end of the stream only.
+    /// Decodes the next bytes into `text`, which is empty only at the end of the stream.
     fn step(&mut self) -> io::Result<()> {
         self.text.clear();
         self.given = 0;
@@ -93,7 +93,7 @@ impl Transcoder {
                 Units::Utf32 { big_endian } => {
                     let whole = if last { self.input.len() } else { self.input.len() / 4 * 4 };
                     let chars = self.input[..whole].chunks(4).map(|u| utf32(u, *big_endian));
-                    // The mark itself is no text.
+                    // The mark itself is not part of the text.
                     self.text.extend(chars.filter(|&c| c != '\u{FEFF}'));
                     self.input.drain(..whole);
                 }

@@ -1,5 +1,5 @@
-//! A temporary file for bytes that cannot be read again: those of streams, and what compressed and
-//! transcoded files decode to.
+//! A temporary file for bytes that cannot be read again: streams, and the content of compressed and
+//! transcoded files.
 
 use crate::bytes::positioned_io::{read_exact_at, write_all_at};
 use crate::error::ReadError;
@@ -17,8 +17,8 @@ pub struct Spool {
 }
 
 impl Spool {
-    /// Goes on behind what `file` holds; it must be open for reading and writing. `path` is its
-    /// name in messages; nothing is opened or removed here.
+    /// Continues after the content of `file`, which must be open for reading and writing. `path` is
+    /// its name in messages; nothing is opened or removed here.
     ///
     /// # Errors
     /// [`ReadError::Spool`] where the system does not tell its length.

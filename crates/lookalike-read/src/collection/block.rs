@@ -32,7 +32,7 @@ impl Block {
         self.content.bytes()
     }
 
-    /// Gives every document to the sink, in order. Blank lines are no documents.
+    /// Gives every document to the sink, in order. Blank lines are not documents.
     ///
     /// # Errors
     /// The first error of the sink. [`ReadError::BadRecord`](crate::ReadError::BadRecord) for the first bad record, or file

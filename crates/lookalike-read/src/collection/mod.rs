@@ -34,7 +34,7 @@ const BLOCK_BYTES: usize = 1 << 20;
 /// Inputs that are open for reading.
 pub struct Collection {
     inputs: OpenedInputs,
-    /// Of each source one, or one for each row group of it, in reading order.
+    /// One for each source, or for each row group of a source, in reading order.
     lanes: Vec<Lane>,
     reading: String,
     /// Lanes before this one are finished.
@@ -46,7 +46,7 @@ fn reading(options: &ReadOptions) -> String {
     let mut options = ReadOptions { leave_out: Vec::new(), shingle: None, ..options.clone() };
     // The process that reads a file does not change its documents.
     options.extract.worker = None;
-    // Runs that compare documents are called as they were before there were units.
+    // Runs that compare documents have the name from before units existed.
     format!("{options:?}").replace(", unit: Document }", " }")
 }
 
@@ -61,9 +61,9 @@ impl Collection {
         Self::open_with_reference(inputs, &[], options)
     }
 
-    /// The same with files and folders of documents to compare with. Their sources are numbered
-    /// after those of the inputs, and each side has its ids as if it were alone: a text file's is
-    /// relative to its folder where that is the only one of its side.
+    /// Also opens files and folders of documents to compare with. Their sources are numbered after
+    /// the inputs, and each side has its ids as if it were alone: a text file's is relative to its
+    /// folder where that is the only one of its side.
     ///
     /// # Errors
     /// As [`open`](Self::open).
@@ -75,8 +75,8 @@ impl Collection {
         Self::of_sides(Side::Paths(inputs), Side::Paths(reference), options)
     }
 
-    /// The same with documents in memory on either side. The options about texts, `fields` and
-    /// `skip_bad` count for them.
+    /// As [`open_with_reference`](Self::open_with_reference), with documents in memory on either
+    /// side. The options about texts, `fields` and `skip_bad` count for them.
     ///
     /// # Errors
     /// As [`open`](Self::open).
@@ -98,9 +98,9 @@ impl Collection {
         Ok(Self::of(opened, reading(options)))
     }
 
-    /// The documents of an index as they are now, but for those that expired before `now` (in ns
-    /// since 1970). They come by number, with their shingle sets instead of texts. `fields` are
-    /// members of their metadata, given as [`Document::fields`](crate::Document::fields).
+    /// The current documents of an index, except documents that expired before `now` (in ns since
+    /// 1970). They come by number, with their shingle sets instead of texts. `fields` are members
+    /// of their metadata, given as [`Document::fields`](crate::Document::fields).
     ///
     /// # Errors
     /// [`IndexError::NoSets`] for an index that keeps no shingle sets, and what keeps it from being
@@ -114,8 +114,8 @@ impl Collection {
         Self::of_snapshot(index, now, options, IndexContent::Sets)
     }
 
-    /// The same with the texts that the index stores, which get the normal form that is given here,
-    /// not that of the index.
+    /// As [`of_index`](Self::of_index), with the texts that the index stores. They get the normal
+    /// form `normalization` instead of the form of the index.
     ///
     /// # Errors
     /// [`IndexError::NoTexts`] for an index that keeps no texts, and what keeps it from being read.
@@ -160,7 +160,7 @@ impl Collection {
     }
 
     /// Gives out only the blocks of a share that [`divide`](Self::divide) made for a collection of
-    /// the same inputs and options. All else, numbers of blocks among it, stays as it is.
+    /// the same inputs and options. Everything else is unchanged, including the numbers of blocks.
     ///
     /// # Errors
     /// [`ReadError::Changed`] when there is no such lane.
@@ -209,7 +209,7 @@ impl Collection {
         self.inputs.sources.get(number as usize)
     }
 
-    /// The id of the document that a unit is part of; that of a document itself.
+    /// The id of the document that a unit is part of; the id of a document itself.
     fn document_id<'a>(&self, id: &'a str) -> &'a str {
         if self.unit() == TextUnit::Document { id } else { parent_id(id) }
     }
@@ -265,7 +265,7 @@ impl Collection {
         self.inputs.settings.memory_record.store(bytes, Ordering::Relaxed);
     }
 
-    /// Whether the documents of a source are those of an index.
+    /// Whether the documents of a source are in an index.
     pub fn is_index(&self, source: u32) -> bool {
         self.source(source).is_some_and(|source| source.is_index())
     }
@@ -275,16 +275,16 @@ impl Collection {
         self.source(source).is_some_and(|source| source.is_in_memory())
     }
 
-    /// The file that a document is in, by its id, where the source is made of files that were
-    /// named; otherwise the name of the source.
+    /// The file that contains a document, by its id, if the source consists of named files;
+    /// otherwise the name of the source.
     pub fn file_of(&self, source: u32, id: &str) -> &str {
         let Some(source) = self.source(source) else { return "" };
         let id = self.document_id(id);
         source.named_file(id).unwrap_or(&source.info().shown)
     }
 
-    /// The id of a document, or of the one that a unit is part of, without the name of its file in
-    /// front ([`name_ids_by_file`](Self::name_ids_by_file)).
+    /// The id of a document, or of the document that contains a unit, without the name of its file
+    /// in front ([`name_ids_by_file`](Self::name_ids_by_file)).
     pub fn own_id<'a>(&self, source: u32, id: &'a str) -> &'a str {
         let id = self.document_id(id);
         let Some(info) = self.source(source).map(|source| source.info()) else { return id };
@@ -292,8 +292,8 @@ impl Collection {
         own.filter(|_| info.has_ids_by_file()).unwrap_or(id)
     }
 
-    /// The part of an id of a text file that is relative to its folder; `None` where the source is
-    /// no folder of text files.
+    /// The part of an id of a text file that is relative to its folder; `None` if the source is not
+    /// a folder of text files.
     pub fn id_in_folder<'a>(&self, source: u32, id: &'a str) -> Option<&'a str> {
         let source = self.source(source)?;
         let info = source.info();
@@ -349,15 +349,15 @@ impl Collection {
         self.source(source)?.header()
     }
 
-    /// Every file that is read, source by source, as it was when the collection was opened. Streams
-    /// are not among them.
+    /// Every file that is read, source by source, with its state when the collection was opened.
+    /// Streams are not among them.
     pub fn inputs(&self) -> Vec<InputStamp> {
         let named =
             |(path, Stamp { bytes, modified })| InputStamp { name: name_of(path), bytes, modified };
         self.files().map(named).collect()
     }
 
-    /// Every file that is read, source by source, as it was when the collection was opened.
+    /// Every file that is read, source by source, with its state when the collection was opened.
     pub fn files(&self) -> impl Iterator<Item = (&Path, Stamp)> {
         self.inputs.sources.iter().flat_map(|source| source.stamps())
     }
@@ -411,9 +411,8 @@ impl Collection {
     }
 
     /// Appends a record of a source, or the bytes of a text file, to `out` without some ranges of
-    /// its text, which are ascending and apart; all other bytes stay as they are. `false` where
-    /// `text` is not in the record as it was read: a text in another encoding, or one that was
-    /// extracted.
+    /// its text, which are ascending and apart; all other bytes are unchanged. `false` if `text` is
+    /// not in the record verbatim: a text in another encoding, or one that was extracted.
     pub fn cut_text(
         &self,
         source: u32,
@@ -438,8 +437,8 @@ impl Collection {
     /// `spool` is the one its bytes went to, whose length must not be less.
     ///
     /// # Errors
-    /// [`ReadError::Changed`] when there is no such block here, and what the header of a table
-    /// gives, which is read once.
+    /// [`ReadError::Changed`] when there is no such block here, and the errors of reading the
+    /// header of a table, which is read once.
     pub fn retained(
         &self,
         state: RetainedState,
@@ -476,7 +475,7 @@ impl Collection {
     ///
     /// # Errors
     /// A [`ReadError`] when a file cannot be opened, read or decompressed, when its header lacks a
-    /// column, or a record is too long. The source gives no more blocks then.
+    /// column, or a record is too long. The source then has no more blocks.
     pub fn next_block(&self) -> Result<Option<Block>, ReadError> {
         loop {
             let mut busy = None;

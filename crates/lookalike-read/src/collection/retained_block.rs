@@ -23,8 +23,8 @@ pub struct RetainedBlock {
 impl Block {
     /// Drops what can be read again from the disk and keeps the rest. Of plain files and folders a
     /// few words are left. The decoded bytes of streams, of compressed files and of those in
-    /// another encoding go to the spool, or stay in memory when there is none; so do the texts that
-    /// [`read`](Self::read) kept in buffers made by [`ReadBuffers::retaining`].
+    /// another encoding go to the spool, or stay in memory when there is none. The texts that
+    /// [`read`](Self::read) kept in buffers made by [`ReadBuffers::retaining`] go there as well.
     ///
     /// # Errors
     /// [`ReadError::Spool`] when the spool cannot be written.
@@ -50,12 +50,12 @@ impl RetainedBlock {
         self.block.number
     }
 
-    /// Where a document of this block was read.
+    /// The place that a document of this block was read from.
     pub fn location(&self, place: DocumentPosition) -> Location {
         self.block.content.location(place)
     }
 
-    /// Reads the document `id` at `place` of this block again and gives its text to `f`. From any
+    /// Reads the document `id` at `place` of this block again and passes its text to `f`. From any
     /// thread; one positioned read of the record, or one of the whole text file.
     ///
     /// # Errors
@@ -81,7 +81,7 @@ impl RetainedBlock {
         fetched
     }
 
-    /// As [`fetch`](Self::fetch), but gives the text as it is written: in no normal form.
+    /// As [`fetch`](Self::fetch), but with the text as written, not in a normal form.
     ///
     /// # Errors
     /// As [`fetch`](Self::fetch).
@@ -102,7 +102,8 @@ impl RetainedBlock {
         }
     }
 
-    /// The same of a unit of a long document, whose text is kept for the next of its units.
+    /// Like [`fetch_written`](Self::fetch_written), for one unit of a long document. Keeps the text
+    /// of the document for its following units.
     fn fetch_unit<R>(
         &self,
         unit: UnitRange,
@@ -142,7 +143,7 @@ impl RetainedBlock {
     }
 
     /// Makes the shingle set of a document, ascending, without repeats, into `set` (which is
-    /// cleared), and gives its fingerprint: from its text, or as an index has it.
+    /// cleared), and returns its fingerprint: from its text, or from an index.
     ///
     /// # Errors
     /// As [`fetch`](Self::fetch); [`ReadError::Index`] when an index cannot be read.
@@ -160,7 +161,7 @@ impl RetainedBlock {
         }
     }
 
-    /// Whether [`fetch`](Self::fetch) has a text to give.
+    /// Whether [`fetch`](Self::fetch) finds a text.
     pub fn has_texts(&self) -> bool {
         self.block.content.has_texts()
     }
@@ -181,7 +182,7 @@ impl RetainedBlock {
             id,
             scratch,
             &mut |text, stated| {
-                // What a document states is not about one of its units.
+                // Statements of a document are not about one of its units.
                 let stated = if unit.is_some() { StatedFields::Nothing } else { stated };
                 let Some(text) = text_at(text, unit) else { return };
                 result = f.take().map(|f| f(text, stated)).or(result.take());
@@ -195,8 +196,7 @@ impl RetainedBlock {
     }
 
     /// Reads the whole block again: every document in order, and bad records again to
-    /// [`DocumentSink::skipped`]. The caller compares ids and their number with those of the first
-    /// time.
+    /// [`DocumentSink::skipped`]. The caller compares ids and their number with the first reading.
     ///
     /// # Errors
     /// The first error of the sink. [`ReadError::Changed`] when the block cannot be read any more,
@@ -218,7 +218,7 @@ impl RetainedBlock {
     }
 }
 
-/// The text of a unit in that of its document, or all of it; `None` where it has no such range.
+/// The text of a unit in the text of its document, or all of it; `None` if it has no such range.
 fn text_at(text: &str, unit: Option<UnitRange>) -> Option<&str> {
     match unit {
         Some(unit) => text.get(unit.bytes()).map(str::trim_end),

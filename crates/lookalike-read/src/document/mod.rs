@@ -1,4 +1,4 @@
-//! What reading gives: documents, their places and numbers, and the sinks that take them.
+//! The output of reading: documents, their positions, and the sinks that take them.
 
 pub(crate) mod description;
 pub(crate) mod extra_fields;
@@ -25,7 +25,7 @@ use std::path::Path;
 /// The longest document or record, in bytes: 2 GiB less one.
 pub const MAX_DOCUMENT_BYTES: usize = (1 << 31) - 1;
 
-/// A document as it is read.
+/// A document that was read.
 #[derive(Debug, Clone, Copy)]
 pub struct Document<'a> {
     /// Its id, unique among the documents of a side once ids are checked.
@@ -54,8 +54,8 @@ pub struct Document<'a> {
 /// The bytes that a document was read from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DocumentContents<'a> {
-    /// A file without compression, or a record, as it is in its input. A document that is a part of
-    /// a file (an attachment) has those of the file; several documents may share them.
+    /// A file without compression, or a record of its input, verbatim. A document that is a part of
+    /// a file (an attachment) has the bytes of the file; several documents may share them.
     pub bytes: &'a [u8],
     /// Their media type, such as `text/html`.
     pub media_type: &'static str,
@@ -68,19 +68,19 @@ pub struct DocumentContents<'a> {
 pub struct UnitParent<'a> {
     /// Its id.
     pub id: &'a str,
-    /// Its text as it was read, before it was normalized.
+    /// Its text before normalization.
     pub text: &'a str,
     /// Which of its units it is, from 1.
     pub number: u32,
 }
 
-/// The range of a unit in the text of its document as it was read, with the white space and the
-/// line ends behind it.
+/// The range of a unit in the text of its document before normalization, including the white space
+/// and the line ends after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct UnitRange {
     /// The first byte.
     pub start: u32,
-    /// The byte behind the last.
+    /// The byte after the last.
     pub end: u32,
     /// Characters before the first byte.
     pub start_char: u32,
@@ -224,7 +224,7 @@ pub struct DocumentPosition {
 }
 
 impl DocumentPosition {
-    /// A record of `length` bytes at `start` of its block, behind `line` lines. Blocks are shorter
+    /// A record of `length` bytes at `start` of its block, after `line` lines. Blocks are shorter
     /// than 4 GiB.
     pub(crate) fn of_record(start: usize, length: usize, line: u32) -> Self {
         Self { start: start as u32, length: length as u32, line, part: 0, unit: None }
@@ -245,7 +245,7 @@ impl DocumentPosition {
         self.unit
     }
 
-    /// The same with a unit of the document there.
+    /// The position of a unit of the document.
     #[must_use]
     pub fn with_unit(self, unit: Option<UnitRange>) -> Self {
         Self { unit, ..self }

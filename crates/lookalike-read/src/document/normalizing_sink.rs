@@ -26,7 +26,7 @@ struct NormalizingSink<'a, S> {
 /// Calls `read` with a sink that passes normalized documents on to `sink`.
 ///
 /// # Errors
-/// The first error of the sink, or that of `read`.
+/// The first error of the sink or of `read`.
 pub(crate) fn normalized<S: DocumentSink>(
     sink: &mut S,
     settings: &SourceSettings,

@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// Parts before this one are read again from the container; they bound how often that happens.
 const FIRST_KEPT: u32 = 16;
 
-/// The texts of the parts of one block, as they were read.
+/// The texts of the parts of one block, before normalization.
 #[derive(Default)]
 pub(crate) struct PartTexts {
     wanted: bool,

@@ -1,9 +1,9 @@
-//! Where a document was read.
+//! The place that a document was read from.
 
 use crate::error::ReadError;
 use std::fmt;
 
-/// Where a document was read, for messages and reports.
+/// The place that a document was read from, for messages and reports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Location {
     /// A file, a member of an archive, or an index: all of it, or a part that has no line.

@@ -26,7 +26,7 @@ pub enum ReadError {
     NoInputs,
     /// An index could not be read.
     Index(Box<IndexError>),
-    /// An input that can be read only once, where it must be read again.
+    /// An input that can be read only once, but must be read again.
     NotAgain {
         /// The input, `stdin` for standard input.
         source_name: String,
@@ -102,7 +102,7 @@ pub enum ReadError {
     },
     /// A record is bad and bad records are not skipped.
     BadRecord(SkippedItem),
-    /// The same of a row of documents that the caller holds.
+    /// A bad row of documents that the caller holds.
     BadRow(Box<SkippedItem>),
     /// A record is longer than [`MAX_DOCUMENT_BYTES`](crate::MAX_DOCUMENT_BYTES).
     RecordTooLong {

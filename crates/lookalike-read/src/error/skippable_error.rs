@@ -16,8 +16,8 @@ pub(crate) struct OverLimit {
 }
 
 impl OverLimit {
-    /// Whether the limit is that of the memory, which ends a run, since it must not change what a
-    /// run finds.
+    /// Whether the memory sets the limit. Such a limit ends a run, since it must not change the
+    /// findings.
     pub(crate) fn is_memory(self) -> bool {
         self.parameter == Parameter::Memory
     }
@@ -70,8 +70,7 @@ impl ReadError {
     /// The entry for a file that cannot be read, or cannot be read to its end.
     ///
     /// # Errors
-    /// The error itself where it is about more than one file, as that of a field that an option
-    /// names.
+    /// The error itself if it is about more than one file, such as a field that an option names.
     pub(crate) fn into_skipped(self) -> Result<SkippedItem, Self> {
         Ok(match self {
             Self::Table { ref problem, .. } if problem.field() == Some(Field::Extra) => {

@@ -16,7 +16,7 @@ pub struct SkippedItem {
     /// The line the record begins on, or its row in a Parquet file, from 1; `None` for a whole
     /// file.
     pub line: Option<u64>,
-    /// The record's id, where it has a readable one.
+    /// The record's id, if it has a readable one.
     pub id: Option<String>,
     /// Why.
     pub reason: SkipReason,
@@ -56,7 +56,7 @@ impl fmt::Display for SkippedItem {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum SkipReason {
-    /// The name, or that of a folder above, begins with a dot.
+    /// The name, or the name of a folder above, begins with a dot.
     Hidden,
     /// An ignore file leaves it out.
     Ignored,

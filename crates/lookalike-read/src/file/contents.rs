@@ -23,7 +23,7 @@ pub(crate) struct Contents<'a> {
 }
 
 impl Contents<'_> {
-    /// The bytes as those of a document.
+    /// The bytes as a document states them.
     pub(crate) fn described(&self) -> DocumentContents<'_> {
         let Self { kind, bytes, ref name, .. } = *self;
         DocumentContents { bytes, media_type: kind.media_type_of(name), name }
@@ -45,7 +45,7 @@ pub(crate) fn kind(name: &str, bytes: &[u8], settings: &SourceSettings) -> FileK
     }
 }
 
-/// Reads a stream to its end, unless its first bytes tell that there is no text.
+/// Reads a stream to its end, unless its first bytes show that it has no text.
 pub(crate) fn fill(
     mut stream: impl Read,
     name: &str,

@@ -53,10 +53,10 @@ pub(crate) fn no_text(failed: &FailedPart<'_>) -> SkipReason {
 pub(crate) struct OnePart<F>(Option<F>);
 
 impl<F: FnOnce(&ExtractedPart<'_>)> OnePart<F> {
-    /// Calls `extract` with a sink that gives the part it receives to `take`.
+    /// Calls `extract` with a sink that passes the part it receives to `take`.
     ///
     /// # Errors
-    /// Why there was no part.
+    /// The reason why no part was found.
     pub(crate) fn read(
         take: F,
         extract: impl FnOnce(&mut Self) -> Result<(), String>,

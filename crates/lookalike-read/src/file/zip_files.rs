@@ -13,7 +13,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// The files of a ZIP archive as documents, and the members that cannot be read. Ids of the files
-/// begin with `id`, that of the archive.
+/// begin with `id`, the id of the archive.
 pub(crate) fn zip_files(
     path: &Path,
     id: &str,

@@ -205,7 +205,7 @@ impl DocumentColumns {
     ) -> Result<Self, ReadError> {
         let mut header = ByteRecord::new();
         let (mark, bytes) = bytes.split_at(bytes.len() - without_mark(bytes).len());
-        // Reading from memory cannot fail; what is no header has no columns.
+        // Reading from memory cannot fail; without a header, no columns are found.
         let mut reader = reader(delimiter, bytes);
         let _ = reader.read_byte_record(&mut header);
         let raw = bytes.get(..reader.position().byte() as usize).unwrap_or_default();
@@ -329,14 +329,15 @@ fn reader(delimiter: u8, bytes: &[u8]) -> csv::Reader<&[u8]> {
         .from_reader(bytes)
 }
 
-/// Where the last record ends at a line feed, by the rules of the crate `csv`: a quote opens a
-/// value only at its beginning, two quotes inside are one, and a carriage return ends a record too.
+/// Finds the end of the last record at a line feed, by the rules of the crate `csv`: a quote opens
+/// a value only at its beginning, two quotes inside are one, and a carriage return ends a record
+/// too.
 fn cut(delimiter: u8, bytes: &[u8]) -> RecordBoundary {
     let mut whole = 0;
     let mut at = 0;
     while at < bytes.len() {
         if bytes[at] == b'"' {
-            // Two quotes in a row are one that belongs to the value: it goes on behind them.
+            // Two quotes in a row are one that belongs to the value, which continues after them.
             match memchr(b'"', &bytes[at + 1..]) {
                 None => return RecordBoundary { whole, unclosed: true, records: 0 },
                 Some(next) => at += next + 2,

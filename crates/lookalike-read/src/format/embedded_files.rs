@@ -22,7 +22,7 @@ pub(crate) trait FileRecords {
     /// A record that is a file.
     type Record<'a>;
 
-    /// Whether single records can be taken out of the stream, so that they are written as they are.
+    /// Whether single records can be taken out of the stream, so that they are written verbatim.
     const ARE_SEPARABLE: bool = false;
     /// The field of a record that is its id where the options name none.
     const ID_FIELD: Option<&'static str> = None;
@@ -34,8 +34,8 @@ pub(crate) trait FileRecords {
         true
     }
 
-    /// Cuts the first record off: its length, and what it is. `None` where it may go on, or there
-    /// is none.
+    /// Cuts the first record off: its length and its content. `None` if it may continue, or none
+    /// exists.
     fn first<'a>(
         &self,
         bytes: &'a [u8],
@@ -56,7 +56,7 @@ pub(crate) trait FileRecords {
         sink: &mut S,
     ) -> Result<(), S::Error>;
 
-    /// The bytes of a record as those of its documents; `raw` is the record as it is in the stream.
+    /// The bytes of a record as its documents state them; `raw` is the record in the stream.
     fn contents<'a>(&self, record: &Self::Record<'a>, raw: &'a [u8]) -> DocumentContents<'a>;
 
     /// What the ids of a record's documents begin with.
@@ -69,13 +69,13 @@ pub(crate) trait FileRecords {
         source.modified()
     }
 
-    /// The name of a part in its record, of the name that extraction gives it.
+    /// The name of a part in its record, from the name that extraction returns.
     fn name_within<'w>(&self, within: &'w str) -> &'w str {
         within
     }
 }
 
-/// A format of records that are files, where the stream holds nothing else.
+/// A format of records that are files, for streams without anything else.
 pub(crate) struct FileRecordFormat<F> {
     records: F,
     files: EmbeddedFiles,
@@ -140,7 +140,7 @@ pub(crate) fn continuation(format: &impl FileRecords, held: &[u8]) -> Continuati
 /// What a record is.
 pub(crate) enum RecordContent<R> {
     File(R),
-    /// No file, and none behind it: the end mark of an archive.
+    /// The end mark of an archive: no file follows.
     End,
     Damaged(ExtractError),
 }
@@ -154,13 +154,13 @@ impl<R> RecordContent<R> {
     }
 }
 
-/// Where a record is.
+/// The place of a record.
 #[derive(Clone, Copy)]
 pub(crate) struct RecordPlace<'a> {
     pub(crate) source: &'a SourceInfo,
     /// Number of its block in the source.
     pub(crate) block: u32,
-    /// Where it begins in the block.
+    /// Its first byte in the block.
     pub(crate) start: u32,
     /// Number of its first line in the source, from 1.
     line: u64,
@@ -216,7 +216,7 @@ impl EmbeddedFiles {
     /// damaged.
     ///
     /// # Errors
-    /// Those of the sink.
+    /// The errors of the sink.
     pub(crate) fn read<F: FileRecords>(
         &self,
         format: &F,
@@ -281,7 +281,7 @@ impl EmbeddedFiles {
         Ok(is_damaged)
     }
 
-    /// Reads a document of one record again and gives its text to `take`.
+    /// Reads a document of one record again and passes its text to `take`.
     ///
     /// # Errors
     /// What differs from the first time.
@@ -358,7 +358,7 @@ struct RecordParts<'a, F> {
     place: RecordPlace<'a>,
     /// What the ids begin with.
     base: String,
-    /// The record as it is in the stream.
+    /// The bytes of the record in the stream.
     raw: &'a [u8],
     contents: DocumentContents<'a>,
     /// A buffer.

@@ -41,7 +41,7 @@ pub struct JsonLine<'a> {
 }
 
 impl JsonLineReader {
-    /// Of the options, the names of fields and `line_ids` matter.
+    /// Uses the names of fields and `line_ids` of the options.
     pub fn new(options: ReadOptions) -> Self {
         Self { options, id: String::new(), text: String::new(), extra: ExtraFields::default() }
     }

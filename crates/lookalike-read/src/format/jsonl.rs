@@ -73,7 +73,7 @@ pub(crate) fn fault(record: &[u8], options: &ReadOptions) -> Option<SkipReason> 
     parse(record, options, &mut String::new(), &mut String::new()).err().map(|bad| bad.reason)
 }
 
-/// Where the text of a line is that [`parse`] made a document of, between its quotes.
+/// The range of the text, between its quotes, in a line that [`parse`] made a document of.
 pub(crate) fn text_range(line: &str, options: &ReadOptions) -> Option<Range<usize>> {
     let scanner = JsonScanner::new(line);
     let mut found = None;

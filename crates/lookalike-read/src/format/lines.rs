@@ -15,7 +15,7 @@ pub(crate) struct LineRecords {
     parse: ParseLine,
     /// Sets the values of the extra fields of a line that is a document.
     set_extra: fn(&[u8], &ReadOptions, &mut ExtraFields),
-    /// Copies a line without what goes of its text.
+    /// Copies a line without the removed ranges of its text.
     copy_text: fn(&[u8], &ReadOptions, &mut KeptCopier<'_>) -> bool,
     /// Whether lines are objects of JSON, which state more about the document.
     is_json: bool,
@@ -57,7 +57,7 @@ impl LineRecords {
 }
 
 impl RecordFormat for LineRecords {
-    /// Cuts behind the last line feed.
+    /// Cuts after the last line feed.
     fn cut(&self, bytes: &[u8]) -> RecordBoundary {
         RecordBoundary {
             whole: memrchr(b'\n', bytes).map_or(0, |at| at + 1),
@@ -152,7 +152,7 @@ impl RecordFormat for LineRecords {
     }
 }
 
-/// Whether a line is no document: empty, or blanks only.
+/// Returns true for blank lines, which are not documents.
 pub(crate) fn is_blank(line: &[u8]) -> bool {
     line.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r'))
 }

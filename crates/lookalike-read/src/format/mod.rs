@@ -1,4 +1,4 @@
-//! Formats of records: where a record ends, and which document it is.
+//! Formats of records: the end of a record, and its document.
 //!
 //! [`RecordFormat`] has an implementation for each format, in a file of its own;
 //! `source/records.rs` chooses one by [`Format`](crate::Format). What mailboxes, crawls and tar
@@ -52,7 +52,8 @@ use std::fmt::Write;
 /// What is done with the records of one source. A value may keep what it learns from the source,
 /// such as the header of a table.
 pub(crate) trait RecordFormat: Send + Sync {
-    /// Where the last whole record ends in bytes that begin with a record and may end within one.
+    /// Finds the end of the last whole record in bytes that begin with a record and may end within
+    /// one.
     fn cut(&self, bytes: &[u8]) -> RecordBoundary;
 
     /// Gives the documents of whole records to the sink, in order.
@@ -66,7 +67,7 @@ pub(crate) trait RecordFormat: Send + Sync {
         sink: &mut SourceSink<'_>,
     ) -> Result<(), ReadError>;
 
-    /// Reads a document of one record again and gives its text to `take`.
+    /// Reads a document of one record again and passes its text to `take`.
     ///
     /// # Errors
     /// What differs from the first time.
@@ -89,7 +90,7 @@ pub(crate) trait RecordFormat: Send + Sync {
     /// is not known yet.
     ///
     /// # Errors
-    /// That of `next`; as [`observe`](Self::observe).
+    /// The error of `next`; as [`observe`](Self::observe).
     fn learn_header(&self, source: &SourceInfo, next: NextRecords<'_>) -> Result<(), ReadError> {
         match self.ids() {
             Some(ids) if !ids.is_known() => self.observe(source, next()?.as_ref()),
@@ -124,7 +125,8 @@ pub(crate) trait RecordFormat: Send + Sync {
         None
     }
 
-    /// Copies a record without what goes of its text; `false` where the text is no literal in it.
+    /// Copies a record without the removed ranges of its text; `false` if the record does not
+    /// contain the text as a literal.
     fn copy_text(&self, _: &[u8], _: &ReadOptions, _: &mut KeptCopier<'_>) -> bool {
         false
     }
@@ -151,7 +153,7 @@ pub(crate) trait RecordFormat: Send + Sync {
         0
     }
 
-    /// Whether no bytes at all make a block. `unclosed` is that of the last [`RecordBoundary`].
+    /// Whether no bytes at all make a block. `unclosed` is taken from the last [`RecordBoundary`].
     fn reads_empty(&self, _is_first: bool, _unclosed: bool) -> bool {
         false
     }

@@ -90,7 +90,7 @@ fn width(options: &ReadOptions) -> usize {
     usize::from(!options.line_ids) + 1 + options.fields.len()
 }
 
-/// The first row of `bytes`; `None` where there is no whole one.
+/// The first row of `bytes`; `None` without a whole row.
 fn first<'a>(bytes: &'a [u8], options: &ReadOptions) -> Option<&'a [u8]> {
     let mut values = PackedValues(bytes);
     for _ in 0..width(options) {

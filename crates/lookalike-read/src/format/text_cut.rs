@@ -1,4 +1,4 @@
-//! A record, or a text file, without some ranges of its text; all other bytes stay as they are.
+//! A record, or a text file, without some ranges of its text; all other bytes are unchanged.
 
 use crate::bytes::without_mark;
 use crate::format::csv_header::CsvHeader;
@@ -23,7 +23,7 @@ pub(crate) fn cut(
     copy(record, &mut copier) && copier.at == text.len()
 }
 
-/// Copies what is kept of a text, as it is written.
+/// Copies the kept parts of a text, as written.
 pub(crate) struct KeptCopier<'a> {
     text: &'a [u8],
     taken: &'a [Range<usize>],
@@ -33,7 +33,7 @@ pub(crate) struct KeptCopier<'a> {
 }
 
 impl KeptCopier<'_> {
-    /// Copies bytes that are those of the text; `false` where they are not.
+    /// Copies bytes that equal the text; `false` if they differ.
     pub(crate) fn run(&mut self, raw: &[u8]) -> bool {
         let start = self.at;
         let end = self.at + raw.len();
@@ -54,7 +54,7 @@ impl KeptCopier<'_> {
         true
     }
 
-    /// Copies an escape sequence, which is these bytes of the text; `false` where they are not.
+    /// Copies an escape sequence, which means these bytes of the text; `false` if the text differs.
     fn escape(&mut self, raw: &[u8], meaning: &[u8]) -> bool {
         let start = self.at;
         let end = self.at + meaning.len();
@@ -142,7 +142,7 @@ pub(crate) fn separated(
     copied
 }
 
-/// Copies a value behind its first quote.
+/// Copies a value after its first quote.
 fn quoted(inside: &[u8], copier: &mut KeptCopier<'_>) -> bool {
     copier.out.push(b'"');
     let mut raw = inside;
@@ -163,7 +163,7 @@ fn quoted(inside: &[u8], copier: &mut KeptCopier<'_>) -> bool {
     }
 }
 
-/// Where a value is in a record, with its quotes.
+/// The range of a value in a record, with its quotes.
 fn value_range(record: &[u8], delimiter: u8, column: usize) -> Option<Range<usize>> {
     let is_end = |byte: &u8| *byte == delimiter || matches!(byte, b'\r' | b'\n');
     let mut at = 0;

@@ -1,4 +1,4 @@
-//! Inputs as they were named → sources: what each is, and how it is to be read.
+//! Inputs as named → sources: the kind of each, and how it is read.
 
 use crate::bytes::decompress::{peek, strip};
 use crate::bytes::{ByteStream, Compression, encoding};
@@ -202,7 +202,7 @@ impl Opener<'_> {
         Ok(())
     }
 
-    /// The documents of an index, as they are now.
+    /// Adds the current documents of an index.
     fn index(&mut self, location: &IndexLocation) -> Result<(), ReadError> {
         let index = index::open(location, Access::Read)?;
         let content = self.index_content(&index)?;

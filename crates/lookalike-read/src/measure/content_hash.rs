@@ -14,7 +14,7 @@ use std::path::Path;
 pub struct Content([u8; 32]);
 
 impl Content {
-    /// Of bytes in memory.
+    /// Hashes bytes in memory.
     pub fn of(bytes: &[u8]) -> Self {
         Self(Sha256::digest(bytes).into())
     }
@@ -24,7 +24,7 @@ impl Content {
         &self.0
     }
 
-    /// Of a file, which is read in small pieces.
+    /// Hashes a file, which is read in small pieces.
     ///
     /// # Errors
     /// What the system says.

@@ -1,4 +1,4 @@
-//! What is known of a file or record without its text: size, time of change, hash.
+//! Properties of a file or record other than its text: size, time of change, hash.
 
 pub(crate) mod content_hash;
 pub(crate) mod record_size;

@@ -1,5 +1,5 @@
-//! What a file looked like when it was opened: its size and the time of its last change. Enough to
-//! notice, for the price of one look at the folder, that somebody wrote to it since.
+//! The size of a file and the time of its last change, when it was opened. Enough to notice later
+//! writes at the cost of one look at the folder.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -9,7 +9,7 @@ use std::time::UNIX_EPOCH;
 /// Size and time of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Stamp {
-    /// Its length in bytes, as it is on the disk.
+    /// Its length in bytes on the disk.
     pub bytes: u64,
     /// When it was last changed, in ns since 1970 (0 for earlier); `None` where the system does
     /// not know.

@@ -25,13 +25,13 @@ pub enum Format {
     /// semicolons, tabs or bars separate the values, whichever the header and the first records
     /// have.
     Csv,
-    /// The same with tabs between the values.
+    /// As [`Csv`](Self::Csv), with tabs between the values.
     Tsv,
     /// A row is one document; the footer names the columns.
     Parquet,
     /// A message is one document: messages one after the other, each behind a line `From …`.
     Mbox,
-    /// What a crawler fetched or made of it (WARC, WET): a page is one document.
+    /// A crawl (WARC, or WET with the texts of its pages): a page is one document.
     Warc,
     /// The files of a tar archive.
     Tar,

@@ -28,12 +28,11 @@ pub struct ReadOptions {
     /// The field or column that holds the text, written as [`id_field`](Self::id_field) is.
     pub text_field: String,
     /// Further fields or columns whose values are given as [`Document::fields`], each written as
-    /// [`id_field`](Self::id_field) is. JSON strings are given without escapes (with them where
-    /// one is half a surrogate pair), other values as they are in the line; null and a missing
-    /// field are no value. In Parquet, numbers and booleans are given as text, dates and times as
-    /// the number that represents them. A column that is not in the header once is an error. Of
-    /// files, the names of [`lookalike_extract::Fields::NAMES`]; plain texts and files of lines
-    /// have none.
+    /// [`id_field`](Self::id_field) is. JSON strings are given without escapes (with them where one
+    /// is half a surrogate pair), other values as written in the line; null and a missing field
+    /// have no value. In Parquet, numbers and booleans are given as text, dates and times as the
+    /// number that represents them. A column that is not in the header once is an error. Of files,
+    /// the names of [`lookalike_extract::Fields::NAMES`]; plain texts and files of lines have none.
     ///
     /// [`Document::fields`]: crate::Document::fields
     pub fields: Vec<String>,
@@ -51,13 +50,13 @@ pub struct ReadOptions {
     /// Folders: files and folders whose name begins with a dot are read too.
     pub hidden: bool,
     /// Folders: `.gitignore` and `.ignore` files are respected, inside and outside of git
-    /// repositories, also those of parent folders.
+    /// repositories, also in parent folders.
     pub ignore_files: bool,
     /// Folders: symbolic links are followed. They are skipped and listed otherwise.
     pub follow_links: bool,
     /// Folders: only files that match one of these patterns are read, if there are any. They are
-    /// those of `.gitignore`: `*.txt` matches in every folder, `/a/*.txt` in that one, and they win
-    /// over ignore files. What they leave out is neither read nor listed.
+    /// patterns of `.gitignore`: `*.txt` matches in every folder, `/a/*.txt` in that one, and they
+    /// win over ignore files. Excluded files are neither read nor listed.
     pub include: Vec<String>,
     /// Folders: files, and folders, that match one of these patterns are neither read nor listed.
     pub exclude: Vec<String>,
@@ -72,16 +71,16 @@ pub struct ReadOptions {
     /// UTF-8, or by its letters; records are UTF-8, or what their byte order mark says. Parquet is
     /// UTF-8 always.
     pub encoding: Option<String>,
-    /// What is wanted of files that are no plain text, and what they may cost. With
-    /// [`Format::Text`] all files are taken as plain text.
+    /// Options and limits for files other than plain text. With [`Format::Text`] all files are
+    /// taken as plain text.
     pub extract: lookalike_extract::ExtractOptions,
-    /// The most bytes that a compressed file of records may become. There is no limit when `None`:
-    /// memory holds one block of it at a time.
+    /// The most bytes that a compressed file of records may become. Unlimited when `None`: memory
+    /// holds one block of it at a time.
     pub max_expanded: Option<u64>,
     /// What is done to every text.
     pub normalization: Normalization,
-    /// How the run cuts documents. An index among the references whose documents are cut so, and
-    /// that has the same `normalization`, gives its shingle sets; another one gives its texts.
+    /// How the run cuts documents. An index among the references is read as shingle sets if its
+    /// documents are cut so and it has the same `normalization`; otherwise as texts.
     pub shingle: Option<ShingleRule>,
     /// What is compared as a document; units other than documents have the id `DOC#n`, n from 1.
     pub unit: TextUnit,

@@ -34,7 +34,7 @@ impl SourceInfo {
         self.stamp.and_then(|stamp| stamp.modified)
     }
 
-    /// Whether the run goes on where the source cannot be read.
+    /// Whether the run continues if the source cannot be read.
     pub(crate) fn is_lenient(&self) -> bool {
         self.in_folder || self.settings.options.skip_bad
     }

@@ -43,7 +43,7 @@ pub(crate) struct IndexSource {
 pub(crate) enum IndexContent {
     /// Shingle sets, and no texts.
     Sets,
-    /// Texts as they were stored.
+    /// The stored texts.
     Texts,
 }
 
@@ -190,7 +190,7 @@ impl IndexSource {
         self.snapshot.lock()
     }
 
-    /// Divides the documents from number `next` on into blocks by the size of their texts; gives
+    /// Divides the documents from number `next` on into blocks by the size of their texts; returns
     /// the number to plan from next.
     fn plan(&self, next: u64, planned: &mut VecDeque<NumberRange>) -> Result<u64, ReadError> {
         let block_bytes = self.info.settings.block_bytes as u64;
@@ -234,7 +234,7 @@ impl IndexSource {
         Ok(entries)
     }
 
-    /// Reads the shingle set of a document into `set` (which is cleared); gives its fingerprint.
+    /// Reads the shingle set of a document into `set` (which is cleared); returns its fingerprint.
     fn set(
         &self,
         place: DocumentPosition,

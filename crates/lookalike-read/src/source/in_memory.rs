@@ -18,7 +18,7 @@ const BLOCK_DOCUMENTS: usize = 4096;
 /// Why a row has no text.
 #[derive(Debug)]
 pub enum DocumentRowError {
-    /// There is no document that could be read: an error, or an entry for the list of skipped rows.
+    /// No document could be read: an error, or an entry for the list of skipped rows.
     Skipped(SkipReason),
     /// It cannot be read, which ends the run.
     Failed(ReadError),
@@ -41,7 +41,7 @@ pub trait DocumentRows: Send + Sync {
     /// Number of rows.
     fn len(&self) -> usize;
 
-    /// Whether there are no rows.
+    /// Returns true without rows.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -68,8 +68,8 @@ pub trait DocumentRows: Send + Sync {
         0
     }
 
-    /// Bytes of memory that a limit on memory includes: those of rows whose texts are not in
-    /// memory. What the caller has in memory in any case is not counted.
+    /// Bytes of memory that a limit on memory includes, for rows whose texts are not in memory.
+    /// Memory that the caller takes in any case does not count.
     fn held_bytes(&self) -> u64 {
         0
     }
@@ -225,7 +225,7 @@ struct RowBlock {
 }
 
 impl BlockContent for RowBlock {
-    /// Of the longest text that is not in memory already.
+    /// Bytes of the longest text that is not in memory already.
     fn bytes(&self) -> u64 {
         let rows = &*self.source.rows;
         self.range.clone().map(|row| rows.buffered_bytes(row) as u64).max().unwrap_or(0)

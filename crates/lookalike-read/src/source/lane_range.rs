@@ -14,7 +14,7 @@ pub struct LaneRange {
     pub(crate) lane: u32,
     /// Number of the first block.
     pub(crate) start: u32,
-    /// Number after that of the last; `u32::MAX` for all that follow.
+    /// Number after the last block; `u32::MAX` for all that follow.
     pub(crate) end: u32,
 }
 
@@ -42,7 +42,7 @@ impl LaneRange {
 /// Divides ranges, each with its bytes, into `count` shares of consecutive ranges with about the
 /// same bytes. Some are empty where there are fewer ranges than shares.
 pub(crate) fn divide(ranges: &[(LaneRange, u64)], count: NonZeroU32) -> Vec<Vec<LaneRange>> {
-    // An empty range counts, too, so that ranges without bytes are divided by their number.
+    // An empty range also counts, so that ranges without bytes are divided by their number.
     let total: u128 = ranges.iter().map(|(_, bytes)| u128::from(*bytes) + 1).sum();
     let mut shares: Vec<Vec<LaneRange>> = vec![Vec::new(); count.get() as usize];
     let mut before = 0_u128;

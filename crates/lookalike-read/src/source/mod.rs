@@ -6,7 +6,7 @@
 //!   └───────────────────── restore ────────────────► │ retain, read_again
 //! ```
 //!
-//! Each kind implements these three traits in a file of its own. No other file asks for the kind.
+//! Each kind implements these three traits in a file of its own. No other file depends on the kind.
 
 pub(crate) mod files;
 pub(crate) mod from_index;
@@ -64,7 +64,7 @@ pub(crate) trait Source: Send + Sync {
         (0..lanes).map(|lane| (LaneRange::whole(info.number, lane), bytes)).collect()
     }
 
-    /// Whether the documents are those of an index.
+    /// Whether the documents are in an index.
     fn is_index(&self) -> bool {
         false
     }
@@ -82,7 +82,7 @@ pub(crate) trait Source: Send + Sync {
     /// Opens a lane at its start.
     fn open_lane(self: Arc<Self>, lane: u32) -> Result<Box<dyn LaneReader>, ReadError>;
 
-    /// Releases what a lane used that gives no more blocks.
+    /// Releases the resources of a finished lane.
     fn finish_lane(&self, _lane: u32) {}
 
     /// Prepares for reading all lanes again.
@@ -112,7 +112,7 @@ pub(crate) trait Source: Send + Sync {
         false
     }
 
-    /// Every file, as it was when the source was opened.
+    /// Every file, with its state when the source was opened.
     fn stamps(&self) -> Box<dyn Iterator<Item = (&Path, Stamp)> + '_> {
         Box::new(std::iter::empty())
     }
@@ -132,7 +132,8 @@ pub(crate) trait Source: Send + Sync {
         false
     }
 
-    /// Copies a record without what goes of its text; `false` where the text is no literal in it.
+    /// Copies a record without the removed ranges of its text; `false` if the record does not
+    /// contain the text as a literal.
     fn copy_text(&self, _: &[u8], _: &ReadOptions, _: &mut KeptCopier<'_>) -> bool {
         false
     }
@@ -148,7 +149,7 @@ pub(crate) trait LaneReader: Send {
     /// The next block; `None` at the end.
     fn next(&mut self) -> Result<Option<Box<dyn BlockContent>>, ReadError>;
 
-    /// Where reading goes on after an error, which is listed in a block of its own.
+    /// Returns how reading continues after an error, which is listed in a block of its own.
     fn after_error(&mut self) -> AfterError {
         AfterError { line: None, goes_on: false }
     }
@@ -199,7 +200,7 @@ pub(crate) trait BlockContent: Send + Sync {
     /// The retained block for storage; `None` when bytes of the documents are in memory.
     fn state(&self) -> Option<KeptState>;
 
-    /// Where a document was read.
+    /// The place that a document was read from.
     fn location(&self, place: DocumentPosition) -> Location;
 
     /// The modification time of the file of a document, in ns since 1970.
@@ -212,7 +213,7 @@ pub(crate) trait BlockContent: Send + Sync {
         true
     }
 
-    /// Reads a document again and gives its text to `take`.
+    /// Reads a document again and passes its text to `take`.
     fn read_again(
         &self,
         place: DocumentPosition,
@@ -221,8 +222,8 @@ pub(crate) trait BlockContent: Send + Sync {
         take: TakeText<'_>,
     ) -> Result<(), ReadError>;
 
-    /// Reads the stored shingle set of a document into `set` (which is cleared) and gives its
-    /// fingerprint; `None` where none is stored.
+    /// Reads the stored shingle set of a document into `set` (which is cleared) and returns its
+    /// fingerprint; `None` if none is stored.
     fn stored_set(
         &self,
         _place: DocumentPosition,

@@ -18,7 +18,7 @@ pub(crate) struct RecordStream {
     block_bytes: usize,
     /// The longest record.
     limit: usize,
-    /// The option that sets this limit, unless it is that of the program.
+    /// The option that sets this limit; `None` for the limit of the program.
     limited_by: Option<OverLimit>,
     pool: Arc<BufferPool>,
     /// The beginning of a record that did not end in the last block.
@@ -28,11 +28,11 @@ pub(crate) struct RecordStream {
     line: u64,
     records: u64,
     ended: bool,
-    /// What was cut last goes on, or lacks its end.
+    /// The last record continues, or lacks its end.
     unclosed: bool,
-    /// Why the stream ends behind the records that were returned last. On purpose the error of the
-    /// next call: whole records before the damage are documents, and the error is reported in
-    /// reading order behind them.
+    /// Why the stream ends after the records that were returned last. On purpose the error of the
+    /// next call: whole records before the damage are documents, and the error is reported after
+    /// them, in reading order.
     failed: Option<ReadError>,
     /// The next bytes belong to a line that is too long.
     in_long_line: bool,
@@ -67,7 +67,7 @@ impl RecordStream {
     }
 
     /// The next block: about `block_bytes`, more only where a record is longer; `None` at the end.
-    /// After an error the rest follows, where there is one that can be read.
+    /// After an error the rest follows, if any of it can be read.
     pub(crate) fn next(&mut self, source_name: &str) -> Result<Option<BlockRecords>, ReadError> {
         if let Some(error) = self.failed.take() {
             return Err(error);

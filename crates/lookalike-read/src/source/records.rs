@@ -243,7 +243,7 @@ pub(crate) struct RecordBlock {
     storage: RecordStorage,
 }
 
-/// Where the bytes of records are.
+/// The storage of the bytes of records.
 enum RecordStorage {
     /// In the buffer that they were read into.
     Fresh(PooledBuffer),

@@ -1,5 +1,5 @@
-//! Texts by row that are in a temporary file: those of documents that a caller has one after the
-//! other and does not keep.
+//! Texts by row in a temporary file, for documents that a caller has one after the other and does
+//! not keep.
 
 use crate::bytes::Spool;
 use crate::error::{ReadError, SkipReason};
@@ -22,7 +22,7 @@ use std::path::Path;
 #[derive(Debug)]
 pub struct SpooledTexts {
     spool: Spool,
-    /// Where each text ends.
+    /// The end of each text.
     ends: Vec<u64>,
     /// Rows without a text.
     missing: BTreeSet<usize>,
@@ -71,7 +71,7 @@ impl SpooledTexts {
         self.ends.len()
     }
 
-    /// Whether there are no rows.
+    /// Returns true without rows.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }

@@ -2,8 +2,8 @@
 //! `docs/reference/normalize.md` specifies both; its version 1 is frozen, and
 //! `fixtures/normalize_v1.txt` has known answers.
 //!
-//! The forms of Unicode are those of `icu_normalizer`; the mappings are specific to this program.
-//! No crate has been compared (November 2026).
+//! `icu_normalizer` has the forms of Unicode; the mappings are specific to this program. No crate
+//! has been compared (November 2026).
 
 use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed};
 use lookalike_core::text;
@@ -17,7 +17,7 @@ enum Base {
 }
 
 /// Writes the folded form of `text` to `out`, whose former content is lost; with `unaccent`,
-/// without the marks of Latin letters. ASCII stays as it is. O(length).
+/// without the marks of Latin letters. ASCII is unchanged. O(length).
 pub(crate) fn fold_into(text: &str, unaccent: bool, out: &mut String) {
     out.clear();
     let mut folder =
@@ -34,7 +34,7 @@ struct CharacterFolder {
     unaccent: bool,
     /// The last letter that is not a mark.
     base: Base,
-    /// The same, as it is in the text.
+    /// The last letter, as the text has it.
     last: char,
     out: String,
 }
@@ -70,7 +70,7 @@ impl CharacterFolder {
         }
     }
 
-    /// Whether a mark is left out behind the last letter.
+    /// Whether a mark is left out after the last letter.
     fn drops(&self, mark: char) -> bool {
         match (self.base, self.last, mark) {
             // The dot of İ, and of its lower case in two characters.
@@ -101,7 +101,7 @@ impl CharacterFolder {
         let Some(nasal) = before.next().filter(|c| is_nasal(*c) && class(*c) == class(next)) else {
             return;
         };
-        // The first letter of a word is no anusvara.
+        // The first letter of a word is never an anusvara.
         if before.next().is_some_and(|c| text::class(c) != text::CharClass::Separator) {
             self.out.truncate(self.out.len() - VIRAMA.len_utf8() - nasal.len_utf8());
             self.out.push('ं');
@@ -195,7 +195,7 @@ fn plain(c: char) -> Option<&'static str> {
     })
 }
 
-/// The zeros of decimal digits, nine others behind each.
+/// The zeros of decimal digits; nine other digits follow each.
 const ZEROS: [u32; 36] = [
     0x660, 0x6F0, 0x7C0, 0x966, 0x9E6, 0xA66, 0xAE6, 0xB66, 0xBE6, 0xC66, 0xCE6, 0xD66, 0xDE6,
     0xE50, 0xED0, 0xF20, 0x1040, 0x1090, 0x17E0, 0x1810, 0x1946, 0x19D0, 0x1A80, 0x1A90, 0x1B50,

@@ -1,5 +1,5 @@
-//! What is done to a text before it is cut into tokens, where that is asked for: a normal form,
-//! the stop words of its own language left out, words of scripts without spaces distinguished.
+//! Optional changes of a text before it is cut into tokens: a normal form, the stop words of its
+//! own language left out, words of scripts without spaces distinguished.
 
 use lookalike_core::error::{ParamsError, parse_name};
 use lookalike_core::parameter::Parameter;
@@ -14,7 +14,7 @@ pub struct Normalization {
     /// The normal form (Unicode Standard Annex 15) that a text is brought to.
     pub normal_form: Option<NormalForm>,
     /// Whether the stop words of the language it is in are left out. A language is detected by the
-    /// first 2 KiB; nothing is left out where that is doubtful, or there is no list.
+    /// first 2 KiB; nothing is left out if that is doubtful or no list exists.
     pub stop_words_by_language: bool,
     /// Whether a blank is put between the words of scripts that are written without: Chinese,
     /// Japanese, Thai, Khmer, Lao, Burmese, by dictionaries. It takes the token rule
@@ -25,16 +25,16 @@ pub struct Normalization {
 /// Which spellings of a character are one. `docs/reference/normalize.md` specifies them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum NormalForm {
-    /// Letters with their marks behind them are as letters that have them: `é` in one or two
+    /// A letter followed by its marks equals the letter that has them: `é` in one or two
     /// characters.
     Nfc,
-    /// The same, and forms that only look different: full-width letters, ligatures, `①`.
+    /// As `Nfc`; also forms that only look different: full-width letters, ligatures, `①`.
     Nfkc,
-    /// The same, and spellings that readers take for one: without vowel marks of Arabic and
+    /// As `Nfkc`; also spellings that readers take for one: without vowel marks of Arabic and
     /// Hebrew, variants of Arabic letters, dotted and dotless i, Greek accents, decimal digits of
     /// any script; every Hangul syllable is a word.
     Fold,
-    /// The same, and Latin letters without marks and strokes: Vietnamese, French, Polish.
+    /// As `Fold`; also Latin letters without marks and strokes: Vietnamese, French, Polish.
     Unaccent,
 }
 
@@ -197,7 +197,7 @@ mod scripts {
             };
             self.text.clear();
             self.text.push_str(&normal);
-            // Lists of stop words have the words as they are written.
+            // Lists of stop words have the words as written.
             if normalization.stop_words_by_language && unaccent.is_some() {
                 self.remove_stop_words();
             }
@@ -266,7 +266,7 @@ mod scripts {
         two_letters(language.lang().code())
     }
 
-    /// The code of two letters (ISO 639-1) of a language of three (ISO 639-3), where it has one.
+    /// The code of two letters (ISO 639-1) of a language of three (ISO 639-3), if it has one.
     fn two_letters(code: &str) -> Option<&'static str> {
         const CODES: &str = "epo eo eng en rus ru cmn zh spa es por pt ita it ben bn fra fr deu de \
             ukr uk kat ka ara ar hin hi jpn ja heb he yid yi pol pl amh am jav jv kor ko nob no \

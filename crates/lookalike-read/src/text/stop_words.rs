@@ -6,10 +6,10 @@ use lookalike_core::params::StopWords;
 use lookalike_core::text::{self, CharClass};
 
 /// The stop words of a language, lower-cased: an ISO 639-1 code, such as `en`, `de` or `zh`. The
-/// lists are those of the project Stopwords ISO, fixed with the version of this crate.
+/// lists come from the project Stopwords ISO and are fixed with the version of this crate.
 ///
-/// A listed word that the word rule cuts (`don't`) is there as it is, for tokens that end at white
-/// space, and in pieces.
+/// A listed word that the word rule cuts (`don't`) is listed unchanged, for tokens that end at
+/// white space, and in pieces.
 ///
 /// # Errors
 /// [`ParamsError::Parse`] for a code without a list.
@@ -26,8 +26,8 @@ pub fn stop_words(language: &str) -> Result<StopWords, ParamsError> {
     Ok(listed(code, &words))
 }
 
-/// A list of words with that name: as they are, and in lower case, for texts that are compared in
-/// lower case. A word that the word rule cuts is there as it is and in pieces.
+/// A list of words with that name: unchanged, and in lower case, for texts that are compared in
+/// lower case. A word that the word rule cuts is listed unchanged and in pieces.
 pub fn listed_stop_words(name: &str, words: &[String]) -> StopWords {
     let both = words.iter().flat_map(|word| [word.clone(), text::lower_case(word)]);
     listed(name.to_owned(), &both.collect::<Vec<String>>())

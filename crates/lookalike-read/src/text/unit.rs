@@ -1,9 +1,9 @@
 //! Parts of a text that are compared as documents of their own: lines, paragraphs, sentences.
 //!
-//! The ranges of a text cover it in order, without gaps. A range that is white space only is no
-//! unit; any other is one, whose text is the range without the white space at its end.
+//! The ranges of a text cover it in order, without gaps. A range of white space is not a unit. Any
+//! other range is a unit, whose text is the range without the white space at its end.
 //!
-//! - A line ends behind each line end: CRLF, LF, CR, NEL, VT, FF, U+2028, U+2029.
+//! - A line ends after each line end: CRLF, LF, CR, NEL, VT, FF, U+2028, U+2029.
 //! - A paragraph ends before the first line that follows a blank line (one of white space only) or
 //!   U+2029. Blank lines at the start of the text are a range.
 //! - A sentence ends at each sentence boundary of Unicode Standard Annex 29, as ICU4X finds them.
@@ -114,13 +114,13 @@ impl<'a> Boundaries<'a> {
         Self::Sentence(segmenter.segment_str(text))
     }
 
-    /// A collection that asks for sentences is refused when it is opened.
+    /// A collection with sentences is refused when it is opened.
     #[cfg(not(feature = "scripts"))]
     fn sentences(_: &'a str) -> Self {
         Self::Sentence(std::marker::PhantomData)
     }
 
-    /// The first boundary behind `start`.
+    /// The first boundary after `start`.
     fn after(&mut self, text: &str, start: usize) -> usize {
         match self {
             Self::Document => text.len(),
@@ -134,8 +134,8 @@ impl<'a> Boundaries<'a> {
     }
 }
 
-/// Where the line ends that begins at `start`, its line end included: the mandatory breaks of
-/// Unicode Standard Annex 14.
+/// Returns the end of the line that begins at `start`, including its line end: the mandatory breaks
+/// of Unicode Standard Annex 14.
 fn line_end(text: &str, start: usize) -> usize {
     let bytes = text.as_bytes();
     let mut at = start;
@@ -152,7 +152,7 @@ fn line_end(text: &str, start: usize) -> usize {
     text.len()
 }
 
-/// Where the paragraph ends that begins at `start`, with the blank lines behind it.
+/// Returns the end of the paragraph that begins at `start`, including the blank lines after it.
 fn paragraph_end(text: &str, start: usize) -> usize {
     let mut at = start;
     let mut is_over = false;

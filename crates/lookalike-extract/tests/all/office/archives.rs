@@ -347,6 +347,21 @@ fn tar_headers_that_are_not_are_damage() {
     assert!(matches!(next_entry(&endless), Err(ExtractError::Damaged { .. })));
 }
 
+/// A global header may precede the end mark; other headers lack their entry.
+#[test]
+fn tar_headers_without_an_entry_end() {
+    let good = tar("a.txt", b"first");
+    let global = tar_entry("g", b'g', b"17 comment=words\n");
+    let end = vec![0; 1024];
+    let next = [&global[..], &end].concat();
+    assert!(matches!(next_entry(&next), Ok(TarNext::Entry { bytes, .. }) if bytes == global.len()));
+    let got = extract("x.tar", &[&good[..], &global, &end].concat());
+    assert_eq!((names(&got.parts), got.failures.len()), (vec!["a.txt"], 0), "{got:?}");
+    let named = tar_entry("x", b'L', b"name");
+    let got = extract("x.tar", &[&good[..], &named, &end].concat());
+    assert_eq!((names(&got.parts), got.failures.len()), (vec!["a.txt"], 1), "{got:?}");
+}
+
 impl super::Got {
     fn failure_of(&self, name: &str) -> &ExtractError {
         &self.failures.iter().find(|(n, _)| n == name).unwrap().1

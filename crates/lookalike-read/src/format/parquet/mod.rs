@@ -112,9 +112,9 @@ fn broken(shown: &str, problem: String) -> ReadError {
     ReadError::Parquet { source_name: shown.to_owned(), problem }
 }
 
-/// Runs a step of the decoder. It returns errors for most of what can be wrong with a file, but in
-/// places asserts or indexes (a length in a page that goes beyond its end); such a panic is an
-/// error of the file, too. Nothing that was being decoded is used afterwards.
+/// Runs a step of the decoder. It returns errors for most damage of a file, but in places asserts
+/// or indexes (a length in a page beyond its end); such a panic is also an error of the file.
+/// Nothing that was being decoded is used afterwards.
 fn guarded<T>(
     shown: &str,
     decode: impl FnOnce() -> Result<T, ParquetError>,

@@ -18,7 +18,7 @@ pub(crate) struct RowGroup {
     columns: Vec<Box<dyn ParquetColumn>>,
     /// Rows that are not in a batch yet.
     left: u64,
-    /// Rows of a batch, and those of this one that are not given out.
+    /// Rows of a batch, and rows of this batch that are not returned yet.
     batch: usize,
     ready: usize,
     /// The number of the next row in the file, from 0.
@@ -71,8 +71,8 @@ impl RowGroup {
         Ok(Self { columns, left: rows, batch, ready: 0, row, text: String::new() })
     }
 
-    /// Appends rows to `bytes` until it has `block_bytes`; at least one, but at the end. Gives the
-    /// number of the first in the file, from 0.
+    /// Appends rows to `bytes` until it has `block_bytes`; at least one, but at the end. Returns
+    /// the number of the first in the file, from 0.
     pub(crate) fn next(
         &mut self,
         bytes: &mut Vec<u8>,
@@ -101,7 +101,7 @@ impl RowGroup {
         Ok(first)
     }
 
-    /// Decodes the next batch of every column; gives its rows.
+    /// Decodes the next batch of every column; returns its rows.
     fn decode(&mut self) -> Result<usize> {
         let rows = self.batch.min(usize::try_from(self.left)?);
         for column in &mut self.columns {
