@@ -120,9 +120,7 @@ pub(crate) fn read_error(error: ReadError) -> PyErr {
         },
         ReadError::BadRecord(_) => DocumentError::new_err(text),
         ReadError::Index(error) => index_error(*error),
-        ReadError::UnknownFormat { .. }
-        | ReadError::UnknownEncoding { .. }
-        | ReadError::ReadTwice { .. } => OptionError::new_err(text),
+        ReadError::Params(_) | ReadError::ReadTwice { .. } => OptionError::new_err(text),
         ReadError::Missing { .. } => numbered(text, NOT_FOUND),
         ReadError::Io { error, .. } => match error.raw_os_error() {
             Some(number) => numbered(text, number),

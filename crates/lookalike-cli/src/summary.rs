@@ -342,11 +342,11 @@ fn without_text(failure: &ExtractError) -> Cow<'static, str> {
         ExtractError::Damaged { .. } => "damaged",
         ExtractError::Crashed { .. } => "on which the reader failed",
         ExtractError::TooSlow { .. } => "not read in time (--max-seconds)",
-        ExtractError::Limit { what, limit } => {
+        ExtractError::Limit { kind, limit } => {
             let remedy = limit_parameter(failure)
                 .map(|parameter| format!(" ({} allows more)", option_name(parameter)));
             let limit = thousands(*limit);
-            return format!("with more than {limit} {what}{}", remedy.unwrap_or_default()).into();
+            return format!("with more than {limit} {kind}{}", remedy.unwrap_or_default()).into();
         }
         other => return other.to_string().into(),
     })

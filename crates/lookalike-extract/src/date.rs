@@ -1,55 +1,25 @@
-//! Calendar arithmetic and date formats; the only one of the workspace.
+//! Date formats; the only ones of the workspace.
 //!
-//! In place of chrono, time or jiff: seconds in UTC and five formats are needed, no time zones, no
-//! durations. Speed has not been compared (November 2026): a file has few dates.
+//! The crate chrono, which Parquet needs as well, has the calendar. ISO 8601 is parsed here: chrono
+//! has no parser that takes all forms that files use.
 
-/// Days from 1970-01-01 to a day of the proleptic Gregorian calendar, negative before.
-fn days(year: i64, month: i64, day: i64) -> i64 {
-    // Years begin in March, so that the leap day is the last.
-    let year = if month <= 2 { year - 1 } else { year };
-    let era = year.div_euclid(400);
-    let of_era = year.rem_euclid(400);
-    let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
-}
+use chrono::{DateTime, Datelike, NaiveDate};
 
 /// Seconds since 1970 of `[year, month, day, hour, minute, second]`; `None` if a number is out of
-/// range. Years are 1 to 9999.
-pub fn seconds(at: [u32; 6]) -> Option<i64> {
-    let [year, month, day, hour, minute, second] = at.map(i64::from);
-    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    let length = match month {
-        2 if leap => 29,
-        2 => 28,
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
-    };
-    let valid = (1..=9999).contains(&year)
-        && (1..=12).contains(&month)
-        && (1..=length).contains(&day)
-        && hour < 24
-        && minute < 60
-        && second <= 60;
-    valid.then(|| days(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second)
+/// range. Years are 1 to 9999. Second 60 is the first of the next minute.
+pub fn seconds([year, month, day, hour, minute, second]: [u32; 6]) -> Option<i64> {
+    let year = i32::try_from(year).ok().filter(|year| (1..=9999).contains(year))?;
+    let leap = i64::from(second == 60);
+    let second = if leap == 1 { 59 } else { second };
+    let time = NaiveDate::from_ymd_opt(year, month, day)?.and_hms_opt(hour, minute, second)?;
+    Some(time.and_utc().timestamp() + leap)
 }
 
 /// A time in seconds since 1970 as `YYYY-MM-DDTHH:MM:SSZ`; `None` outside of the years 1 to 9999.
 pub fn iso(seconds: i64) -> Option<String> {
-    let day = seconds.div_euclid(86_400);
-    let rest = seconds.rem_euclid(86_400);
-    let shifted = day.checked_add(719_468)?;
-    let era = shifted.div_euclid(146_097);
-    let of_era = shifted.rem_euclid(146_097);
-    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    let (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60);
-    (1..=9999)
-        .contains(&year)
-        .then(|| format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z"))
+    let time = DateTime::from_timestamp(seconds, 0)?;
+    let is_written = (1..=9999).contains(&time.year());
+    is_written.then(|| time.format("%Y-%m-%dT%H:%M:%SZ").to_string())
 }
 
 /// Seconds since 1970 of a date in ISO 8601, such as `2024-05-06`, `2024-05-06T07:08:09.5Z`,

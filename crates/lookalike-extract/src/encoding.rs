@@ -27,7 +27,7 @@ pub enum Mark {
 
 /// The byte order mark at the start of `bytes`.
 pub fn mark(bytes: &[u8]) -> Option<Mark> {
-    // UTF-32LE first: its mark begins with that of UTF-16LE.
+    // UTF-32LE first: its mark begins with the mark of UTF-16LE.
     if bytes.starts_with(&[0xFF, 0xFE, 0, 0]) {
         Some(Mark::Utf32 { big_endian: false })
     } else if bytes.starts_with(&[0, 0, 0xFE, 0xFF]) {
@@ -76,9 +76,9 @@ pub fn unmarked_utf_16(bytes: &[u8]) -> Option<&'static Encoding> {
     text.chars().all(|c| is_text(c) && c != '\u{FFFD}').then_some(encoding)
 }
 
-/// Decodes a whole file. The encoding is the first of: `forced`; that of the byte order mark;
-/// UTF-16 without one if detected; UTF-8 if valid, but for a truncated last character; the guess
-/// of the detector from up to 1 MiB. Invalid sequences become U+FFFD. `None` for a NUL byte
+/// Decodes a whole file. The encoding is the first of: `forced`; the encoding of the byte order
+/// mark; UTF-16 without one if detected; UTF-8 if valid, except a truncated last character; the
+/// guess of the detector from up to 1 MiB. Invalid sequences become U+FFFD. `None` for a NUL byte
 /// outside UTF-16 and UTF-32.
 pub fn decode<'a>(bytes: &'a [u8], forced: Option<&'static Encoding>) -> Option<Cow<'a, str>> {
     if is_binary(bytes, forced) {

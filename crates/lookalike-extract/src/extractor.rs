@@ -1,17 +1,16 @@
 //! The extractor: walks the files nested in a file and emits the text of each.
 
+use crate::archive;
 use crate::encoding;
-use crate::error::ExtractError;
-use crate::fields::Fields;
 use crate::kind::FileKind;
-use crate::limits::LimitTracker;
-use crate::options::{ExtractOptions, LimitUsage};
 use crate::read_text::read_text;
-use crate::sandbox::{PdfTask, catch_panics};
-use crate::text_output::TextOutput;
-use crate::unique_names::UniqueNames;
+use crate::reading::{
+    ExtractError, ExtractOptions, Fields, LimitKind, LimitTracker, LimitUsage, TextOutput,
+    UniqueNames,
+};
 use crate::warc::{self, WarcMetadata};
 use crate::worker::WorkerProcess;
+use crate::worker::sandbox::{PdfTask, catch_panics};
 
 /// A text extracted from a file.
 #[derive(Debug, Clone, Copy)]
@@ -72,8 +71,8 @@ impl Extractor {
     /// Creates an extractor.
     pub fn new(options: &ExtractOptions) -> Self {
         let worker = options.worker.as_ref().map(WorkerProcess::new);
-        let (text, fields) = (String::new(), Fields::default());
-        Self { options: options.clone(), worker, text, fields }
+        let options = options.clone();
+        Self { options, worker, text: String::new(), fields: Fields::default() }
     }
 
     /// Sends all parts of a file to the sink. `name` contributes to the detection of the kind.
@@ -110,7 +109,7 @@ impl Extractor {
     }
 
     /// Sends only part `number` of those that [`extract`](Self::extract) sends. The time limit is
-    /// four times that of the options.
+    /// four times the one in the options.
     ///
     /// # Errors
     /// The error of the sink.
@@ -136,10 +135,21 @@ struct Walk<'a, E> {
     wanted: Option<u32>,
     next: u32,
     names: UniqueNames,
-    /// Of the enclosing WARC record.
+    /// Metadata of the enclosing WARC record.
     metadata: WarcMetadata,
     text: &'a mut String,
     fields: &'a mut Fields,
+}
+
+/// A file of a walk.
+#[derive(Clone, Copy)]
+struct NestedFile<'b> {
+    /// The name, by which the kind is recognized.
+    name: &'b str,
+    /// See [`ExtractedPart::within`].
+    within: &'b str,
+    bytes: &'b [u8],
+    depth: u32,
 }
 
 /// Why a walk ends early.
@@ -166,49 +176,52 @@ impl<'a, E> Walk<'a, E> {
         wanted: Option<u32>,
         sink: &'a mut dyn PartSink<Error = E>,
     ) -> Self {
-        let (names, metadata) = (UniqueNames::default(), WarcMetadata::default());
-        Self { tracker, sink, worker, wanted, next: 0, names, metadata, text, fields }
+        Self {
+            tracker,
+            sink,
+            worker,
+            wanted,
+            next: 0,
+            names: UniqueNames::default(),
+            metadata: WarcMetadata::default(),
+            text,
+            fields,
+        }
     }
 
     /// Reads the outermost file.
     fn whole_file(mut self, name: &str, bytes: &[u8]) -> Result<(), E> {
-        match self.file(name, "", bytes, 0) {
+        match self.file(NestedFile { name, within: "", bytes, depth: 0 }) {
             Err(WalkEnd::Sink(error)) => Err(error),
             Ok(()) | Err(WalkEnd::Wanted | WalkEnd::Container(_)) => Ok(()),
         }
     }
 
-    /// Reads the file called `name` at path `within`.
-    fn file(
-        &mut self,
-        name: &str,
-        within: &str,
-        bytes: &[u8],
-        depth: u32,
-    ) -> Result<(), WalkEnd<E>> {
-        let (kind, held) = (FileKind::of(name, bytes), self.tracker.held());
+    /// Reads a file.
+    fn file(&mut self, file: NestedFile<'_>) -> Result<(), WalkEnd<E>> {
+        let kind = FileKind::of(file.name, file.bytes);
+        let held = self.tracker.held();
         let read = match kind {
-            FileKind::Gzip | FileKind::Zstd => self.compressed(kind, name, within, bytes, depth),
-            FileKind::Zip | FileKind::Tar if cfg!(feature = "archive") => {
-                self.archive(kind, within, bytes, depth)
-            }
+            FileKind::Gzip | FileKind::Zstd => self.compressed(kind, file),
+            FileKind::Zip | FileKind::Tar if cfg!(feature = "archive") => self.archive(kind, file),
             #[cfg(feature = "mail")]
-            FileKind::Mail => self.mail(within, bytes, depth),
+            FileKind::Mail => self.mail(file),
             #[cfg(feature = "mail")]
-            FileKind::Mbox => self.messages(within, bytes, depth),
-            FileKind::Warc => self.records(within, bytes, depth),
-            _ => self.leaf(kind, within, bytes),
+            FileKind::Mbox => self.messages(file),
+            FileKind::Warc => self.records(file),
+            _ => self.leaf(kind, file),
         };
         self.tracker.release(held);
         match read {
-            Err(WalkEnd::Container(failure)) => self.failed(kind, within, bytes, &failure),
+            Err(WalkEnd::Container(failure)) => self.failed(kind, file, &failure),
             read => read,
         }
     }
 
     /// Reads a file that is one text.
-    fn leaf(&mut self, kind: FileKind, within: &str, bytes: &[u8]) -> Result<(), WalkEnd<E>> {
+    fn leaf(&mut self, kind: FileKind, file: NestedFile<'_>) -> Result<(), WalkEnd<E>> {
         let Some(number) = self.next_number() else { return Ok(()) };
+        let bytes = file.bytes;
         let declared = self.metadata.encoding;
         let done = match (kind, declared) {
             (FileKind::Pdf, _) => self.read_in_sandbox(bytes),
@@ -223,7 +236,7 @@ impl<'a, E> Walk<'a, E> {
             }),
             _ => self.read_guarded(kind, bytes, |out| read_text(kind, bytes, out)),
         };
-        self.emit(number, kind, within, bytes, done)
+        self.emit(number, kind, file, done)
     }
 
     /// Counts the next part; its number if it is wanted.
@@ -272,7 +285,7 @@ impl<'a, E> Walk<'a, E> {
         self.fields.clear();
         let limit = self.tracker.options.limits.bytes;
         if kind != FileKind::Text && bytes.len() as u64 > limit {
-            return Err(ExtractError::bytes(limit));
+            return Err(ExtractError::limited(LimitKind::Bytes, limit));
         }
         self.tracker.check_time()
     }
@@ -282,11 +295,10 @@ impl<'a, E> Walk<'a, E> {
         &mut self,
         number: u32,
         kind: FileKind,
-        within: &str,
-        bytes: &[u8],
+        file: NestedFile<'_>,
         done: Result<(), ExtractError>,
     ) -> Result<(), WalkEnd<E>> {
-        let within = &self.names.unique(within);
+        let within = &self.names.unique(file.within);
         let blank = || self.text.chars().all(char::is_whitespace);
         let done = match done {
             Ok(()) if !matches!(kind, FileKind::Text | FileKind::Mail) && blank() => {
@@ -299,10 +311,11 @@ impl<'a, E> Walk<'a, E> {
                 for (name, value) in &self.metadata.fields {
                     self.fields.set(name, value);
                 }
-                let (text, fields) = (self.text.as_str(), &*self.fields);
-                self.sink.part(&ExtractedPart { number, within, kind, text, fields })
+                let fields = &*self.fields;
+                self.sink.part(&ExtractedPart { number, within, kind, text: self.text, fields })
             }
             Err(failure) => {
+                let bytes = file.bytes;
                 self.sink.failed(&FailedPart { within, kind, failure: &failure, bytes })
             }
         };
@@ -314,80 +327,74 @@ impl<'a, E> Walk<'a, E> {
     fn failed(
         &mut self,
         kind: FileKind,
-        within: &str,
-        bytes: &[u8],
+        file: NestedFile<'_>,
         failure: &ExtractError,
     ) -> Result<(), WalkEnd<E>> {
         if self.wanted.is_some() {
             return Ok(());
         }
+        let NestedFile { within, bytes, .. } = file;
         self.sink.failed(&FailedPart { within, kind, failure, bytes }).map_err(WalkEnd::Sink)
     }
 
     fn check_depth(&self, depth: u32) -> Result<(), ExtractError> {
         let limit = self.tracker.options.limits.depth;
-        if depth < limit {
-            return Ok(());
-        }
-        Err(ExtractError::limited("levels of files in files", limit))
+        if depth < limit { Ok(()) } else { Err(ExtractError::limited(LimitKind::Depth, limit)) }
     }
 
     /// Checks that a container, which is in memory as a whole, is within the limits.
-    fn check_container(&self, bytes: &[u8], depth: u32) -> Result<(), ExtractError> {
+    fn check_container(&self, file: NestedFile<'_>) -> Result<(), ExtractError> {
         let limit = self.tracker.options.limits.bytes;
-        if bytes.len() as u64 > limit {
-            return Err(ExtractError::bytes(limit));
+        if file.bytes.len() as u64 > limit {
+            return Err(ExtractError::limited(LimitKind::Bytes, limit));
         }
-        self.check_depth(depth)
+        self.check_depth(file.depth)
     }
 
     /// Reads the content of a compressed file, under its name without the extension.
-    fn compressed(
-        &mut self,
-        kind: FileKind,
-        name: &str,
-        within: &str,
-        bytes: &[u8],
-        depth: u32,
-    ) -> Result<(), WalkEnd<E>> {
-        self.check_depth(depth)?;
-        let inner = decompress(kind, bytes, self.tracker)?;
-        let name = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
-        self.file(name, within, &inner, depth + 1)
+    fn compressed(&mut self, kind: FileKind, file: NestedFile<'_>) -> Result<(), WalkEnd<E>> {
+        self.check_depth(file.depth)?;
+        let inner = decompress(kind, file.bytes, self.tracker)?;
+        let name = file.name.rsplit_once('.').map_or(file.name, |(stem, _)| stem);
+        self.file(NestedFile { name, bytes: &inner, depth: file.depth + 1, ..file })
     }
 
-    fn archive(
-        &mut self,
-        kind: FileKind,
-        within: &str,
-        bytes: &[u8],
-        depth: u32,
-    ) -> Result<(), WalkEnd<E>> {
-        self.check_depth(depth)?;
-        let held = self.tracker.held();
-        crate::archive::walk(kind, bytes, self.tracker, &mut |name, content| {
-            let inside = join(within, name);
+    fn archive(&mut self, kind: FileKind, file: NestedFile<'_>) -> Result<(), WalkEnd<E>> {
+        self.check_depth(file.depth)?;
+        let tracker = self.tracker;
+        let held = tracker.held();
+        let sink = &mut |name: &str, content: Result<&[u8], ExtractError>| {
+            let within = &join(file.within, name);
+            let bytes = *content.as_ref().unwrap_or(&&[][..]);
+            let inner = NestedFile { name, within, bytes, depth: file.depth + 1 };
             let read = match content {
-                Ok(content) => self.file(name, &inside, content, depth + 1),
+                Ok(_) => self.file(inner),
                 Err(failure) => {
-                    self.failed(FileKind::Other("a file of an archive"), &inside, &[], &failure)
+                    self.failed(FileKind::Other("a file of an archive"), inner, &failure)
                 }
             };
-            self.tracker.release(held);
+            tracker.release(held);
             read
-        })
+        };
+        if kind == FileKind::Zip {
+            archive::walk_zip(file.bytes, tracker, sink)
+        } else {
+            archive::walk_tar(file.bytes, tracker, sink)
+        }
     }
 
     /// Reads the messages of a mailbox, each named after its first line number.
     #[cfg(feature = "mail")]
-    fn messages(&mut self, within: &str, bytes: &[u8], depth: u32) -> Result<(), WalkEnd<E>> {
-        self.check_container(bytes, depth)?;
-        let (mut rest, mut line) = (bytes, 1);
+    fn messages(&mut self, file: NestedFile<'_>) -> Result<(), WalkEnd<E>> {
+        self.check_container(file)?;
+        let mut rest = file.bytes;
+        let mut line = 1;
         while let Some((done, message)) = crate::mail::next_message(rest, true) {
             self.tracker.check_time()?;
             self.tracker.charge_member()?;
             let held = self.tracker.held();
-            self.mail(&format!("{within}:{line}"), &message, depth + 1)?;
+            let within = &format!("{}:{line}", file.within);
+            self.mail(NestedFile { name: "", within, bytes: &message, depth: file.depth + 1 })?;
             self.tracker.release(held);
             line += memchr::memchr_iter(b'\n', &rest[..done]).count();
             rest = &rest[done..];
@@ -396,24 +403,27 @@ impl<'a, E> Walk<'a, E> {
     }
 
     /// Reads the files in the records of a crawl.
-    fn records(&mut self, within: &str, bytes: &[u8], depth: u32) -> Result<(), WalkEnd<E>> {
-        self.check_container(bytes, depth)?;
-        let (mut rest, mut number) = (bytes, 0_u32);
+    fn records(&mut self, crawl: NestedFile<'_>) -> Result<(), WalkEnd<E>> {
+        self.check_container(crawl)?;
+        let mut rest = crawl.bytes;
+        let mut number = 0_u32;
         while let Some((done, record)) = warc::next_record(rest, true) {
             self.tracker.check_time()?;
             number += 1;
-            let (inside, held) = (join(within, &number.to_string()), self.tracker.held());
+            let within = &join(crawl.within, &number.to_string());
+            let held = self.tracker.held();
+            let inner = NestedFile { name: "", within, bytes: &rest[..done], ..crawl };
             match record.and_then(|record| warc::file(&record, self.tracker)) {
                 Ok(None) => {}
-                Ok(Some(file)) => {
+                Ok(Some(warc::WarcFile { name, bytes, metadata })) => {
                     self.tracker.charge_member()?;
-                    let before = std::mem::replace(&mut self.metadata, file.metadata);
-                    self.file(&file.name, &inside, &file.bytes, depth + 1)?;
+                    let before = std::mem::replace(&mut self.metadata, metadata);
+                    let depth = crawl.depth + 1;
+                    self.file(NestedFile { name: &name, within, bytes: &bytes, depth })?;
                     self.metadata = before;
                 }
                 Err(failure) => {
-                    let kind = FileKind::Other("a record of a crawl");
-                    self.failed(kind, &inside, &rest[..done], &failure)?;
+                    self.failed(FileKind::Other("a record of a crawl"), inner, &failure)?;
                 }
             }
             self.tracker.release(held);
@@ -424,25 +434,24 @@ impl<'a, E> Walk<'a, E> {
 
     /// Reads the body of a message, and its attachments if requested.
     #[cfg(feature = "mail")]
-    fn mail(&mut self, within: &str, bytes: &[u8], depth: u32) -> Result<(), WalkEnd<E>> {
+    fn mail(&mut self, file: NestedFile<'_>) -> Result<(), WalkEnd<E>> {
         let number = self.next_number();
         let mut attachments = Vec::new();
         if number.is_none() && !self.tracker.options.attachments {
             return Ok(());
         }
-        let done = self.read_guarded(FileKind::Mail, bytes, |out| {
-            crate::mail::read(bytes, out, &mut attachments)
+        let done = self.read_guarded(FileKind::Mail, file.bytes, |out| {
+            crate::mail::read(file.bytes, out, &mut attachments)
         });
         if let Some(number) = number {
-            self.emit(number, FileKind::Mail, within, bytes, done)?;
+            self.emit(number, FileKind::Mail, file, done)?;
         }
         for (name, bytes) in attachments {
-            let inside = join(within, &name);
-            match self.check_depth(depth).and_then(|()| self.tracker.charge_member()) {
-                Ok(()) => self.file(&name, &inside, &bytes, depth + 1)?,
-                Err(failure) => {
-                    self.failed(FileKind::Other("an attachment"), &inside, &bytes, &failure)?;
-                }
+            let within = &join(file.within, &name);
+            let inner = NestedFile { name: &name, within, bytes: &bytes, depth: file.depth + 1 };
+            match self.check_depth(file.depth).and_then(|()| self.tracker.charge_member()) {
+                Ok(()) => self.file(inner)?,
+                Err(failure) => self.failed(FileKind::Other("an attachment"), inner, &failure)?,
             }
         }
         Ok(())

@@ -1,10 +1,10 @@
 //! Detection of the kind of a file by its first bytes, and by its name where they are ambiguous.
 //!
-//! In place of infer: text formats (mail, mailboxes, pages, RTF) have no magic number; not compared
-//! in speed (November 2026).
+//! Used instead of infer, since text formats (mail, mailboxes, pages) have no magic number
+//! (`bench/README.md`).
 
 use crate::encoding;
-use crate::options::Limits;
+use crate::reading::Limits;
 use memchr::{memchr, memmem};
 use std::borrow::Cow;
 use std::time::Duration;
@@ -73,7 +73,7 @@ impl FileKind {
             Self::Html
         } else {
             let named = matches!(&*ending, "eml" | "emlx");
-            // A truncated line would not match that of a header.
+            // A truncated line would not match a header line.
             let cut = if bytes.len() > HEAD_BYTES { head.rfind('\n') } else { None };
             let lines = &head[..cut.map_or(head.len(), |end| end + 1)];
             match () {
@@ -87,57 +87,39 @@ impl FileKind {
 
     /// The name with its article, for messages.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Text => "a text",
-            Self::Html => "a web page",
-            Self::Mail => "a message",
-            Self::Mbox => "a mailbox",
-            Self::Pdf => "a PDF",
-            Self::Rtf => "an RTF file",
-            Self::Docx => "a Word file",
-            Self::Pptx => "a PowerPoint file",
-            Self::Xlsx => "an Excel file",
-            Self::Odf => "an OpenDocument file",
-            Self::Epub => "an EPUB",
-            Self::Zip => "a ZIP archive",
-            Self::Tar => "a tar archive",
-            Self::Warc => "a WARC file",
-            Self::Gzip => "a gzip file",
-            Self::Zstd => "a zstd file",
-            Self::Other(name) => name,
-            Self::Binary => "a binary file",
-        }
+        self.name_and_media_type().0
     }
-}
 
-impl FileKind {
     /// The media type of a file of this kind, without parameters.
     pub fn media_type(self) -> &'static str {
+        self.name_and_media_type().1
+    }
+
+    fn name_and_media_type(self) -> (&'static str, &'static str) {
         match self {
-            Self::Text => "text/plain",
-            Self::Html => "text/html",
-            Self::Mail => "message/rfc822",
-            Self::Mbox => "application/mbox",
-            Self::Pdf => "application/pdf",
-            Self::Rtf => "application/rtf",
-            Self::Docx => "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-            Self::Pptx => {
-                "application/vnd.openxmlformats-officedocument.presentationml.presentation"
-            }
-            Self::Xlsx => "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-            Self::Odf => "application/vnd.oasis.opendocument.text",
-            Self::Epub => "application/epub+zip",
-            Self::Zip => "application/zip",
-            Self::Tar => "application/x-tar",
-            Self::Warc => "application/warc",
-            Self::Gzip => "application/gzip",
-            Self::Zstd => "application/zstd",
-            Self::Other(_) | Self::Binary => "application/octet-stream",
+            Self::Text => ("a text", "text/plain"),
+            Self::Html => ("a web page", "text/html"),
+            Self::Mail => ("a message", "message/rfc822"),
+            Self::Mbox => ("a mailbox", "application/mbox"),
+            Self::Pdf => ("a PDF", "application/pdf"),
+            Self::Rtf => ("an RTF file", "application/rtf"),
+            Self::Docx => ("a Word file", WORD),
+            Self::Pptx => ("a PowerPoint file", POWERPOINT),
+            Self::Xlsx => ("an Excel file", EXCEL),
+            Self::Odf => ("an OpenDocument file", "application/vnd.oasis.opendocument.text"),
+            Self::Epub => ("an EPUB", "application/epub+zip"),
+            Self::Zip => ("a ZIP archive", "application/zip"),
+            Self::Tar => ("a tar archive", "application/x-tar"),
+            Self::Warc => ("a WARC file", "application/warc"),
+            Self::Gzip => ("a gzip file", "application/gzip"),
+            Self::Zstd => ("a zstd file", "application/zstd"),
+            Self::Other(name) => (name, "application/octet-stream"),
+            Self::Binary => ("a binary file", "application/octet-stream"),
         }
     }
 
-    /// The same of a file with this name, which tells sheets and slides of `OpenDocument` from
-    /// texts.
+    /// The media type of a file with this name, which tells sheets and slides of `OpenDocument`
+    /// from texts.
     pub fn media_type_of(self, name: &str) -> &'static str {
         let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
         match (self, ending.as_deref()) {
@@ -150,6 +132,12 @@ impl FileKind {
         }
     }
 }
+
+/// Media types of Office Open XML.
+const WORD: &str = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
+const POWERPOINT: &str =
+    "application/vnd.openxmlformats-officedocument.presentationml.presentation";
+const EXCEL: &str = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
 
 /// Extensions of files that are plain text whatever their content.
 const SOURCE_CODE: [&str; 34] = [
@@ -338,7 +326,8 @@ const HEADERS: [&str; 12] = [
 
 /// Whether a text begins with the header of a message: fields only, down to a blank line.
 fn is_mail(head: &str, named: bool) -> bool {
-    let (mut known, mut lines) = (0, 0);
+    let mut known = 0;
+    let mut lines = 0;
     let mut rest = head.trim_start_matches('\u{feff}');
     while !rest.is_empty() {
         let end = memchr(b'\n', rest.as_bytes());

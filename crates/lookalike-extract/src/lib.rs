@@ -46,33 +46,26 @@
 pub mod archive;
 pub mod date;
 pub mod encoding;
-mod error;
 mod extractor;
-mod fields;
 #[cfg(feature = "html")]
 mod html;
-mod ipc;
 mod kind;
-mod limits;
 #[cfg(feature = "mail")]
 pub mod mail;
 #[cfg(feature = "office")]
 mod office;
-mod options;
 #[cfg(feature = "pdf")]
 mod pdf;
 mod read_text;
+mod reading;
 mod rtf;
-mod sandbox;
-mod text_output;
-mod unique_names;
 pub mod warc;
 mod worker;
 
-pub use error::{ExtractError, LimitKind};
 pub use extractor::{ExtractedPart, Extractor, FailedPart, PartSink};
-pub use fields::{CutText, Fields};
 pub use kind::FileKind;
-pub use options::{ExtractOptions, HtmlText, LimitUsage, Limits, WorkerCommand};
-pub use unique_names::UniqueNames;
+pub use reading::{
+    CutText, ExtractError, ExtractOptions, Fields, HtmlText, LimitKind, LimitUsage, Limits,
+    UniqueNames, WorkerCommand,
+};
 pub use worker::serve;

@@ -1,9 +1,8 @@
 //! The readers of files that are one text, by kind.
 
 use crate::encoding;
-use crate::error::ExtractError;
 use crate::kind::{ENCRYPTED_OFFICE, FileKind};
-use crate::text_output::TextOutput;
+use crate::reading::{ExtractError, TextOutput};
 
 /// Appends the text of a file that is one text, and sets its fields.
 pub(crate) fn read_text(

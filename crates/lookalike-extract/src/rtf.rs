@@ -1,15 +1,13 @@
 //! Rich Text Format 1.9: the control words that affect text.
 //!
-//! In place of a library: excluded groups, code pages per font, and limits need control of the
-//! reader. The only candidate crate, rtf-parser, has not been measured (November 2026).
+//! Excluded groups, code pages per font, and limits need control of the reader. The crate
+//! rtf-parser has none of them (`bench/README.md`).
 //!
 //! Excluded, as in other office files: headers, footers, comments, deleted text, field codes,
 //! pictures, list numbers. Text boxes follow their paragraph, footnotes the whole text.
 
 use crate::date;
-use crate::error::ExtractError;
-use crate::limits::LimitTracker;
-use crate::text_output::TextOutput;
+use crate::reading::{ExtractError, LimitTracker, TextOutput};
 use encoding_rs::{self as encodings, Encoding};
 use std::collections::HashMap;
 
@@ -357,33 +355,18 @@ impl<'a> RtfReader<'a> {
 
 /// Whether a group has no text of the document.
 fn is_skipped_group(word: &str) -> bool {
-    match word {
+    matches!(
+        word,
         "header" | "headerl" | "headerr" | "headerf" | "footer" | "footerl" | "footerr"
         | "footerf" | "ftnsep" | "ftnsepc" | "ftncn" | "aftnsep" | "aftnsepc" | "aftncn"
         | "annotation" | "xe" | "tc" | "rxe" | "bkmkstart" | "bkmkend" | "pntext" | "listtext"
         | "pntxta" | "pntxtb" | "fldinst" | "pict" | "object" | "nonshppict" | "shprslt" | "sp"
         | "colortbl" | "stylesheet" | "filetbl" | "listtable" | "listoverridetable" | "revtbl"
-        | "template" | "private" | "keycode" | "nonesttables" | "themedata" | "falt" | "panose" => {
-            true
-        }
-        word => is_skipped_field(word),
-    }
-}
-
-/// Whether a group is a field of the document that is not used.
-fn is_skipped_field(word: &str) -> bool {
-    const FIELDS: [&str; 9] = [
-        "operator",
-        "manager",
-        "company",
-        "category",
-        "keywords",
-        "comment",
-        "doccomm",
-        "subject",
-        "hlinkbase",
-    ];
-    FIELDS.contains(&word)
+        | "template" | "private" | "keycode" | "nonesttables" | "themedata" | "falt" | "panose"
+            // Fields of the document that are not used.
+            | "operator" | "manager" | "company" | "category" | "keywords" | "comment" | "doccomm"
+            | "subject" | "hlinkbase"
+    )
 }
 
 impl RtfReader<'_> {

@@ -1,13 +1,12 @@
 //! WARC files (ISO 28500): records of a crawl.
 //!
-//! In place of the crate `warc`, since the reader splits a prefix of a file, and a damaged record
-//! is skipped alone; not compared (November 2026).
+//! Used instead of the crate `warc`, since the reader splits a prefix of a file, and a damaged
+//! record is skipped alone (`bench/README.md`).
 
 mod header;
 mod http;
 
-use crate::error::ExtractError;
-use crate::limits::LimitTracker;
+use crate::reading::{ExtractError, LimitTracker};
 use encoding_rs::Encoding;
 use header::{field, header_and_body};
 use memchr::{memchr, memmem};
@@ -87,7 +86,7 @@ pub fn next_record(
 }
 
 /// The bytes of the first record, from the start of the data and as its header states them; `None`
-/// where there is no whole header that states them.
+/// if no whole header states them.
 pub fn record_length(bytes: &[u8]) -> Option<u64> {
     let start = bytes.iter().position(|byte| !matches!(byte, b'\r' | b'\n'))?;
     let here = bytes.get(start..).filter(|here| here.starts_with(MARK))?;

@@ -1,5 +1,5 @@
-//! Inputs → documents. Takes files, folders and standard input; gives the documents of each, block
-//! by block, to any number of threads, and every file or record that was not read.
+//! Inputs → documents. Takes files, folders and standard input; returns the documents of each,
+//! block by block, to any number of threads, and lists every file or record that was not read.
 //!
 //! ```text
 //! Collection::open ── next_block ──► Block ── read ──► DocumentSink::document
@@ -54,100 +54,52 @@
 //! | `*.csv`, `*.tsv`, `*.train` | [`Format::Csv`], [`Format::Tsv`], [`Format::Lines`] |
 //! | `*.parquet` | [`Format::Parquet`] |
 //! | `*.mbox`, `*.warc`, `*.tar`, `*.tgz` | [`Format::Mbox`], [`Format::Warc`], [`Format::Tar`] |
-//! | `*.zip` | its files, as those of a folder |
+//! | `*.zip` | its files, as the files of a folder |
 //! | any other file | by its first bytes: JSON, Parquet, mbox, WARC, tar, else [`Format::File`] |
 //! | a folder | its files of these names as such; any other as [`Format::File`] |
 //! | `-`, a pipe | JSON, mailbox, crawl or tar by its first bytes, else an error that asks |
-//! | [`InMemoryDocuments`] | as they are: the caller has them in memory |
+//! | [`InMemoryDocuments`] | unchanged: the caller has them in memory |
 //!
 //! each also with `.gz` or `.zst` after its name, except Parquet, which is read at positions and
 //! compresses inside. First bytes win over the name: a gzip or Parquet file called `a.jsonl` is
 //! read as that.
 //!
-//! Ids of files are paths: relative to the folder when one folder is the only input, else the
-//! input as it was given with the path behind it; always with `/`; bytes that are not UTF-8 as
-//! `\xNN` and backslashes as `\x5C`. Ids of records are what the record says; a JSON number is an
-//! id by its text. A document in a file or archive has its name there behind; `docs/files.md` has
-//! the rest.
+//! Ids of files are paths: relative to the folder when one folder is the only input, else the input
+//! as named, followed by the path; always with `/`; bytes that are not UTF-8 as `\xNN` and
+//! backslashes as `\x5C`. Ids of records come from the record; a JSON number is an id by its text.
+//! A document in a file or archive has its name there at the end; `docs/files.md` has the rest.
 
-mod block;
-mod buffer_pool;
+mod bytes;
 mod collection;
-mod comparison_side;
-mod content_hash;
-mod decompress;
-mod description;
-mod detect;
 mod document;
-mod encoding;
 mod error;
-mod extra_fields;
 mod file;
 mod format;
-mod header;
-mod json_line;
-mod lane;
-mod lane_range;
-mod location;
-#[cfg(feature = "scripts")]
-mod normal_forms;
-mod normalize;
-mod normalizing_sink;
+mod input;
+mod measure;
 mod options;
-mod parent_texts;
-mod positioned_io;
-mod reached_files;
-mod record_size;
-mod reread;
-mod retained_state;
-mod scratch;
-mod settings;
-mod skippable_error;
-mod skipped;
-mod sniff;
 mod source;
-mod source_info;
-mod spool;
-mod stamp;
-pub mod stop_words;
-mod streams;
-mod system_files;
-mod table_problem;
 #[cfg(test)]
 mod tests;
-mod text_cut;
-pub mod unit;
-mod walk;
-mod without_documents;
+mod text;
 
-pub use block::Block;
-pub use collection::Collection;
-pub use comparison_side::Side;
-pub use content_hash::Content;
-pub use description::Description;
+pub use bytes::Spool;
+pub use collection::{Block, Collection, RetainedBlock};
 pub use document::{
-    BlockNumber, Document, DocumentContents, DocumentPosition, DocumentSink, MAX_DOCUMENT_BYTES,
-    Raw, StoredShingles, UnitParent, UnitRange,
+    BlockNumber, Description, Document, DocumentContents, DocumentPosition, DocumentSink,
+    MAX_DOCUMENT_BYTES, Raw, ReadBuffers, StoredShingles, UnitParent, UnitRange,
 };
-pub use error::ReadError;
-pub use format::jsonl::has_member;
-pub use format::kind::Format;
-pub use header::CsvHeader;
-pub use json_line::{JsonLine, JsonLineReader};
-pub use lane_range::LaneRange;
-pub use location::Location;
-pub use normalize::{NormalForm, Normalization, TextNormalizer, language_of};
-pub use options::{ReadOptions, parse_delimiter};
-pub use record_size::RecordSize;
-pub use reread::RetainedBlock;
-pub use retained_state::RetainedState;
-pub use scratch::ReadBuffers;
-pub use skipped::{SkipReason, SkippedItem, limit_parameter};
-pub use source::in_memory::{DocumentRowError, DocumentRows, InMemoryDocuments};
-pub use source::spooled_texts::SpooledTexts;
-pub use spool::Spool;
-pub use stamp::{InputStamp, Stamp};
-pub use streams::refuse_streams;
-pub use table_problem::{Field, TableProblem};
-pub use unit::TextUnit;
-pub use walk::name_of;
+pub use error::{
+    Field, Location, ReadError, SkipReason, SkippedItem, TableProblem, limit_parameter,
+};
+pub use file::name_of;
+pub use format::{CsvHeader, JsonLine, JsonLineReader, has_member};
+pub use input::{Side, refuse_streams};
+pub use measure::{Content, InputStamp, RecordSize, Stamp};
+pub use options::{Format, ReadOptions, parse_delimiter};
+pub use source::{
+    DocumentRowError, DocumentRows, InMemoryDocuments, LaneRange, RetainedState, SpooledTexts,
+};
+pub use text::{
+    NormalForm, Normalization, TextNormalizer, TextUnit, language_of, stop_words, unit,
+};

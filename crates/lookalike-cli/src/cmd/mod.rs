@@ -150,8 +150,7 @@ impl From<ReadError> for CommandError {
             | ReadError::StdinTwice
             | ReadError::ReadTwice { .. }
             | ReadError::Filter { .. }
-            | ReadError::UnknownFormat { .. }
-            | ReadError::UnknownEncoding { .. } => Self::Usage(error.spelled(option_name)),
+            | ReadError::Params(_) => Self::Usage(error.spelled(option_name)),
             error => Self::Run(error.into()),
         }
     }

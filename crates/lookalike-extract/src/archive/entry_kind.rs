@@ -1,6 +1,6 @@
 //! Types of archive entries.
 
-use crate::error::ExtractError;
+use crate::reading::ExtractError;
 
 /// The type of an archive entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

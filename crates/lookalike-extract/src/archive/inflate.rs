@@ -1,16 +1,12 @@
 //! Decompression of ZIP entries, within limits.
 
 use super::zip::ZipEntry;
-use crate::error::ExtractError;
-use crate::limits::LimitTracker;
-use crate::options::{ExtractOptions, Limits};
-use flate2::{Crc, Decompress, FlushDecompress, Status};
+use crate::reading::{ExtractError, ExtractOptions, LimitTracker, Limits};
+use flate2::Crc;
 use std::time::Duration;
 
 /// Maximum first allocation, whatever size an entry declares.
 const FIRST_BYTES: u64 = 1 << 20;
-/// Minimum of further allocations.
-const STEP_BYTES: u64 = 64 << 10;
 /// Maximum LZMA dictionary.
 #[cfg(feature = "archive")]
 const MAX_DICTIONARY: u32 = 128 << 20;
@@ -37,7 +33,8 @@ impl ZipEntry {
     pub fn inflate(&self, compressed: &[u8], limit: u64) -> Result<Vec<u8>, ExtractError> {
         let limits = Limits { expanded: limit, time: Duration::MAX, ..Limits::default() };
         let options = ExtractOptions { limits, ..ExtractOptions::default() };
-        let (tracker, mut out) = (LimitTracker::new(&options), Vec::new());
+        let tracker = LimitTracker::new(&options);
+        let mut out = Vec::new();
         if let Some(stored) = self.content(compressed, &tracker, &mut out)? {
             tracker.charge_bytes(stored.len())?;
             out.extend_from_slice(stored);
@@ -67,7 +64,10 @@ impl ZipEntry {
             }
             #[cfg(feature = "archive")]
             super::zip::LZMA => *out = drain(self.lzma(compressed, tracker)?, tracker)?,
-            _ => self.deflated(compressed, tracker, out)?,
+            _ => {
+                let first = self.size.min(FIRST_BYTES);
+                tracker.inflate("compressed data", compressed, first, out)?;
+            }
         }
         self.check(out)?;
         Ok(None)
@@ -100,49 +100,20 @@ impl ZipEntry {
             .map_err(damaged)
     }
 
-    fn deflated(
-        &self,
-        compressed: &[u8],
-        tracker: &LimitTracker<'_>,
-        out: &mut Vec<u8>,
-    ) -> Result<(), ExtractError> {
-        let mut inflater = Decompress::new(false);
-        out.reserve(self.size.min(FIRST_BYTES).min(tracker.bytes_left()) as usize);
-        loop {
-            if out.len() == out.capacity() {
-                // One byte more than the limit, so that exceeding it is detected.
-                let room =
-                    (out.len() as u64).max(STEP_BYTES).min(tracker.bytes_left().saturating_add(1));
-                out.reserve_exact(room as usize);
-            }
-            let (taken, made) = (inflater.total_in(), out.len());
-            let rest = compressed.get(taken as usize..).unwrap_or_default();
-            let status =
-                inflater.decompress_vec(rest, out, FlushDecompress::None).map_err(damaged)?;
-            tracker.check_time()?;
-            tracker.charge_bytes(out.len() - made)?;
-            match status {
-                Status::StreamEnd => return Ok(()),
-                Status::Ok | Status::BufError => {
-                    let stuck = inflater.total_in() == taken && out.len() == made;
-                    if stuck && out.len() < out.capacity() {
-                        return Err(ExtractError::damaged("compressed data that ends too early"));
-                    }
-                }
-            }
-        }
-    }
-
     fn check(&self, content: &[u8]) -> Result<(), ExtractError> {
         if content.len() as u64 != self.size {
-            let (is, promised) = (content.len(), self.size);
-            return Err(ExtractError::damaged(format!("{is} bytes where {promised} are promised")));
+            return Err(ExtractError::damaged(format!(
+                "{} bytes where {} are promised",
+                content.len(),
+                self.size
+            )));
         }
         let mut crc = Crc::new();
         crc.update(content);
         if crc.sum() != self.crc32 {
-            let (is, promised) = (crc.sum(), self.crc32);
-            return Err(ExtractError::damaged(format!("CRC-32 {is:08x}, not {promised:08x}")));
+            let found = crc.sum();
+            let declared = self.crc32;
+            return Err(ExtractError::damaged(format!("CRC-32 {found:08x}, not {declared:08x}")));
         }
         Ok(())
     }

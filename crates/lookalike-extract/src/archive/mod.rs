@@ -14,33 +14,19 @@ pub(crate) use zip::list;
 
 use tar::BLOCK;
 
-use crate::error::ExtractError;
-use crate::{kind::FileKind, limits::LimitTracker};
+use crate::reading::{ExtractError, LimitTracker};
 use std::io::Cursor;
 
 /// Receives the path of a file in an archive, and its content or error.
 pub(crate) type EntrySink<'a, E> =
     &'a mut dyn FnMut(&str, Result<&[u8], ExtractError>) -> Result<(), E>;
 
-/// Sends every file of an archive, folders excluded, to the sink.
+/// Sends every file of a ZIP archive, folders excluded, to the sink.
 ///
 /// # Errors
-/// That of the sink; [`ExtractError`] if there may be more files: the archive is truncated or
+/// The error of the sink; [`ExtractError`] if there may be more files: the archive is truncated or
 /// damaged, or a limit is exceeded.
-pub(crate) fn walk<E: From<ExtractError>>(
-    kind: FileKind,
-    bytes: &[u8],
-    tracker: &LimitTracker<'_>,
-    sink: EntrySink<'_, E>,
-) -> Result<(), E> {
-    if kind == FileKind::Zip {
-        walk_zip(bytes, tracker, sink)
-    } else {
-        walk_tar(bytes, tracker, sink)
-    }
-}
-
-fn walk_zip<E: From<ExtractError>>(
+pub(crate) fn walk_zip<E: From<ExtractError>>(
     bytes: &[u8],
     tracker: &LimitTracker<'_>,
     sink: EntrySink<'_, E>,
@@ -55,21 +41,21 @@ fn walk_zip<E: From<ExtractError>>(
             Ok(Some(stored)) => sink(&entry.name, Ok(stored))?,
             Ok(None) => sink(&entry.name, Ok(&inflated))?,
             // Exceeded limits apply to all following files.
-            Err(failure @ (ExtractError::Limit { .. } | ExtractError::TooSlow { .. })) => {
-                return Err(failure.into());
-            }
+            Err(failure) if failure.is_limit() => return Err(failure.into()),
             Err(failure) => sink(&entry.name, Err(failure))?,
         }
     }
     listed.cut.map_or(Ok(()), |cut| Err(cut.into()))
 }
 
-fn walk_tar<E: From<ExtractError>>(
+/// As [`walk_zip`], for a tar archive.
+pub(crate) fn walk_tar<E: From<ExtractError>>(
     bytes: &[u8],
     tracker: &LimitTracker<'_>,
     sink: EntrySink<'_, E>,
 ) -> Result<(), E> {
-    let (mut rest, mut damage) = (bytes, None);
+    let mut rest = bytes;
+    let mut damage = None;
     loop {
         match next_entry(rest)? {
             TarNext::End => {

@@ -1,13 +1,13 @@
 //! Splits tar archives (POSIX ustar and pax, GNU, V7) into entries.
 //!
-//! Replaces the crate `tar`, which reads from a stream and cannot split a buffer that holds a
-//! prefix of an archive. Speed has not been compared (November 2026).
+//! Used instead of the crate `tar`, which reads from a stream and cannot split a buffer that holds
+//! a prefix of an archive (`bench/README.md`).
 //!
 //! Global headers (`g`) are skipped: they contain comments and owners.
 
 use super::entry_kind::EntryKind;
 use super::names::clean;
-use crate::error::ExtractError;
+use crate::reading::ExtractError;
 
 /// Bytes of a block, of which an archive consists.
 pub(super) const BLOCK: usize = 512;
@@ -69,11 +69,8 @@ pub fn next_entry(bytes: &[u8]) -> Result<TarNext<'_>, ExtractError> {
         let more = |end: u64| Ok(TarNext::More { at_least: end });
         let Some(header) = bytes.get(at..at + BLOCK) else { return more((at + BLOCK) as u64) };
         if header.iter().all(|&b| b == 0) {
-            // The caller skips zeros from the start of `bytes`, where they must be.
-            if at > 0 {
-                return Err(ExtractError::damaged("extended headers without an entry"));
-            }
-            return Ok(TarNext::End);
+            let entry = TarNext::Entry { entry: headers.alone(), bytes: at };
+            return Ok(if at == 0 { TarNext::End } else { entry });
         }
         check(header)?;
         let kind = header[156];
@@ -82,7 +79,7 @@ pub fn next_entry(bytes: &[u8]) -> Result<TarNext<'_>, ExtractError> {
         if !is_extra {
             size = headers.size.unwrap_or(size);
         }
-        // The size of a hard link is that of its target.
+        // A hard link states the size of its target.
         if kind == b'1' {
             size = 0;
         }
@@ -164,6 +161,19 @@ impl ExtendedHeaders {
             }
         }
         Ok(())
+    }
+
+    /// Headers without an entry: a global one, as in an empty archive, or the headers of a file that
+    /// is missing.
+    fn alone(&self) -> TarEntry<'static> {
+        let is_missing = self.name.is_some() || self.size.is_some() || self.sparse;
+        let name = String::from_utf8_lossy(self.name.as_deref().unwrap_or_default());
+        TarEntry {
+            name: clean(&name, false),
+            kind: if is_missing { EntryKind::Other } else { EntryKind::Folder },
+            modified: None,
+            content: &[],
+        }
     }
 
     fn entry<'a>(self, header: &[u8], content: &'a [u8]) -> TarEntry<'a> {

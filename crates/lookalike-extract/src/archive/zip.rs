@@ -1,8 +1,7 @@
 //! The entries of a ZIP archive.
 //!
-//! Replaces the crate `zip`, which keeps one file of a name and needs the central directory
-//! (tests `archives.rs`, `hostile.rs`). What an archive without one gives decides, not speed, which
-//! has not been compared (November 2026).
+//! Used instead of the crate `zip`, which keeps one file of a name and needs the central directory
+//! (tests `archives.rs`, `hostile.rs`). `bench/README.md` compares the parts of both.
 //!
 //! Entries come from the central directory. If it is missing, as in a truncated archive, the
 //! local headers are followed from the beginning. Of entries that share bytes, only the first is
@@ -11,9 +10,7 @@
 use super::entry_kind::EntryKind;
 use super::names::{clean, cp437};
 use crate::date;
-use crate::error::ExtractError;
-use crate::limits::LimitTracker;
-use crate::options::{ExtractOptions, Limits};
+use crate::reading::{ExtractError, ExtractOptions, LimitKind, LimitTracker, Limits};
 use flate2::Crc;
 use memchr::memmem;
 use std::io::{BufReader, Error, Read, Seek, SeekFrom};
@@ -91,7 +88,7 @@ pub struct ZipEntries {
 }
 
 /// Lists the entries of a ZIP archive. Reads the central directory and each local header, or the
-/// whole archive if the directory is missing. Memory is that of the entries. Each 16 MiB of an
+/// whole archive if the directory is missing. Memory grows with the entries. Each 16 MiB of an
 /// archive are granted the limit of members once more.
 ///
 /// # Errors
@@ -105,8 +102,8 @@ pub fn zip_entries<R: Read + Seek>(
     let own = Limits { members: limits.members_of(size), ..*limits };
     let options = ExtractOptions { limits: own, ..ExtractOptions::default() };
     list(reader, &LimitTracker::new(&options)).map_err(|failure| match failure {
-        // Names the value of the option, not that of this archive.
-        ExtractError::Limit { .. } => ExtractError::members(limits.members),
+        // Names the value of the option, not the limit of this archive.
+        ExtractError::Limit { .. } => ExtractError::limited(LimitKind::Members, limits.members),
         other => other,
     })
 }
@@ -117,11 +114,11 @@ pub(crate) fn list<R: Read + Seek>(
     tracker: &LimitTracker<'_>,
 ) -> Result<ZipEntries, ExtractError> {
     let size = reader.seek(SeekFrom::End(0)).map_err(|e| unreadable(&e))?;
-    let listed = match directory(&mut reader, size)? {
-        Some(directory) => by_directory(&mut reader, &directory, tracker),
-        None => by_headers(&mut reader, size, tracker),
+    let mut archive = ZipReader { reader, size, tracker };
+    let mut listed = match archive.directory()? {
+        Some(directory) => archive.by_directory(&directory)?,
+        None => archive.by_headers()?,
     };
-    let mut listed = listed?;
     refuse_overlaps(&mut listed.entries);
     Ok(listed)
 }
@@ -130,7 +127,7 @@ pub(crate) fn list<R: Read + Seek>(
 fn check_listed(entries: usize, tracker: &LimitTracker<'_>) -> Result<(), ExtractError> {
     let limit = tracker.options.limits.members;
     if entries as u64 > u64::from(limit) {
-        return Err(ExtractError::members(limit));
+        return Err(ExtractError::limited(LimitKind::Members, limit));
     }
     if entries.is_multiple_of(CLOCK_ENTRIES) { tracker.check_time() } else { Ok(()) }
 }
@@ -154,76 +151,12 @@ fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_le_bytes(*bytes))
 }
 
-/// Up to `len` bytes at `at`; fewer at the end of the archive.
-fn read_at<R: Read + Seek>(reader: &mut R, at: u64, len: u64) -> Result<Vec<u8>, ExtractError> {
-    // Full capacity, so that short reads take one system call.
-    let mut bytes = Vec::with_capacity(len.min(SCAN_BYTES as u64) as usize);
-    reader.seek(SeekFrom::Start(at)).map_err(|e| unreadable(&e))?;
-    reader.take(len).read_to_end(&mut bytes).map_err(|e| unreadable(&e))?;
-    Ok(bytes)
-}
-
 /// Position of the central directory.
 struct CentralDirectory {
     start: u64,
     len: u64,
     /// Bytes before the archive, such as the program of a self-extracting one.
     shift: u64,
-}
-
-/// Finds the central directory; `None` if it is missing or misplaced.
-fn directory<R: Read + Seek>(
-    reader: &mut R,
-    size: u64,
-) -> Result<Option<CentralDirectory>, ExtractError> {
-    // 20 and 56: the Zip64 locator and end record.
-    let tail_start = size.saturating_sub(END_BYTES + 20 + 56);
-    let tail = read_at(reader, tail_start, END_BYTES + 20 + 56)?;
-    let fits = |at: &usize| {
-        u16_at(&tail, at + 20).is_some_and(|comment| at + 22 + usize::from(comment) <= tail.len())
-    };
-    let Some(at) = memmem::rfind_iter(&tail, END).find(fits) else { return Ok(None) };
-    let disk = u16_at(&tail, at + 4).unwrap_or(0);
-    if disk != 0 && disk != 0xFFFF {
-        return Err(ExtractError::Unsupported {
-            kind: "a ZIP archive in several files".to_owned(),
-        });
-    }
-    let mut len = u32_at(&tail, at + 12).map_or(0, u64::from);
-    let mut start = u32_at(&tail, at + 16).map_or(0, u64::from);
-    let mut end = tail_start + at as u64;
-    let locator = at.checked_sub(20).filter(|&at| tail[at..].starts_with(LOCATOR_64));
-    if let Some(locator) = locator {
-        let named = u64_at(&tail, locator + 8).unwrap_or(0);
-        let before = (tail_start + locator as u64).saturating_sub(56);
-        for place in [named, before] {
-            let record = read_at(reader, place.min(size), 56)?;
-            if let (true, Some(long_len), Some(long_start)) =
-                (record.starts_with(END_64), u64_at(&record, 40), u64_at(&record, 48))
-            {
-                (len, start, end) = (long_len, long_start, place);
-                break;
-            }
-        }
-    }
-    if len == 0 && start <= end {
-        // An empty directory after files is invalid.
-        let empty = read_at(reader, 0, 4)? != LOCAL;
-        return Ok(empty.then_some(CentralDirectory { start: end, len: 0, shift: 0 }));
-    }
-    let mut begins = |at: u64| read_at(reader, at.min(size), 4).map(|b| b == CENTRAL);
-    match end.checked_sub(len) {
-        Some(actual) if actual >= start && begins(actual)? => {
-            let shift = actual - start;
-            // If an archive precedes, the directory is that of a nested archive.
-            let inner = shift > 0 && read_at(reader, 0, 4)? == LOCAL;
-            Ok((!inner).then_some(CentralDirectory { start: actual, len, shift }))
-        }
-        _ if start.checked_add(len).is_some_and(|sum| sum <= end) && begins(start)? => {
-            Ok(Some(CentralDirectory { start, len, shift: 0 }))
-        }
-        _ => Ok(None),
-    }
 }
 
 /// The fields common to local and central headers.
@@ -297,7 +230,7 @@ impl EntryHeader {
         }
     }
 
-    /// Replaces numbers equal to [`LONG`] by those of the Zip64 field.
+    /// Replaces numbers equal to [`LONG`] by the numbers of the Zip64 field.
     fn widen(&mut self, field: &[u8]) {
         let mut at = 0;
         for number in [&mut self.size, &mut self.compressed_size, &mut self.offset] {
@@ -355,7 +288,8 @@ fn failure(kind: EntryKind, encrypted: bool, method: u16) -> Option<ExtractError
 /// The ids and contents of extra fields.
 fn fields(mut extra: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     std::iter::from_fn(move || {
-        let (id, len) = (u16_at(extra, 0)?, usize::from(u16_at(extra, 2)?));
+        let id = u16_at(extra, 0)?;
+        let len = usize::from(u16_at(extra, 2)?);
         let field = extra.get(4..4 + len)?;
         extra = &extra[4 + len..];
         Some((id, field))
@@ -367,7 +301,8 @@ fn dos_time((time, date): (u16, u16)) -> Option<i64> {
     if (time, date) == (0, 0x21) {
         return None;
     }
-    let (time, date) = (u32::from(time), u32::from(date));
+    let time = u32::from(time);
+    let date = u32::from(date);
     let day = [1980 + (date >> 9), date >> 5 & 15, date & 31];
     let at = [day[0], day[1], day[2], time >> 11, time >> 5 & 63, (time & 31) * 2];
     date::seconds(at).map(|s| s * 1_000_000_000)
@@ -391,73 +326,221 @@ fn unicode_name(name: &[u8], name_crc: &mut Option<u32>, field: &[u8]) -> Option
     (promised == crc).then(|| std::str::from_utf8(&field[5..]).ok().map(str::to_owned))?
 }
 
-fn by_directory<R: Read + Seek>(
-    reader: &mut R,
-    directory: &CentralDirectory,
-    tracker: &LimitTracker<'_>,
-) -> Result<ZipEntries, ExtractError> {
-    reader.seek(SeekFrom::Start(directory.start)).map_err(|e| unreadable(&e))?;
-    let mut names = BufReader::new(Read::take(&mut *reader, directory.len));
-    let mut listed = ZipEntries { entries: Vec::new(), cut: None };
-    let mut variable = Vec::new();
-    loop {
-        let mut fixed = [0; 46];
-        let Some(()) = names.read_exact(&mut fixed[..4]).ok() else { break };
-        if fixed.starts_with(b"PK\x05\x05") {
-            break;
-        }
-        let read = names.read_exact(&mut fixed[4..]);
-        let lens = [28, 30, 32].map(|at| u16_at(&fixed, at).map_or(0, usize::from));
-        variable.resize(lens.iter().sum(), 0);
-        let read = read.and_then(|()| names.read_exact(&mut variable));
-        if read.is_err() || !fixed.starts_with(CENTRAL) {
-            let count = listed.entries.len();
-            listed.cut =
-                Some(ExtractError::damaged(format!("its list of names breaks off behind {count}")));
-            break;
-        }
-        let Some(mut header) = EntryHeader::shared(&fixed[8..]) else { break };
-        header.offset = u32_at(&fixed, 42).map_or(0, u64::from);
-        header.attributes = u32_at(&fixed, 38).map(|attributes| (fixed[5], attributes));
-        let (name, extra) = variable.split_at(lens[0]);
-        listed.entries.push(header.entry(name, &extra[..lens[1]]));
-        check_listed(listed.entries.len(), tracker)?;
-    }
-    for (place, entry) in listed.entries.iter_mut().enumerate() {
-        if place.is_multiple_of(CLOCK_ENTRIES) {
-            tracker.check_time()?;
-        }
-        locate(reader, entry, directory)?;
-    }
-    Ok(listed)
+/// Reads the lists of an archive.
+struct ZipReader<'t, R> {
+    reader: R,
+    /// Bytes of the archive.
+    size: u64,
+    tracker: &'t LimitTracker<'t>,
 }
 
-/// Sets the offset of the content from the local header.
-fn locate<R: Read + Seek>(
-    reader: &mut R,
-    entry: &mut ZipEntry,
-    directory: &CentralDirectory,
-) -> Result<(), ExtractError> {
-    let damaged = |what: &str| Some(ExtractError::damaged(what));
-    entry.header_offset = entry.header_offset.saturating_add(directory.shift);
-    entry.data_offset = entry.header_offset;
-    if entry.header_offset >= directory.start {
-        entry.failure = damaged("no header where the archive's list of names says");
-        return Ok(());
+impl<R: Read + Seek> ZipReader<'_, R> {
+    /// Up to `len` bytes at `at`; fewer at the end of the archive.
+    fn read_at(&mut self, at: u64, len: u64) -> Result<Vec<u8>, ExtractError> {
+        // Full capacity, so that short reads take one system call.
+        let mut bytes = Vec::with_capacity(len.min(SCAN_BYTES as u64) as usize);
+        self.reader.seek(SeekFrom::Start(at)).map_err(|e| unreadable(&e))?;
+        self.reader.by_ref().take(len).read_to_end(&mut bytes).map_err(|e| unreadable(&e))?;
+        Ok(bytes)
     }
-    let fixed = read_at(reader, entry.header_offset, 30)?;
-    let (Some(name), Some(extra), true) =
-        (u16_at(&fixed, 26), u16_at(&fixed, 28), fixed.starts_with(LOCAL))
-    else {
-        entry.failure = damaged("no header where the archive's list of names says");
-        return Ok(());
-    };
-    entry.data_offset += 30 + u64::from(name) + u64::from(extra);
-    let end = entry.data_offset.checked_add(entry.compressed_size);
-    if end.is_none_or(|end| end > directory.start) {
-        entry.failure = damaged("it goes on beyond the end of the archive");
+
+    /// Finds the central directory; `None` if it is missing or misplaced.
+    fn directory(&mut self) -> Result<Option<CentralDirectory>, ExtractError> {
+        let size = self.size;
+        // 20 and 56: the Zip64 locator and end record.
+        let tail_start = size.saturating_sub(END_BYTES + 20 + 56);
+        let tail = self.read_at(tail_start, END_BYTES + 20 + 56)?;
+        let fits = |at: &usize| {
+            u16_at(&tail, at + 20)
+                .is_some_and(|comment| at + 22 + usize::from(comment) <= tail.len())
+        };
+        let Some(at) = memmem::rfind_iter(&tail, END).find(fits) else { return Ok(None) };
+        let disk = u16_at(&tail, at + 4).unwrap_or(0);
+        if disk != 0 && disk != 0xFFFF {
+            return Err(ExtractError::Unsupported {
+                kind: "a ZIP archive in several files".to_owned(),
+            });
+        }
+        let mut len = u32_at(&tail, at + 12).map_or(0, u64::from);
+        let mut start = u32_at(&tail, at + 16).map_or(0, u64::from);
+        let mut end = tail_start + at as u64;
+        let locator = at.checked_sub(20).filter(|&at| tail[at..].starts_with(LOCATOR_64));
+        if let Some(locator) = locator {
+            let named = u64_at(&tail, locator + 8).unwrap_or(0);
+            let before = (tail_start + locator as u64).saturating_sub(56);
+            for place in [named, before] {
+                let record = self.read_at(place.min(size), 56)?;
+                if let (true, Some(long_len), Some(long_start)) =
+                    (record.starts_with(END_64), u64_at(&record, 40), u64_at(&record, 48))
+                {
+                    (len, start, end) = (long_len, long_start, place);
+                    break;
+                }
+            }
+        }
+        if len == 0 && start <= end {
+            // An empty directory after files is invalid.
+            let empty = self.read_at(0, 4)? != LOCAL;
+            return Ok(empty.then_some(CentralDirectory { start: end, len: 0, shift: 0 }));
+        }
+        let mut begins = |at: u64| self.read_at(at.min(size), 4).map(|b| b == CENTRAL);
+        match end.checked_sub(len) {
+            Some(actual) if actual >= start && begins(actual)? => {
+                let shift = actual - start;
+                // If an archive precedes, the directory belongs to a nested archive.
+                let inner = shift > 0 && self.read_at(0, 4)? == LOCAL;
+                Ok((!inner).then_some(CentralDirectory { start: actual, len, shift }))
+            }
+            _ if start.checked_add(len).is_some_and(|sum| sum <= end) && begins(start)? => {
+                Ok(Some(CentralDirectory { start, len, shift: 0 }))
+            }
+            _ => Ok(None),
+        }
     }
-    Ok(())
+
+    /// The entries that the central directory lists.
+    fn by_directory(&mut self, directory: &CentralDirectory) -> Result<ZipEntries, ExtractError> {
+        self.reader.seek(SeekFrom::Start(directory.start)).map_err(|e| unreadable(&e))?;
+        let mut names = BufReader::new(self.reader.by_ref().take(directory.len));
+        let mut listed = ZipEntries { entries: Vec::new(), cut: None };
+        let mut variable = Vec::new();
+        loop {
+            let mut fixed = [0; 46];
+            let Some(()) = names.read_exact(&mut fixed[..4]).ok() else { break };
+            if fixed.starts_with(b"PK\x05\x05") {
+                break;
+            }
+            let read = names.read_exact(&mut fixed[4..]);
+            let lens = [28, 30, 32].map(|at| u16_at(&fixed, at).map_or(0, usize::from));
+            variable.resize(lens.iter().sum(), 0);
+            let read = read.and_then(|()| names.read_exact(&mut variable));
+            if read.is_err() || !fixed.starts_with(CENTRAL) {
+                let count = listed.entries.len();
+                listed.cut = Some(ExtractError::damaged(format!(
+                    "its list of names breaks off behind {count}"
+                )));
+                break;
+            }
+            let Some(mut header) = EntryHeader::shared(&fixed[8..]) else { break };
+            header.offset = u32_at(&fixed, 42).map_or(0, u64::from);
+            header.attributes = u32_at(&fixed, 38).map(|attributes| (fixed[5], attributes));
+            let (name, extra) = variable.split_at(lens[0]);
+            listed.entries.push(header.entry(name, &extra[..lens[1]]));
+            check_listed(listed.entries.len(), self.tracker)?;
+        }
+        for (place, entry) in listed.entries.iter_mut().enumerate() {
+            if place.is_multiple_of(CLOCK_ENTRIES) {
+                self.tracker.check_time()?;
+            }
+            self.locate(entry, directory)?;
+        }
+        Ok(listed)
+    }
+
+    /// Sets the offset of the content from the local header.
+    fn locate(
+        &mut self,
+        entry: &mut ZipEntry,
+        directory: &CentralDirectory,
+    ) -> Result<(), ExtractError> {
+        let damaged = |what: &str| Some(ExtractError::damaged(what));
+        entry.header_offset = entry.header_offset.saturating_add(directory.shift);
+        entry.data_offset = entry.header_offset;
+        if entry.header_offset >= directory.start {
+            entry.failure = damaged("no header where the archive's list of names says");
+            return Ok(());
+        }
+        let fixed = self.read_at(entry.header_offset, 30)?;
+        let (Some(name), Some(extra), true) =
+            (u16_at(&fixed, 26), u16_at(&fixed, 28), fixed.starts_with(LOCAL))
+        else {
+            entry.failure = damaged("no header where the archive's list of names says");
+            return Ok(());
+        };
+        entry.data_offset += 30 + u64::from(name) + u64::from(extra);
+        let end = entry.data_offset.checked_add(entry.compressed_size);
+        if end.is_none_or(|end| end > directory.start) {
+            entry.failure = damaged("it goes on beyond the end of the archive");
+        }
+        Ok(())
+    }
+
+    /// The entries whose local headers follow each other from the beginning.
+    fn by_headers(&mut self) -> Result<ZipEntries, ExtractError> {
+        let mut entries = Vec::new();
+        let mut at = 0;
+        let cut = loop {
+            let fixed = self.read_at(at, 30)?;
+            let lens = (u16_at(&fixed, 26), u16_at(&fixed, 28));
+            let (true, (Some(name_len), Some(extra_len))) = (fixed.starts_with(LOCAL), lens) else {
+                if fixed.starts_with(CENTRAL) {
+                    break "its list of names is cut off".to_owned();
+                }
+                let here = if fixed.is_empty() { "the archive ends" } else { "no header is" };
+                break format!("{here} at byte {at}, and its list of names is missing");
+            };
+            let name_len = u64::from(name_len);
+            let extra_len = u64::from(extra_len);
+            let variable = self.read_at(at + 30, name_len + extra_len)?;
+            if (variable.len() as u64) < name_len + extra_len {
+                break format!("the archive ends in the header at byte {at}");
+            }
+            let Some(header) = EntryHeader::shared(&fixed[6..]) else { break String::new() };
+            let described = header.flags & 8 != 0;
+            let (name, extra) = variable.split_at(name_len as usize);
+            let mut entry = header.entry(name, extra);
+            entry.header_offset = at;
+            entry.data_offset = at + 30 + name_len + extra_len;
+            let mut behind = 0;
+            if described && entry.kind != EntryKind::Folder {
+                behind = self.described_sizes(&mut entry)?;
+            }
+            let end = entry.data_offset.checked_add(entry.compressed_size);
+            let end = end.filter(|&end| end <= self.size && (!described || behind > 0));
+            if end.is_none() && entry.kind != EntryKind::Folder {
+                entry.failure =
+                    Some(ExtractError::damaged("it is cut off: the archive ends in it"));
+            }
+            entries.push(entry);
+            check_listed(entries.len(), self.tracker)?;
+            match end {
+                Some(end) => at = end + behind,
+                None => break format!("the archive ends in the file at byte {at}"),
+            }
+        };
+        if entries.is_empty() {
+            return Err(ExtractError::damaged(cut));
+        }
+        Ok(ZipEntries { entries, cut: Some(ExtractError::damaged(cut)) })
+    }
+
+    /// Sets sizes and CRC from the data descriptor, and returns its length, 0 if it is missing. It is
+    /// found by its signature and the matching length.
+    fn described_sizes(&mut self, entry: &mut ZipEntry) -> Result<u64, ExtractError> {
+        let mut at = entry.data_offset;
+        while at < self.size {
+            let chunk = self.read_at(at, SCAN_BYTES as u64)?;
+            let is_last = at + chunk.len() as u64 >= self.size;
+            for found in memmem::find_iter(&chunk, DESCRIPTOR) {
+                let record = &chunk[found..];
+                // 26: the Zip64 form, and the two bytes after it.
+                if record.len() < 26 && !is_last {
+                    continue;
+                }
+                let len = at + found as u64 - entry.data_offset;
+                if let Some((bytes, full, crc)) = described(record, len) {
+                    (entry.compressed_size, entry.size, entry.crc32) = (len, full, crc);
+                    return Ok(bytes);
+                }
+            }
+            if is_last || chunk.len() < 26 {
+                break;
+            }
+            // A descriptor may span two chunks.
+            at += (chunk.len() - 25) as u64;
+        }
+        Ok(0)
+    }
 }
 
 /// Rejects entries that overlap the preceding one.
@@ -474,88 +557,6 @@ fn refuse_overlaps(entries: &mut [ZipEntry]) {
             end = entry.data_offset.saturating_add(entry.compressed_size);
         }
     }
-}
-
-fn by_headers<R: Read + Seek>(
-    reader: &mut R,
-    size: u64,
-    tracker: &LimitTracker<'_>,
-) -> Result<ZipEntries, ExtractError> {
-    let mut entries = Vec::new();
-    let mut at = 0;
-    let cut = loop {
-        let fixed = read_at(reader, at, 30)?;
-        let lens = (u16_at(&fixed, 26), u16_at(&fixed, 28));
-        let (true, (Some(name_len), Some(extra_len))) = (fixed.starts_with(LOCAL), lens) else {
-            if fixed.starts_with(CENTRAL) {
-                break "its list of names is cut off".to_owned();
-            }
-            let here = if fixed.is_empty() { "the archive ends" } else { "no header is" };
-            break format!("{here} at byte {at}, and its list of names is missing");
-        };
-        let (name_len, extra_len) = (u64::from(name_len), u64::from(extra_len));
-        let variable = read_at(reader, at + 30, name_len + extra_len)?;
-        if (variable.len() as u64) < name_len + extra_len {
-            break format!("the archive ends in the header at byte {at}");
-        }
-        let Some(header) = EntryHeader::shared(&fixed[6..]) else { break String::new() };
-        let described = header.flags & 8 != 0;
-        let (name, extra) = variable.split_at(name_len as usize);
-        let mut entry = header.entry(name, extra);
-        entry.header_offset = at;
-        entry.data_offset = at + 30 + name_len + extra_len;
-        let mut behind = 0;
-        if described && entry.kind != EntryKind::Folder {
-            behind = described_sizes(reader, &mut entry, size)?;
-        }
-        let end = entry.data_offset.checked_add(entry.compressed_size);
-        let end = end.filter(|&end| end <= size && (!described || behind > 0));
-        if end.is_none() && entry.kind != EntryKind::Folder {
-            entry.failure = Some(ExtractError::damaged("it is cut off: the archive ends in it"));
-        }
-        entries.push(entry);
-        check_listed(entries.len(), tracker)?;
-        match end {
-            Some(end) => at = end + behind,
-            None => break format!("the archive ends in the file at byte {at}"),
-        }
-    };
-    if entries.is_empty() {
-        return Err(ExtractError::damaged(cut));
-    }
-    Ok(ZipEntries { entries, cut: Some(ExtractError::damaged(cut)) })
-}
-
-/// Sets sizes and CRC from the data descriptor, and returns its length, 0 if it is missing. It is
-/// found by its signature and the matching length.
-fn described_sizes<R: Read + Seek>(
-    reader: &mut R,
-    entry: &mut ZipEntry,
-    size: u64,
-) -> Result<u64, ExtractError> {
-    let mut at = entry.data_offset;
-    while at < size {
-        let chunk = read_at(reader, at, SCAN_BYTES as u64)?;
-        let is_last = at + chunk.len() as u64 >= size;
-        for found in memmem::find_iter(&chunk, DESCRIPTOR) {
-            let record = &chunk[found..];
-            // 26: the Zip64 form, and the two bytes after it.
-            if record.len() < 26 && !is_last {
-                continue;
-            }
-            let len = at + found as u64 - entry.data_offset;
-            if let Some((bytes, full, crc)) = described(record, len) {
-                (entry.compressed_size, entry.size, entry.crc32) = (len, full, crc);
-                return Ok(bytes);
-            }
-        }
-        if is_last || chunk.len() < 26 {
-            break;
-        }
-        // A descriptor may span two chunks.
-        at += (chunk.len() - 25) as u64;
-    }
-    Ok(0)
 }
 
 /// Length, content size and CRC of the data descriptor after `len` compressed bytes, in its 64-bit

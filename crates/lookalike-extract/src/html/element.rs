@@ -257,17 +257,13 @@ impl ElementStack {
 }
 
 /// The name of a tag or an attribute, truncated to 32 bytes: all known names are shorter.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(super) struct TagName {
     bytes: [u8; 32],
     length: usize,
 }
 
 impl TagName {
-    pub(super) fn new() -> Self {
-        Self { bytes: [0; 32], length: 0 }
-    }
-
     pub(super) fn clear(&mut self) {
         self.length = 0;
     }
@@ -361,7 +357,7 @@ mod tests {
 
     #[test]
     fn long_names_are_cut() {
-        let mut name = TagName::new();
+        let mut name = TagName::default();
         name.push(&[b'x'; 20]);
         name.push(&[b'y'; 20]);
         assert_eq!(name.get().len(), 32);

@@ -1,7 +1,7 @@
 //! Selects the blocks of a page that are its main text.
 //!
-//! In place of a port of Readability: those need a tree of the page, which has no limit of depth
-//! and memory here. Its selection has not been compared with one (November 2026).
+//! Used instead of a port of Readability, which needs a tree of the page without a limit of depth
+//! and memory. The selections have not been compared (`bench/README.md`).
 //!
 //! Declarations of the page come first: `main` and `article`, `nav` and `footer`, roles, then names
 //! of classes. Without `main`, blocks are classified by shallow features as in
@@ -56,8 +56,8 @@ struct RegionAnalysis<'a> {
     places: Vec<RegionRole>,
 }
 
-/// Selects the visible blocks, or with `main` those of the main text: a flag per block, or `None`
-/// for all. Deterministic, and linear in the number of blocks.
+/// Selects the visible blocks, or with `main` the blocks of the main text: a flag per block, or
+/// `None` for all. Deterministic, and linear in the number of blocks.
 pub(super) fn choose(text: &PageText, main: bool) -> Option<Vec<bool>> {
     if text.regions.len() == 1 && !main {
         return None;
@@ -140,7 +140,8 @@ impl RegionAnalysis<'_> {
                 continue;
             }
             let run = classes[at..].iter().take_while(|class| **class != BlockClass::Long).count();
-            let (before, after) = (at > 0, at + run < blocks.len());
+            let before = at > 0;
+            let after = at + run < blocks.len();
             let kept = kept(&classes[at..at + run], before, after);
             for (block, kept) in blocks[at..at + run].iter().zip(kept) {
                 chosen[*block] = kept;

@@ -4,7 +4,7 @@
 //! (November 2026).
 
 use crate::date;
-use crate::fields::Fields;
+use crate::reading::Fields;
 
 /// Names of dates in order of preference: modified, published, unspecified.
 const DATES: [&[u8]; 10] = [

@@ -1,7 +1,7 @@
 //! Web pages.
 //!
 //! Pages are tokenized as the HTML standard requires: common markup by a fast scanner, everything
-//! else by the tokenizer html5gum, with the same result. There is no tree: a stack of open elements
+//! else by the tokenizer html5gum, with the same result. A stack of open elements instead of a tree
 //! determines the ends of links, regions and hidden parts, so that time and memory are linear in
 //! the page and nothing is recursive.
 //!
@@ -22,11 +22,9 @@ mod tag;
 mod timed_reader;
 mod tokenizer;
 
-use crate::error::ExtractError;
-use crate::options::HtmlText;
-use crate::text_output::TextOutput;
+use crate::reading::{ExtractError, HtmlText, TextOutput};
 #[cfg(any(feature = "mail", feature = "office"))]
-use crate::{fields::Fields, limits::LimitTracker};
+use crate::reading::{Fields, LimitTracker};
 use encoding_rs::Encoding;
 use page_builder::PageBuilder;
 use page_text::PageText;

@@ -84,7 +84,7 @@ fn word_hint(name: &[u8], in_main: bool) -> Option<NameHint> {
 }
 
 /// Whether a word suggests boilerplate. Some words do so outside the main text only: an article
-/// has a header, too.
+/// also has a header.
 fn is_around(word: &[u8], in_main: bool) -> bool {
     match word {
         b"nav" | b"navbar" | b"navigation" | b"navheader" | b"navfooter" | b"navlinks"

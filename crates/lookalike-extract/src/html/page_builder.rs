@@ -5,8 +5,7 @@ use super::metadata::PageMetadata;
 use super::name_hints::{AriaRole, NameHint};
 use super::page_text::{Gap, PageText, RegionKind};
 use super::tag::Tag;
-use crate::error::ExtractError;
-use crate::limits::LimitTracker;
+use crate::reading::{ExtractError, LimitTracker};
 use html5gum::State;
 
 /// Maximum bytes of a title.
@@ -58,8 +57,8 @@ impl<'a> PageBuilder<'a> {
             text: PageText::new(),
             metadata: PageMetadata::default(),
             charged: 0,
-            tag: Tag::new(),
-            last_start: TagName::new(),
+            tag: Tag::default(),
+            last_start: TagName::default(),
             target: CharacterTarget::Text,
             stack: ElementStack::new(),
             regions: Vec::new(),

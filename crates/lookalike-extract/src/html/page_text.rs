@@ -39,7 +39,7 @@ pub(super) enum RegionKind {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Region {
     pub(super) kind: RegionKind,
-    /// The enclosing region; that of the page is itself.
+    /// The enclosing region; the page encloses itself.
     pub(super) parent: u16,
     /// Whether an end tag, or one that implies it, ended the region.
     pub(super) ended: bool,

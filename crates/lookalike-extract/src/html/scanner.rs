@@ -9,7 +9,7 @@ use super::page_builder::{CharacterTarget, PageBuilder};
 use super::tag::Tag;
 use super::timed_reader::{TimedReader, WINDOW};
 use super::tokenizer;
-use crate::error::ExtractError;
+use crate::reading::ExtractError;
 use html5gum::State;
 use memchr::{memchr, memchr_iter, memchr2, memchr3, memmem};
 
@@ -250,8 +250,7 @@ fn attribute(rest: &[u8], start: usize, tag: &mut Tag) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limits::LimitTracker;
-    use crate::options::ExtractOptions;
+    use crate::reading::{ExtractOptions, LimitTracker};
     use proptest::prelude::*;
 
     type Read = fn(&mut TimedReader<'_>, &mut PageBuilder<'_>) -> Result<(), ExtractError>;

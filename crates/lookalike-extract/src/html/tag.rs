@@ -11,7 +11,7 @@ const VALUE_BYTES: usize = 4 << 10;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Attribute {
     Hidden,
-    /// Of a `dialog`.
+    /// The attribute of a `dialog`.
     Open,
     AriaHidden,
     Style,
@@ -27,15 +27,16 @@ enum Attribute {
 }
 
 /// The part of an attribute that is read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum AttributePhase {
+    #[default]
     None,
     Name,
     Value(Option<Attribute>),
 }
 
 /// A start or end tag.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Tag {
     pub(super) name: TagName,
     pub(super) is_end: bool,
@@ -52,7 +53,7 @@ pub(super) struct Tag {
     pub(super) content: Vec<u8>,
 }
 
-/// The attributes of a tag, but for the values of some.
+/// The attributes of a tag, without some of their values.
 #[expect(clippy::struct_excessive_bools, reason = "attributes are there or not")]
 #[derive(Debug, Default)]
 pub(super) struct TagAttributes {
@@ -66,23 +67,6 @@ pub(super) struct TagAttributes {
 }
 
 impl Tag {
-    pub(super) fn new() -> Self {
-        Self {
-            name: TagName::new(),
-            is_end: false,
-            in_main: false,
-            closes_itself: false,
-            element: None,
-            attribute: TagName::new(),
-            phase: AttributePhase::None,
-            value: Vec::new(),
-            attributes: TagAttributes::default(),
-            language: Vec::new(),
-            key: Vec::new(),
-            content: Vec::new(),
-        }
-    }
-
     pub(super) fn begin(&mut self, is_end: bool, in_main: bool) {
         self.name.clear();
         (self.is_end, self.in_main, self.closes_itself) = (is_end, in_main, false);

@@ -1,7 +1,6 @@
 //! The bytes of a page for the tokenizer, with time checks.
 
-use crate::error::ExtractError;
-use crate::limits::{CHECK_INTERVAL_BYTES, LimitTracker};
+use crate::reading::{CHECK_INTERVAL_BYTES, ExtractError, LimitTracker};
 use html5gum::{Readable as _, Reader};
 
 /// Maximum bytes of one search for the next markup.
@@ -75,7 +74,7 @@ impl Reader for &mut TimedReader<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::options::{ExtractOptions, Limits};
+    use crate::reading::{ExtractOptions, Limits};
     use std::time::Duration;
 
     #[test]

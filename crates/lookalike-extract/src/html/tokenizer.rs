@@ -2,7 +2,7 @@
 
 use super::page_builder::PageBuilder;
 use super::timed_reader::TimedReader;
-use crate::error::ExtractError;
+use crate::reading::ExtractError;
 use html5gum::{Emitter, Error, State, Tokenizer};
 
 /// The tokenizer state for the content of a tag, if not the default.

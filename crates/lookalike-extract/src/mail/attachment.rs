@@ -2,7 +2,7 @@
 
 use super::parts::MailPart;
 use super::words;
-use crate::unique_names::UniqueNames;
+use crate::reading::UniqueNames;
 
 /// Maximum bytes of a name.
 const NAME_BYTES: usize = 200;

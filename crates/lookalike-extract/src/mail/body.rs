@@ -5,9 +5,7 @@ use super::parts::{MailPart, PartRole};
 use super::signature::MailSignatures;
 use super::transfer::TransferEncoding;
 use super::{html, plain, quotes};
-use crate::error::ExtractError;
-use crate::fields::CutText;
-use crate::limits::LimitTracker;
+use crate::reading::{CutText, ExtractError, LimitTracker};
 use std::borrow::Cow;
 
 /// Maximum encoded bytes of a plain text that only refers to the HTML.
@@ -42,16 +40,14 @@ pub(super) struct BodyReader<'r, 'a> {
 
 impl<'r, 'a> BodyReader<'r, 'a> {
     pub(super) fn new(tracker: &'r LimitTracker<'r>, parts: &'r [MailPart<'a>]) -> Self {
-        let (dispositions, signatures) =
-            (vec![PartDisposition::Shown; parts.len()], MailSignatures::default());
         Self {
             tracker,
             parts,
-            dispositions,
+            dispositions: vec![PartDisposition::Shown; parts.len()],
             ready: None,
             cut_quotes: false,
             blank: true,
-            signatures,
+            signatures: MailSignatures::default(),
         }
     }
 
@@ -74,10 +70,12 @@ impl<'r, 'a> BodyReader<'r, 'a> {
                     return Err(ExtractError::Encrypted);
                 }
                 PartRole::Alternative if disposition == PartDisposition::Shown => {
-                    self.choose(number)?
+                    self.choose(number)?;
+                    false
                 }
                 PartRole::Related | PartRole::Report if disposition == PartDisposition::Shown => {
-                    self.keep_first(number)
+                    self.keep_first(number);
+                    false
                 }
                 // An attached message is one file.
                 PartRole::Mixed if disposition == PartDisposition::Attached && is_message(part) => {
@@ -127,7 +125,7 @@ impl<'r, 'a> BodyReader<'r, 'a> {
     }
 
     /// Hides all alternatives except one.
-    fn choose(&mut self, parent: usize) -> Result<bool, ExtractError> {
+    fn choose(&mut self, parent: usize) -> Result<(), ExtractError> {
         let find = |wanted: fn(&str) -> bool| {
             self.children(parent).find_map(|child| Some((child, self.leaf(child, wanted)?)))
         };
@@ -139,22 +137,21 @@ impl<'r, 'a> BodyReader<'r, 'a> {
             (Some((child, _)), _) | (None, Some((child, _))) => child,
             (None, None) => match find(|_| true) {
                 Some((child, _)) => child,
-                None => return Ok(false),
+                None => return Ok(()),
             },
         };
         for child in self.children(parent).filter(|child| *child != chosen) {
             self.dispositions[child..self.parts[child].end].fill(PartDisposition::Hidden);
         }
-        Ok(false)
+        Ok(())
     }
 
     /// Shows the first part that has a text and attaches the others.
-    fn keep_first(&mut self, parent: usize) -> bool {
+    fn keep_first(&mut self, parent: usize) {
         let first = self.children(parent).find(|child| self.leaf(*child, |_| true).is_some());
         for child in self.children(parent).filter(|child| Some(*child) != first) {
             self.dispositions[child..self.parts[child].end].fill(PartDisposition::Attached);
         }
-        false
     }
 
     /// Whether a plain text is empty, or only refers to the HTML.
@@ -178,9 +175,7 @@ impl<'r, 'a> BodyReader<'r, 'a> {
                 self.cut_quotes |= cut_quotes;
                 Ok(true)
             }
-            Err(failure @ (ExtractError::Limit { .. } | ExtractError::TooSlow { .. })) => {
-                Err(failure)
-            }
+            Err(failure) if failure.is_limit() => Err(failure),
             _ => Ok(false),
         }
     }

@@ -29,7 +29,8 @@ pub(super) fn decoded<'a>(bytes: &'a [u8], label: Option<&str>) -> Cow<'a, str> 
 /// The first lines with non-ASCII characters, since only these distinguish encodings and the
 /// detector is slow, and whether they end with a whole character.
 fn evidence(bytes: &[u8]) -> (Vec<u8>, bool) {
-    let (mut evidence, mut at) = (Vec::new(), 0);
+    let mut evidence = Vec::new();
+    let mut at = 0;
     while evidence.len() < EVIDENCE_BYTES {
         let found = at + Encoding::ascii_valid_up_to(&bytes[at..]);
         if found == bytes.len() {
@@ -50,7 +51,8 @@ fn evidence(bytes: &[u8]) -> (Vec<u8>, bool) {
 }
 
 fn few_errors(text: &str) -> bool {
-    let (mut errors, mut others) = (0_usize, 0_usize);
+    let mut errors = 0_usize;
+    let mut others = 0_usize;
     for char in text.chars().filter(|char| !char.is_ascii()) {
         *(if char == char::REPLACEMENT_CHARACTER { &mut errors } else { &mut others }) += 1;
     }

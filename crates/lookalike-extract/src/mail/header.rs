@@ -1,7 +1,6 @@
 //! The header of a message or of a part, parsed in one pass.
 
-use crate::error::ExtractError;
-use crate::limits::{CHECK_INTERVAL_BYTES, LimitTracker};
+use crate::reading::{CHECK_INTERVAL_BYTES, ExtractError, LimitTracker};
 use memchr::memchr;
 
 /// The raw values of the first occurrence of the fields in use. All others are skipped, so that
@@ -27,7 +26,8 @@ impl<'a> MailHeader<'a> {
     ) -> Result<(Self, &'a [u8]), ExtractError> {
         let mut header = Self::default();
         let mut field: Option<(usize, usize)> = None;
-        let (mut at, mut checked) = (0, 0);
+        let mut at = 0;
+        let mut checked = 0;
         loop {
             if at - checked >= CHECK_INTERVAL_BYTES {
                 checked = at;
@@ -99,7 +99,7 @@ pub(super) fn colon(line: &[u8]) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::options::ExtractOptions;
+    use crate::reading::ExtractOptions;
 
     fn cut(text: &str) -> (Option<String>, Option<String>, String) {
         let options = ExtractOptions::default();

@@ -2,8 +2,7 @@
 
 use super::parts::MailPart;
 use super::transfer::TransferEncoding;
-use crate::error::ExtractError;
-use crate::limits::LimitTracker;
+use crate::reading::{ExtractError, LimitTracker};
 
 /// Appends the text of an HTML part, without quotations if the options exclude them. Returns
 /// whether any was removed.
@@ -32,15 +31,13 @@ pub(super) fn text(
     tracker: &LimitTracker<'_>,
     _out: &mut String,
 ) -> Result<bool, ExtractError> {
-    let bytes = TransferEncoding::of(part.header.transfer).decode(part.body, tracker)?;
-    let _ = bytes;
+    TransferEncoding::of(part.header.transfer).decode(part.body, tracker)?;
     Err(ExtractError::Unsupported { kind: "a web page".to_owned() })
 }
 
 #[cfg(feature = "html")]
 mod quotes {
-    use crate::error::ExtractError;
-    use crate::limits::CHECK_INTERVAL_BYTES;
+    use crate::reading::{CHECK_INTERVAL_BYTES, ExtractError};
     use memchr::{memchr, memmem};
 
     /// Maximum bytes of a tag that are examined.
@@ -54,7 +51,9 @@ mod quotes {
         check: &mut dyn FnMut() -> Result<(), ExtractError>,
     ) -> Result<Vec<u8>, ExtractError> {
         let mut out = Vec::with_capacity(page.len());
-        let (mut at, mut kept, mut checked) = (0, 0, 0);
+        let mut at = 0;
+        let mut kept = 0;
+        let mut checked = 0;
         // The element being removed, and how many of its name are open.
         let mut open: Option<(&[u8], usize)> = None;
         while let Some(found) = memchr(b'<', &page[at..]) {

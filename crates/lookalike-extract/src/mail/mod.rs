@@ -16,8 +16,8 @@
 //!
 //! - of alternatives the plain text, unless it is empty or only refers to the HTML;
 //! - of related parts the first, of a report the part for people;
-//! - otherwise all texts in order, those of an inline message included. An attached message is a
-//!   file like any other attachment.
+//! - otherwise all texts in order, including inline messages. An attached message is a file like
+//!   any other attachment.
 //!
 //! Cryptographic signatures (PGP, S/MIME) are neither text nor attachments.
 
@@ -38,9 +38,7 @@ pub use mbox::next_message;
 
 use crate::date;
 use crate::encoding;
-use crate::error::ExtractError;
-use crate::fields::Fields;
-use crate::text_output::TextOutput;
+use crate::reading::{ExtractError, Fields, TextOutput};
 use header::MailHeader;
 use memchr::memchr;
 use std::borrow::Cow;
@@ -95,7 +93,8 @@ fn uniform(bytes: &[u8]) -> Cow<'_, [u8]> {
 fn unwrapped(bytes: &[u8]) -> &[u8] {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let Some(end) = memchr(b'\n', &bytes[..bytes.len().min(24)]) else { return bytes };
-    let (length, rest) = (bytes[..end].trim_ascii(), &bytes[end + 1..]);
+    let length = bytes[..end].trim_ascii();
+    let rest = &bytes[end + 1..];
     if length.is_empty() || !length.iter().all(u8::is_ascii_digit) {
         return bytes;
     }

@@ -3,8 +3,7 @@
 use super::header::MailHeader;
 use super::transfer::TransferEncoding;
 use super::words;
-use crate::error::ExtractError;
-use crate::limits::LimitTracker;
+use crate::reading::{ExtractError, LimitKind, LimitTracker};
 use mailparse::{ParsedContentDisposition, ParsedContentType};
 use memchr::{memchr, memmem};
 
@@ -18,9 +17,9 @@ const BOUNDARY_BYTES: usize = 256;
 pub(super) enum PartRole {
     /// No children.
     Leaf,
-    /// The same content in several forms.
+    /// One content in several forms.
     Alternative,
-    /// A text and what it refers to.
+    /// A text and the files that it refers to.
     Related,
     /// A text for people, and the same for programs.
     Report,
@@ -92,7 +91,8 @@ pub(super) fn list<'a>(
     }
     // In reverse, so that children precede their parents.
     for number in (0..parts.len()).rev() {
-        let (end, parent) = (parts[number].end.max(number + 1), parts[number].parent);
+        let end = parts[number].end.max(number + 1);
+        let parent = parts[number].parent;
         parts[number].end = end;
         parts[parent].end = parts[parent].end.max(end);
     }
@@ -166,7 +166,7 @@ fn open<'a>(
             "text/plain".clone_into(&mut part.media);
         }
     } else if depth >= limits.depth {
-        return Err(ExtractError::limited("levels of parts in a message", limits.depth));
+        return Err(ExtractError::limited(LimitKind::PartDepth, limits.depth));
     }
     pending[first..].reverse();
     Ok(())
@@ -211,7 +211,8 @@ fn cut_at<'a>(
     let mark = [b"--", boundary].concat();
     let finder = memmem::Finder::new(&mark);
     let mut parts = Vec::new();
-    let (mut at, mut start) = (0, None);
+    let mut at = 0;
+    let mut start = None;
     while let Some(found) = finder.find(&body[at..]) {
         let found = at + found;
         at = found + mark.len();
@@ -222,7 +223,7 @@ fn cut_at<'a>(
         if let Some(start) = start {
             if parts.len() >= most {
                 let limit = tracker.options.limits.members;
-                return Err(ExtractError::limited("parts of a message", limit));
+                return Err(ExtractError::limited(LimitKind::Parts, limit));
             }
             parts.push(content(body, start, found));
         }
@@ -282,7 +283,7 @@ fn guess(body: &[u8]) -> Option<&[u8]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::options::ExtractOptions;
+    use crate::reading::ExtractOptions;
 
     fn cut_text(body: &str, boundary: Option<&str>) -> Vec<String> {
         let options = ExtractOptions::default();

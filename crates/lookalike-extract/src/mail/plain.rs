@@ -3,8 +3,7 @@
 use super::charset;
 use super::parts::MailPart;
 use super::transfer::TransferEncoding;
-use crate::error::ExtractError;
-use crate::limits::LimitTracker;
+use crate::reading::{ExtractError, LimitTracker};
 use memchr::memchr;
 use std::borrow::Cow;
 
@@ -34,7 +33,8 @@ pub(super) fn text<'a>(
 /// Converts `\r\n` and `\r` to `\n`.
 fn line_feeds(text: Cow<'_, str>) -> Cow<'_, str> {
     let Some(mut found) = memchr(b'\r', text.as_bytes()) else { return text };
-    let (mut out, mut rest) = (String::with_capacity(text.len()), &*text);
+    let mut out = String::with_capacity(text.len());
+    let mut rest = &*text;
     loop {
         out.push_str(&rest[..found]);
         out.push('\n');

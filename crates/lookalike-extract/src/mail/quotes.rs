@@ -9,9 +9,7 @@
 //! mailing list, and ends at the next quotation or at the end. `signature.rs` limits its length.
 
 use super::signature::{self, MailSignatures, contains_phrase, phrases};
-use crate::error::ExtractError;
-use crate::limits::CHECK_INTERVAL_BYTES;
-use crate::options::ExtractOptions;
+use crate::reading::{CHECK_INTERVAL_BYTES, ExtractError, ExtractOptions};
 use memchr::memchr;
 
 /// Lines of look-ahead.
@@ -28,8 +26,10 @@ pub(super) fn cut(
     check: &mut dyn FnMut() -> Result<(), ExtractError>,
 ) -> Result<bool, ExtractError> {
     let start = out.len();
-    let (mut at, mut checked) = (0, 0);
-    let (mut forwarded, mut cut) = (false, false);
+    let mut at = 0;
+    let mut checked = 0;
+    let mut forwarded = false;
+    let mut cut = false;
     while at < text.len() {
         if at - checked >= CHECK_INTERVAL_BYTES {
             checked = at;

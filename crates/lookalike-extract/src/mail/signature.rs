@@ -11,7 +11,7 @@
 //! `docs/files.md` has the measurement: 98 % of the signatures in two sets of messages are within
 //! the bounds.
 
-use crate::fields::CutText;
+use crate::reading::CutText;
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -51,7 +51,9 @@ pub(super) fn contains_phrase(line: &str, phrases: &[&str]) -> bool {
 /// compared with some.
 pub(super) const fn phrases<const N: usize>(list: &'static str) -> [&'static str; N] {
     let mut phrases = [""; N];
-    let (mut rest, mut found, mut length) = (list, 0, 0);
+    let mut rest = list;
+    let mut found = 0;
+    let mut length = 0;
     while length < rest.len() {
         if rest.as_bytes()[length] == b'|' {
             phrases[found] = rest.split_at(length).0;
@@ -119,7 +121,8 @@ impl MailSignatures {
             cut = CutText { words, bytes: cut.bytes + range.len() as u64 };
             first -= 1;
         }
-        let (mut kept, mut at) = (String::with_capacity(text.len()), 0);
+        let mut kept = String::with_capacity(text.len());
+        let mut at = 0;
         for range in &self.ranges[first..] {
             kept.push_str(&text[at..range.start]);
             at = range.end;
@@ -141,7 +144,7 @@ fn is_short(section: &str) -> bool {
 mod tests {
     use super::super::quotes;
     use super::*;
-    use crate::options::ExtractOptions;
+    use crate::reading::ExtractOptions;
 
     fn cut(text: &str) -> (String, CutText) {
         let (mut out, mut found) = (String::new(), MailSignatures::default());

@@ -1,10 +1,8 @@
 //! Whole messages, good and bad, and hostile ones.
 
-use crate::error::ExtractError;
-use crate::fields::{CutText, Fields};
-use crate::limits::LimitTracker;
-use crate::options::{ExtractOptions, Limits};
-use crate::text_output::TextOutput;
+use crate::reading::{
+    CutText, ExtractError, ExtractOptions, Fields, LimitKind, LimitTracker, Limits, TextOutput,
+};
 use proptest::prelude::*;
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -252,14 +250,14 @@ fn hostile_headers_take_linear_time() {
 fn hostile_multiparts_meet_limits() {
     let boundaries =
         format!("Content-Type: multipart/mixed; boundary=x\n\n{}", "--x\n".repeat(1 << 20));
-    let limit = ExtractError::Limit { what: "parts of a message".to_owned(), limit: 100_000 };
+    let limit = ExtractError::Limit { kind: LimitKind::Parts, limit: 100_000 };
     assert_eq!(hostile(boundaries.as_bytes()).0, Err(limit));
     let mut nested = String::new();
     for level in 0..10_000 {
         let part = "Content-Type: multipart/mixed; boundary=";
         writeln!(nested, "{part}b{level}\n\n--b{level}").unwrap();
     }
-    let limit = ExtractError::Limit { what: "levels of parts in a message".to_owned(), limit: 8 };
+    let limit = ExtractError::Limit { kind: LimitKind::PartDepth, limit: 8 };
     assert_eq!(hostile(nested.as_bytes()).0, Err(limit.clone()));
     let same = "Content-Type: multipart/mixed; boundary=b\n\n--b\n".repeat(10_000);
     assert_eq!(hostile(same.as_bytes()).0, Ok(()));

@@ -2,8 +2,7 @@
 //! 126 from quoted-printable and reject a base64 text with one invalid character (read in its
 //! source, November 2026; a property test compares them on valid base64).
 
-use crate::error::ExtractError;
-use crate::limits::{CHECK_INTERVAL_BYTES, LimitTracker};
+use crate::reading::{CHECK_INTERVAL_BYTES, ExtractError, LimitTracker};
 use data_encoding::BASE64;
 use memchr::memchr;
 use std::borrow::Cow;
@@ -93,7 +92,8 @@ fn base64(bytes: &[u8], check: TimeCheck<'_>) -> Result<Vec<u8>, ExtractError> {
 /// Decodes quoted-printable. An invalid `=` is kept.
 fn quoted(bytes: &[u8], check: TimeCheck<'_>) -> Result<Vec<u8>, ExtractError> {
     let mut out = Vec::with_capacity(bytes.len());
-    let (mut at, mut checked) = (0, 0);
+    let mut at = 0;
+    let mut checked = 0;
     while let Some(found) = memchr(b'=', &bytes[at..]) {
         if at - checked >= CHECK_INTERVAL_BYTES {
             checked = at;
@@ -130,7 +130,7 @@ fn hex(bytes: &[u8]) -> Option<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::options::ExtractOptions;
+    use crate::reading::ExtractOptions;
     use proptest::prelude::*;
 
     fn decode(transfer: TransferEncoding, text: &[u8]) -> Vec<u8> {

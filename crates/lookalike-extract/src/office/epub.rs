@@ -3,26 +3,21 @@
 use super::metadata;
 use super::package::{Package, resolve};
 use super::xml::{self, attribute};
-use crate::error::ExtractError;
-use crate::fields::Fields;
-use crate::limits::LimitTracker;
+use crate::reading::{ExtractError, Fields, LimitTracker};
 use quick_xml::events::BytesStart;
 use std::collections::{HashMap, HashSet};
 
-/// Reads the bytes of a page, and appends its text.
-type ReadPage<'a> = &'a mut dyn FnMut(&[u8], &mut String) -> Result<(), ExtractError>;
-
-/// Appends the text of the chapters in reading order, each read by `page`.
+/// Appends the text of the chapters in reading order.
 pub(super) fn chapters(
     package: &Package<'_>,
     text: &mut String,
     fields: &mut Fields,
-    page: ReadPage<'_>,
 ) -> Result<(), ExtractError> {
     let book = book(package)?;
     let xml = package.needed(&book)?;
     // Name and media type of each file, by id; ids in reading order.
-    let (mut files, mut order) = (HashMap::new(), Vec::new());
+    let mut files = HashMap::new();
+    let mut order = Vec::new();
     xml::each_element(&xml, package.tracker, |name, tag| match name {
         "item" => {
             files.insert(value(tag, "id"), (value(tag, "href"), value(tag, "media-type")));
@@ -30,7 +25,7 @@ pub(super) fn chapters(
         "itemref" => order.push(value(tag, "idref")),
         _ => {}
     })?;
-    metadata::book(&xml, package, fields)?;
+    metadata::set(&xml, package, metadata::BOOK, fields)?;
     let encrypted = encrypted(package)?;
     for id in &order {
         package.tracker.check_time()?;
@@ -48,11 +43,7 @@ pub(super) fn chapters(
         let Some(bytes) = package.file(&name)? else {
             return Err(ExtractError::damaged(format!("there is no {name} in it")));
         };
-        match page(&bytes, text) {
-            // Such as a cover.
-            Ok(()) | Err(ExtractError::NoText { .. }) => {}
-            Err(failure) => return Err(failure),
-        }
+        page(&bytes, package.tracker, text)?;
         if !text.is_empty() && !text.ends_with('\n') {
             text.push('\n');
         }
@@ -60,26 +51,18 @@ pub(super) fn chapters(
     Ok(())
 }
 
-/// The text of one page.
+/// Appends the text of one page.
 #[cfg(feature = "html")]
-pub(super) fn page(
-    page: &[u8],
-    tracker: &LimitTracker<'_>,
-    text: &mut String,
-) -> Result<(), ExtractError> {
+fn page(page: &[u8], tracker: &LimitTracker<'_>, text: &mut String) -> Result<(), ExtractError> {
     let mut chapter = String::new();
     crate::html::all_text(page, None, tracker, &mut chapter)?;
     text.push_str(&chapter);
     Ok(())
 }
 
-/// The text of one page.
+/// Always an error without the feature `html`.
 #[cfg(not(feature = "html"))]
-pub(super) fn page(
-    _page: &[u8],
-    _job: &LimitTracker<'_>,
-    _text: &mut String,
-) -> Result<(), ExtractError> {
+fn page(_: &[u8], _: &LimitTracker<'_>, _: &mut String) -> Result<(), ExtractError> {
     Err(ExtractError::Unsupported { kind: "an EPUB without the feature `html`".to_owned() })
 }
 
@@ -114,22 +97,17 @@ fn value(tag: &BytesStart<'_>, name: &str) -> String {
     attribute(tag, name).unwrap_or_default().into_owned()
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "html"))]
 mod tests {
     use super::*;
-    use crate::options::ExtractOptions;
+    use crate::reading::ExtractOptions;
 
     fn read(book: &[u8]) -> (Result<(), ExtractError>, String, Fields) {
         let options = ExtractOptions::default();
         let tracker = LimitTracker::new(&options);
         let package = Package::open(book, &tracker).unwrap();
         let (mut text, mut fields) = (String::new(), Fields::default());
-        let page = &mut |page: &[u8], text: &mut String| {
-            let page = std::str::from_utf8(page).unwrap();
-            text.push_str(page.split(['<', '>']).find(|piece| piece.contains("chapter")).unwrap());
-            Ok(())
-        };
-        (chapters(&package, &mut text, &mut fields, page), text, fields)
+        (chapters(&package, &mut text, &mut fields), text, fields)
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::package::Package;
 use super::text_writer::TextWriter;
 use super::xml::{self, XmlHandler, attribute, relation};
-use crate::error::ExtractError;
+use crate::reading::ExtractError;
 use quick_xml::events::BytesStart;
 
 /// Appends the text of a Word file: the body, then footnotes and endnotes. Text boxes follow the
@@ -94,7 +94,7 @@ impl XmlHandler for FlowReader<'_, '_> {
             }
             "txbxContent" => self.out.begin_aside(),
             "AlternateContent" => self.alternatives.push(false),
-            // The same content for newer and older programs: the first one counts.
+            // One content for newer and for older programs: the first one counts.
             "Choice" | "Fallback" => {
                 if let Some(chosen) = self.alternatives.last_mut() {
                     let first = !*chosen;

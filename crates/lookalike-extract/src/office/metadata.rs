@@ -3,19 +3,18 @@
 use super::package::Package;
 use super::xml::{self, XmlHandler, attribute};
 use crate::date;
-use crate::error::ExtractError;
-use crate::fields::Fields;
+use crate::reading::{ExtractError, Fields};
 use quick_xml::events::BytesStart;
 
 /// Elements in order of preference, and their fields.
-type ElementFields = &'static [(&'static str, &'static str)];
+pub(super) type ElementFields = &'static [(&'static str, &'static str)];
 
 /// `docProps/core.xml` of Office Open XML.
-const CORE: ElementFields =
+pub(super) const CORE: ElementFields =
     &[("title", "title"), ("creator", "author"), ("modified", "date"), ("language", "language")];
 
 /// `meta.xml` of `OpenDocument`, where `creator` is the last editor.
-const META: ElementFields = &[
+pub(super) const META: ElementFields = &[
     ("title", "title"),
     ("initial-creator", "author"),
     ("creator", "author"),
@@ -26,7 +25,7 @@ const META: ElementFields = &[
 
 /// The package document of an EPUB; `modified` represents a `meta` with the property
 /// `dcterms:modified`.
-const BOOK: ElementFields = &[
+pub(super) const BOOK: ElementFields = &[
     ("title", "title"),
     ("creator", "author"),
     ("modified", "date"),
@@ -34,25 +33,9 @@ const BOOK: ElementFields = &[
     ("language", "language"),
 ];
 
-/// Sets the fields of an Office Open XML file.
-pub(super) fn core(package: &Package<'_>, fields: &mut Fields) -> Result<(), ExtractError> {
-    let relations = package.relations("")?;
-    let name = relations.role("core-properties").unwrap_or("docProps/core.xml");
-    optional(package, name, CORE, fields)
-}
-
-/// Sets the fields of an `OpenDocument` file.
-pub(super) fn open_document(package: &Package<'_>, out: &mut Fields) -> Result<(), ExtractError> {
-    optional(package, "meta.xml", META, out)
-}
-
-/// Sets the fields of an EPUB from its package document.
-pub(super) fn book(xml: &str, package: &Package<'_>, out: &mut Fields) -> Result<(), ExtractError> {
-    set(xml, package, BOOK, out)
-}
-
-/// Damaged metadata is ignored: the text is not affected. Exceeded limits are errors.
-fn optional(
+/// Sets fields from the file `name` of a package, if it exists. Damaged metadata is ignored: the text
+/// is not affected. Exceeded limits are errors.
+pub(super) fn read(
     package: &Package<'_>,
     name: &str,
     names: ElementFields,
@@ -60,13 +43,14 @@ fn optional(
 ) -> Result<(), ExtractError> {
     let xml = package.xml(name);
     let read = xml.and_then(|xml| xml.map_or(Ok(()), |xml| set(&xml, package, names, fields)));
-    if let Err(failure @ (ExtractError::Limit { .. } | ExtractError::TooSlow { .. })) = read {
-        return Err(failure);
+    match read {
+        Err(failure) if failure.is_limit() => Err(failure),
+        _ => Ok(()),
     }
-    Ok(())
 }
 
-fn set(
+/// Sets fields from an XML file.
+pub(super) fn set(
     xml: &str,
     package: &Package<'_>,
     names: ElementFields,

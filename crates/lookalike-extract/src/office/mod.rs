@@ -1,7 +1,7 @@
 //! Office files: XML in a ZIP archive.
 //!
-//! The crates quick-xml and flate2 read XML and parts. One reader of all these formats, in which
-//! the limits hold everywhere, in place of a crate for each, such as calamine for sheets; none has
+//! The crates quick-xml and flate2 read XML and parts. One reader handles all these formats, and
+//! the limits hold everywhere in it. No crate for a single format, such as calamine for sheets, has
 //! been compared (November 2026).
 //!
 //! The text of the body:
@@ -17,7 +17,7 @@
 //! slide numbers, masters and layouts, charts and diagrams, descriptions of pictures. Headers and
 //! footers are excluded because unlike documents share them.
 //!
-//! Damage in a part with text is an error; there is no partial text.
+//! Damage in a part with text is an error; a partial text is never returned.
 
 mod epub;
 mod flow;
@@ -28,9 +28,8 @@ mod sheet;
 mod text_writer;
 mod xml;
 
-use crate::error::ExtractError;
 use crate::kind::FileKind;
-use crate::text_output::TextOutput;
+use crate::reading::{ExtractError, TextOutput};
 use package::Package;
 use text_writer::TextWriter;
 
@@ -43,13 +42,12 @@ pub(crate) fn text(
     let TextOutput { tracker, text: out, fields } = output;
     let package = &Package::open(bytes, tracker)?;
     if kind == FileKind::Epub {
-        let page = &mut |bytes: &[u8], text: &mut String| epub::page(bytes, tracker, text);
-        return epub::chapters(package, out, fields, page);
+        return epub::chapters(package, out, fields);
     }
     let out = &mut TextWriter::new(out, tracker);
     if kind == FileKind::Odf {
         odf::content(package, out)?;
-        return metadata::open_document(package, fields);
+        return metadata::read(package, "meta.xml", metadata::META, fields);
     }
     let relations = package.relations("")?;
     let (usual, read): (_, fn(&Package<'_>, &str, &mut TextWriter<'_>) -> _) = match kind {
@@ -59,5 +57,6 @@ pub(crate) fn text(
         other => return Err(ExtractError::Unsupported { kind: other.name().to_owned() }),
     };
     read(package, relations.role("officeDocument").unwrap_or(usual), out)?;
-    metadata::core(package, fields)
+    let core = relations.role("core-properties").unwrap_or("docProps/core.xml");
+    metadata::read(package, core, metadata::CORE, fields)
 }

@@ -3,7 +3,7 @@
 use super::package::Package;
 use super::text_writer::TextWriter;
 use super::xml::{self, XmlHandler, attribute};
-use crate::error::ExtractError;
+use crate::reading::ExtractError;
 use quick_xml::events::BytesStart;
 
 /// Maximum repetitions of a cell or row. Sheets repeat empty cells to the end of the sheet, and
@@ -48,7 +48,7 @@ struct NoteCollector {
 
 struct OdfReader<'o, 'a> {
     out: &'o mut TextWriter<'a>,
-    /// Open paragraphs: those of a text box are nested in that of its anchor.
+    /// Open paragraphs: paragraphs of a text box are nested in the paragraph of its anchor.
     paragraphs: u32,
     /// Start and repetitions of the open cells and rows.
     repeats: Vec<(usize, usize)>,
@@ -148,7 +148,7 @@ impl XmlHandler for OdfReader<'_, '_> {
 impl OdfReader<'_, '_> {
     fn begin_repeated(&mut self, tag: &BytesStart<'_>, name: &str) {
         let times = attribute(tag, name).map_or(1, |times| {
-            // A number that overflows is clamped, too.
+            // A number that overflows is also clamped.
             times.trim().parse::<usize>().unwrap_or(MAX_REPEATED)
         });
         self.repeats.push((self.out.text.len(), times.clamp(1, MAX_REPEATED)));

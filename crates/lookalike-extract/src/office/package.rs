@@ -2,8 +2,7 @@
 
 use super::xml::{self, attribute};
 use crate::archive::{ZipEntry, list};
-use crate::error::ExtractError;
-use crate::limits::LimitTracker;
+use crate::reading::{ExtractError, LimitTracker};
 use std::collections::HashMap;
 use std::io::Cursor;
 
@@ -64,7 +63,7 @@ impl<'a> Package<'a> {
         self.xml(name)?.ok_or_else(|| ExtractError::damaged(format!("there is no {name} in it")))
     }
 
-    /// The relations of a file of Office Open XML; those of the package for an empty name.
+    /// The relations of a file of Office Open XML; the relations of the package for an empty name.
     pub(super) fn relations(&self, of: &str) -> Result<Relations, ExtractError> {
         let (folder, file) = of.rsplit_once('/').unwrap_or(("", of));
         let slash = if folder.is_empty() { "" } else { "/" };
@@ -75,7 +74,8 @@ impl<'a> Package<'a> {
                 if name == "Relationship" && !external {
                     let get = |name| attribute(tag, name).unwrap_or_default();
                     let role = get("Type").rsplit('/').next().unwrap_or_default().to_owned();
-                    let (id, target) = (get("Id").into_owned(), resolve(of, &get("Target")));
+                    let id = get("Id").into_owned();
+                    let target = resolve(of, &get("Target"));
                     relations.0.push(Relation { id, role, target });
                 }
             })?;

@@ -4,7 +4,7 @@ use super::flow::relation_ids;
 use super::package::Package;
 use super::text_writer::TextWriter;
 use super::xml::{self, XmlHandler, attribute};
-use crate::error::ExtractError;
+use crate::reading::{ExtractError, LimitKind};
 use quick_xml::events::BytesStart;
 use std::ops::Range;
 
@@ -74,7 +74,7 @@ impl XmlHandler for SharedStrings {
         if self.in_text {
             // Ranges have 32 bits.
             if self.text.len() + text.len() > u32::MAX as usize {
-                return Err(ExtractError::limited("bytes of shared texts", u32::MAX));
+                return Err(ExtractError::limited(LimitKind::SharedTexts, u32::MAX));
             }
             self.text.push_str(text);
         }

@@ -1,9 +1,8 @@
 //! Output of the office readers, within the limits.
 
-use crate::error::ExtractError;
-use crate::limits::LimitTracker;
+use crate::reading::{ExtractError, LimitTracker};
 
-/// Appends text, charged to the limits, and moves text boxes behind their paragraph.
+/// Appends text, charged to the limits, and moves text boxes after their paragraph.
 pub(super) struct TextWriter<'a> {
     pub(super) text: &'a mut String,
     pub(super) tracker: &'a LimitTracker<'a>,

@@ -3,8 +3,7 @@
 //! DOCTYPE declarations are ignored and no external resource is loaded. Entities other than the
 //! five of XML and numeric ones are an error, so that nothing expands.
 
-use crate::error::ExtractError;
-use crate::limits::LimitTracker;
+use crate::reading::{ExtractError, LimitTracker};
 use encoding_rs::{Encoding, UTF_16BE, UTF_16LE};
 use quick_xml::Reader;
 use quick_xml::escape::unescape;

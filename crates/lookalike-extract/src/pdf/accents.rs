@@ -1,21 +1,6 @@
 //! Accents drawn before their letter, as by TeX with old fonts.
 
-/// Combining marks with pairs of a letter and its composed form.
-const LETTERS: [(char, &str); 13] = [
-    ('\u{300}', "AÀEÈIÌOÒUÙaàeèiìoòuù"),
-    ('\u{301}', "AÁCĆEÉIÍLĹNŃOÓRŔSŚUÚYÝZŹaácćeéiílĺnńoórŕsśuúyýzź"),
-    ('\u{302}', "AÂCĈEÊGĜHĤIÎJĴOÔSŜUÛWŴYŶaâcĉeêgĝhĥiîjĵoôsŝuûwŵyŷ"),
-    ('\u{303}', "AÃIĨNÑOÕUŨaãiĩnñoõuũ"),
-    ('\u{304}', "AĀEĒIĪOŌUŪaāeēiīoōuū"),
-    ('\u{306}', "AĂEĔGĞIĬOŎUŬaăeĕgğiĭoŏuŭ"),
-    ('\u{307}', "CĊEĖGĠIİZŻcċeėgġzż"),
-    ('\u{308}', "AÄEËIÏOÖUÜYŸaäeëiïoöuüyÿ"),
-    ('\u{30a}', "AÅUŮaåuů"),
-    ('\u{30b}', "OŐUŰoőuű"),
-    ('\u{30c}', "CČDĎEĚLĽNŇRŘSŠTŤZŽcčdďeělľnňrřsštťzž"),
-    ('\u{327}', "CÇGĢKĶLĻNŅRŖSŞTŢcçgģkķlļnņrŗsştţ"),
-    ('\u{328}', "AĄEĘIĮUŲaąeęiįuų"),
-];
+use icu_normalizer::properties::CanonicalCompositionBorrowed;
 
 /// The combining mark of a spacing accent.
 pub(super) fn combining(accent: char) -> Option<char> {
@@ -45,15 +30,10 @@ pub(super) fn put(letter: char, mark: char, out: &mut String) {
         '\u{237}' => 'j',
         letter => letter,
     };
-    let letters = LETTERS.iter().find(|(of, _)| *of == mark).map_or("", |(_, letters)| letters);
-    let mut letters = letters.chars();
-    while let (Some(before), Some(after)) = (letters.next(), letters.next()) {
-        if before == letter {
-            out.push(after);
-            return;
-        }
+    match CanonicalCompositionBorrowed::new().compose(letter, mark) {
+        Some(composed) => out.push(composed),
+        None => out.extend([letter, mark]),
     }
-    out.extend([letter, mark]);
 }
 
 #[cfg(test)]

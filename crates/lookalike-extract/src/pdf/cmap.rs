@@ -82,7 +82,8 @@ impl Cmap {
             let (Some(first), Some(last)) = (operands.bytes(first), operands.bytes(last)) else {
                 return;
             };
-            let (first, last) = (code(first), code(last));
+            let first = code(first);
+            let last = code(last);
             if let Some(to) = operands.bytes(to) {
                 self.character_range(first, last, to);
                 continue;
@@ -130,7 +131,8 @@ impl Cmap {
             if let (Some(first), Some(last), PdfToken::Number(value)) =
                 (operands.bytes(first), operands.bytes(last), value)
             {
-                let (first, last) = (code(first), code(last));
+                let first = code(first);
+                let last = code(last);
                 self.ranges.push(CodeRange { first, last, value: value.max(0.0) as u32 });
             }
         }
@@ -164,7 +166,8 @@ impl Cmap {
     pub(super) fn length(&self, bytes: &[u8]) -> usize {
         let fits = |space: &&CodeSpace| {
             let Some(head) = bytes.get(..space.length) else { return false };
-            let (first, last) = (space.first.to_be_bytes(), space.last.to_be_bytes());
+            let first = space.first.to_be_bytes();
+            let last = space.last.to_be_bytes();
             let skip = 4 - space.length;
             head.iter().enumerate().all(|(i, b)| (first[skip + i]..=last[skip + i]).contains(b))
         };

@@ -6,8 +6,7 @@ use super::lexer::{Lexer, PdfOperands, PdfToken};
 use super::lines::{LineWriter, TextPosition, WORD_GAP};
 use super::objects::{get, name};
 use super::stream::inflate;
-use crate::error::ExtractError;
-use crate::limits::LimitTracker;
+use crate::reading::{ExtractError, LimitTracker};
 use lopdf::{Dictionary, Document, Object, Stream};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -34,8 +33,13 @@ pub(super) struct PdfResources<'a> {
 
 impl<'a> PdfResources<'a> {
     pub(super) fn new(document: &'a Document, tracker: &'a LimitTracker<'a>) -> Self {
-        let (glyph_names, fonts, mute) = (GlyphNames::default(), HashMap::new(), HashSet::new());
-        Self { document, tracker, glyph_names, fonts, mute }
+        Self {
+            document,
+            tracker,
+            glyph_names: GlyphNames::default(),
+            fonts: HashMap::new(),
+            mute: HashSet::new(),
+        }
     }
 
     fn font(&mut self, font: &Dictionary) -> Result<Rc<Font>, ExtractError> {
@@ -338,7 +342,8 @@ impl<'a, 'b> ContentInterpreter<'a, 'b> {
         let matrix = product(&self.text, &self.state.matrix);
         let (unit, along) = if font.vertical { (1.0, (2, 3)) } else { (stretch, (0, 1)) };
         let sign = if font.vertical { -1.0 } else { 1.0 };
-        let (ax, ay) = (matrix[along.0] * sign, matrix[along.1] * sign);
+        let ax = matrix[along.0] * sign;
+        let ay = matrix[along.1] * sign;
         let length = ax.hypot(ay);
         let upright = if size < 0.0 || unit < 0.0 { -1.0 } else { 1.0 };
         let along =
@@ -351,7 +356,9 @@ impl<'a, 'b> ContentInterpreter<'a, 'b> {
             em,
         };
         let gap = WORD_GAP * (size * font.em).abs() * unit.abs();
-        let (mut moved, mut start, mut mark) = (0.0, None, 0);
+        let mut moved = 0.0;
+        let mut start = None;
+        let mut mark = 0;
         for &token in operands.tokens {
             if let PdfToken::Number(number) = token {
                 let step = -number / 1000.0 * size * unit;

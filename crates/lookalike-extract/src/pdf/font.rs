@@ -5,8 +5,7 @@ use super::glyph_names::{self, GlyphNames, GlyphTable};
 use super::objects::{get, name, number};
 use super::stream::readable;
 use super::widths::{GlyphWidths, simple_widths};
-use crate::error::ExtractError;
-use crate::limits::LimitTracker;
+use crate::reading::{ExtractError, LimitTracker};
 use encoding_rs::{BIG5, EUC_JP, EUC_KR, GBK, SHIFT_JIS, UTF_16BE};
 use lopdf::{Dictionary, Document, Object};
 
@@ -73,7 +72,8 @@ impl Font {
         unicode: Option<Cmap>,
         tracker: &LimitTracker<'_>,
     ) -> Result<Self, ExtractError> {
-        let (mut codes, mut vertical) = (CodeScheme::Two, false);
+        let mut codes = CodeScheme::Two;
+        let mut vertical = false;
         match get(document, font, b"Encoding") {
             Some(Object::Name(name)) => {
                 vertical = name.ends_with(b"-V");

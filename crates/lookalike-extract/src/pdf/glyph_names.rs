@@ -120,7 +120,8 @@ pub(super) fn built_in(program: &[u8], glyph_names: &mut GlyphNames) -> Option<G
     let start = memchr::memmem::find(head, b"/Encoding")?;
     let mut lexer = Lexer::new(&head[start + 9..]);
     let mut table = vec![String::new(); 256];
-    let (mut code, mut found) = (None, false);
+    let mut code = None;
+    let mut found = false;
     while let Some(token) = lexer.token() {
         match token {
             PdfToken::Number(number) => code = Some(number as usize),

@@ -2,7 +2,7 @@
 
 use super::objects::get;
 use crate::date;
-use crate::fields::Fields;
+use crate::reading::Fields;
 use lopdf::{Dictionary, Document, Object};
 
 /// Sets title, author and date of the last change.
@@ -61,7 +61,8 @@ fn offset(zone: &str) -> i64 {
     };
     let digits: String = zone.chars().filter(char::is_ascii_digit).take(4).collect();
     let part = |from: usize| digits.get(from..from + 2).and_then(|d| d.parse::<i64>().ok());
-    let (hours, minutes) = (part(0).unwrap_or(0), part(2).unwrap_or(0));
+    let hours = part(0).unwrap_or(0);
+    let minutes = part(2).unwrap_or(0);
     if hours > 23 || minutes > 59 { 0 } else { sign * (hours * 3600 + minutes * 60) }
 }
 

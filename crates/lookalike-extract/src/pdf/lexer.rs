@@ -222,7 +222,10 @@ impl<'a> Lexer<'a> {
 
 /// Parses a decimal number, as leniently as other PDF readers: `-.5`, `4.`, `--3`, `1.2.3`.
 fn number(word: &[u8]) -> Option<f64> {
-    let (mut value, mut scale, mut digits, mut negative) = (0f64, 0f64, false, false);
+    let mut value = 0f64;
+    let mut scale = 0f64;
+    let mut digits = false;
+    let mut negative = false;
     for (index, &byte) in word.iter().enumerate() {
         match byte {
             b'0'..=b'9' => {

@@ -5,6 +5,7 @@
 //! which files store in visual order, are reordered.
 
 use super::accents;
+use icu_normalizer::ComposingNormalizerBorrowed;
 
 /// Minimum gap between words, in ems.
 pub(super) const WORD_GAP: f64 = 0.1;
@@ -54,15 +55,14 @@ pub(super) struct LineWriter<'a> {
 impl<'a> LineWriter<'a> {
     pub(super) fn new(out: &'a mut String) -> Self {
         let line = out.len();
-        let (pieces, joined) = (Vec::new(), Vec::new());
         Self {
             out,
             last: None,
             begun: None,
             before: line,
             line,
-            pieces,
-            joined,
+            pieces: Vec::new(),
+            joined: Vec::new(),
             right_to_left: false,
             accent: None,
             strings: 0,
@@ -75,7 +75,8 @@ impl<'a> LineWriter<'a> {
         self.before = self.out.len();
         let mut back = false;
         if let Some(last) = self.last {
-            let (dx, dy) = (place.x - last.x, place.y - last.y);
+            let dx = place.x - last.x;
+            let dy = place.y - last.y;
             let turned = last.along.0 * place.along.0 + last.along.1 * place.along.1 < 0.7;
             let forward = dx * last.along.0 + dy * last.along.1;
             let across = (dx * last.along.1 - dy * last.along.0).abs();
@@ -147,7 +148,8 @@ impl<'a> LineWriter<'a> {
     /// Combines the accent before the mark with the letter after it, if there is one.
     fn accented(&mut self, accent: char, mark: usize) -> bool {
         let mut letters = self.out.get(mark..).unwrap_or_default().chars();
-        let (letter, more) = (letters.next(), letters.next());
+        let letter = letters.next();
+        let more = letters.next();
         let Some(letter) = letter.filter(|letter| letter.is_alphabetic() && more.is_none()) else {
             return false;
         };
@@ -181,7 +183,8 @@ impl<'a> LineWriter<'a> {
         }
         self.begun = Some((start, mark));
         let reach = |place: TextPosition| place.x * start.along.0 + place.y * start.along.1;
-        let (begin, end) = (reach(start), reach(end));
+        let begin = reach(start);
+        let end = reach(end);
         // A letter combined with an accent belongs to the preceding segment.
         let from = self.pieces.last().map_or(mark, |piece| piece.to.max(mark));
         let to = self.out.len();
@@ -240,8 +243,8 @@ impl<'a> LineWriter<'a> {
 fn logical(seen: &mut [&str]) -> String {
     let right = |glyph: &&str| glyph.chars().any(is_right_to_left);
     let bytes_left = |glyph: &&str| !right(glyph) && glyph.chars().any(char::is_alphanumeric);
-    let (rights, lefts) =
-        (seen.iter().filter(|g| right(g)).count(), seen.iter().filter(|g| bytes_left(g)).count());
+    let rights = seen.iter().filter(|g| right(g)).count();
+    let lefts = seen.iter().filter(|g| bytes_left(g)).count();
     let from_right = rights >= lefts;
     if from_right {
         seen.reverse();
@@ -276,16 +279,11 @@ fn spelled(text: &str) -> Option<String> {
     if !text.contains(unusual) {
         return None;
     }
+    let spelled = ComposingNormalizerBorrowed::new_nfkc();
     let mut out = String::new();
-    for char in text.chars() {
+    for char in text.chars().filter(|char| !char.is_control()) {
         match char {
-            '\u{fb00}' => out.push_str("ff"),
-            '\u{fb01}' => out.push_str("fi"),
-            '\u{fb02}' => out.push_str("fl"),
-            '\u{fb03}' => out.push_str("ffi"),
-            '\u{fb04}' => out.push_str("ffl"),
-            '\u{fb05}' | '\u{fb06}' => out.push_str("st"),
-            char if char.is_control() => {}
+            '\u{fb00}'..='\u{fb06}' => out.extend(spelled.normalize_iter(std::iter::once(char))),
             char => out.push(char),
         }
     }

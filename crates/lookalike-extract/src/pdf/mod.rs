@@ -6,7 +6,7 @@
 //!                                                 lines: words, lines ◄─┘ glyph_names, widths
 //! ```
 //!
-//! The crate lopdf parses objects; text extraction from them is own code, in place of that of
+//! The crate lopdf parses objects; text extraction from them is own code instead of the one in
 //! lopdf, pdf-extract or `pdf_oxide`: it needs limits in every loop and text without a stack that
 //! grows with the file. `bench/README.md` compares its speed and its text with `pdftotext` of
 //! poppler (November 2026): manuals agree to a Jaccard similarity of 0.88 and 0.94 with default
@@ -27,9 +27,7 @@ mod objects;
 mod stream;
 mod widths;
 
-use crate::error::ExtractError;
-use crate::limits::LimitTracker;
-use crate::text_output::TextOutput;
+use crate::reading::{ExtractError, LimitKind, LimitTracker, TextOutput};
 use content::{ContentInterpreter, PdfResources};
 use lopdf::{Dictionary, Document, Error, LoadOptions, Object, ObjectId};
 use objects::get;
@@ -104,13 +102,14 @@ fn is_ended(bytes: &[u8]) -> bool {
 /// All pages without repetitions.
 fn pages(document: &Document, tracker: &LimitTracker<'_>) -> Result<Vec<ObjectId>, ExtractError> {
     let limit = tracker.options.limits.pages;
-    let (mut pages, mut seen) = (Vec::new(), HashSet::new());
+    let mut pages = Vec::new();
+    let mut seen = HashSet::new();
     for id in document.page_iter() {
         if !seen.insert(id) {
             continue;
         }
         if pages.len() >= limit as usize {
-            return Err(ExtractError::limited("pages", limit));
+            return Err(ExtractError::limited(LimitKind::Pages, limit));
         }
         pages.push(id);
     }
@@ -122,7 +121,8 @@ fn pages(document: &Document, tracker: &LimitTracker<'_>) -> Result<Vec<ObjectId
 
 /// Appends the text of one page.
 fn page(shared: &mut PdfResources<'_>, id: ObjectId, out: &mut String) -> Result<(), ExtractError> {
-    let (document, tracker) = (shared.document, shared.tracker);
+    let document = shared.document;
+    let tracker = shared.tracker;
     let missing = |_| ExtractError::damaged("it is missing");
     let page = document.get_dictionary(id).map_err(missing)?;
     let mut content = Vec::new();

@@ -1,12 +1,10 @@
 //! Decoding of streams, within the limits.
 
-use crate::error::ExtractError;
-use crate::limits::LimitTracker;
-use flate2::{Decompress, FlushDecompress, Status};
+use crate::reading::{ExtractError, LimitTracker};
 use lopdf::{Error, Object, Stream};
 
-/// Bytes inflated between two checks of the limits.
-const STEP: usize = 1 << 20;
+/// Maximum room that is made for a stream before it is inflated.
+const FIRST_BYTES: usize = 1 << 20;
 
 /// The content of a stream, all filters decoded.
 pub(super) fn inflate(
@@ -54,7 +52,6 @@ fn is_plain_flate(stream: &Stream) -> bool {
 
 /// Inflates step by step. The checksum at the end is ignored: many files lack it.
 fn deflated(bytes: &[u8], tracker: &LimitTracker<'_>) -> Result<Vec<u8>, ExtractError> {
-    let mut out = Vec::new();
     let body = match bytes {
         [method, flags, body @ ..]
             if method & 15 == 8
@@ -62,34 +59,20 @@ fn deflated(bytes: &[u8], tracker: &LimitTracker<'_>) -> Result<Vec<u8>, Extract
         {
             body
         }
-        [] => return Ok(out),
         _ => bytes,
     };
-    let mut inflater = Decompress::new(false);
-    loop {
-        let read = usize::try_from(inflater.total_in()).unwrap_or(usize::MAX);
-        let before = out.len();
-        out.reserve((bytes.len() * 4).clamp(1 << 10, STEP));
-        let rest = body.get(read..).unwrap_or_default();
-        let status = inflater
-            .decompress_vec(rest, &mut out, FlushDecompress::None)
-            .map_err(|error| ExtractError::damaged(format!("a stream: {error}")))?;
-        tracker.charge_bytes(out.len() - before)?;
-        if status == Status::StreamEnd {
-            return Ok(out);
-        }
-        let stuck = usize::try_from(inflater.total_in()).unwrap_or(usize::MAX) == read;
-        if out.len() == before && stuck {
-            return Err(ExtractError::damaged("a stream: it is cut off"));
-        }
-        tracker.check_time()?;
+    let mut out = Vec::new();
+    if !bytes.is_empty() {
+        let first = (bytes.len() * 4).clamp(1 << 10, FIRST_BYTES) as u64;
+        tracker.inflate("a stream", body, first, &mut out)?;
     }
+    Ok(out)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::options::ExtractOptions;
+    use crate::reading::{ExtractOptions, LimitKind};
     use flate2::Compression;
     use lopdf::Dictionary;
     use std::io::Write;
@@ -119,7 +102,7 @@ mod tests {
     fn no_stream_becomes_more_than_the_limit() {
         let mut options = ExtractOptions::default();
         options.limits.expanded = 3 << 20;
-        let limit = Err(ExtractError::Limit { what: "expanded bytes".to_owned(), limit: 3 << 20 });
+        let limit = Err(ExtractError::Limit { kind: LimitKind::Expanded, limit: 3 << 20 });
         let mut stream = flate(&vec![b' '; 64 << 20]);
         assert_eq!(inflate(&stream, &LimitTracker::new(&options)), limit);
         let glyph_names = vec!["FlateDecode".into(), "FlateDecode".into()];

@@ -4,8 +4,7 @@
 //! flate2 inflates. None has been compared (November 2026).
 
 use super::header::{field, header_and_body};
-use crate::error::ExtractError;
-use crate::limits::LimitTracker;
+use crate::reading::{ExtractError, LimitKind, LimitTracker};
 use flate2::read::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 use memchr::memchr;
 use std::borrow::Cow;
@@ -35,7 +34,7 @@ pub(super) fn content<'a>(
     let encodings = value("content-encoding").to_ascii_lowercase();
     let encodings: Vec<_> = encodings.split(',').map(str::trim).collect();
     if encodings.len() > ENCODINGS {
-        return Err(ExtractError::limited("encodings of a record", ENCODINGS as u64));
+        return Err(ExtractError::limited(LimitKind::Encodings, ENCODINGS as u64));
     }
     for encoding in encodings.iter().rev() {
         if let Some(plain) = decompress(encoding, &bytes, tracker)? {
@@ -51,7 +50,8 @@ fn decode_chunks<'a>(
     bytes: &'a [u8],
     tracker: &LimitTracker<'_>,
 ) -> Result<Cow<'a, [u8]>, ExtractError> {
-    let (mut rest, mut out) = (bytes, Vec::new());
+    let mut rest = bytes;
+    let mut out = Vec::new();
     let mut first = true;
     loop {
         tracker.check_time()?;

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::extractor::{ExtractedPart, Extractor, FailedPart, PartSink};
-use crate::options::{ExtractOptions, Limits};
+use crate::reading::{ExtractOptions, Limits};
 use lookalike_test_support::gzip;
 use proptest::prelude::*;
 use std::convert::Infallible;

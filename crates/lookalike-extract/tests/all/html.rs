@@ -4,8 +4,8 @@
 
 use flate2::read::GzDecoder;
 use lookalike_extract::{
-    ExtractError, ExtractOptions, ExtractedPart, Extractor, FailedPart, Fields, HtmlText, Limits,
-    PartSink,
+    ExtractError, ExtractOptions, ExtractedPart, Extractor, FailedPart, Fields, HtmlText,
+    LimitKind, Limits, PartSink,
 };
 use lookalike_test_support::document_set_path;
 use proptest::prelude::*;
@@ -209,7 +209,7 @@ fn limits_hold() {
     let page = "<p>a".repeat(100_000);
     let limits = Limits { expanded: 100_000, ..Limits::default() };
     let failure = read(HtmlText::All, limits, page.as_bytes()).unwrap_err();
-    assert_eq!(failure, ExtractError::Limit { what: "expanded bytes".to_owned(), limit: 100_000 });
+    assert_eq!(failure, ExtractError::Limit { kind: LimitKind::Expanded, limit: 100_000 });
     let limits = Limits { expanded: 200_000, ..Limits::default() };
     assert!(read(HtmlText::All, limits, page.as_bytes()).is_ok());
 }

@@ -2,7 +2,7 @@
 
 use flate2::{Compression, write::ZlibEncoder};
 use lookalike_extract::{
-    ExtractError, ExtractOptions, ExtractedPart, Extractor, FailedPart, PartSink,
+    ExtractError, ExtractOptions, ExtractedPart, Extractor, FailedPart, LimitKind, PartSink,
 };
 use proptest::prelude::*;
 use std::convert::Infallible;
@@ -259,7 +259,7 @@ fn too_many_pages_are_refused() {
         format!("<</Type/Pages/Kids[{kids}]/Count {count}>>").into_bytes(),
     ];
     objects.resize(count + 2, b"<</Type/Page/Parent 2 0 R>>".to_vec());
-    let limit = ExtractError::Limit { what: "pages".to_owned(), limit: 20_000 };
+    let limit = ExtractError::Limit { kind: LimitKind::Pages, limit: 20_000 };
     assert_eq!(text(&pdf(&objects)), Err(limit));
 }
 
@@ -270,7 +270,7 @@ fn a_bomb_is_not_inflated() {
     let file = page("", stream("/Filter/FlateDecode", &bomb), vec![]);
     let mut options = ExtractOptions::default();
     options.limits.expanded = 16 << 20;
-    let limit = ExtractError::Limit { what: "expanded bytes".to_owned(), limit: 16 << 20 };
+    let limit = ExtractError::Limit { kind: LimitKind::Expanded, limit: 16 << 20 };
     assert_eq!(extract(&file, &options).failures, std::slice::from_ref(&limit));
     // The same where lopdf inflates it while it loads.
     let holder = stream("/Type/ObjStm/N 1/First 4/Filter/FlateDecode", &bomb);

@@ -1,11 +1,9 @@
 //! The bytes of a file without compression, and what kind of file it is.
 
 use crate::document::{DocumentContents, MAX_DOCUMENT_BYTES};
-use crate::format::kind::Format;
-use crate::settings::SourceSettings;
-use crate::skippable_error::{OverLimit, unreadable};
-use crate::skipped::SkipReason;
-use lookalike_extract::{ExtractError, FileKind, encoding};
+use crate::error::{OverLimit, SkipReason, unreadable};
+use crate::options::{Format, SourceSettings};
+use lookalike_extract::{ExtractError, FileKind, LimitKind, encoding};
 use std::borrow::Cow;
 use std::io::{self, Read};
 use std::sync::atomic::Ordering;
@@ -25,7 +23,7 @@ pub(crate) struct Contents<'a> {
 }
 
 impl Contents<'_> {
-    /// The bytes as those of a document.
+    /// The bytes as a document states them.
     pub(crate) fn described(&self) -> DocumentContents<'_> {
         let Self { kind, bytes, ref name, .. } = *self;
         DocumentContents { bytes, media_type: kind.media_type_of(name), name }
@@ -47,7 +45,7 @@ pub(crate) fn kind(name: &str, bytes: &[u8], settings: &SourceSettings) -> FileK
     }
 }
 
-/// Reads a stream to its end, unless its first bytes tell that there is no text.
+/// Reads a stream to its end, unless its first bytes show that it has no text.
 pub(crate) fn fill(
     mut stream: impl Read,
     name: &str,
@@ -83,8 +81,11 @@ pub(crate) fn fill(
         FileKind::Text => Err(longest.map_or(SkipReason::TooLong, OverLimit::reason)),
         _ => {
             let limit = limit as u64;
-            let failure =
-                if is_memory { ExtractError::held(limit) } else { ExtractError::bytes(limit) };
+            let failure = if is_memory {
+                ExtractError::limited(LimitKind::Held, limit)
+            } else {
+                ExtractError::limited(LimitKind::Bytes, limit)
+            };
             Err(SkipReason::NoText { failure, content: None })
         }
     }

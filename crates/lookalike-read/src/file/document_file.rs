@@ -1,15 +1,13 @@
 //! A file with documents.
 
-use crate::decompress::{self, Compression};
+use crate::bytes::{Compression, decompress};
 use crate::document::{MAX_DOCUMENT_BYTES, Raw};
+use crate::error::{SkipReason, unreadable};
 use crate::file::contents::{Contents, fill, kind};
+use crate::file::path_name::name_of;
 use crate::file::zip_member::{ZipMember, read_member};
-use crate::record_size::RecordSize;
-use crate::settings::SourceSettings;
-use crate::skippable_error::unreadable;
-use crate::skipped::SkipReason;
-use crate::stamp::Stamp;
-use crate::walk::name_of;
+use crate::measure::{RecordSize, Stamp};
+use crate::options::SourceSettings;
 use std::borrow::Cow;
 use std::fs::File;
 use std::path::PathBuf;

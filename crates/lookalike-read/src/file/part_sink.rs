@@ -1,12 +1,10 @@
 //! Parts of a file: as documents, one that is taken again, and how parts are named.
 
-use crate::content_hash::Content;
-use crate::document::{Document, DocumentContents, DocumentPosition, Raw};
-use crate::error::ReadError;
-use crate::extra_fields::ExtraFields;
-use crate::file::part_texts::PartTexts;
-use crate::normalizing_sink::SourceSink;
-use crate::skipped::SkipReason;
+use crate::document::{
+    Document, DocumentContents, DocumentPosition, ExtraFields, PartTexts, Raw, SourceSink,
+};
+use crate::error::{ReadError, SkipReason};
+use crate::measure::Content;
 use lookalike_extract::{ExtractedPart, FailedPart, PartSink};
 
 /// Gives the parts of a file, or of a record that is a file, to the sink as documents.
@@ -36,16 +34,11 @@ impl PartOutput<'_> {
         let place = DocumentPosition { part: part.number, ..self.place };
         self.part_texts.add(place, part.text);
         self.sink.document(&Document {
-            id,
-            text: part.text,
-            place,
             fields: &self.extra.list(),
             modified: self.modified,
-            shingled: None,
             about: Some(part.fields),
-            raw,
             contents: Some(contents),
-            parent: None,
+            ..Document::new(id, part.text, place, raw)
         })
     }
 }
@@ -60,10 +53,10 @@ pub(crate) fn no_text(failed: &FailedPart<'_>) -> SkipReason {
 pub(crate) struct OnePart<F>(Option<F>);
 
 impl<F: FnOnce(&ExtractedPart<'_>)> OnePart<F> {
-    /// Calls `extract` with a sink that gives the part it receives to `take`.
+    /// Calls `extract` with a sink that passes the part it receives to `take`.
     ///
     /// # Errors
-    /// Why there was no part.
+    /// The reason why no part was found.
     pub(crate) fn read(
         take: F,
         extract: impl FnOnce(&mut Self) -> Result<(), String>,

@@ -1,11 +1,10 @@
 //! ZIP archives: their members as files with documents.
 
+use crate::error::{SkipReason, SkippedItem, unreadable};
 use crate::file::document_file::DocumentFile;
+use crate::file::path_name::name_of;
 use crate::file::zip_member::{SharedTime, ZipMember};
-use crate::skippable_error::unreadable;
-use crate::skipped::{SkipReason, SkippedItem};
-use crate::stamp::Stamp;
-use crate::walk::name_of;
+use crate::measure::Stamp;
 use lookalike_extract::archive::{EntryKind, zip_entries};
 use lookalike_extract::{LimitUsage, Limits, UniqueNames};
 use std::fs::File;
@@ -14,7 +13,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// The files of a ZIP archive as documents, and the members that cannot be read. Ids of the files
-/// begin with `id`, that of the archive.
+/// begin with `id`, the id of the archive.
 pub(crate) fn zip_files(
     path: &Path,
     id: &str,
@@ -24,16 +23,15 @@ pub(crate) fn zip_files(
     let failed = |failure| SkipReason::NoText { failure, content: None };
     let archive = BufReader::new(File::open(path).map_err(|e| unreadable(&e))?);
     let listed = zip_entries(archive, limits).map_err(failed)?;
-    let (mut files, mut refused) = (Vec::new(), Vec::new());
+    let mut files = Vec::new();
+    let mut refused = Vec::new();
     let shown = name_of(path);
-    let refuse = |source: String, id: String, failure| SkippedItem {
-        source,
-        line: None,
-        id: Some(id),
-        reason: failed(failure),
+    let refuse = |source: String, id: String, failure| {
+        SkippedItem::whole(source, failed(failure)).with_id(id)
     };
     let mut names = UniqueNames::default();
-    let (time, mut before) = (Arc::new(SharedTime::default()), LimitUsage::default());
+    let time = Arc::new(SharedTime::default());
+    let mut before = LimitUsage::default();
     for entry in listed.entries {
         let inside = format!("{id}/{}", names.unique(&entry.name));
         match entry.failure.clone().or_else(|| entry.kind.failure()) {

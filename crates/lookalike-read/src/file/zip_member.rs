@@ -1,15 +1,13 @@
 //! Members of ZIP archives as documents: what each may use of the limits of its archive.
 
-use crate::decompress::Compression;
+use crate::bytes::{Compression, read_exact_at};
 use crate::document::MAX_DOCUMENT_BYTES;
+use crate::error::{SkipReason, unreadable};
 use crate::file::contents::{Contents, fill, kind};
-use crate::format::kind::Format;
-use crate::positioned_io::read_exact_at;
-use crate::settings::SourceSettings;
-use crate::skippable_error::unreadable;
-use crate::skipped::SkipReason;
+use crate::file::system_files::refused_in_archive;
+use crate::options::SourceSettings;
 use lookalike_extract::archive::ZipEntry;
-use lookalike_extract::{ExtractError, FileKind, LimitUsage, Limits};
+use lookalike_extract::{ExtractError, FileKind, LimitKind, LimitUsage, Limits};
 use std::fs::File;
 use std::io::Cursor;
 use std::path::Path;
@@ -100,12 +98,12 @@ pub(crate) fn read_member<'a>(
         let stream = settings.decode(compression, Cursor::new(inner));
         fill(stream.map_err(|e| unreadable(&e))?, name, true, settings, bytes)?;
     }
-    if let Some(failure) = Format::refused_in_archive(&entry.name) {
+    if let Some(failure) = refused_in_archive(&entry.name) {
         return Err(failed(failure));
     }
     let kind = kind(name, bytes, settings);
     if kind != FileKind::Text && bytes.len() as u64 > limits.bytes {
-        return Err(failed(ExtractError::bytes(limits.bytes)));
+        return Err(failed(ExtractError::limited(LimitKind::Bytes, limits.bytes)));
     }
     Ok(Contents { kind, bytes, length: entry.size, name: name.to_owned() })
 }

@@ -1,22 +1,15 @@
 //! Separated values: the delimiter, the header, the ends of records, the fields of one.
 
-use crate::description::StatedFields;
-use crate::document::{DocumentPosition, Raw};
-use crate::encoding::without_mark;
-use crate::error::ReadError;
-use crate::extra_fields::ExtraFields;
+use crate::bytes::without_mark;
+use crate::document::{DocumentPosition, ExtraFields, Raw, ReadBuffers, SourceSink, StatedFields};
+use crate::error::{Field, ReadError, SkipReason, TableProblem};
+use crate::format::csv_header::CsvHeader;
 use crate::format::record::{InvalidRecord, RecordBoundary, RecordDocument, without_line_feed};
+use crate::format::text_cut::{self, KeptCopier};
 use crate::format::{
     BlockRecords, Continuation, NextRecords, RecordAgain, RecordFormat, TakeText, WholeRecords,
 };
-use crate::header::CsvHeader;
-use crate::normalizing_sink::SourceSink;
-use crate::options::ReadOptions;
-use crate::scratch::ReadBuffers;
-use crate::skipped::SkipReason;
-use crate::source_info::SourceInfo;
-use crate::table_problem::{Field, TableProblem};
-use crate::text_cut::{self, KeptCopier};
+use crate::options::{ReadOptions, SourceInfo};
 use csv::ByteRecord;
 use memchr::{memchr, memchr3};
 use std::sync::OnceLock;
@@ -87,7 +80,8 @@ impl RecordFormat for SeparatedValues {
         let bytes = &records.bytes[mark..];
         let mut reader = reader(delimiter, bytes);
         let mut is_header = records.index == 0;
-        let (mut start, mut line) = (0, 0);
+        let mut start = 0;
+        let mut line = 0;
         let ReadBuffers { values, line_id, extra, .. } = scratch;
         reserve(values, bytes.len());
         extra.clear();
@@ -99,13 +93,7 @@ impl RecordFormat for SeparatedValues {
             line += memchr::memchr_iter(b'\n', &bytes[start..start + blank]).count() as u32;
             start += blank;
             let raw = &bytes[start..end];
-            let place = DocumentPosition {
-                start: (start + mark) as u32,
-                length: raw.len() as u32,
-                line,
-                part: 0,
-                unit: None,
-            };
+            let place = DocumentPosition::of_record(start + mark, raw.len(), line);
             line += memchr::memchr_iter(b'\n', raw).count() as u32;
             start = end;
             if std::mem::take(&mut is_header) {
@@ -217,7 +205,7 @@ impl DocumentColumns {
     ) -> Result<Self, ReadError> {
         let mut header = ByteRecord::new();
         let (mark, bytes) = bytes.split_at(bytes.len() - without_mark(bytes).len());
-        // Reading from memory cannot fail; what is no header has no columns.
+        // Reading from memory cannot fail; without a header, no columns are found.
         let mut reader = reader(delimiter, bytes);
         let _ = reader.read_byte_record(&mut header);
         let raw = bytes.get(..reader.position().byte() as usize).unwrap_or_default();
@@ -341,14 +329,15 @@ fn reader(delimiter: u8, bytes: &[u8]) -> csv::Reader<&[u8]> {
         .from_reader(bytes)
 }
 
-/// Where the last record ends at a line feed, by the rules of the crate `csv`: a quote opens a
-/// value only at its beginning, two quotes inside are one, and a carriage return ends a record too.
+/// Finds the end of the last record at a line feed, by the rules of the crate `csv`: a quote opens
+/// a value only at its beginning, two quotes inside are one, and a carriage return ends a record
+/// too.
 fn cut(delimiter: u8, bytes: &[u8]) -> RecordBoundary {
     let mut whole = 0;
     let mut at = 0;
     while at < bytes.len() {
         if bytes[at] == b'"' {
-            // Two quotes in a row are one that belongs to the value: it goes on behind them.
+            // Two quotes in a row are one that belongs to the value, which continues after them.
             match memchr(b'"', &bytes[at + 1..]) {
                 None => return RecordBoundary { whole, unclosed: true, records: 0 },
                 Some(next) => at += next + 2,

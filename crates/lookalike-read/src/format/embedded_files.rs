@@ -3,17 +3,14 @@
 //! [`FileRecords`] is what differs between formats of such records; `mbox.rs`, `warc.rs` and
 //! `tar.rs` implement it. [`FileRecordFormat`] makes a format of it; `tar.rs` has its own.
 
-use crate::description::StatedFields;
-use crate::document::{DocumentContents, DocumentPosition, Raw};
-use crate::error::ReadError;
-use crate::file::part_sink::{OnePart, PartOutput, no_text, push_within};
-use crate::format::kind::Format;
+use crate::document::{
+    DocumentContents, DocumentPosition, Raw, ReadBuffers, SourceSink, StatedFields,
+};
+use crate::error::{ReadError, SkipReason, SkippedItem};
+use crate::file::{OnePart, PartOutput, no_text, push_within};
 use crate::format::record::{RecordBoundary, without_line_feed};
 use crate::format::{Continuation, RecordAgain, RecordFormat, TakeText, WholeRecords};
-use crate::normalizing_sink::SourceSink;
-use crate::scratch::ReadBuffers;
-use crate::skipped::{SkipReason, SkippedItem};
-use crate::source_info::SourceInfo;
+use crate::options::{Format, SourceInfo};
 use lookalike_extract::{
     ExtractError, ExtractedPart, Extractor, FailedPart, Fields, FileKind, LimitUsage, PartSink,
 };
@@ -25,7 +22,7 @@ pub(crate) trait FileRecords {
     /// A record that is a file.
     type Record<'a>;
 
-    /// Whether single records can be taken out of the stream, so that they are written as they are.
+    /// Whether single records can be taken out of the stream, so that they are written verbatim.
     const ARE_SEPARABLE: bool = false;
     /// The field of a record that is its id where the options name none.
     const ID_FIELD: Option<&'static str> = None;
@@ -37,8 +34,8 @@ pub(crate) trait FileRecords {
         true
     }
 
-    /// Cuts the first record off: its length, and what it is. `None` where it may go on, or there
-    /// is none.
+    /// Cuts the first record off: its length and its content. `None` if it may continue, or none
+    /// exists.
     fn first<'a>(
         &self,
         bytes: &'a [u8],
@@ -59,7 +56,7 @@ pub(crate) trait FileRecords {
         sink: &mut S,
     ) -> Result<(), S::Error>;
 
-    /// The bytes of a record as those of its documents; `raw` is the record as it is in the stream.
+    /// The bytes of a record as its documents state them; `raw` is the record in the stream.
     fn contents<'a>(&self, record: &Self::Record<'a>, raw: &'a [u8]) -> DocumentContents<'a>;
 
     /// What the ids of a record's documents begin with.
@@ -72,13 +69,13 @@ pub(crate) trait FileRecords {
         source.modified()
     }
 
-    /// The name of a part in its record, of the name that extraction gives it.
+    /// The name of a part in its record, from the name that extraction returns.
     fn name_within<'w>(&self, within: &'w str) -> &'w str {
         within
     }
 }
 
-/// A format of records that are files, where the stream holds nothing else.
+/// A format of records that are files, for streams without anything else.
 pub(crate) struct FileRecordFormat<F> {
     records: F,
     files: EmbeddedFiles,
@@ -143,7 +140,7 @@ pub(crate) fn continuation(format: &impl FileRecords, held: &[u8]) -> Continuati
 /// What a record is.
 pub(crate) enum RecordContent<R> {
     File(R),
-    /// No file, and none behind it: the end mark of an archive.
+    /// The end mark of an archive: no file follows.
     End,
     Damaged(ExtractError),
 }
@@ -157,13 +154,13 @@ impl<R> RecordContent<R> {
     }
 }
 
-/// Where a record is.
+/// The place of a record.
 #[derive(Clone, Copy)]
 pub(crate) struct RecordPlace<'a> {
     pub(crate) source: &'a SourceInfo,
     /// Number of its block in the source.
     pub(crate) block: u32,
-    /// Where it begins in the block.
+    /// Its first byte in the block.
     pub(crate) start: u32,
     /// Number of its first line in the source, from 1.
     line: u64,
@@ -177,12 +174,8 @@ impl RecordPlace<'_> {
 
     /// The record as one that is skipped, being damaged.
     fn damaged(&self, failure: ExtractError) -> SkippedItem {
-        SkippedItem {
-            source: self.source.shown.clone(),
-            line: Some(self.line),
-            id: Some(self.id_by_line()),
-            reason: SkipReason::NoText { failure, content: None },
-        }
+        let skipped = self.source.skipped(SkipReason::NoText { failure, content: None });
+        SkippedItem { line: Some(self.line), ..skipped.with_id(self.id_by_line()) }
     }
 }
 
@@ -223,7 +216,7 @@ impl EmbeddedFiles {
     /// damaged.
     ///
     /// # Errors
-    /// Those of the sink.
+    /// The errors of the sink.
     pub(crate) fn read<F: FileRecords>(
         &self,
         format: &F,
@@ -237,7 +230,9 @@ impl EmbeddedFiles {
         part_texts.clear();
         let extractor = settings.extractor(extractor);
         let mut used = LimitUsage { members: records.members, ..LimitUsage::default() };
-        let (mut start, mut line, mut is_damaged) = (0, 0, false);
+        let mut start = 0;
+        let mut line = 0;
+        let mut is_damaged = false;
         while let Some((done, content)) = format.first(&bytes[start..], true) {
             let raw = &bytes[start..start + done];
             let place = RecordPlace {
@@ -248,13 +243,7 @@ impl EmbeddedFiles {
             };
             match content {
                 RecordContent::File(record) => {
-                    let position = DocumentPosition {
-                        start: place.start,
-                        length: done as u32,
-                        line,
-                        part: 0,
-                        unit: None,
-                    };
+                    let position = DocumentPosition::of_record(start, done, line);
                     let raw = without_line_feed(raw);
                     if !F::IS_CONTAINER && format.is_member(&record) {
                         used.members = used.members.saturating_add(1);
@@ -292,7 +281,7 @@ impl EmbeddedFiles {
         Ok(is_damaged)
     }
 
-    /// Reads a document of one record again and gives its text to `take`.
+    /// Reads a document of one record again and passes its text to `take`.
     ///
     /// # Errors
     /// What differs from the first time.
@@ -330,31 +319,25 @@ impl EmbeddedFiles {
         parts: &mut RecordParts<'_, F>,
     ) -> Result<(), ReadError> {
         let limits = &records.source.settings.options.extract.limits;
-        let Some(offset) = records.offset else {
-            // What was read once is within the limits.
-            *used = LimitUsage { time: Duration::ZERO, ..*used };
-            let mut again = used.remaining_at(start as u64, limits);
-            let before = again;
-            match before.exhausted(limits) {
-                Some(failure) => failed(&failure, bytes, parts)?,
-                None => extractor.extract_within(&mut again, name, bytes, parts)?,
-            }
-            used.add(before, again);
-            return Ok(());
-        };
-        used.time = Duration::from_nanos(self.extraction_time.load(Ordering::Relaxed));
-        let size = records.source.stamp.map(|stamp| stamp.bytes);
-        let granted = size.map_or(offset, |size| offset.min(size));
+        // A record that is read again took its time before.
+        let taken = records.offset.map_or(0, |_| self.extraction_time.load(Ordering::Relaxed));
+        used.time = Duration::from_nanos(taken);
         let mut now = used.remaining_at(start as u64, limits);
-        now.time = used.remaining_at(granted, limits).time;
+        if let Some(offset) = records.offset {
+            let size = records.source.stamp.map(|stamp| stamp.bytes);
+            let granted = size.map_or(offset, |size| offset.min(size));
+            now.time = used.remaining_at(granted, limits).time;
+        }
         let before = now;
         match before.exhausted(limits) {
             Some(failure) => failed(&failure, bytes, parts)?,
             None => extractor.extract_within(&mut now, name, bytes, parts)?,
         }
         used.add(before, now);
-        let more = now.time.saturating_sub(before.time).as_nanos();
-        self.extraction_time.fetch_add(u64::try_from(more).unwrap_or(u64::MAX), Ordering::Relaxed);
+        if records.offset.is_some() {
+            let more = u64::try_from(now.time.saturating_sub(before.time).as_nanos());
+            self.extraction_time.fetch_add(more.unwrap_or(u64::MAX), Ordering::Relaxed);
+        }
         Ok(())
     }
 }
@@ -375,7 +358,7 @@ struct RecordParts<'a, F> {
     place: RecordPlace<'a>,
     /// What the ids begin with.
     base: String,
-    /// The record as it is in the stream.
+    /// The bytes of the record in the stream.
     raw: &'a [u8],
     contents: DocumentContents<'a>,
     /// A buffer.
@@ -421,8 +404,8 @@ impl<F: FileRecords> PartSink for RecordParts<'_, F> {
 
     fn failed(&mut self, failed: &FailedPart<'_>) -> Result<(), ReadError> {
         self.set_id(failed.within, None);
-        let (source, line) = (self.place.source.shown.clone(), Some(self.place.line));
-        let (id, reason) = (Some(self.id.clone()), no_text(failed));
-        self.documents.sink.skipped(SkippedItem { source, line, id, reason })
+        let skipped = self.place.source.skipped(no_text(failed)).with_id(&self.id);
+        let line = Some(self.place.line);
+        self.documents.sink.skipped(SkippedItem { line, ..skipped })
     }
 }

@@ -1,11 +1,9 @@
 //! Whether the ids of a file of JSON are made of its lines, because its records have none.
 
+use crate::error::{Field, SkipReason};
 use crate::format::jsonl;
 use crate::format::record::InvalidRecord;
-use crate::options::ReadOptions;
-use crate::skipped::SkipReason;
-use crate::source_info::SourceInfo;
-use crate::table_problem::Field;
+use crate::options::{ReadOptions, SourceInfo};
 use std::sync::OnceLock;
 
 /// Number of records at the start of a file that are checked for an id.
@@ -63,7 +61,8 @@ fn line_id_options(source: &SourceInfo) -> Box<ReadOptions> {
 
 /// Whether records lack the field of the id: one at least, and all that are objects.
 fn lack_ids<'r>(options: &ReadOptions, records: impl Iterator<Item = &'r [u8]>) -> bool {
-    let (mut id, mut text) = (String::new(), String::new());
+    let mut id = String::new();
+    let mut text = String::new();
     let mut are_lacking = false;
     for record in records.take(ASKED_RECORDS) {
         match jsonl::parse(record, options, &mut id, &mut text) {

@@ -5,22 +5,16 @@
 //! first error and does not return the bytes of an element. Its speed was not compared (November
 //! 2026).
 
-use crate::description::StatedFields;
-use crate::document::{DocumentPosition, Raw};
-use crate::encoding::without_mark;
-use crate::error::ReadError;
+use crate::bytes::without_mark;
+use crate::document::{DocumentPosition, Raw, ReadBuffers, SourceSink, StatedFields};
+use crate::error::{ReadError, SkipReason};
 use crate::format::id_rule::IdRule;
-use crate::format::jsonl;
 use crate::format::record::RecordBoundary;
+use crate::format::text_cut::KeptCopier;
 use crate::format::{
-    BlockRecords, Continuation, RecordAgain, RecordFormat, TakeText, WholeRecords,
+    BlockRecords, Continuation, RecordAgain, RecordFormat, TakeText, WholeRecords, jsonl,
 };
-use crate::normalizing_sink::SourceSink;
-use crate::options::ReadOptions;
-use crate::scratch::ReadBuffers;
-use crate::skipped::SkipReason;
-use crate::source_info::SourceInfo;
-use crate::text_cut::KeptCopier;
+use crate::options::{ReadOptions, SourceInfo};
 use memchr::{memchr2, memchr3};
 use std::ops::Range;
 
@@ -39,7 +33,9 @@ impl RecordFormat for JsonArray {
     fn cut(&self, bytes: &[u8]) -> RecordBoundary {
         // The first bytes of the source look like any others here: an opening bracket before the
         // first element is skipped, as in `read`.
-        let (mut whole, mut records, mut is_closed) = (0, 0, false);
+        let mut whole = 0;
+        let mut records = 0;
+        let mut is_closed = false;
         let mut at = bytes.len() - inside(bytes).len();
         loop {
             let (next, closes) = pass_separators(bytes, at);
@@ -66,16 +62,11 @@ impl RecordFormat for JsonArray {
         let options = self.ids.options(records.source);
         let ReadBuffers { id, text, line_id, extra, .. } = scratch;
         extra.clear();
-        let (mut number, mut is_bad) = (0, false);
+        let mut number = 0;
+        let mut is_bad = false;
         for range in elements(records.bytes, records.index == 0) {
             let record = &records.bytes[range.clone()];
-            let place = DocumentPosition {
-                start: range.start as u32,
-                length: record.len() as u32,
-                line: number,
-                part: 0,
-                unit: None,
-            };
+            let place = DocumentPosition::of_record(range.start, record.len(), number);
             let parsed = jsonl::parse(record, options, id, text);
             is_bad = parsed.is_err();
             if !options.fields.is_empty() && parsed.is_ok() {
@@ -126,9 +117,7 @@ impl RecordFormat for JsonArray {
         records: &BlockRecords,
     ) -> Option<(u64, SkipReason)> {
         let first = &records.buffer[elements(&records.buffer, true).next()?];
-        let (mut id, mut text) = (String::new(), String::new());
-        let parsed = jsonl::parse(first, self.ids.options(source), &mut id, &mut text);
-        Some((records.first_line, parsed.err()?.reason))
+        Some((records.first_line, jsonl::fault(first, self.ids.options(source))?))
     }
 
     fn ids(&self) -> Option<&IdRule> {
@@ -229,7 +218,8 @@ fn scan_element(bytes: &[u8], start: usize) -> Result<usize, OpenElement> {
             return length.map(|length| start + 1 + length).ok_or_else(|| open(0, None));
         }
     };
-    let (mut at, mut depth) = (start, 0_usize);
+    let mut at = start;
+    let mut depth = 0_usize;
     while let Some(next) = memchr3(b'"', first, close, bytes.get(at..).unwrap_or_default()) {
         at += next;
         if bytes[at] == b'"' {

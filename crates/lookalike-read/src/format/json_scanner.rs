@@ -17,7 +17,7 @@ pub(crate) struct SyntaxError {
     pub(crate) expected: &'static str,
 }
 
-/// A value as it is in the line.
+/// A value in the line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum JsonValue {
     String(JsonString),
@@ -56,7 +56,7 @@ impl JsonValue {
     }
 }
 
-/// Why a string is no text.
+/// Why a string is not a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StringFault {
     Broken(SyntaxError),
@@ -84,7 +84,7 @@ impl<'a> JsonScanner<'a> {
         Self { line, bytes: line.as_bytes(), at: 0, controls: has_controls(line.as_bytes()) }
     }
 
-    /// The same line from `at`, a place where this scanner has been.
+    /// A scanner of this line at `at`, a place where this scanner has been.
     pub(crate) fn rewound(&self, at: usize) -> Self {
         Self { at, ..*self }
     }
@@ -93,7 +93,7 @@ impl<'a> JsonScanner<'a> {
         Err(SyntaxError { at: self.at, expected: what })
     }
 
-    /// The next byte that is no white space, not taken.
+    /// The next byte other than white space, without taking it.
     #[inline]
     pub(crate) fn peek(&mut self) -> Option<u8> {
         while let Some(&byte) = self.bytes.get(self.at) {
@@ -105,7 +105,7 @@ impl<'a> JsonScanner<'a> {
         None
     }
 
-    /// Takes `byte` behind white space.
+    /// Takes `byte` after white space.
     #[inline]
     fn take(&mut self, byte: u8, what: &'static str) -> Result<(), SyntaxError> {
         if self.peek() != Some(byte) {
@@ -120,7 +120,7 @@ impl<'a> JsonScanner<'a> {
         self.take(b'{', "'{'")
     }
 
-    /// The next key, with the colon behind it taken; `None` at the object's end.
+    /// The next key; takes the colon after it. `None` at the object's end.
     #[inline]
     pub(crate) fn key(&mut self, first: bool) -> Result<Option<JsonString>, SyntaxError> {
         match self.peek() {
@@ -149,7 +149,7 @@ impl<'a> JsonScanner<'a> {
         }
     }
 
-    /// The string behind its opening quote, checked; the place is then behind the closing one.
+    /// Checks the string after its opening quote; the place is then after the closing one.
     #[inline]
     fn string(&mut self) -> Result<JsonString, SyntaxError> {
         let start = self.at;
@@ -211,9 +211,9 @@ impl<'a> JsonScanner<'a> {
         Ok(())
     }
 
-    /// A string value behind its opening quote, with escapes undone into `text` in the same pass.
-    /// The text is what [`text_of`](Self::text_of) gives for the value; `text` is left alone when
-    /// there are no escapes.
+    /// Reads a string value after its opening quote and decodes its escapes into `text` in the same
+    /// pass. The text equals the result of [`text_of`](Self::text_of); `text` is unchanged without
+    /// escapes.
     #[inline]
     pub(crate) fn decoded_string(&mut self, text: &mut String) -> Result<JsonString, StringFault> {
         let start = self.at;
@@ -249,7 +249,7 @@ impl<'a> JsonScanner<'a> {
 
     /// Takes one escape and says what it represents.
     #[inline]
-    fn character(&mut self) -> Result<char, StringFault> {
+    pub(crate) fn character(&mut self) -> Result<char, StringFault> {
         match self.bytes.get(self.at + 1).map(|&byte| ESCAPES[usize::from(byte)]) {
             Some(b'u') => self.unicode(),
             None | Some(0) => {

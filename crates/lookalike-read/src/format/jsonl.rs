@@ -1,12 +1,11 @@
 //! JSONL: each line is an object with an id, a text and extra fields.
 
-use crate::extra_fields::ExtraFields;
+use crate::document::ExtraFields;
+use crate::error::{Field, SkipReason};
 use crate::format::json_scanner::{JsonScanner, JsonValue, StringFault, SyntaxError};
 use crate::format::record::{InvalidRecord, RecordDocument};
+use crate::format::text_cut::{self, KeptCopier};
 use crate::options::ReadOptions;
-use crate::skipped::SkipReason;
-use crate::table_problem::Field;
-use crate::text_cut::{self, KeptCopier};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -15,9 +14,8 @@ const NAMED_FIELDS: usize = 20;
 
 /// Copies a record without the removed ranges of its text; `false` if the text is not in it.
 pub(crate) fn copy_text(record: &[u8], options: &ReadOptions, copier: &mut KeptCopier<'_>) -> bool {
-    let line = std::str::from_utf8(record).ok();
-    let range = line.and_then(|line| text_range(line, options));
-    range.is_some_and(|range| text_cut::json(record, range, copier))
+    let Ok(line) = std::str::from_utf8(record) else { return false };
+    text_range(line, options).is_some_and(|range| text_cut::json(line, range, copier))
 }
 
 /// The document of a line that is not blank. `id` and `text` are buffers for what has escapes.
@@ -70,7 +68,12 @@ pub(crate) fn parse<'b>(
     Ok(RecordDocument { id, text })
 }
 
-/// Where the text of a line is that [`parse`] made a document of, between its quotes.
+/// Why a record has no document.
+pub(crate) fn fault(record: &[u8], options: &ReadOptions) -> Option<SkipReason> {
+    parse(record, options, &mut String::new(), &mut String::new()).err().map(|bad| bad.reason)
+}
+
+/// The range of the text, between its quotes, in a line that [`parse`] made a document of.
 pub(crate) fn text_range(line: &str, options: &ReadOptions) -> Option<Range<usize>> {
     let scanner = JsonScanner::new(line);
     let mut found = None;

@@ -1,20 +1,13 @@
 //! Lines: `id text`, or the text alone.
 
-use crate::description::StatedFields;
-use crate::document::{DocumentPosition, Raw};
-use crate::encoding::without_mark;
-use crate::error::ReadError;
-use crate::extra_fields::ExtraFields;
+use crate::bytes::without_mark;
+use crate::document::{DocumentPosition, ExtraFields, Raw, ReadBuffers, SourceSink, StatedFields};
+use crate::error::{ReadError, SkipReason};
 use crate::format::id_rule::IdRule;
-use crate::format::jsonl;
 use crate::format::record::{InvalidRecord, RecordBoundary, RecordDocument, without_line_feed};
-use crate::format::{BlockRecords, RecordAgain, RecordFormat, TakeText, WholeRecords};
-use crate::normalizing_sink::SourceSink;
-use crate::options::ReadOptions;
-use crate::scratch::ReadBuffers;
-use crate::skipped::SkipReason;
-use crate::source_info::SourceInfo;
-use crate::text_cut::{self, KeptCopier};
+use crate::format::text_cut::{self, KeptCopier};
+use crate::format::{BlockRecords, RecordAgain, RecordFormat, TakeText, WholeRecords, jsonl};
+use crate::options::{ReadOptions, SourceInfo};
 use memchr::memrchr;
 
 /// The format of records that are lines.
@@ -22,7 +15,7 @@ pub(crate) struct LineRecords {
     parse: ParseLine,
     /// Sets the values of the extra fields of a line that is a document.
     set_extra: fn(&[u8], &ReadOptions, &mut ExtraFields),
-    /// Copies a line without what goes of its text.
+    /// Copies a line without the removed ranges of its text.
     copy_text: fn(&[u8], &ReadOptions, &mut KeptCopier<'_>) -> bool,
     /// Whether lines are objects of JSON, which state more about the document.
     is_json: bool,
@@ -64,7 +57,7 @@ impl LineRecords {
 }
 
 impl RecordFormat for LineRecords {
-    /// Cuts behind the last line feed.
+    /// Cuts after the last line feed.
     fn cut(&self, bytes: &[u8]) -> RecordBoundary {
         RecordBoundary {
             whole: memrchr(b'\n', bytes).map_or(0, |at| at + 1),
@@ -93,13 +86,7 @@ impl RecordFormat for LineRecords {
             let length = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
             let record = &rest[..length];
             if !is_blank(record) {
-                let place = DocumentPosition {
-                    start: start as u32,
-                    length: length as u32,
-                    line,
-                    part: 0,
-                    unit: None,
-                };
+                let place = DocumentPosition::of_record(start, length, line);
                 let parsed = (self.parse)(record, options, id, text);
                 if !options.fields.is_empty() && parsed.is_ok() {
                     extra.clear();
@@ -121,7 +108,8 @@ impl RecordFormat for LineRecords {
         scratch: &mut ReadBuffers,
         take: TakeText<'_>,
     ) -> Result<(), String> {
-        let (bytes, options) = (record.bytes, self.ids.options(record.source));
+        let bytes = record.bytes;
+        let options = self.ids.options(record.source);
         let parsed = (self.parse)(bytes, options, &mut scratch.id, &mut scratch.text);
         let json = StatedFields::Record(bytes);
         record.give(parsed, if self.is_json { json } else { StatedFields::Nothing }, take)
@@ -148,9 +136,7 @@ impl RecordFormat for LineRecords {
         let lines = without_mark(&records.buffer).split(|byte| *byte == b'\n');
         let mut numbered = (records.first_line..).zip(lines);
         let (number, line) = numbered.find(|(_, line)| self.is_json && !is_blank(line))?;
-        let (mut id, mut text) = (String::new(), String::new());
-        let parsed = (self.parse)(line, self.ids.options(source), &mut id, &mut text);
-        Some((number, parsed.err()?.reason))
+        Some((number, jsonl::fault(line, self.ids.options(source))?))
     }
 
     fn ids(&self) -> Option<&IdRule> {
@@ -166,7 +152,7 @@ impl RecordFormat for LineRecords {
     }
 }
 
-/// Whether a line is no document: empty, or blanks only.
+/// Returns true for blank lines, which are not documents.
 pub(crate) fn is_blank(line: &[u8]) -> bool {
     line.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r'))
 }

@@ -26,7 +26,7 @@ impl FileRecords for MboxFormat {
 
     #[cfg(not(feature = "mail"))]
     fn first<'a>(&self, bytes: &'a [u8], _: bool) -> Option<(usize, RecordContent<Cow<'a, [u8]>>)> {
-        RecordContent::unsupported(crate::format::kind::Format::Mbox, bytes)
+        RecordContent::unsupported(crate::options::format::Format::Mbox, bytes)
     }
 
     fn extract<S: PartSink>(

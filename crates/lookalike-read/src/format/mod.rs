@@ -1,16 +1,17 @@
-//! Formats of records: where a record ends, and which document it is.
+//! Formats of records: the end of a record, and its document.
 //!
 //! [`RecordFormat`] has an implementation for each format, in a file of its own;
 //! `source/records.rs` chooses one by [`Format`](crate::Format). What mailboxes, crawls and tar
 //! archives share is in `embedded_files.rs`.
 
 pub(crate) mod csv;
+pub(crate) mod csv_header;
 pub(crate) mod embedded_files;
 pub(crate) mod id_rule;
 pub(crate) mod json_array;
+pub(crate) mod json_line;
 mod json_scanner;
 pub(crate) mod jsonl;
-pub(crate) mod kind;
 pub(crate) mod lines;
 pub(crate) mod mbox;
 pub(crate) mod packed_rows;
@@ -18,29 +19,41 @@ pub(crate) mod packed_rows;
 pub(crate) mod parquet;
 pub(crate) mod record;
 pub(crate) mod tar;
+pub(crate) mod text_cut;
 pub(crate) mod warc;
 pub(crate) mod whole_text;
 
-use crate::buffer_pool::PooledBuffer;
-use crate::description::StatedFields;
-use crate::document::{Document, DocumentContents, DocumentPosition, Raw};
-use crate::encoding::without_mark;
-use crate::error::ReadError;
-use crate::format::id_rule::IdRule;
-use crate::format::record::{InvalidRecord, RecordBoundary, RecordDocument};
-use crate::header::CsvHeader;
-use crate::normalizing_sink::SourceSink;
-use crate::options::ReadOptions;
-use crate::scratch::ReadBuffers;
-use crate::skipped::SkipReason;
-use crate::source_info::SourceInfo;
-use crate::text_cut::KeptCopier;
+pub(crate) use csv::SeparatedValues;
+pub use csv_header::CsvHeader;
+pub(crate) use embedded_files::FileRecordFormat;
+pub(crate) use id_rule::IdRule;
+pub(crate) use json_array::JsonArray;
+pub use json_line::{JsonLine, JsonLineReader};
+pub use jsonl::has_member;
+pub(crate) use lines::LineRecords;
+pub(crate) use mbox::MboxFormat;
+pub(crate) use packed_rows::PackedRowsFormat;
+#[cfg(feature = "parquet")]
+pub(crate) use parquet::{ParquetFile, RowGroup};
+pub(crate) use record::{InvalidRecord, RecordBoundary, RecordDocument};
+pub(crate) use tar::TarFormat;
+pub(crate) use text_cut::KeptCopier;
+pub(crate) use warc::WarcFormat;
+pub(crate) use whole_text::WholeTextFormat;
+
+use crate::bytes::{PooledBuffer, without_mark};
+use crate::document::{
+    Document, DocumentContents, DocumentPosition, Raw, ReadBuffers, SourceSink, StatedFields,
+};
+use crate::error::{ReadError, SkipReason};
+use crate::options::{ReadOptions, SourceInfo};
 use std::fmt::Write;
 
 /// What is done with the records of one source. A value may keep what it learns from the source,
 /// such as the header of a table.
 pub(crate) trait RecordFormat: Send + Sync {
-    /// Where the last whole record ends in bytes that begin with a record and may end within one.
+    /// Finds the end of the last whole record in bytes that begin with a record and may end within
+    /// one.
     fn cut(&self, bytes: &[u8]) -> RecordBoundary;
 
     /// Gives the documents of whole records to the sink, in order.
@@ -54,7 +67,7 @@ pub(crate) trait RecordFormat: Send + Sync {
         sink: &mut SourceSink<'_>,
     ) -> Result<(), ReadError>;
 
-    /// Reads a document of one record again and gives its text to `take`.
+    /// Reads a document of one record again and passes its text to `take`.
     ///
     /// # Errors
     /// What differs from the first time.
@@ -77,7 +90,7 @@ pub(crate) trait RecordFormat: Send + Sync {
     /// is not known yet.
     ///
     /// # Errors
-    /// That of `next`; as [`observe`](Self::observe).
+    /// The error of `next`; as [`observe`](Self::observe).
     fn learn_header(&self, source: &SourceInfo, next: NextRecords<'_>) -> Result<(), ReadError> {
         match self.ids() {
             Some(ids) if !ids.is_known() => self.observe(source, next()?.as_ref()),
@@ -112,7 +125,8 @@ pub(crate) trait RecordFormat: Send + Sync {
         None
     }
 
-    /// Copies a record without what goes of its text; `false` where the text is no literal in it.
+    /// Copies a record without the removed ranges of its text; `false` if the record does not
+    /// contain the text as a literal.
     fn copy_text(&self, _: &[u8], _: &ReadOptions, _: &mut KeptCopier<'_>) -> bool {
         false
     }
@@ -139,7 +153,7 @@ pub(crate) trait RecordFormat: Send + Sync {
         0
     }
 
-    /// Whether no bytes at all make a block. `unclosed` is that of the last [`RecordBoundary`].
+    /// Whether no bytes at all make a block. `unclosed` is taken from the last [`RecordBoundary`].
     fn reads_empty(&self, _is_first: bool, _unclosed: bool) -> bool {
         false
     }
@@ -238,19 +252,12 @@ impl WholeRecords<'_> {
                 line_id
             }
         };
-        let document = Document {
-            id,
-            text,
-            place,
+        sink.document(&Document {
             fields,
             modified: self.source.modified(),
-            shingled: None,
-            about: None,
-            raw,
             contents,
-            parent: None,
-        };
-        sink.document(&document)
+            ..Document::new(id, text, place, raw)
+        })
     }
 
     /// Bytes of the byte order mark before the first record.

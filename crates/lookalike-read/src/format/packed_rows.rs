@@ -4,17 +4,11 @@
 //! extra fields. A value is its length in four little-endian bytes and its bytes; null is the
 //! length 2³² − 1.
 
-use crate::description::StatedFields;
-use crate::document::{DocumentPosition, Raw};
-use crate::error::ReadError;
-use crate::extra_fields::ExtraFields;
+use crate::document::{DocumentPosition, ExtraFields, Raw, ReadBuffers, SourceSink, StatedFields};
+use crate::error::{Field, ReadError, SkipReason};
 use crate::format::record::{InvalidRecord, RecordBoundary, RecordDocument};
 use crate::format::{RecordAgain, RecordFormat, TakeText, WholeRecords};
-use crate::normalizing_sink::SourceSink;
 use crate::options::ReadOptions;
-use crate::scratch::ReadBuffers;
-use crate::skipped::SkipReason;
-use crate::table_problem::Field;
 
 /// The length of null.
 const NULL: u32 = u32::MAX;
@@ -36,15 +30,10 @@ impl RecordFormat for PackedRowsFormat {
     ) -> Result<(), ReadError> {
         let options = &records.source.settings.options;
         let ReadBuffers { line_id, extra, .. } = scratch;
-        let (mut start, mut line) = (0, 0);
+        let mut start = 0;
+        let mut line = 0;
         while let Some(row) = first(&records.bytes[start..], options) {
-            let place = DocumentPosition {
-                start: start as u32,
-                length: row.len() as u32,
-                line,
-                part: 0,
-                unit: None,
-            };
+            let place = DocumentPosition::of_record(start, row.len(), line);
             extra.clear();
             let parsed = document(row, options).and_then(|record| {
                 set_extra(row, record.id, options, extra)?;
@@ -101,7 +90,7 @@ fn width(options: &ReadOptions) -> usize {
     usize::from(!options.line_ids) + 1 + options.fields.len()
 }
 
-/// The first row of `bytes`; `None` where there is no whole one.
+/// The first row of `bytes`; `None` without a whole row.
 fn first<'a>(bytes: &'a [u8], options: &ReadOptions) -> Option<&'a [u8]> {
     let mut values = PackedValues(bytes);
     for _ in 0..width(options) {

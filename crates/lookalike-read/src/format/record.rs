@@ -1,6 +1,6 @@
 //! A record of any format: its document, or why it has none.
 
-use crate::skipped::SkipReason;
+use crate::error::SkipReason;
 
 /// The document of a record.
 pub(crate) struct RecordDocument<'a> {
@@ -22,7 +22,7 @@ impl InvalidRecord {
     }
 }
 
-/// Where the last whole record of a stream's bytes ends.
+/// The end of the last whole record of a stream's bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RecordBoundary {
     /// Bytes up to and with the end of the last whole record; 0 when there is none.
@@ -34,8 +34,8 @@ pub(crate) struct RecordBoundary {
     pub(crate) records: u32,
 }
 
-/// The record without the line feed. A carriage return before it stays, so that the line can be
-/// written again as it was.
+/// The record without the line feed. A carriage return before it is kept, so that the line can be
+/// written again verbatim.
 pub(crate) fn without_line_feed(record: &[u8]) -> &[u8] {
     record.strip_suffix(b"\n").unwrap_or(record)
 }

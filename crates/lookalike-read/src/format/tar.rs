@@ -1,20 +1,17 @@
 //! Tar archives: a record is an entry. An archive has an end mark, and names may repeat.
 
-use crate::document::DocumentContents;
-use crate::error::ReadError;
+use crate::document::{DocumentContents, ReadBuffers, SourceSink};
+use crate::error::{ReadError, SkipReason};
+use crate::file::refused_in_archive;
 use crate::format::embedded_files::{
     EmbeddedFiles, FILE_COPIES, FileRecords, RecordContent, RecordPlace, WholeRecordCount,
     continuation, failed, whole_records,
 };
-use crate::format::kind::Format;
 use crate::format::record::RecordBoundary;
 use crate::format::{
     BlockRecords, Continuation, NextRecords, RecordAgain, RecordFormat, TakeText, WholeRecords,
 };
-use crate::normalizing_sink::SourceSink;
-use crate::scratch::ReadBuffers;
-use crate::skipped::SkipReason;
-use crate::source_info::SourceInfo;
+use crate::options::{Format, SourceInfo};
 use lookalike_extract::archive::{
     EntryKind, TarEntry, TarNext, lone_zeros, next_entry, zero_blocks,
 };
@@ -164,7 +161,7 @@ impl FileRecords for TarFormat {
         sink: &mut S,
     ) -> Result<(), S::Error> {
         if entry.kind == EntryKind::File {
-            return match Format::refused_in_archive(&entry.name) {
+            return match refused_in_archive(&entry.name) {
                 None => read(&entry.name, entry.content, sink),
                 Some(failure) => failed(&failure, entry.content, sink),
             };

@@ -1,4 +1,4 @@
-//! Crawls (WARC, WET): a record is what a crawler fetched, or made of it.
+//! Crawls (WARC, WET): a record is a fetched page, or its text.
 
 use crate::document::DocumentContents;
 use crate::format::embedded_files::{FileRecords, RecordContent};

@@ -1,15 +1,13 @@
 //! A stream that is one text.
 
-use crate::description::StatedFields;
-use crate::document::{Document, DocumentContents, DocumentPosition, Raw};
-use crate::error::ReadError;
+use crate::document::{
+    Document, DocumentContents, DocumentPosition, Raw, ReadBuffers, SourceSink, StatedFields,
+};
+use crate::error::{ReadError, SkipReason};
 use crate::format::record::RecordBoundary;
+use crate::format::text_cut::KeptCopier;
 use crate::format::{RecordAgain, RecordFormat, TakeText, WholeRecords};
-use crate::normalizing_sink::SourceSink;
 use crate::options::ReadOptions;
-use crate::scratch::ReadBuffers;
-use crate::skipped::SkipReason;
-use crate::text_cut::KeptCopier;
 use lookalike_extract::{FileKind, encoding};
 
 /// The format of a stream that is one document, of any encoding.
@@ -35,29 +33,15 @@ impl RecordFormat for WholeTextFormat {
             return sink.skipped(source.reject_record(first_line, None, SkipReason::Binary)?);
         };
         scratch.extra.none(source.settings.options.fields.len());
-        let document = Document {
-            id: &source.name,
-            text: &text,
-            place: DocumentPosition {
-                start: 0,
-                length: bytes.len() as u32,
-                line: 0,
-                part: 0,
-                unit: None,
-            },
+        let contents =
+            DocumentContents { bytes, media_type: FileKind::Text.media_type(), name: "" };
+        let place = DocumentPosition::of_record(0, bytes.len(), 0);
+        sink.document(&Document {
             fields: &scratch.extra.list(),
             modified: source.modified(),
-            shingled: None,
-            about: None,
-            raw: Raw::Record(bytes),
-            contents: Some(DocumentContents {
-                bytes,
-                media_type: FileKind::Text.media_type(),
-                name: "",
-            }),
-            parent: None,
-        };
-        sink.document(&document)
+            contents: Some(contents),
+            ..Document::new(&source.name, &text, place, Raw::Record(bytes))
+        })
     }
 
     fn read_again(

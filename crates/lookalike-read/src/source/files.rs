@@ -1,33 +1,25 @@
 //! Files that are documents, or hold some: a text, a web page, a message, a PDF, an archive.
 
-use crate::description::StatedFields;
-use crate::document::{Document, DocumentContents, DocumentPosition, MAX_DOCUMENT_BYTES, Raw};
-use crate::error::ReadError;
-use crate::file::document_file::{self, DocumentFile};
-use crate::file::part_sink::{OnePart, PartOutput, no_text, push_within};
-use crate::file::zip_member::MemberBudget;
-use crate::format::TakeText;
-use crate::format::kind::Format;
-use crate::lane_range::LaneRange;
-use crate::location::Location;
-use crate::normalizing_sink::SourceSink;
-use crate::options::ReadOptions;
-use crate::retained_state::{KeptState, RetainedState};
-use crate::scratch::ReadBuffers;
-use crate::settings::SourceSettings;
-use crate::skipped::{SkipReason, SkippedItem};
-use crate::source::{BlockContent, LaneReader, RetainedContent, Source};
-use crate::source_info::SourceInfo;
-use crate::spool::Spool;
-use crate::stamp::Stamp;
-use crate::text_cut::KeptCopier;
-use crate::walk::name_of;
+use crate::bytes::Spool;
+use crate::document::{
+    Document, DocumentContents, DocumentPosition, MAX_DOCUMENT_BYTES, Raw, ReadBuffers, SourceSink,
+    StatedFields,
+};
+use crate::error::{Location, ReadError, SkipReason, SkippedItem};
+use crate::file::{
+    DocumentFile, MemberBudget, OnePart, PartOutput, document_file, name_of, no_text, push_within,
+};
+use crate::format::{KeptCopier, TakeText};
+use crate::measure::Stamp;
+use crate::options::{Format, ReadOptions, SourceInfo, SourceSettings};
+use crate::source::lane_range::LaneRange;
+use crate::source::retained_state::{KeptState, RetainedState};
+use crate::source::{BlockContent, LaneReader, Source};
 use lookalike_core::parameter::Parameter;
 use lookalike_extract::{ExtractedPart, FailedPart, FileKind, LimitUsage, PartSink};
 use std::collections::HashSet;
 use std::ops::Range;
 use std::path::Path;
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
@@ -58,7 +50,8 @@ impl FileSource {
     /// the block size and number of files; with the bytes of its files. `None` at the end.
     fn block_at(&self, start: usize) -> Option<(Range<usize>, u64)> {
         let block_bytes = self.info.settings.block_bytes as u64;
-        let (mut end, mut bytes) = (start, 0_u64);
+        let mut end = start;
+        let mut bytes = 0_u64;
         while let Some(file) = self.files.get(end) {
             let with = bytes.saturating_add(file.bytes().min(MAX_DOCUMENT_BYTES as u64));
             if end > start && (with > block_bytes || end - start == BLOCK_FILES) {
@@ -76,7 +69,8 @@ impl Source for FileSource {
     }
 
     fn lane_ranges(&self) -> Vec<(LaneRange, u64)> {
-        let (mut ranges, mut next) = (Vec::new(), 0);
+        let mut ranges = Vec::new();
+        let mut next = 0;
         while let Some((files, bytes)) = self.block_at(next) {
             let start = ranges.len() as u32;
             let range = LaneRange { source: self.info.number, lane: 0, start, end: start + 1 };
@@ -94,7 +88,7 @@ impl Source for FileSource {
         self: Arc<Self>,
         state: &RetainedState,
         _: Option<&Arc<Spool>>,
-    ) -> Option<Box<dyn RetainedContent>> {
+    ) -> Option<Box<dyn BlockContent>> {
         let KeptState::Files { start, end } = state.kept else { return None };
         self.files.get(start..end)?;
         Some(Box::new(FileBlock { source: self, range: start..end }))
@@ -192,21 +186,14 @@ impl BlockContent for FileBlock {
         self.files().iter().map(DocumentFile::bytes).max().unwrap_or(0)
     }
 
+    fn progress_bytes(&self) -> u64 {
+        self.files().iter().map(DocumentFile::bytes).sum()
+    }
+
     fn read(&self, scratch: &mut ReadBuffers, sink: &mut SourceSink<'_>) -> Result<(), ReadError> {
-        let bytes = self.files().iter().map(DocumentFile::bytes).sum();
-        self.source.info.settings.consumed.fetch_add(bytes, Ordering::Relaxed);
-        self.replay(scratch, sink)
+        read_all(&self.source.info.settings, self.files(), scratch, sink)
     }
 
-    fn retain(
-        self: Box<Self>,
-        _: Option<&Arc<Spool>>,
-    ) -> Result<Box<dyn RetainedContent>, ReadError> {
-        Ok(self)
-    }
-}
-
-impl RetainedContent for FileBlock {
     fn state(&self) -> Option<KeptState> {
         Some(KeptState::Files { start: self.range.start, end: self.range.end })
     }
@@ -230,14 +217,6 @@ impl RetainedContent for FileBlock {
         let taken = self.take_text(place, scratch, take);
         taken.map_err(|what| self.location(place).changed(what))
     }
-
-    fn replay(
-        &self,
-        scratch: &mut ReadBuffers,
-        sink: &mut SourceSink<'_>,
-    ) -> Result<(), ReadError> {
-        read_all(&self.source.info.settings, self.files(), scratch, sink)
-    }
 }
 
 /// Gives the documents of files to the sink, in order.
@@ -248,101 +227,100 @@ fn read_all(
     sink: &mut SourceSink<'_>,
 ) -> Result<(), ReadError> {
     scratch.part_texts.clear();
+    let limits = &settings.options.extract.limits;
     let mut budget = MemberBudget::default();
-    for (start, file) in files.iter().enumerate() {
-        if let Some(member) = &file.member {
-            let started = Instant::now();
-            match budget.begin(member, &settings.options.extract.limits) {
-                Ok(before) => {
-                    let after = read_one(settings, (start as u32, file), before, scratch, sink)?;
-                    budget.end(started, before, after);
-                }
-                Err(failure) => {
-                    let reason = SkipReason::NoText { failure, content: None };
-                    sink.skipped(settings.reject_file(file.named, skipped(file, "", reason))?)?;
-                }
+    for (file, start) in files.iter().zip(0..) {
+        let started = Instant::now();
+        let before = match &file.member {
+            Some(member) => budget.begin(member, limits),
+            None => Ok(LimitUsage::default()),
+        };
+        let before = match before {
+            Ok(before) => before,
+            Err(failure) => {
+                reject(settings, file, SkipReason::NoText { failure, content: None }, sink)?;
+                continue;
             }
-            continue;
+        };
+        let mut used = before;
+        if let Some(reason) = read_one(settings, (start, file), &mut used, scratch, sink)? {
+            reject(settings, file, reason, sink)?;
         }
-        read_one(settings, (start as u32, file), LimitUsage::default(), scratch, sink)?;
+        if file.member.is_some() {
+            budget.end(started, before, used);
+        }
     }
     Ok(())
 }
 
-/// Gives the documents of the file at `start` to the sink. `used` is what its container has used
-/// before; returned is what it has used then.
+/// Lists a file that is not read, unless that is an error.
+fn reject(
+    settings: &SourceSettings,
+    file: &DocumentFile,
+    reason: SkipReason,
+    sink: &mut SourceSink<'_>,
+) -> Result<(), ReadError> {
+    sink.skipped(settings.reject_file(file.named, skipped(file, "", reason))?)
+}
+
+/// Gives the documents of the file at `start` to the sink; returns why it has none. `used` is what its
+/// container has used.
 fn read_one(
     settings: &SourceSettings,
     (start, file): (u32, &DocumentFile),
-    mut used: LimitUsage,
+    used: &mut LimitUsage,
     scratch: &mut ReadBuffers,
     sink: &mut SourceSink<'_>,
-) -> Result<LimitUsage, ReadError> {
+) -> Result<Option<SkipReason>, ReadError> {
     let ReadBuffers { bytes, extra, extractor, part_texts, .. } = scratch;
     let contents = match document_file::read(file, settings, bytes) {
         Ok(contents) => contents,
         Err(SkipReason::OverLimit { parameter: Parameter::Memory, .. }) => {
-            let (source_name, line) = (file.shown(), None);
-            match document_file::measure(file, settings) {
-                Ok(size) if sink.over_memory(&size) => return Ok(used),
-                Ok(size) => {
-                    let size = Box::new(size);
-                    return Err(ReadError::OverMemory { source_name, line, size });
-                }
-                Err(reason) => {
-                    sink.skipped(settings.reject_file(file.named, skipped(file, "", reason))?)?;
-                    return Ok(used);
-                }
+            let size = match document_file::measure(file, settings) {
+                Ok(size) => size,
+                Err(reason) => return Ok(Some(reason)),
+            };
+            if sink.over_memory(&size) {
+                return Ok(None);
             }
+            let size = Box::new(size);
+            return Err(ReadError::OverMemory { source_name: file.shown(), line: None, size });
         }
-        Err(reason) => {
-            sink.skipped(settings.reject_file(file.named, skipped(file, "", reason))?)?;
-            return Ok(used);
-        }
+        Err(reason) => return Ok(Some(reason)),
     };
     let length = u32::try_from(contents.length).unwrap_or(u32::MAX);
-    let place = DocumentPosition { start, length, line: 0, part: 0, unit: None };
+    let place = DocumentPosition::from_numbers([start, length, 0, 0]);
     if contents.kind != FileKind::Text {
-        let (fields, modified) = (&settings.options.fields, file.modified());
+        let fields = &settings.options.fields;
+        let modified = file.modified();
         let documents = PartOutput { fields, place, modified, extra, part_texts, sink };
         let described = contents.described();
         let mut parts =
             FileParts { settings, file, contents: described, id: String::new(), documents };
         let extractor = settings.extractor(extractor);
-        extractor.extract_within(&mut used, &contents.name, contents.bytes, &mut parts)?;
-        return Ok(used);
+        extractor.extract_within(used, &contents.name, contents.bytes, &mut parts)?;
+        return Ok(None);
     }
     extra.none(settings.options.fields.len());
-    match contents.text(settings) {
-        Ok(text) => {
-            let document = Document {
-                id: &file.id,
-                text: &text,
-                place,
-                fields: &extra.list(),
-                modified: file.modified(),
-                shingled: None,
-                about: None,
-                raw: file.raw(),
-                contents: Some(contents.described()),
-                parent: None,
-            };
-            sink.document(&document)?;
-        }
-        Err(reason) => {
-            sink.skipped(settings.reject_file(file.named, skipped(file, "", reason))?)?;
-        }
-    }
-    Ok(used)
+    let text = match contents.text(settings) {
+        Ok(text) => text,
+        Err(reason) => return Ok(Some(reason)),
+    };
+    sink.document(&Document {
+        fields: &extra.list(),
+        modified: file.modified(),
+        contents: Some(contents.described()),
+        ..Document::new(&file.id, &text, place, file.raw())
+    })?;
+    Ok(None)
 }
 
 fn skipped(file: &DocumentFile, within: &str, reason: SkipReason) -> SkippedItem {
-    let behind = |mut name: String| {
+    let with_part = |mut name: String| {
         push_within(&mut name, within);
         name
     };
-    let (source, id) = (behind(file.shown()), Some(behind(file.id.clone())));
-    SkippedItem { source, line: None, id, reason }
+    SkippedItem::whole(with_part(file.shown()), reason).with_id(with_part(file.id.clone()))
 }
 
 /// Gives the parts of one file to the sink as documents.

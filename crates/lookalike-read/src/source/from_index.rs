@@ -1,18 +1,15 @@
 //! The documents of an index as a source: a snapshot of their shingle sets, or of their texts.
 
-use crate::description::StatedFields;
-use crate::document::{Document, DocumentPosition, Raw, StoredShingles};
-use crate::error::ReadError;
-use crate::extra_fields::ExtraFields;
+use crate::bytes::Spool;
+use crate::document::{
+    Document, DocumentPosition, ExtraFields, Raw, ReadBuffers, SourceSink, StatedFields,
+    StoredShingles,
+};
+use crate::error::{Location, ReadError, SkippedItem};
 use crate::format::TakeText;
-use crate::location::Location;
-use crate::normalizing_sink::SourceSink;
-use crate::retained_state::{KeptState, NumberRange, RetainedState};
-use crate::scratch::ReadBuffers;
-use crate::skipped::SkippedItem;
-use crate::source::{BlockContent, LaneReader, RetainedContent, Source};
-use crate::source_info::SourceInfo;
-use crate::spool::Spool;
+use crate::options::SourceInfo;
+use crate::source::retained_state::{KeptState, NumberRange, RetainedState};
+use crate::source::{BlockContent, LaneReader, Source};
 use lookalike_index::entry::{IndexRecord, RecordFields};
 use lookalike_index::filter;
 use lookalike_index::settings::StoredContent;
@@ -21,7 +18,6 @@ use parking_lot::{Mutex, MutexGuard};
 use serde_json::Value;
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 /// Number of documents whose sizes are read before their sets are.
 const PLANNED: usize = 4096;
@@ -47,7 +43,7 @@ pub(crate) struct IndexSource {
 pub(crate) enum IndexContent {
     /// Shingle sets, and no texts.
     Sets,
-    /// Texts as they were stored.
+    /// The stored texts.
     Texts,
 }
 
@@ -68,9 +64,9 @@ impl Source for IndexSource {
         self: Arc<Self>,
         state: &RetainedState,
         _: Option<&Arc<Spool>>,
-    ) -> Option<Box<dyn RetainedContent>> {
+    ) -> Option<Box<dyn BlockContent>> {
         let KeptState::Stored(range) = state.kept else { return None };
-        Some(Box::new(RetainedEntries { source: self, range }))
+        Some(Box::new(IndexBlock { source: self, range, entries: None }))
     }
 }
 
@@ -88,16 +84,17 @@ impl LaneReader for IndexLane {
             self.next = self.source.plan(self.next, &mut self.planned)?;
         }
         let Some(range) = self.planned.pop_front() else { return Ok(None) };
-        let entries = self.source.scan(range)?;
+        let entries = Some(self.source.scan(range)?);
         Ok(Some(Box::new(IndexBlock { source: Arc::clone(&self.source), range, entries })))
     }
 }
 
-/// Consecutive documents with their sets.
+/// Consecutive documents, with their sets or texts until the block was read. They are read again from
+/// the snapshot.
 struct IndexBlock {
     source: Arc<IndexSource>,
     range: NumberRange,
-    entries: Vec<IndexRecord>,
+    entries: Option<Vec<IndexRecord>>,
 }
 
 impl BlockContent for IndexBlock {
@@ -106,30 +103,25 @@ impl BlockContent for IndexBlock {
             IndexContent::Sets => entry.set.as_ref().map_or(0, Vec::len),
             IndexContent::Texts => entry.text.as_ref().map_or(0, String::len),
         };
-        self.entries.iter().map(|entry| bytes(entry) as u64).sum()
+        self.entries.iter().flatten().map(|entry| bytes(entry) as u64).sum()
+    }
+
+    fn progress_bytes(&self) -> u64 {
+        self.bytes()
     }
 
     fn read(&self, _: &mut ReadBuffers, sink: &mut SourceSink<'_>) -> Result<(), ReadError> {
-        let settings = &self.source.info.settings;
-        settings.consumed.fetch_add(self.bytes(), Ordering::Relaxed);
-        self.source.give(&self.entries, sink)
+        match &self.entries {
+            Some(entries) => self.source.give(entries, sink),
+            None => self.source.give(&self.source.scan(self.range)?, sink),
+        }
     }
 
-    fn retain(
-        self: Box<Self>,
-        _: Option<&Arc<Spool>>,
-    ) -> Result<Box<dyn RetainedContent>, ReadError> {
-        Ok(Box::new(RetainedEntries { source: self.source, range: self.range }))
+    fn retain(&mut self, _: Option<&Arc<Spool>>) -> Result<(), ReadError> {
+        self.entries = None;
+        Ok(())
     }
-}
 
-/// Consecutive documents that can be read again from the snapshot.
-struct RetainedEntries {
-    source: Arc<IndexSource>,
-    range: NumberRange,
-}
-
-impl RetainedContent for RetainedEntries {
     fn state(&self) -> Option<KeptState> {
         Some(KeptState::Stored(self.range))
     }
@@ -167,10 +159,6 @@ impl RetainedContent for RetainedEntries {
             IndexContent::Texts => Ok(None),
         }
     }
-
-    fn replay(&self, _: &mut ReadBuffers, sink: &mut SourceSink<'_>) -> Result<(), ReadError> {
-        self.source.give(&self.source.scan(self.range)?, sink)
-    }
 }
 
 impl IndexSource {
@@ -202,19 +190,19 @@ impl IndexSource {
         self.snapshot.lock()
     }
 
-    /// Divides the documents from number `next` on into blocks by the size of their texts; gives
+    /// Divides the documents from number `next` on into blocks by the size of their texts; returns
     /// the number to plan from next.
     fn plan(&self, next: u64, planned: &mut VecDeque<NumberRange>) -> Result<u64, ReadError> {
         let block_bytes = self.info.settings.block_bytes as u64;
-        let (mut last, mut bytes) = (None, 0);
+        let mut last = None;
+        let mut bytes = 0;
         let over = self.info.settings.longest_record(false);
         let over = over.filter(|_| self.content == IndexContent::Texts);
         let add = |entry: &IndexRecord| {
             last = Some(entry.number);
             if let Some(over) = over.filter(|over| entry.bytes > over.limit) {
-                let (source, id) = (self.info.shown.clone(), Some(entry.id.clone()));
-                let skipped = SkippedItem { source, line: None, id, reason: over.reason() };
-                return Err(ReadError::BadRecord(skipped));
+                let skipped = SkippedItem::whole(&self.info.shown, over.reason());
+                return Err(ReadError::BadRecord(skipped.with_id(&entry.id)));
             }
             bytes += entry.bytes;
             match planned.back_mut() {
@@ -246,7 +234,7 @@ impl IndexSource {
         Ok(entries)
     }
 
-    /// Reads the shingle set of a document into `set` (which is cleared); gives its fingerprint.
+    /// Reads the shingle set of a document into `set` (which is cleared); returns its fingerprint.
     fn set(
         &self,
         place: DocumentPosition,
@@ -290,7 +278,8 @@ impl IndexSource {
     /// Gives documents to the sink, in order.
     fn give(&self, entries: &[IndexRecord], sink: &mut SourceSink<'_>) -> Result<(), ReadError> {
         let fields = &self.info.settings.options.fields;
-        let (mut set, mut extra) = (Vec::new(), ExtraFields::default());
+        let mut set = Vec::new();
+        let mut extra = ExtraFields::default();
         for record in entries {
             let (text, shingled) = match self.content {
                 IndexContent::Texts => (text_of(record)?, None),
@@ -298,7 +287,8 @@ impl IndexSource {
                     let code = record.set.as_deref();
                     let code = code.ok_or_else(|| damaged(&record.id, "it has no shingle set"))?;
                     decode(code, &record.id, &mut set)?;
-                    let (fingerprint, bytes) = (record.fingerprint, record.bytes);
+                    let fingerprint = record.fingerprint;
+                    let bytes = record.bytes;
                     ("", Some(StoredShingles { set: &set, fingerprint, bytes }))
                 }
             };
@@ -310,20 +300,15 @@ impl IndexSource {
                     Some(other) => extra.push(Some(&other.to_string())),
                 }
             }
-            let document = Document {
-                id: &record.id,
-                text,
-                place: place(record.number),
+            let place = place(record.number);
+            let raw = Raw::Row(record.number);
+            sink.document(&Document {
                 fields: &extra.list(),
                 // Before 1970 there were no such files.
                 modified: record.modified.and_then(|time| u64::try_from(time).ok()),
                 shingled,
-                about: None,
-                raw: Raw::Row(record.number),
-                contents: None,
-                parent: None,
-            };
-            sink.document(&document)?;
+                ..Document::new(&record.id, text, place, raw)
+            })?;
         }
         Ok(())
     }
@@ -352,13 +337,7 @@ fn damaged(id: &str, why: &str) -> IndexError {
 
 /// Places of one index are in the order of the numbers.
 fn place(number: u64) -> DocumentPosition {
-    DocumentPosition {
-        start: (number >> 32) as u32,
-        length: number as u32,
-        line: 0,
-        part: 0,
-        unit: None,
-    }
+    DocumentPosition::from_numbers([(number >> 32) as u32, number as u32, 0, 0])
 }
 
 fn number(place: DocumentPosition) -> u64 {

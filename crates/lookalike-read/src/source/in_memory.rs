@@ -1,22 +1,16 @@
 //! Documents that the caller has by row, in memory or in a file of its own, as a source: nothing is
 //! copied, and verification reads them where they are.
 
-use crate::description::StatedFields;
-use crate::document::{Document, DocumentPosition, Raw};
-use crate::error::ReadError;
-use crate::extra_fields::ExtraFields;
+use crate::document::{
+    Document, DocumentPosition, ExtraFields, Raw, ReadBuffers, SourceSink, StatedFields,
+};
+use crate::error::{Location, ReadError, SkipReason, SkippedItem};
 use crate::format::TakeText;
-use crate::location::Location;
-use crate::normalizing_sink::SourceSink;
-use crate::retained_state::KeptState;
-use crate::scratch::ReadBuffers;
-use crate::skipped::{SkipReason, SkippedItem};
-use crate::source::{BlockContent, LaneReader, RetainedContent, Source};
-use crate::source_info::SourceInfo;
-use crate::spool::Spool;
+use crate::options::SourceInfo;
+use crate::source::retained_state::KeptState;
+use crate::source::{BlockContent, LaneReader, Source};
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 /// Maximum number of documents in a block.
 const BLOCK_DOCUMENTS: usize = 4096;
@@ -24,7 +18,7 @@ const BLOCK_DOCUMENTS: usize = 4096;
 /// Why a row has no text.
 #[derive(Debug)]
 pub enum DocumentRowError {
-    /// There is no document that could be read: an error, or an entry for the list of skipped rows.
+    /// No document could be read: an error, or an entry for the list of skipped rows.
     Skipped(SkipReason),
     /// It cannot be read, which ends the run.
     Failed(ReadError),
@@ -47,7 +41,7 @@ pub trait DocumentRows: Send + Sync {
     /// Number of rows.
     fn len(&self) -> usize;
 
-    /// Whether there are no rows.
+    /// Returns true without rows.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -74,8 +68,8 @@ pub trait DocumentRows: Send + Sync {
         0
     }
 
-    /// Bytes of memory that a limit on memory includes: those of rows whose texts are not in
-    /// memory. What the caller has in memory in any case is not counted.
+    /// Bytes of memory that a limit on memory includes, for rows whose texts are not in memory.
+    /// Memory that the caller takes in any case does not count.
     fn held_bytes(&self) -> u64 {
         0
     }
@@ -128,7 +122,9 @@ impl InMemorySource {
     fn read(&self, range: Range<usize>, sink: &mut SourceSink<'_>) -> Result<(), ReadError> {
         let rows = &*self.rows;
         let fields = self.info.settings.options.fields.len();
-        let (mut id, mut text, mut value) = (String::new(), String::new(), String::new());
+        let mut id = String::new();
+        let mut text = String::new();
+        let mut value = String::new();
         let mut extra = ExtraFields::default();
         for row in range {
             let number = row as u64;
@@ -152,19 +148,8 @@ impl InMemorySource {
                 value.clear();
                 extra.push(rows.field(row, field, &mut value).then_some(value.as_str()));
             }
-            let document = Document {
-                id,
-                text,
-                place: place(row, text),
-                fields: &extra.list(),
-                modified: None,
-                shingled: None,
-                about: None,
-                raw: Raw::Row(number),
-                contents: None,
-                parent: None,
-            };
-            sink.document(&document)?;
+            let document = Document::new(id, text, place(row, text), Raw::Row(number));
+            sink.document(&Document { fields: &extra.list(), ..document })?;
         }
         Ok(())
     }
@@ -176,7 +161,8 @@ impl InMemorySource {
         id: &str,
         buffer: &'a mut String,
     ) -> Result<Option<&'a str>, ReadError> {
-        let (rows, row) = (&*self.rows, at.start as usize);
+        let rows = &*self.rows;
+        let row = at.start as usize;
         if row >= rows.len() || rows.id(row, &mut String::new()).ok() != Some(id) {
             return Ok(None);
         }
@@ -215,7 +201,8 @@ struct RowLane {
 impl LaneReader for RowLane {
     /// At least one row, then as many as have about the block size of text.
     fn next(&mut self) -> Result<Option<Box<dyn BlockContent>>, ReadError> {
-        let (rows, block_bytes) = (&*self.source.rows, self.source.info.settings.block_bytes);
+        let rows = &*self.source.rows;
+        let block_bytes = self.source.info.settings.block_bytes;
         let start = self.next;
         let last = rows.len().min(start.saturating_add(BLOCK_DOCUMENTS));
         let mut bytes = 0;
@@ -238,27 +225,20 @@ struct RowBlock {
 }
 
 impl BlockContent for RowBlock {
-    /// Of the longest text that is not in memory already.
+    /// Bytes of the longest text that is not in memory already.
     fn bytes(&self) -> u64 {
         let rows = &*self.source.rows;
         self.range.clone().map(|row| rows.buffered_bytes(row) as u64).max().unwrap_or(0)
     }
 
+    fn progress_bytes(&self) -> u64 {
+        text_bytes(&*self.source.rows, self.range.clone())
+    }
+
     fn read(&self, _: &mut ReadBuffers, sink: &mut SourceSink<'_>) -> Result<(), ReadError> {
-        let bytes = text_bytes(&*self.source.rows, self.range.clone());
-        self.source.info.settings.consumed.fetch_add(bytes, Ordering::Relaxed);
         self.source.read(self.range.clone(), sink)
     }
 
-    fn retain(
-        self: Box<Self>,
-        _: Option<&Arc<Spool>>,
-    ) -> Result<Box<dyn RetainedContent>, ReadError> {
-        Ok(self)
-    }
-}
-
-impl RetainedContent for RowBlock {
     fn state(&self) -> Option<KeptState> {
         None
     }
@@ -280,10 +260,6 @@ impl RetainedContent for RowBlock {
         take(text, StatedFields::Nothing);
         Ok(())
     }
-
-    fn replay(&self, _: &mut ReadBuffers, sink: &mut SourceSink<'_>) -> Result<(), ReadError> {
-        self.source.read(self.range.clone(), sink)
-    }
 }
 
 /// Bytes of the texts of some rows.
@@ -293,5 +269,5 @@ fn text_bytes(rows: &dyn DocumentRows, range: Range<usize>) -> u64 {
 
 /// A run numbers fewer documents than there are values of `u32`.
 fn place(row: usize, text: &str) -> DocumentPosition {
-    DocumentPosition { start: row as u32, length: text.len() as u32, line: 0, part: 0, unit: None }
+    DocumentPosition::of_record(row, text.len(), 0)
 }

@@ -3,37 +3,41 @@
 //!
 //! ```text
 //! Source ── open_lane ──► LaneReader ── next ──► BlockContent ── read ──► DocumentSink
-//!   │                                                │
-//!   └──────── restore ──────► RetainedContent ◄── retain ── read_again, replay
+//!   └───────────────────── restore ────────────────► │ retain, read_again
 //! ```
 //!
-//! Each kind implements these four traits in a file of its own. No other file asks for the kind.
+//! Each kind implements these three traits in a file of its own. No other file depends on the kind.
 
 pub(crate) mod files;
 pub(crate) mod from_index;
 pub(crate) mod in_memory;
+pub(crate) mod lane_range;
 mod record_stream;
 pub(crate) mod records;
+pub(crate) mod retained_state;
 #[cfg(feature = "parquet")]
 pub(crate) mod row_groups;
 mod selected_rows;
 pub(crate) mod spooled_texts;
+pub(crate) mod without_documents;
 
-use crate::document::DocumentPosition;
-use crate::error::ReadError;
-use crate::format::TakeText;
-use crate::format::kind::Format;
-use crate::header::CsvHeader;
-use crate::lane_range::LaneRange;
-use crate::location::Location;
-use crate::normalizing_sink::SourceSink;
-use crate::options::ReadOptions;
-use crate::retained_state::{KeptState, RetainedState};
-use crate::scratch::ReadBuffers;
-use crate::source_info::SourceInfo;
-use crate::spool::Spool;
-use crate::stamp::Stamp;
-use crate::text_cut::KeptCopier;
+pub(crate) use files::FileSource;
+pub(crate) use from_index::{IndexContent, IndexSource};
+pub(crate) use in_memory::InMemorySource;
+pub use in_memory::{DocumentRowError, DocumentRows, InMemoryDocuments};
+pub use lane_range::LaneRange;
+pub(crate) use records::{RecordInput, RecordSource};
+pub use retained_state::RetainedState;
+pub use spooled_texts::SpooledTexts;
+pub(crate) use without_documents::NoDocuments;
+
+use crate::bytes::Spool;
+use crate::document::{DocumentPosition, ReadBuffers, SourceSink};
+use crate::error::{Location, ReadError};
+use crate::format::{CsvHeader, KeptCopier, TakeText};
+use crate::measure::Stamp;
+use crate::options::{Format, ReadOptions, SourceInfo};
+use crate::source::retained_state::KeptState;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -54,12 +58,13 @@ pub(crate) trait Source: Send + Sync {
     /// The ranges of blocks that separate processes can read, in reading order, each with its
     /// bytes: a lane, or less where blocks are left out without reading them.
     fn lane_ranges(&self) -> Vec<(LaneRange, u64)> {
-        let (info, lanes) = (self.info(), self.lanes());
+        let info = self.info();
+        let lanes = self.lanes();
         let bytes = info.stamp.map_or(0, |stamp| stamp.bytes) / u64::from(lanes.max(1));
         (0..lanes).map(|lane| (LaneRange::whole(info.number, lane), bytes)).collect()
     }
 
-    /// Whether the documents are those of an index.
+    /// Whether the documents are in an index.
     fn is_index(&self) -> bool {
         false
     }
@@ -77,7 +82,7 @@ pub(crate) trait Source: Send + Sync {
     /// Opens a lane at its start.
     fn open_lane(self: Arc<Self>, lane: u32) -> Result<Box<dyn LaneReader>, ReadError>;
 
-    /// Releases what a lane used that gives no more blocks.
+    /// Releases the resources of a finished lane.
     fn finish_lane(&self, _lane: u32) {}
 
     /// Prepares for reading all lanes again.
@@ -88,7 +93,7 @@ pub(crate) trait Source: Send + Sync {
         self: Arc<Self>,
         _state: &RetainedState,
         _spool: Option<&Arc<Spool>>,
-    ) -> Option<Box<dyn RetainedContent>> {
+    ) -> Option<Box<dyn BlockContent>> {
         None
     }
 
@@ -107,7 +112,7 @@ pub(crate) trait Source: Send + Sync {
         false
     }
 
-    /// Every file, as it was when the source was opened.
+    /// Every file, with its state when the source was opened.
     fn stamps(&self) -> Box<dyn Iterator<Item = (&Path, Stamp)> + '_> {
         Box::new(std::iter::empty())
     }
@@ -127,7 +132,8 @@ pub(crate) trait Source: Send + Sync {
         false
     }
 
-    /// Copies a record without what goes of its text; `false` where the text is no literal in it.
+    /// Copies a record without the removed ranges of its text; `false` if the record does not
+    /// contain the text as a literal.
     fn copy_text(&self, _: &[u8], _: &ReadOptions, _: &mut KeptCopier<'_>) -> bool {
         false
     }
@@ -143,7 +149,7 @@ pub(crate) trait LaneReader: Send {
     /// The next block; `None` at the end.
     fn next(&mut self) -> Result<Option<Box<dyn BlockContent>>, ReadError>;
 
-    /// Where reading goes on after an error, which is listed in a block of its own.
+    /// Returns how reading continues after an error, which is listed in a block of its own.
     fn after_error(&mut self) -> AfterError {
         AfterError { line: None, goes_on: false }
     }
@@ -162,12 +168,18 @@ pub(crate) struct AfterError {
     pub(crate) goes_on: bool,
 }
 
-/// The documents of a block that is about to be read.
+/// The documents of a block.
 pub(crate) trait BlockContent: Send + Sync {
     /// Bytes of its records or stored sets, or of the longest of its files.
     fn bytes(&self) -> u64;
 
-    /// Gives every document to the sink, in order.
+    /// Bytes by which the first reading advances the progress, where opening the lane does not
+    /// count them.
+    fn progress_bytes(&self) -> u64 {
+        0
+    }
+
+    /// Gives every document to the sink, in order, at first and again.
     fn read(&self, scratch: &mut ReadBuffers, sink: &mut SourceSink<'_>) -> Result<(), ReadError>;
 
     /// How many copies of a record are made to get its text.
@@ -180,19 +192,15 @@ pub(crate) trait BlockContent: Send + Sync {
         None
     }
 
-    /// Keeps what reading the block again needs.
-    fn retain(
-        self: Box<Self>,
-        spool: Option<&Arc<Spool>>,
-    ) -> Result<Box<dyn RetainedContent>, ReadError>;
-}
+    /// Drops what can be read again, once the block was read.
+    fn retain(&mut self, _spool: Option<&Arc<Spool>>) -> Result<(), ReadError> {
+        Ok(())
+    }
 
-/// The documents of a block that was read.
-pub(crate) trait RetainedContent: Send + Sync {
-    /// The value for storage; `None` when bytes of the documents are in memory.
+    /// The retained block for storage; `None` when bytes of the documents are in memory.
     fn state(&self) -> Option<KeptState>;
 
-    /// Where a document was read.
+    /// The place that a document was read from.
     fn location(&self, place: DocumentPosition) -> Location;
 
     /// The modification time of the file of a document, in ns since 1970.
@@ -205,7 +213,7 @@ pub(crate) trait RetainedContent: Send + Sync {
         true
     }
 
-    /// Reads a document again and gives its text to `take`.
+    /// Reads a document again and passes its text to `take`.
     fn read_again(
         &self,
         place: DocumentPosition,
@@ -214,8 +222,8 @@ pub(crate) trait RetainedContent: Send + Sync {
         take: TakeText<'_>,
     ) -> Result<(), ReadError>;
 
-    /// Reads the stored shingle set of a document into `set` (which is cleared) and gives its
-    /// fingerprint; `None` where none is stored.
+    /// Reads the stored shingle set of a document into `set` (which is cleared) and returns its
+    /// fingerprint; `None` if none is stored.
     fn stored_set(
         &self,
         _place: DocumentPosition,
@@ -225,8 +233,4 @@ pub(crate) trait RetainedContent: Send + Sync {
     ) -> Result<Option<u128>, ReadError> {
         Ok(None)
     }
-
-    /// Gives every document to the sink again, in order.
-    fn replay(&self, scratch: &mut ReadBuffers, sink: &mut SourceSink<'_>)
-    -> Result<(), ReadError>;
 }

@@ -1,14 +1,11 @@
 //! A stream of records, cut into blocks of whole records.
 
-use crate::buffer_pool::{BufferPool, PooledBuffer};
-use crate::decompress::{ByteStream, fill};
+use crate::bytes::decompress::fill;
+use crate::bytes::{BufferPool, ByteStream, PooledBuffer};
 use crate::document::MAX_DOCUMENT_BYTES;
-use crate::error::ReadError;
-use crate::format::record::RecordBoundary;
-use crate::format::{BlockRecords, Continuation, RecordFormat};
-use crate::record_size::RecordSize;
-use crate::skippable_error::OverLimit;
-use crate::skipped::SkippedItem;
+use crate::error::{OverLimit, ReadError, SkippedItem};
+use crate::format::{BlockRecords, Continuation, RecordBoundary, RecordFormat};
+use crate::measure::RecordSize;
 use std::sync::Arc;
 
 /// Bytes that are read at a time to skip the rest of a record.
@@ -21,7 +18,7 @@ pub(crate) struct RecordStream {
     block_bytes: usize,
     /// The longest record.
     limit: usize,
-    /// The option that sets this limit, unless it is that of the program.
+    /// The option that sets this limit; `None` for the limit of the program.
     limited_by: Option<OverLimit>,
     pool: Arc<BufferPool>,
     /// The beginning of a record that did not end in the last block.
@@ -31,11 +28,11 @@ pub(crate) struct RecordStream {
     line: u64,
     records: u64,
     ended: bool,
-    /// What was cut last goes on, or lacks its end.
+    /// The last record continues, or lacks its end.
     unclosed: bool,
-    /// Why the stream ends behind the records that were returned last. On purpose the error of the
-    /// next call: whole records before the damage are documents, and the error is reported in
-    /// reading order behind them.
+    /// Why the stream ends after the records that were returned last. On purpose the error of the
+    /// next call: whole records before the damage are documents, and the error is reported after
+    /// them, in reading order.
     failed: Option<ReadError>,
     /// The next bytes belong to a line that is too long.
     in_long_line: bool,
@@ -70,7 +67,7 @@ impl RecordStream {
     }
 
     /// The next block: about `block_bytes`, more only where a record is longer; `None` at the end.
-    /// After an error the rest follows, where there is one that can be read.
+    /// After an error the rest follows, if any of it can be read.
     pub(crate) fn next(&mut self, source_name: &str) -> Result<Option<BlockRecords>, ReadError> {
         if let Some(error) = self.failed.take() {
             return Err(error);
@@ -151,7 +148,8 @@ impl RecordStream {
         self.carry.clear();
         self.offset += held.len() as u64;
         self.in_long_line = self.format.is_lines();
-        let (source_name, line) = (source_name.to_owned(), self.line);
+        let source_name = source_name.to_owned();
+        let line = self.line;
         match self.limited_by {
             Some(over) if over.is_memory() => {
                 self.in_long_line = false;
@@ -170,12 +168,8 @@ impl RecordStream {
                 let Some(over) = over else {
                     return ReadError::RecordTooLong { source_name, line };
                 };
-                ReadError::BadRecord(SkippedItem {
-                    source: source_name,
-                    line: Some(line),
-                    id: None,
-                    reason: over.reason(),
-                })
+                let skipped = SkippedItem::whole(source_name, over.reason());
+                ReadError::BadRecord(SkippedItem { line: Some(line), ..skipped })
             }
         }
     }
@@ -237,7 +231,8 @@ impl RecordStream {
             return None;
         }
         // Some number of bytes is the least that shows the end of a record.
-        let (mut none, mut some) = (0, bytes.len());
+        let mut none = 0;
+        let mut some = bytes.len();
         while some - none > 1 {
             let middle = none.midpoint(some);
             if whole(middle) == 0 { none = middle } else { some = middle }
@@ -276,7 +271,9 @@ impl RecordStream {
         if buffer.is_empty() && !self.format.reads_empty(self.index == 0, cut.unclosed) {
             return None;
         }
-        let (index, offset, first_line) = (self.index, self.offset, self.line);
+        let index = self.index;
+        let offset = self.offset;
+        let first_line = self.line;
         let records_before = self.records;
         self.records += u64::from(cut.records);
         self.index += 1;

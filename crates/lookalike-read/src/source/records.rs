@@ -1,40 +1,25 @@
 //! Files and streams of records: JSONL, CSV, mailboxes, tar archives and others.
 
-use crate::decompress::{ByteStream, Compression, peek};
-use crate::document::DocumentPosition;
-use crate::encoding;
-use crate::error::ReadError;
-use crate::format::csv::SeparatedValues;
-use crate::format::embedded_files::FileRecordFormat;
-use crate::format::id_rule::IdRule;
-use crate::format::json_array::JsonArray;
-use crate::format::kind::Format;
-use crate::format::lines::LineRecords;
-use crate::format::mbox::MboxFormat;
-use crate::format::packed_rows::PackedRowsFormat;
-use crate::format::tar::TarFormat;
-use crate::format::warc::WarcFormat;
-use crate::format::whole_text::WholeTextFormat;
-use crate::format::{BlockRecords, RecordAgain, RecordFormat, TakeText, WholeRecords};
-use crate::header::CsvHeader;
-use crate::location::Location;
-use crate::normalizing_sink::SourceSink;
-use crate::options::ReadOptions;
-use crate::positioned_io::read_exact_at;
-use crate::retained_state::{KeptState, RecordRange, RetainedState};
-use crate::scratch::ReadBuffers;
-use crate::settings::SourceSettings;
-use crate::skipped::{SkipReason, SkippedItem};
+use crate::bytes::decompress::peek;
+use crate::bytes::{
+    ByteStream, Compression, CountingReader, PooledBuffer, Spool, encoding, read_exact_at,
+};
+use crate::document::{DocumentPosition, ReadBuffers, SourceSink};
+use crate::error::{Location, ReadError, SkipReason, SkippedItem};
+use crate::format::{
+    BlockRecords, CsvHeader, FileRecordFormat, IdRule, JsonArray, KeptCopier, LineRecords,
+    MboxFormat, PackedRowsFormat, RecordAgain, RecordFormat, SeparatedValues, TakeText, TarFormat,
+    WarcFormat, WholeRecords, WholeTextFormat,
+};
+use crate::measure::Stamp;
+use crate::options::{Format, ReadOptions, SourceInfo};
 use crate::source::record_stream::RecordStream;
-use crate::source::{AfterError, BlockContent, LaneReader, RetainedContent, Source};
-use crate::source_info::SourceInfo;
-use crate::spool::Spool;
-use crate::stamp::Stamp;
-use crate::text_cut::KeptCopier;
+use crate::source::retained_state::{KeptState, RecordRange, RetainedState};
+use crate::source::{AfterError, BlockContent, LaneReader, Source};
 use lookalike_extract::LimitUsage;
 use parking_lot::Mutex;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
@@ -77,8 +62,7 @@ impl RecordSource {
             Format::Warc => Arc::new(FileRecordFormat::new(WarcFormat)),
             Format::Tar => Arc::<TarFormat>::default(),
         };
-        let (plain, kept) = (OnceLock::new(), OnceLock::new());
-        Self { info, kind, format, origin, plain, kept }
+        Self { info, kind, format, origin, plain: OnceLock::new(), kept: OnceLock::new() }
     }
 
     /// The stream from its start. `is_counted` adds what is read of a file to the progress.
@@ -87,9 +71,9 @@ impl RecordSource {
         let settings = &self.info.settings;
         let (stream, compression): (ByteStream, _) = match &self.origin {
             RecordInput::File(compression) => {
-                let file = File::open(&self.info.path).map_err(io)?;
-                let settings = is_counted.then(|| Arc::clone(settings));
-                (Box::new(CountedFile { file, settings }), *compression)
+                let reader = File::open(&self.info.path).map_err(io)?;
+                let read = if is_counted { Arc::clone(&settings.consumed) } else { Arc::default() };
+                (Box::new(CountingReader { reader, read }), *compression)
             }
             RecordInput::Stream(compression, stream) => {
                 let stream = stream.lock().take();
@@ -98,22 +82,22 @@ impl RecordSource {
         };
         let compressed = compression != Compression::None;
         // A pipe waits for its writer, which takes no time of this file.
-        let is_timed = matches!(self.origin, RecordInput::File(_));
-        let stream = settings.decode_timed(compression, stream, is_timed).map_err(io)?;
+        let is_file = matches!(self.origin, RecordInput::File(_));
+        let stream = settings.decode_timed(compression, stream, is_file).map_err(io)?;
         let (head, stream) = peek(stream, HEAD_BYTES).map_err(io)?;
         let decoded = if self.format.is_encoded() {
             Err(stream)
         } else {
             encoding::transcode(&head, settings.encoding, stream)
         };
-        let is_file = matches!(self.origin, RecordInput::File(_));
         let (stream, plain) = match decoded {
             Ok(decoded) => (decoded, false),
             Err(stream) => (stream, is_file && !compressed),
         };
         let _ = self.plain.set(plain);
         let longest = settings.longest_record(compressed);
-        let (format, pool) = (Arc::clone(&self.format), Arc::clone(&settings.pool));
+        let format = Arc::clone(&self.format);
+        let pool = Arc::clone(&settings.pool);
         Ok(RecordStream::new(stream, format, settings.block_bytes, longest, pool))
     }
 
@@ -146,8 +130,8 @@ impl RecordSource {
         if !is_strict && !lacks_fields {
             return Ok(());
         }
-        let source = self.info.shown.clone();
-        Err(ReadError::BadRecord(SkippedItem { source, line: Some(line), id: None, reason }))
+        let skipped = SkippedItem::whole(&self.info.shown, reason);
+        Err(ReadError::BadRecord(SkippedItem { line: Some(line), ..skipped }))
     }
 
     /// Reads `buffer.len()` bytes at `offset` of the file.
@@ -180,7 +164,7 @@ impl Source for RecordSource {
         self: Arc<Self>,
         state: &RetainedState,
         spool: Option<&Arc<Spool>>,
-    ) -> Option<Box<dyn RetainedContent>> {
+    ) -> Option<Box<dyn BlockContent>> {
         let (range, storage) = match (state.kept, spool) {
             (KeptState::Disk(range), _) => (range, RecordStorage::Disk),
             (KeptState::Spooled(range), Some(spool)) if range.end() <= spool.len() => {
@@ -192,7 +176,7 @@ impl Source for RecordSource {
             ids.restore(&self.info, range.has_line_ids);
         }
         let index = state.number.index;
-        Some(Box::new(RetainedRecords { source: self, index, range, storage }))
+        Some(Box::new(RecordBlock { source: self, index, range, storage }))
     }
 
     fn format(&self) -> Option<Format> {
@@ -253,91 +237,45 @@ impl LaneReader for RecordLane {
 /// Whole records.
 pub(crate) struct RecordBlock {
     source: Arc<RecordSource>,
-    records: BlockRecords,
-}
-
-impl RecordBlock {
-    pub(crate) fn of(source: &Arc<RecordSource>, records: BlockRecords) -> Box<dyn BlockContent> {
-        Box::new(Self { source: Arc::clone(source), records })
-    }
-
-    /// The files in the source before the block, less those that its bytes so far have granted.
-    fn members(&self) -> u32 {
-        let members = u32::try_from(self.records.records_before).unwrap_or(u32::MAX);
-        let used = LimitUsage { members, ..LimitUsage::default() };
-        let limits = &self.source.info.settings.options.extract.limits;
-        used.remaining_at(self.records.offset, limits).members
-    }
-}
-
-impl BlockContent for RecordBlock {
-    fn bytes(&self) -> u64 {
-        self.records.buffer.len() as u64
-    }
-
-    fn read(&self, scratch: &mut ReadBuffers, sink: &mut SourceSink<'_>) -> Result<(), ReadError> {
-        let BlockRecords { buffer, index, offset, first_line, unclosed, .. } = &self.records;
-        let records = WholeRecords {
-            source: &self.source.info,
-            index: *index,
-            bytes: buffer,
-            first_line: *first_line,
-            unclosed: *unclosed,
-            offset: Some(*offset),
-            members: self.members(),
-        };
-        self.source.format.read(&records, scratch, sink)
-    }
-
-    fn copies(&self, is_escaped: bool) -> u64 {
-        self.source.format.copies(is_escaped)
-    }
-
-    fn line(&self, place: DocumentPosition) -> Option<u64> {
-        Some(self.records.first_line + u64::from(place.line))
-    }
-
-    fn retain(
-        self: Box<Self>,
-        spool: Option<&Arc<Spool>>,
-    ) -> Result<Box<dyn RetainedContent>, ReadError> {
-        let members = self.members();
-        let Self { source, records } = *self;
-        let BlockRecords { buffer, index, offset, first_line, unclosed, .. } = records;
-        let length = buffer.len() as u32;
-        let has_line_ids = source.has_line_ids();
-        let mut range = RecordRange { offset, length, first_line, unclosed, members, has_line_ids };
-        let is_plain = source.plain.get().copied().unwrap_or(false);
-        let storage = match spool {
-            _ if is_plain => RecordStorage::Disk,
-            Some(spool) => {
-                range.offset = spool.append(&buffer)?;
-                RecordStorage::Spool(Arc::clone(spool))
-            }
-            None => RecordStorage::Memory((*buffer).into()),
-        };
-        Ok(Box::new(RetainedRecords { source, index, range, storage }))
-    }
-}
-
-/// Records that can be read again.
-struct RetainedRecords {
-    source: Arc<RecordSource>,
     /// Number of the block in its source.
     index: u32,
     range: RecordRange,
     storage: RecordStorage,
 }
 
-/// Where the bytes of retained records are.
+/// The storage of the bytes of records.
 enum RecordStorage {
+    /// In the buffer that they were read into.
+    Fresh(PooledBuffer),
     /// In the file of the source.
     Disk,
     Spool(Arc<Spool>),
     Memory(Box<[u8]>),
 }
 
-impl RetainedRecords {
+impl RecordBlock {
+    pub(crate) fn of(source: &Arc<RecordSource>, records: BlockRecords) -> Box<dyn BlockContent> {
+        let BlockRecords { buffer, index, offset, first_line, unclosed, records_before } = records;
+        // The files in the source before the block, less those that its bytes so far have granted.
+        let members = u32::try_from(records_before).unwrap_or(u32::MAX);
+        let used = LimitUsage { members, ..LimitUsage::default() };
+        let limits = &source.info.settings.options.extract.limits;
+        let range = RecordRange {
+            offset,
+            length: buffer.len() as u32,
+            first_line,
+            unclosed,
+            members: used.remaining_at(offset, limits).members,
+            has_line_ids: source.has_line_ids(),
+        };
+        let storage = RecordStorage::Fresh(buffer);
+        Box::new(Self { source: Arc::clone(source), index, range, storage })
+    }
+
+    fn is_fresh(&self) -> bool {
+        matches!(self.storage, RecordStorage::Fresh(_))
+    }
+
     /// Bytes of the block; `place` is for the message.
     fn bytes_at<'a>(
         &'a self,
@@ -349,29 +287,83 @@ impl RetainedRecords {
         let missing = || self.location(place).changed("no such document".to_owned());
         let end = start.checked_add(length).filter(|end| *end <= self.range.length);
         let end = end.ok_or_else(missing)? as usize;
-        if let RecordStorage::Memory(bytes) = &self.storage {
-            return bytes.get(start as usize..end).ok_or_else(missing);
-        }
-        let length = length as usize;
-        buffer.resize(buffer.len().max(length), 0);
-        let buffer = &mut buffer[..length];
-        let offset = self.range.offset + u64::from(start);
-        if let RecordStorage::Spool(spool) = &self.storage {
-            spool.read_at(buffer, offset)?;
-        } else {
-            let read = self.source.read_at(buffer, offset);
-            read.map_err(|error| self.location(place).changed(error.to_string()))?;
-        }
-        Ok(buffer)
+        let held: &[u8] = match &self.storage {
+            RecordStorage::Fresh(bytes) => bytes,
+            RecordStorage::Memory(bytes) => bytes,
+            RecordStorage::Disk | RecordStorage::Spool(_) => {
+                let length = length as usize;
+                buffer.resize(buffer.len().max(length), 0);
+                let buffer = &mut buffer[..length];
+                let offset = self.range.offset + u64::from(start);
+                if let RecordStorage::Spool(spool) = &self.storage {
+                    spool.read_at(buffer, offset)?;
+                } else {
+                    let read = self.source.read_at(buffer, offset);
+                    read.map_err(|error| self.location(place).changed(error.to_string()))?;
+                }
+                return Ok(buffer);
+            }
+        };
+        held.get(start as usize..end).ok_or_else(missing)
     }
 }
 
-impl RetainedContent for RetainedRecords {
+impl BlockContent for RecordBlock {
+    fn bytes(&self) -> u64 {
+        self.range.length.into()
+    }
+
+    fn read(&self, scratch: &mut ReadBuffers, sink: &mut SourceSink<'_>) -> Result<(), ReadError> {
+        if !self.is_fresh() && !self.source.is_stream() {
+            self.source.learn_header()?;
+        }
+        let mut buffer = std::mem::take(&mut scratch.bytes);
+        let RecordRange { offset, length, first_line, unclosed, members, .. } = self.range;
+        let whole = DocumentPosition::of_record(0, length as usize, 0);
+        let bytes = self.bytes_at(0, length, &mut buffer, whole);
+        let read = bytes.and_then(|bytes| {
+            let records = WholeRecords {
+                source: &self.source.info,
+                index: self.index,
+                bytes,
+                first_line,
+                unclosed,
+                offset: self.is_fresh().then_some(offset),
+                members,
+            };
+            self.source.format.read(&records, scratch, sink)
+        });
+        scratch.bytes = buffer;
+        read
+    }
+
+    fn copies(&self, is_escaped: bool) -> u64 {
+        self.source.format.copies(is_escaped)
+    }
+
+    fn line(&self, place: DocumentPosition) -> Option<u64> {
+        Some(self.range.first_line + u64::from(place.line))
+    }
+
+    fn retain(&mut self, spool: Option<&Arc<Spool>>) -> Result<(), ReadError> {
+        let RecordStorage::Fresh(bytes) = &self.storage else { return Ok(()) };
+        let is_plain = self.source.plain.get().copied().unwrap_or(false);
+        self.storage = match spool {
+            _ if is_plain => RecordStorage::Disk,
+            Some(spool) => {
+                self.range.offset = spool.append(bytes)?;
+                RecordStorage::Spool(Arc::clone(spool))
+            }
+            None => RecordStorage::Memory((**bytes).into()),
+        };
+        Ok(())
+    }
+
     fn state(&self) -> Option<KeptState> {
         match &self.storage {
             RecordStorage::Disk => Some(KeptState::Disk(self.range)),
             RecordStorage::Spool(_) => Some(KeptState::Spooled(self.range)),
-            RecordStorage::Memory(_) => None,
+            RecordStorage::Fresh(_) | RecordStorage::Memory(_) => None,
         }
     }
 
@@ -396,49 +388,5 @@ impl RetainedContent for RetainedRecords {
         });
         scratch.bytes = buffer;
         read
-    }
-
-    fn replay(
-        &self,
-        scratch: &mut ReadBuffers,
-        sink: &mut SourceSink<'_>,
-    ) -> Result<(), ReadError> {
-        if !self.source.is_stream() {
-            self.source.learn_header()?;
-        }
-        let mut buffer = std::mem::take(&mut scratch.bytes);
-        let RecordRange { length, first_line, unclosed, members, .. } = self.range;
-        let start = DocumentPosition { start: 0, length, line: 0, part: 0, unit: None };
-        let bytes = self.bytes_at(0, length, &mut buffer, start);
-        let read = bytes.and_then(|bytes| {
-            let records = WholeRecords {
-                source: &self.source.info,
-                index: self.index,
-                bytes,
-                first_line,
-                unclosed,
-                offset: None,
-                members,
-            };
-            self.source.format.read(&records, scratch, sink)
-        });
-        scratch.bytes = buffer;
-        read
-    }
-}
-
-/// A file that counts the bytes read from it, if it is part of the progress.
-struct CountedFile {
-    file: File,
-    settings: Option<Arc<SourceSettings>>,
-}
-
-impl Read for CountedFile {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.file.read(buffer)?;
-        if let Some(settings) = &self.settings {
-            settings.consumed.fetch_add(read as u64, Ordering::Relaxed);
-        }
-        Ok(read)
     }
 }

@@ -1,17 +1,13 @@
 //! Parquet files: each row group is a lane of its own.
 
-use crate::buffer_pool::PooledBuffer;
-use crate::decompress::Compression;
+use crate::bytes::{Compression, PooledBuffer, Spool};
 use crate::error::ReadError;
-use crate::format::BlockRecords;
-use crate::format::kind::Format;
-use crate::format::parquet::{ParquetFile, RowGroup};
-use crate::retained_state::RetainedState;
+use crate::format::{BlockRecords, ParquetFile, RowGroup};
+use crate::measure::Stamp;
+use crate::options::{Format, SourceInfo};
 use crate::source::records::{RecordBlock, RecordInput, RecordSource};
-use crate::source::{BlockContent, LaneReader, RetainedContent, Source};
-use crate::source_info::SourceInfo;
-use crate::spool::Spool;
-use crate::stamp::Stamp;
+use crate::source::retained_state::RetainedState;
+use crate::source::{BlockContent, LaneReader, Source};
 use parking_lot::Mutex;
 use std::path::Path;
 use std::sync::Arc;
@@ -115,7 +111,7 @@ impl Source for ParquetSource {
         self: Arc<Self>,
         state: &RetainedState,
         spool: Option<&Arc<Spool>>,
-    ) -> Option<Box<dyn RetainedContent>> {
+    ) -> Option<Box<dyn BlockContent>> {
         Arc::clone(&self.records).restore(state, spool)
     }
 
@@ -150,13 +146,15 @@ impl LaneReader for RowGroupLane {
             return Ok(None);
         }
         if u64::from(self.blocks) >> self.source.block_bits() > 0 {
-            let (lane, lanes) = (self.lane, self.source.lanes);
+            let lane = self.lane;
+            let lanes = self.source.lanes;
             return Err(ReadError::Parquet {
                 source_name: info.shown.clone(),
                 problem: format!("row group {lane} of {lanes} has too much text"),
             });
         }
-        let (length, longest_kept) = (buffer.len(), settings.block_bytes.saturating_mul(4));
+        let length = buffer.len();
+        let longest_kept = settings.block_bytes.saturating_mul(4);
         let buffer = PooledBuffer::new(buffer, length, longest_kept, &settings.pool);
         let index = self.source.first_block(self.lane) + self.blocks;
         let first_line = first + 1;

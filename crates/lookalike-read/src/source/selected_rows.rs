@@ -1,7 +1,7 @@
 //! Some rows of documents in memory, in any order, without a copy of their texts.
 
 use super::in_memory::{DocumentRowError, DocumentRows, InMemoryDocuments};
-use crate::skipped::SkipReason;
+use crate::error::SkipReason;
 use std::sync::Arc;
 
 /// The rows of documents that a list names, in its order.

@@ -1,10 +1,9 @@
-//! Texts by row that are in a temporary file: those of documents that a caller has one after the
-//! other and does not keep.
+//! Texts by row in a temporary file, for documents that a caller has one after the other and does
+//! not keep.
 
-use crate::error::ReadError;
-use crate::skipped::SkipReason;
+use crate::bytes::Spool;
+use crate::error::{ReadError, SkipReason};
 use crate::source::in_memory::DocumentRowError;
-use crate::spool::Spool;
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -23,7 +22,7 @@ use std::path::Path;
 #[derive(Debug)]
 pub struct SpooledTexts {
     spool: Spool,
-    /// Where each text ends.
+    /// The end of each text.
     ends: Vec<u64>,
     /// Rows without a text.
     missing: BTreeSet<usize>,
@@ -55,7 +54,8 @@ impl SpooledTexts {
         &mut self,
         texts: impl IntoIterator<Item = Option<&'a [u8]>>,
     ) -> Result<(), ReadError> {
-        let (mut bytes, start) = (Vec::new(), self.total_bytes());
+        let mut bytes = Vec::new();
+        let start = self.total_bytes();
         for (row, text) in (self.ends.len()..).zip(texts) {
             match text {
                 Some(text) => bytes.extend_from_slice(text),
@@ -71,7 +71,7 @@ impl SpooledTexts {
         self.ends.len()
     }
 
-    /// Whether there are no rows.
+    /// Returns true without rows.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }

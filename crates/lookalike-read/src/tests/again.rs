@@ -2,7 +2,7 @@
 //! files that change.
 
 use super::*;
-use crate::{Field, Format, InputStamp, Raw, Spool};
+use crate::{Field, Format, InputStamp, Raw, Side, Spool};
 use lookalike_test_support::gzip;
 use proptest::prelude::*;
 use std::fs;
@@ -55,7 +55,9 @@ pub(super) fn replayed(
     block_bytes: usize,
     spool: Option<&Arc<Spool>>,
 ) -> Records {
-    let collection = Collection::with_block_bytes(inputs, &[], options, block_bytes).unwrap();
+    let collection =
+        Collection::with_block_bytes(Side::Paths(inputs), Side::Paths(&[]), options, block_bytes)
+            .unwrap();
     let (mut first, mut again) = (Records::default(), Records::default());
     let mut scratch = ReadBuffers::default();
     let mut blocks = Vec::new();
@@ -74,7 +76,13 @@ pub(super) fn replayed(
     let text = serde_json::to_string(&states).unwrap();
     let states: Vec<_> = serde_json::from_str::<Vec<_>>(&text).unwrap();
     if states.len() == blocks.len() {
-        let collection = Collection::with_block_bytes(inputs, &[], options, block_bytes).unwrap();
+        let collection = Collection::with_block_bytes(
+            Side::Paths(inputs),
+            Side::Paths(&[]),
+            options,
+            block_bytes,
+        )
+        .unwrap();
         let mut resumed = Records::default();
         for state in states {
             let block = collection.retained(state, spool).unwrap();
@@ -230,7 +238,9 @@ pub(super) fn spooled_documents_are_fetched() {
     fs::write(&path, gzip(lines.as_bytes())).unwrap();
     let spool = spool(folder.path());
     let options = ReadOptions::default();
-    let collection = Collection::with_block_bytes(&[path], &[], &options, 256).unwrap();
+    let collection =
+        Collection::with_block_bytes(Side::Paths(&[path]), Side::Paths(&[]), &options, 256)
+            .unwrap();
     let blocks = parking_lot::Mutex::new(Vec::new());
     std::thread::scope(|scope| {
         for _ in 0..3 {

@@ -1,7 +1,7 @@
 //! Any size of blocks gives the same documents; threads share sources; memory comes back.
 
 use super::*;
-use crate::Format;
+use crate::{Format, Side};
 use lookalike_test_support::gzip;
 use parking_lot::Mutex;
 use proptest::prelude::*;
@@ -117,8 +117,13 @@ fn threads_get_every_block_once_in_a_fixed_numbering() {
     }
     let inputs = [folder.path().to_owned()];
     let run = |threads: usize| {
-        let collection =
-            Collection::with_block_bytes(&inputs, &[], &ReadOptions::default(), 100).unwrap();
+        let collection = Collection::with_block_bytes(
+            Side::Paths(&inputs),
+            Side::Paths(&[]),
+            &ReadOptions::default(),
+            100,
+        )
+        .unwrap();
         let found = Mutex::new(Vec::new());
         std::thread::scope(|scope| {
             for _ in 0..threads {

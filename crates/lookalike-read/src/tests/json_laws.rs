@@ -1,7 +1,6 @@
 //! The scanner against `serde_json`, on lines that are JSON, almost JSON, and not at all.
 
-use crate::format::jsonl;
-use crate::format::record::{InvalidRecord, RecordDocument};
+use crate::format::{InvalidRecord, RecordDocument, jsonl};
 use crate::options::ReadOptions;
 use proptest::prelude::*;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};

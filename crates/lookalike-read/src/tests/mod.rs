@@ -13,7 +13,7 @@ mod records;
 
 use super::{
     Collection, Document, DocumentPosition, DocumentSink, ReadBuffers, ReadError, ReadOptions,
-    RetainedBlock, SkippedItem,
+    RetainedBlock, Side, SkippedItem,
 };
 use std::path::{Path, PathBuf};
 
@@ -95,7 +95,12 @@ fn read_paths(
     block_bytes: usize,
 ) -> Result<All, ReadError> {
     let inputs: Vec<PathBuf> = inputs.iter().map(|&path| path.to_owned()).collect();
-    drain(&Collection::with_block_bytes(&inputs, &[], options, block_bytes)?)
+    drain(&Collection::with_block_bytes(
+        Side::Paths(&inputs),
+        Side::Paths(&[]),
+        options,
+        block_bytes,
+    )?)
 }
 
 /// Reads bytes as a file called `name` in blocks of `block_bytes`.

@@ -2,7 +2,7 @@
 
 use super::again::{Records, replayed, spool, with_fields};
 use super::*;
-use crate::{Field, Format, SkipReason, TableProblem};
+use crate::{Field, Format, Side, SkipReason, TableProblem};
 use ::parquet::basic::{Compression, Encoding, GzipLevel, ZstdLevel};
 use ::parquet::data_type::{
     BoolType, ByteArray, ByteArrayType, DoubleType, FloatType, Int32Type, Int64Type,
@@ -310,7 +310,7 @@ proptest! {
         let inputs = [path];
         let options = ReadOptions::default();
         let collection =
-            Collection::with_block_bytes(&inputs, &[], &options, block_bytes).unwrap();
+            Collection::with_block_bytes(Side::Paths(&inputs), Side::Paths(&[]), &options, block_bytes).unwrap();
         let found = Mutex::new(Vec::new());
         std::thread::scope(|scope| {
             for _ in 0..3 {

@@ -3,7 +3,7 @@
 use super::zipped::{Entry, Form, entry, zip, zip_as};
 use super::{Got, extract, extract_with, fixture, zip_entries};
 use lookalike_extract::archive::next_entry;
-use lookalike_extract::{ExtractError, ExtractOptions};
+use lookalike_extract::{ExtractError, ExtractOptions, LimitKind};
 use proptest::prelude::*;
 use std::io::Cursor;
 use std::time::{Duration, Instant};
@@ -345,7 +345,7 @@ fn a_shared_text_that_is_used_a_million_times_is_limited() {
         ("xl/t.xml", shared.as_bytes()),
     ]);
     assert_eq!(extract("x", &bytes).text().len(), 1000 * 10_001);
-    let limit = ExtractError::Limit { what: "expanded bytes".to_owned(), limit: 1 << 20 };
+    let limit = ExtractError::Limit { kind: LimitKind::Expanded, limit: 1 << 20 };
     assert_eq!(extract_with(&small(), "x", &bytes).failure(), &limit);
 }
 

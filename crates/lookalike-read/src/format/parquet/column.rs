@@ -1,7 +1,7 @@
 //! One column of a row group → values as text, a batch of rows at a time.
 
+use crate::error::Field;
 use crate::format::packed_rows;
-use crate::table_problem::Field;
 use ::parquet::basic::{ConvertedType, LogicalType, Type};
 use ::parquet::column::page::PageReader;
 use ::parquet::column::reader::ColumnReaderImpl;
@@ -24,7 +24,7 @@ pub(super) enum ColumnKind {
 }
 
 impl ColumnKind {
-    /// `None` for lists, for what is inside of one, and for values that are no text.
+    /// `None` for lists and their elements, and for values that cannot be text.
     pub(super) fn of(column: &ColumnDescriptor) -> Option<Self> {
         if column.max_rep_level() > 0 {
             return None;
@@ -88,7 +88,7 @@ pub(super) fn type_of(column: &ColumnDescriptor) -> String {
 
 /// A column that is being read.
 pub(super) trait ParquetColumn: Send {
-    /// Decodes the next rows, at most `rows`; gives how many.
+    /// Decodes the next rows, at most `rows`; returns their number.
     fn fill(&mut self, rows: usize) -> Result<usize>;
 
     /// Appends the value of the next decoded row. `text` is a buffer.
@@ -114,7 +114,7 @@ pub(super) fn open(
             push_text(n.map(|n| *n as u64).as_ref(), text, row);
         }),
         ColumnKind::Boolean => typed::<BoolType>(column, pages, push_text),
-        // NaN is no value, as it is none in Arrow tables.
+        // NaN counts as null, as in Arrow tables.
         ColumnKind::Float => typed::<FloatType>(column, pages, |n, text, row| {
             push_text(n.filter(|n| !n.is_nan()), text, row);
         }),
@@ -141,7 +141,7 @@ type PushValue<T> = fn(Option<&T>, &mut String, &mut Vec<u8>);
 struct TypedColumn<T: DataType> {
     reader: ColumnReaderImpl<T>,
     push: PushValue<T::T>,
-    /// The definition level of a value that is there; 0 where none can be null.
+    /// The definition level of a present value; 0 if no value can be null.
     whole: i16,
     levels: Vec<i16>,
     values: Vec<T::T>,
@@ -171,7 +171,8 @@ impl<T: DataType> ParquetColumn for TypedColumn<T> {
         self.levels.clear();
         self.values.clear();
         (self.row, self.value) = (0, 0);
-        let (levels, values) = (Some(&mut self.levels), &mut self.values);
+        let levels = Some(&mut self.levels);
+        let values = &mut self.values;
         Ok(self.reader.read_records(rows, levels, None, values)?.0)
     }
 

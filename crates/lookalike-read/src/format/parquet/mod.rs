@@ -10,9 +10,8 @@ mod row_group;
 
 pub(crate) use row_group::RowGroup;
 
-use crate::error::ReadError;
+use crate::error::{Field, ReadError, TableProblem};
 use crate::options::ReadOptions;
-use crate::table_problem::{Field, TableProblem};
 use ::parquet::errors::ParquetError;
 use ::parquet::file::metadata::{
     ParquetMetaData, ParquetMetaDataOptions, ParquetMetaDataReader, ParquetStatisticsPolicy,
@@ -80,7 +79,8 @@ fn columns(
     };
     let refused = |problem| ReadError::Table { source_name: shown.to_owned(), problem };
     let not_once = |field, name: &str, found| {
-        let (name, present) = (name.to_owned(), present());
+        let name = name.to_owned();
+        let present = present();
         refused(TableProblem::Column { field, name, found, present })
     };
     let find = |field: Field, name: &str| {
@@ -112,9 +112,9 @@ fn broken(shown: &str, problem: String) -> ReadError {
     ReadError::Parquet { source_name: shown.to_owned(), problem }
 }
 
-/// Runs a step of the decoder. It returns errors for most of what can be wrong with a file, but in
-/// places asserts or indexes (a length in a page that goes beyond its end); such a panic is an
-/// error of the file, too. Nothing that was being decoded is used afterwards.
+/// Runs a step of the decoder. It returns errors for most damage of a file, but in places asserts
+/// or indexes (a length in a page beyond its end); such a panic is also an error of the file.
+/// Nothing that was being decoded is used afterwards.
 fn guarded<T>(
     shown: &str,
     decode: impl FnOnce() -> Result<T, ParquetError>,

@@ -1,7 +1,7 @@
 //! The bytes of a Parquet file and the pages in it, both held against what can be true before the
 //! decoder believes them: it takes memory for as many values as a page promises.
 
-use crate::positioned_io::read_exact_at;
+use crate::bytes::read_exact_at;
 use ::parquet::basic::Type;
 use ::parquet::column::page::{Page, PageMetadata, PageReader};
 use ::parquet::errors::{ParquetError, Result};

@@ -18,7 +18,7 @@ pub(crate) struct RowGroup {
     columns: Vec<Box<dyn ParquetColumn>>,
     /// Rows that are not in a batch yet.
     left: u64,
-    /// Rows of a batch, and those of this one that are not given out.
+    /// Rows of a batch, and rows of this batch that are not returned yet.
     batch: usize,
     ready: usize,
     /// The number of the next row in the file, from 0.
@@ -40,7 +40,8 @@ impl RowGroup {
         let meta = table.footer.row_groups().get(group).ok_or_else(missing)?;
         let rows = u64::try_from(meta.num_rows())?;
         let schema = table.footer.file_metadata().schema_descr();
-        let (mut columns, mut bytes) = (Vec::new(), 0_u64);
+        let mut columns = Vec::new();
+        let mut bytes = 0_u64;
         for &(index, kind) in &table.columns {
             let (Some(chunk), Some(column)) =
                 (meta.columns().get(index), schema.columns().get(index))
@@ -70,8 +71,8 @@ impl RowGroup {
         Ok(Self { columns, left: rows, batch, ready: 0, row, text: String::new() })
     }
 
-    /// Appends rows to `bytes` until it has `block_bytes`; at least one, but at the end. Gives the
-    /// number of the first in the file, from 0.
+    /// Appends rows to `bytes` until it has `block_bytes`; at least one, but at the end. Returns
+    /// the number of the first in the file, from 0.
     pub(crate) fn next(
         &mut self,
         bytes: &mut Vec<u8>,
@@ -100,7 +101,7 @@ impl RowGroup {
         Ok(first)
     }
 
-    /// Decodes the next batch of every column; gives its rows.
+    /// Decodes the next batch of every column; returns its rows.
     fn decode(&mut self) -> Result<usize> {
         let rows = self.batch.min(usize::try_from(self.left)?);
         for column in &mut self.columns {

@@ -1,0 +1,124 @@
+//! Streams of records in other encodings than UTF-8.
+//!
+//! `encoding_rs` has the decoders. Used instead of `encoding_rs_io`, which has neither UTF-32 nor
+//! UTF-16 without a mark; not compared in speed (November 2026).
+
+use crate::bytes::decompress::ByteStream;
+use encoding_rs::{Decoder, Encoding, UTF_8};
+use lookalike_core::error::ParamsError;
+use lookalike_core::parameter::Parameter;
+use lookalike_extract::encoding::{Mark, mark, unmarked_utf_16, utf32};
+use std::io::{self, Read};
+
+/// Bytes decoded at a time by [`transcode`].
+const STEP_BYTES: usize = 64 << 10;
+
+/// The encoding a label names.
+pub(crate) fn by_label(label: &str) -> Result<&'static Encoding, ParamsError> {
+    let unknown = || ParamsError::Parse {
+        parameter: Parameter::Encoding,
+        got: label.to_owned(),
+        expected: "a label of the WHATWG Encoding Standard such as utf-8, windows-1252, utf-16le, \
+                   shift_jis or gb18030",
+    };
+    Encoding::for_label(label.as_bytes()).ok_or_else(unknown)
+}
+
+/// The bytes behind a UTF-8 byte order mark.
+pub(crate) fn without_mark(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes)
+}
+
+/// A stream of records as UTF-8: decoded when an encoding is forced or `head`, the stream's first
+/// bytes (at least four where it has them), is a mark of UTF-16 or UTF-32, or looks like UTF-16
+/// without one. The stream itself is returned as the error if it needs no decoding. `stream` begins
+/// with `head`.
+pub(crate) fn transcode(
+    head: &[u8],
+    forced: Option<&'static Encoding>,
+    stream: ByteStream,
+) -> Result<ByteStream, ByteStream> {
+    let unit = match (forced, mark(head)) {
+        (Some(encoding), _) if encoding == UTF_8 => return Err(stream),
+        (Some(encoding), _) => Units::Other(encoding.new_decoder_with_bom_removal()),
+        (None, Some(Mark::Other(encoding))) if encoding != UTF_8 => {
+            Units::Other(encoding.new_decoder_with_bom_removal())
+        }
+        (None, Some(Mark::Utf32 { big_endian })) => Units::Utf32 { big_endian },
+        (None, None) => match unmarked_utf_16(head) {
+            Some(encoding) => Units::Other(encoding.new_decoder_without_bom_handling()),
+            None => return Err(stream),
+        },
+        (None, _) => return Err(stream),
+    };
+    Ok(Box::new(Transcoder {
+        stream,
+        unit,
+        input: Vec::new(),
+        text: String::new(),
+        given: 0,
+        ended: false,
+    }))
+}
+
+enum Units {
+    Utf32 { big_endian: bool },
+    Other(Decoder),
+}
+
+struct Transcoder {
+    stream: ByteStream,
+    unit: Units,
+    /// Bytes read and not decoded yet: less than one character between two steps.
+    input: Vec<u8>,
+    text: String,
+    /// Bytes of `text` given out.
+    given: usize,
+    ended: bool,
+}
+
+impl Transcoder {
+    /// Decodes the next bytes into `text`, which is empty only at the end of the stream.
+    fn step(&mut self) -> io::Result<()> {
+        self.text.clear();
+        self.given = 0;
+        while self.text.is_empty() && !self.ended {
+            let kept = self.input.len();
+            self.input.resize(kept + STEP_BYTES, 0);
+            let got = self.stream.read(&mut self.input[kept..])?;
+            self.input.truncate(kept + got);
+            let last = got == 0;
+            self.ended = last;
+            match &mut self.unit {
+                Units::Utf32 { big_endian } => {
+                    let whole = if last { self.input.len() } else { self.input.len() / 4 * 4 };
+                    let chars = self.input[..whole].chunks(4).map(|u| utf32(u, *big_endian));
+                    // The mark itself is not part of the text.
+                    self.text.extend(chars.filter(|&c| c != '\u{FEFF}'));
+                    self.input.drain(..whole);
+                }
+                Units::Other(decoder) => {
+                    let room = decoder.max_utf8_buffer_length(self.input.len());
+                    self.text.reserve(room.unwrap_or(STEP_BYTES * 3));
+                    // There is room for all of it.
+                    let _ = decoder.decode_to_string(&self.input, &mut self.text, last);
+                    self.input.clear();
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Read for Transcoder {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.given == self.text.len() {
+            self.step()?;
+        }
+        let rest = &self.text.as_bytes()[self.given..];
+        let count = rest.len().min(buffer.len());
+        buffer[..count].copy_from_slice(&rest[..count]);
+        self.given += count;
+        Ok(count)
+    }
+}

@@ -1,0 +1,62 @@
+//! Blocks: what one thread reads at a time.
+
+use crate::document::{BlockNumber, DocumentPosition, DocumentSink, ReadBuffers, normalized};
+use crate::options::SourceInfo;
+use crate::source::BlockContent;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// Some records of a file, or some files of a folder: what one thread reads at a time.
+///
+/// Records take about 1 MiB of memory, or up to twice the longest record where that is more; files
+/// of a folder take nothing until they are read, one after the other.
+pub struct Block {
+    pub(super) number: BlockNumber,
+    pub(super) source: Arc<SourceInfo>,
+    pub(super) content: Box<dyn BlockContent>,
+}
+
+impl Block {
+    pub(crate) fn new(source: Arc<SourceInfo>, index: u32, content: Box<dyn BlockContent>) -> Self {
+        let number = BlockNumber { source: source.number, index };
+        Self { number, source, content }
+    }
+
+    /// The position in reading order.
+    pub fn number(&self) -> BlockNumber {
+        self.number
+    }
+
+    /// Bytes of its records or stored sets, or of the longest of its files.
+    pub fn bytes(&self) -> u64 {
+        self.content.bytes()
+    }
+
+    /// Gives every document to the sink, in order. Blank lines are not documents.
+    ///
+    /// # Errors
+    /// The first error of the sink. [`ReadError::BadRecord`](crate::ReadError::BadRecord) for the first bad record, or file
+    /// named by the user that cannot be read, unless bad records are skipped.
+    pub fn read<S: DocumentSink>(
+        &self,
+        scratch: &mut ReadBuffers,
+        sink: &mut S,
+    ) -> Result<(), S::Error> {
+        let settings = &self.source.settings;
+        settings.consumed.fetch_add(self.content.progress_bytes(), Ordering::Relaxed);
+        normalized(sink, settings, scratch, |scratch, sink| self.content.read(scratch, sink))
+    }
+
+    /// How many copies of a record are made to get its text ([`RecordSize::copies`]).
+    ///
+    /// [`RecordSize::copies`]: crate::RecordSize::copies
+    pub fn copies(&self, is_escaped: bool) -> u64 {
+        self.content.copies(is_escaped)
+    }
+
+    /// The line that the record of a document of this block begins on, from 1; `None` where the
+    /// file is the document.
+    pub fn line(&self, place: DocumentPosition) -> Option<u64> {
+        self.content.line(place)
+    }
+}

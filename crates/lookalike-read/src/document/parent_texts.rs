@@ -1,0 +1,54 @@
+//! Texts of long documents whose units are read again, so that a document is not read again for
+//! each of its units.
+
+use crate::document::{BlockNumber, DocumentPosition};
+use crate::options::SourceInfo;
+use std::sync::Arc;
+
+/// Documents of fewer bytes are read again for each unit.
+pub(crate) const KEPT_BYTES: u32 = 4096;
+/// Two units are compared at a time.
+const KEPT_TEXTS: usize = 2;
+
+/// The texts that one thread has read last.
+#[derive(Default)]
+pub(crate) struct ParentTexts {
+    /// The last one first.
+    texts: Vec<ParentText>,
+}
+
+struct ParentText {
+    source: Arc<SourceInfo>,
+    block: BlockNumber,
+    place: DocumentPosition,
+    text: String,
+}
+
+impl ParentTexts {
+    /// The text of a document of a block, if it is kept.
+    pub(crate) fn get(
+        &mut self,
+        source: &Arc<SourceInfo>,
+        block: BlockNumber,
+        place: DocumentPosition,
+    ) -> Option<&str> {
+        let at = self.texts.iter().position(|each| {
+            each.block == block && each.place == place && Arc::ptr_eq(&each.source, source)
+        })?;
+        self.texts[..=at].rotate_right(1);
+        self.texts.first().map(|each| each.text.as_str())
+    }
+
+    /// Keeps the text of a document.
+    pub(crate) fn put(
+        &mut self,
+        source: &Arc<SourceInfo>,
+        block: BlockNumber,
+        place: DocumentPosition,
+        text: String,
+    ) {
+        self.texts.truncate(KEPT_TEXTS - 1);
+        let source = Arc::clone(source);
+        self.texts.insert(0, ParentText { source, block, place, text });
+    }
+}

@@ -1,0 +1,33 @@
+//! The buffers of a reading thread.
+
+use crate::document::extra_fields::ExtraFields;
+use crate::document::parent_texts::ParentTexts;
+use crate::document::part_texts::PartTexts;
+use crate::text::TextNormalizer;
+use lookalike_extract::Extractor;
+
+/// Buffers of one thread, used again from block to block. They grow to the longest document.
+#[derive(Default)]
+pub struct ReadBuffers {
+    pub(crate) id: String,
+    pub(crate) text: String,
+    pub(crate) line_id: String,
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) values: ::csv::ByteRecord,
+    pub(crate) extra: ExtraFields,
+    pub(crate) extractor: Option<Extractor>,
+    pub(crate) part_texts: PartTexts,
+    pub(crate) words: TextNormalizer,
+    pub(crate) parent_texts: ParentTexts,
+}
+
+impl ReadBuffers {
+    /// For a thread that retains every block it reads: keeps the texts of files with many
+    /// documents for [`Block::retain`](crate::Block::retain), so that such a file is
+    /// read through only once.
+    pub fn retaining() -> Self {
+        let mut scratch = Self::default();
+        scratch.part_texts.keep();
+        scratch
+    }
+}

@@ -1,0 +1,96 @@
+//! Errors of one file among many → entries of the list of skipped files.
+
+use crate::error::ReadError;
+use crate::error::skipped::{SkipReason, SkippedItem};
+use crate::error::table_problem::Field;
+use lookalike_core::parameter::Parameter;
+use lookalike_extract::ExtractError;
+use std::fmt;
+use std::io;
+
+/// The inner value of an [`io::Error`]: a stream has more bytes than a limit allows.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct OverLimit {
+    pub(crate) limit: u64,
+    pub(crate) parameter: Parameter,
+}
+
+impl OverLimit {
+    /// Whether the memory sets the limit. Such a limit ends a run, since it must not change the
+    /// findings.
+    pub(crate) fn is_memory(self) -> bool {
+        self.parameter == Parameter::Memory
+    }
+
+    pub(crate) fn reason(self) -> SkipReason {
+        SkipReason::OverLimit { limit: self.limit, parameter: self.parameter }
+    }
+}
+
+impl fmt::Display for OverLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.reason().fmt(f)
+    }
+}
+
+impl std::error::Error for OverLimit {}
+
+impl From<OverLimit> for io::Error {
+    fn from(over: OverLimit) -> Self {
+        Self::other(over)
+    }
+}
+
+/// Why bytes cannot be read.
+pub(crate) fn unreadable(error: &io::Error) -> SkipReason {
+    let inner = error.get_ref();
+    if let Some(over) = inner.and_then(|inner| inner.downcast_ref::<OverLimit>()) {
+        return over.reason();
+    }
+    match inner.and_then(|inner| inner.downcast_ref::<ExtractError>()) {
+        Some(failure) => SkipReason::NoText { failure: failure.clone(), content: None },
+        None => SkipReason::Unreadable { message: error.to_string() },
+    }
+}
+
+impl ReadError {
+    /// The error of a file with more bytes than a limit allows names the limit as the cause.
+    pub(crate) fn with_limit(self) -> Self {
+        match self {
+            Self::Io { source_name, error } => match unreadable(&error) {
+                reason @ (SkipReason::OverLimit { .. } | SkipReason::NoText { .. }) => {
+                    Self::BadRecord(SkippedItem::whole(source_name, reason))
+                }
+                _ => Self::Io { source_name, error },
+            },
+            other => other,
+        }
+    }
+
+    /// The entry for a file that cannot be read, or cannot be read to its end.
+    ///
+    /// # Errors
+    /// The error itself if it is about more than one file, such as a field that an option names.
+    pub(crate) fn into_skipped(self) -> Result<SkippedItem, Self> {
+        Ok(match self {
+            Self::Table { ref problem, .. } if problem.field() == Some(Field::Extra) => {
+                return Err(self);
+            }
+            Self::BadRecord(skipped) => skipped,
+            Self::Io { source_name, error } => SkippedItem::whole(source_name, unreadable(&error)),
+            Self::Table { source_name, problem } => SkippedItem::whole(
+                source_name,
+                SkipReason::NotRecords { problem: Box::new(problem) },
+            ),
+            Self::Parquet { source_name, problem } => {
+                let message = format!("it is no whole Parquet file: {problem}");
+                SkippedItem::whole(source_name, SkipReason::Unreadable { message })
+            }
+            Self::RecordTooLong { source_name, line } => SkippedItem {
+                line: Some(line),
+                ..SkippedItem::whole(source_name, SkipReason::TooLong)
+            },
+            other => return Err(other),
+        })
+    }
+}

@@ -1,0 +1,127 @@
+//! Recognizes the format of a file or a stream by its first bytes.
+
+use crate::bytes::decompress::fill;
+use crate::bytes::{ByteStream, Compression, without_mark};
+use crate::options::{Format, SourceSettings};
+use lookalike_extract::FileKind;
+use std::fs::File;
+use std::io::{self, Read, Seek};
+use std::path::Path;
+
+/// Bytes in which the first that is not blank must be.
+const SNIFFED_BYTES: u64 = 64 << 10;
+
+/// The compression of a file and its first bytes without it. `named` is the compression that the
+/// name promises, which counts unless the file begins as another one, or as plain records.
+///
+/// # Errors
+/// The file cannot be opened or read.
+pub(crate) fn sniff(
+    path: &Path,
+    named: Compression,
+    settings: &SourceSettings,
+) -> io::Result<(Compression, Vec<u8>)> {
+    let mut file = File::open(path)?;
+    let mut magic = Vec::new();
+    file.by_ref().take(4).read_to_end(&mut magic)?;
+    file.rewind()?;
+    let mut compression = Compression::of_magic(&magic);
+    if compression == Compression::None && named != Compression::None {
+        let head = first_bytes(Ok(Box::new(file)))?;
+        if is_parquet(&head) || is_jsonl(&head) || is_json_array(&head) {
+            return Ok((Compression::None, head));
+        }
+        compression = named;
+        file = File::open(path)?;
+    }
+    let head = first_bytes(settings.decode(compression, file))?;
+    Ok((compression, head))
+}
+
+/// The format of a file that begins with `head`, where its name promises `by_name`. A name decides
+/// only where the bytes leave it open.
+pub(crate) fn format_of(name: &str, by_name: Option<Format>, head: &[u8]) -> Format {
+    // A header line may begin like Parquet does, and has no NUL byte.
+    let is_named = matches!(by_name, None | Some(Format::Parquet));
+    if is_parquet(head) && (is_named || memchr::memchr(0, head).is_some()) {
+        return Format::Parquet;
+    }
+    match by_name {
+        Some(Format::Jsonl | Format::Csv | Format::Tsv | Format::Parquet)
+            if is_other_kind(name, head) =>
+        {
+            of_kind(name, head).unwrap_or(Format::File)
+        }
+        Some(Format::Jsonl) if is_json_array(head) => Format::Json,
+        None | Some(Format::Parquet) if is_jsonl(head) => Format::Jsonl,
+        Some(format) => format,
+        None if is_json_array(head) => Format::Json,
+        None => of_kind(name, head).unwrap_or(Format::File),
+    }
+}
+
+/// Whether bytes that a name calls records begin as a file of another kind does.
+fn is_other_kind(name: &str, head: &[u8]) -> bool {
+    match FileKind::of(name, head) {
+        FileKind::Text | FileKind::Html | FileKind::Mail | FileKind::Mbox | FileKind::Binary => {
+            false
+        }
+        // A column's name may begin with the same few letters.
+        FileKind::Other(_) | FileKind::Rtf => memchr::memchr(0, head).is_some(),
+        _ => true,
+    }
+}
+
+/// Returns the first bytes of a stream, as many as can be decompressed. Reading the file later
+/// reports an error in its compressed data.
+///
+/// # Errors
+/// The operating system cannot open or read the file.
+pub(crate) fn first_bytes(stream: io::Result<ByteStream>) -> io::Result<Vec<u8>> {
+    let mut head = vec![0; SNIFFED_BYTES as usize];
+    let (length, failed) = match stream {
+        Ok(mut stream) => fill(&mut stream, &mut head),
+        Err(error) => (0, Some(error)),
+    };
+    if let Some(error) = failed.filter(|error| error.raw_os_error().is_some()) {
+        return Err(error);
+    }
+    head.truncate(length);
+    Ok(head)
+}
+
+/// The format of a stream of files that begins so.
+pub(crate) fn of_kind(name: &str, head: &[u8]) -> Option<Format> {
+    match FileKind::of(name, head) {
+        FileKind::Mbox => Some(Format::Mbox),
+        FileKind::Warc => Some(Format::Warc),
+        FileKind::Tar => Some(Format::Tar),
+        _ => None,
+    }
+}
+
+/// Whether a file begins as Parquet does, plain or encrypted.
+pub(crate) fn is_parquet(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"PAR1") || bytes.starts_with(b"PARE")
+}
+
+/// Whether bytes begin an object in one line: optional blanks, `{`, and a key or `}`.
+pub(crate) fn is_jsonl(bytes: &[u8]) -> bool {
+    let Some(inside) = without_mark(bytes).trim_ascii_start().strip_prefix(b"{") else {
+        return false;
+    };
+    matches!(inside.iter().find(|byte| !matches!(byte, b' ' | b'\t')), Some(b'"' | b'}'))
+}
+
+/// Whether bytes begin an array of objects: `[` and `{`, with blanks or line ends between.
+pub(crate) fn is_json_array(bytes: &[u8]) -> bool {
+    let inside = without_mark(bytes).trim_ascii_start().strip_prefix(b"[");
+    inside.is_some_and(|inside| inside.trim_ascii_start().starts_with(b"{"))
+}
+
+/// Whether a second line also begins with an object.
+pub(crate) fn has_lines_of_json(bytes: &[u8]) -> bool {
+    let mut lines = without_mark(bytes).split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+    lines.by_ref().find(|line| !line.is_empty());
+    lines.find(|line| !line.is_empty()).is_some_and(is_jsonl)
+}

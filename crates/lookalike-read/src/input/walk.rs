@@ -1,0 +1,201 @@
+//! A folder → its files, in the byte order of their paths, and what was left out.
+
+use crate::error::{ReadError, SkipReason, SkippedItem};
+use crate::file::{is_system_file, name_of};
+use crate::measure::Stamp;
+use crate::options::ReadOptions;
+use ignore::overrides::{Override, OverrideBuilder};
+use ignore::types::{Types, TypesBuilder};
+use ignore::{DirEntry, WalkBuilder};
+use lookalike_core::parameter::Parameter;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// A file found in a folder.
+#[derive(Debug)]
+pub(crate) struct FolderFile {
+    pub(crate) path: PathBuf,
+    /// The path inside the folder, with `/` between its parts, see [`name_of`].
+    pub(crate) name: String,
+    pub(crate) stamp: Stamp,
+    /// Whether the entry is a symbolic link that was followed.
+    pub(crate) is_link: bool,
+}
+
+/// What a folder holds.
+#[derive(Debug, Default)]
+pub(crate) struct FolderListing {
+    pub(crate) files: Vec<FolderFile>,
+    pub(crate) skipped: Vec<SkippedItem>,
+}
+
+/// Walks `folder` twice: by the rules, and without them to see what the rules leave out.
+///
+/// # Errors
+/// [`ReadError::Filter`] for a pattern or a type that has no meaning.
+pub(crate) fn walk(folder: &Path, options: &ReadOptions) -> Result<FolderListing, ReadError> {
+    let mut walked = FolderListing::default();
+    let overrides = overrides(folder, options)?;
+    let types = types(options)?;
+    let mut seen = BTreeSet::new();
+    let rules = options.ignore_files;
+    let builder = |hidden: bool, rules: bool| {
+        let mut builder = WalkBuilder::new(folder);
+        builder
+            .hidden(!hidden)
+            .ignore(rules)
+            .git_ignore(rules)
+            .parents(rules)
+            // The user's own git settings are part of no collection.
+            .git_global(false)
+            .git_exclude(false)
+            .require_git(false)
+            .overrides(overrides.clone())
+            .types(types.clone())
+            .follow_links(options.follow_links);
+        builder.build()
+    };
+    for entry in builder(options.hidden, rules) {
+        match entry {
+            Ok(entry) => {
+                seen.insert(entry.path().to_owned());
+                file(folder, &entry, &mut walked);
+            }
+            Err(error) => walked.skipped.push(refused(folder, &error)),
+        }
+    }
+    if rules || !options.hidden {
+        let everything = builder(true, false).flatten();
+        for entry in everything.filter(|entry| !seen.contains(entry.path())) {
+            let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+            if !is_folder {
+                let inside = entry.path().strip_prefix(folder).unwrap_or(entry.path());
+                let dot = inside.iter().any(|part| part.as_encoded_bytes().starts_with(b"."));
+                let hidden = dot && !options.hidden;
+                let reason = match () {
+                    () if is_system_file(entry.path()) => SkipReason::SystemFile,
+                    () if hidden => SkipReason::Hidden,
+                    () => SkipReason::Ignored,
+                };
+                walked.skipped.push(SkippedItem::whole(name_of(entry.path()), reason));
+            }
+        }
+    }
+    let own: Vec<PathBuf> = options.leave_out.iter().map(|path| real(path)).collect();
+    if !own.is_empty() {
+        let is_own = |path: &Path| own.iter().any(|own| real(path).starts_with(own));
+        walked.files.retain(|found| !is_own(&found.path));
+        walked.skipped.retain(|skipped| !is_own(Path::new(&skipped.source)));
+    }
+    walked.files.sort_unstable_by(|a, b| a.name.as_bytes().cmp(b.name.as_bytes()));
+    walked.skipped.sort_by(|a, b| a.source.as_bytes().cmp(b.source.as_bytes()));
+    Ok(walked)
+}
+
+/// The patterns of files to read and not to read.
+fn overrides(folder: &Path, options: &ReadOptions) -> Result<Override, ReadError> {
+    if options.include.is_empty() && options.exclude.is_empty() {
+        return Ok(Override::empty());
+    }
+    let mut builder = OverrideBuilder::new(folder);
+    let include = options.include.iter().map(|glob| (Parameter::Include, glob, glob.clone()));
+    let exclude = options.exclude.iter().map(|glob| (Parameter::Exclude, glob, format!("!{glob}")));
+    for (parameter, got, glob) in include.chain(exclude) {
+        let refused = |problem: String| ReadError::Filter { parameter, got: got.clone(), problem };
+        if got.is_empty() || got.starts_with('!') {
+            return Err(refused("expected a pattern such as *.txt or /drafts/**".to_owned()));
+        }
+        builder.add(&glob).map_err(|error| refused(error.to_string()))?;
+    }
+    let failed = |error: ignore::Error| ReadError::Filter {
+        parameter: Parameter::Include,
+        got: options.include.join(", "),
+        problem: error.to_string(),
+    };
+    builder.build().map_err(failed)
+}
+
+/// The types of files to read.
+fn types(options: &ReadOptions) -> Result<Types, ReadError> {
+    if options.types.is_empty() {
+        return Ok(Types::empty());
+    }
+    let mut builder = TypesBuilder::new();
+    builder.add_defaults();
+    let known: Vec<String> =
+        builder.definitions().iter().map(|known| known.name().to_owned()).collect();
+    for name in &options.types {
+        if !known.contains(name) {
+            let problem = format!("the types are {}", known.join(", "));
+            return Err(ReadError::Filter {
+                parameter: Parameter::Type,
+                got: name.clone(),
+                problem,
+            });
+        }
+        builder.select(name);
+    }
+    let failed = |error: ignore::Error| ReadError::Filter {
+        parameter: Parameter::Type,
+        got: options.types.join(", "),
+        problem: error.to_string(),
+    };
+    builder.build().map_err(failed)
+}
+
+fn file(folder: &Path, entry: &DirEntry, walked: &mut FolderListing) {
+    let path = entry.path();
+    // An unfollowed link has the type of a link; `metadata` follows where links are followed.
+    let Some(kind) = entry.file_type() else { return };
+    if kind.is_dir() {
+        return;
+    }
+    if kind.is_symlink() {
+        walked.skipped.push(SkippedItem::whole(name_of(path), SkipReason::SymbolicLink));
+    } else if !kind.is_file() {
+        walked.skipped.push(SkippedItem::whole(name_of(path), SkipReason::NotAFile));
+    } else if is_system_file(path) {
+        walked.skipped.push(SkippedItem::whole(name_of(path), SkipReason::SystemFile));
+    } else {
+        match entry.metadata() {
+            Ok(metadata) => walked.files.push(FolderFile {
+                path: path.to_owned(),
+                name: name_of(path.strip_prefix(folder).unwrap_or(path)),
+                stamp: Stamp::of(&metadata),
+                is_link: entry.path_is_symlink(),
+            }),
+            Err(error) => {
+                let message = error.to_string();
+                walked
+                    .skipped
+                    .push(SkippedItem::whole(name_of(path), SkipReason::Unreadable { message }));
+            }
+        }
+    }
+}
+
+/// One spelling for every way to name a file.
+fn real(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
+
+/// What the walk could not look into: a folder without permission, a loop of links.
+fn refused(folder: &Path, error: &ignore::Error) -> SkippedItem {
+    let mut inner = error;
+    let mut place = folder;
+    loop {
+        inner = match inner {
+            ignore::Error::WithPath { path, err } => {
+                place = path;
+                err
+            }
+            ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => err,
+            ignore::Error::Loop { child, .. } => {
+                place = child;
+                break;
+            }
+            _ => break,
+        };
+    }
+    SkippedItem::whole(name_of(place), SkipReason::Unreadable { message: inner.to_string() })
+}

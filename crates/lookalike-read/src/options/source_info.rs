@@ -1,0 +1,77 @@
+//! What sources of every kind have: name, position among the inputs, settings.
+
+use crate::error::{ReadError, SkipReason, SkippedItem};
+use crate::measure::Stamp;
+use crate::options::settings::SourceSettings;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// What sources of every kind have.
+pub(crate) struct SourceInfo {
+    /// Number among the sources of the collection.
+    pub(crate) number: u32,
+    /// The file, the first of the files, or their folder; empty for an index and for documents in
+    /// memory.
+    pub(crate) path: PathBuf,
+    /// The name in ids made of line numbers.
+    pub(crate) name: String,
+    /// The name in messages.
+    pub(crate) shown: String,
+    /// Size and modification time of a file of records.
+    pub(crate) stamp: Option<Stamp>,
+    /// Found in a folder, not named: listed if it cannot be read.
+    pub(crate) in_folder: bool,
+    /// The ids of its files are relative to the folder.
+    pub(crate) relative: bool,
+    pub(crate) settings: Arc<SourceSettings>,
+}
+
+impl SourceInfo {
+    /// The modification time of a file of records, in ns since 1970.
+    pub(crate) fn modified(&self) -> Option<u64> {
+        self.stamp.and_then(|stamp| stamp.modified)
+    }
+
+    /// Whether the run continues if the source cannot be read.
+    pub(crate) fn is_lenient(&self) -> bool {
+        self.in_folder || self.settings.options.skip_bad
+    }
+
+    /// Whether the ids of records begin with the name of the file.
+    pub(crate) fn has_ids_by_file(&self) -> bool {
+        self.in_folder && self.settings.ids_by_file.load(Ordering::Relaxed)
+    }
+
+    /// Whether a record whose own id is `found` has the id `id`.
+    pub(crate) fn is_id(&self, found: &str, id: &str) -> bool {
+        if !self.has_ids_by_file() {
+            return found == id;
+        }
+        let own = id.strip_prefix(self.name.as_str()).and_then(|rest| rest.strip_prefix('/'));
+        own == Some(found)
+    }
+
+    /// The error of reading the file or stream.
+    pub(crate) fn io(&self, error: io::Error) -> ReadError {
+        ReadError::Io { source_name: self.shown.clone(), error }
+    }
+
+    /// A bad record: an error, or an entry for the list of skipped records, where bad records are
+    /// skipped and in files that were found in a folder.
+    pub(crate) fn reject_record(
+        &self,
+        line: u64,
+        id: Option<String>,
+        reason: SkipReason,
+    ) -> Result<SkippedItem, ReadError> {
+        let skipped = SkippedItem { source: self.shown.clone(), line: Some(line), id, reason };
+        if self.is_lenient() { Ok(skipped) } else { Err(ReadError::BadRecord(skipped)) }
+    }
+
+    /// An entry of the list of skipped files for the whole source.
+    pub(crate) fn skipped(&self, reason: SkipReason) -> SkippedItem {
+        SkippedItem::whole(&self.shown, reason).with_id(&self.name)
+    }
+}

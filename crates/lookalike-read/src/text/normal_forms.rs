@@ -1,0 +1,232 @@
+//! The normal forms `fold` and `unaccent`: spellings of a word that its readers take for one.
+//! `docs/reference/normalize.md` specifies both; its version 1 is frozen, and
+//! `fixtures/normalize_v1.txt` has known answers.
+//!
+//! `icu_normalizer` has the forms of Unicode; the mappings are specific to this program. No crate
+//! has been compared (November 2026).
+
+use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed};
+use lookalike_core::text;
+
+/// What a mark above or below belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Base {
+    Latin,
+    Greek,
+    Other,
+}
+
+/// Writes the folded form of `text` to `out`, whose former content is lost; with `unaccent`,
+/// without the marks of Latin letters. ASCII is unchanged. O(length).
+pub(crate) fn fold_into(text: &str, unaccent: bool, out: &mut String) {
+    out.clear();
+    let mut folder =
+        CharacterFolder { unaccent, base: Base::Other, last: '\0', out: String::new() };
+    folder.out.reserve(text.len());
+    for c in DecomposingNormalizerBorrowed::new_nfkd().normalize(text).chars() {
+        folder.push(c);
+    }
+    let composed = ComposingNormalizerBorrowed::new_nfc().normalize(&folder.out);
+    finish(&composed, out);
+}
+
+struct CharacterFolder {
+    unaccent: bool,
+    /// The last letter that is not a mark.
+    base: Base,
+    /// The last letter, as the text has it.
+    last: char,
+    out: String,
+}
+
+impl CharacterFolder {
+    /// Takes the next character of the decomposed text.
+    fn push(&mut self, c: char) {
+        if c.is_ascii() {
+            (self.base, self.last) = (Base::Latin, c);
+            return self.out.push(c);
+        }
+        if is_ignored(c) || c == ZWNJ && is_indic(self.last) {
+            return;
+        }
+        if is_diacritic(c) {
+            if !self.drops(c) {
+                self.out.push(c);
+            }
+            return;
+        }
+        if is_point(c) {
+            let keeps_hamza = c == HAMZA_ABOVE && matches!(self.last, 'و' | 'ي' | 'ى' | 'ی');
+            if keeps_hamza {
+                self.out.push(c);
+            }
+            return;
+        }
+        self.join_nasal(c);
+        (self.base, self.last) = (base(c), c);
+        match letters(c).or_else(|| plain(c).filter(|_| self.unaccent)) {
+            Some(folded) => self.out.push_str(folded),
+            None => self.out.push(digit(c).unwrap_or(c)),
+        }
+    }
+
+    /// Whether a mark is left out after the last letter.
+    fn drops(&self, mark: char) -> bool {
+        match (self.base, self.last, mark) {
+            // The dot of İ, and of its lower case in two characters.
+            (_, 'I' | 'i', DOT_ABOVE) | (Base::Greek, ..) => true,
+            (Base::Latin, ..) => self.unaccent,
+            (_, 'е' | 'Е', DIAERESIS) => true,
+            // The stress of a Russian word; ѓ and ќ are letters.
+            (_, last, ACUTE) => CYRILLIC_VOWELS.contains(last),
+            _ => false,
+        }
+    }
+
+    /// Makes a Devanagari nasal with a virama before a consonant of its class an anusvara.
+    fn join_nasal(&mut self, next: char) {
+        let class = |c: char| match c {
+            'क'..='ङ' => 1,
+            'च'..='ञ' => 2,
+            'ट'..='ण' => 3,
+            'त'..='न' => 4,
+            'प'..='म' => 5,
+            _ => 0,
+        };
+        let is_nasal = |c: char| matches!(c, 'ङ' | 'ञ' | 'ण' | 'न' | 'म');
+        if self.last != VIRAMA || class(next) == 0 || is_nasal(next) {
+            return;
+        }
+        let mut before = self.out.chars().rev().skip(1);
+        let Some(nasal) = before.next().filter(|c| is_nasal(*c) && class(*c) == class(next)) else {
+            return;
+        };
+        // The first letter of a word is never an anusvara.
+        if before.next().is_some_and(|c| text::class(c) != text::CharClass::Separator) {
+            self.out.truncate(self.out.len() - VIRAMA.len_utf8() - nasal.len_utf8());
+            self.out.push('ं');
+        }
+    }
+}
+
+const ZWNJ: char = '\u{200c}';
+const HAMZA_ABOVE: char = '\u{654}';
+const DOT_ABOVE: char = '\u{307}';
+const DIAERESIS: char = '\u{308}';
+const ACUTE: char = '\u{301}';
+const VIRAMA: char = '\u{94d}';
+const CYRILLIC_VOWELS: &str = "аеиоуыэюяіАЕИОУЫЭЮЯІ";
+
+/// Characters that are not shown, and say how others are: soft hyphen, joiner, direction,
+/// variation. The blank without width and the non-joiner separate words.
+fn is_ignored(c: char) -> bool {
+    matches!(u32::from(c),
+        0xAD | 0x34F | 0x61C | 0x180B..=0x180F | 0x200D..=0x200F | 0x202A..=0x202E
+        | 0x2060..=0x2064 | 0x2066..=0x206F | 0xFE00..=0xFE0F | 0xFEFF | 0xE0100..=0xE01EF)
+}
+
+/// Marks of Latin, Greek and Cyrillic letters.
+fn is_diacritic(c: char) -> bool {
+    matches!(u32::from(c),
+        0x300..=0x36F | 0x1AB0..=0x1AFF | 0x1DC0..=0x1DFF | 0x20D0..=0x20FF | 0xFE20..=0xFE2F)
+}
+
+/// Marks and strokes of Arabic, Hebrew and Devanagari that are written or not.
+fn is_point(c: char) -> bool {
+    matches!(u32::from(c),
+        0x591..=0x5BD | 0x5BF | 0x5C1..=0x5C2 | 0x5C4..=0x5C5 | 0x5C7
+        | 0x610..=0x61A | 0x640 | 0x64B..=0x65F | 0x670 | 0x6D6..=0x6DC | 0x6DF..=0x6E4
+        | 0x6E7..=0x6E8 | 0x6EA..=0x6ED | 0x8CA..=0x8E1 | 0x8E3..=0x8FF
+        | 0x93C)
+}
+
+fn is_indic(c: char) -> bool {
+    ('\u{900}'..='\u{dff}').contains(&c)
+}
+
+/// What the marks behind a character belong to.
+fn base(c: char) -> Base {
+    match u32::from(c) {
+        0x41..=0x24F | 0x250..=0x2AF | 0x1E00..=0x1EFF | 0x2C60..=0x2C7F | 0xA720..=0xA7FF => {
+            Base::Latin
+        }
+        0x370..=0x3FF | 0x1F00..=0x1FFF => Base::Greek,
+        _ => Base::Other,
+    }
+}
+
+/// What a letter is written as in both forms.
+fn letters(c: char) -> Option<&'static str> {
+    Some(match c {
+        'ı' => "i",
+        'ß' => "ss",
+        'ẞ' => "SS",
+        // Alef wasla; alef maksura and Farsi yeh; keheh and swash kaf; teh marbuta, heh goal, ae.
+        'ٱ' => "ا",
+        'ى' | 'ی' => "ي",
+        'ک' | 'ڪ' => "ك",
+        'ة' | 'ہ' | 'ە' | 'ۃ' => "ه",
+        // Candrabindu.
+        'ँ' => "ं",
+        _ => return None,
+    })
+}
+
+/// What a Latin letter that has no decomposition is without its stroke.
+fn plain(c: char) -> Option<&'static str> {
+    Some(match c {
+        'đ' | 'ð' => "d",
+        'Đ' | 'Ð' => "D",
+        'ł' => "l",
+        'Ł' => "L",
+        'ø' => "o",
+        'Ø' => "O",
+        'ħ' => "h",
+        'Ħ' => "H",
+        'ŧ' => "t",
+        'Ŧ' => "T",
+        'æ' => "ae",
+        'Æ' => "AE",
+        'œ' => "oe",
+        'Œ' => "OE",
+        'þ' => "th",
+        'Þ' => "TH",
+        _ => return None,
+    })
+}
+
+/// The zeros of decimal digits; nine other digits follow each.
+const ZEROS: [u32; 36] = [
+    0x660, 0x6F0, 0x7C0, 0x966, 0x9E6, 0xA66, 0xAE6, 0xB66, 0xBE6, 0xC66, 0xCE6, 0xD66, 0xDE6,
+    0xE50, 0xED0, 0xF20, 0x1040, 0x1090, 0x17E0, 0x1810, 0x1946, 0x19D0, 0x1A80, 0x1A90, 0x1B50,
+    0x1BB0, 0x1C40, 0x1C50, 0xA620, 0xA8D0, 0xA900, 0xA9D0, 0xA9F0, 0xAA50, 0xABF0, 0x104A0,
+];
+
+/// The ASCII digit of a decimal digit.
+fn digit(c: char) -> Option<char> {
+    let code_point = u32::from(c);
+    let zero = ZEROS[..ZEROS.partition_point(|zero| *zero <= code_point)].last()?;
+    char::from_digit(code_point - zero, 10)
+}
+
+/// Makes the Thai and the Lao vowel am one character, which NFKD takes apart, and puts a blank
+/// between Hangul syllables and what is next to them, so that blanks between words do not matter.
+fn finish(text: &str, out: &mut String) {
+    let is_syllable = |c: char| ('가'..='힣').contains(&c);
+    let mut last = ' ';
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        let am = match c {
+            '\u{e4d}' => chars.next_if_eq(&'\u{e32}').map(|_| '\u{e33}'),
+            '\u{ecd}' => chars.next_if_eq(&'\u{eb2}').map(|_| '\u{eb3}'),
+            _ => None,
+        };
+        let c = am.unwrap_or(c);
+        let touches = !text::is_white_space(last) && !text::is_white_space(c);
+        if touches && (is_syllable(last) || is_syllable(c)) {
+            out.push(' ');
+        }
+        out.push(c);
+        last = c;
+    }
+}

@@ -1,0 +1,340 @@
+//! Optional changes of a text before it is cut into tokens: a normal form, the stop words of its
+//! own language left out, words of scripts without spaces distinguished.
+
+use lookalike_core::error::{ParamsError, parse_name};
+use lookalike_core::parameter::Parameter;
+use std::fmt;
+use std::str::FromStr;
+
+const AS_WRITTEN: &str = "as written";
+
+/// What is done to every text. By default nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Normalization {
+    /// The normal form (Unicode Standard Annex 15) that a text is brought to.
+    pub normal_form: Option<NormalForm>,
+    /// Whether the stop words of the language it is in are left out. A language is detected by the
+    /// first 2 KiB; nothing is left out if that is doubtful or no list exists.
+    pub stop_words_by_language: bool,
+    /// Whether a blank is put between the words of scripts that are written without: Chinese,
+    /// Japanese, Thai, Khmer, Lao, Burmese, by dictionaries. It takes the token rule
+    /// [`WordRuns`](lookalike_core::params::TokenRule::WordRuns) to keep them whole.
+    pub segment: bool,
+}
+
+/// Which spellings of a character are one. `docs/reference/normalize.md` specifies them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum NormalForm {
+    /// A letter followed by its marks equals the letter that has them: `é` in one or two
+    /// characters.
+    Nfc,
+    /// As `Nfc`; also forms that only look different: full-width letters, ligatures, `①`.
+    Nfkc,
+    /// As `Nfkc`; also spellings that readers take for one: without vowel marks of Arabic and
+    /// Hebrew, variants of Arabic letters, dotted and dotless i, Greek accents, decimal digits of
+    /// any script; every Hangul syllable is a word.
+    Fold,
+    /// As `Fold`; also Latin letters without marks and strokes: Vietnamese, French, Polish.
+    Unaccent,
+}
+
+impl Normalization {
+    /// Whether nothing is done.
+    pub(crate) fn is_none(self) -> bool {
+        self == Self::default()
+    }
+
+    /// Whether this build of the crate can do it.
+    pub fn is_supported(self) -> bool {
+        cfg!(feature = "scripts") || self.is_none()
+    }
+}
+
+impl fmt::Display for Normalization {
+    /// As [`FromStr`] reads it: `as written`, or what is done, such as `nfc, segment:dictionary`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let form = self.normal_form.map(|form| form.to_string());
+        let language = self.stop_words_by_language.then(|| "language:auto".to_owned());
+        let segment = self.segment.then(|| "segment:dictionary".to_owned());
+        let done: Vec<String> = [form, language, segment].into_iter().flatten().collect();
+        let joined = done.join(", ");
+        f.write_str(if done.is_empty() { AS_WRITTEN } else { &joined })
+    }
+}
+
+impl FromStr for Normalization {
+    type Err = ParamsError;
+
+    fn from_str(text: &str) -> Result<Self, ParamsError> {
+        let mut normalization = Self::default();
+        for done in text.split(", ").filter(|done| *done != AS_WRITTEN) {
+            match done {
+                "language:auto" => normalization.stop_words_by_language = true,
+                "segment:dictionary" => normalization.segment = true,
+                form => {
+                    let form = form.parse().map_err(|_| ParamsError::Parse {
+                        parameter: Parameter::Normalization,
+                        got: text.to_owned(),
+                        expected: "`as written`, or some of nfc, nfkc, fold, unaccent, \
+                                   language:auto and segment:dictionary with a comma and a blank \
+                                   between",
+                    })?;
+                    normalization.normal_form = Some(form);
+                }
+            }
+        }
+        Ok(normalization)
+    }
+}
+
+impl NormalForm {
+    /// All of them, in the order in which each includes those before it.
+    pub const ALL: [Self; 4] = [Self::Nfc, Self::Nfkc, Self::Fold, Self::Unaccent];
+
+    /// The name, as options and indexes have it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Nfc => "nfc",
+            Self::Nfkc => "nfkc",
+            Self::Fold => "fold",
+            Self::Unaccent => "unaccent",
+        }
+    }
+}
+
+impl fmt::Display for NormalForm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for NormalForm {
+    type Err = ParamsError;
+
+    fn from_str(text: &str) -> Result<Self, ParamsError> {
+        let expected = "nfc, nfkc, fold or unaccent";
+        parse_name(text, &Self::ALL, Self::name, Parameter::Normalize, expected)
+    }
+}
+
+#[cfg(feature = "scripts")]
+pub use scripts::language_of;
+
+/// No language: nothing in this build detects one.
+#[cfg(not(feature = "scripts"))]
+pub fn language_of(_: &str) -> Option<&'static str> {
+    None
+}
+
+/// Normalizes texts; one for each thread.
+#[derive(Default)]
+pub struct TextNormalizer {
+    #[cfg(feature = "scripts")]
+    buffers: scripts::NormalizationBuffers,
+}
+
+impl TextNormalizer {
+    /// The normalized text. Without the feature `scripts` it is the text itself: a collection with
+    /// another normalization is refused when it is opened.
+    pub fn of<'a>(&'a mut self, text: &'a str, normalization: Normalization) -> &'a str {
+        #[cfg(feature = "scripts")]
+        return self.buffers.normalized(text, normalization);
+        #[cfg(not(feature = "scripts"))]
+        {
+            let _ = normalization;
+            text
+        }
+    }
+}
+
+#[cfg(feature = "scripts")]
+mod scripts {
+    use super::{NormalForm, Normalization};
+    use crate::text::normal_forms;
+    use crate::text::stop_words::stop_words;
+    use icu_normalizer::ComposingNormalizerBorrowed;
+    use icu_segmenter::WordSegmenter;
+    use icu_segmenter::options::WordBreakInvariantOptions;
+    use lookalike_core::hash;
+    use lookalike_core::params::StopWords;
+    use lookalike_core::text::{self, CharClass};
+    use std::borrow::Cow;
+    use std::collections::HashMap;
+
+    /// Bytes of a text by which its language is detected.
+    const DETECTION_BYTES: usize = 2048;
+
+    /// Lists of stop words, and buffers.
+    #[derive(Default)]
+    pub(super) struct NormalizationBuffers {
+        /// By language of two letters.
+        lists: HashMap<&'static str, Option<StopWords>>,
+        text: String,
+        next: String,
+        lower: String,
+    }
+
+    impl NormalizationBuffers {
+        /// The normalized text.
+        pub(super) fn normalized<'a>(
+            &'a mut self,
+            text: &'a str,
+            normalization: Normalization,
+        ) -> &'a str {
+            let ascii = text.is_ascii();
+            if normalization.is_none() || ascii && !normalization.stop_words_by_language {
+                return text;
+            }
+            let unaccent = match normalization.normal_form {
+                Some(NormalForm::Fold) => Some(false),
+                Some(NormalForm::Unaccent) => Some(true),
+                _ => None,
+            };
+            let normal: Cow<'_, str> = match normalization.normal_form {
+                Some(NormalForm::Nfkc) => ComposingNormalizerBorrowed::new_nfkc().normalize(text),
+                Some(_) => ComposingNormalizerBorrowed::new_nfc().normalize(text),
+                None => Cow::Borrowed(text),
+            };
+            self.text.clear();
+            self.text.push_str(&normal);
+            // Lists of stop words have the words as written.
+            if normalization.stop_words_by_language && unaccent.is_some() {
+                self.remove_stop_words();
+            }
+            if let Some(unaccent) = unaccent {
+                normal_forms::fold_into(&self.text, unaccent, &mut self.next);
+                std::mem::swap(&mut self.text, &mut self.next);
+            }
+            if normalization.segment {
+                self.segment();
+            }
+            if normalization.stop_words_by_language && unaccent.is_none() {
+                self.remove_stop_words();
+            }
+            &self.text
+        }
+
+        /// Inserts blanks between adjacent words.
+        fn segment(&mut self) {
+            let segmenter = WordSegmenter::new_dictionary(WordBreakInvariantOptions::default());
+            self.next.clear();
+            let mut start = 0;
+            let mut after_word = false;
+            let mut breaks = segmenter.segment_str(&self.text).iter_with_word_type();
+            for (end, kind) in breaks.by_ref().skip_while(|(end, _)| *end == 0) {
+                let word = kind.is_word_like();
+                if word && after_word {
+                    self.next.push(' ');
+                }
+                self.next.push_str(self.text.get(start..end).unwrap_or_default());
+                (start, after_word) = (end, word);
+            }
+            std::mem::swap(&mut self.text, &mut self.next);
+        }
+
+        /// Removes the stop words of the text's language.
+        fn remove_stop_words(&mut self) {
+            let Some(language) = language_of(&self.text) else { return };
+            let list = self.lists.entry(language).or_insert_with(|| stop_words(language).ok());
+            let Some(list) = list else { return };
+            self.next.clear();
+            let mut rest = self.text.as_str();
+            while !rest.is_empty() {
+                let separator = |c: char| text::class(c) == CharClass::Separator;
+                let start = rest.find(|c| !separator(c)).unwrap_or(rest.len());
+                self.next.push_str(&rest[..start]);
+                rest = &rest[start..];
+                let end = rest.find(separator).unwrap_or(rest.len());
+                let (word, after) = rest.split_at(end);
+                rest = after;
+                self.lower.clear();
+                self.lower.push_str(&text::lower_case(word));
+                if !list.contains(hash::token_hash(self.lower.as_bytes())) {
+                    self.next.push_str(word);
+                }
+            }
+            std::mem::swap(&mut self.text, &mut self.next);
+        }
+    }
+
+    /// The ISO 639-1 code of the language of a text, by its first bytes; `None` if it is
+    /// uncertain.
+    pub fn language_of(text: &str) -> Option<&'static str> {
+        let end = (0..=DETECTION_BYTES.min(text.len())).rev().find(|at| text.is_char_boundary(*at));
+        let head = text.get(..end.unwrap_or(0)).unwrap_or_default();
+        let language = whatlang::detect(head).filter(whatlang::Info::is_reliable)?;
+        two_letters(language.lang().code())
+    }
+
+    /// The code of two letters (ISO 639-1) of a language of three (ISO 639-3), if it has one.
+    fn two_letters(code: &str) -> Option<&'static str> {
+        const CODES: &str = "epo eo eng en rus ru cmn zh spa es por pt ita it ben bn fra fr deu de \
+            ukr uk kat ka ara ar hin hi jpn ja heb he yid yi pol pl amh am jav jv kor ko nob no \
+            dan da swe sv fin fi tur tr nld nl hun hu ces cs ell el bul bg bel be mar mr kan kn \
+            ron ro slv sl hrv hr srp sr mkd mk lit lt lav lv est et tam ta vie vi urd ur tha th \
+            guj gu uzb uz pan pa aze az ind id tel te pes fa mal ml ori or mya my nep ne sin si \
+            khm km tuk tk aka ak zul zu sna sn afr af lat la slk sk cat ca tgl tl hye hy cym cy";
+        let mut codes = CODES.split_whitespace();
+        codes.find(|three| *three == code)?;
+        codes.next()
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        fn worded(text: &str, normalization: Normalization) -> String {
+            NormalizationBuffers::default().normalized(text, normalization).to_owned()
+        }
+
+        #[test]
+        fn normal_forms_make_spellings_one() {
+            let nfc =
+                Normalization { normal_form: Some(NormalForm::Nfc), ..Normalization::default() };
+            let nfkc =
+                Normalization { normal_form: Some(NormalForm::Nfkc), ..Normalization::default() };
+            assert_eq!(worded("Cafe\u{301} ＡＢＣ", nfc), "Café ＡＢＣ");
+            assert_eq!(worded("Cafe\u{301} ＡＢＣ ﬁ", nfkc), "Café ABC fi");
+            assert_eq!(worded("Cafe\u{301}", Normalization::default()), "Cafe\u{301}");
+        }
+
+        #[test]
+        fn words_without_spaces_are_distinguished() {
+            let segment = Normalization { segment: true, ..Normalization::default() };
+            assert_eq!(worded("ภาษาไทยสนุก", segment), "ภาษา ไทย สนุก");
+            assert_eq!(worded("Don't, it's größer.", segment), "Don't, it's größer.");
+            let chinese = worded("我们今天去北京大学。", segment);
+            assert!(chinese.contains(' ') && chinese.contains("北京"), "{chinese}");
+            assert_eq!(chinese.replace(' ', ""), "我们今天去北京大学。");
+        }
+
+        #[test]
+        fn stop_words_are_those_of_the_language() {
+            let normalization =
+                Normalization { stop_words_by_language: true, ..Normalization::default() };
+            let english = "The river was flowing through the valley, and the people of the \
+                           village were there with their horses and the cat from the castle.";
+            let german = "Der Fluss floss durch das Tal, und die Leute aus dem Dorf waren mit \
+                          ihren Pferden dort, und mit der Katze bei sich.";
+            let words = |text: &str| {
+                let text = worded(text, normalization);
+                text.split_whitespace().map(str::to_owned).collect::<Vec<_>>()
+            };
+            assert!(
+                words(english).iter().all(|word| word != "the" && word != "The" && word != "and")
+            );
+            assert!(words(english).contains(&"cat".to_owned()));
+            assert!(words(german).iter().all(|word| word != "der" && word != "und"));
+            assert!(words(german).contains(&"Katze".to_owned()));
+        }
+
+        #[test]
+        fn every_language_that_is_reported_has_its_two_letters() {
+            for language in whatlang::Lang::all() {
+                assert!(two_letters(language.code()).is_some(), "{language}");
+            }
+            assert_eq!(two_letters("eng"), Some("en"));
+            assert_eq!(two_letters("xyz"), None);
+        }
+    }
+}

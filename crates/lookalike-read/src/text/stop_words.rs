@@ -1,0 +1,83 @@
+//! Lists of stop words by language.
+
+use lookalike_core::error::ParamsError;
+use lookalike_core::parameter::Parameter;
+use lookalike_core::params::StopWords;
+use lookalike_core::text::{self, CharClass};
+
+/// The stop words of a language, lower-cased: an ISO 639-1 code, such as `en`, `de` or `zh`. The
+/// lists come from the project Stopwords ISO and are fixed with the version of this crate.
+///
+/// A listed word that the word rule cuts (`don't`) is listed unchanged, for tokens that end at
+/// white space, and in pieces.
+///
+/// # Errors
+/// [`ParamsError::Parse`] for a code without a list.
+pub fn stop_words(language: &str) -> Result<StopWords, ParamsError> {
+    let code = language.to_ascii_lowercase();
+    let Some(list) = stop_words::lookup(&code) else {
+        return Err(ParamsError::Parse {
+            parameter: Parameter::StopWords,
+            got: language.to_owned(),
+            expected: "the two-letter code of a language with a list, such as en, de, fr or zh",
+        });
+    };
+    let words: Vec<String> = list.iter().map(|word| text::lower_case(word)).collect();
+    Ok(listed(code, &words))
+}
+
+/// A list of words with that name: unchanged, and in lower case, for texts that are compared in
+/// lower case. A word that the word rule cuts is listed unchanged and in pieces.
+pub fn listed_stop_words(name: &str, words: &[String]) -> StopWords {
+    let both = words.iter().flat_map(|word| [word.clone(), text::lower_case(word)]);
+    listed(name.to_owned(), &both.collect::<Vec<String>>())
+}
+
+fn listed(name: String, words: &[String]) -> StopWords {
+    let pieces = words.iter().flat_map(|word| {
+        let pieces = word.split(|c| text::class(c) == CharClass::Separator);
+        std::iter::once(word.as_str()).chain(pieces.filter(|piece| !piece.is_empty()))
+    });
+    StopWords::new(name, pieces)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lookalike_core::params::{Case, ShingleRule, Unit};
+    use lookalike_core::shingle::Shingler;
+
+    #[test]
+    fn stop_words_leave_what_carries_meaning() {
+        let list = stop_words("EN").unwrap();
+        assert_eq!(list.name(), "en");
+        let rule = ShingleRule::new(Unit::Words, 1).unwrap().with_stop_words(Some(list));
+        let mut shingler = Shingler::new(&rule);
+        let (mut with, mut without) = (Vec::new(), Vec::new());
+        shingler.set("The cat isn't on the mat; don't ask", &mut with);
+        shingler.set("cat mat", &mut without);
+        assert_eq!(with, without);
+    }
+
+    #[test]
+    fn listed_words_are_left_out_in_both_cases() {
+        let list = listed_stop_words("list", &["The".to_owned(), "don't".to_owned()]);
+        assert_eq!(list.name(), "list");
+        for (case, text, left) in
+            [(Case::Fold, "THE cat, don't ask", "cat ask"), (Case::Keep, "The THE cat", "THE cat")]
+        {
+            let rule = ShingleRule::new(Unit::Words, 1).unwrap().with_case(case);
+            let mut shingler = Shingler::new(&rule.with_stop_words(Some(list.clone())));
+            let (mut with, mut without) = (Vec::new(), Vec::new());
+            shingler.set(text, &mut with);
+            shingler.set(left, &mut without);
+            assert_eq!(with, without, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_language_without_a_list_is_refused() {
+        assert!(stop_words("xx").is_err());
+        assert!(stop_words("").is_err());
+    }
+}
