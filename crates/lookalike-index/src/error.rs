@@ -1,5 +1,6 @@
 //! Errors of an index.
 
+use crate::entry::shortened_id;
 use lookalike_core::error::ParamsError;
 use lookalike_core::parameter::{NamesParameters, Parameter, ParameterSpelling};
 use lookalike_core::params::Measure;
@@ -238,6 +239,23 @@ impl fmt::Display for Unwritable {
                  the index for reading only"
             }
         })
+    }
+}
+
+impl IndexError {
+    /// The error of damaged data: a file, table or row, and the problem.
+    pub(crate) fn damaged(what: String, why: &str) -> Self {
+        Self::Damaged { what, why: why.to_owned() }
+    }
+
+    /// The error of a damaged document.
+    pub(crate) fn damaged_document(id: &str, why: &str) -> Self {
+        Self::damaged(format!("document {:?}", shortened_id(id)), why)
+    }
+
+    /// The error of a document that cannot be stored.
+    pub(crate) fn document(id: &str, why: impl Into<String>) -> Self {
+        Self::Document { id: shortened_id(id), why: why.into() }
     }
 }
 

@@ -114,6 +114,8 @@ pub mod sketches;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
+mod tables;
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod text_code;
 pub mod time;
 

@@ -1,7 +1,10 @@
 //! An index in memory: one map, searched linearly. The tests compare the other backends with it; it
 //! is too slow for more than a few thousand documents.
 
-use crate::backend::{Backend, Change, ChangeOutcome, IndexProblem, Snapshot, Stats, posting_keys};
+use crate::backend::{
+    Backend, Change, ChangeOutcome, IndexProblem, SideTableChanges, SideTables, Snapshot, Stats,
+    posting_keys,
+};
 use crate::category_table::{CategoryMember, CategoryState};
 use crate::decision_log::DecisionCallback;
 use crate::duplicate_table::{self, DuplicateCallback, DuplicateEntry};
@@ -14,6 +17,9 @@ use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
+
+/// The name of an index in messages.
+const NAME: &str = "the index in memory";
 
 /// An index in memory.
 pub struct MemoryBackend {
@@ -145,25 +151,7 @@ impl MemoryState {
     }
 }
 
-impl Backend for MemoryBackend {
-    fn settings(&self) -> &IndexSettings {
-        &self.settings
-    }
-
-    fn name(&self) -> &'static str {
-        "the index in memory"
-    }
-
-    fn write(&self, changes: &[Change<'_>]) -> Result<Vec<ChangeOutcome>, IndexError> {
-        let mut guard = self.state.lock();
-        let mut state = MemoryState::clone(&guard);
-        let done = changes.iter().map(|change| state.apply(change, &self.settings));
-        let done = done.collect::<Result<Vec<ChangeOutcome>, IndexError>>()?;
-        state.version += u64::from(done.iter().any(|done| *done != ChangeOutcome::Absent));
-        *guard = Arc::new(state);
-        Ok(done)
-    }
-
+impl SideTableChanges for MemoryBackend {
     fn add_decisions(
         &self,
         entries: &[&str],
@@ -247,6 +235,26 @@ impl Backend for MemoryBackend {
         *guard = Arc::new(state);
         Ok(true)
     }
+}
+
+impl Backend for MemoryBackend {
+    fn settings(&self) -> &IndexSettings {
+        &self.settings
+    }
+
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn write(&self, changes: &[Change<'_>]) -> Result<Vec<ChangeOutcome>, IndexError> {
+        let mut guard = self.state.lock();
+        let mut state = MemoryState::clone(&guard);
+        let done = changes.iter().map(|change| state.apply(change, &self.settings));
+        let done = done.collect::<Result<Vec<ChangeOutcome>, IndexError>>()?;
+        state.version += u64::from(done.iter().any(|done| *done != ChangeOutcome::Absent));
+        *guard = Arc::new(state);
+        Ok(done)
+    }
 
     fn snapshot(&self) -> Result<Box<dyn Snapshot>, IndexError> {
         Ok(Box::new(MemorySnapshot { state: self.state(), settings: self.settings.clone() }))
@@ -292,13 +300,6 @@ struct MemorySnapshot {
 }
 
 impl MemorySnapshot {
-    fn expect_originals(&self) -> Result<(), IndexError> {
-        if self.settings.store.has_originals() {
-            return Ok(());
-        }
-        Err(IndexError::NoOriginals { index: "the index in memory".to_owned() })
-    }
-
     fn stored(&self, version: &DocumentVersion) -> Option<&StoredVersion> {
         let mut all = self.state.versions.values().flatten();
         all.find(|stored| stored.version.original == version.original)
@@ -322,42 +323,7 @@ impl MemorySnapshot {
     }
 }
 
-impl Snapshot for MemorySnapshot {
-    fn version(&self) -> u64 {
-        self.state.version
-    }
-
-    fn len(&self) -> u64 {
-        self.state.records.len() as u64
-    }
-
-    fn number_of(&mut self, id: &str) -> Result<Option<u64>, IndexError> {
-        Ok(self.state.numbers.get(id).copied())
-    }
-
-    fn candidates(&mut self, keys: &[u64], numbers: &mut Vec<u64>) -> Result<(), IndexError> {
-        numbers.clear();
-        let mut own = Vec::new();
-        for (number, record) in &self.state.records {
-            let set = record.set.as_deref().unwrap_or_default();
-            posting_keys(&self.settings, &record.signature, set, &mut own)?;
-            if own.iter().any(|key| keys.contains(key)) {
-                numbers.push(*number);
-            }
-        }
-        Ok(())
-    }
-
-    fn records(
-        &mut self,
-        numbers: &[u64],
-        wanted: RecordFields,
-        each: &mut dyn FnMut(&IndexRecord) -> Result<(), IndexError>,
-    ) -> Result<(), IndexError> {
-        let records = numbers.iter().filter_map(|number| self.state.records.get(number));
-        records.into_iter().try_for_each(|record| each(&Self::wanted(record, wanted)))
-    }
-
+impl SideTables for MemorySnapshot {
     fn decisions(
         &mut self,
         after: u64,
@@ -421,22 +387,57 @@ impl Snapshot for MemorySnapshot {
     }
 
     fn versions(&mut self, id: &str) -> Result<Vec<DocumentVersion>, IndexError> {
-        self.expect_originals()?;
+        self.settings.store.expect_originals(NAME)?;
         let versions = self.state.versions.get(id).into_iter().flatten();
         Ok(versions.map(|stored| stored.version.clone()).collect())
     }
 
     fn original(&mut self, version: &DocumentVersion) -> Result<Vec<u8>, IndexError> {
-        self.expect_originals()?;
-        let missing = || IndexError::Damaged {
-            what: format!("original {}", version.original),
-            why: "it is missing".to_owned(),
-        };
+        self.settings.store.expect_originals(NAME)?;
+        let missing =
+            || IndexError::damaged(format!("original {}", version.original), "it is missing");
         self.stored(version).map(|stored| stored.original.clone()).ok_or_else(missing)
+    }
+}
+
+impl Snapshot for MemorySnapshot {
+    fn version(&self) -> u64 {
+        self.state.version
+    }
+
+    fn len(&self) -> u64 {
+        self.state.records.len() as u64
+    }
+
+    fn number_of(&mut self, id: &str) -> Result<Option<u64>, IndexError> {
+        Ok(self.state.numbers.get(id).copied())
+    }
+
+    fn candidates(&mut self, keys: &[u64], numbers: &mut Vec<u64>) -> Result<(), IndexError> {
+        numbers.clear();
+        let mut own = Vec::new();
+        for (number, record) in &self.state.records {
+            let set = record.set.as_deref().unwrap_or_default();
+            posting_keys(&self.settings, &record.signature, set, &mut own)?;
+            if own.iter().any(|key| keys.contains(key)) {
+                numbers.push(*number);
+            }
+        }
+        Ok(())
+    }
+
+    fn records(
+        &mut self,
+        numbers: &[u64],
+        wanted: RecordFields,
+        each: &mut dyn FnMut(&IndexRecord) -> Result<(), IndexError>,
+    ) -> Result<(), IndexError> {
+        let records = numbers.iter().filter_map(|number| self.state.records.get(number));
+        records.into_iter().try_for_each(|record| each(&Self::wanted(record, wanted)))
     }
 
     fn version_text(&mut self, version: &DocumentVersion) -> Result<Option<String>, IndexError> {
-        self.expect_originals()?;
+        self.settings.store.expect_originals(NAME)?;
         Ok(self.stored(version).and_then(|stored| stored.text.clone()))
     }
 

@@ -45,6 +45,17 @@ impl StoredContent {
     pub fn has_originals(self) -> bool {
         self == Self::Originals
     }
+
+    /// Checks that originals are stored, in the index `index`.
+    ///
+    /// # Errors
+    /// [`IndexError::NoOriginals`].
+    pub(crate) fn expect_originals(self, index: &str) -> Result<(), IndexError> {
+        if self.has_originals() {
+            return Ok(());
+        }
+        Err(IndexError::NoOriginals { index: index.to_owned() })
+    }
 }
 
 /// The parameters that an index was created with.

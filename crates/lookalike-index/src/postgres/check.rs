@@ -1,10 +1,6 @@
 //! Checks a snapshot: every row of `docs`, whether all its postings exist and no others, and the
 //! counts.
 
-use super::categories;
-use super::check_archive;
-use super::decisions;
-use super::duplicates;
 use super::pool::{ConnectionPool, PooledConnection};
 use super::postings::{BandPosting, Postings};
 use super::repair::page_of_postings;
@@ -15,6 +11,7 @@ use crate::entry::{IndexRecord, RecordFields, shortened_id};
 use crate::error::IndexError;
 use crate::set;
 use crate::settings::{IndexSettings, StoredContent};
+use crate::tables::check::checks;
 use lookalike_core::hash::mix64;
 use std::sync::Arc;
 
@@ -75,23 +72,8 @@ pub(super) fn check(
     postings(connection, settings, &mut totals)?;
     counts(connection, &mut totals)?;
     indexes(connection, &mut totals)?;
-    match decisions::read(connection, (0, usize::MAX), &mut |_, _| Ok(())) {
-        Err(IndexError::Damaged { what, why }) => totals.problem(what, why, false),
-        other => drop(other?),
-    }
-    match categories::model(connection) {
-        Err(IndexError::Damaged { what, why }) => totals.problem(what, why, false),
-        other => drop(other?),
-    }
-    for what in categories::problems(connection)? {
-        let what = format!("{what}; make categories again");
-        totals.problem("category_members".to_owned(), what, false);
-    }
-    for (what, repairable) in duplicates::problems(connection)? {
-        totals.problem("duplicates".to_owned(), what, repairable);
-    }
-    if settings.store.has_originals() {
-        check_archive::check(connection, &mut totals.problems)?;
+    for check in checks(settings) {
+        check(connection, &mut totals.problems)?;
     }
     Ok(totals.problems)
 }

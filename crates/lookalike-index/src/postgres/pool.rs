@@ -174,6 +174,7 @@ impl PooledConnection {
         mut each: impl FnMut(&Row) -> Result<(), IndexError>,
     ) -> Result<(), IndexError> {
         let pool = Arc::clone(&self.pool);
+        pool.poll()?;
         let failure = |error: Error| pool.failure(&error);
         let session = self.session()?;
         let statement = session.statement(sql).map_err(failure)?;

@@ -1,10 +1,6 @@
 //! Checks all stored data.
 
 use super::catalogue;
-use super::categories;
-use super::check_archive;
-use super::decisions;
-use super::duplicates;
 use super::index_state::{FolderSnapshot, IndexState};
 use super::maintenance::count_rows;
 use super::posting::{PostingList, id_key};
@@ -15,6 +11,7 @@ use crate::entry::{IndexRecord, RecordFields, shortened_id};
 use crate::error::IndexError;
 use crate::set;
 use crate::settings::{IndexSettings, StoredContent};
+use crate::tables::check::{self, checks};
 use lookalike_core::signature::Signer;
 use std::sync::Arc;
 
@@ -64,14 +61,10 @@ pub(super) fn check(state: &Arc<IndexState>) -> Result<Vec<IndexProblem>, IndexE
     };
     let result = documents(&snapshot, &mut checker, &mut problems);
     collect_damage(result, &mut problems)?;
-    let result = check_decisions(&snapshot, &mut problems);
-    collect_damage(result, &mut problems)?;
-    let result = check_categories(&snapshot, &mut problems);
-    collect_damage(result, &mut problems)?;
-    let result = check_duplicates(&snapshot, &mut problems);
-    collect_damage(result, &mut problems)?;
-    let result = check_archive::check(&snapshot, &mut problems);
-    collect_damage(result, &mut problems)?;
+    for check in checks(&state.settings) {
+        let result = check(&mut snapshot.tables()?, &mut problems);
+        collect_damage(result, &mut problems)?;
+    }
     Ok(problems)
 }
 
@@ -214,55 +207,6 @@ fn documents(
     Ok(())
 }
 
-/// Checks the log of decisions.
-fn check_decisions(
-    snapshot: &FolderSnapshot,
-    problems: &mut Vec<IndexProblem>,
-) -> Result<(), IndexError> {
-    let (place, connection) = (&snapshot.state.place, snapshot.connection()?);
-    match decisions::read(place, connection, (0, usize::MAX), &mut |_, _| Ok(())) {
-        Err(IndexError::Damaged { what, why }) => {
-            problems.push(IndexProblem { place: what, what: why, repairable: false });
-            Ok(())
-        }
-        other => other.map(drop),
-    }
-}
-
-/// Checks the categories.
-fn check_categories(
-    snapshot: &FolderSnapshot,
-    problems: &mut Vec<IndexProblem>,
-) -> Result<(), IndexError> {
-    let (place, connection) = (&snapshot.state.place, snapshot.connection()?);
-    match categories::model(place, connection) {
-        Err(IndexError::Damaged { what, why }) => {
-            problems.push(IndexProblem { place: what, what: why, repairable: false });
-        }
-        other => drop(other?),
-    }
-    for what in categories::problems(place, connection)? {
-        let what = format!("{what}; make categories again");
-        problems.push(IndexProblem {
-            place: "category_members".to_owned(),
-            what,
-            repairable: false,
-        });
-    }
-    Ok(())
-}
-
-/// Checks the documents that went as duplicates.
-fn check_duplicates(
-    snapshot: &FolderSnapshot,
-    problems: &mut Vec<IndexProblem>,
-) -> Result<(), IndexError> {
-    for (what, repairable) in duplicates::problems(&snapshot.state.place, snapshot.connection()?)? {
-        problems.push(IndexProblem { place: "duplicates".to_owned(), what, repairable });
-    }
-    Ok(())
-}
-
 /// The number of the first row after `number`, or the end.
 fn next_row(snapshot: &FolderSnapshot, number: u64) -> Result<u64, IndexError> {
     let sql = "SELECT coalesce(min(doc), 4294967295) FROM docs WHERE doc > ?1";
@@ -351,11 +295,6 @@ pub(super) fn stats(snapshot: &FolderSnapshot) -> Result<Stats, IndexError> {
         set_bytes: snapshot.head.set_bytes,
         text_bytes: snapshot.head.text_bytes,
         segment_bytes: sum(&Segment::file_bytes),
-        originals: if snapshot.state.settings.store.has_originals() {
-            let stats = check_archive::stats(snapshot.connection()?);
-            Some(stats.map_err(|error| place.database(error))?)
-        } else {
-            None
-        },
+        originals: check::stats(&mut snapshot.tables()?, &snapshot.state.settings)?,
     })
 }

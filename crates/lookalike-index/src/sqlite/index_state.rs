@@ -6,28 +6,22 @@
 
 use super::catalogue_state::CatalogueState;
 use super::catalogue_writer::CatalogueWriter;
-use super::categories;
-use super::decisions;
-use super::duplicates;
 use super::index_folder::IndexFolder;
 use super::merge_signal::MergeSignal;
-use super::originals::Originals;
 use super::posting::{PostingList, id_key};
 use super::posting_view::PostingView;
 use super::read_connection::ReadConnection;
 use super::record_reader::RecordReader;
 use super::reserve;
+use super::side_tables::CatalogueTables;
 use super::tuning::Tuning;
-use super::versions;
 use crate::backend::SetCallback;
 use crate::backend::Snapshot;
-use crate::category_table::{CategoryMember, CategoryState};
-use crate::decision_log::DecisionCallback;
-use crate::duplicate_table::DuplicateCallback;
 use crate::entry::{IndexRecord, RecordFields};
 use crate::error::{IndexError, Unwritable};
 use crate::original::DocumentVersion;
 use crate::settings::IndexSettings;
+use crate::tables::{Effect, TableSnapshot, TableWriter, Tables};
 use parking_lot::{Mutex, MutexGuard};
 use rusqlite::Connection;
 use std::sync::Arc;
@@ -194,6 +188,23 @@ impl IndexState {
     }
 }
 
+impl TableWriter for IndexState {
+    fn change<T>(
+        &self,
+        mut work: impl FnMut(Tables<'_>) -> Result<(T, Effect), IndexError>,
+    ) -> Result<T, IndexError> {
+        let mut guard = self.writer.lock();
+        let writer = guard.as_mut().ok_or_else(|| self.read_only())?;
+        writer.check_log().map_err(|error| self.place.database(error))?;
+        writer.transaction(self, |writer, view| {
+            let connection = &writer.connection;
+            let (done, effect) = work(&mut CatalogueTables { place: &self.place, connection, view })?;
+            writer.head.changes += u64::from(effect == Effect::Visible);
+            Ok(done)
+        })
+    }
+}
+
 /// A snapshot of an index.
 pub(super) struct FolderSnapshot {
     pub(super) state: Arc<IndexState>,
@@ -220,6 +231,12 @@ impl FolderSnapshot {
             transient: false,
         })?;
         Ok(&reading.connection)
+    }
+
+    /// Its side tables.
+    pub(super) fn tables(&self) -> Result<CatalogueTables<'_>, IndexError> {
+        let connection = self.connection()?;
+        Ok(CatalogueTables { place: &self.state.place, connection, view: &self.view })
     }
 
     pub(super) fn reader(&self) -> Result<RecordReader<'_>, IndexError> {
@@ -252,10 +269,10 @@ impl Snapshot for FolderSnapshot {
     fn number_of(&mut self, id: &str) -> Result<Option<u64>, IndexError> {
         let mut numbers = Vec::new();
         let keys = [id_key(id.as_bytes())];
-        self.view.find(PostingList::Ids, &keys, |_, number| numbers.push(u64::from(number)))?;
+        self.view.find(PostingList::Ids, &keys, |_, number| numbers.push(number))?;
         for number in numbers {
-            if self.reader()?.has(number, id)? {
-                return Ok(Some(number));
+            if self.reader()?.stored(number, id)?.is_some() {
+                return Ok(Some(number.into()));
             }
         }
         Ok(None)
@@ -282,62 +299,8 @@ impl Snapshot for FolderSnapshot {
         self.reader()?.sets(numbers, each)
     }
 
-    fn decisions(
-        &mut self,
-        after: u64,
-        most: usize,
-        each: DecisionCallback<'_>,
-    ) -> Result<usize, IndexError> {
-        decisions::read(&self.state.place, self.connection()?, (after, most), each)
-    }
-
-    fn categories(&mut self) -> Result<Option<CategoryState>, IndexError> {
-        categories::state(&self.state.place, self.connection()?)
-    }
-
-    fn category_model(&mut self) -> Result<Option<Vec<u8>>, IndexError> {
-        categories::model(&self.state.place, self.connection()?)
-    }
-
-    fn category_counts(&mut self) -> Result<Vec<(u32, u64)>, IndexError> {
-        categories::counts(&self.state.place, self.connection()?)
-    }
-
-    fn category_members(
-        &mut self,
-        range: (u32, u32),
-        after: u64,
-        most: usize,
-    ) -> Result<Vec<CategoryMember>, IndexError> {
-        categories::members(&self.state.place, self.connection()?, range, (after, most))
-    }
-
-    fn group_sizes(&mut self, numbers: &[u64]) -> Result<Vec<u64>, IndexError> {
-        duplicates::group_sizes(&self.state.place, self.connection()?, numbers)
-    }
-
-    fn duplicates(
-        &mut self,
-        numbers: &[u64],
-        each: DuplicateCallback<'_>,
-    ) -> Result<(), IndexError> {
-        duplicates::read(&self.state.place, self.connection()?, numbers, each)
-    }
-
-    fn versions(&mut self, id: &str) -> Result<Vec<DocumentVersion>, IndexError> {
-        self.expect_originals()?;
-        let rows = versions::of_id(&self.state.place, self.connection()?, id)?;
-        Ok(rows.into_iter().map(|row| row.version).collect())
-    }
-
-    fn original(&mut self, version: &DocumentVersion) -> Result<Vec<u8>, IndexError> {
-        self.expect_originals()?;
-        let (place, connection) = (&self.state.place, self.connection()?);
-        Originals { place, connection }.read(version.original)
-    }
-
     fn version_text(&mut self, version: &DocumentVersion) -> Result<Option<String>, IndexError> {
-        self.expect_originals()?;
+        self.state.settings.store.expect_originals(&self.state.place.name)?;
         self.reader()?.text_of(version.document)
     }
 
@@ -352,12 +315,16 @@ impl Snapshot for FolderSnapshot {
     }
 }
 
-impl FolderSnapshot {
-    fn expect_originals(&self) -> Result<(), IndexError> {
-        if self.state.settings.store.has_originals() {
-            return Ok(());
-        }
-        Err(IndexError::NoOriginals { index: self.state.place.name.clone() })
+impl TableSnapshot for FolderSnapshot {
+    fn settings(&self) -> &IndexSettings {
+        &self.state.settings
+    }
+
+    fn with_tables<T>(
+        &mut self,
+        work: impl FnOnce(Tables<'_>) -> Result<T, IndexError>,
+    ) -> Result<T, IndexError> {
+        work(&mut self.tables()?)
     }
 }
 
@@ -412,7 +379,7 @@ mod tests {
         assert_eq!(done, [crate::backend::ChangeOutcome::Absent]);
         let snapshot = state.snapshot().unwrap();
         assert_eq!(snapshot.head, head);
-        assert!(snapshot.reader().unwrap().has(1, "a").unwrap());
+        assert!(snapshot.reader().unwrap().stored(1, "a").unwrap().is_some());
     }
 
     #[test]

@@ -6,19 +6,19 @@ use super::id_filter::IdFilter;
 use super::index_folder::IndexFolder;
 use super::index_state::IndexState;
 use super::merge::{merge, swap};
-use super::originals::Originals;
 use super::posting_view::collect_run;
 use super::remove_rows::{remove_rows, remove_text};
 use super::segment::{Segment, SegmentEntry};
 use super::segment_file::SegmentFile;
+use super::side_tables::CatalogueTables;
 use super::tuning::Tuning;
 use super::validation::segment_number;
 use super::write::{add_tombstone, flush, next_name, write_run};
-use super::write_duplicates;
-use super::write_versions;
 use crate::error::IndexError;
 use crate::settings::IndexSettings;
-use rusqlite::{Connection, OptionalExtension, params};
+use crate::tables::version_changes::remove_all;
+use crate::tables::{categories, duplicates, originals};
+use rusqlite::{Connection, params};
 use std::sync::Arc;
 
 /// Documents removed in one transaction.
@@ -40,7 +40,7 @@ pub(super) fn compact(state: &Arc<IndexState>, now: i64) -> Result<(), IndexErro
         remove_expired(state, now, most, &mut before)
     })?;
     if !full && state.settings.store.has_originals() {
-        match remove_unused_originals(state) {
+        match originals::remove_unused(&**state) {
             Err(IndexError::DiskFull { .. }) => {
                 full = true;
                 state.free_reserve()?;
@@ -168,58 +168,28 @@ fn remove_expired(
         let why = format!("{} expired documents cannot be removed from it", numbers.len());
         return Err(state.place.damaged_catalogue(why));
     }
-    let done = writer.transaction(state, |writer, _| {
+    let done = writer.transaction(state, |writer, view| {
         writer.head.changes += 1;
-        for number in &numbers {
-            let change = writer.head.changes;
-            if state.settings.store.has_originals() {
-                let (connection, head) = (&writer.connection, &mut writer.head);
-                write_versions::remove_all(&state.place, connection, head, *number)?;
+        let change = writer.head.changes;
+        let documents: Vec<i64> = numbers.iter().map(|number| i64::from(*number)).collect();
+        let connection = &writer.connection;
+        let mut tables = CatalogueTables { place: &state.place, connection, view };
+        categories::remove(&mut tables, &documents)?;
+        duplicates::remove_groups(&mut tables, &documents)?;
+        if state.settings.store.has_originals() {
+            for document in remove_all(&mut tables, &documents)? {
+                remove_text(connection, &mut writer.head, document as u32).map_err(failed)?;
             }
-            remove_rows(&writer.connection, &mut writer.head, *number).map_err(failed)?;
-            remove_text(&writer.connection, &mut writer.head, *number).map_err(failed)?;
-            add_tombstone(&writer.connection, *number, change).map_err(failed)?;
+        }
+        for number in &numbers {
+            remove_rows(connection, &mut writer.head, *number).map_err(failed)?;
+            remove_text(connection, &mut writer.head, *number).map_err(failed)?;
+            add_tombstone(connection, *number, change).map_err(failed)?;
         }
         Ok(numbers.len())
     })?;
     *before = numbers;
     Ok(done)
-}
-
-/// Removes originals that no version has and that stay only because others are differences from
-/// them; each in a transaction.
-fn remove_unused_originals(state: &IndexState) -> Result<(), IndexError> {
-    let mut after = 0;
-    loop {
-        let mut guard = state.writer.lock();
-        let writer = guard.as_mut().ok_or_else(|| state.read_only())?;
-        let next = writer.transaction(state, |writer, _| {
-            let sql = "SELECT original FROM originals WHERE original > ?1
-                AND NOT EXISTS (SELECT 1 FROM versions
-                                WHERE versions.original = originals.original)
-                ORDER BY original LIMIT 1";
-            let read = || -> rusqlite::Result<Option<i64>> {
-                let mut statement = writer.connection.prepare_cached(sql)?;
-                statement.query_row([after], |row| row.get(0)).optional()
-            };
-            let next = read().map_err(|error| state.place.database(error))?;
-            if let Some(number) = next.map(i64::cast_unsigned) {
-                let (place, connection) = (&state.place, &writer.connection);
-                let originals = Originals { place, connection };
-                match originals.detach_from(number) {
-                    Ok(()) => originals.release(number)?,
-                    // It stays, for what can still be read of the others.
-                    Err(IndexError::Damaged { .. }) => {}
-                    Err(error) => return Err(error),
-                }
-            }
-            Ok(next)
-        })?;
-        match next {
-            Some(number) => after = state.place.later("originals", after, number)?,
-            None => return Ok(()),
-        }
-    }
 }
 
 /// Releases unused pages of the catalogue.
@@ -266,8 +236,9 @@ pub(super) fn repair(state: &Arc<IndexState>) -> Result<(), IndexError> {
         let mut guard = state.writer.lock();
         let writer = guard.as_mut().ok_or_else(|| state.read_only())?;
         writer.connection.execute_batch("REINDEX").map_err(failed)?;
-        writer.transaction(state, |writer, _| {
-            write_duplicates::remove_orphans(&writer.connection).map_err(failed)?;
+        writer.transaction(state, |writer, view| {
+            let (place, connection) = (&state.place, &writer.connection);
+            duplicates::remove_orphans(&mut CatalogueTables { place, connection, view })?;
             update_counts(&writer.connection, &mut writer.head).map_err(failed)
         })?;
         let view = state.view();

@@ -14,12 +14,8 @@ mod catalogue;
 mod catalogue_schema;
 mod catalogue_state;
 mod catalogue_writer;
-mod categories;
 mod check;
-mod check_archive;
-mod decisions;
 mod document_numbers;
-mod duplicates;
 mod folder;
 mod id_filter;
 mod index_folder;
@@ -29,7 +25,6 @@ mod maintenance;
 mod merge;
 mod merge_scheduler;
 mod merge_signal;
-mod originals;
 mod posting;
 mod posting_cursor;
 mod posting_view;
@@ -39,25 +34,19 @@ mod remove_rows;
 mod reserve;
 mod segment;
 mod segment_file;
-mod similar_documents;
+mod side_tables;
 #[cfg(test)]
 mod test_index;
 mod tuning;
 mod validation;
-mod versions;
 mod write;
-mod write_categories;
-mod write_decisions;
-mod write_duplicates;
-mod write_versions;
 mod writer_lock;
 
 use crate::access::Access;
 use crate::backend::{Backend, Change, ChangeOutcome, IndexProblem, Snapshot, Stats};
-use crate::category_table::CategoryMember;
-use crate::duplicate_table::DuplicateEntry;
 use crate::error::IndexError;
 use crate::settings::IndexSettings;
+use crate::tables::{Effect, TableWriter, Tables};
 use index_folder::IndexFolder;
 use index_state::IndexState;
 use std::path::Path;
@@ -189,6 +178,15 @@ impl Drop for FolderBackend {
     }
 }
 
+impl TableWriter for FolderBackend {
+    fn change<T>(
+        &self,
+        work: impl FnMut(Tables<'_>) -> Result<(T, Effect), IndexError>,
+    ) -> Result<T, IndexError> {
+        self.state.change(work)
+    }
+}
+
 impl Backend for FolderBackend {
     fn settings(&self) -> &IndexSettings {
         &self.state.settings
@@ -200,40 +198,6 @@ impl Backend for FolderBackend {
 
     fn write(&self, changes: &[Change<'_>]) -> Result<Vec<ChangeOutcome>, IndexError> {
         write::write(&self.state, changes)
-    }
-
-    fn add_decisions(
-        &self,
-        entries: &[&str],
-        last: Option<u64>,
-    ) -> Result<Option<u64>, IndexError> {
-        write_decisions::add(&self.state, entries, last)
-    }
-
-    fn remove_decisions(&self, numbers: &[u64]) -> Result<u64, IndexError> {
-        write_decisions::remove(&self.state, numbers)
-    }
-
-    fn add_duplicates(&self, entries: &[DuplicateEntry<'_>]) -> Result<u64, IndexError> {
-        write_duplicates::add(&self.state, entries)
-    }
-
-    fn replace_categories(
-        &self,
-        model: &[u8],
-        through: u64,
-        members: &[CategoryMember],
-    ) -> Result<u64, IndexError> {
-        write_categories::replace(&self.state, model, through, members)
-    }
-
-    fn add_category_members(
-        &self,
-        number: u64,
-        through: u64,
-        members: &[CategoryMember],
-    ) -> Result<bool, IndexError> {
-        write_categories::add_members(&self.state, number, through, members)
     }
 
     fn snapshot(&self) -> Result<Box<dyn Snapshot>, IndexError> {

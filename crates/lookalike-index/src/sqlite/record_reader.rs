@@ -5,6 +5,7 @@ use crate::backend::SetCallback;
 use crate::checksum::{self, RowFields};
 use crate::entry::{IndexRecord, RecordFields, shortened_id};
 use crate::error::IndexError;
+use crate::tables::write_plan::StoredDocument;
 use crate::text_code;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Row, Rows};
@@ -26,24 +27,35 @@ pub(super) struct RecordReader<'a> {
 }
 
 impl RecordReader<'_> {
-    /// Whether there is a document with this number and this id.
+    /// The document with this number, if it has this id.
     ///
     /// # Errors
     /// Errors of SQLite, [`IndexError::Damaged`] for a row with another id whose checksum is wrong.
-    pub(super) fn has(&self, number: u64, id: &str) -> Result<bool, IndexError> {
-        let look = || -> rusqlite::Result<Option<bool>> {
-            let sql = "SELECT id FROM docs WHERE doc = ?1";
+    pub(super) fn stored(
+        &self,
+        number: u32,
+        id: &str,
+    ) -> Result<Option<StoredDocument>, IndexError> {
+        let read = || -> rusqlite::Result<Option<Option<StoredDocument>>> {
+            let sql = "SELECT id, expires, fingerprint FROM docs WHERE doc = ?1";
             let mut statement = self.connection.prepare_cached(sql)?;
-            let mut rows = statement.query([number.cast_signed()])?;
+            let mut rows = statement.query([number])?;
             let Some(row) = rows.next()? else { return Ok(None) };
-            Ok(Some(row.get_ref(0)?.as_bytes().is_ok_and(|got| got == id.as_bytes())))
+            if row.get_ref(0)?.as_bytes().map_or(true, |got| got != id.as_bytes()) {
+                return Ok(Some(None));
+            }
+            // A damaged fingerprint, which a reader reports, equals no other.
+            let fingerprint = row.get_ref(2)?.as_blob().unwrap_or_default().try_into();
+            let fingerprint = fingerprint.ok().map(u128::from_le_bytes);
+            let number = i64::from(number);
+            Ok(Some(Some(StoredDocument { number, expires: row.get(1)?, fingerprint })))
         };
-        let is_same = look().map_err(|error| self.place.database(error))?;
-        if is_same == Some(false) {
+        match read().map_err(|error| self.place.database(error))? {
             // Another id with this hash, or more likely a damaged one.
-            self.records(&[number], RecordFields::default(), &mut |_| Ok(()))?;
+            Some(None) => self.records(&[number.into()], RecordFields::default(), &mut |_| Ok(()))
+                .map(|()| None),
+            stored => Ok(stored.flatten()),
         }
-        Ok(is_same == Some(true))
     }
 
     /// Gives the documents with these numbers to `each`.

@@ -1,17 +1,14 @@
 //! Removes the rows of documents.
 
 use super::catalogue_state::CatalogueState;
-use super::categories;
-use super::write_duplicates;
 use rusqlite::{Connection, OptionalExtension};
 
-/// Removes the rows of a document but for its text; returns the ids of its duplicates, which are
-/// removed, too.
+/// Removes the rows of a document in the tables of documents, except its text.
 pub(super) fn remove_rows(
     connection: &Connection,
     head: &mut CatalogueState,
     number: u32,
-) -> rusqlite::Result<Vec<String>> {
+) -> rusqlite::Result<()> {
     let sql = "DELETE FROM docs WHERE doc = ?1 RETURNING length(signature)";
     if let Some(length) = delete(connection, sql, number)? {
         head.documents = head.documents.saturating_sub(1);
@@ -20,8 +17,7 @@ pub(super) fn remove_rows(
     let sql = "DELETE FROM sets WHERE doc = ?1 RETURNING length(code)";
     let sets = delete(connection, sql, number)?;
     head.set_bytes = head.set_bytes.saturating_sub(sets.unwrap_or(0));
-    categories::remove_member(connection, number)?;
-    write_duplicates::remove_group(connection, number)
+    Ok(())
 }
 
 /// Removes the text of a document.

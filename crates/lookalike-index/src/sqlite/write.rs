@@ -3,7 +3,7 @@
 use super::catalogue;
 use super::catalogue_state::CatalogueState;
 use super::catalogue_writer::CatalogueWriter;
-use super::document_numbers::numbers;
+use super::document_numbers::stored_documents;
 use super::id_filter::IdFilter;
 use super::index_folder::IndexFolder;
 use super::index_state::IndexState;
@@ -12,18 +12,23 @@ use super::posting_view::PostingView;
 use super::remove_rows::{remove_rows, remove_text};
 use super::segment::Segment;
 use super::segment_file::SegmentFile;
-use super::similar_documents::SimilarDocuments;
+use super::side_tables::CatalogueTables;
 use super::validation::segment_name;
-use super::write_duplicates;
-use super::write_versions::{self, NewVersion};
 use crate::backend::{Change, ChangeOutcome, posting_keys};
 use crate::checksum::{self, RowFields};
-use crate::entry::{IndexEntry, MAX_METADATA_BYTES, shortened_id};
+use crate::entry::{IndexEntry, MAX_METADATA_BYTES};
 use crate::error::IndexError;
+use crate::original::OriginalEntry;
 use crate::settings::IndexSettings;
+use crate::tables::version_changes::{FinishedVersions, VersionChanges, batch_originals};
+use crate::tables::write_plan::{self, plan};
+use crate::tables::{categories, duplicates};
 use rusqlite::{Connection, params};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
+
+/// The greatest number of a document.
+const MOST_DOCUMENTS: i64 = u32::MAX as i64 - 1;
 
 impl CatalogueWriter {
     /// Runs `work` in one transaction and publishes its view; all or nothing.
@@ -82,6 +87,8 @@ fn attempt(state: &IndexState, changes: &[Change<'_>]) -> Result<Vec<ChangeOutco
     for entry in changes.iter().filter_map(Change::entry) {
         state.settings.check_entry(entry)?;
     }
+    let has_originals = state.settings.store.has_originals();
+    let originals = has_originals.then(|| batch_originals(changes)).transpose()?;
     let mut guard = state.writer.lock();
     let writer = guard.as_mut().ok_or_else(|| state.read_only())?;
     if changes.is_empty() {
@@ -90,15 +97,9 @@ fn attempt(state: &IndexState, changes: &[Change<'_>]) -> Result<Vec<ChangeOutco
     if changes.iter().any(|change| change.entry().is_some()) {
         writer.check_log().map_err(|error| state.place.database(error))?;
     }
-    let mut made = None;
+    let mut flushed = None;
     let done = writer.transaction(state, |writer, view| {
-        let mut batch = WriteBatch::new(state, writer, view, changes)?;
-        let done = changes.iter().map(|change| batch.apply(change));
-        let done = done.collect::<Result<Vec<ChangeOutcome>, IndexError>>()?;
-        let run = batch.finish();
-        if done.iter().any(|done| *done != ChangeOutcome::Absent) {
-            writer.head.changes += 1;
-        }
+        let (done, run) = apply(state, writer, view, changes, originals.as_deref())?;
         let adds = run.documents() > 0;
         if adds {
             view.push(run);
@@ -106,12 +107,12 @@ fn attempt(state: &IndexState, changes: &[Change<'_>]) -> Result<Vec<ChangeOutco
         view.last = writer.head.last;
         // A segment needs space; removals must work without.
         if adds && view.is_tail_full(state.tuning.tail, &state.settings) {
-            made = Some(flush(state, writer, view)?);
+            flushed = Some(flush(state, writer, view)?);
         }
         Ok(done)
     });
-    let is_flushed = made.is_some();
-    match (&done, made) {
+    let is_flushed = flushed.is_some();
+    match (&done, flushed) {
         (Err(_), Some(segment)) => {
             let _ = std::fs::remove_file(state.place.folder.join(&segment.entry.name));
         }
@@ -124,6 +125,75 @@ fn attempt(state: &IndexState, changes: &[Change<'_>]) -> Result<Vec<ChangeOutco
         state.signal.wait_for_merges(state);
     }
     done
+}
+
+/// Applies changes within a transaction; returns their outcomes and the postings of new documents.
+/// The effect is planned first, so that a document that a later change of the batch replaces is
+/// never stored.
+fn apply<'a>(
+    state: &IndexState,
+    writer: &mut CatalogueWriter,
+    view: &PostingView,
+    changes: &[Change<'a>],
+    originals: Option<&[Option<OriginalEntry<'a>>]>,
+) -> Result<(Vec<ChangeOutcome>, PostingRun), IndexError> {
+    let (place, connection) = (&state.place, &writer.connection);
+    let mut tables = CatalogueTables { place, connection, view };
+    let all_ids = changes.iter().map(Change::id);
+    let stored =
+        stored_documents(place, connection, view, all_ids, Some(&mut writer.id_filter))?;
+    // Without any, no duplicate has to follow its keeper.
+    let mut ids = Vec::new();
+    let mut known_duplicates = BTreeSet::new();
+    if duplicates::any(&mut tables)? {
+        ids = write_plan::ids(changes);
+        known_duplicates = duplicates::among(&mut tables, &ids)?;
+    }
+    let plan = plan(changes, &stored, known_duplicates, writer.head.last.into(), MOST_DOCUMENTS)?;
+    if plan.done.iter().all(|done| *done == ChangeOutcome::Absent) {
+        return Ok((plan.done, PostingRun::default()));
+    }
+    let versions = match originals {
+        Some(originals) => Some(VersionChanges::begin(
+            &mut tables,
+            &state.settings,
+            changes,
+            originals,
+            &plan,
+        )?),
+        None => None,
+    };
+    let mut batch = WriteBatch {
+        place,
+        settings: &state.settings,
+        connection,
+        head: &mut writer.head,
+        texts: &mut writer.texts,
+        id_filter: &mut writer.id_filter,
+        bands: Vec::with_capacity(plan.kept.len() * state.settings.bands),
+        ids: Vec::with_capacity(plan.kept.len()),
+        keys: Vec::new(),
+        metadata: Vec::new(),
+        signature: Vec::new(),
+        fields: Vec::new(),
+    };
+    batch.remove(&plan.gone, versions.as_ref())?;
+    categories::remove(&mut tables, &plan.gone)?;
+    for (at, number) in &plan.kept {
+        if let Some(entry) = changes[*at].entry() {
+            batch.insert(entry, *number as u32)?;
+        }
+    }
+    if !ids.is_empty() {
+        duplicates::follow(&mut tables, &ids, &plan)?;
+    }
+    if let Some(versions) = versions {
+        batch.move_texts(&versions.finish(&mut tables)?, changes)?;
+    }
+    let run = PostingRun::sorted(batch.bands, batch.ids);
+    writer.head.last = plan.last as u32;
+    writer.head.changes += 1;
+    Ok((plan.done, run))
 }
 
 /// Writes the runs to a segment, within a transaction.
@@ -194,16 +264,6 @@ struct WriteBatch<'a> {
     head: &'a mut CatalogueState,
     texts: &'a mut Option<zstd::bulk::Compressor<'static>>,
     id_filter: &'a mut IdFilter,
-    /// The number of each id of this call, if it has one.
-    numbers: HashMap<&'a str, Option<u32>>,
-    /// The last number before this call.
-    before: u32,
-    /// Whether any duplicate is recorded. If not, nothing has to follow its keeper.
-    has_duplicates: bool,
-    /// Where the index keeps originals.
-    similar: Option<SimilarDocuments<'a>>,
-    /// Numbers assigned and removed in this call.
-    gone: HashSet<u32>,
     bands: Vec<Posting>,
     ids: Vec<Posting>,
     keys: Vec<u64>,
@@ -213,134 +273,51 @@ struct WriteBatch<'a> {
     fields: Vec<u8>,
 }
 
-impl<'a> WriteBatch<'a> {
-    fn new(
-        state: &'a IndexState,
-        writer: &'a mut CatalogueWriter,
-        view: &'a PostingView,
-        changes: &[Change<'a>],
-    ) -> Result<Self, IndexError> {
-        let (settings, count) = (&state.settings, changes.len());
-        let (connection, id_filter) = (&writer.connection, &mut writer.id_filter);
-        let ids = changes.iter().map(Change::id);
-        let numbers = numbers(&state.place, connection, id_filter, view, ids)?;
-        let has_duplicates = write_duplicates::any(connection);
-        let has_duplicates = has_duplicates.map_err(|error| state.place.database(error))?;
-        Ok(Self {
-            place: &state.place,
-            settings,
-            connection: &writer.connection,
-            before: writer.head.last,
-            head: &mut writer.head,
-            texts: &mut writer.texts,
-            id_filter,
-            numbers,
-            has_duplicates,
-            similar: settings.store.has_originals().then(|| SimilarDocuments::new(view)),
-            gone: HashSet::new(),
-            bands: Vec::with_capacity(count * settings.bands),
-            ids: Vec::with_capacity(count),
-            keys: Vec::new(),
-            metadata: Vec::new(),
-            signature: Vec::new(),
-            fields: Vec::new(),
-        })
-    }
-
-    fn apply(&mut self, change: &Change<'a>) -> Result<ChangeOutcome, IndexError> {
-        let id = change.id();
-        let before = self.numbers.get(id).copied().flatten();
-        let is_expired = if let (Some(number), Some(entry)) = (before, change.entry()) {
-            let expired = is_expired(self.connection, number, entry.added);
-            expired.map_err(|error| self.place.database(error))?
-        } else {
-            false
-        };
-        if matches!(change, Change::Add(_)) && before.is_some() && !is_expired {
-            return Err(IndexError::IdTaken { id: id.to_owned() });
-        }
-        let version = self.begin_version(change.entry(), before)?;
-        let mut group = Vec::new();
-        if let Some(number) = before {
-            let keeps_group = !is_expired && self.keeps_group(change.entry(), number)?;
-            let keeps_text = version.as_ref().is_some_and(NewVersion::keeps_former_text);
-            let removed = self.remove(number, keeps_text);
-            let removed = removed.map_err(|error| self.place.database(error))?;
-            group = if keeps_group { removed } else { group };
-        }
-        let number = change.entry().map(|entry| self.insert(entry)).transpose()?;
-        let moved = self.move_group(id, number, &group);
-        let was_duplicate = moved.map_err(|error| self.place.database(error))?;
-        if let (Some(version), Some(number), Some(similar)) = (version, number, &mut self.similar) {
-            version.store(number, similar.find_and_add(&self.keys, number)?)?;
-        }
-        self.numbers.insert(id, number);
-        Ok(match (before, number) {
-            (None, None) if !was_duplicate => ChangeOutcome::Absent,
-            (_, None) => ChangeOutcome::Removed,
-            (Some(_), Some(_)) if !is_expired => ChangeOutcome::Replaced,
-            (_, Some(_)) => ChangeOutcome::Added,
-        })
-    }
-
-    /// Whether the duplicates of a document stay with the one that replaces it, which has the same
-    /// shingles then.
-    fn keeps_group(&self, entry: Option<&IndexEntry<'_>>, before: u32) -> Result<bool, IndexError> {
-        let Some(entry) = entry.filter(|_| self.has_duplicates) else { return Ok(false) };
-        let sql = "SELECT 1 FROM docs WHERE doc = ?1 AND fingerprint = ?2";
-        let is_same = self.connection.prepare_cached(sql).and_then(|mut statement| {
-            statement.exists(params![before, &entry.fingerprint.to_le_bytes()[..]])
-        });
-        is_same.map_err(|error| self.place.database(error))
-    }
-
-    /// Gives these duplicates to the document that is added, and removes what is recorded of one
-    /// with its id; whether there was such a duplicate.
-    fn move_group(
-        &self,
-        id: &str,
-        number: Option<u32>,
-        group: &[String],
-    ) -> rusqlite::Result<bool> {
-        if !self.has_duplicates {
-            return Ok(false);
-        }
-        for (number, id) in number.iter().flat_map(|number| group.iter().map(|id| (*number, id))) {
-            write_duplicates::insert(self.connection, id, number)?;
-        }
-        write_duplicates::remove(self.connection, id)
-    }
-
-    /// Where the index keeps originals: the version of a document that is added, or none for a
-    /// document that is removed, whose versions go with it.
-    fn begin_version<'e>(
+impl WriteBatch<'_> {
+    /// Removes documents, with their texts unless these stay as those of versions.
+    fn remove(
         &mut self,
-        entry: Option<&'e IndexEntry<'a>>,
-        before: Option<u32>,
-    ) -> Result<Option<NewVersion<'e>>, IndexError>
-    where
-        'a: 'e,
-    {
-        if self.similar.is_none() {
-            return Ok(None);
-        }
-        let (place, connection) = (self.place, self.connection);
-        match (entry, before) {
-            (Some(entry), before) => NewVersion::new(place, connection, entry, before).map(Some),
-            (None, Some(before)) => {
-                write_versions::remove_all(place, connection, self.head, before)?;
-                Ok(None)
+        documents: &[i64],
+        versions: Option<&VersionChanges<'_>>,
+    ) -> Result<(), IndexError> {
+        let ended = versions.into_iter().flat_map(VersionChanges::ended);
+        let ended: HashSet<i64> = ended.map(|version| version.document).collect();
+        let change = self.head.changes + 1;
+        let mut remove = |document: i64| -> rusqlite::Result<()> {
+            let number = document as u32;
+            remove_rows(self.connection, self.head, number)?;
+            if !ended.contains(&document) {
+                remove_text(self.connection, self.head, number)?;
             }
-            (None, None) => Ok(None),
-        }
+            add_tombstone(self.connection, number, change)
+        };
+        let removed = documents.iter().try_for_each(|document| remove(*document));
+        removed.map_err(|error| self.place.database(error))
     }
 
-    fn insert(&mut self, entry: &IndexEntry<'a>) -> Result<u32, IndexError> {
-        let most = u32::MAX - 1;
-        if self.head.last >= most {
-            return Err(IndexError::Full { most: u64::from(most) });
+    /// Stores the texts of versions that the batch has added and ended, and removes those of
+    /// removed versions.
+    fn move_texts(
+        &mut self,
+        finished: &FinishedVersions,
+        changes: &[Change<'_>],
+    ) -> Result<(), IndexError> {
+        for (document, at) in &finished.ended {
+            if let Some(text) = changes[*at].entry().and_then(|entry| entry.text) {
+                let text = self.compressed(text)?;
+                let inserted = self.insert_text(*document as u32, &text);
+                inserted.map_err(|error| self.place.database(error))?;
+            }
         }
-        let cannot = |why: String| IndexError::Document { id: shortened_id(entry.id), why };
+        for document in &finished.removed {
+            let removed = remove_text(self.connection, self.head, *document as u32);
+            removed.map_err(|error| self.place.database(error))?;
+        }
+        Ok(())
+    }
+
+    fn insert(&mut self, entry: &IndexEntry<'_>, number: u32) -> Result<(), IndexError> {
+        let cannot = |why: String| IndexError::document(entry.id, why);
         self.metadata.clear();
         serde_json::to_writer(&mut self.metadata, entry.metadata)
             .map_err(|error| cannot(format!("its metadata cannot be written: {error}")))?;
@@ -353,8 +330,6 @@ impl<'a> WriteBatch<'a> {
             Some(text) if self.settings.store.has_texts() => Some(self.compressed(text)?),
             _ => None,
         };
-        self.head.last += 1;
-        let number = self.head.last;
         self.insert_rows(number, entry, text.as_deref()).map_err(|error| {
             if error.sqlite_error_code() == Some(rusqlite::ErrorCode::TooBig) {
                 return cannot("it is larger than a row can be, 1,000,000,000 bytes".to_owned());
@@ -368,7 +343,7 @@ impl<'a> WriteBatch<'a> {
         self.ids.push((key, number));
         posting_keys(self.settings, entry.signature, entry.set, &mut self.keys)?;
         self.bands.extend(self.keys.iter().map(|key| (*key, number)));
-        Ok(number)
+        Ok(())
     }
 
     fn insert_rows(
@@ -404,12 +379,14 @@ impl<'a> WriteBatch<'a> {
             self.connection.prepare_cached(sql)?.execute(row)?;
             self.head.set_bytes += entry.set.len() as u64;
         }
-        if let Some(text) = text {
-            let sql = "INSERT INTO texts VALUES(?1, ?2, ?3)";
-            let row = params![number, text, sum(text)];
-            self.connection.prepare_cached(sql)?.execute(row)?;
-            self.head.text_bytes += text.len() as u64;
-        }
+        text.map_or(Ok(()), |text| self.insert_text(number, text))
+    }
+
+    fn insert_text(&mut self, number: u32, text: &[u8]) -> rusqlite::Result<()> {
+        let sum = checksum::content(number.into(), text).cast_signed();
+        let sql = "INSERT INTO texts VALUES(?1, ?2, ?3)";
+        self.connection.prepare_cached(sql)?.execute(params![number, text, sum])?;
+        self.head.text_bytes += text.len() as u64;
         Ok(())
     }
 
@@ -421,36 +398,6 @@ impl<'a> WriteBatch<'a> {
         };
         compressor.compress(text.as_bytes()).map_err(failed)
     }
-
-    /// Removes a document; returns the ids of its duplicates.
-    fn remove(&mut self, number: u32, keeps_text: bool) -> rusqlite::Result<Vec<String>> {
-        let group = remove_rows(self.connection, self.head, number)?;
-        if !keeps_text {
-            remove_text(self.connection, self.head, number)?;
-        }
-        if number > self.before {
-            self.gone.insert(number);
-            return Ok(group);
-        }
-        add_tombstone(self.connection, number, self.head.changes + 1)?;
-        Ok(group)
-    }
-
-    /// The postings of the documents that remain.
-    fn finish(self) -> PostingRun {
-        let (mut bands, mut ids) = (self.bands, self.ids);
-        if !self.gone.is_empty() {
-            bands.retain(|posting| !self.gone.contains(&posting.1));
-            ids.retain(|posting| !self.gone.contains(&posting.1));
-        }
-        PostingRun::sorted(bands, ids)
-    }
-}
-
-/// Whether a document counts as removed at a time.
-fn is_expired(connection: &Connection, number: u32, now: i64) -> rusqlite::Result<bool> {
-    let sql = "SELECT 1 FROM docs WHERE doc = ?1 AND expires <= ?2";
-    connection.prepare_cached(sql)?.exists(params![number, now])
 }
 
 /// Records that postings contain a removed document.

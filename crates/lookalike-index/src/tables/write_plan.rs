@@ -2,25 +2,25 @@
 
 use crate::backend::{Change, ChangeOutcome};
 use crate::error::IndexError;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeSet, HashMap};
 
 /// The effect of a batch.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct WritePlan {
+pub(crate) struct WritePlan {
     /// The effect of every change.
-    pub(super) done: Vec<ChangeOutcome>,
+    pub(crate) done: Vec<ChangeOutcome>,
     /// The number that the document of every change has, or has until a later change of the batch;
     /// `None` for a removal.
-    pub(super) numbers: Vec<Option<i64>>,
+    pub(crate) numbers: Vec<Option<i64>>,
     /// Numbers of stored documents to delete.
-    pub(super) gone: Vec<i64>,
+    pub(crate) gone: Vec<i64>,
     /// Numbers of stored documents, each with that of the document with the same id and the same
     /// shingles that replaces it.
-    pub(super) moved: Vec<(i64, i64)>,
+    pub(crate) moved: Vec<(i64, i64)>,
     /// Positions of changes whose document is stored, with its number, by ascending number.
-    pub(super) kept: Vec<(usize, i64)>,
+    pub(crate) kept: Vec<(usize, i64)>,
     /// The greatest number ever assigned.
-    pub(super) last: i64,
+    pub(crate) last: i64,
 }
 
 /// The state of an id in the middle of a batch.
@@ -32,10 +32,9 @@ enum IdState {
     Absent,
 }
 
-/// The distinct ids of a batch, without those with NUL characters, which the server rejects.
-pub(super) fn ids<'a>(changes: &[Change<'a>]) -> Vec<&'a str> {
-    let mut ids: Vec<&str> =
-        changes.iter().map(Change::id).filter(|id| !id.contains('\0')).collect();
+/// The distinct ids of a batch.
+pub(crate) fn ids<'a>(changes: &[Change<'a>]) -> Vec<&'a str> {
+    let mut ids: Vec<&str> = changes.iter().map(Change::id).collect();
     ids.sort_unstable();
     ids.dedup();
     ids
@@ -43,25 +42,27 @@ pub(super) fn ids<'a>(changes: &[Change<'a>]) -> Vec<&'a str> {
 
 /// What is known of a stored document.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct StoredDocument {
-    pub(super) number: i64,
-    pub(super) expires: Option<i64>,
+pub(crate) struct StoredDocument {
+    pub(crate) number: i64,
+    pub(crate) expires: Option<i64>,
     /// `None` where it is damaged.
-    pub(super) fingerprint: Option<u128>,
+    pub(crate) fingerprint: Option<u128>,
 }
 
 /// Plans a batch. `stored` has the stored documents among its ids, `duplicates` those ids among
-/// them that are recorded as duplicates, `last` is the greatest number assigned so far.
+/// them that are recorded as duplicates, `last` is the greatest number assigned so far, and `most`
+/// the greatest that can be assigned.
 ///
 /// # Errors
 /// [`IndexError::IdTaken`], and [`IndexError::Full`] if no number is left.
-pub(super) fn plan(
+pub(crate) fn plan(
     changes: &[Change<'_>],
-    stored: &BTreeMap<String, StoredDocument>,
+    stored: &HashMap<String, StoredDocument>,
     mut duplicates: BTreeSet<String>,
     mut last: i64,
+    most: i64,
 ) -> Result<WritePlan, IndexError> {
-    let mut known: BTreeMap<&str, IdState> =
+    let mut known: HashMap<&str, IdState> =
         stored.iter().map(|(id, one)| (&id[..], IdState::Stored(one.number))).collect();
     let (mut done, mut gone) = (Vec::with_capacity(changes.len()), Vec::new());
     let mut numbers = Vec::with_capacity(changes.len());
@@ -97,9 +98,10 @@ pub(super) fn plan(
             }
             Change::Remove(_) => (ChangeOutcome::Absent, IdState::Absent),
             Change::Add(_) | Change::Put(_) => {
-                let most = i64::MAX;
-                let full = IndexError::Full { most: most.cast_unsigned() };
-                last = last.checked_add(1).ok_or(full)?;
+                if last >= most {
+                    return Err(IndexError::Full { most: most.cast_unsigned() });
+                }
+                last += 1;
                 let what = if is_there { ChangeOutcome::Replaced } else { ChangeOutcome::Added };
                 let is_same = is_there && fingerprint == change.entry().map(|one| one.fingerprint);
                 (what, IdState::New(at, last, same.filter(|_| is_same)))
@@ -145,7 +147,7 @@ mod tests {
             expires: None,
         };
         let document = |number| StoredDocument { number, expires: None, fingerprint: Some(0) };
-        let stored = BTreeMap::from([("a".to_owned(), document(3)), ("b".to_owned(), document(4))]);
+        let stored = HashMap::from([("a".to_owned(), document(3)), ("b".to_owned(), document(4))]);
         let changes = [
             Change::Put(entry("a")),
             Change::Put(entry("a")),
@@ -158,7 +160,7 @@ mod tests {
             Change::Remove("d"),
         ];
         let duplicates = BTreeSet::from(["c".to_owned(), "d".to_owned()]);
-        let plan_of = plan(&changes, &stored, duplicates, 9).unwrap();
+        let plan_of = plan(&changes, &stored, duplicates, 9, i64::MAX).unwrap();
         let done = [
             ChangeOutcome::Replaced,
             ChangeOutcome::Replaced,
@@ -179,7 +181,7 @@ mod tests {
         assert_eq!(plan_of.kept, [(1, 11), (6, 13)]);
         assert_eq!(plan_of.last, 13);
         assert_eq!(ids(&changes), ["a", "b", "c", "d"]);
-        let taken = plan(&[Change::Add(entry("a"))], &stored, BTreeSet::new(), 9);
+        let taken = plan(&[Change::Add(entry("a"))], &stored, BTreeSet::new(), 9, i64::MAX);
         assert!(matches!(taken, Err(IndexError::IdTaken { .. })));
     }
 }

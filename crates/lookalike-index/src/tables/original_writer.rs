@@ -1,12 +1,11 @@
 //! Stores the originals of a batch: each once, as a difference where a similar one is known.
 
-use super::bucket_neighbours::SimilarInBuckets;
-use super::document_row::DocumentRowValues;
-use super::originals::{self, EncodedOriginal};
-use super::pool::PooledConnection;
-use super::row::column;
+use super::originals::{self, EncodedOriginal, ORIGINALS};
+use super::similar_documents::BatchNeighbours;
 use super::version_plan::PlannedVersion;
-use crate::backend::bucket_keys;
+use super::versions::VERSIONS;
+use super::{Keys, Tables, Value};
+use crate::backend::{Change, posting_keys};
 use crate::error::IndexError;
 use crate::original::{OriginalEntry, OriginalHash};
 use crate::original_code::MAX_CHAIN;
@@ -19,10 +18,11 @@ const MOST_SENT: usize = 32 << 20;
 
 /// Stores the originals of a batch.
 pub(super) struct OriginalWriter<'c, 'a> {
-    connection: &'c mut PooledConnection,
+    tables: Tables<'c>,
     settings: &'c IndexSettings,
-    /// The documents of the batch, by change.
-    ready: &'a [Option<DocumentRowValues<'a>>],
+    changes: &'c [Change<'a>],
+    /// The originals of the batch, by change.
+    originals: &'c [Option<OriginalEntry<'a>>],
     /// The numbers of originals that are stored or about to be.
     known: HashMap<OriginalHash, i64>,
     /// The originals of documents of the batch.
@@ -51,14 +51,16 @@ struct BaseOriginal<'a> {
 
 impl<'c, 'a> OriginalWriter<'c, 'a> {
     pub(super) fn new(
-        connection: &'c mut PooledConnection,
+        tables: Tables<'c>,
         settings: &'c IndexSettings,
-        ready: &'a [Option<DocumentRowValues<'a>>],
+        changes: &'c [Change<'a>],
+        originals: &'c [Option<OriginalEntry<'a>>],
     ) -> Self {
         Self {
-            connection,
+            tables,
             settings,
-            ready,
+            changes,
+            originals,
             known: HashMap::new(),
             of_document: HashMap::new(),
             of_batch: HashMap::new(),
@@ -77,22 +79,25 @@ impl<'c, 'a> OriginalWriter<'c, 'a> {
             let is_new = one.new_original().is_some_and(|hash| !self.known.contains_key(&hash));
             one.version.number == 1 && is_new
         };
-        let first = planned.iter().filter(is_first);
-        let wanted = first.filter_map(|one| one.change).flat_map(|at| self.keys(at)).collect();
-        let mut similar = SimilarInBuckets::read(self.connection, wanted)?;
+        let first = planned.iter().filter(is_first).filter_map(|one| one.change);
+        let first = first.map(|at| Ok((at, self.keys(at)?)));
+        let first = first.collect::<Result<Vec<_>, IndexError>>()?;
+        let mut neighbours = BatchNeighbours::read(self.tables, first)?;
         // The original of the former version of each id.
         let mut before: HashMap<&str, i64> = HashMap::new();
         for one in planned {
             let document = one.version.document.cast_signed();
-            let change = one.change;
-            let like = change.and_then(|at| similar.find_and_add(self.keys(at), document));
-            if let (Some(hash), Some(at)) = (one.new_original(), change) {
+            let similar = match one.change {
+                Some(at) => neighbours.find_and_add(at, &self.keys(at)?, document),
+                None => None,
+            };
+            if let (Some(hash), Some(at)) = (one.new_original(), one.change) {
                 let number = match (self.known.get(&hash), before.get(one.id)) {
                     (Some(number), _) => *number,
                     (None, Some(former)) => self.add(at, Some(*former))?,
                     (None, None) => {
-                        let like = self.original_of(like)?;
-                        self.add(at, like)?
+                        let similar = self.original_of(similar)?;
+                        self.add(at, similar)?
                     }
                 };
                 one.version.original = number.cast_unsigned();
@@ -106,48 +111,52 @@ impl<'c, 'a> OriginalWriter<'c, 'a> {
 
     /// Reads which originals of these versions are stored, and the next number.
     fn look_up(&mut self, planned: &[PlannedVersion<'_>]) -> Result<(), IndexError> {
-        let hashes = planned.iter().filter_map(PlannedVersion::new_original);
-        let hashes: Vec<Vec<u8>> = hashes.map(Vec::from).collect();
-        let sql = "SELECT sha256, original FROM originals WHERE sha256 = ANY($1)";
-        for row in self.connection.query(sql, &[&hashes])? {
-            let hash = OriginalHash::try_from(column::<&[u8]>(&row, "originals", 0)?);
-            if let Ok(hash) = hash {
-                self.known.insert(hash, column(&row, "originals", 1)?);
+        let hashes: Vec<OriginalHash> =
+            planned.iter().filter_map(PlannedVersion::new_original).collect();
+        let hashes: Vec<&[u8]> = hashes.iter().map(|hash| &hash[..]).collect();
+        let sql = "SELECT sha256, original FROM originals WHERE {keys}";
+        let keys = Keys::Hashes("sha256", &hashes);
+        self.tables.each_of(ORIGINALS.name, sql, keys, &mut |row| {
+            let hash = row.bytes(0)?.and_then(|hash| OriginalHash::try_from(hash).ok());
+            if let Some(hash) = hash {
+                self.known.insert(hash, row.integer(1)?);
             }
-        }
+            Ok(())
+        })?;
         let sql = "SELECT coalesce(max(original), 0) + 1 FROM originals";
-        let row = self.connection.query_one(sql, &[], "its originals")?;
-        self.next = column(&row, "originals", 0)?;
+        self.next = self.tables.integer(ORIGINALS.name, sql)?;
         Ok(())
     }
 
-    /// The bucket keys of the document of a change.
-    fn keys(&self, at: usize) -> Vec<i64> {
+    /// The distinct bucket keys of the document of a change.
+    fn keys(&self, at: usize) -> Result<Vec<u64>, IndexError> {
         let mut keys = Vec::new();
-        if let Some(Some(ready)) = self.ready.get(at) {
-            bucket_keys(self.settings, ready.entry.signature, &mut keys);
+        if let Some(entry) = self.changes.get(at).and_then(Change::entry) {
+            posting_keys(self.settings, entry.signature, entry.set, &mut keys)?;
+            keys.sort_unstable();
+            keys.dedup();
         }
-        keys.into_iter().map(u64::cast_signed).collect()
+        Ok(keys)
     }
 
-    /// The original of a document of the batch or a stored one.
+    /// The original of a document of the batch or of a stored one.
     fn original_of(&mut self, document: Option<i64>) -> Result<Option<i64>, IndexError> {
         let Some(document) = document else { return Ok(None) };
         if let Some(original) = self.of_document.get(&document) {
             return Ok(Some(*original));
         }
         let sql = "SELECT original FROM versions WHERE doc = $1";
-        let rows = self.connection.query(sql, &[&document])?;
-        rows.first().map(|row| column(row, "versions", 0)).transpose()
+        self.tables.first(VERSIONS.name, sql, &[Value::Integer(document)], |row| row.integer(0))
     }
 
     /// Adds the original of a change, as its difference from `similar` or from the base of that
     /// where it is smaller; returns its number.
     fn add(&mut self, at: usize, similar: Option<i64>) -> Result<i64, IndexError> {
         let number = self.next;
-        let original = self.ready.get(at).and_then(|ready| ready.as_ref()?.original);
-        let missing = || originals::damaged(number, "its change has none".to_owned());
-        let OriginalEntry { bytes, sha256, .. } = original.ok_or_else(missing)?;
+        let Some(OriginalEntry { bytes, sha256, .. }) = self.originals.get(at).copied().flatten()
+        else {
+            return Err(IndexError::damaged(format!("original {number}"), "its change has none"));
+        };
         let base = similar.map(|similar| self.base(similar)).transpose()?.flatten();
         let from = base.as_ref().map(|base| (base.number, &base.bytes[..]));
         let row = EncodedOriginal::new(number, bytes, sha256, from)?;
@@ -173,7 +182,7 @@ impl<'c, 'a> OriginalWriter<'c, 'a> {
                 Some(BatchOriginal { bytes, base, differences }) => {
                     (base, BaseOriginal { number, bytes: bytes.into(), differences })
                 }
-                None => match originals::read(self.connection, number) {
+                None => match originals::read(self.tables, number) {
                     Ok(read) => {
                         let (bytes, differences) = (read.bytes.into(), read.differences);
                         (read.base, BaseOriginal { number, bytes, differences })
@@ -190,7 +199,7 @@ impl<'c, 'a> OriginalWriter<'c, 'a> {
     }
 
     fn send(&mut self) -> Result<(), IndexError> {
-        originals::insert(self.connection, &self.unsent)?;
+        originals::insert(self.tables, &self.unsent)?;
         self.unsent.clear();
         Ok(())
     }

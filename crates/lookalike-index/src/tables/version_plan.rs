@@ -1,8 +1,7 @@
 //! The effect of a batch of changes on versions, without the database.
 
-use super::document_row::DocumentRowValues;
-use super::plan::WritePlan;
-use super::versions::VersionRecord;
+use super::versions::VersionRow;
+use super::write_plan::WritePlan;
 use crate::backend::Change;
 use crate::entry::IndexEntry;
 use crate::error::IndexError;
@@ -41,17 +40,18 @@ struct IdVersions<'a> {
 }
 
 /// Plans a batch. `stored` has the current versions of the documents that it replaces or removes,
-/// `ready` the documents of its changes.
+/// `originals` the originals of its changes. `index` is the name of the index.
 ///
 /// # Errors
 /// [`IndexError::Damaged`] for a version that is replaced; one that is removed may be damaged.
 pub(super) fn plan<'a>(
     changes: &[Change<'a>],
     plan: &WritePlan,
-    stored: &[VersionRecord],
-    ready: &[Option<DocumentRowValues<'a>>],
+    stored: &[VersionRow],
+    originals: &[Option<OriginalEntry<'a>>],
+    index: &str,
 ) -> Result<VersionPlan<'a>, IndexError> {
-    let stored: BTreeMap<&str, &VersionRecord> =
+    let stored: BTreeMap<&str, &VersionRow> =
         stored.iter().map(|one| (&one.id[..], one)).collect();
     let mut ids = BTreeMap::<&'a str, IdVersions<'a>>::new();
     let mut removed = Vec::new();
@@ -61,14 +61,14 @@ pub(super) fn plan<'a>(
             current: stored.get(id).map(|stored| PlannedVersion::of_stored(id, stored)),
             ended: Vec::new(),
         });
-        let original = ready.get(at).and_then(|ready| ready.as_ref()?.original);
+        let original = originals.get(at).copied().flatten();
         let number = plan.numbers.get(at).copied().flatten();
         if let (Some(entry), Some(number), Some(original)) = (change.entry(), number, original) {
             let replaced = versions.current.as_ref().filter(|one| one.stored.is_some());
             if let Some(stored) = replaced.and(stored.get(id)) {
-                stored.verify()?;
+                stored.verify(index)?;
             }
-            versions.put((at, number), entry, &original);
+            versions.put(at, number.cast_unsigned(), entry, &original);
             continue;
         }
         *versions = IdVersions::default();
@@ -86,11 +86,11 @@ impl<'a> IdVersions<'a> {
     /// Adds a document, or replaces the current one.
     fn put(
         &mut self,
-        (at, number): (usize, i64),
+        at: usize,
+        document: u64,
         entry: &IndexEntry<'a>,
         original: &OriginalEntry<'a>,
     ) {
-        let document = number.cast_unsigned();
         let former = self.current.take();
         let version = match former {
             Some(mut same) if same.version.sha256 == original.sha256 => {
@@ -115,7 +115,7 @@ impl<'a> IdVersions<'a> {
 }
 
 impl<'a> PlannedVersion<'a> {
-    fn of_stored(id: &'a str, stored: &VersionRecord) -> Self {
+    fn of_stored(id: &'a str, stored: &VersionRow) -> Self {
         let version = stored.version.clone();
         let document = version.document.cast_signed();
         Self { id, version, stored: Some(document), change: None }
