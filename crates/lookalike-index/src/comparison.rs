@@ -377,10 +377,10 @@ pub(crate) fn read(
     }
     let one = |ScoredCandidate { number, id, similarity }| match records.remove(&number) {
         Some(record) => Ok(Match { record, similarity }),
-        None => Err(IndexError::Damaged {
-            what: format!("document {:?}", crate::entry::shortened_id(&id)),
-            why: "its row was there and is gone at the same moment".to_owned(),
-        }),
+        None => {
+            let why = "its row was there and is gone at the same moment";
+            Err(IndexError::damaged_document(&id, why))
+        }
     };
     similar.into_iter().map(one).collect()
 }

@@ -108,6 +108,8 @@ pub mod percent;
 pub mod postgres;
 pub mod query;
 pub mod query_by_id;
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+mod record_check;
 pub mod set;
 pub mod settings;
 pub mod sketches;

@@ -307,9 +307,8 @@ impl IndexSettings {
     /// # Errors
     /// [`IndexError::NotAnIndex`] for values that JSON cannot represent.
     pub fn to_json(&self, index: &str) -> Result<String, IndexError> {
-        serde_json::to_string(self).map_err(|error| IndexError::NotAnIndex {
-            index: index.to_owned(),
-            why: format!("its settings cannot be written: {error}"),
+        serde_json::to_string(self).map_err(|error| {
+            IndexError::not_an_index(index, format!("its settings cannot be written: {error}"))
         })
     }
 
@@ -323,9 +322,8 @@ impl IndexSettings {
         struct SettingsVersion {
             version: u32,
         }
-        let not = |error: serde_json::Error| IndexError::NotAnIndex {
-            index: index.to_owned(),
-            why: format!("its settings cannot be read: {error}"),
+        let not = |error: serde_json::Error| {
+            IndexError::not_an_index(index, format!("its settings cannot be read: {error}"))
         };
         let SettingsVersion { version: got } = serde_json::from_str(json).map_err(not)?;
         if got != FORMAT_VERSION {
@@ -333,12 +331,10 @@ impl IndexSettings {
             return Err(IndexError::Version { index, got, expected });
         }
         let settings: Self = serde_json::from_str(json).map_err(not)?;
-        let problem = settings.containment_problem().or_else(|| settings.originals_problem());
-        match problem {
+        match settings.containment_problem().or_else(|| settings.originals_problem()) {
             None => Ok(settings),
             Some(problem) => {
-                let why = format!("its settings have {problem}");
-                Err(IndexError::NotAnIndex { index: index.to_owned(), why })
+                Err(IndexError::not_an_index(index, format!("its settings have {problem}")))
             }
         }
     }

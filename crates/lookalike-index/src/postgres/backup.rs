@@ -160,14 +160,13 @@ pub(super) fn restore(url: &str, from: &Path) -> Result<(), IndexError> {
     let got = column::<i64>(&row, "state", 0)?.cast_unsigned();
     if got != manifest.documents {
         let why = format!("it has {got} documents, {} were copied", manifest.documents);
-        return Err(IndexError::Damaged { what: from.join(ROWS).display().to_string(), why });
+        return Err(IndexError::damaged(from.join(ROWS).display().to_string(), why));
     }
-    connection.commit()?.map_err(|error| failure(pool.name(), &error))?;
-    Ok(())
+    connection.commit()?.map_err(|error| failure(pool.name(), &error))
 }
 
 fn read_manifest(from: &Path) -> Result<BackupManifest, IndexError> {
-    let not = |why: String| IndexError::NotAnIndex { index: from.display().to_string(), why };
+    let not = |why: String| IndexError::not_an_index(from.display().to_string(), why);
     let name = from.join(MANIFEST);
     let text = match fs::read_to_string(&name) {
         Ok(text) => text,
@@ -217,5 +216,5 @@ fn file_error(path: &Path, source: io::Error) -> IndexError {
     if source.kind() == io::ErrorKind::StorageFull {
         return IndexError::DiskFull { index: path.display().to_string() };
     }
-    IndexError::Io { path: path.display().to_string(), source }
+    IndexError::io(path, source)
 }

@@ -136,7 +136,9 @@ impl TableWriter for PostgresBackend {
             let (done, effect) = work(connection)?;
             match effect {
                 Effect::Nothing => {}
-                Effect::Invisible => connection.commit()?.map_err(|error| self.pool.failure(&error))?,
+                Effect::Invisible => {
+                    connection.commit()?.map_err(|error| self.pool.failure(&error))?
+                }
                 Effect::Visible => count_and_commit(connection, &CountChanges::default(), last)?,
             }
             Ok(done)

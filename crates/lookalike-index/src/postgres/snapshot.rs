@@ -79,10 +79,7 @@ pub(super) fn numbers<const N: usize>(answer: &[SimpleQueryMessage]) -> Option<[
 
 /// The error of a missing row of `state`.
 pub(super) fn no_state(pool: &ConnectionPool) -> IndexError {
-    IndexError::Damaged {
-        what: format!("table `state` of {}", pool.name()),
-        why: "its row is missing".to_owned(),
-    }
+    IndexError::damaged(format!("table `state` of {}", pool.name()), "its row is missing")
 }
 
 impl TableSnapshot for PostgresSnapshot {

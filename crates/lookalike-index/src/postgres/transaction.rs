@@ -126,7 +126,7 @@ fn outcome(
         }
     }
     let why = format!("{}; {what}", super::failure::reported(lost));
-    Err(IndexError::Database { index: pool.name().to_owned(), why, transient: true })
+    Err(IndexError::transient(pool.name(), why))
 }
 
 /// The status of a transaction; `None` if the server no longer knows it.

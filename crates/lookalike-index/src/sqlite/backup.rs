@@ -67,7 +67,7 @@ fn copy_segments(snapshot: &FolderSnapshot, to: &IndexFolder) -> Result<(), Inde
         let mut source = match File::open(&source) {
             Ok(file) => file,
             Err(error) if error.kind() == ErrorKind::NotFound => continue,
-            Err(error) => return Err(IndexFolder::reading(&source, error)),
+            Err(error) => return Err(IndexError::io(&source, error)),
         };
         let mut copy = to.new_file(&target)?;
         let copied = std::io::copy(&mut source, &mut copy).and_then(|_| copy.sync_all());

@@ -76,8 +76,8 @@ pub(super) fn check_version(
         got.map_err(|error| place.database(error))
     };
     if number("application_id")? != APPLICATION {
-        let why = "its catalog.sqlite is a database of another program".to_owned();
-        return Err(IndexError::NotAnIndex { index: place.name.clone(), why });
+        let why = "its catalog.sqlite is a database of another program";
+        return Err(IndexError::not_an_index(&place.name, why));
     }
     let version = number("user_version")?;
     let got = u32::try_from(version).map_err(|_| {

@@ -7,12 +7,11 @@ use super::posting::{PostingList, id_key};
 use super::posting_view::PostingView;
 use super::segment::Segment;
 use crate::backend::{IndexProblem, Stats, posting_keys};
-use crate::entry::{IndexRecord, RecordFields, shortened_id};
+use crate::entry::{IndexRecord, shortened_id};
 use crate::error::IndexError;
-use crate::set;
-use crate::settings::{IndexSettings, StoredContent};
+use crate::record_check::{EVERYTHING, RecordChecker};
+use crate::settings::IndexSettings;
 use crate::tables::check::{self, checks};
-use lookalike_core::signature::Signer;
 use std::sync::Arc;
 
 /// Documents that are checked at a time.
@@ -43,7 +42,7 @@ pub(super) fn check(state: &Arc<IndexState>) -> Result<Vec<IndexProblem>, IndexE
             Ok(segment) => view.segments.push(Arc::new(segment)),
             Err(error) => {
                 unreadable.push((entry.first, entry.last));
-                let (what, repairable) = (reason(&error), true);
+                let (what, repairable) = (error.damage(), true);
                 problems.push(IndexProblem { place: entry.name, what, repairable });
             }
         }
@@ -52,12 +51,11 @@ pub(super) fn check(state: &Arc<IndexState>) -> Result<Vec<IndexProblem>, IndexE
     collect_damage(count_rows, &mut problems)?;
     let mut checker = DocumentChecker {
         settings: &state.settings,
-        signer: signer(&state.settings)?,
+        content: RecordChecker::new(&state.settings)?,
         view: &view,
         unreadable,
         last_in_segments: snapshot.head.last.min(last_in_segments),
         keys: Vec::new(),
-        set: Vec::new(),
     };
     let result = documents(&snapshot, &mut checker, &mut problems);
     collect_damage(result, &mut problems)?;
@@ -114,15 +112,6 @@ fn open_once(state: &Arc<IndexState>) -> Result<(FolderSnapshot, OpenedSegments)
     Ok((snapshot, open_consistent))
 }
 
-/// A signer to recompute signatures; `None` without sets.
-fn signer(settings: &IndexSettings) -> Result<Option<Signer>, IndexError> {
-    if settings.store == StoredContent::Signatures {
-        return Ok(None);
-    }
-    let params = settings.params()?;
-    Ok(Some(Signer::new(params.scheme(), settings.num_hashes, params.seed())))
-}
-
 /// Problems that SQLite finds.
 fn integrity(snapshot: &FolderSnapshot) -> Result<Vec<String>, IndexError> {
     let connection = snapshot.connection()?;
@@ -165,14 +154,12 @@ fn counts(snapshot: &FolderSnapshot, problems: &mut Vec<IndexProblem>) -> Result
 
 struct DocumentChecker<'a> {
     settings: &'a IndexSettings,
-    /// `None` without sets.
-    signer: Option<Signer>,
+    content: RecordChecker<'a>,
     view: &'a PostingView,
     /// Documents of unreadable segments, which were reported already.
     unreadable: Vec<(u32, u32)>,
     last_in_segments: u32,
     keys: Vec<u64>,
-    set: Vec<u64>,
 }
 
 /// Checks set, signature and postings of every document.
@@ -182,11 +169,10 @@ fn documents(
     problems: &mut Vec<IndexProblem>,
 ) -> Result<(), IndexError> {
     let reader = snapshot.reader()?;
-    let wanted = RecordFields { signature: true, set: true, metadata: true, text: true };
     let mut from = 0;
     while from <= u64::from(snapshot.head.last) {
         let to = from + BATCH - 1;
-        let result = reader.range((from, to), usize::MAX, wanted, &mut |record| {
+        let result = reader.range((from, to), usize::MAX, EVERYTHING, &mut |record| {
             from = record.number;
             if let Some((what, repairable)) = checker.check_document(record)? {
                 let place = format!("document {:?} (number {from})", shortened_id(&record.id));
@@ -224,7 +210,7 @@ impl DocumentChecker<'_> {
         &mut self,
         record: &IndexRecord,
     ) -> Result<Option<(String, bool)>, IndexError> {
-        if let Some(what) = self.check_content(record) {
+        if let Some(what) = self.content.problem(record) {
             return Ok(Some((what, false)));
         }
         let set = record.set.as_deref().unwrap_or_default();
@@ -246,30 +232,6 @@ impl DocumentChecker<'_> {
         }
         let is_whole = found == self.keys.len() + id.len();
         Ok((!is_whole).then(|| ("its postings are not all there".to_owned(), true)))
-    }
-
-    fn check_content(&mut self, record: &IndexRecord) -> Option<String> {
-        let (got, expected) = (record.signature.len(), self.settings.num_hashes);
-        if got != 0 && got != expected {
-            return Some(format!("its signature has {got} values, expected are {expected}"));
-        }
-        let signer = self.signer.as_mut()?;
-        let Some(code) = &record.set else { return Some("it has no shingle set".to_owned()) };
-        if let Err(error) = set::decode(code, &mut self.set) {
-            return Some(reason(&error));
-        }
-        let upper: Vec<u32> = self.set.iter().map(|hash| (hash >> 32) as u32).collect();
-        let signature = if upper.is_empty() { &[][..] } else { signer.sign(&upper) };
-        let differs = signature != record.signature;
-        differs.then(|| "its signature is not that of its shingle set".to_owned())
-    }
-}
-
-/// The problem without the place, which is reported separately.
-fn reason(error: &IndexError) -> String {
-    match error {
-        IndexError::Damaged { why, .. } | IndexError::DamagedCatalogue { why, .. } => why.clone(),
-        error => error.to_string(),
     }
 }
 

@@ -131,15 +131,14 @@ fn check_folder(place: &IndexFolder) -> Result<(), IndexError> {
         Err(error) if error.kind() == ErrorKind::NotFound => {
             return Err(IndexError::Missing { index });
         }
-        Err(error) => return Err(IndexFolder::reading(&place.folder, error)),
+        Err(error) => return Err(IndexError::io(&place.folder, error)),
         Ok(data) if !data.is_dir() => {
-            return Err(IndexError::NotAnIndex { index, why: "it is no folder".to_owned() });
+            return Err(IndexError::not_an_index(index, "it is no folder"));
         }
         Ok(_) => {}
     }
     if place.catalogue().symlink_metadata().is_err() {
-        let why = "there is no catalog.sqlite in it".to_owned();
-        return Err(IndexError::NotAnIndex { index, why });
+        return Err(IndexError::not_an_index(index, "there is no catalog.sqlite in it"));
     }
     validation::check_files(place)
 }

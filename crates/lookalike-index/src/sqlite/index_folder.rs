@@ -137,18 +137,13 @@ impl IndexFolder {
             ErrorKind::PermissionDenied => {
                 IndexError::ReadOnly { index: self.name.clone(), cause: Unwritable::Rights }
             }
-            _ => IndexError::Io { path: path.display().to_string(), source },
+            _ => IndexError::io(path, source),
         }
     }
 
     /// The error of an invalid catalogue, the file `catalog.sqlite`.
     pub(super) fn damaged_catalogue(&self, why: String) -> IndexError {
         IndexError::DamagedCatalogue { file: self.catalogue().display().to_string(), why }
-    }
-
-    /// Converts a read error of a file.
-    pub(super) fn reading(path: &Path, source: io::Error) -> IndexError {
-        IndexError::Io { path: path.display().to_string(), source }
     }
 
     /// Converts an error of SQLite.
@@ -166,7 +161,7 @@ impl IndexFolder {
             ErrorCode::OperationInterrupted => IndexError::Interrupted { index },
             ErrorCode::DatabaseCorrupt => self.damaged_catalogue(error.to_string()),
             ErrorCode::NotADatabase => {
-                IndexError::NotAnIndex { index, why: "its catalogue is no database".to_owned() }
+                IndexError::not_an_index(index, "its catalogue is no database")
             }
             _ => {
                 let transient = matches!(code, ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked);

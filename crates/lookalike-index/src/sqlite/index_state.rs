@@ -137,11 +137,8 @@ impl IndexState {
                 // removed, or one is missing: retry with a later snapshot.
                 Ok(_) | Err(IndexError::Damaged { .. }) if tries < TRIES => {}
                 Ok(_) => {
-                    return Err(IndexError::Database {
-                        index: self.place.name.clone(),
-                        why: "it changes faster than it can be read".to_owned(),
-                        transient: true,
-                    });
+                    let why = "it changes faster than it can be read";
+                    return Err(IndexError::transient(&self.place.name, why));
                 }
                 Err(error) => return Err(error),
             }
@@ -198,7 +195,8 @@ impl TableWriter for IndexState {
         writer.check_log().map_err(|error| self.place.database(error))?;
         writer.transaction(self, |writer, view| {
             let connection = &writer.connection;
-            let (done, effect) = work(&mut CatalogueTables { place: &self.place, connection, view })?;
+            let (done, effect) =
+                work(&mut CatalogueTables { place: &self.place, connection, view })?;
             writer.head.changes += u64::from(effect == Effect::Visible);
             Ok(done)
         })
@@ -225,10 +223,9 @@ impl FolderSnapshot {
     /// [`IndexError::Database`] once the snapshot is dropped, [`IndexError::Interrupted`].
     pub(super) fn connection(&self) -> Result<&Connection, IndexError> {
         self.state.place.poll()?;
-        let reading = self.reading.as_ref().ok_or_else(|| IndexError::Database {
-            index: self.state.place.name.clone(),
-            why: "the connection of the snapshot was returned".to_owned(),
-            transient: false,
+        let reading = self.reading.as_ref().ok_or_else(|| {
+            let why = "the connection of the snapshot was returned";
+            IndexError::database(&self.state.place.name, why)
         })?;
         Ok(&reading.connection)
     }

@@ -371,7 +371,7 @@ pub(super) fn remove_orphans(
     head: &CatalogueState,
 ) -> Result<(), IndexError> {
     let entries = catalogue::segments(place, connection, head)?;
-    let failed = |error| IndexFolder::reading(&place.folder, error);
+    let failed = |error| IndexError::io(&place.folder, error);
     for entry in std::fs::read_dir(&place.folder).map_err(failed)? {
         let entry = entry.map_err(failed)?;
         let name = entry.file_name();

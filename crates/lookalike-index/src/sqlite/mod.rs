@@ -150,13 +150,9 @@ pub fn open_with(
 /// Creates an index in a new folder from a backup, which is the folder of an index.
 pub(crate) fn restore(folder: &Path, from: &Path) -> Result<(), IndexError> {
     if from.join("index.json").is_file() && !from.join("catalog.sqlite").exists() {
-        return Err(IndexError::NotAnIndex {
-            index: from.display().to_string(),
-            why:
-                "it is the backup of an index in PostgreSQL: name a place postgres://… to restore \
-                  it to"
-                    .to_owned(),
-        });
+        let why = "it is the backup of an index in PostgreSQL: name a place postgres://… to \
+                   restore it to";
+        return Err(IndexError::not_an_index(from.display().to_string(), why));
     }
     open(from, Access::Read)?.backup(folder)
 }

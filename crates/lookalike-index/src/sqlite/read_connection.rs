@@ -65,15 +65,12 @@ fn needs_files(error: &rusqlite::Error) -> bool {
 }
 
 fn rights_error(place: &IndexFolder, error: &rusqlite::Error) -> IndexError {
-    IndexError::Database {
-        index: place.name.clone(),
-        why: format!(
-            "its catalogue cannot be read safely ({error}): reading shares catalog.sqlite-wal and \
-             catalog.sqlite-shm with a writer; give this user the right to write to the folder \
-             and its files, or read a backup of the index"
-        ),
-        transient: false,
-    }
+    let why = format!(
+        "its catalogue cannot be read safely ({error}): reading shares catalog.sqlite-wal and \
+         catalog.sqlite-shm with a writer; give this user the right to write to the folder and its \
+         files, or read a backup of the index"
+    );
+    IndexError::database(&place.name, why)
 }
 
 /// The catalogue as the address of a file that nobody writes to.

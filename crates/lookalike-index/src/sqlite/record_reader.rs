@@ -52,7 +52,8 @@ impl RecordReader<'_> {
         };
         match read().map_err(|error| self.place.database(error))? {
             // Another id with this hash, or more likely a damaged one.
-            Some(None) => self.records(&[number.into()], RecordFields::default(), &mut |_| Ok(()))
+            Some(None) => self
+                .records(&[number.into()], RecordFields::default(), &mut |_| Ok(()))
                 .map(|()| None),
             stored => Ok(stored.flatten()),
         }
@@ -99,8 +100,7 @@ impl RecordReader<'_> {
                 each(*number, code)?;
             } else if let Some(id) = self.id(key).map_err(failed)? {
                 let what = format!("document {:?} of {}", shortened_id(&id), self.place.name);
-                let why = "it has no shingle set".to_owned();
-                return Err(IndexError::Damaged { what, why });
+                return Err(IndexError::damaged(what, "it has no shingle set"));
             }
         }
         Ok(())
@@ -271,7 +271,7 @@ impl RecordReader<'_> {
 
     fn damaged(&self, number: u64, why: &str) -> IndexError {
         let what = format!("document number {number} of {}", self.place.name);
-        IndexError::Damaged { what, why: why.to_owned() }
+        IndexError::damaged(what, why)
     }
 }
 

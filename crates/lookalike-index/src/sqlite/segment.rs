@@ -68,13 +68,13 @@ impl Segment {
         let path = folder.join(&entry.name);
         let unopened = |error: io::Error| match error.kind() {
             ErrorKind::NotFound => damaged(&path, "it is missing"),
-            _ => failed(&path, error),
+            _ => IndexError::io(&path, error),
         };
         if !path.symlink_metadata().map_err(unopened)?.is_file() {
             return Err(damaged(&path, "it is not a regular file"));
         }
         let file = File::open(&path).map_err(unopened)?;
-        let length = file.metadata().map_err(|source| failed(&path, source))?.len();
+        let length = file.metadata().map_err(|source| IndexError::io(&path, source))?.len();
         if length < BLOCK as u64 {
             return Err(damaged(&path, &format!("it has {length} bytes, less than a header")));
         }
@@ -395,7 +395,7 @@ fn read_at(file: &File, path: &Path, bytes: &mut [u8], at: u64) -> Result<(), In
             let end = at + bytes.len() as u64;
             damaged(path, &format!("it is cut short: byte {end} is behind its end"))
         }
-        _ => failed(path, error),
+        _ => IndexError::io(path, error),
     })
 }
 
@@ -418,11 +418,7 @@ fn read_exact_at(file: &File, mut bytes: &mut [u8], mut at: u64) -> io::Result<(
 }
 
 fn damaged(path: &Path, why: &str) -> IndexError {
-    IndexError::Damaged { what: path.display().to_string(), why: why.to_owned() }
-}
-
-fn failed(path: &Path, source: io::Error) -> IndexError {
-    IndexError::Io { path: path.display().to_string(), source }
+    IndexError::damaged(path.display().to_string(), why)
 }
 
 #[cfg(test)]

@@ -117,9 +117,9 @@ impl TableConnection for CatalogueTables<'_> {
             Keys::Hashes(_, hashes) => {
                 hashes.iter().try_for_each(|hash| run(&[Value::Bytes(hash)]))
             }
-            Keys::Ids(ids) => ids.iter().try_for_each(|id| {
-                run(&[Value::unsigned(id_key(id.as_bytes())), Value::Text(id)])
-            }),
+            Keys::Ids(ids) => ids
+                .iter()
+                .try_for_each(|id| run(&[Value::unsigned(id_key(id.as_bytes())), Value::Text(id)])),
         }
     }
 

@@ -43,19 +43,19 @@ pub(super) fn check_files(place: &IndexFolder) -> Result<(), IndexError> {
             Ok(data) if data.is_file() => {}
             Ok(data) => {
                 let kind = kind(data.file_type());
-                return Err(not(place, format!("{name} is {kind}, expected is a regular file")));
+                let why = format!("{name} is {kind}, expected is a regular file");
+                return Err(IndexError::not_an_index(&place.name, why));
             }
             Err(error) if error.kind() == ErrorKind::NotFound => {}
-            Err(error) => return Err(IndexFolder::reading(&path, error)),
+            Err(error) => return Err(IndexError::io(&path, error)),
         }
     }
     let journal = place.folder.join("catalog.sqlite-journal");
     if journal.metadata().is_ok_and(|data| data.len() > 0) {
-        return Err(not(
-            place,
+        return Err(IndexError::not_an_index(
+            &place.name,
             "it has a rollback journal, catalog.sqlite-journal, which this program never writes: \
-             restore a backup"
-                .to_owned(),
+             restore a backup",
         ));
     }
     Ok(())
@@ -71,13 +71,11 @@ pub(super) fn check_mode(place: &IndexFolder, connection: &Connection) -> Result
     if mode == "wal" {
         return Ok(());
     }
-    Err(not(
-        place,
-        format!(
-            "its catalog.sqlite has the journal mode {mode}, expected is wal, the write-ahead \
-             log that this program always sets"
-        ),
-    ))
+    let why = format!(
+        "its catalog.sqlite has the journal mode {mode}, expected is wal, the write-ahead log \
+         that this program always sets"
+    );
+    Err(IndexError::not_an_index(&place.name, why))
 }
 
 fn kind(kind: FileType) -> &'static str {
@@ -88,10 +86,6 @@ fn kind(kind: FileType) -> &'static str {
     } else {
         "a device or pipe"
     }
-}
-
-fn not(place: &IndexFolder, why: String) -> IndexError {
-    IndexError::NotAnIndex { index: place.name.clone(), why }
 }
 
 /// Disables features of SQLite that a database's schema could trigger.
@@ -134,9 +128,10 @@ pub(super) fn check_schema(place: &IndexFolder, connection: &Connection) -> Resu
         Ok(count) if count == SCHEMA.len() => Ok(()),
         Ok(count) => {
             let wanted = SCHEMA.len();
-            Err(not(place, format!("its catalogue has {count} tables and indexes of {wanted}")))
+            let why = format!("its catalogue has {count} tables and indexes of {wanted}");
+            Err(IndexError::not_an_index(&place.name, why))
         }
-        Err(why) => Err(not(place, why)),
+        Err(why) => Err(IndexError::not_an_index(&place.name, why)),
     }
 }
 

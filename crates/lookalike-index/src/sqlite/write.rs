@@ -140,8 +140,7 @@ fn apply<'a>(
     let (place, connection) = (&state.place, &writer.connection);
     let mut tables = CatalogueTables { place, connection, view };
     let all_ids = changes.iter().map(Change::id);
-    let stored =
-        stored_documents(place, connection, view, all_ids, Some(&mut writer.id_filter))?;
+    let stored = stored_documents(place, connection, view, all_ids, Some(&mut writer.id_filter))?;
     // Without any, no duplicate has to follow its keeper.
     let mut ids = Vec::new();
     let mut known_duplicates = BTreeSet::new();
@@ -154,13 +153,9 @@ fn apply<'a>(
         return Ok((plan.done, PostingRun::default()));
     }
     let versions = match originals {
-        Some(originals) => Some(VersionChanges::begin(
-            &mut tables,
-            &state.settings,
-            changes,
-            originals,
-            &plan,
-        )?),
+        Some(originals) => {
+            Some(VersionChanges::begin(&mut tables, &state.settings, changes, originals, &plan)?)
+        }
         None => None,
     };
     let mut batch = WriteBatch {

@@ -70,10 +70,7 @@ fn check_versions(tables: Tables<'_>, problems: &mut Vec<IndexProblem>) -> Resul
     }
 }
 
-fn check_originals(
-    tables: Tables<'_>,
-    problems: &mut Vec<IndexProblem>,
-) -> Result<(), IndexError> {
+fn check_originals(tables: Tables<'_>, problems: &mut Vec<IndexProblem>) -> Result<(), IndexError> {
     let sql = "SELECT original FROM originals WHERE original > $1 ORDER BY original LIMIT 1";
     let mut after = i64::MIN;
     loop {

@@ -29,10 +29,7 @@ pub(crate) fn read(
         let number = last.cast_unsigned();
         let json = row.text(1)?;
         if row.unsigned(2)? != checksum::content(number, json.as_bytes()) {
-            return Err(IndexError::damaged(
-                format!("decision {number}"),
-                "its checksum is wrong",
-            ));
+            return Err(IndexError::damaged(format!("decision {number}"), "its checksum is wrong"));
         }
         count += 1;
         each(number, json)

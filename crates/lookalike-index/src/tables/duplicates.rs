@@ -20,9 +20,10 @@ pub(crate) const DUPLICATES: SideTable =
 pub(super) fn group_sizes(tables: Tables<'_>, numbers: &[u64]) -> Result<Vec<u64>, IndexError> {
     let sql = "SELECT keeper, count(*) FROM duplicates WHERE {keys} GROUP BY keeper";
     let keepers = signed(numbers);
-    let counts = tables.rows_of(DUPLICATES.name, sql, Keys::Numbers("keeper", &keepers), |row| {
-        Ok((row.unsigned(0)?, row.unsigned(1)?))
-    })?;
+    let counts =
+        tables.rows_of(DUPLICATES.name, sql, Keys::Numbers("keeper", &keepers), |row| {
+            Ok((row.unsigned(0)?, row.unsigned(1)?))
+        })?;
     let counts: HashMap<u64, u64> = counts.into_iter().collect();
     Ok(numbers.iter().map(|number| 1 + counts.get(number).unwrap_or(&0)).collect())
 }
@@ -130,11 +131,7 @@ fn remove(tables: Tables<'_>, ids: &[&str]) -> Result<(), IndexError> {
 ///
 /// # Errors
 /// Errors of the database.
-pub(crate) fn follow(
-    tables: Tables<'_>,
-    ids: &[&str],
-    plan: &WritePlan,
-) -> Result<(), IndexError> {
+pub(crate) fn follow(tables: Tables<'_>, ids: &[&str], plan: &WritePlan) -> Result<(), IndexError> {
     remove(tables, ids)?;
     let removed = remove_groups(tables, &plan.gone)?;
     let moved: HashMap<i64, i64> = plan.moved.iter().copied().collect();

@@ -180,8 +180,7 @@ fn detach_from(tables: Tables<'_>, number: i64) -> Result<(), IndexError> {
         let bytes = read(tables, at)?.bytes;
         let row = EncodedOriginal::new(at, &bytes, original_hash(&bytes), None)?;
         let sql = "UPDATE originals SET base = NULL, zstd = $1, checksum = $2 WHERE original = $3";
-        let values =
-            [Value::Bytes(&row.code), Value::Integer(row.checksum()), Value::Integer(at)];
+        let values = [Value::Bytes(&row.code), Value::Integer(row.checksum()), Value::Integer(at)];
         tables.execute(ORIGINALS.name, sql, &values)?;
     }
     Ok(())

@@ -51,8 +51,7 @@ pub(super) fn plan<'a>(
     originals: &[Option<OriginalEntry<'a>>],
     index: &str,
 ) -> Result<VersionPlan<'a>, IndexError> {
-    let stored: BTreeMap<&str, &VersionRow> =
-        stored.iter().map(|one| (&one.id[..], one)).collect();
+    let stored: BTreeMap<&str, &VersionRow> = stored.iter().map(|one| (&one.id[..], one)).collect();
     let mut ids = BTreeMap::<&'a str, IdVersions<'a>>::new();
     let mut removed = Vec::new();
     for (at, change) in changes.iter().enumerate() {

@@ -6,7 +6,7 @@
 
 use crate::conformance::documents::{Document, Maker, settings};
 use crate::conformance::{assert_clean, candidates, decisions, duplicates, known, now, unnumbered};
-use lookalike_index::backend::{Backend, SideTableChanges as _, Change, bucket_keys};
+use lookalike_index::backend::{Backend, Change, SideTableChanges as _, bucket_keys};
 use lookalike_index::duplicate_table::DuplicateEntry;
 use lookalike_index::index::Access;
 use lookalike_index::memory::MemoryBackend;
