@@ -5,12 +5,12 @@
 //! (`tests/conformance`).
 
 use crate::category_table::{CategoryMember, CategoryState};
-use crate::containment;
 use crate::decision_log::DecisionCallback;
 use crate::duplicate_table::{DuplicateCallback, DuplicateEntry};
 use crate::entry::{IndexEntry, IndexRecord, RecordFields};
 use crate::error::IndexError;
 use crate::original::DocumentVersion;
+use crate::query::containment;
 use crate::set;
 use crate::settings::{ContainmentSettings, IndexSettings};
 use serde::Serialize;

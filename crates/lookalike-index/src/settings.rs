@@ -1,9 +1,9 @@
 //! How documents are shingled, signed and compared. The settings are stored with the index and
 //! verified when it is opened, since signatures of other settings cannot be compared.
 
-use crate::containment::{self, MAX_ANCHORS, anchors_for};
 use crate::error::IndexError;
 use crate::original::{DEFAULT_ORIGINAL_BYTES, MAX_ORIGINAL_BYTES};
+use crate::query::containment::{self, MAX_ANCHORS, anchors_for};
 use crate::sketches::{MAX_NUMBERS, SketchSettings};
 use lookalike_core::curve;
 use lookalike_core::error::ParamsError;
@@ -119,7 +119,7 @@ impl Default for OriginalSettings {
     }
 }
 
-/// How candidates for containment are found; see [`crate::containment`].
+/// How candidates for containment are found; see [`crate::query::containment`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ContainmentSettings {

@@ -13,22 +13,22 @@ const POLLED_STEPS: i32 = 100_000;
 
 /// The folder of an index, and its name in messages.
 #[derive(Debug, Clone)]
-pub(super) struct IndexFolder {
-    pub(super) folder: PathBuf,
-    pub(super) name: String,
+pub(crate) struct IndexFolder {
+    pub(crate) folder: PathBuf,
+    pub(crate) name: String,
     /// Whether operations on the index must end.
-    pub(super) interrupted: Arc<AtomicBool>,
+    pub(crate) interrupted: Arc<AtomicBool>,
 }
 
 impl IndexFolder {
-    pub(super) fn new(folder: &Path) -> Self {
+    pub(crate) fn new(folder: &Path) -> Self {
         let name = folder.display().to_string();
         let (folder, interrupted) = (folder.to_path_buf(), Arc::default());
         Self { folder, name, interrupted }
     }
 
     /// Ends running and later operations on the index.
-    pub(super) fn interrupt(&self) {
+    pub(crate) fn interrupt(&self) {
         self.interrupted.store(true, Ordering::Relaxed);
     }
 
@@ -36,7 +36,7 @@ impl IndexFolder {
     ///
     /// # Errors
     /// [`IndexError::Interrupted`].
-    pub(super) fn poll(&self) -> Result<(), IndexError> {
+    pub(crate) fn poll(&self) -> Result<(), IndexError> {
         if self.interrupted.load(Ordering::Relaxed) {
             return Err(IndexError::Interrupted { index: self.name.clone() });
         }
@@ -44,7 +44,7 @@ impl IndexFolder {
     }
 
     /// Makes each statement of a connection poll for interruption.
-    pub(super) fn poll_in(&self, connection: &mut Connection) -> Result<(), IndexError> {
+    pub(crate) fn poll_in(&self, connection: &mut Connection) -> Result<(), IndexError> {
         let interrupted = Arc::clone(&self.interrupted);
         let poll = move || interrupted.load(Ordering::Relaxed);
         let set = connection.progress_handler(POLLED_STEPS, Some(poll));
@@ -57,7 +57,7 @@ impl IndexFolder {
     /// # Errors
     /// [`IndexError::DamagedCatalogue`] for a key that is not after the last one,
     /// [`IndexError::Interrupted`].
-    pub(super) fn later(&self, table: &str, last: i64, next: i64) -> Result<i64, IndexError> {
+    pub(crate) fn later(&self, table: &str, last: i64, next: i64) -> Result<i64, IndexError> {
         self.poll()?;
         if next > last {
             return Ok(next);
@@ -67,7 +67,7 @@ impl IndexFolder {
 
     /// Creates a file. It may be read by those who may read the catalogue: by
     /// this user only in a folder that this program created.
-    pub(super) fn new_file(&self, path: &Path) -> Result<File, IndexError> {
+    pub(crate) fn new_file(&self, path: &Path) -> Result<File, IndexError> {
         let mut options = File::options();
         options.write(true).create_new(true);
         #[cfg(unix)]
@@ -87,33 +87,33 @@ impl IndexFolder {
     }
 
     /// The file of the catalogue.
-    pub(super) fn catalogue(&self) -> PathBuf {
+    pub(crate) fn catalogue(&self) -> PathBuf {
         self.folder.join("catalog.sqlite")
     }
 
     /// The write-ahead log of the catalogue.
-    pub(super) fn log(&self) -> PathBuf {
+    pub(crate) fn log(&self) -> PathBuf {
         self.folder.join("catalog.sqlite-wal")
     }
 
     /// The file whose lock the writer holds.
-    pub(super) fn lock(&self) -> PathBuf {
+    pub(crate) fn lock(&self) -> PathBuf {
         self.folder.join("lock")
     }
 
     /// The file that reserves space for a full disk.
-    pub(super) fn reserve(&self) -> PathBuf {
+    pub(crate) fn reserve(&self) -> PathBuf {
         self.folder.join("reserve")
     }
 
     /// The error of an index that cannot be written to.
-    pub(super) fn read_only(&self) -> IndexError {
+    pub(crate) fn read_only(&self) -> IndexError {
         IndexError::ReadOnly { index: self.name.clone(), cause: self.unwritable() }
     }
 
     /// Why a file of the folder cannot be written to. Only an attempt to create one
     /// distinguishes a read-only file system from missing permissions.
-    pub(super) fn unwritable(&self) -> Unwritable {
+    pub(crate) fn unwritable(&self) -> Unwritable {
         let path = self.folder.join(format!(".writable-{}", std::process::id()));
         match File::create_new(&path) {
             Err(error) if error.kind() == ErrorKind::ReadOnlyFilesystem => Unwritable::FileSystem,
@@ -126,7 +126,7 @@ impl IndexFolder {
     }
 
     /// Converts a write error of a file.
-    pub(super) fn writing(&self, path: &Path, source: io::Error) -> IndexError {
+    pub(crate) fn writing(&self, path: &Path, source: io::Error) -> IndexError {
         match source.kind() {
             ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
                 IndexError::DiskFull { index: self.name.clone() }
@@ -142,13 +142,13 @@ impl IndexFolder {
     }
 
     /// The error of an invalid catalogue, the file `catalog.sqlite`.
-    pub(super) fn damaged_catalogue(&self, why: String) -> IndexError {
+    pub(crate) fn damaged_catalogue(&self, why: String) -> IndexError {
         IndexError::DamagedCatalogue { file: self.catalogue().display().to_string(), why }
     }
 
     /// Converts an error of SQLite.
     #[expect(clippy::needless_pass_by_value, reason = "errors come by value where it is used")]
-    pub(super) fn database(&self, error: rusqlite::Error) -> IndexError {
+    pub(crate) fn database(&self, error: rusqlite::Error) -> IndexError {
         let index = self.name.clone();
         let Some(code) = error.sqlite_error_code() else {
             return self.damaged_catalogue(error.to_string());
@@ -172,7 +172,7 @@ impl IndexFolder {
 }
 
 /// Whether there was no space for SQLite, including for its shared-memory file.
-pub(super) fn is_full(error: &rusqlite::Error) -> bool {
+pub(crate) fn is_full(error: &rusqlite::Error) -> bool {
     const SHARED_FILE_CANNOT_GROW: i32 = 0x130a;
     match error {
         rusqlite::Error::SqliteFailure(failure, _) => {
@@ -183,12 +183,12 @@ pub(super) fn is_full(error: &rusqlite::Error) -> bool {
 }
 
 /// Syncs the directory of the index.
-pub(super) fn sync_folder(place: &IndexFolder) -> Result<(), IndexError> {
+pub(crate) fn sync_folder(place: &IndexFolder) -> Result<(), IndexError> {
     sync_names(&place.folder).map_err(|error| place.writing(&place.folder, error))
 }
 
 /// Syncs a directory.
-pub(super) fn sync_names(folder: &Path) -> io::Result<()> {
+pub(crate) fn sync_names(folder: &Path) -> io::Result<()> {
     // Windows cannot open a directory as a file, and syncs names itself.
     if cfg!(windows) { Ok(()) } else { File::open(folder)?.sync_all() }
 }

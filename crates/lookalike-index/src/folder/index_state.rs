@@ -4,21 +4,21 @@
 //! more documents than the snapshot: the rows decide. Therefore a writer publishes a view before it
 //! commits, and a reader takes one after its transaction has begun.
 
-use super::catalogue_state::CatalogueState;
-use super::catalogue_writer::CatalogueWriter;
-use super::index_folder::IndexFolder;
-use super::merge_signal::MergeSignal;
-use super::posting::{PostingList, id_key};
-use super::posting_view::PostingView;
-use super::read_connection::ReadConnection;
-use super::record_reader::RecordReader;
-use super::reserve;
-use super::side_tables::CatalogueTables;
-use super::tuning::Tuning;
 use crate::backend::SetCallback;
 use crate::backend::Snapshot;
 use crate::entry::{IndexRecord, RecordFields};
 use crate::error::{IndexError, Unwritable};
+use crate::folder::catalogue::read_connection::ReadConnection;
+use crate::folder::catalogue::record_reader::RecordReader;
+use crate::folder::catalogue::side_tables::CatalogueTables;
+use crate::folder::catalogue::state::CatalogueState;
+use crate::folder::catalogue::writer::CatalogueWriter;
+use crate::folder::index_folder::IndexFolder;
+use crate::folder::segments::posting::{PostingList, id_key};
+use crate::folder::segments::posting_view::PostingView;
+use crate::folder::tuning::Tuning;
+use crate::folder::upkeep::merge_signal::MergeSignal;
+use crate::folder::upkeep::reserve;
 use crate::original::DocumentVersion;
 use crate::settings::IndexSettings;
 use crate::tables::{Effect, TableSnapshot, TableWriter, Tables};
@@ -35,14 +35,14 @@ const IDLE: usize = 8;
 const TRIES: u32 = 40;
 
 /// An opened index.
-pub(super) struct IndexState {
-    pub(super) place: IndexFolder,
-    pub(super) settings: IndexSettings,
-    pub(super) tuning: Tuning,
+pub(crate) struct IndexState {
+    pub(crate) place: IndexFolder,
+    pub(crate) settings: IndexSettings,
+    pub(crate) tuning: Tuning,
     /// `None` if it is open for reading only.
-    pub(super) writer: Mutex<Option<CatalogueWriter>>,
-    pub(super) writable: bool,
-    pub(super) signal: MergeSignal,
+    pub(crate) writer: Mutex<Option<CatalogueWriter>>,
+    pub(crate) writable: bool,
+    pub(crate) signal: MergeSignal,
     view: Mutex<Arc<PostingView>>,
     /// Locked while the view is updated with what another process has written.
     refreshing: Mutex<()>,
@@ -50,7 +50,7 @@ pub(super) struct IndexState {
 }
 
 impl IndexState {
-    pub(super) fn new(
+    pub(crate) fn new(
         place: IndexFolder,
         settings: IndexSettings,
         tuning: Tuning,
@@ -71,12 +71,12 @@ impl IndexState {
     }
 
     /// The current view.
-    pub(super) fn view(&self) -> Arc<PostingView> {
+    pub(crate) fn view(&self) -> Arc<PostingView> {
         Arc::clone(&self.view.lock())
     }
 
     /// Publishes another view.
-    pub(super) fn publish(&self, view: Arc<PostingView>) {
+    pub(crate) fn publish(&self, view: Arc<PostingView>) {
         *self.view.lock() = view;
     }
 
@@ -84,7 +84,7 @@ impl IndexState {
     ///
     /// # Errors
     /// [`IndexError::ReadOnly`].
-    pub(super) fn free_reserve(&self) -> Result<(), IndexError> {
+    pub(crate) fn free_reserve(&self) -> Result<(), IndexError> {
         let guard = self.writer.lock();
         let writer = guard.as_ref().ok_or_else(|| self.read_only())?;
         reserve::release(&self.place);
@@ -94,7 +94,7 @@ impl IndexState {
     }
 
     /// Restores the size of the reserve.
-    pub(super) fn fill_reserve(&self) {
+    pub(crate) fn fill_reserve(&self) {
         let guard = self.writer.lock();
         let pages = guard.as_ref().map(|writer| {
             writer.connection.query_row("PRAGMA page_count", [], |row| row.get::<_, i64>(0))
@@ -105,13 +105,13 @@ impl IndexState {
     }
 
     /// Ends writing. The writer's connection is closed last, so that nothing stays in the log.
-    pub(super) fn close(&self) {
+    pub(crate) fn close(&self) {
         self.idle.lock().clear();
         *self.writer.lock() = None;
     }
 
     /// The error of a write to an index that is open for reading only.
-    pub(super) fn read_only(&self) -> IndexError {
+    pub(crate) fn read_only(&self) -> IndexError {
         IndexError::ReadOnly { index: self.place.name.clone(), cause: Unwritable::Opened }
     }
 
@@ -119,7 +119,7 @@ impl IndexState {
     ///
     /// # Errors
     /// Read errors; [`IndexError::Damaged`] for a segment that is missing.
-    pub(super) fn snapshot(self: &Arc<Self>) -> Result<FolderSnapshot, IndexError> {
+    pub(crate) fn snapshot(self: &Arc<Self>) -> Result<FolderSnapshot, IndexError> {
         let mut tries = 0;
         loop {
             // A reader that retries prevents others from adding later documents to the view.
@@ -170,7 +170,7 @@ impl IndexState {
     }
 
     /// Begins a read transaction.
-    pub(super) fn begin(self: &Arc<Self>) -> Result<FolderSnapshot, IndexError> {
+    pub(crate) fn begin(self: &Arc<Self>) -> Result<FolderSnapshot, IndexError> {
         let idle = self.idle.lock().pop();
         let reading = match idle.filter(|reading| reading.is_current(&self.place)) {
             Some(reading) => reading,
@@ -204,11 +204,11 @@ impl TableWriter for IndexState {
 }
 
 /// A snapshot of an index.
-pub(super) struct FolderSnapshot {
-    pub(super) state: Arc<IndexState>,
+pub(crate) struct FolderSnapshot {
+    pub(crate) state: Arc<IndexState>,
     reading: Option<ReadConnection>,
-    pub(super) head: CatalogueState,
-    pub(super) view: Arc<PostingView>,
+    pub(crate) head: CatalogueState,
+    pub(crate) view: Arc<PostingView>,
 }
 
 impl FolderSnapshot {
@@ -221,7 +221,7 @@ impl FolderSnapshot {
     ///
     /// # Errors
     /// [`IndexError::Database`] once the snapshot is dropped, [`IndexError::Interrupted`].
-    pub(super) fn connection(&self) -> Result<&Connection, IndexError> {
+    pub(crate) fn connection(&self) -> Result<&Connection, IndexError> {
         self.state.place.poll()?;
         let reading = self.reading.as_ref().ok_or_else(|| {
             let why = "the connection of the snapshot was returned";
@@ -231,12 +231,12 @@ impl FolderSnapshot {
     }
 
     /// Its side tables.
-    pub(super) fn tables(&self) -> Result<CatalogueTables<'_>, IndexError> {
+    pub(crate) fn tables(&self) -> Result<CatalogueTables<'_>, IndexError> {
         let connection = self.connection()?;
         Ok(CatalogueTables { place: &self.state.place, connection, view: &self.view })
     }
 
-    pub(super) fn reader(&self) -> Result<RecordReader<'_>, IndexError> {
+    pub(crate) fn reader(&self) -> Result<RecordReader<'_>, IndexError> {
         let (place, connection) = (&self.state.place, self.connection()?);
         Ok(RecordReader { place, connection })
     }
@@ -330,7 +330,7 @@ mod tests {
     use super::*;
     use crate::backend::{Backend, Change};
     use crate::entry::Metadata;
-    use crate::sqlite::{create, folder, test_index};
+    use crate::folder::{create, open_folder, test_index};
 
     fn put(backend: &dyn Backend, id: &str) {
         let metadata = Metadata::default();
@@ -343,7 +343,7 @@ mod tests {
         let place = above.path().join("index");
         let writer = create(&place, &test_index::settings()).unwrap();
         put(&*writer, "a");
-        let reader = Arc::new(folder::open_for_reading(&place, Tuning::default()).unwrap());
+        let reader = Arc::new(open_folder::open_for_reading(&place, Tuning::default()).unwrap());
         let earlier = reader.begin().unwrap();
         put(&*writer, "a");
         let mut later = reader.snapshot().unwrap();
@@ -358,7 +358,8 @@ mod tests {
         let path = above.path().join("index");
         put(&*create(&path, &test_index::settings()).unwrap(), "a");
         let (place, tuning) = (IndexFolder::new(&path), Tuning::default());
-        let state = Arc::new(folder::open_for_writing(&place, Duration::ZERO, tuning).unwrap());
+        let state =
+            Arc::new(open_folder::open_for_writing(&place, Duration::ZERO, tuning).unwrap());
         let head = state.begin().unwrap().head;
         let panicking = std::panic::AssertUnwindSafe(|| {
             let mut guard = state.writer.lock();
@@ -372,7 +373,7 @@ mod tests {
             guard.as_mut().unwrap().transaction(&state, work)
         });
         assert!(std::panic::catch_unwind(panicking).is_err());
-        let done = super::super::write::write(&state, &[Change::Remove("b")]).unwrap();
+        let done = crate::folder::write::write(&state, &[Change::Remove("b")]).unwrap();
         assert_eq!(done, [crate::backend::ChangeOutcome::Absent]);
         let snapshot = state.snapshot().unwrap();
         assert_eq!(snapshot.head, head);

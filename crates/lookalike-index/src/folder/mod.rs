@@ -9,38 +9,17 @@
 //! `docs/reference/index.md` specifies both. One process writes, any number read, each at snapshots
 //! of its own.
 
-mod backup;
 mod catalogue;
-mod catalogue_schema;
-mod catalogue_state;
-mod catalogue_writer;
-mod check;
-mod document_numbers;
-mod folder;
-mod id_filter;
 mod index_folder;
 mod index_state;
-mod layout;
-mod maintenance;
-mod merge;
-mod merge_scheduler;
-mod merge_signal;
-mod posting;
-mod posting_cursor;
-mod posting_view;
-mod read_connection;
-mod record_reader;
-mod remove_rows;
-mod reserve;
-mod segment;
-mod segment_file;
-mod side_tables;
+mod open_folder;
+mod segments;
 #[cfg(test)]
 mod test_index;
 mod tuning;
+mod upkeep;
 mod validation;
 mod write;
-mod writer_lock;
 
 use crate::access::Access;
 use crate::backend::{Backend, Change, ChangeOutcome, IndexProblem, Snapshot, Stats};
@@ -54,6 +33,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 pub use tuning::Tuning;
+use upkeep::{backup, check, maintenance, merge_scheduler, reserve};
 
 /// Creates an index in a new folder.
 ///
@@ -73,7 +53,7 @@ pub fn create_with(
     tuning: Tuning,
 ) -> Result<Box<dyn Backend>, IndexError> {
     settings.check(&folder.display().to_string())?;
-    folder::create(folder, settings)?;
+    open_folder::create(folder, settings)?;
     open_with(folder, Access::Write { wait: Duration::from_secs(1) }, tuning)
 }
 
@@ -87,7 +67,7 @@ pub fn create_filled(
     changes: &[Change<'_>],
 ) -> Result<(), IndexError> {
     settings.check(&folder.display().to_string())?;
-    folder::create_filled(folder, settings, changes)
+    open_folder::create_filled(folder, settings, changes)
 }
 
 /// Whether a folder has the catalogue of an index, which may be damaged.
@@ -100,7 +80,7 @@ pub fn is_index(folder: &Path) -> bool {
 /// # Errors
 /// As [`open`](crate::index::open).
 pub fn settings(folder: &Path) -> Result<IndexSettings, IndexError> {
-    folder::settings(&IndexFolder::new(folder))
+    open_folder::settings(&IndexFolder::new(folder))
 }
 
 /// [`settings`] before the index is opened; on a full disk, a writer uses the reserve.
@@ -130,9 +110,9 @@ pub fn open_with(
 ) -> Result<Box<dyn Backend>, IndexError> {
     let tuning = tuning.in_range();
     let state = match access {
-        Access::Read => folder::open_for_reading(folder, tuning)?,
+        Access::Read => open_folder::open_for_reading(folder, tuning)?,
         Access::Write { wait } => {
-            folder::open_for_writing(&IndexFolder::new(folder), wait, tuning)?
+            open_folder::open_for_writing(&IndexFolder::new(folder), wait, tuning)?
         }
     };
     let state = Arc::new(state);

@@ -1,20 +1,20 @@
 //! Creates, opens and locks the folder of an index.
 
-use super::catalogue;
-use super::catalogue_state::CatalogueState;
-use super::catalogue_writer::CatalogueWriter;
-use super::index_folder::{IndexFolder, sync_names};
-use super::index_state::IndexState;
-use super::maintenance;
-use super::posting_view::PostingView;
-use super::read_connection::ReadConnection;
-use super::reserve;
-use super::tuning::Tuning;
-use super::validation;
-use super::write;
-use super::writer_lock::WriterLock;
 use crate::backend::Change;
 use crate::error::IndexError;
+use crate::folder::catalogue;
+use crate::folder::catalogue::read_connection::ReadConnection;
+use crate::folder::catalogue::state::CatalogueState;
+use crate::folder::catalogue::writer::CatalogueWriter;
+use crate::folder::catalogue::writer_lock::WriterLock;
+use crate::folder::index_folder::{IndexFolder, sync_names};
+use crate::folder::index_state::IndexState;
+use crate::folder::segments::posting_view::PostingView;
+use crate::folder::tuning::Tuning;
+use crate::folder::upkeep::maintenance;
+use crate::folder::upkeep::reserve;
+use crate::folder::validation;
+use crate::folder::write;
 use crate::settings::IndexSettings;
 use rusqlite::Connection;
 use std::ffi::OsStr;
@@ -30,7 +30,7 @@ const UNFINISHED: &str = ".unfinished-";
 ///
 /// # Errors
 /// [`IndexError::Exists`], and write errors.
-pub(super) fn create(folder: &Path, settings: &IndexSettings) -> Result<(), IndexError> {
+pub(crate) fn create(folder: &Path, settings: &IndexSettings) -> Result<(), IndexError> {
     create_complete(folder, |place| catalogue::create(place, settings))
 }
 
@@ -38,7 +38,7 @@ pub(super) fn create(folder: &Path, settings: &IndexSettings) -> Result<(), Inde
 ///
 /// # Errors
 /// As there, and as [`write`](write::write).
-pub(super) fn create_filled(
+pub(crate) fn create_filled(
     folder: &Path,
     settings: &IndexSettings,
     changes: &[Change<'_>],
@@ -57,7 +57,7 @@ pub(super) fn create_filled(
 ///
 /// # Errors
 /// [`IndexError::Exists`], errors of `fill`, and errors of renaming it.
-pub(super) fn create_complete(
+pub(crate) fn create_complete(
     to: &Path,
     fill: impl FnOnce(&IndexFolder) -> Result<(), IndexError>,
 ) -> Result<(), IndexError> {
@@ -147,7 +147,7 @@ fn check_folder(place: &IndexFolder) -> Result<(), IndexError> {
 ///
 /// # Errors
 /// As [`open`](crate::index::open).
-pub(super) fn settings(place: &IndexFolder) -> Result<IndexSettings, IndexError> {
+pub(crate) fn settings(place: &IndexFolder) -> Result<IndexSettings, IndexError> {
     check_folder(place)?;
     let connection = ReadConnection::open(place)?.connection;
     read_settings(place, &connection)
@@ -170,7 +170,7 @@ fn read_settings(
 ///
 /// # Errors
 /// As [`open`](crate::index::open).
-pub(super) fn open_for_reading(folder: &Path, tuning: Tuning) -> Result<IndexState, IndexError> {
+pub(crate) fn open_for_reading(folder: &Path, tuning: Tuning) -> Result<IndexState, IndexError> {
     let place = IndexFolder::new(folder);
     let settings = settings(&place)?;
     Ok(IndexState::new(place, settings, tuning, None, PostingView::default()))
@@ -180,7 +180,7 @@ pub(super) fn open_for_reading(folder: &Path, tuning: Tuning) -> Result<IndexSta
 ///
 /// # Errors
 /// As [`open`](crate::index::open), and write errors.
-pub(super) fn open_for_writing(
+pub(crate) fn open_for_writing(
     place: &IndexFolder,
     wait: Duration,
     tuning: Tuning,

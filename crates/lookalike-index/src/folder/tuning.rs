@@ -21,7 +21,7 @@ impl Default for Tuning {
 
 impl Tuning {
     /// The level of a segment of `documents` documents: how often it would have been merged.
-    pub(super) fn level(&self, documents: u64) -> u32 {
+    pub(crate) fn level(&self, documents: u64) -> u32 {
         let mut size = (self.tail.max(1) as u64).saturating_mul(self.fan_out.max(2) as u64);
         let mut level = 0;
         while documents >= size {
@@ -32,7 +32,7 @@ impl Tuning {
     }
 
     /// With values in their ranges.
-    pub(super) fn in_range(self) -> Self {
+    pub(crate) fn in_range(self) -> Self {
         Self { tail: self.tail.max(1), fan_out: self.fan_out.max(2), ..self }
     }
 }

@@ -9,11 +9,11 @@
 //! | `segments.name` | ten digits or more and `.seg`, below `state.next_segment` |
 //! | `segments.first`, `last`, `level`, `dropped` | ascending, disjoint, within `state` |
 
-use super::catalogue_schema::SCHEMA;
-use super::catalogue_state::CatalogueState;
-use super::index_folder::IndexFolder;
-use super::segment::SegmentEntry;
 use crate::error::IndexError;
+use crate::folder::catalogue::schema::SCHEMA;
+use crate::folder::catalogue::state::CatalogueState;
+use crate::folder::index_folder::IndexFolder;
+use crate::folder::segments::segment::SegmentEntry;
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 use std::fs::FileType;
@@ -36,7 +36,7 @@ const MAX_LEVEL: u32 = 64;
 ///
 /// # Errors
 /// [`IndexError::NotAnIndex`] for invalid files.
-pub(super) fn check_files(place: &IndexFolder) -> Result<(), IndexError> {
+pub(crate) fn check_files(place: &IndexFolder) -> Result<(), IndexError> {
     for name in FILES {
         let path = place.folder.join(name);
         match path.symlink_metadata() {
@@ -65,7 +65,7 @@ pub(super) fn check_files(place: &IndexFolder) -> Result<(), IndexError> {
 ///
 /// # Errors
 /// [`IndexError::NotAnIndex`] for a rollback journal.
-pub(super) fn check_mode(place: &IndexFolder, connection: &Connection) -> Result<(), IndexError> {
+pub(crate) fn check_mode(place: &IndexFolder, connection: &Connection) -> Result<(), IndexError> {
     let mode = connection.query_row("PRAGMA journal_mode", [], |row| row.get::<_, String>(0));
     let mode = mode.map_err(|error| place.database(error))?;
     if mode == "wal" {
@@ -89,7 +89,7 @@ fn kind(kind: FileType) -> &'static str {
 }
 
 /// Disables features of SQLite that a database's schema could trigger.
-pub(super) fn harden(connection: &Connection) -> rusqlite::Result<()> {
+pub(crate) fn harden(connection: &Connection) -> rusqlite::Result<()> {
     for (option, value) in [
         (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
         (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
@@ -107,7 +107,7 @@ pub(super) fn harden(connection: &Connection) -> rusqlite::Result<()> {
 ///
 /// # Errors
 /// [`IndexError::NotAnIndex`] for any other.
-pub(super) fn check_schema(place: &IndexFolder, connection: &Connection) -> Result<(), IndexError> {
+pub(crate) fn check_schema(place: &IndexFolder, connection: &Connection) -> Result<(), IndexError> {
     let read = || -> rusqlite::Result<Result<usize, String>> {
         let sql = "SELECT type, name, coalesce(sql, '') FROM sqlite_schema";
         let mut statement = connection.prepare(sql)?;
@@ -139,7 +139,7 @@ pub(super) fn check_schema(place: &IndexFolder, connection: &Connection) -> Resu
 ///
 /// # Errors
 /// [`IndexError::DamagedCatalogue`] for invalid rows.
-pub(super) fn check_segments(
+pub(crate) fn check_segments(
     place: &IndexFolder,
     entries: &[SegmentEntry],
     head: &CatalogueState,
@@ -176,12 +176,12 @@ pub(super) fn check_segments(
 }
 
 /// The name of a segment's file.
-pub(super) fn segment_name(number: u64) -> String {
+pub(crate) fn segment_name(number: u64) -> String {
     format!("{number:010}.seg")
 }
 
 /// The number in the name of a segment's file; `None` for any other name.
-pub(super) fn segment_number(name: &str) -> Option<u64> {
+pub(crate) fn segment_number(name: &str) -> Option<u64> {
     let digits = name.strip_suffix(".seg")?;
     let number = digits.parse().ok().filter(|_| digits.bytes().all(|b| b.is_ascii_digit()))?;
     (segment_name(number) == name).then_some(number)

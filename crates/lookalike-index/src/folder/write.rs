@@ -1,23 +1,23 @@
 //! Applies changes, one transaction per call.
 
-use super::catalogue;
-use super::catalogue_state::CatalogueState;
-use super::catalogue_writer::CatalogueWriter;
-use super::document_numbers::stored_documents;
-use super::id_filter::IdFilter;
-use super::index_folder::IndexFolder;
-use super::index_state::IndexState;
-use super::posting::{Posting, PostingList, PostingRun, id_key};
-use super::posting_view::PostingView;
-use super::remove_rows::{remove_rows, remove_text};
-use super::segment::Segment;
-use super::segment_file::SegmentFile;
-use super::side_tables::CatalogueTables;
-use super::validation::segment_name;
 use crate::backend::{Change, ChangeOutcome, posting_keys};
 use crate::checksum::{self, RowFields};
 use crate::entry::{IndexEntry, MAX_METADATA_BYTES};
 use crate::error::IndexError;
+use crate::folder::catalogue;
+use crate::folder::catalogue::document_numbers::stored_documents;
+use crate::folder::catalogue::remove_rows::{remove_rows, remove_text};
+use crate::folder::catalogue::side_tables::CatalogueTables;
+use crate::folder::catalogue::state::CatalogueState;
+use crate::folder::catalogue::writer::CatalogueWriter;
+use crate::folder::index_folder::IndexFolder;
+use crate::folder::index_state::IndexState;
+use crate::folder::segments::id_filter::IdFilter;
+use crate::folder::segments::posting::{Posting, PostingList, PostingRun, id_key};
+use crate::folder::segments::posting_view::PostingView;
+use crate::folder::segments::segment::Segment;
+use crate::folder::segments::segment_file::SegmentFile;
+use crate::folder::validation::segment_name;
 use crate::original::OriginalEntry;
 use crate::settings::IndexSettings;
 use crate::tables::version_changes::{FinishedVersions, VersionChanges, batch_originals};
@@ -35,7 +35,7 @@ impl CatalogueWriter {
     ///
     /// # Errors
     /// Errors of `work`, and write errors.
-    pub(super) fn transaction<T>(
+    pub(crate) fn transaction<T>(
         &mut self,
         state: &IndexState,
         work: impl FnOnce(&mut Self, &mut PostingView) -> Result<T, IndexError>,
@@ -70,7 +70,7 @@ impl CatalogueWriter {
 ///
 /// # Errors
 /// As [`Backend::write`](crate::backend::Backend::write).
-pub(super) fn write(
+pub(crate) fn write(
     state: &IndexState,
     changes: &[Change<'_>],
 ) -> Result<Vec<ChangeOutcome>, IndexError> {
@@ -192,7 +192,7 @@ fn apply<'a>(
 }
 
 /// Writes the runs to a segment, within a transaction.
-pub(super) fn flush(
+pub(crate) fn flush(
     state: &IndexState,
     writer: &mut CatalogueWriter,
     view: &mut PostingView,
@@ -223,14 +223,14 @@ pub(super) fn flush(
 }
 
 /// The name of the next segment file; names are never reused.
-pub(super) fn next_name(head: &mut CatalogueState) -> String {
+pub(crate) fn next_name(head: &mut CatalogueState) -> String {
     let name = segment_name(head.next_segment);
     head.next_segment += 1;
     name
 }
 
 /// Writes a run without dead documents (ascending).
-pub(super) fn write_run(
+pub(crate) fn write_run(
     mut file: SegmentFile<'_>,
     run: &PostingRun,
     dead: &[u32],
@@ -396,7 +396,7 @@ impl WriteBatch<'_> {
 }
 
 /// Records that postings contain a removed document.
-pub(super) fn add_tombstone(
+pub(crate) fn add_tombstone(
     connection: &Connection,
     number: u32,
     change: u64,

@@ -1,10 +1,10 @@
 //! Comparison of a document with candidates, for queries and the search for the nearest.
 
 use crate::backend::Snapshot;
-use crate::compact::CompactSignatures;
 use crate::entry::{IndexRecord, RecordFields};
 use crate::error::IndexError;
-use crate::filter::MetadataFilter;
+use crate::query::compact::CompactSignatures;
+use crate::query::filter::MetadataFilter;
 use crate::set;
 use crate::settings::{IndexSettings, StoredContent};
 use lookalike_core::params::{Measure, RecallCaveat};

@@ -1,13 +1,19 @@
 //! Queries: the candidates of a document, verified.
 
+pub mod compact;
+mod comparison;
+pub mod containment;
+pub mod filter;
+pub mod nearest;
+pub mod query_by_id;
+
 use crate::backend::{Snapshot, bucket_keys};
-use crate::comparison::{CHUNK, Candidate, TopMatches, compare, read};
-pub use crate::comparison::{
+use crate::error::IndexError;
+use crate::query::comparison::{CHUNK, Candidate, TopMatches, compare, read};
+pub use crate::query::comparison::{
     Match, MatchSimilarity, NearestRequest, QueryBuffers, QueryDocument, QueryRequest, QueryResult,
 };
-use crate::containment;
-use crate::error::IndexError;
-use crate::nearest::nearest;
+use crate::query::nearest::nearest;
 use crate::settings::{ContainmentSettings, IndexSettings};
 
 /// Finds the documents that are similar to a document. Cost: one look-up per band, for every
@@ -18,7 +24,7 @@ use crate::settings::{ContainmentSettings, IndexSettings};
 /// [`IndexError::Params`] for a threshold out of range, [`IndexError::Damaged`] for stored bytes
 /// that are no set, and read errors.
 ///
-/// For the nearest documents see [`nearest`](crate::nearest).
+/// For the nearest documents see [`nearest`](crate::query::nearest).
 pub fn query(
     snapshot: &mut dyn Snapshot,
     settings: &IndexSettings,

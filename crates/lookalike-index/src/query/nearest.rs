@@ -11,13 +11,13 @@
 //! compared. The probability that is reached is a part of the answer.
 
 use crate::backend::Snapshot;
-use crate::compact::{CompactSignatures, SignatureChunk};
-pub use crate::comparison::NearestRequest;
-use crate::comparison::{
+use crate::error::IndexError;
+use crate::query::compact::{CompactSignatures, SignatureChunk};
+pub use crate::query::comparison::NearestRequest;
+use crate::query::comparison::{
     CHUNK, MatchSimilarity, QueryBuffers, QueryDocument, QueryRequest, QueryResult, TopMatches,
     compare, read,
 };
-use crate::error::IndexError;
 use crate::settings::{IndexSettings, StoredContent};
 use lookalike_core::compact;
 use lookalike_core::params::Measure;

@@ -1,17 +1,17 @@
 //! Ids → documents of the catalogue.
 
-use super::id_filter::IdFilter;
-use super::index_folder::IndexFolder;
-use super::posting::{PostingList, id_key};
-use super::posting_view::PostingView;
-use super::record_reader::RecordReader;
 use crate::error::IndexError;
+use crate::folder::catalogue::record_reader::RecordReader;
+use crate::folder::index_folder::IndexFolder;
+use crate::folder::segments::id_filter::IdFilter;
+use crate::folder::segments::posting::{PostingList, id_key};
+use crate::folder::segments::posting_view::PostingView;
 use crate::tables::write_plan::StoredDocument;
 use rusqlite::Connection;
 use std::collections::HashMap;
 
 /// The stored documents of these ids.
-pub(super) fn stored_documents<'a>(
+pub(crate) fn stored_documents<'a>(
     place: &IndexFolder,
     connection: &Connection,
     view: &PostingView,

@@ -1,13 +1,23 @@
 //! The catalogue: the database of documents, which is authoritative, and its connections.
 
-use super::catalogue_schema::SCHEMA;
-use super::catalogue_state::CatalogueState;
-use super::index_folder::IndexFolder;
-use super::reserve::LOG_PAGES;
-use super::segment::SegmentEntry;
-use super::validation;
+pub(crate) mod document_numbers;
+pub(crate) mod read_connection;
+pub(crate) mod record_reader;
+pub(crate) mod remove_rows;
+pub(crate) mod schema;
+pub(crate) mod side_tables;
+pub(crate) mod state;
+pub(crate) mod writer;
+pub(crate) mod writer_lock;
+
 use crate::checksum;
 use crate::error::IndexError;
+use crate::folder::catalogue::schema::SCHEMA;
+use crate::folder::catalogue::state::CatalogueState;
+use crate::folder::index_folder::IndexFolder;
+use crate::folder::segments::segment::SegmentEntry;
+use crate::folder::upkeep::reserve::LOG_PAGES;
+use crate::folder::validation;
 use crate::settings::IndexSettings;
 use rusqlite::{Connection, OpenFlags, Row, params};
 use std::path::Path;
@@ -19,7 +29,7 @@ const APPLICATION: i64 = 0x4c6b_416c;
 const CATALOGUE_VERSION: u32 = 1;
 
 /// Creates an empty catalogue.
-pub(super) fn create(place: &IndexFolder, settings: &IndexSettings) -> Result<(), IndexError> {
+pub(crate) fn create(place: &IndexFolder, settings: &IndexSettings) -> Result<(), IndexError> {
     let json = settings.to_json(&place.name)?;
     place.new_file(&place.catalogue())?;
     let make = || -> rusqlite::Result<()> {
@@ -41,7 +51,7 @@ pub(super) fn create(place: &IndexFolder, settings: &IndexSettings) -> Result<()
 }
 
 /// Opens the catalogue for writing. The version is not checked.
-pub(super) fn connect(place: &IndexFolder) -> Result<Connection, IndexError> {
+pub(crate) fn connect(place: &IndexFolder) -> Result<Connection, IndexError> {
     let opened = open(&place.catalogue(), OpenFlags::SQLITE_OPEN_READ_WRITE, 32 << 10);
     let mut connection = opened.map_err(|error| place.database(error))?;
     place.poll_in(&mut connection)?;
@@ -49,7 +59,7 @@ pub(super) fn connect(place: &IndexFolder) -> Result<Connection, IndexError> {
 }
 
 /// Opens a connection with a cache of `kib` KiB.
-pub(super) fn open(path: &Path, flags: OpenFlags, kib: u32) -> rusqlite::Result<Connection> {
+pub(crate) fn open(path: &Path, flags: OpenFlags, kib: u32) -> rusqlite::Result<Connection> {
     let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_NO_MUTEX | flags)?;
     validation::harden(&connection)?;
     connection.busy_timeout(Duration::from_secs(20))?;
@@ -67,7 +77,7 @@ pub(super) fn open(path: &Path, flags: OpenFlags, kib: u32) -> rusqlite::Result<
 ///
 /// # Errors
 /// [`IndexError::NotAnIndex`], [`IndexError::Version`].
-pub(super) fn check_version(
+pub(crate) fn check_version(
     place: &IndexFolder,
     connection: &Connection,
 ) -> Result<(), IndexError> {
@@ -95,7 +105,7 @@ pub(super) fn check_version(
 ///
 /// # Errors
 /// [`IndexError::NotAnIndex`], [`IndexError::DamagedCatalogue`] for a wrong checksum.
-pub(super) fn settings(
+pub(crate) fn settings(
     place: &IndexFolder,
     connection: &Connection,
 ) -> Result<IndexSettings, IndexError> {
@@ -115,7 +125,7 @@ pub(super) fn settings(
 ///
 /// # Errors
 /// Errors of SQLite, [`IndexError::DamagedCatalogue`] for invalid rows.
-pub(super) fn segments(
+pub(crate) fn segments(
     place: &IndexFolder,
     connection: &Connection,
     head: &CatalogueState,
@@ -143,7 +153,7 @@ fn segment_rows(connection: &Connection) -> rusqlite::Result<Vec<SegmentEntry>> 
 }
 
 /// Adds a segment to the list.
-pub(super) fn list_segment(connection: &Connection, entry: &SegmentEntry) -> rusqlite::Result<()> {
+pub(crate) fn list_segment(connection: &Connection, entry: &SegmentEntry) -> rusqlite::Result<()> {
     let sql = "INSERT INTO segments VALUES(?1, ?2, ?3, ?4, ?5, ?6)";
     connection.prepare_cached(sql)?.execute(params![
         entry.name,
@@ -157,13 +167,13 @@ pub(super) fn list_segment(connection: &Connection, entry: &SegmentEntry) -> rus
 }
 
 /// Removes a segment from the list.
-pub(super) fn unlist_segment(connection: &Connection, name: &str) -> rusqlite::Result<()> {
+pub(crate) fn unlist_segment(connection: &Connection, name: &str) -> rusqlite::Result<()> {
     connection.prepare_cached("DELETE FROM segments WHERE name = ?1")?.execute([name])?;
     Ok(())
 }
 
 /// Numbers of documents in a range that were removed by change `changes`, ascending.
-pub(super) fn dead(
+pub(crate) fn dead(
     connection: &Connection,
     (first, last): (u32, u32),
     changes: u64,
@@ -178,7 +188,7 @@ pub(super) fn dead(
 }
 
 /// Removes tombstones of documents that are in no segment any more.
-pub(super) fn remove_tombstones(
+pub(crate) fn remove_tombstones(
     connection: &Connection,
     (first, last): (u32, u32),
     changes: u64,

@@ -6,24 +6,24 @@
 //! writing elsewhere. On any other file system another process may write at any time, so that
 //! nothing is read without those files.
 
-use super::catalogue;
-use super::index_folder::{IndexFolder, is_full};
 use crate::error::{IndexError, Unwritable};
+use crate::folder::catalogue;
+use crate::folder::index_folder::{IndexFolder, is_full};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 /// A connection, and what it relies on.
-pub(super) struct ReadConnection {
-    pub(super) connection: Connection,
+pub(crate) struct ReadConnection {
+    pub(crate) connection: Connection,
     /// `None` where SQLite itself notices what others write.
     unchanged: Option<FileStates>,
 }
 
 impl ReadConnection {
     /// Opens the catalogue. The version is not checked.
-    pub(super) fn open(place: &IndexFolder) -> Result<Self, IndexError> {
+    pub(crate) fn open(place: &IndexFolder) -> Result<Self, IndexError> {
         let open = |path: &Path, flags: OpenFlags| {
             catalogue::open(path, flags | OpenFlags::SQLITE_OPEN_READ_ONLY, 8 << 10)
         };
@@ -53,7 +53,7 @@ impl ReadConnection {
     }
 
     /// Whether it sees what is there now.
-    pub(super) fn is_current(&self, place: &IndexFolder) -> bool {
+    pub(crate) fn is_current(&self, place: &IndexFolder) -> bool {
         self.unchanged.as_ref().is_none_or(|files| *files == FileStates::of(place))
     }
 }

@@ -1,10 +1,10 @@
 //! Rows of the catalogue as records.
 
-use super::index_folder::IndexFolder;
 use crate::backend::SetCallback;
 use crate::checksum::{self, RowFields};
 use crate::entry::{IndexRecord, RecordFields, shortened_id};
 use crate::error::IndexError;
+use crate::folder::index_folder::IndexFolder;
 use crate::tables::write_plan::StoredDocument;
 use crate::text_code;
 use rusqlite::types::ValueRef;
@@ -21,9 +21,9 @@ const FROM_NUMBER: &str = "SELECT doc, id, fingerprint, bytes, added, modified, 
     LIMIT ?3";
 
 /// Reads documents over one connection.
-pub(super) struct RecordReader<'a> {
-    pub(super) place: &'a IndexFolder,
-    pub(super) connection: &'a Connection,
+pub(crate) struct RecordReader<'a> {
+    pub(crate) place: &'a IndexFolder,
+    pub(crate) connection: &'a Connection,
 }
 
 impl RecordReader<'_> {
@@ -31,7 +31,7 @@ impl RecordReader<'_> {
     ///
     /// # Errors
     /// Errors of SQLite, [`IndexError::Damaged`] for a row with another id whose checksum is wrong.
-    pub(super) fn stored(
+    pub(crate) fn stored(
         &self,
         number: u32,
         id: &str,
@@ -63,7 +63,7 @@ impl RecordReader<'_> {
     ///
     /// # Errors
     /// Errors of SQLite, [`IndexError::Damaged`] for an invalid row, and errors of `each`.
-    pub(super) fn records(
+    pub(crate) fn records(
         &self,
         numbers: &[u64],
         wanted: RecordFields,
@@ -85,7 +85,7 @@ impl RecordReader<'_> {
     /// # Errors
     /// Errors of SQLite, [`IndexError::Damaged`] for a document without a set, and what `each`
     /// gives.
-    pub(super) fn sets(&self, numbers: &[u64], each: SetCallback<'_>) -> Result<(), IndexError> {
+    pub(crate) fn sets(&self, numbers: &[u64], each: SetCallback<'_>) -> Result<(), IndexError> {
         let failed = |error| self.place.database(error);
         let mut statement = self.connection.prepare_cached(SET).map_err(failed)?;
         for number in numbers {
@@ -115,7 +115,7 @@ impl RecordReader<'_> {
     ///
     /// # Errors
     /// As [`records`](Self::records).
-    pub(super) fn range(
+    pub(crate) fn range(
         &self,
         (from, to): (u64, u64),
         most: usize,
@@ -139,7 +139,7 @@ impl RecordReader<'_> {
     ///
     /// # Errors
     /// Errors of SQLite, [`IndexError::Damaged`] for a text that is not what was stored.
-    pub(super) fn text_of(&self, number: u64) -> Result<Option<String>, IndexError> {
+    pub(crate) fn text_of(&self, number: u64) -> Result<Option<String>, IndexError> {
         let mut text = None;
         let mut record = IndexRecord { number, ..IndexRecord::default() };
         let read = self.other_table(TEXT, true, &mut record, "text", |_, code| {

@@ -1,10 +1,10 @@
 //! Removes the rows of documents.
 
-use super::catalogue_state::CatalogueState;
+use crate::folder::catalogue::state::CatalogueState;
 use rusqlite::{Connection, OptionalExtension};
 
 /// Removes the rows of a document in the tables of documents, except its text.
-pub(super) fn remove_rows(
+pub(crate) fn remove_rows(
     connection: &Connection,
     head: &mut CatalogueState,
     number: u32,
@@ -21,7 +21,7 @@ pub(super) fn remove_rows(
 }
 
 /// Removes the text of a document.
-pub(super) fn remove_text(
+pub(crate) fn remove_text(
     connection: &Connection,
     head: &mut CatalogueState,
     number: u32,

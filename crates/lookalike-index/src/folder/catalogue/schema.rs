@@ -2,7 +2,7 @@
 
 /// The statements that create the catalogue, as SQLite stores them. Members of categories are
 /// derived from the model and the texts of documents, so that they have no checksums.
-pub(super) const SCHEMA: [&str; 20] = [
+pub(crate) const SCHEMA: [&str; 20] = [
     "CREATE TABLE settings(
   one INTEGER PRIMARY KEY CHECK(one = 1),
   json TEXT NOT NULL,

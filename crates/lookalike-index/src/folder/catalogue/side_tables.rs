@@ -1,11 +1,11 @@
 //! Side tables over a connection to the catalogue.
 
-use super::document_numbers::stored_documents;
-use super::index_folder::IndexFolder;
-use super::posting::{PostingList, id_key};
-use super::posting_view::PostingView;
-use super::record_reader::RecordReader;
 use crate::error::IndexError;
+use crate::folder::catalogue::document_numbers::stored_documents;
+use crate::folder::catalogue::record_reader::RecordReader;
+use crate::folder::index_folder::IndexFolder;
+use crate::folder::segments::posting::{PostingList, id_key};
+use crate::folder::segments::posting_view::PostingView;
 use crate::tables::{
     EndedVersion, Keys, RowCallback, SideTable, SimilarDocument, TableConnection, TableRow, Value,
 };
@@ -18,10 +18,10 @@ const MOST_COUNTED: usize = 1 << 16;
 
 /// A connection to the catalogue with a view of the postings of its documents.
 #[derive(Clone, Copy)]
-pub(super) struct CatalogueTables<'a> {
-    pub(super) place: &'a IndexFolder,
-    pub(super) connection: &'a Connection,
-    pub(super) view: &'a PostingView,
+pub(crate) struct CatalogueTables<'a> {
+    pub(crate) place: &'a IndexFolder,
+    pub(crate) connection: &'a Connection,
+    pub(crate) view: &'a PostingView,
 }
 
 /// A row of the named table.

@@ -1,28 +1,28 @@
 //! The row of `state`: counts and versions of an index.
 
-use super::index_folder::IndexFolder;
 use crate::error::IndexError;
+use crate::folder::index_folder::IndexFolder;
 use rusqlite::{Connection, params_from_iter};
 
 /// Counts and versions of an index at one snapshot.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct CatalogueState {
+pub(crate) struct CatalogueState {
     /// Number of writes that changed documents.
-    pub(super) changes: u64,
+    pub(crate) changes: u64,
     /// Number of changes of the list of segments.
-    pub(super) generation: u64,
+    pub(crate) generation: u64,
     /// The greatest document number ever assigned.
-    pub(super) last: u32,
+    pub(crate) last: u32,
     /// Number of the next segment file.
-    pub(super) next_segment: u64,
+    pub(crate) next_segment: u64,
     /// Number of documents.
-    pub(super) documents: u64,
+    pub(crate) documents: u64,
     /// Number of documents without shingles.
-    pub(super) without_shingles: u64,
+    pub(crate) without_shingles: u64,
     /// Bytes of encoded sets.
-    pub(super) set_bytes: u64,
+    pub(crate) set_bytes: u64,
     /// Bytes of compressed texts.
-    pub(super) text_bytes: u64,
+    pub(crate) text_bytes: u64,
 }
 
 impl CatalogueState {
@@ -30,7 +30,7 @@ impl CatalogueState {
     ///
     /// # Errors
     /// Errors of SQLite, [`IndexError::DamagedCatalogue`] for invalid counts.
-    pub(super) fn read(place: &IndexFolder, connection: &Connection) -> Result<Self, IndexError> {
+    pub(crate) fn read(place: &IndexFolder, connection: &Connection) -> Result<Self, IndexError> {
         let head = Self::row(connection).map_err(|error| place.database(error))?;
         if head.counts().iter().any(|count| *count > i64::MAX as u64) {
             return Err(place.damaged_catalogue("table `state` has a negative count".to_owned()));
@@ -71,7 +71,7 @@ impl CatalogueState {
     }
 
     /// Writes the row.
-    pub(super) fn write(&self, connection: &Connection) -> rusqlite::Result<()> {
+    pub(crate) fn write(&self, connection: &Connection) -> rusqlite::Result<()> {
         let mut statement = connection.prepare_cached(
             "UPDATE state SET changes = ?1, generation = ?2, next_segment = ?3, documents = ?4,
              without_shingles = ?5, set_bytes = ?6, text_bytes = ?7, last = ?8",

@@ -1,39 +1,39 @@
 //! The writing connection of an index.
 
-use super::catalogue_state::CatalogueState;
-use super::id_filter::IdFilter;
-use super::index_folder::IndexFolder;
-use super::reserve::LOG_PAGES;
-use super::writer_lock::WriterLock;
 use crate::error::IndexError;
+use crate::folder::catalogue::state::CatalogueState;
+use crate::folder::catalogue::writer_lock::WriterLock;
+use crate::folder::index_folder::IndexFolder;
+use crate::folder::segments::id_filter::IdFilter;
+use crate::folder::upkeep::reserve::LOG_PAGES;
 use rusqlite::Connection;
 use std::io;
 use std::time::Duration;
 
 /// The writing connection and its state.
-pub(super) struct CatalogueWriter {
-    pub(super) connection: Connection,
+pub(crate) struct CatalogueWriter {
+    pub(crate) connection: Connection,
     /// The row of `state`.
-    pub(super) head: CatalogueState,
+    pub(crate) head: CatalogueState,
     /// Released after the connection is closed.
     lock: WriterLock,
-    pub(super) texts: Option<zstd::bulk::Compressor<'static>>,
+    pub(crate) texts: Option<zstd::bulk::Compressor<'static>>,
     /// Filter of ids; cleared when segments are rebuilt.
-    pub(super) id_filter: IdFilter,
+    pub(crate) id_filter: IdFilter,
 }
 
 impl CatalogueWriter {
-    pub(super) fn new(connection: Connection, head: CatalogueState, lock: WriterLock) -> Self {
+    pub(crate) fn new(connection: Connection, head: CatalogueState, lock: WriterLock) -> Self {
         Self { connection, head, lock, texts: None, id_filter: IdFilter::default() }
     }
 
     /// Writes the address of the service that this process is into the file of the lock.
-    pub(super) fn announce_service(&mut self, address: &str) -> io::Result<()> {
+    pub(crate) fn announce_service(&mut self, address: &str) -> io::Result<()> {
         self.lock.announce_service(address)
     }
 
     /// Checkpoints the log and truncates it.
-    pub(super) fn empty_log(&self) -> rusqlite::Result<()> {
+    pub(crate) fn empty_log(&self) -> rusqlite::Result<()> {
         self.connection.busy_timeout(Duration::from_millis(100))?;
         let sql = "PRAGMA wal_checkpoint(TRUNCATE)";
         let done = self.connection.query_row(sql, [], |_| Ok(()));
@@ -43,7 +43,7 @@ impl CatalogueWriter {
 
     /// Truncates the log if it exceeds its limit, which SQLite does unless it fails. If there is no
     /// space for that, nothing may be added: nothing could be removed afterwards.
-    pub(super) fn check_log(&self) -> rusqlite::Result<()> {
+    pub(crate) fn check_log(&self) -> rusqlite::Result<()> {
         let pages = |mode: &str| -> rusqlite::Result<i64> {
             let sql = format!("PRAGMA wal_checkpoint({mode})");
             let mut statement = self.connection.prepare_cached(&sql)?;
@@ -56,7 +56,7 @@ impl CatalogueWriter {
     }
 
     /// Rolls back the transaction of a thread that panicked.
-    pub(super) fn roll_back_abandoned(&mut self, place: &IndexFolder) -> Result<(), IndexError> {
+    pub(crate) fn roll_back_abandoned(&mut self, place: &IndexFolder) -> Result<(), IndexError> {
         if self.connection.is_autocommit() {
             return Ok(());
         }

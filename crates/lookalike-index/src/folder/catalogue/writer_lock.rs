@@ -1,8 +1,8 @@
 //! The lock of the process that writes to a folder. While it is a service, the file of the lock has
 //! the address of the service, for those that wait.
 
-use super::index_folder::IndexFolder;
 use crate::error::IndexError;
+use crate::folder::index_folder::IndexFolder;
 use std::fs::{File, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(20);
 const MAX_ADDRESS: usize = 300;
 
 /// The lock. It is unlocked explicitly, since a forked process keeps the file open.
-pub(super) struct WriterLock(File);
+pub(crate) struct WriterLock(File);
 
 impl Drop for WriterLock {
     fn drop(&mut self) {
@@ -27,7 +27,7 @@ impl WriterLock {
     /// # Errors
     /// [`IndexError::InUse`], with the address of the service if the other process is one, and
     /// write errors.
-    pub(super) fn acquire(place: &IndexFolder, wait: Duration) -> Result<Self, IndexError> {
+    pub(crate) fn acquire(place: &IndexFolder, wait: Duration) -> Result<Self, IndexError> {
         let path = place.lock();
         let file = if let Ok(file) = place.new_file(&path) {
             file
@@ -57,7 +57,7 @@ impl WriterLock {
     }
 
     /// Writes the address of the service that this process is.
-    pub(super) fn announce_service(&mut self, address: &str) -> io::Result<()> {
+    pub(crate) fn announce_service(&mut self, address: &str) -> io::Result<()> {
         self.0.set_len(0)?;
         self.0.rewind()?;
         self.0.write_all(format!("{address}\n").as_bytes())

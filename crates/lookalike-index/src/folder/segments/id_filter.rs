@@ -7,10 +7,10 @@
 //! A crate such as `fastbloom` would hash again what is a hash already; the filter itself is some
 //! dozen lines.
 
-use super::posting::{Posting, PostingList};
-use super::posting_cursor::PostingCursor;
-use super::posting_view::PostingView;
 use crate::error::IndexError;
+use crate::folder::segments::posting::{Posting, PostingList};
+use crate::folder::segments::posting_cursor::PostingCursor;
+use crate::folder::segments::posting_view::PostingView;
 
 /// The filter is built when this many times the look-ups reach the number of documents.
 const PAYS: u64 = 8;
@@ -19,7 +19,7 @@ const BATCH: u64 = 1 << 14;
 
 /// The filter of a writer, which adds every id that it writes.
 #[derive(Default)]
-pub(super) struct IdFilter {
+pub(crate) struct IdFilter {
     filter: Option<BloomFilter>,
     /// Look-ups since the filter was built.
     looked_up: u64,
@@ -27,7 +27,7 @@ pub(super) struct IdFilter {
 
 impl IdFilter {
     /// Builds the filter before `ids` look-ups, once the look-ups so far outweigh its cost.
-    pub(super) fn prepare(&mut self, view: &PostingView, ids: usize) {
+    pub(crate) fn prepare(&mut self, view: &PostingView, ids: usize) {
         self.looked_up += ids as u64;
         let documents = view.documents();
         let is_full = self.filter.as_ref().is_none_or(|filter| filter.left == 0);
@@ -39,12 +39,12 @@ impl IdFilter {
     }
 
     /// Whether an id with this key may exist; `false` is certain.
-    pub(super) fn may_have(&self, key: u64) -> bool {
+    pub(crate) fn may_have(&self, key: u64) -> bool {
         self.filter.as_ref().is_none_or(|filter| filter.may_have(key))
     }
 
     /// Adds the key of an id.
-    pub(super) fn add(&mut self, key: u64) {
+    pub(crate) fn add(&mut self, key: u64) {
         if let Some(filter) = &mut self.filter {
             filter.add(key);
         }
@@ -105,9 +105,9 @@ impl BloomFilter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sqlite::index_state::IndexState;
-    use crate::sqlite::posting::{PostingRun, id_key};
-    use crate::sqlite::{Tuning, test_index};
+    use crate::folder::index_state::IndexState;
+    use crate::folder::segments::posting::{PostingRun, id_key};
+    use crate::folder::{Tuning, test_index};
     use std::sync::Arc;
 
     fn key(number: u64) -> u64 {

@@ -1,36 +1,36 @@
 //! The layout of a segment file; `docs/reference/index.md` specifies it.
 
 /// The magic number of a segment file.
-pub(super) const MAGIC: [u8; 8] = *b"LKALSEGM";
+pub(crate) const MAGIC: [u8; 8] = *b"LKALSEGM";
 /// The version of the layout.
-pub(super) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 1;
 /// Bytes of a block, and of the header.
-pub(super) const BLOCK: usize = 4096;
+pub(crate) const BLOCK: usize = 4096;
 /// Postings in a full block.
-pub(super) const PER_BLOCK: usize = 340;
+pub(crate) const PER_BLOCK: usize = 340;
 /// Offset of the document numbers in a block.
-pub(super) const NUMBERS: usize = 8 * PER_BLOCK;
+pub(crate) const NUMBERS: usize = 8 * PER_BLOCK;
 /// Offset of the count in a block.
-pub(super) const COUNT: usize = 12 * PER_BLOCK;
+pub(crate) const COUNT: usize = 12 * PER_BLOCK;
 /// Offset of the number of a block.
-pub(super) const PLACE: usize = COUNT + 4;
+pub(crate) const PLACE: usize = COUNT + 4;
 /// Offset of the checksum in a block and in the header.
-pub(super) const CHECKSUM: usize = BLOCK - 8;
+pub(crate) const CHECKSUM: usize = BLOCK - 8;
 
 /// The checksum of some bytes: the frozen hash of `docs/reference/signature.md`.
-pub(super) fn checksum(bytes: &[u8]) -> u64 {
+pub(crate) fn checksum(bytes: &[u8]) -> u64 {
     lookalike_core::hash::token_hash(bytes)
 }
 
 /// The number in the 8 bytes of a block from `at` on, little-endian; `at` is at most `BLOCK - 8`.
-pub(super) fn u64_at(block: &[u8; BLOCK], at: usize) -> u64 {
+pub(crate) fn u64_at(block: &[u8; BLOCK], at: usize) -> u64 {
     let mut bytes = [0; 8];
     bytes.copy_from_slice(&block[at..at + 8]);
     u64::from_le_bytes(bytes)
 }
 
 /// The number in the 4 bytes of a block from `at` on, little-endian; `at` is at most `BLOCK - 4`.
-pub(super) fn u32_at(block: &[u8; BLOCK], at: usize) -> u32 {
+pub(crate) fn u32_at(block: &[u8; BLOCK], at: usize) -> u32 {
     let mut bytes = [0; 4];
     bytes.copy_from_slice(&block[at..at + 4]);
     u32::from_le_bytes(bytes)
@@ -38,33 +38,33 @@ pub(super) fn u32_at(block: &[u8; BLOCK], at: usize) -> u32 {
 
 /// The header of a segment file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct SegmentHeader {
+pub(crate) struct SegmentHeader {
     /// The least number of a document.
-    pub(super) first: u32,
+    pub(crate) first: u32,
     /// The greatest.
-    pub(super) last: u32,
+    pub(crate) last: u32,
     /// Postings by list.
-    pub(super) postings: [u64; 2],
+    pub(crate) postings: [u64; 2],
     /// Checksum of the fences.
-    pub(super) fences: u64,
+    pub(crate) fences: u64,
     /// Checksum of the checksums of all blocks, in order.
-    pub(super) blocks: u64,
+    pub(crate) blocks: u64,
 }
 
 impl SegmentHeader {
     /// Blocks by list.
-    pub(super) fn block_counts(&self) -> [u64; 2] {
+    pub(crate) fn block_counts(&self) -> [u64; 2] {
         self.postings.map(|count| count.div_ceil(PER_BLOCK as u64))
     }
 
     /// Bytes of the whole file; `None` for impossible counts.
-    pub(super) fn file_bytes(&self) -> Option<u64> {
+    pub(crate) fn file_bytes(&self) -> Option<u64> {
         let [bands, ids] = self.block_counts();
         let blocks = bands.checked_add(ids)?;
         blocks.checked_mul(BLOCK as u64 + 8)?.checked_add(BLOCK as u64)
     }
 
-    pub(super) fn to_bytes(self) -> [u8; BLOCK] {
+    pub(crate) fn to_bytes(self) -> [u8; BLOCK] {
         let mut bytes = [0; BLOCK];
         bytes[..8].copy_from_slice(&MAGIC);
         bytes[8..12].copy_from_slice(&VERSION.to_le_bytes());
@@ -83,7 +83,7 @@ impl SegmentHeader {
     ///
     /// # Errors
     /// A description of the problem.
-    pub(super) fn of_bytes(bytes: &[u8; BLOCK]) -> Result<Self, String> {
+    pub(crate) fn of_bytes(bytes: &[u8; BLOCK]) -> Result<Self, String> {
         if bytes[..8] != MAGIC {
             return Err("it does not begin as a segment does".to_owned());
         }

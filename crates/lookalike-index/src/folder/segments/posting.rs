@@ -1,11 +1,11 @@
 //! Postings: which document has which key, in sorted lists.
 
 /// A key and the number of a document that has it.
-pub(super) type Posting = (u64, u32);
+pub(crate) type Posting = (u64, u32);
 
 /// The two lists that every part of an index has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum PostingList {
+pub(crate) enum PostingList {
     /// Bucket keys of signatures.
     Bands,
     /// Hashes of ids.
@@ -13,22 +13,22 @@ pub(super) enum PostingList {
 }
 
 impl PostingList {
-    pub(super) const BOTH: [Self; 2] = [Self::Bands, Self::Ids];
+    pub(crate) const BOTH: [Self; 2] = [Self::Bands, Self::Ids];
 }
 
 /// The key of an id: the frozen hash of `docs/reference/signature.md`.
-pub(super) fn id_key(id: &[u8]) -> u64 {
+pub(crate) fn id_key(id: &[u8]) -> u64 {
     lookalike_core::hash::token_hash(id)
 }
 
 /// Where a key would be among `len` hashes that are evenly spread.
-pub(super) fn guess(len: usize, key: u64) -> usize {
+pub(crate) fn guess(len: usize, key: u64) -> usize {
     ((u128::from(key) * len as u128) >> 64) as usize
 }
 
 /// How many of the `len` ascending keys that `at` gives are less than `key`. It is searched for
 /// around a guess, `step` keys to one side at first; any guess and any step give the same.
-pub(super) fn lower_bound(
+pub(crate) fn lower_bound(
     len: usize,
     key: u64,
     guess: usize,
@@ -77,28 +77,28 @@ pub(super) fn lower_bound(
 
 /// Postings of documents that are in no segment yet.
 #[derive(Debug, Default)]
-pub(super) struct PostingRun {
-    pub(super) bands: Vec<Posting>,
-    pub(super) ids: Vec<Posting>,
+pub(crate) struct PostingRun {
+    pub(crate) bands: Vec<Posting>,
+    pub(crate) ids: Vec<Posting>,
 }
 
 impl PostingRun {
     /// Sorts what was gathered in any order.
-    pub(super) fn sorted(bands: Vec<Posting>, ids: Vec<Posting>) -> Self {
+    pub(crate) fn sorted(bands: Vec<Posting>, ids: Vec<Posting>) -> Self {
         Self { bands: sorted(bands), ids: sorted(ids) }
     }
 
     /// The postings of both.
-    pub(super) fn merged(&self, other: &Self) -> Self {
+    pub(crate) fn merged(&self, other: &Self) -> Self {
         Self { bands: merged(&self.bands, &other.bands), ids: merged(&self.ids, &other.ids) }
     }
 
     /// How many documents it has.
-    pub(super) fn documents(&self) -> usize {
+    pub(crate) fn documents(&self) -> usize {
         self.ids.len()
     }
 
-    pub(super) fn list(&self, list: PostingList) -> &[Posting] {
+    pub(crate) fn list(&self, list: PostingList) -> &[Posting] {
         match list {
             PostingList::Bands => &self.bands,
             PostingList::Ids => &self.ids,
@@ -106,7 +106,7 @@ impl PostingRun {
     }
 
     /// Calls `each` with the place of a key and a document that has it, for all keys in order.
-    pub(super) fn find(&self, list: PostingList, keys: &[u64], mut each: impl FnMut(usize, u32)) {
+    pub(crate) fn find(&self, list: PostingList, keys: &[u64], mut each: impl FnMut(usize, u32)) {
         let postings = self.list(list);
         let (count, step) = (postings.len(), postings.len().isqrt() / 4);
         for (at, key) in keys.iter().enumerate() {

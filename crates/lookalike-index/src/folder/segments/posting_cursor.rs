@@ -1,9 +1,9 @@
 //! All postings of a list of a segment, in order, for merging.
 
-use super::layout::{BLOCK, COUNT, NUMBERS, u32_at, u64_at};
-use super::posting::{Posting, PostingList};
-use super::segment::Segment;
 use crate::error::IndexError;
+use crate::folder::segments::layout::{BLOCK, COUNT, NUMBERS, u32_at, u64_at};
+use crate::folder::segments::posting::{Posting, PostingList};
+use crate::folder::segments::segment::Segment;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use std::sync::Arc;
 const READ_AHEAD: usize = 16;
 
 /// A cursor over a list of a segment.
-pub(super) struct PostingCursor {
+pub(crate) struct PostingCursor {
     segment: Arc<Segment>,
     block: usize,
     end: usize,
@@ -23,7 +23,7 @@ pub(super) struct PostingCursor {
 
 impl PostingCursor {
     /// A cursor over all postings of a list.
-    pub(super) fn new(segment: &Arc<Segment>, list: PostingList) -> Self {
+    pub(crate) fn new(segment: &Arc<Segment>, list: PostingList) -> Self {
         let Range { start: block, end } = segment.blocks_of(list);
         let segment = Arc::clone(segment);
         Self { segment, block, end, at: 0, first: 0, ahead: Vec::new() }
@@ -34,7 +34,7 @@ impl PostingCursor {
     ///
     /// # Errors
     /// [`IndexError::Damaged`] for a damaged block.
-    pub(super) fn take_up_to(
+    pub(crate) fn take_up_to(
         &mut self,
         most: u64,
         is_dead: impl Fn(u32) -> bool,

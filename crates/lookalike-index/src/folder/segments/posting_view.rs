@@ -1,12 +1,12 @@
 //! The view of postings that is searched: segments, then runs of the documents in no segment.
 
-use super::catalogue;
-use super::catalogue_state::CatalogueState;
-use super::index_folder::IndexFolder;
-use super::posting::{Posting, PostingList, PostingRun, id_key};
-use super::segment::Segment;
 use crate::backend::posting_keys;
 use crate::error::IndexError;
+use crate::folder::catalogue;
+use crate::folder::catalogue::state::CatalogueState;
+use crate::folder::index_folder::IndexFolder;
+use crate::folder::segments::posting::{Posting, PostingList, PostingRun, id_key};
+use crate::folder::segments::segment::Segment;
 use crate::settings::IndexSettings;
 use rusqlite::Connection;
 use std::sync::Arc;
@@ -19,52 +19,52 @@ const MAX_COLLECTED: usize = 1 << 25;
 /// Postings of all documents up to `last`, without those removed by change `dropped`. Immutable;
 /// changes create another view.
 #[derive(Debug, Clone, Default)]
-pub(super) struct PostingView {
+pub(crate) struct PostingView {
     /// By ascending numbers of documents.
-    pub(super) segments: Vec<Arc<Segment>>,
+    pub(crate) segments: Vec<Arc<Segment>>,
     /// Of documents after the last segment, by ascending numbers.
-    pub(super) runs: Vec<Arc<PostingRun>>,
+    pub(crate) runs: Vec<Arc<PostingRun>>,
     /// The generation of the list of segments.
-    pub(super) generation: u64,
+    pub(crate) generation: u64,
     /// The greatest number.
-    pub(super) last: u32,
+    pub(crate) last: u32,
     /// Documents of the runs that were removed after this many changes may be missing.
-    pub(super) runs_dropped: u64,
+    pub(crate) runs_dropped: u64,
 }
 
 impl PostingView {
     /// Whether it has all documents of a snapshot.
-    pub(super) fn covers(&self, head: &CatalogueState) -> bool {
+    pub(crate) fn covers(&self, head: &CatalogueState) -> bool {
         self.last >= head.last && self.dropped() <= head.changes
     }
 
     /// Documents removed by this change may be missing.
-    pub(super) fn dropped(&self) -> u64 {
+    pub(crate) fn dropped(&self) -> u64 {
         let segments = self.segments.iter().map(|segment| segment.entry.dropped);
         segments.max().unwrap_or(0).max(self.runs_dropped)
     }
 
     /// Documents in runs.
-    pub(super) fn tail(&self) -> usize {
+    pub(crate) fn tail(&self) -> usize {
         self.runs.iter().map(|run| run.documents()).sum()
     }
 
     /// Whether the runs should become a segment: they have more than `most` documents, or in an
     /// index for containment too many postings.
-    pub(super) fn is_tail_full(&self, most: usize, settings: &IndexSettings) -> bool {
+    pub(crate) fn is_tail_full(&self, most: usize, settings: &IndexSettings) -> bool {
         let postings = || self.runs.iter().map(|run| run.bands.len()).sum::<usize>();
         self.tail() > most
             || settings.containment.is_some() && postings() > most.saturating_mul(TAIL_POSTINGS)
     }
 
     /// Number of documents with postings.
-    pub(super) fn documents(&self) -> u64 {
+    pub(crate) fn documents(&self) -> u64 {
         let last_in_segments: u64 = self.segments.iter().map(|segment| segment.documents()).sum();
         last_in_segments + self.tail() as u64
     }
 
     /// The last document of the last segment.
-    pub(super) fn last_in_segments(&self) -> u32 {
+    pub(crate) fn last_in_segments(&self) -> u32 {
         self.segments.last().map_or(0, |segment| segment.entry.last)
     }
 
@@ -72,7 +72,7 @@ impl PostingView {
     ///
     /// # Errors
     /// [`IndexError::Damaged`] for a damaged segment.
-    pub(super) fn find(
+    pub(crate) fn find(
         &self,
         list: PostingList,
         keys: &[u64],
@@ -84,7 +84,7 @@ impl PostingView {
     }
 
     /// Appends a run. Runs of similar size are merged to keep their number small.
-    pub(super) fn push(&mut self, run: PostingRun) {
+    pub(crate) fn push(&mut self, run: PostingRun) {
         let mut run = Arc::new(run);
         while let Some(before) = self.runs.pop_if(|last| last.documents() < 2 * run.documents()) {
             run = Arc::new(before.merged(&run));
@@ -96,7 +96,7 @@ impl PostingView {
     ///
     /// # Errors
     /// [`IndexError::Damaged`] for a segment that is missing or differs from the list.
-    pub(super) fn refreshed(
+    pub(crate) fn refreshed(
         &self,
         place: &IndexFolder,
         settings: &IndexSettings,
@@ -142,7 +142,7 @@ impl PostingView {
 /// # Errors
 /// Errors of SQLite; [`IndexError::DamagedCatalogue`] where the rows are not in order, since a
 /// caller that continues after the last one would never end.
-pub(super) fn collect_run(
+pub(crate) fn collect_run(
     place: &IndexFolder,
     settings: &IndexSettings,
     connection: &Connection,

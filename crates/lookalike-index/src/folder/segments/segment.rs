@@ -6,11 +6,11 @@
 //! no error can be returned. A read returns the error. A look-up reads one block, mostly from the
 //! page cache, which costs about a microsecond; fences stay in memory.
 
-use super::layout::{
+use crate::error::IndexError;
+use crate::folder::segments::layout::{
     BLOCK, CHECKSUM, COUNT, NUMBERS, PER_BLOCK, PLACE, SegmentHeader, checksum, u32_at, u64_at,
 };
-use super::posting::{Posting, PostingList, guess, lower_bound};
-use crate::error::IndexError;
+use crate::folder::segments::posting::{Posting, PostingList, guess, lower_bound};
 use std::cmp::Ordering::{Equal, Greater, Less};
 use std::fs::File;
 use std::hint::black_box;
@@ -24,25 +24,25 @@ const KEYS_AT_ONCE: usize = 16;
 
 /// The row of a segment in the catalogue.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct SegmentEntry {
+pub(crate) struct SegmentEntry {
     /// The name of its file.
-    pub(super) name: String,
+    pub(crate) name: String,
     /// The least number of a document in it.
-    pub(super) first: u32,
+    pub(crate) first: u32,
     /// The greatest.
-    pub(super) last: u32,
+    pub(crate) last: u32,
     /// Approximate number of merges of its documents: 8 segments of a level become one of the next.
-    pub(super) level: u32,
+    pub(crate) level: u32,
     /// Documents removed by this change may be missing in it.
-    pub(super) dropped: u64,
+    pub(crate) dropped: u64,
     /// The checksum of the checksums of its blocks.
-    pub(super) checksum: u64,
+    pub(crate) checksum: u64,
 }
 
 /// An opened segment.
 #[derive(Debug)]
-pub(super) struct Segment {
-    pub(super) entry: SegmentEntry,
+pub(crate) struct Segment {
+    pub(crate) entry: SegmentEntry,
     header: SegmentHeader,
     /// Blocks by list.
     counts: [usize; 2],
@@ -64,7 +64,7 @@ impl Segment {
     /// # Errors
     /// [`IndexError::Damaged`] for a file that is missing or differs from the catalogue,
     /// [`IndexError::Io`] for one that cannot be read.
-    pub(super) fn open(folder: &Path, entry: SegmentEntry) -> Result<Self, IndexError> {
+    pub(crate) fn open(folder: &Path, entry: SegmentEntry) -> Result<Self, IndexError> {
         let path = folder.join(&entry.name);
         let unopened = |error: io::Error| match error.kind() {
             ErrorKind::NotFound => damaged(&path, "it is missing"),
@@ -103,17 +103,17 @@ impl Segment {
     }
 
     /// Number of postings of a list.
-    pub(super) fn postings(&self, list: PostingList) -> u64 {
+    pub(crate) fn postings(&self, list: PostingList) -> u64 {
         self.header.postings[list as usize]
     }
 
     /// Bytes of the file.
-    pub(super) fn file_bytes(&self) -> u64 {
+    pub(crate) fn file_bytes(&self) -> u64 {
         self.length
     }
 
     /// Number of documents that were added to it.
-    pub(super) fn documents(&self) -> u64 {
+    pub(crate) fn documents(&self) -> u64 {
         self.postings(PostingList::Ids)
     }
 
@@ -121,7 +121,7 @@ impl Segment {
     ///
     /// # Errors
     /// [`IndexError::Damaged`] for a damaged block.
-    pub(super) fn find(
+    pub(crate) fn find(
         &self,
         list: PostingList,
         keys: &[u64],
@@ -196,7 +196,7 @@ impl Segment {
     ///
     /// # Errors
     /// [`IndexError::Damaged`] for a damaged block.
-    pub(super) fn count_of(
+    pub(crate) fn count_of(
         &self,
         list: PostingList,
         keys: &[u64],
@@ -252,7 +252,7 @@ impl Segment {
     }
 
     /// The blocks of a list.
-    pub(super) fn blocks_of(&self, list: PostingList) -> Range<usize> {
+    pub(crate) fn blocks_of(&self, list: PostingList) -> Range<usize> {
         let BlockRange { start, count, .. } = self.blocks(list);
         start..start + count
     }
@@ -261,7 +261,7 @@ impl Segment {
     ///
     /// # Errors
     /// [`IndexError::Damaged`] with the first problem.
-    pub(super) fn verify(&self) -> Result<(), IndexError> {
+    pub(crate) fn verify(&self) -> Result<(), IndexError> {
         let (mut sums, mut bytes) = (Vec::new(), [0; BLOCK]);
         for list in PostingList::BOTH {
             let BlockRange { start, count, .. } = self.blocks(list);
@@ -322,12 +322,12 @@ impl Segment {
     }
 
     /// Reads consecutive blocks.
-    pub(super) fn read(&self, index: usize, bytes: &mut [u8]) -> Result<(), IndexError> {
+    pub(crate) fn read(&self, index: usize, bytes: &mut [u8]) -> Result<(), IndexError> {
         read_at(&self.file, &self.path, bytes, Self::offset(index))
     }
 
     /// Compares a block with its checksum if that was not done yet.
-    pub(super) fn check_once(&self, index: usize, bytes: &[u8; BLOCK]) -> Result<(), IndexError> {
+    pub(crate) fn check_once(&self, index: usize, bytes: &[u8; BLOCK]) -> Result<(), IndexError> {
         let (word, bit) = (&self.verified[index / 64], 1 << (index % 64));
         if word.load(Ordering::Relaxed) & bit == 0 {
             self.check_block(index, bytes)?;
@@ -424,8 +424,8 @@ fn damaged(path: &Path, why: &str) -> IndexError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sqlite::index_folder::IndexFolder;
-    use crate::sqlite::segment_file::SegmentFile;
+    use crate::folder::index_folder::IndexFolder;
+    use crate::folder::segments::segment_file::SegmentFile;
     use proptest::prelude::*;
 
     fn written(folder: &Path, bands: &[Posting], ids: &[Posting]) -> Segment {

@@ -1,15 +1,17 @@
 //! Writes a segment file, from the least key of each list to the greatest.
 
-use super::index_folder::{self, IndexFolder};
-use super::layout::{BLOCK, CHECKSUM, COUNT, NUMBERS, PER_BLOCK, PLACE, SegmentHeader, checksum};
-use super::segment::{Segment, SegmentEntry};
 use crate::error::IndexError;
+use crate::folder::index_folder::{self, IndexFolder};
+use crate::folder::segments::layout::{
+    BLOCK, CHECKSUM, COUNT, NUMBERS, PER_BLOCK, PLACE, SegmentHeader, checksum,
+};
+use crate::folder::segments::segment::{Segment, SegmentEntry};
 use std::fs::File;
 use std::io::{BufWriter, ErrorKind, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// A segment file being written. It is removed unless it is finished.
-pub(super) struct SegmentFile<'a> {
+pub(crate) struct SegmentFile<'a> {
     place: &'a IndexFolder,
     name: String,
     path: PathBuf,
@@ -25,7 +27,7 @@ pub(super) struct SegmentFile<'a> {
 
 impl<'a> SegmentFile<'a> {
     /// Begins a file. Postings of bands come first.
-    pub(super) fn create(place: &'a IndexFolder, name: String) -> Result<Self, IndexError> {
+    pub(crate) fn create(place: &'a IndexFolder, name: String) -> Result<Self, IndexError> {
         let path = place.folder.join(&name);
         // An existing file of this name is unlisted. It is replaced, so that a link is not
         // followed.
@@ -55,7 +57,7 @@ impl<'a> SegmentFile<'a> {
     }
 
     /// Adds a posting; its key is not less than that before.
-    pub(super) fn push(&mut self, key: u64, number: u32) -> Result<(), IndexError> {
+    pub(crate) fn push(&mut self, key: u64, number: u32) -> Result<(), IndexError> {
         let at = self.held;
         self.block[8 * at..8 * at + 8].copy_from_slice(&key.to_le_bytes());
         self.block[NUMBERS + 4 * at..NUMBERS + 4 * at + 4].copy_from_slice(&number.to_le_bytes());
@@ -65,14 +67,14 @@ impl<'a> SegmentFile<'a> {
     }
 
     /// Ends the list of bands; ids follow.
-    pub(super) fn end_bands(&mut self) -> Result<(), IndexError> {
+    pub(crate) fn end_bands(&mut self) -> Result<(), IndexError> {
         self.end_block()?;
         self.list = 1;
         Ok(())
     }
 
     /// Completes the file, which has the documents from `first` to `last`; it is durable then.
-    pub(super) fn finish(
+    pub(crate) fn finish(
         mut self,
         (first, last): (u32, u32),
         level: u32,

@@ -1,12 +1,13 @@
 //! Backup of an index that is in use.
 
-use super::catalogue;
-use super::index_folder::{IndexFolder, sync_names};
-use super::index_state::{FolderSnapshot, IndexState};
-use super::segment::Segment;
-use super::tuning::Tuning;
-use super::{folder, validation};
 use crate::error::IndexError;
+use crate::folder::catalogue;
+use crate::folder::index_folder::{IndexFolder, sync_names};
+use crate::folder::index_state::{FolderSnapshot, IndexState};
+use crate::folder::open_folder;
+use crate::folder::segments::segment::Segment;
+use crate::folder::tuning::Tuning;
+use crate::folder::validation;
 use rusqlite::OpenFlags;
 use rusqlite::backup::{Backup, StepResult};
 use std::fs::File;
@@ -19,8 +20,8 @@ use std::time::Duration;
 ///
 /// # Errors
 /// As [`Backend::backup`](crate::backend::Backend::backup).
-pub(super) fn backup(state: &Arc<IndexState>, to: &Path) -> Result<(), IndexError> {
-    folder::create_complete(to, |unfinished| {
+pub(crate) fn backup(state: &Arc<IndexState>, to: &Path) -> Result<(), IndexError> {
+    open_folder::create_complete(to, |unfinished| {
         let snapshot = state.begin()?;
         copy_catalogue(&snapshot, unfinished)?;
         copy_segments(&snapshot, unfinished)?;
@@ -28,7 +29,7 @@ pub(super) fn backup(state: &Arc<IndexState>, to: &Path) -> Result<(), IndexErro
         // A writer rebuilds segments that are missing because they were merged during the copy.
         let wait = Duration::ZERO;
         let tuning = Tuning { background: false, ..state.tuning };
-        drop(folder::open_for_writing(unfinished, wait, tuning)?);
+        drop(open_folder::open_for_writing(unfinished, wait, tuning)?);
         let catalogue = unfinished.catalogue();
         let synced = File::open(&catalogue).and_then(|file| file.sync_all());
         synced.map_err(|error| unfinished.writing(&catalogue, error))

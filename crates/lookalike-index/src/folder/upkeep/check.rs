@@ -1,14 +1,14 @@
 //! Checks all stored data.
 
-use super::catalogue;
-use super::index_state::{FolderSnapshot, IndexState};
-use super::maintenance::count_rows;
-use super::posting::{PostingList, id_key};
-use super::posting_view::PostingView;
-use super::segment::Segment;
 use crate::backend::{IndexProblem, Stats, posting_keys};
 use crate::entry::{IndexRecord, shortened_id};
 use crate::error::IndexError;
+use crate::folder::catalogue;
+use crate::folder::index_state::{FolderSnapshot, IndexState};
+use crate::folder::segments::posting::{PostingList, id_key};
+use crate::folder::segments::posting_view::PostingView;
+use crate::folder::segments::segment::{Segment, SegmentEntry};
+use crate::folder::upkeep::maintenance::count_rows;
 use crate::record_check::{EVERYTHING, RecordChecker};
 use crate::settings::IndexSettings;
 use crate::tables::check::{self, checks};
@@ -21,7 +21,7 @@ const BATCH: u64 = 10_000;
 ///
 /// # Errors
 /// As [`Backend::check`](crate::backend::Backend::check).
-pub(super) fn check(state: &Arc<IndexState>) -> Result<Vec<IndexProblem>, IndexError> {
+pub(crate) fn check(state: &Arc<IndexState>) -> Result<Vec<IndexProblem>, IndexError> {
     let mut problems = Vec::new();
     // Segments are opened one by one, so that a damaged one does not hide others.
     let Some((snapshot, segments)) = collect_damage(open_consistent(state), &mut problems)? else {
@@ -86,7 +86,7 @@ fn collect_damage<T>(
 }
 
 /// The listed segments, and the results of opening them.
-type OpenedSegments = Vec<(super::segment::SegmentEntry, Result<Segment, IndexError>)>;
+type OpenedSegments = Vec<(SegmentEntry, Result<Segment, IndexError>)>;
 
 /// A snapshot whose segments all existed when they were opened, or are missing for certain.
 fn open_consistent(
@@ -236,7 +236,7 @@ impl DocumentChecker<'_> {
 }
 
 /// Sizes and counts of a snapshot.
-pub(super) fn stats(snapshot: &FolderSnapshot) -> Result<Stats, IndexError> {
+pub(crate) fn stats(snapshot: &FolderSnapshot) -> Result<Stats, IndexError> {
     let place = &snapshot.state.place;
     let number = |pragma: &str| -> Result<u64, IndexError> {
         let sql = format!("PRAGMA {pragma}");

@@ -1,20 +1,20 @@
 //! Compaction, and rebuilding segments from the catalogue.
 
-use super::catalogue;
-use super::catalogue_state::CatalogueState;
-use super::id_filter::IdFilter;
-use super::index_folder::IndexFolder;
-use super::index_state::IndexState;
-use super::merge::{merge, swap};
-use super::posting_view::collect_run;
-use super::remove_rows::{remove_rows, remove_text};
-use super::segment::{Segment, SegmentEntry};
-use super::segment_file::SegmentFile;
-use super::side_tables::CatalogueTables;
-use super::tuning::Tuning;
-use super::validation::segment_number;
-use super::write::{add_tombstone, flush, next_name, write_run};
 use crate::error::IndexError;
+use crate::folder::catalogue;
+use crate::folder::catalogue::remove_rows::{remove_rows, remove_text};
+use crate::folder::catalogue::side_tables::CatalogueTables;
+use crate::folder::catalogue::state::CatalogueState;
+use crate::folder::index_folder::IndexFolder;
+use crate::folder::index_state::IndexState;
+use crate::folder::segments::id_filter::IdFilter;
+use crate::folder::segments::posting_view::collect_run;
+use crate::folder::segments::segment::{Segment, SegmentEntry};
+use crate::folder::segments::segment_file::SegmentFile;
+use crate::folder::tuning::Tuning;
+use crate::folder::upkeep::merge::{merge, swap};
+use crate::folder::validation::segment_number;
+use crate::folder::write::{add_tombstone, flush, next_name, write_run};
 use crate::settings::IndexSettings;
 use crate::tables::version_changes::remove_all;
 use crate::tables::{categories, duplicates, originals};
@@ -33,7 +33,7 @@ const PAGES_AT_ONCE: usize = 4_000;
 ///
 /// # Errors
 /// As [`Backend::compact`](crate::backend::Backend::compact).
-pub(super) fn compact(state: &Arc<IndexState>, now: i64) -> Result<(), IndexError> {
+pub(crate) fn compact(state: &Arc<IndexState>, now: i64) -> Result<(), IndexError> {
     let mut full = false;
     let mut before = Vec::new();
     repeat_sparingly(state, &mut full, REMOVED_AT_ONCE, |most| {
@@ -229,7 +229,7 @@ fn release_pages(state: &IndexState, full: &mut bool) -> Result<(), IndexError> 
 ///
 /// # Errors
 /// As [`Backend::repair`](crate::backend::Backend::repair).
-pub(super) fn repair(state: &Arc<IndexState>) -> Result<(), IndexError> {
+pub(crate) fn repair(state: &Arc<IndexState>) -> Result<(), IndexError> {
     let _one = state.signal.exclusive();
     let failed = |error| state.place.database(error);
     let (old, new, changes) = {
@@ -265,7 +265,7 @@ pub(super) fn repair(state: &Arc<IndexState>) -> Result<(), IndexError> {
 
 /// Segments with the postings of all documents in the range of one, built from their rows. They are
 /// not listed yet.
-pub(super) fn rebuild_segments(
+pub(crate) fn rebuild_segments(
     place: &IndexFolder,
     settings: &IndexSettings,
     tuning: Tuning,
@@ -293,7 +293,7 @@ pub(super) fn rebuild_segments(
 
 /// Rebuilds segments that are missing or differ from the catalogue; returns all segments. Called
 /// when an index is opened for writing.
-pub(super) fn repair_segments(
+pub(crate) fn repair_segments(
     place: &IndexFolder,
     settings: &IndexSettings,
     tuning: Tuning,
@@ -348,7 +348,7 @@ fn update_counts(connection: &Connection, head: &mut CatalogueState) -> rusqlite
 }
 
 /// The counts, computed from the rows.
-pub(super) fn count_rows(connection: &Connection) -> rusqlite::Result<CatalogueState> {
+pub(crate) fn count_rows(connection: &Connection) -> rusqlite::Result<CatalogueState> {
     let number = |sql: &str| -> rusqlite::Result<u64> {
         connection.query_row(sql, [], |row| row.get::<_, i64>(0)).map(i64::cast_unsigned)
     };
@@ -365,7 +365,7 @@ pub(super) fn count_rows(connection: &Connection) -> rusqlite::Result<CatalogueS
 }
 
 /// Removes unlisted segment files, which a killed writer leaves.
-pub(super) fn remove_orphans(
+pub(crate) fn remove_orphans(
     place: &IndexFolder,
     connection: &Connection,
     head: &CatalogueState,

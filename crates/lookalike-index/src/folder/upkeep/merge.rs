@@ -1,14 +1,14 @@
 //! Merges segments incrementally.
 
-use super::catalogue;
-use super::catalogue_writer::CatalogueWriter;
-use super::index_state::IndexState;
-use super::posting::{Posting, PostingList};
-use super::posting_cursor::PostingCursor;
-use super::segment::Segment;
-use super::segment_file::SegmentFile;
-use super::write::next_name;
 use crate::error::IndexError;
+use crate::folder::catalogue;
+use crate::folder::catalogue::writer::CatalogueWriter;
+use crate::folder::index_state::IndexState;
+use crate::folder::segments::posting::{Posting, PostingList};
+use crate::folder::segments::posting_cursor::PostingCursor;
+use crate::folder::segments::segment::Segment;
+use crate::folder::segments::segment_file::SegmentFile;
+use crate::folder::write::next_name;
 use std::sync::Arc;
 
 /// Postings of one sorted batch.
@@ -16,7 +16,7 @@ const BATCH: u64 = 1 << 16;
 
 /// Merges adjacent segments, without removed documents. No other thread may merge. `false` if they
 /// no longer exist.
-pub(super) fn merge(
+pub(crate) fn merge(
     state: &Arc<IndexState>,
     segments: &[Arc<Segment>],
 ) -> Result<bool, IndexError> {
@@ -29,7 +29,7 @@ pub(super) fn merge(
 }
 
 /// A running merge of adjacent segments. Its file is removed unless it is finished.
-pub(super) struct SegmentMerge<'a> {
+pub(crate) struct SegmentMerge<'a> {
     state: &'a Arc<IndexState>,
     segments: Vec<Arc<Segment>>,
     /// Documents that were removed by change `changes`.
@@ -50,7 +50,7 @@ pub(super) struct SegmentMerge<'a> {
 
 impl<'a> SegmentMerge<'a> {
     /// Begins to merge adjacent segments; `None` if they no longer exist.
-    pub(super) fn begin(
+    pub(crate) fn begin(
         state: &'a Arc<IndexState>,
         segments: &[Arc<Segment>],
     ) -> Result<Option<Self>, IndexError> {
@@ -102,22 +102,22 @@ impl<'a> SegmentMerge<'a> {
     }
 
     /// Number of documents that were added to its segments.
-    pub(super) fn documents(&self) -> u64 {
+    pub(crate) fn documents(&self) -> u64 {
         self.segments.iter().map(|segment| segment.documents()).sum()
     }
 
     /// The segments that are merged.
-    pub(super) fn segments(&self) -> &[Arc<Segment>] {
+    pub(crate) fn segments(&self) -> &[Arc<Segment>] {
         &self.segments
     }
 
     /// Whether a segment is one of those that are merged.
-    pub(super) fn takes(&self, segment: &Arc<Segment>) -> bool {
+    pub(crate) fn takes(&self, segment: &Arc<Segment>) -> bool {
         self.segments.iter().any(|one| Arc::ptr_eq(one, segment))
     }
 
     /// Progress, from 0 to 1.
-    pub(super) fn share_done(&self) -> f64 {
+    pub(crate) fn share_done(&self) -> f64 {
         let all: u64 = PostingList::BOTH.iter().map(|list| self.postings_of(*list)).sum();
         self.taken as f64 / all.max(1) as f64
     }
@@ -127,7 +127,7 @@ impl<'a> SegmentMerge<'a> {
     /// # Errors
     /// Read and write errors of segments; the merge cannot go on after one.
     #[expect(clippy::stable_sort_primitive, reason = "the stable sort finds sorted pieces")]
-    pub(super) fn step(&mut self) -> Result<bool, IndexError> {
+    pub(crate) fn step(&mut self) -> Result<bool, IndexError> {
         if self.done == self.pieces {
             if self.list == PostingList::Ids {
                 return Ok(true);
@@ -156,7 +156,7 @@ impl<'a> SegmentMerge<'a> {
     ///
     /// # Errors
     /// Write errors; after one, nothing has changed.
-    pub(super) fn finish(self) -> Result<(), IndexError> {
+    pub(crate) fn finish(self) -> Result<(), IndexError> {
         let (state, segments) = (self.state, &self.segments);
         let left = self.documents().saturating_sub(self.dead.count);
         let level = state.tuning.level(left);
@@ -185,7 +185,7 @@ fn covered(segments: &[Arc<Segment>]) -> (u32, u32) {
 ///
 /// # Errors
 /// Write errors; after one, nothing has changed.
-pub(super) fn swap(
+pub(crate) fn swap(
     state: &IndexState,
     old: &[Arc<Segment>],
     new: &[Arc<Segment>],

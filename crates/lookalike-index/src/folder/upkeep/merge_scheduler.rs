@@ -5,12 +5,12 @@
 //! there are enough segments for the next merge of its level. While nothing is added, all run at
 //! full speed.
 
-use super::index_state::IndexState;
-use super::merge::SegmentMerge;
-use super::merge_signal::MergeSignal;
-use super::posting_view::PostingView;
-use super::segment::Segment;
 use crate::error::IndexError;
+use crate::folder::index_state::IndexState;
+use crate::folder::segments::posting_view::PostingView;
+use crate::folder::segments::segment::Segment;
+use crate::folder::upkeep::merge::SegmentMerge;
+use crate::folder::upkeep::merge_signal::MergeSignal;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -22,7 +22,7 @@ const MAX_IDLE_TIMEOUT: Duration = Duration::from_secs(2);
 
 impl MergeSignal {
     /// Blocks a writer while searching the segments costs more than merging them, by their number.
-    pub(super) fn wait_for_merges(&self, state: &IndexState) {
+    pub(crate) fn wait_for_merges(&self, state: &IndexState) {
         if !state.tuning.background {
             return;
         }
@@ -41,7 +41,7 @@ fn merge_backlog_limit(fan_out: usize) -> usize {
 }
 
 /// The main loop of the merging thread.
-pub(super) fn work(state: &Arc<IndexState>) {
+pub(crate) fn work(state: &Arc<IndexState>) {
     while let Some(_turn) = state.signal.next() {
         // A failed merge is retried after the next new segment, and by `compact`, which reports the
         // error; until then, only speed is affected.
@@ -217,7 +217,7 @@ fn plan(levels: &[Option<u32>], fan_out: usize) -> Option<std::ops::Range<usize>
 mod tests {
     use super::*;
     use crate::backend::Snapshot;
-    use crate::sqlite::{Tuning, test_index};
+    use crate::folder::{Tuning, test_index};
 
     #[test]
     fn enough_neighbours_of_a_level_are_merged() {

@@ -4,43 +4,43 @@ use std::time::Duration;
 
 /// Signals between writers and the thread that merges segments.
 #[derive(Default)]
-pub(super) struct MergeSignal {
-    pub(super) flags: Mutex<SignalFlags>,
-    pub(super) changed: Condvar,
+pub(crate) struct MergeSignal {
+    pub(crate) flags: Mutex<SignalFlags>,
+    pub(crate) changed: Condvar,
     /// Locked by the thread that merges or rebuilds segments.
     turn: Mutex<()>,
 }
 
 /// The state that [`MergeSignal`] guards.
 #[derive(Default)]
-pub(super) struct SignalFlags {
+pub(crate) struct SignalFlags {
     /// There is a new segment.
     flushed: bool,
     /// The thread must end.
-    pub(super) end: bool,
+    pub(crate) end: bool,
     /// Number of threads that wait for exclusive access.
-    pub(super) waiters: usize,
+    pub(crate) waiters: usize,
     /// The last merge failed: no thread waits for another.
-    pub(super) failed: bool,
+    pub(crate) failed: bool,
 }
 
 impl MergeSignal {
     /// Signals a new segment.
-    pub(super) fn flushed(&self) {
+    pub(crate) fn flushed(&self) {
         let mut flags = self.flags.lock();
         (flags.flushed, flags.failed) = (true, false);
         self.changed.notify_all();
     }
 
     /// Ends the thread after the merges that are running.
-    pub(super) fn end(&self) {
+    pub(crate) fn end(&self) {
         self.flags.lock().end = true;
         self.changed.notify_all();
     }
 
     /// Prevents other threads from merging or rebuilding segments until the guard is dropped.
     /// Running merges are abandoned.
-    pub(super) fn exclusive(&self) -> MutexGuard<'_, ()> {
+    pub(crate) fn exclusive(&self) -> MutexGuard<'_, ()> {
         self.flags.lock().waiters += 1;
         self.changed.notify_all();
         let turn = self.turn.lock();
@@ -52,7 +52,7 @@ impl MergeSignal {
     }
 
     /// Waits for work; `None` when the thread must end.
-    pub(super) fn next(&self) -> Option<MutexGuard<'_, ()>> {
+    pub(crate) fn next(&self) -> Option<MutexGuard<'_, ()>> {
         let idle = |flags: &mut SignalFlags| (!flags.flushed || flags.waiters > 0) && !flags.end;
         let mut flags = self.flags.lock();
         self.changed.wait_while(&mut flags, idle);
@@ -63,7 +63,7 @@ impl MergeSignal {
     }
 
     /// Waits up to `timeout` for a new segment or another signal.
-    pub(super) fn pause(&self, timeout: Duration) {
+    pub(crate) fn pause(&self, timeout: Duration) {
         let idle = |flags: &mut SignalFlags| !flags.flushed && flags.waiters == 0 && !flags.end;
         let mut flags = self.flags.lock();
         self.changed.wait_while_for(&mut flags, idle, timeout);
@@ -71,17 +71,17 @@ impl MergeSignal {
     }
 
     /// Whether the thread must end.
-    pub(super) fn ends(&self) -> bool {
+    pub(crate) fn ends(&self) -> bool {
         self.flags.lock().end
     }
 
     /// Whether a thread waits for exclusive access.
-    pub(super) fn has_waiters(&self) -> bool {
+    pub(crate) fn has_waiters(&self) -> bool {
         self.flags.lock().waiters > 0
     }
 
     /// Records whether the last merges succeeded.
-    pub(super) fn merged(&self, is_done: bool) {
+    pub(crate) fn merged(&self, is_done: bool) {
         self.flags.lock().failed = !is_done;
         self.changed.notify_all();
     }

@@ -5,13 +5,13 @@
 //! when the log is truncated: at most the catalogue itself, and mostly at most [`LOG_PAGES`] pages,
 //! since nothing is added while the log cannot be truncated.
 
-use super::index_folder::IndexFolder;
+use crate::folder::index_folder::IndexFolder;
 use lookalike_core::hash::SplitMix64;
 use std::fs::File;
 use std::io::Write as _;
 
 /// The log is truncated at this many pages.
-pub(super) const LOG_PAGES: u32 = 512;
+pub(crate) const LOG_PAGES: u32 = 512;
 /// Minimum and maximum size of the file.
 const LEAST: u64 = 1 << 20;
 const MOST: u64 = 16 << 20;
@@ -19,7 +19,7 @@ const MOST: u64 = 16 << 20;
 const PIECE: u64 = 1 << 16;
 
 /// Grows the file to the size that a catalogue of this size needs, or as far as space allows.
-pub(super) fn keep(place: &IndexFolder, catalogue_bytes: u64) {
+pub(crate) fn keep(place: &IndexFolder, catalogue_bytes: u64) {
     let wanted = catalogue_bytes.next_multiple_of(LEAST).clamp(LEAST, MOST);
     let path = place.reserve();
     let length = path.symlink_metadata().map_or(0, |data| data.len());
@@ -42,6 +42,6 @@ pub(super) fn keep(place: &IndexFolder, catalogue_bytes: u64) {
 }
 
 /// Deletes the file; returns whether it existed.
-pub(super) fn release(place: &IndexFolder) -> bool {
+pub(crate) fn release(place: &IndexFolder) -> bool {
     std::fs::remove_file(place.reserve()).is_ok()
 }

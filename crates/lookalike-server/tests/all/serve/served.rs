@@ -8,7 +8,7 @@ use lookalike::store::backend::{
 };
 use lookalike::store::category_table::CategoryMember;
 use lookalike::store::duplicate_table::DuplicateEntry;
-use lookalike::store::sqlite;
+use lookalike::store::folder;
 use lookalike::store::memory::MemoryBackend;
 use lookalike::store::settings::{IndexSettings, StoredContent};
 use lookalike::store::{Index, IndexError};
@@ -66,7 +66,7 @@ impl Served {
 
     /// An index in a new folder, which keeps texts; nothing closes its gate.
     pub(crate) fn with_folder(folder: &Path, change: impl FnOnce(&mut Config)) -> Self {
-        let backend = sqlite::create(folder, &settings(StoredContent::Texts)).unwrap();
+        let backend = folder::create(folder, &settings(StoredContent::Texts)).unwrap();
         let index = Index::new(backend).unwrap();
         Self::run(Server::bind(index, config(change)).unwrap(), Arc::default())
     }
