@@ -8,8 +8,8 @@ use crate::backend::SetCallback;
 use crate::backend::Snapshot;
 use crate::entry::{IndexRecord, RecordFields};
 use crate::error::{IndexError, Unwritable};
+use crate::folder::catalogue::connection::Catalogue;
 use crate::folder::catalogue::read_connection::ReadConnection;
-use crate::folder::catalogue::record_reader::RecordReader;
 use crate::folder::catalogue::side_tables::CatalogueTables;
 use crate::folder::catalogue::state::CatalogueState;
 use crate::folder::catalogue::writer::CatalogueWriter;
@@ -160,8 +160,7 @@ impl IndexState {
         {
             return Ok(view);
         }
-        let connection = snapshot.connection()?;
-        let fresh = view.refreshed(&self.place, &self.settings, connection, &snapshot.head)?;
+        let fresh = view.refreshed(snapshot.catalogue()?, &self.settings, &snapshot.head)?;
         let fresh = Arc::new(fresh);
         if fresh.last >= view.last && fresh.generation >= view.generation {
             self.publish(Arc::clone(&fresh));
@@ -176,10 +175,9 @@ impl IndexState {
             Some(reading) => reading,
             None => ReadConnection::open(&self.place)?,
         };
-        let connection = &reading.connection;
-        let begun = connection.prepare_cached("BEGIN").and_then(|mut begin| begin.execute([]));
-        begun.map_err(|error| self.place.database(error))?;
-        let head = CatalogueState::read(&self.place, connection)?;
+        let catalogue = Catalogue { place: &self.place, connection: &reading.connection };
+        catalogue.run(|connection| connection.prepare_cached("BEGIN")?.execute([]))?;
+        let head = CatalogueState::read(catalogue)?;
         let view = Arc::default();
         Ok(FolderSnapshot { state: Arc::clone(self), reading: Some(reading), head, view })
     }
@@ -194,9 +192,8 @@ impl TableWriter for IndexState {
         let writer = guard.as_mut().ok_or_else(|| self.read_only())?;
         writer.check_log().map_err(|error| self.place.database(error))?;
         writer.transaction(self, |writer, view| {
-            let connection = &writer.connection;
-            let (done, effect) =
-                work(&mut CatalogueTables { place: &self.place, connection, view })?;
+            let catalogue = writer.catalogue(&self.place);
+            let (done, effect) = work(&mut CatalogueTables { catalogue, view })?;
             writer.head.changes += u64::from(effect == Effect::Visible);
             Ok(done)
         })
@@ -232,13 +229,12 @@ impl FolderSnapshot {
 
     /// Its side tables.
     pub(crate) fn tables(&self) -> Result<CatalogueTables<'_>, IndexError> {
-        let connection = self.connection()?;
-        Ok(CatalogueTables { place: &self.state.place, connection, view: &self.view })
+        Ok(CatalogueTables { catalogue: self.catalogue()?, view: &self.view })
     }
 
-    pub(crate) fn reader(&self) -> Result<RecordReader<'_>, IndexError> {
-        let (place, connection) = (&self.state.place, self.connection()?);
-        Ok(RecordReader { place, connection })
+    /// Its connection with the folder.
+    pub(crate) fn catalogue(&self) -> Result<Catalogue<'_>, IndexError> {
+        Ok(Catalogue { place: &self.state.place, connection: self.connection()? })
     }
 }
 
@@ -268,7 +264,7 @@ impl Snapshot for FolderSnapshot {
         let keys = [id_key(id.as_bytes())];
         self.view.find(PostingList::Ids, &keys, |_, number| numbers.push(number))?;
         for number in numbers {
-            if self.reader()?.stored(number, id)?.is_some() {
+            if self.catalogue()?.stored(number, id)?.is_some() {
                 return Ok(Some(number.into()));
             }
         }
@@ -289,16 +285,16 @@ impl Snapshot for FolderSnapshot {
         wanted: RecordFields,
         each: &mut dyn FnMut(&IndexRecord) -> Result<(), IndexError>,
     ) -> Result<(), IndexError> {
-        self.reader()?.records(numbers, wanted, each)
+        self.catalogue()?.records(numbers, wanted, each)
     }
 
     fn sets(&mut self, numbers: &[u64], each: SetCallback<'_>) -> Result<(), IndexError> {
-        self.reader()?.sets(numbers, each)
+        self.catalogue()?.sets(numbers, each)
     }
 
     fn version_text(&mut self, version: &DocumentVersion) -> Result<Option<String>, IndexError> {
         self.state.settings.store.expect_originals(&self.state.place.name)?;
-        self.reader()?.text_of(version.document)
+        self.catalogue()?.text_of(version.document)
     }
 
     fn scan(
@@ -308,7 +304,7 @@ impl Snapshot for FolderSnapshot {
         wanted: RecordFields,
         each: &mut dyn FnMut(&IndexRecord) -> Result<(), IndexError>,
     ) -> Result<usize, IndexError> {
-        self.reader()?.range((from, u64::MAX), most, wanted, each)
+        self.catalogue()?.range((from, u64::MAX), most, wanted, each)
     }
 }
 
@@ -377,7 +373,7 @@ mod tests {
         assert_eq!(done, [crate::backend::ChangeOutcome::Absent]);
         let snapshot = state.snapshot().unwrap();
         assert_eq!(snapshot.head, head);
-        assert!(snapshot.reader().unwrap().stored(1, "a").unwrap().is_some());
+        assert!(snapshot.catalogue().unwrap().stored(1, "a").unwrap().is_some());
     }
 
     #[test]

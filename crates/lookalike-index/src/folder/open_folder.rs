@@ -3,6 +3,7 @@
 use crate::backend::Change;
 use crate::error::IndexError;
 use crate::folder::catalogue;
+use crate::folder::catalogue::connection::Catalogue;
 use crate::folder::catalogue::read_connection::ReadConnection;
 use crate::folder::catalogue::state::CatalogueState;
 use crate::folder::catalogue::writer::CatalogueWriter;
@@ -16,7 +17,6 @@ use crate::folder::upkeep::reserve;
 use crate::folder::validation;
 use crate::folder::write;
 use crate::settings::IndexSettings;
-use rusqlite::Connection;
 use std::ffi::OsStr;
 use std::fs::{DirBuilder, File};
 use std::io::ErrorKind;
@@ -150,19 +150,16 @@ fn check_folder(place: &IndexFolder) -> Result<(), IndexError> {
 pub(crate) fn settings(place: &IndexFolder) -> Result<IndexSettings, IndexError> {
     check_folder(place)?;
     let connection = ReadConnection::open(place)?.connection;
-    read_settings(place, &connection)
+    read_settings(Catalogue { place, connection: &connection })
 }
 
 /// Checks the catalogue and reads its settings.
-fn read_settings(
-    place: &IndexFolder,
-    connection: &Connection,
-) -> Result<IndexSettings, IndexError> {
-    catalogue::check_version(place, connection)?;
-    validation::check_schema(place, connection)?;
-    let settings = catalogue::settings(place, connection)?;
-    let head = CatalogueState::read(place, connection)?;
-    catalogue::segments(place, connection, &head)?;
+fn read_settings(catalogue: Catalogue<'_>) -> Result<IndexSettings, IndexError> {
+    catalogue::check_version(catalogue)?;
+    validation::check_schema(catalogue)?;
+    let settings = catalogue::settings(catalogue)?;
+    let head = CatalogueState::read(catalogue)?;
+    catalogue::segments(catalogue, &head)?;
     Ok(settings)
 }
 
@@ -204,16 +201,17 @@ fn open_to_write(
     settings(place)?;
     let lock = WriterLock::acquire(place, wait)?;
     let connection = catalogue::connect(place)?;
-    if connection.is_readonly("main").map_err(|error| place.database(error))? {
+    let catalogue = Catalogue { place, connection: &connection };
+    if catalogue.run(|connection| connection.is_readonly("main"))? {
         return Err(place.read_only());
     }
-    validation::check_mode(place, &connection)?;
+    validation::check_mode(catalogue)?;
     // Another process may have written in the meantime.
-    let settings = read_settings(place, &connection)?;
-    let mut head = CatalogueState::read(place, &connection)?;
-    maintenance::remove_orphans(place, &connection, &head)?;
-    maintenance::repair_segments(place, &settings, tuning, &connection, &mut head)?;
-    let view = PostingView::default().refreshed(place, &settings, &connection, &head)?;
+    let settings = read_settings(catalogue)?;
+    let mut head = CatalogueState::read(catalogue)?;
+    maintenance::remove_orphans(catalogue, &head)?;
+    maintenance::repair_segments(catalogue, &settings, tuning, &mut head)?;
+    let view = PostingView::default().refreshed(catalogue, &settings, &head)?;
     let writer = CatalogueWriter::new(connection, head, lock);
     Ok(IndexState::new(place.clone(), settings, tuning, Some(writer), view))
 }

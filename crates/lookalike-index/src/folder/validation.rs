@@ -10,6 +10,7 @@
 //! | `segments.first`, `last`, `level`, `dropped` | ascending, disjoint, within `state` |
 
 use crate::error::IndexError;
+use crate::folder::catalogue::connection::Catalogue;
 use crate::folder::catalogue::schema::SCHEMA;
 use crate::folder::catalogue::state::CatalogueState;
 use crate::folder::index_folder::IndexFolder;
@@ -65,9 +66,10 @@ pub(crate) fn check_files(place: &IndexFolder) -> Result<(), IndexError> {
 ///
 /// # Errors
 /// [`IndexError::NotAnIndex`] for a rollback journal.
-pub(crate) fn check_mode(place: &IndexFolder, connection: &Connection) -> Result<(), IndexError> {
-    let mode = connection.query_row("PRAGMA journal_mode", [], |row| row.get::<_, String>(0));
-    let mode = mode.map_err(|error| place.database(error))?;
+pub(crate) fn check_mode(catalogue: Catalogue<'_>) -> Result<(), IndexError> {
+    let mode = catalogue.run(|connection| {
+        connection.query_row("PRAGMA journal_mode", [], |row| row.get::<_, String>(0))
+    })?;
     if mode == "wal" {
         return Ok(());
     }
@@ -75,7 +77,7 @@ pub(crate) fn check_mode(place: &IndexFolder, connection: &Connection) -> Result
         "its catalog.sqlite has the journal mode {mode}, expected is wal, the write-ahead log \
          that this program always sets"
     );
-    Err(IndexError::not_an_index(&place.name, why))
+    Err(IndexError::not_an_index(&catalogue.place.name, why))
 }
 
 fn kind(kind: FileType) -> &'static str {
@@ -107,8 +109,9 @@ pub(crate) fn harden(connection: &Connection) -> rusqlite::Result<()> {
 ///
 /// # Errors
 /// [`IndexError::NotAnIndex`] for any other.
-pub(crate) fn check_schema(place: &IndexFolder, connection: &Connection) -> Result<(), IndexError> {
-    let read = || -> rusqlite::Result<Result<usize, String>> {
+pub(crate) fn check_schema(catalogue: Catalogue<'_>) -> Result<(), IndexError> {
+    let place = catalogue.place;
+    let read = |connection: &Connection| -> rusqlite::Result<Result<usize, String>> {
         let sql = "SELECT type, name, coalesce(sql, '') FROM sqlite_schema";
         let mut statement = connection.prepare(sql)?;
         let mut rows = statement.query([])?;
@@ -124,7 +127,7 @@ pub(crate) fn check_schema(place: &IndexFolder, connection: &Connection) -> Resu
         }
         Ok(Ok(count))
     };
-    match read().map_err(|error| place.database(error))? {
+    match catalogue.run(read)? {
         Ok(count) if count == SCHEMA.len() => Ok(()),
         Ok(count) => {
             let wanted = SCHEMA.len();

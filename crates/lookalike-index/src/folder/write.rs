@@ -5,12 +5,12 @@ use crate::checksum::{self, RowFields};
 use crate::entry::{IndexEntry, MAX_METADATA_BYTES};
 use crate::error::IndexError;
 use crate::folder::catalogue;
+use crate::folder::catalogue::connection::Catalogue;
 use crate::folder::catalogue::document_numbers::stored_documents;
 use crate::folder::catalogue::remove_rows::{remove_rows, remove_text};
 use crate::folder::catalogue::side_tables::CatalogueTables;
 use crate::folder::catalogue::state::CatalogueState;
 use crate::folder::catalogue::writer::CatalogueWriter;
-use crate::folder::index_folder::IndexFolder;
 use crate::folder::index_state::IndexState;
 use crate::folder::segments::id_filter::IdFilter;
 use crate::folder::segments::posting::{Posting, PostingList, PostingRun, id_key};
@@ -137,10 +137,10 @@ fn apply<'a>(
     changes: &[Change<'a>],
     originals: Option<&[Option<OriginalEntry<'a>>]>,
 ) -> Result<(Vec<ChangeOutcome>, PostingRun), IndexError> {
-    let (place, connection) = (&state.place, &writer.connection);
-    let mut tables = CatalogueTables { place, connection, view };
+    let catalogue = Catalogue { place: &state.place, connection: &writer.connection };
+    let mut tables = CatalogueTables { catalogue, view };
     let all_ids = changes.iter().map(Change::id);
-    let stored = stored_documents(place, connection, view, all_ids, Some(&mut writer.id_filter))?;
+    let stored = stored_documents(catalogue, view, all_ids, Some(&mut writer.id_filter))?;
     // Without any, no duplicate has to follow its keeper.
     let mut ids = Vec::new();
     let mut known_duplicates = BTreeSet::new();
@@ -159,9 +159,8 @@ fn apply<'a>(
         None => None,
     };
     let mut batch = WriteBatch {
-        place,
+        catalogue,
         settings: &state.settings,
-        connection,
         head: &mut writer.head,
         texts: &mut writer.texts,
         id_filter: &mut writer.id_filter,
@@ -253,9 +252,8 @@ pub(crate) fn write_run(
 
 /// The changes of one call.
 struct WriteBatch<'a> {
-    place: &'a IndexFolder,
+    catalogue: Catalogue<'a>,
     settings: &'a IndexSettings,
-    connection: &'a Connection,
     head: &'a mut CatalogueState,
     texts: &'a mut Option<zstd::bulk::Compressor<'static>>,
     id_filter: &'a mut IdFilter,
@@ -280,14 +278,14 @@ impl WriteBatch<'_> {
         let change = self.head.changes + 1;
         let mut remove = |document: i64| -> rusqlite::Result<()> {
             let number = document as u32;
-            remove_rows(self.connection, self.head, number)?;
+            remove_rows(self.catalogue.connection, self.head, number)?;
             if !ended.contains(&document) {
-                remove_text(self.connection, self.head, number)?;
+                remove_text(self.catalogue.connection, self.head, number)?;
             }
-            add_tombstone(self.connection, number, change)
+            add_tombstone(self.catalogue.connection, number, change)
         };
         let removed = documents.iter().try_for_each(|document| remove(*document));
-        removed.map_err(|error| self.place.database(error))
+        removed.map_err(|error| self.catalogue.place.database(error))
     }
 
     /// Stores the texts of versions that the batch has added and ended, and removes those of
@@ -301,12 +299,12 @@ impl WriteBatch<'_> {
             if let Some(text) = changes[*at].entry().and_then(|entry| entry.text) {
                 let text = self.compressed(text)?;
                 let inserted = self.insert_text(*document as u32, &text);
-                inserted.map_err(|error| self.place.database(error))?;
+                inserted.map_err(|error| self.catalogue.place.database(error))?;
             }
         }
         for document in &finished.removed {
-            let removed = remove_text(self.connection, self.head, *document as u32);
-            removed.map_err(|error| self.place.database(error))?;
+            let removed = remove_text(self.catalogue.connection, self.head, *document as u32);
+            removed.map_err(|error| self.catalogue.place.database(error))?;
         }
         Ok(())
     }
@@ -329,7 +327,7 @@ impl WriteBatch<'_> {
             if error.sqlite_error_code() == Some(rusqlite::ErrorCode::TooBig) {
                 return cannot("it is larger than a row can be, 1,000,000,000 bytes".to_owned());
             }
-            self.place.database(error)
+            self.catalogue.place.database(error)
         })?;
         self.head.documents += 1;
         self.head.without_shingles += u64::from(entry.signature.is_empty());
@@ -355,7 +353,7 @@ impl WriteBatch<'_> {
         let fingerprint = entry.fingerprint.to_le_bytes();
         let fields = RowFields::of_entry(u64::from(number), entry, &fingerprint, &self.metadata);
         let sql = "INSERT INTO docs VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
-        self.connection.prepare_cached(sql)?.execute(params![
+        self.catalogue.connection.prepare_cached(sql)?.execute(params![
             number,
             entry.id,
             &fingerprint[..],
@@ -371,7 +369,7 @@ impl WriteBatch<'_> {
         if self.settings.store.has_sets() {
             let sql = "INSERT INTO sets VALUES(?1, ?2, ?3)";
             let row = params![number, entry.set, sum(entry.set)];
-            self.connection.prepare_cached(sql)?.execute(row)?;
+            self.catalogue.connection.prepare_cached(sql)?.execute(row)?;
             self.head.set_bytes += entry.set.len() as u64;
         }
         text.map_or(Ok(()), |text| self.insert_text(number, text))
@@ -380,13 +378,13 @@ impl WriteBatch<'_> {
     fn insert_text(&mut self, number: u32, text: &[u8]) -> rusqlite::Result<()> {
         let sum = checksum::content(number.into(), text).cast_signed();
         let sql = "INSERT INTO texts VALUES(?1, ?2, ?3)";
-        self.connection.prepare_cached(sql)?.execute(params![number, text, sum])?;
+        self.catalogue.connection.prepare_cached(sql)?.execute(params![number, text, sum])?;
         self.head.text_bytes += text.len() as u64;
         Ok(())
     }
 
     fn compressed(&mut self, text: &str) -> Result<Vec<u8>, IndexError> {
-        let failed = |source| IndexError::Io { path: self.place.name.clone(), source };
+        let failed = |source| IndexError::Io { path: self.catalogue.place.name.clone(), source };
         let compressor = match &mut *self.texts {
             Some(compressor) => compressor,
             none => none.insert(zstd::bulk::Compressor::new(3).map_err(failed)?),

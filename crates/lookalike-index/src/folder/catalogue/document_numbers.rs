@@ -1,19 +1,16 @@
 //! Ids → documents of the catalogue.
 
 use crate::error::IndexError;
-use crate::folder::catalogue::record_reader::RecordReader;
-use crate::folder::index_folder::IndexFolder;
+use crate::folder::catalogue::connection::Catalogue;
 use crate::folder::segments::id_filter::IdFilter;
 use crate::folder::segments::posting::{PostingList, id_key};
 use crate::folder::segments::posting_view::PostingView;
 use crate::tables::write_plan::StoredDocument;
-use rusqlite::Connection;
 use std::collections::HashMap;
 
 /// The stored documents of these ids.
 pub(crate) fn stored_documents<'a>(
-    place: &IndexFolder,
-    connection: &Connection,
+    catalogue: Catalogue<'_>,
     view: &PostingView,
     ids: impl Iterator<Item = &'a str>,
     id_filter: Option<&mut IdFilter>,
@@ -30,10 +27,9 @@ pub(crate) fn stored_documents<'a>(
     let mut found: Vec<(u32, &str)> = Vec::new();
     view.find(PostingList::Ids, &keys, |at, number| found.push((number, ids[at].1)))?;
     found.sort_unstable();
-    let reader = RecordReader { place, connection };
     let mut documents = HashMap::with_capacity(found.len());
     for (number, id) in found {
-        if let Some(document) = reader.stored(number, id)? {
+        if let Some(document) = catalogue.stored(number, id)? {
             documents.insert(id.to_owned(), document);
         }
     }

@@ -1,5 +1,6 @@
 //! The catalogue: the database of documents, which is authoritative, and its connections.
 
+pub(crate) mod connection;
 pub(crate) mod document_numbers;
 pub(crate) mod read_connection;
 pub(crate) mod record_reader;
@@ -12,6 +13,7 @@ pub(crate) mod writer_lock;
 
 use crate::checksum;
 use crate::error::IndexError;
+use crate::folder::catalogue::connection::Catalogue;
 use crate::folder::catalogue::schema::SCHEMA;
 use crate::folder::catalogue::state::CatalogueState;
 use crate::folder::index_folder::IndexFolder;
@@ -24,7 +26,7 @@ use std::path::Path;
 use std::time::Duration;
 
 /// `application_id` of the database: the letters `LkAl`.
-const APPLICATION: i64 = 0x4c6b_416c;
+const APPLICATION: u64 = 0x4c6b_416c;
 /// `user_version` of the database.
 const CATALOGUE_VERSION: u32 = 1;
 
@@ -77,19 +79,13 @@ pub(crate) fn open(path: &Path, flags: OpenFlags, kib: u32) -> rusqlite::Result<
 ///
 /// # Errors
 /// [`IndexError::NotAnIndex`], [`IndexError::Version`].
-pub(crate) fn check_version(
-    place: &IndexFolder,
-    connection: &Connection,
-) -> Result<(), IndexError> {
-    let number = |pragma: &str| -> Result<i64, IndexError> {
-        let got = connection.query_row(&format!("PRAGMA {pragma}"), [], |row| row.get(0));
-        got.map_err(|error| place.database(error))
-    };
-    if number("application_id")? != APPLICATION {
+pub(crate) fn check_version(catalogue: Catalogue<'_>) -> Result<(), IndexError> {
+    let place = catalogue.place;
+    if catalogue.number("PRAGMA application_id")? != APPLICATION {
         let why = "its catalog.sqlite is a database of another program";
         return Err(IndexError::not_an_index(&place.name, why));
     }
-    let version = number("user_version")?;
+    let version = catalogue.number("PRAGMA user_version")?.cast_signed();
     let got = u32::try_from(version).map_err(|_| {
         place
             .damaged_catalogue(format!("its version is {version}, expected is {CATALOGUE_VERSION}"))
@@ -105,14 +101,13 @@ pub(crate) fn check_version(
 ///
 /// # Errors
 /// [`IndexError::NotAnIndex`], [`IndexError::DamagedCatalogue`] for a wrong checksum.
-pub(crate) fn settings(
-    place: &IndexFolder,
-    connection: &Connection,
-) -> Result<IndexSettings, IndexError> {
-    let read = connection.query_row("SELECT json, checksum FROM settings", [], |row| {
-        Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?.cast_unsigned()))
-    });
-    let (json, sum) = read.map_err(|error| place.database(error))?;
+pub(crate) fn settings(catalogue: Catalogue<'_>) -> Result<IndexSettings, IndexError> {
+    let place = catalogue.place;
+    let (json, sum) = catalogue.run(|connection| {
+        connection.query_row("SELECT json, checksum FROM settings", [], |row| {
+            Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?.cast_unsigned()))
+        })
+    })?;
     if sum != checksum::content(0, json.as_bytes()) {
         return Err(place.damaged_catalogue("the checksum of its settings is wrong".to_owned()));
     }
@@ -126,12 +121,11 @@ pub(crate) fn settings(
 /// # Errors
 /// Errors of SQLite, [`IndexError::DamagedCatalogue`] for invalid rows.
 pub(crate) fn segments(
-    place: &IndexFolder,
-    connection: &Connection,
+    catalogue: Catalogue<'_>,
     head: &CatalogueState,
 ) -> Result<Vec<SegmentEntry>, IndexError> {
-    let entries = segment_rows(connection).map_err(|error| place.database(error))?;
-    validation::check_segments(place, &entries, head)?;
+    let entries = catalogue.run(segment_rows)?;
+    validation::check_segments(catalogue.place, &entries, head)?;
     Ok(entries)
 }
 

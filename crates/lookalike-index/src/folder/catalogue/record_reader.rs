@@ -4,7 +4,7 @@ use crate::backend::SetCallback;
 use crate::checksum::{self, RowFields};
 use crate::entry::{IndexRecord, RecordFields, shortened_id};
 use crate::error::IndexError;
-use crate::folder::index_folder::IndexFolder;
+use crate::folder::catalogue::connection::Catalogue;
 use crate::tables::write_plan::StoredDocument;
 use crate::text_code;
 use rusqlite::types::ValueRef;
@@ -20,13 +20,7 @@ const FROM_NUMBER: &str = "SELECT doc, id, fingerprint, bytes, added, modified, 
     signature, checksum, signature_checksum FROM docs WHERE doc BETWEEN ?1 AND ?2 ORDER BY doc
     LIMIT ?3";
 
-/// Reads documents over one connection.
-pub(crate) struct RecordReader<'a> {
-    pub(crate) place: &'a IndexFolder,
-    pub(crate) connection: &'a Connection,
-}
-
-impl RecordReader<'_> {
+impl Catalogue<'_> {
     /// The document with this number, if it has this id.
     ///
     /// # Errors
@@ -36,9 +30,9 @@ impl RecordReader<'_> {
         number: u32,
         id: &str,
     ) -> Result<Option<StoredDocument>, IndexError> {
-        let read = || -> rusqlite::Result<Option<Option<StoredDocument>>> {
+        let read = |connection: &Connection| -> rusqlite::Result<Option<Option<StoredDocument>>> {
             let sql = "SELECT id, expires, fingerprint FROM docs WHERE doc = ?1";
-            let mut statement = self.connection.prepare_cached(sql)?;
+            let mut statement = connection.prepare_cached(sql)?;
             let mut rows = statement.query([number])?;
             let Some(row) = rows.next()? else { return Ok(None) };
             if row.get_ref(0)?.as_bytes().map_or(true, |got| got != id.as_bytes()) {
@@ -50,7 +44,7 @@ impl RecordReader<'_> {
             let number = i64::from(number);
             Ok(Some(Some(StoredDocument { number, expires: row.get(1)?, fingerprint })))
         };
-        match read().map_err(|error| self.place.database(error))? {
+        match self.run(read)? {
             // Another id with this hash, or more likely a damaged one.
             Some(None) => self
                 .records(&[number.into()], RecordFields::default(), &mut |_| Ok(()))

@@ -1,8 +1,8 @@
 //! Side tables over a connection to the catalogue.
 
 use crate::error::IndexError;
+use crate::folder::catalogue::connection::Catalogue;
 use crate::folder::catalogue::document_numbers::stored_documents;
-use crate::folder::catalogue::record_reader::RecordReader;
 use crate::folder::index_folder::IndexFolder;
 use crate::folder::segments::posting::{PostingList, id_key};
 use crate::folder::segments::posting_view::PostingView;
@@ -10,7 +10,7 @@ use crate::tables::{
     EndedVersion, Keys, RowCallback, SideTable, SimilarDocument, TableConnection, TableRow, Value,
 };
 use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{Connection, Row, ToSql, params, params_from_iter};
+use rusqlite::{Row, ToSql, params, params_from_iter};
 
 /// Documents that are counted for one that is added; more share a key with it only where a text is
 /// repeated very often, and any of these is a good base then.
@@ -19,8 +19,7 @@ const MOST_COUNTED: usize = 1 << 16;
 /// A connection to the catalogue with a view of the postings of its documents.
 #[derive(Clone, Copy)]
 pub(crate) struct CatalogueTables<'a> {
-    pub(crate) place: &'a IndexFolder,
-    pub(crate) connection: &'a Connection,
+    pub(crate) catalogue: Catalogue<'a>,
     pub(crate) view: &'a PostingView,
 }
 
@@ -76,7 +75,7 @@ impl ToSql for Value<'_> {
 
 impl TableConnection for CatalogueTables<'_> {
     fn name(&self) -> &str {
-        &self.place.name
+        &self.catalogue.place.name
     }
 
     fn each(
@@ -86,13 +85,14 @@ impl TableConnection for CatalogueTables<'_> {
         values: &[Value<'_>],
         each: RowCallback<'_>,
     ) -> Result<(), IndexError> {
-        let failed = |error| self.place.database(error);
-        self.place.poll()?;
+        let Catalogue { place, connection } = self.catalogue;
+        let failed = |error| place.database(error);
+        place.poll()?;
         let sql = sql.replace("{id_key}", "id_key");
-        let mut statement = self.connection.prepare_cached(&sql).map_err(failed)?;
+        let mut statement = connection.prepare_cached(&sql).map_err(failed)?;
         let mut rows = statement.query(params_from_iter(values)).map_err(failed)?;
         while let Some(row) = rows.next().map_err(failed)? {
-            each(&CatalogueRow { place: self.place, table, row })?;
+            each(&CatalogueRow { place, table, row })?;
         }
         Ok(())
     }
@@ -137,11 +137,9 @@ impl TableConnection for CatalogueTables<'_> {
             if let Some(Value::Text(id)) = table.id.and_then(|at| row.get(at)) {
                 row.push(Value::unsigned(id_key(id.as_bytes())));
             }
-            let inserted = self
-                .connection
-                .prepare_cached(&sql)
-                .and_then(|mut statement| statement.execute(params_from_iter(&row)));
-            inserted.map_err(|error| self.place.database(error))?;
+            self.catalogue.run(|connection| {
+                connection.prepare_cached(&sql)?.execute(params_from_iter(&row))
+            })?;
         }
         Ok(())
     }
@@ -168,23 +166,19 @@ impl TableConnection for CatalogueTables<'_> {
     fn end_versions(&mut self, ended: &[EndedVersion]) -> Result<(), IndexError> {
         let sql = "UPDATE versions SET ended = ?2, checksum = ?3 WHERE doc = ?1";
         for EndedVersion { document, ended, checksum } in ended {
-            let update = self
-                .connection
-                .prepare_cached(sql)
-                .and_then(|mut statement| statement.execute(params![document, ended, checksum]));
-            update.map_err(|error| self.place.database(error))?;
+            self.catalogue.run(|connection| {
+                connection.prepare_cached(sql)?.execute(params![document, ended, checksum])
+            })?;
         }
         Ok(())
     }
 
     fn ended_text(&mut self, document: i64) -> Result<Option<String>, IndexError> {
-        let reader = RecordReader { place: self.place, connection: self.connection };
-        reader.text_of(document.cast_unsigned())
+        self.catalogue.text_of(document.cast_unsigned())
     }
 
     fn documents(&mut self, ids: &[&str]) -> Result<Vec<(String, i64)>, IndexError> {
-        let stored =
-            stored_documents(self.place, self.connection, self.view, ids.iter().copied(), None)?;
+        let stored = stored_documents(self.catalogue, self.view, ids.iter().copied(), None)?;
         Ok(stored.into_iter().map(|(id, document)| (id, document.number)).collect())
     }
 }

@@ -1,7 +1,7 @@
 //! The row of `state`: counts and versions of an index.
 
 use crate::error::IndexError;
-use crate::folder::index_folder::IndexFolder;
+use crate::folder::catalogue::connection::Catalogue;
 use rusqlite::{Connection, params_from_iter};
 
 /// Counts and versions of an index at one snapshot.
@@ -30,10 +30,12 @@ impl CatalogueState {
     ///
     /// # Errors
     /// Errors of SQLite, [`IndexError::DamagedCatalogue`] for invalid counts.
-    pub(crate) fn read(place: &IndexFolder, connection: &Connection) -> Result<Self, IndexError> {
-        let head = Self::row(connection).map_err(|error| place.database(error))?;
+    pub(crate) fn read(catalogue: Catalogue<'_>) -> Result<Self, IndexError> {
+        let head = catalogue.run(Self::row)?;
         if head.counts().iter().any(|count| *count > i64::MAX as u64) {
-            return Err(place.damaged_catalogue("table `state` has a negative count".to_owned()));
+            return Err(catalogue
+                .place
+                .damaged_catalogue("table `state` has a negative count".to_owned()));
         }
         Ok(head)
     }

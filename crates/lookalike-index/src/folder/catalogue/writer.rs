@@ -1,6 +1,7 @@
 //! The writing connection of an index.
 
 use crate::error::IndexError;
+use crate::folder::catalogue::connection::Catalogue;
 use crate::folder::catalogue::state::CatalogueState;
 use crate::folder::catalogue::writer_lock::WriterLock;
 use crate::folder::index_folder::IndexFolder;
@@ -25,6 +26,11 @@ pub(crate) struct CatalogueWriter {
 impl CatalogueWriter {
     pub(crate) fn new(connection: Connection, head: CatalogueState, lock: WriterLock) -> Self {
         Self { connection, head, lock, texts: None, id_filter: IdFilter::default() }
+    }
+
+    /// Its connection with the folder of the index.
+    pub(crate) fn catalogue<'a>(&'a self, place: &'a IndexFolder) -> Catalogue<'a> {
+        Catalogue { place, connection: &self.connection }
     }
 
     /// Writes the address of the service that this process is into the file of the lock.
@@ -64,7 +70,7 @@ impl CatalogueWriter {
         undone.map_err(|error| place.database(error))?;
         // Segment files may have been created in the meantime; their names are not reused.
         let next_segment = self.head.next_segment;
-        let head = CatalogueState::read(place, &self.connection)?;
+        let head = CatalogueState::read(self.catalogue(place))?;
         self.head = CatalogueState { next_segment: next_segment.max(head.next_segment), ..head };
         Ok(())
     }

@@ -3,8 +3,8 @@
 use crate::backend::posting_keys;
 use crate::error::IndexError;
 use crate::folder::catalogue;
+use crate::folder::catalogue::connection::Catalogue;
 use crate::folder::catalogue::state::CatalogueState;
-use crate::folder::index_folder::IndexFolder;
 use crate::folder::segments::posting::{Posting, PostingList, PostingRun, id_key};
 use crate::folder::segments::segment::Segment;
 use crate::settings::IndexSettings;
@@ -98,19 +98,18 @@ impl PostingView {
     /// [`IndexError::Damaged`] for a segment that is missing or differs from the list.
     pub(crate) fn refreshed(
         &self,
-        place: &IndexFolder,
+        catalogue: Catalogue<'_>,
         settings: &IndexSettings,
-        connection: &Connection,
         head: &CatalogueState,
     ) -> Result<Self, IndexError> {
         let mut view = self.clone();
         if view.generation != head.generation || view.last == 0 {
             let known = std::mem::take(&mut view.segments);
-            for entry in catalogue::segments(place, connection, head)? {
+            for entry in catalogue::segments(catalogue, head)? {
                 let same = known.iter().find(|known| known.entry == entry);
                 let segment = match same {
                     Some(segment) => Arc::clone(segment),
-                    None => Arc::new(Segment::open(&place.folder, entry)?),
+                    None => Arc::new(Segment::open(&catalogue.place.folder, entry)?),
                 };
                 view.segments.push(segment);
             }
@@ -122,7 +121,7 @@ impl PostingView {
             view.generation = head.generation;
         }
         let range = (u64::from(view.last) + 1, u64::from(head.last));
-        let (run, ..) = collect_run(place, settings, connection, range, None)?;
+        let (run, ..) = collect_run(catalogue, settings, range, None)?;
         if range.0 <= range.1 {
             // Rows removed by now are in no run, though earlier snapshots have them.
             view.runs_dropped = view.runs_dropped.max(head.changes);
@@ -143,14 +142,13 @@ impl PostingView {
 /// Errors of SQLite; [`IndexError::DamagedCatalogue`] where the rows are not in order, since a
 /// caller that continues after the last one would never end.
 pub(crate) fn collect_run(
-    place: &IndexFolder,
+    catalogue: Catalogue<'_>,
     settings: &IndexSettings,
-    connection: &Connection,
     (from, to): (u64, u64),
     most: Option<usize>,
 ) -> Result<(PostingRun, u32, bool), IndexError> {
     let mut is_sorted = true;
-    let mut collect = || -> rusqlite::Result<(PostingRun, u32, bool)> {
+    let collect = |connection: &Connection| -> rusqlite::Result<(PostingRun, u32, bool)> {
         let (mut bands, mut ids) = (Vec::<Posting>::new(), Vec::<Posting>::new());
         let (mut keys, mut values, mut last) = (Vec::new(), Vec::new(), 0);
         let mut least = from;
@@ -187,10 +185,10 @@ pub(crate) fn collect_run(
         }
         Ok((PostingRun::sorted(bands, ids), last, is_end))
     };
-    let collected = collect().map_err(|error| place.database(error))?;
+    let collected = catalogue.run(collect)?;
     if is_sorted {
         Ok(collected)
     } else {
-        Err(place.damaged_catalogue("its documents are not in order".to_owned()))
+        Err(catalogue.place.damaged_catalogue("its documents are not in order".to_owned()))
     }
 }

@@ -58,7 +58,7 @@ fn copy_catalogue(snapshot: &FolderSnapshot, to: &IndexFolder) -> Result<(), Ind
 /// Copies the existing, undamaged files.
 fn copy_segments(snapshot: &FolderSnapshot, to: &IndexFolder) -> Result<(), IndexError> {
     let from = &snapshot.state.place;
-    for entry in catalogue::segments(from, snapshot.connection()?, &snapshot.head)? {
+    for entry in catalogue::segments(snapshot.catalogue()?, &snapshot.head)? {
         let target = to.folder.join(&entry.name);
         let source = from.folder.join(&entry.name);
         // A link or a pipe is no segment; the copy rebuilds it.

@@ -104,7 +104,7 @@ fn open_consistent(
 
 fn open_once(state: &Arc<IndexState>) -> Result<(FolderSnapshot, OpenedSegments), IndexError> {
     let snapshot = state.begin()?;
-    let entry = catalogue::segments(&state.place, snapshot.connection()?, &snapshot.head)?;
+    let entry = catalogue::segments(snapshot.catalogue()?, &snapshot.head)?;
     let folder = &state.place.folder;
     let open_consistent = entry.into_iter();
     let open_consistent =
@@ -114,24 +114,20 @@ fn open_once(state: &Arc<IndexState>) -> Result<(FolderSnapshot, OpenedSegments)
 
 /// Problems that SQLite finds.
 fn integrity(snapshot: &FolderSnapshot) -> Result<Vec<String>, IndexError> {
-    let connection = snapshot.connection()?;
-    let checker = || -> rusqlite::Result<Vec<String>> {
+    let lines = snapshot.catalogue()?.run(|connection| {
         let mut statement = connection.prepare("PRAGMA integrity_check(20)")?;
-        statement.query_map([], |row| row.get(0))?.collect()
-    };
-    match checker() {
+        statement.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<Vec<String>>>()
+    });
+    match lines {
         Ok(lines) => Ok(lines.into_iter().filter(|line| line != "ok").collect()),
-        Err(error) => match snapshot.state.place.database(error) {
-            IndexError::DamagedCatalogue { why, .. } => Ok(vec![why]),
-            error => Err(error),
-        },
+        Err(IndexError::DamagedCatalogue { why, .. }) => Ok(vec![why]),
+        Err(error) => Err(error),
     }
 }
 
 /// Checks the counts.
 fn counts(snapshot: &FolderSnapshot, problems: &mut Vec<IndexProblem>) -> Result<(), IndexError> {
-    let count_rows = count_rows(snapshot.connection()?);
-    let count_rows = count_rows.map_err(|error| snapshot.state.place.database(error))?;
+    let count_rows = snapshot.catalogue()?.run(count_rows)?;
     let head = &snapshot.head;
     let pairs = [
         ("documents", head.documents, count_rows.documents),
@@ -168,7 +164,7 @@ fn documents(
     checker: &mut DocumentChecker<'_>,
     problems: &mut Vec<IndexProblem>,
 ) -> Result<(), IndexError> {
-    let reader = snapshot.reader()?;
+    let reader = snapshot.catalogue()?;
     let mut from = 0;
     while from <= u64::from(snapshot.head.last) {
         let to = from + BATCH - 1;
@@ -196,12 +192,11 @@ fn documents(
 /// The number of the first row after `number`, or the end.
 fn next_row(snapshot: &FolderSnapshot, number: u64) -> Result<u64, IndexError> {
     let sql = "SELECT coalesce(min(doc), 4294967295) FROM docs WHERE doc > ?1";
-    let row = snapshot.connection()?.prepare_cached(sql).and_then(|mut statement| {
+    let next = snapshot.catalogue()?.run(|connection| {
+        let mut statement = connection.prepare_cached(sql)?;
         statement.query_row([number.cast_signed()], |row| row.get::<_, i64>(0))
-    });
-    let place = &snapshot.state.place;
-    let next = row.map_err(|error| place.database(error))?;
-    place.later("docs", number.cast_signed(), next).map(i64::cast_unsigned)
+    })?;
+    snapshot.state.place.later("docs", number.cast_signed(), next).map(i64::cast_unsigned)
 }
 
 impl DocumentChecker<'_> {
@@ -237,13 +232,9 @@ impl DocumentChecker<'_> {
 
 /// Sizes and counts of a snapshot.
 pub(crate) fn stats(snapshot: &FolderSnapshot) -> Result<Stats, IndexError> {
-    let place = &snapshot.state.place;
-    let number = |pragma: &str| -> Result<u64, IndexError> {
-        let sql = format!("PRAGMA {pragma}");
-        let got = snapshot.connection()?.query_row(&sql, [], |row| row.get::<_, i64>(0));
-        got.map(i64::cast_unsigned).map_err(|error| place.database(error))
-    };
-    let log_bytes = std::fs::metadata(place.log()).map_or(0, |data| data.len());
+    let catalogue = snapshot.catalogue()?;
+    let pages = catalogue.number("PRAGMA page_count")?;
+    let log_bytes = std::fs::metadata(catalogue.place.log()).map_or(0, |data| data.len());
     let view = &snapshot.view;
     let sum = |of: &dyn Fn(&Segment) -> u64| view.segments.iter().map(|one| of(one)).sum::<u64>();
     let run_postings = view.runs.iter().map(|run| run.bands.len() as u64).sum::<u64>();
@@ -253,7 +244,7 @@ pub(crate) fn stats(snapshot: &FolderSnapshot) -> Result<Stats, IndexError> {
         postings: sum(&|segment| segment.postings(PostingList::Bands)) + run_postings,
         segments: view.segments.len() as u64,
         tail: view.tail() as u64,
-        catalogue_bytes: number("page_count")? * number("page_size")? + log_bytes,
+        catalogue_bytes: pages * catalogue.number("PRAGMA page_size")? + log_bytes,
         set_bytes: snapshot.head.set_bytes,
         text_bytes: snapshot.head.text_bytes,
         segment_bytes: sum(&Segment::file_bytes),

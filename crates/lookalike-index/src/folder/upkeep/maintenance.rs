@@ -2,10 +2,10 @@
 
 use crate::error::IndexError;
 use crate::folder::catalogue;
+use crate::folder::catalogue::connection::Catalogue;
 use crate::folder::catalogue::remove_rows::{remove_rows, remove_text};
 use crate::folder::catalogue::side_tables::CatalogueTables;
 use crate::folder::catalogue::state::CatalogueState;
-use crate::folder::index_folder::IndexFolder;
 use crate::folder::index_state::IndexState;
 use crate::folder::segments::id_filter::IdFilter;
 use crate::folder::segments::posting_view::collect_run;
@@ -173,7 +173,8 @@ fn remove_expired(
         let change = writer.head.changes;
         let documents: Vec<i64> = numbers.iter().map(|number| i64::from(*number)).collect();
         let connection = &writer.connection;
-        let mut tables = CatalogueTables { place: &state.place, connection, view };
+        let catalogue = Catalogue { place: &state.place, connection };
+        let mut tables = CatalogueTables { catalogue, view };
         categories::remove(&mut tables, &documents)?;
         duplicates::remove_groups(&mut tables, &documents)?;
         if state.settings.store.has_originals() {
@@ -237,22 +238,17 @@ pub(crate) fn repair(state: &Arc<IndexState>) -> Result<(), IndexError> {
         let writer = guard.as_mut().ok_or_else(|| state.read_only())?;
         writer.connection.execute_batch("REINDEX").map_err(failed)?;
         writer.transaction(state, |writer, view| {
-            let (place, connection) = (&state.place, &writer.connection);
-            duplicates::remove_orphans(&mut CatalogueTables { place, connection, view })?;
+            let catalogue = writer.catalogue(&state.place);
+            duplicates::remove_orphans(&mut CatalogueTables { catalogue, view })?;
             update_counts(&writer.connection, &mut writer.head).map_err(failed)
         })?;
         let view = state.view();
         let mut new = Vec::new();
         for old in &view.segments {
             let head = &mut writer.head;
-            let remade = rebuild_segments(
-                &state.place,
-                &state.settings,
-                state.tuning,
-                &writer.connection,
-                head,
-                &old.entry,
-            )?;
+            let catalogue = Catalogue { place: &state.place, connection: &writer.connection };
+            let remade =
+                rebuild_segments(catalogue, &state.settings, state.tuning, head, &old.entry)?;
             new.extend(remade.into_iter().map(Arc::new));
         }
         (view.segments.clone(), new, writer.head.changes)
@@ -266,10 +262,9 @@ pub(crate) fn repair(state: &Arc<IndexState>) -> Result<(), IndexError> {
 /// Segments with the postings of all documents in the range of one, built from their rows. They are
 /// not listed yet.
 pub(crate) fn rebuild_segments(
-    place: &IndexFolder,
+    catalogue: Catalogue<'_>,
     settings: &IndexSettings,
     tuning: Tuning,
-    connection: &Connection,
     head: &mut CatalogueState,
     old: &SegmentEntry,
 ) -> Result<Vec<Segment>, IndexError> {
@@ -277,12 +272,11 @@ pub(crate) fn rebuild_segments(
     let mut first = old.first;
     loop {
         let range = (u64::from(first), u64::from(old.last));
-        let (run, last, is_end) =
-            collect_run(place, settings, connection, range, Some(REBUILT_AT_ONCE))?;
+        let (run, last, is_end) = collect_run(catalogue, settings, range, Some(REBUILT_AT_ONCE))?;
         let is_last = is_end || last >= old.last;
         let last = if is_last { old.last } else { last };
         let level = tuning.level(run.documents() as u64);
-        let file = SegmentFile::create(place, next_name(head))?;
+        let file = SegmentFile::create(catalogue.place, next_name(head))?;
         segments.push(write_run(file, &run, &[], (first, last), level, head.changes)?);
         if is_last {
             return Ok(segments);
@@ -294,23 +288,22 @@ pub(crate) fn rebuild_segments(
 /// Rebuilds segments that are missing or differ from the catalogue; returns all segments. Called
 /// when an index is opened for writing.
 pub(crate) fn repair_segments(
-    place: &IndexFolder,
+    catalogue: Catalogue<'_>,
     settings: &IndexSettings,
     tuning: Tuning,
-    connection: &Connection,
     head: &mut CatalogueState,
 ) -> Result<(), IndexError> {
-    let failed = |error| place.database(error);
-    for entry in catalogue::segments(place, connection, head)? {
-        match Segment::open(&place.folder, entry.clone()) {
+    for entry in catalogue::segments(catalogue, head)? {
+        match Segment::open(&catalogue.place.folder, entry.clone()) {
             Ok(_) => {}
             Err(IndexError::Damaged { .. }) => {
-                connection.execute_batch("BEGIN IMMEDIATE").map_err(failed)?;
-                let made = rebuild_segments(place, settings, tuning, connection, head, &entry);
-                let done =
-                    made.and_then(|made| replace(connection, head, &entry, &made).map_err(failed));
+                catalogue.run(|connection| connection.execute_batch("BEGIN IMMEDIATE"))?;
+                let rebuilt = rebuild_segments(catalogue, settings, tuning, head, &entry);
+                let done = rebuilt.and_then(|rebuilt| {
+                    catalogue.run(|connection| replace(connection, head, &entry, &rebuilt))
+                });
                 if done.is_err() {
-                    let _ = connection.execute_batch("ROLLBACK");
+                    let _ = catalogue.connection.execute_batch("ROLLBACK");
                 }
                 done?;
             }
@@ -366,13 +359,13 @@ pub(crate) fn count_rows(connection: &Connection) -> rusqlite::Result<CatalogueS
 
 /// Removes unlisted segment files, which a killed writer leaves.
 pub(crate) fn remove_orphans(
-    place: &IndexFolder,
-    connection: &Connection,
+    catalogue: Catalogue<'_>,
     head: &CatalogueState,
 ) -> Result<(), IndexError> {
-    let entries = catalogue::segments(place, connection, head)?;
-    let failed = |error| IndexError::io(&place.folder, error);
-    for entry in std::fs::read_dir(&place.folder).map_err(failed)? {
+    let entries = catalogue::segments(catalogue, head)?;
+    let folder = &catalogue.place.folder;
+    let failed = |error| IndexError::io(folder, error);
+    for entry in std::fs::read_dir(folder).map_err(failed)? {
         let entry = entry.map_err(failed)?;
         let name = entry.file_name();
         let is_segment = name.to_str().and_then(segment_number).is_some();

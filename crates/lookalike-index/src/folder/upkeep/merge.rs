@@ -68,8 +68,10 @@ impl<'a> SegmentMerge<'a> {
         let range = covered(segments);
         let (dead, changes) = {
             let snapshot = state.begin()?;
-            let dead = catalogue::dead(snapshot.connection()?, range, snapshot.head.changes);
-            let dead = dead.map_err(|error| state.place.database(error))?;
+            let changes = snapshot.head.changes;
+            let dead = snapshot
+                .catalogue()?
+                .run(|connection| catalogue::dead(connection, range, changes))?;
             (TombstoneSet::new(range, &dead), snapshot.head.changes)
         };
         let mut merge = Self {
