@@ -5,12 +5,12 @@
 //! (`tests/conformance`).
 
 use crate::category_table::{CategoryMember, CategoryState};
-use crate::containment;
 use crate::decision_log::DecisionCallback;
 use crate::duplicate_table::{DuplicateCallback, DuplicateEntry};
 use crate::entry::{IndexEntry, IndexRecord, RecordFields};
 use crate::error::IndexError;
 use crate::original::DocumentVersion;
+use crate::query::containment;
 use crate::set;
 use crate::settings::{ContainmentSettings, IndexSettings};
 use serde::Serialize;
@@ -25,7 +25,7 @@ pub enum Change<'a> {
     /// Adds a document, or replaces the one with its id.
     Put(IndexEntry<'a>),
     /// Removes the document with this id, if there is one, or what is recorded of a
-    /// [duplicate](Backend::add_duplicates) with this id.
+    /// [duplicate](SideTableChanges::add_duplicates) with this id.
     Remove(&'a str),
 }
 
@@ -60,23 +60,8 @@ pub enum ChangeOutcome {
     Absent,
 }
 
-/// Storage of an index, usable from any thread. Reads run in parallel with writes; writes are
-/// serialized.
-pub trait Backend: Send + Sync {
-    /// The settings that the index was created with.
-    fn settings(&self) -> &IndexSettings;
-
-    /// The name of the index for messages, without passwords.
-    fn name(&self) -> &str;
-
-    /// Applies changes in order, all or none. They are durable when it returns.
-    ///
-    /// # Errors
-    /// [`IndexError::IdTaken`] for an [`Change::Add`] of an id that is there,
-    /// [`IndexError::Document`] for one that cannot be stored, and write errors.
-    /// After an error, nothing has changed.
-    fn write(&self, changes: &[Change<'_>]) -> Result<Vec<ChangeOutcome>, IndexError>;
-
+/// Changes of what an index stores next to its documents.
+pub trait SideTableChanges {
     /// Adds entries to the log of decisions, all or none; returns the number of the last one. They
     /// are durable when it returns. With `last`, adds them only if no entry has a greater number,
     /// and returns `None` otherwise: another writer has added entries.
@@ -126,13 +111,31 @@ pub trait Backend: Send + Sync {
     /// change of the [version](Snapshot::version): the categories were the same before.
     ///
     /// # Errors
-    /// As [`write`](Self::write).
+    /// As [`write`](Backend::write).
     fn add_category_members(
         &self,
         number: u64,
         through: u64,
         members: &[CategoryMember],
     ) -> Result<bool, IndexError>;
+}
+
+/// Storage of an index, usable from any thread. Reads run in parallel with writes; writes are
+/// serialized.
+pub trait Backend: SideTableChanges + Send + Sync {
+    /// The settings that the index was created with.
+    fn settings(&self) -> &IndexSettings;
+
+    /// The name of the index for messages, without passwords.
+    fn name(&self) -> &str;
+
+    /// Applies changes in order, all or none. They are durable when it returns.
+    ///
+    /// # Errors
+    /// [`IndexError::IdTaken`] for an [`Change::Add`] of an id that is there,
+    /// [`IndexError::Document`] for one that cannot be stored, and write errors.
+    /// After an error, nothing has changed.
+    fn write(&self, changes: &[Change<'_>]) -> Result<Vec<ChangeOutcome>, IndexError>;
 
     /// A snapshot of the index, which does not see later changes. It holds resources such as a
     /// connection until it is dropped.
@@ -192,60 +195,8 @@ pub trait Backend: Send + Sync {
 /// Takes the number of a document and its encoded shingle set.
 pub type SetCallback<'a> = &'a mut dyn FnMut(u64, &[u8]) -> Result<(), IndexError>;
 
-/// A snapshot of an index.
-pub trait Snapshot: Send {
-    /// Increases with every change of the index.
-    fn version(&self) -> u64;
-
-    /// The number of documents, including expired ones.
-    fn len(&self) -> u64;
-
-    /// Whether there is no document.
-    fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// The number of the document with this id.
-    ///
-    /// # Errors
-    /// Read errors.
-    fn number_of(&mut self, id: &str) -> Result<Option<u64>, IndexError>;
-
-    /// Numbers of all documents that have one of these bucket keys, ascending, each once, into
-    /// `numbers`, which is cleared. It may contain numbers of removed documents.
-    ///
-    /// # Errors
-    /// Read errors.
-    fn candidates(&mut self, keys: &[u64], numbers: &mut Vec<u64>) -> Result<(), IndexError>;
-
-    /// Gives the documents with these numbers (ascending) to `each`, in this order, without
-    /// removed ones.
-    ///
-    /// # Errors
-    /// Read errors, and errors of `each`.
-    fn records(
-        &mut self,
-        numbers: &[u64],
-        wanted: RecordFields,
-        each: &mut dyn FnMut(&IndexRecord) -> Result<(), IndexError>,
-    ) -> Result<(), IndexError>;
-
-    /// Gives the encoded shingle sets of the documents with these numbers (ascending) to `each`, in
-    /// this order, without removed ones.
-    ///
-    /// # Errors
-    /// Read errors, [`IndexError::Damaged`] for a document without a set, and errors of `each`.
-    fn sets(&mut self, numbers: &[u64], each: SetCallback<'_>) -> Result<(), IndexError> {
-        let wanted = RecordFields { set: true, ..RecordFields::default() };
-        self.records(numbers, wanted, &mut |record| match &record.set {
-            Some(code) => each(record.number, code),
-            None => Err(IndexError::Damaged {
-                what: format!("document {:?}", crate::entry::shortened_id(&record.id)),
-                why: "it has no shingle set".to_owned(),
-            }),
-        })
-    }
-
+/// What a snapshot has of an index next to its documents.
+pub trait SideTables {
     /// Gives at most `most` entries of the log of decisions, numbered above `after`, to `each`, by
     /// ascending number; returns how many. Numbers begin at 1.
     ///
@@ -319,11 +270,63 @@ pub trait Snapshot: Send {
     /// As [`versions`](Self::versions), and [`IndexError::Damaged`] for an original that is not
     /// what was stored, or whose base is missing.
     fn original(&mut self, version: &DocumentVersion) -> Result<Vec<u8>, IndexError>;
+}
+
+/// A snapshot of an index.
+pub trait Snapshot: SideTables + Send {
+    /// Increases with every change of the index.
+    fn version(&self) -> u64;
+
+    /// The number of documents, including expired ones.
+    fn len(&self) -> u64;
+
+    /// Whether there is no document.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The number of the document with this id.
+    ///
+    /// # Errors
+    /// Read errors.
+    fn number_of(&mut self, id: &str) -> Result<Option<u64>, IndexError>;
+
+    /// Numbers of all documents that have one of these bucket keys, ascending, each once, into
+    /// `numbers`, which is cleared. It may contain numbers of removed documents.
+    ///
+    /// # Errors
+    /// Read errors.
+    fn candidates(&mut self, keys: &[u64], numbers: &mut Vec<u64>) -> Result<(), IndexError>;
+
+    /// Gives the documents with these numbers (ascending) to `each`, in this order, without
+    /// removed ones.
+    ///
+    /// # Errors
+    /// Read errors, and errors of `each`.
+    fn records(
+        &mut self,
+        numbers: &[u64],
+        wanted: RecordFields,
+        each: &mut dyn FnMut(&IndexRecord) -> Result<(), IndexError>,
+    ) -> Result<(), IndexError>;
+
+    /// Gives the encoded shingle sets of the documents with these numbers (ascending) to `each`, in
+    /// this order, without removed ones.
+    ///
+    /// # Errors
+    /// Read errors, [`IndexError::Damaged`] for a document without a set, and errors of `each`.
+    fn sets(&mut self, numbers: &[u64], each: SetCallback<'_>) -> Result<(), IndexError> {
+        let wanted = RecordFields { set: true, ..RecordFields::default() };
+        self.records(numbers, wanted, &mut |record| match &record.set {
+            Some(code) => each(record.number, code),
+            None => Err(IndexError::damaged_document(&record.id, "it has no shingle set")),
+        })
+    }
 
     /// The text of a version; `None` if the version is gone, or was stored without a text.
     ///
     /// # Errors
-    /// As [`versions`](Self::versions).
+    /// As [`versions`](SideTables::versions).
     fn version_text(&mut self, version: &DocumentVersion) -> Result<Option<String>, IndexError>;
 
     /// Gives at most `most` documents numbered `from` or more to `each`, by ascending number;
@@ -419,6 +422,26 @@ pub struct IndexProblem {
     pub what: String,
     /// Whether [`Backend::repair`] fixes it without loss.
     pub repairable: bool,
+}
+
+impl IndexProblem {
+    /// Makes a problem that no repair fixes of the error of damaged data.
+    ///
+    /// # Errors
+    /// Any other error.
+    #[cfg(any(feature = "postgres", feature = "sqlite"))]
+    pub(crate) fn collect(
+        read: Result<(), IndexError>,
+        problems: &mut Vec<Self>,
+    ) -> Result<(), IndexError> {
+        match read {
+            Err(IndexError::Damaged { what, why }) => {
+                problems.push(Self { place: what, what: why, repairable: false });
+                Ok(())
+            }
+            other => other,
+        }
+    }
 }
 
 /// Sizes and counts of an index.

@@ -5,9 +5,6 @@
 //! which category a text is in. Documents that were added since the last look are those numbered
 //! above [`CategoryState::through`]; who reads categories finds theirs by their texts.
 
-#[cfg(any(feature = "postgres", feature = "sqlite"))]
-use crate::error::IndexError;
-
 /// The most bytes of a model.
 pub const MAX_MODEL_BYTES: usize = 512 << 20;
 
@@ -27,29 +24,4 @@ pub struct CategoryMember {
     pub document: u64,
     /// The number of its category in the model.
     pub category: u32,
-}
-
-/// Checks that a model can be stored.
-///
-/// # Errors
-/// [`IndexError::Categories`].
-#[cfg(any(feature = "postgres", feature = "sqlite"))]
-pub(crate) fn check(model: &[u8]) -> Result<(), IndexError> {
-    if model.len() > MAX_MODEL_BYTES {
-        return Err(IndexError::Categories { got: model.len(), most: MAX_MODEL_BYTES });
-    }
-    Ok(())
-}
-
-/// Checks that a model is as it was stored.
-///
-/// # Errors
-/// [`IndexError::Damaged`].
-#[cfg(any(feature = "postgres", feature = "sqlite"))]
-pub(crate) fn verify(number: u64, model: &[u8], stored: u64) -> Result<(), IndexError> {
-    if crate::checksum::content(number, model) == stored {
-        return Ok(());
-    }
-    let why = "its checksum is wrong; make categories again".to_owned();
-    Err(IndexError::Damaged { what: format!("model {number} of categories"), why })
 }

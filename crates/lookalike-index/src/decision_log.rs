@@ -12,31 +12,3 @@ pub const MAX_DECISION_BYTES: usize = 8 << 20;
 
 /// Takes the number of an entry and its JSON object.
 pub type DecisionCallback<'a> = &'a mut dyn FnMut(u64, &str) -> Result<(), IndexError>;
-
-/// Checks that entries can be stored.
-///
-/// # Errors
-/// [`IndexError::Decision`].
-#[cfg(any(feature = "postgres", feature = "sqlite"))]
-pub(crate) fn check(entries: &[&str]) -> Result<(), IndexError> {
-    for (position, entry) in entries.iter().enumerate() {
-        if entry.len() > MAX_DECISION_BYTES {
-            let (got, most) = (entry.len(), MAX_DECISION_BYTES);
-            return Err(IndexError::Decision { position, got, most });
-        }
-    }
-    Ok(())
-}
-
-/// Checks that an entry is as it was stored.
-///
-/// # Errors
-/// [`IndexError::Damaged`].
-#[cfg(any(feature = "postgres", feature = "sqlite"))]
-pub(crate) fn verify(number: u64, entry: &str, stored: u64) -> Result<(), IndexError> {
-    if crate::checksum::content(number, entry.as_bytes()) == stored {
-        return Ok(());
-    }
-    let why = "its checksum is wrong".to_owned();
-    Err(IndexError::Damaged { what: format!("decision {number}"), why })
-}

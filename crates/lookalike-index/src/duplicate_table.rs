@@ -26,20 +26,3 @@ pub type DuplicateCallback<'a> = &'a mut dyn FnMut(u64, &str) -> Result<(), Inde
 pub(crate) fn check(entries: &[DuplicateEntry<'_>]) -> Result<(), IndexError> {
     entries.iter().flat_map(|entry| [entry.id, entry.keeper]).try_for_each(check_id)
 }
-
-/// Checks the checksum of a row.
-///
-/// # Errors
-/// [`IndexError::Damaged`].
-#[cfg(any(feature = "postgres", feature = "sqlite"))]
-pub(crate) fn verify(keeper: u64, id: &str, sum: u64) -> Result<(), IndexError> {
-    if crate::checksum::content(keeper, id.as_bytes()) == sum {
-        return Ok(());
-    }
-    Err(IndexError::Damaged {
-        what: format!("duplicate {:?} of document {keeper}", crate::entry::shortened_id(id)),
-        why: "the checksum of its row is wrong; restore a backup, or remove its keeper and add it \
-              again"
-            .to_owned(),
-    })
-}

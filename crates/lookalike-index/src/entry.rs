@@ -71,7 +71,7 @@ impl IndexEntry<'_> {
     /// [`IndexError::Document`] with the problem.
     pub fn check(&self, num_hashes: usize) -> Result<(), IndexError> {
         check_id(self.id)?;
-        let wrong = |why: String| Err(IndexError::Document { id: shortened_id(self.id), why });
+        let wrong = |why: String| Err(IndexError::document(self.id, why));
         if !self.signature.is_empty() && self.signature.len() != num_hashes {
             let got = self.signature.len();
             return wrong(format!("its signature has {got} values, the index {num_hashes}"));
@@ -88,7 +88,7 @@ impl IndexEntry<'_> {
 /// # Errors
 /// [`IndexError::Document`] with the problem.
 pub fn check_id(id: &str) -> Result<(), IndexError> {
-    let wrong = |why: &str| Err(IndexError::Document { id: shortened_id(id), why: why.to_owned() });
+    let wrong = |why: &str| Err(IndexError::document(id, why));
     if id.is_empty() {
         return wrong("its id is empty: give it any other");
     }
@@ -160,7 +160,7 @@ impl IndexRecord {
         }
         let what = format!("document {:?} (number {})", shortened_id(&self.id), self.number);
         let why = format!("its signature has {got} values, expected are {num_hashes}");
-        Err(IndexError::Damaged { what, why })
+        Err(IndexError::damaged(what, why))
     }
 
     /// Whether it counts as removed at a time, in ns since 1970.

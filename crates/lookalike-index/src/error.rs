@@ -1,9 +1,12 @@
 //! Errors of an index.
 
+use crate::entry::shortened_id;
 use lookalike_core::error::ParamsError;
 use lookalike_core::parameter::{NamesParameters, Parameter, ParameterSpelling};
 use lookalike_core::params::Measure;
 use std::fmt;
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+use std::path::Path;
 use std::time::Duration;
 
 /// An error of an index; each message names the index, what was expected and found, and the
@@ -241,6 +244,55 @@ impl fmt::Display for Unwritable {
     }
 }
 
+impl IndexError {
+    /// The error of damaged data: a file, table or row, and the problem.
+    pub(crate) fn damaged(what: impl Into<String>, why: impl Into<String>) -> Self {
+        Self::Damaged { what: what.into(), why: why.into() }
+    }
+
+    /// The error of a place that has something other than an index.
+    pub(crate) fn not_an_index(index: impl Into<String>, why: impl Into<String>) -> Self {
+        Self::NotAnIndex { index: index.into(), why: why.into() }
+    }
+
+    /// The error of a database that a retry does not remove.
+    #[cfg(any(feature = "postgres", feature = "sqlite"))]
+    pub(crate) fn database(index: impl Into<String>, why: impl Into<String>) -> Self {
+        Self::Database { index: index.into(), why: why.into(), transient: false }
+    }
+
+    /// The error of a database that a retry may remove.
+    #[cfg(any(feature = "postgres", feature = "sqlite"))]
+    pub(crate) fn transient(index: impl Into<String>, why: impl Into<String>) -> Self {
+        Self::Database { index: index.into(), why: why.into(), transient: true }
+    }
+
+    /// The error of a file that cannot be read or written.
+    #[cfg(any(feature = "postgres", feature = "sqlite"))]
+    pub(crate) fn io(path: &Path, source: std::io::Error) -> Self {
+        Self::Io { path: path.display().to_string(), source }
+    }
+
+    /// The error of a damaged document.
+    pub(crate) fn damaged_document(id: &str, why: impl Into<String>) -> Self {
+        Self::damaged(format!("document {:?}", shortened_id(id)), why)
+    }
+
+    /// The problem of damaged data without its place, or the whole message of another error.
+    #[cfg(any(feature = "postgres", feature = "sqlite"))]
+    pub(crate) fn damage(&self) -> String {
+        match self {
+            Self::Damaged { why, .. } | Self::DamagedCatalogue { why, .. } => why.clone(),
+            error => error.to_string(),
+        }
+    }
+
+    /// The error of a document that cannot be stored.
+    pub(crate) fn document(id: &str, why: impl Into<String>) -> Self {
+        Self::Document { id: shortened_id(id), why: why.into() }
+    }
+}
+
 impl NamesParameters for IndexError {
     fn fmt_with(&self, f: &mut fmt::Formatter<'_>, name: ParameterSpelling) -> fmt::Result {
         match self {
@@ -272,8 +324,17 @@ impl NamesParameters for IndexError {
             }
             Self::ReadOnly { index, cause } => write!(f, "{index} cannot be written to: {cause}"),
             Self::Document { id, why } => write!(f, "document {id:?} cannot be stored: {why}"),
-            Self::Categories { got, most } => fmt_categories(f, *got, *most),
-            Self::Decision { position, got, most } => fmt_decision(f, [position + 1, *got, *most]),
+            Self::Categories { got, most } => write!(
+                f,
+                "the model of categories has {got} bytes, at most {most} are kept: make fewer \
+                 topics"
+            ),
+            Self::Decision { position, got, most } => write!(
+                f,
+                "decision {} cannot be stored: it has {got} bytes, at most {most} are kept: \
+                 shorten its note",
+                position + 1
+            ),
             Self::Stopped => f.write_str("the reading was ended before its end"),
             Self::Interrupted { index } => write!(
                 f,
@@ -283,22 +344,33 @@ impl NamesParameters for IndexError {
             Self::IdTaken { id } => {
                 write!(f, "document {id:?} is there already: update replaces it")
             }
-            Self::NoSets { what } => fmt_no_sets(f, what, name),
+            Self::NoSets { what } => write!(
+                f,
+                "the index keeps no shingle sets, without which there is no {what}: create it with \
+                 {} sets",
+                name(Parameter::Store)
+            ),
             Self::NoTexts { index } => {
                 write!(f, "{index} {NO_TEXTS} {} texts", name(Parameter::Store))
             }
             Self::NoOriginals { index } => {
                 write!(f, "{index} {NO_ORIGINALS} {} originals", name(Parameter::Store))
             }
-            Self::NearestMeasure { got, expected } => fmt_nearest_measure(f, *got, *expected),
+            Self::NearestMeasure { got, expected } => write!(
+                f,
+                "nearest: expected an index with the measure {expected}, got one with {got}, which \
+                 signatures do not estimate: query it with a low threshold instead"
+            ),
             Self::Filter { got, expected } => write!(f, "filter {got:?}: expected {expected}"),
             Self::Params(error) => error.fmt_with(f, name),
             Self::Damaged { what, why } => {
                 write!(f, "{what} is damaged: {why}; check the index to learn what can be repaired")
             }
-            Self::Column { table, column, expected, got } => {
-                fmt_column(f, [table, column, expected, got])
-            }
+            Self::Column { table, column, expected, got } => write!(
+                f,
+                "column {column} of table {table}: expected {expected}, got {got}; restore a \
+                 backup, or undo the change of the table"
+            ),
             Self::DamagedCatalogue { file, why } => {
                 write!(f, "{file} is damaged: {why}; restore a backup, or export what can be read")
             }
@@ -314,14 +386,6 @@ impl NamesParameters for IndexError {
             Self::Database { index, why, .. } => write!(f, "{index}: {why}"),
         }
     }
-}
-
-fn fmt_nearest_measure(f: &mut fmt::Formatter<'_>, got: Measure, expected: Measure) -> fmt::Result {
-    write!(
-        f,
-        "nearest: expected an index with the measure {expected}, got one with {got}, which \
-         signatures do not estimate: query it with a low threshold instead"
-    )
 }
 
 fn fmt_in_use(
@@ -340,36 +404,6 @@ fn fmt_in_use(
             waited.as_secs()
         ),
     }
-}
-
-fn fmt_categories(f: &mut fmt::Formatter<'_>, got: usize, most: usize) -> fmt::Result {
-    write!(f, "the model of categories has {got} bytes, at most {most} are kept: make fewer topics")
-}
-
-fn fmt_decision(f: &mut fmt::Formatter<'_>, numbers: [usize; 3]) -> fmt::Result {
-    let [nth, got, most] = numbers;
-    write!(
-        f,
-        "decision {nth} cannot be stored: it has {got} bytes, at most {most} are kept: shorten its \
-         note"
-    )
-}
-
-fn fmt_no_sets(f: &mut fmt::Formatter<'_>, what: &str, name: ParameterSpelling) -> fmt::Result {
-    write!(
-        f,
-        "the index keeps no shingle sets, without which there is no {what}: create it with {} sets",
-        name(Parameter::Store)
-    )
-}
-
-fn fmt_column(f: &mut fmt::Formatter<'_>, names: [&str; 4]) -> fmt::Result {
-    let [table, column, expected, got] = names;
-    write!(
-        f,
-        "column {column} of table {table}: expected {expected}, got {got}; restore a backup, or \
-         undo the change of the table"
-    )
 }
 
 impl fmt::Display for IndexError {

@@ -2,8 +2,8 @@
 
 pub use crate::access::Access;
 use crate::backend::Backend;
-use crate::compact::CompactSignatures;
 use crate::error::IndexError;
+use crate::query::compact::CompactSignatures;
 use crate::query::{QueryBuffers, QueryDocument, QueryRequest, QueryResult, query};
 use crate::settings::IndexSettings;
 use lookalike_core::params::{Params, ParamsBuilder, ShingleRule};
@@ -46,7 +46,7 @@ impl IndexLocation {
         match input.to_str().map(Self::of) {
             Some(database @ Self::Postgres(_)) => Some(database),
             #[cfg(feature = "sqlite")]
-            _ => crate::sqlite::is_index(input).then(|| Self::Folder(input.to_owned())),
+            _ => crate::folder::is_index(input).then(|| Self::Folder(input.to_owned())),
             #[cfg(not(feature = "sqlite"))]
             _ => None,
         }
@@ -71,7 +71,7 @@ pub fn create(place: &IndexLocation, settings: &IndexSettings) -> Result<Index, 
     match place {
         #[cfg(feature = "sqlite")]
         IndexLocation::Folder(folder) => {
-            crate::sqlite::create(folder, settings).and_then(Index::new)
+            crate::folder::create(folder, settings).and_then(Index::new)
         }
         #[cfg(feature = "postgres")]
         IndexLocation::Postgres(url) => crate::postgres::create(url, settings).and_then(Index::new),
@@ -91,9 +91,9 @@ pub fn open(place: &IndexLocation, access: Access) -> Result<Index, IndexError> 
         #[cfg(feature = "sqlite")]
         IndexLocation::Folder(folder) => {
             // Checked before waiting for another writer.
-            let settings = crate::sqlite::settings_for(folder, access)?;
+            let settings = crate::folder::settings_for(folder, access)?;
             settings.expect_documents(&folder.display().to_string())?;
-            crate::sqlite::open(folder, access).and_then(Index::new)
+            crate::folder::open(folder, access).and_then(Index::new)
         }
         #[cfg(feature = "postgres")]
         IndexLocation::Postgres(url) => crate::postgres::open(url, access).and_then(Index::new),
@@ -115,7 +115,7 @@ pub fn restore(place: &IndexLocation, from: &Path) -> Result<Index, IndexError> 
     match place {
         #[cfg(feature = "sqlite")]
         IndexLocation::Folder(folder) => {
-            crate::sqlite::restore(folder, from)?;
+            crate::folder::restore(folder, from)?;
             open(place, Access::Write { wait: std::time::Duration::from_secs(1) })
         }
         #[cfg(feature = "postgres")]

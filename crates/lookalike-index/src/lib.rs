@@ -16,7 +16,7 @@
 //! | [`set`] | shingle sets in few bytes |
 //! | [`backend`] | the traits of a storage backend |
 //! | [`memory`] | an index in memory; the reference implementation of the tests |
-//! | `sqlite` | an index in a folder: a catalogue in SQLite, postings in segments |
+//! | `folder` | an index in a folder: a catalogue in SQLite, postings in segments |
 //! | `postgres` | an index in a PostgreSQL database, for several writers |
 //! | [`filter`] | conditions on metadata |
 //! | [`query`] | queries: candidates, verified |
@@ -88,17 +88,14 @@ pub mod backend;
 pub mod category_table;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod checksum;
-pub mod compact;
-mod comparison;
-pub mod containment;
 pub mod decision_log;
 pub mod duplicate_table;
 pub mod entry;
 pub mod error;
-pub mod filter;
+#[cfg(feature = "sqlite")]
+pub mod folder;
 pub mod index;
 pub mod memory;
-pub mod nearest;
 pub mod original;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod original_code;
@@ -107,15 +104,17 @@ pub mod percent;
 #[cfg(feature = "postgres")]
 pub mod postgres;
 pub mod query;
-pub mod query_by_id;
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+mod record_check;
 pub mod set;
 pub mod settings;
 pub mod sketches;
-#[cfg(feature = "sqlite")]
-pub mod sqlite;
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+mod tables;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod text_code;
 pub mod time;
 
 pub use error::IndexError;
 pub use index::Index;
+pub use query::{compact, containment, filter, nearest, query_by_id};

@@ -1,7 +1,10 @@
 //! An index in memory: one map, searched linearly. The tests compare the other backends with it; it
 //! is too slow for more than a few thousand documents.
 
-use crate::backend::{Backend, Change, ChangeOutcome, IndexProblem, Snapshot, Stats, posting_keys};
+use crate::backend::{
+    Backend, Change, ChangeOutcome, IndexProblem, SideTableChanges, SideTables, Snapshot, Stats,
+    posting_keys,
+};
 use crate::category_table::{CategoryMember, CategoryState};
 use crate::decision_log::DecisionCallback;
 use crate::duplicate_table::{self, DuplicateCallback, DuplicateEntry};
@@ -14,6 +17,9 @@ use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
+
+/// The name of an index in messages.
+const NAME: &str = "the index in memory";
 
 /// An index in memory.
 pub struct MemoryBackend {
@@ -52,6 +58,20 @@ impl MemoryBackend {
 
     fn state(&self) -> Arc<MemoryState> {
         Arc::clone(&self.state.lock())
+    }
+
+    /// Changes a copy of the state and replaces the state by it. `work` returns whether readers see
+    /// the change.
+    fn change<T>(
+        &self,
+        work: impl FnOnce(&mut MemoryState) -> Result<(T, bool), IndexError>,
+    ) -> Result<T, IndexError> {
+        let mut guard = self.state.lock();
+        let mut state = MemoryState::clone(&guard);
+        let (done, is_visible) = work(&mut state)?;
+        state.version += u64::from(is_visible);
+        *guard = Arc::new(state);
+        Ok(done)
     }
 }
 
@@ -145,72 +165,48 @@ impl MemoryState {
     }
 }
 
-impl Backend for MemoryBackend {
-    fn settings(&self) -> &IndexSettings {
-        &self.settings
-    }
-
-    fn name(&self) -> &'static str {
-        "the index in memory"
-    }
-
-    fn write(&self, changes: &[Change<'_>]) -> Result<Vec<ChangeOutcome>, IndexError> {
-        let mut guard = self.state.lock();
-        let mut state = MemoryState::clone(&guard);
-        let done = changes.iter().map(|change| state.apply(change, &self.settings));
-        let done = done.collect::<Result<Vec<ChangeOutcome>, IndexError>>()?;
-        state.version += u64::from(done.iter().any(|done| *done != ChangeOutcome::Absent));
-        *guard = Arc::new(state);
-        Ok(done)
-    }
-
+impl SideTableChanges for MemoryBackend {
     fn add_decisions(
         &self,
         entries: &[&str],
         last: Option<u64>,
     ) -> Result<Option<u64>, IndexError> {
-        let mut guard = self.state.lock();
-        let before = guard.decisions.last_key_value().map_or(0, |(number, _)| *number);
-        if last.is_some_and(|last| before > last) {
-            return Ok(None);
-        }
-        let mut state = MemoryState::clone(&guard);
-        let numbered =
-            (before + 1..).zip(entries).map(|(number, &entry)| (number, entry.to_owned()));
-        state.decisions.extend(numbered);
-        state.version += u64::from(!entries.is_empty());
-        *guard = Arc::new(state);
-        Ok(Some(before + entries.len() as u64))
+        self.change(|state| {
+            let before = state.decisions.last_key_value().map_or(0, |(number, _)| *number);
+            if last.is_some_and(|last| before > last) {
+                return Ok((None, false));
+            }
+            let numbered = (before + 1..).zip(entries);
+            state.decisions.extend(numbered.map(|(number, entry)| (number, (*entry).to_owned())));
+            Ok((Some(before + entries.len() as u64), !entries.is_empty()))
+        })
     }
 
     fn remove_decisions(&self, numbers: &[u64]) -> Result<u64, IndexError> {
-        let mut guard = self.state.lock();
-        let mut state = MemoryState::clone(&guard);
-        let last = state.decisions.last_key_value().map(|(number, _)| *number);
-        let removed = numbers.iter().filter(|number| Some(**number) != last);
-        let removed = removed.filter_map(|number| state.decisions.remove(number)).count() as u64;
-        state.version += u64::from(removed > 0);
-        *guard = Arc::new(state);
-        Ok(removed)
+        self.change(|state| {
+            let last = state.decisions.last_key_value().map(|(number, _)| *number);
+            let removed = numbers.iter().filter(|number| Some(**number) != last);
+            let removed = removed.filter_map(|number| state.decisions.remove(number)).count();
+            Ok((removed as u64, removed > 0))
+        })
     }
 
     fn add_duplicates(&self, entries: &[DuplicateEntry<'_>]) -> Result<u64, IndexError> {
         duplicate_table::check(entries)?;
-        let mut guard = self.state.lock();
-        let mut state = MemoryState::clone(&guard);
-        let (mut recorded, mut is_changed) = (0, false);
-        for entry in entries {
-            let keeper = state.numbers.get(entry.keeper).copied();
-            let Some(keeper) = keeper.filter(|_| !state.numbers.contains_key(entry.id)) else {
-                continue;
-            };
-            let before = state.duplicates.insert(entry.id.to_owned(), keeper);
-            recorded += u64::from(before.is_none());
-            is_changed |= before != Some(keeper);
-        }
-        state.version += u64::from(is_changed);
-        *guard = Arc::new(state);
-        Ok(recorded)
+        self.change(|state| {
+            let mut recorded = 0;
+            let mut is_changed = false;
+            for entry in entries {
+                let keeper = state.numbers.get(entry.keeper).copied();
+                let Some(keeper) = keeper.filter(|_| !state.numbers.contains_key(entry.id)) else {
+                    continue;
+                };
+                let before = state.duplicates.insert(entry.id.to_owned(), keeper);
+                recorded += u64::from(before.is_none());
+                is_changed |= before != Some(keeper);
+            }
+            Ok((recorded, is_changed))
+        })
     }
 
     fn replace_categories(
@@ -219,15 +215,13 @@ impl Backend for MemoryBackend {
         through: u64,
         members: &[CategoryMember],
     ) -> Result<u64, IndexError> {
-        let mut guard = self.state.lock();
-        let mut state = MemoryState::clone(&guard);
-        let number = state.categories.as_ref().map_or(0, |(before, _)| before.number) + 1;
-        state.categories = Some((CategoryState { number, through }, model.to_vec()));
-        state.members.clear();
-        state.members.extend(members.iter().map(|member| (member.document, member.category)));
-        state.version += 1;
-        *guard = Arc::new(state);
-        Ok(number)
+        self.change(|state| {
+            let number = state.categories.as_ref().map_or(0, |(before, _)| before.number) + 1;
+            state.categories = Some((CategoryState { number, through }, model.to_vec()));
+            state.members.clear();
+            state.members.extend(members.iter().map(|member| (member.document, member.category)));
+            Ok((number, true))
+        })
     }
 
     fn add_category_members(
@@ -236,16 +230,34 @@ impl Backend for MemoryBackend {
         through: u64,
         members: &[CategoryMember],
     ) -> Result<bool, IndexError> {
-        let mut guard = self.state.lock();
-        let mut state = MemoryState::clone(&guard);
-        let Some((stored, _)) = state.categories.as_mut().filter(|one| one.0.number == number)
-        else {
-            return Ok(false);
-        };
-        stored.through = stored.through.max(through);
-        state.members.extend(members.iter().map(|member| (member.document, member.category)));
-        *guard = Arc::new(state);
-        Ok(true)
+        self.change(|state| match &mut state.categories {
+            Some((stored, _)) if stored.number == number => {
+                stored.through = stored.through.max(through);
+                let members = members.iter().map(|member| (member.document, member.category));
+                state.members.extend(members);
+                Ok((true, false))
+            }
+            _ => Ok((false, false)),
+        })
+    }
+}
+
+impl Backend for MemoryBackend {
+    fn settings(&self) -> &IndexSettings {
+        &self.settings
+    }
+
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn write(&self, changes: &[Change<'_>]) -> Result<Vec<ChangeOutcome>, IndexError> {
+        self.change(|state| {
+            let done = changes.iter().map(|change| state.apply(change, &self.settings));
+            let done = done.collect::<Result<Vec<ChangeOutcome>, IndexError>>()?;
+            let is_changed = done.iter().any(|done| *done != ChangeOutcome::Absent);
+            Ok((done, is_changed))
+        })
     }
 
     fn snapshot(&self) -> Result<Box<dyn Snapshot>, IndexError> {
@@ -279,7 +291,7 @@ impl Backend for MemoryBackend {
 
     fn backup(&self, _: &Path) -> Result<(), IndexError> {
         Err(IndexError::Database {
-            index: self.name().to_owned(),
+            index: NAME.to_owned(),
             why: "it is on no disk and cannot be copied to one".to_owned(),
             transient: false,
         })
@@ -292,13 +304,6 @@ struct MemorySnapshot {
 }
 
 impl MemorySnapshot {
-    fn expect_originals(&self) -> Result<(), IndexError> {
-        if self.settings.store.has_originals() {
-            return Ok(());
-        }
-        Err(IndexError::NoOriginals { index: "the index in memory".to_owned() })
-    }
-
     fn stored(&self, version: &DocumentVersion) -> Option<&StoredVersion> {
         let mut all = self.state.versions.values().flatten();
         all.find(|stored| stored.version.original == version.original)
@@ -322,42 +327,7 @@ impl MemorySnapshot {
     }
 }
 
-impl Snapshot for MemorySnapshot {
-    fn version(&self) -> u64 {
-        self.state.version
-    }
-
-    fn len(&self) -> u64 {
-        self.state.records.len() as u64
-    }
-
-    fn number_of(&mut self, id: &str) -> Result<Option<u64>, IndexError> {
-        Ok(self.state.numbers.get(id).copied())
-    }
-
-    fn candidates(&mut self, keys: &[u64], numbers: &mut Vec<u64>) -> Result<(), IndexError> {
-        numbers.clear();
-        let mut own = Vec::new();
-        for (number, record) in &self.state.records {
-            let set = record.set.as_deref().unwrap_or_default();
-            posting_keys(&self.settings, &record.signature, set, &mut own)?;
-            if own.iter().any(|key| keys.contains(key)) {
-                numbers.push(*number);
-            }
-        }
-        Ok(())
-    }
-
-    fn records(
-        &mut self,
-        numbers: &[u64],
-        wanted: RecordFields,
-        each: &mut dyn FnMut(&IndexRecord) -> Result<(), IndexError>,
-    ) -> Result<(), IndexError> {
-        let records = numbers.iter().filter_map(|number| self.state.records.get(number));
-        records.into_iter().try_for_each(|record| each(&Self::wanted(record, wanted)))
-    }
-
+impl SideTables for MemorySnapshot {
     fn decisions(
         &mut self,
         after: u64,
@@ -421,22 +391,57 @@ impl Snapshot for MemorySnapshot {
     }
 
     fn versions(&mut self, id: &str) -> Result<Vec<DocumentVersion>, IndexError> {
-        self.expect_originals()?;
+        self.settings.store.expect_originals(NAME)?;
         let versions = self.state.versions.get(id).into_iter().flatten();
         Ok(versions.map(|stored| stored.version.clone()).collect())
     }
 
     fn original(&mut self, version: &DocumentVersion) -> Result<Vec<u8>, IndexError> {
-        self.expect_originals()?;
-        let missing = || IndexError::Damaged {
-            what: format!("original {}", version.original),
-            why: "it is missing".to_owned(),
-        };
+        self.settings.store.expect_originals(NAME)?;
+        let missing =
+            || IndexError::damaged(format!("original {}", version.original), "it is missing");
         self.stored(version).map(|stored| stored.original.clone()).ok_or_else(missing)
+    }
+}
+
+impl Snapshot for MemorySnapshot {
+    fn version(&self) -> u64 {
+        self.state.version
+    }
+
+    fn len(&self) -> u64 {
+        self.state.records.len() as u64
+    }
+
+    fn number_of(&mut self, id: &str) -> Result<Option<u64>, IndexError> {
+        Ok(self.state.numbers.get(id).copied())
+    }
+
+    fn candidates(&mut self, keys: &[u64], numbers: &mut Vec<u64>) -> Result<(), IndexError> {
+        numbers.clear();
+        let mut own = Vec::new();
+        for (number, record) in &self.state.records {
+            let set = record.set.as_deref().unwrap_or_default();
+            posting_keys(&self.settings, &record.signature, set, &mut own)?;
+            if own.iter().any(|key| keys.contains(key)) {
+                numbers.push(*number);
+            }
+        }
+        Ok(())
+    }
+
+    fn records(
+        &mut self,
+        numbers: &[u64],
+        wanted: RecordFields,
+        each: &mut dyn FnMut(&IndexRecord) -> Result<(), IndexError>,
+    ) -> Result<(), IndexError> {
+        let records = numbers.iter().filter_map(|number| self.state.records.get(number));
+        records.into_iter().try_for_each(|record| each(&Self::wanted(record, wanted)))
     }
 
     fn version_text(&mut self, version: &DocumentVersion) -> Result<Option<String>, IndexError> {
-        self.expect_originals()?;
+        self.settings.store.expect_originals(NAME)?;
         Ok(self.stored(version).and_then(|stored| stored.text.clone()))
     }
 

@@ -1,6 +1,6 @@
 //! What an index requires of originals.
 
-use crate::entry::{IndexEntry, shortened_id};
+use crate::entry::IndexEntry;
 use crate::error::IndexError;
 use crate::original::{MAX_DESCRIPTION_BYTES, OriginalEntry, original_hash};
 use crate::settings::{IndexSettings, OriginalSettings};
@@ -17,9 +17,9 @@ pub(crate) fn original_of<'a>(entry: &IndexEntry<'a>) -> Result<OriginalEntry<'a
         let bytes = text.as_bytes();
         OriginalEntry { bytes, media_type: TEXT_TYPE, name: "", sha256: original_hash(bytes) }
     };
-    entry.original.or_else(|| entry.text.map(of_text)).ok_or_else(|| IndexError::Document {
-        id: shortened_id(entry.id),
-        why: "it has neither an original nor a text, and the index keeps originals".to_owned(),
+    entry.original.or_else(|| entry.text.map(of_text)).ok_or_else(|| {
+        let why = "it has neither an original nor a text, and the index keeps originals";
+        IndexError::document(entry.id, why)
     })
 }
 
@@ -33,13 +33,11 @@ impl OriginalSettings {
         if got <= most {
             return Ok(());
         }
-        Err(IndexError::Document {
-            id: shortened_id(id),
-            why: format!(
-                "its original has {got} bytes, the index keeps at most {most}: divide it, or \
-                 create an index with a greater limit on originals"
-            ),
-        })
+        let why = format!(
+            "its original has {got} bytes, the index keeps at most {most}: divide it, or create \
+             an index with a greater limit on originals"
+        );
+        Err(IndexError::document(id, why))
     }
 }
 
@@ -62,7 +60,7 @@ impl IndexSettings {
     /// [`IndexError::Document`] with the problem.
     pub fn check_original(&self, id: &str, original: &OriginalEntry<'_>) -> Result<(), IndexError> {
         let Some(originals) = self.originals else { return Ok(()) };
-        let wrong = |why| Err(IndexError::Document { id: shortened_id(id), why });
+        let wrong = |why: String| Err(IndexError::document(id, why));
         originals.check_length(id, original.bytes.len() as u64)?;
         for (what, text) in [("media type", original.media_type), ("file name", original.name)] {
             if text.len() > MAX_DESCRIPTION_BYTES {

@@ -11,8 +11,8 @@
 //! lowest of each byte. This is the code of Elias and Fano: within about a bit per hash of the
 //! minimum for such sets, 58 bits a hash at 300 of them.
 //!
-//! In place of `sucds`: its sequences are for access in memory, and have no form on disk that is
-//! specified and checked, as a stored index needs. It has not been compared (November 2026).
+//! These bytes are stored and specified (`docs/reference/index.md`), so that no library can replace
+//! this file: `sucds` has sequences of Elias and Fano in memory, in a form of its own on disk.
 
 use crate::error::IndexError;
 
@@ -174,7 +174,7 @@ fn varint(mut value: u64, out: &mut Vec<u8>) {
 }
 
 fn damaged(why: &str) -> IndexError {
-    IndexError::Damaged { what: "a shingle set".to_owned(), why: why.to_owned() }
+    IndexError::damaged("a shingle set", why)
 }
 
 #[cfg(test)]

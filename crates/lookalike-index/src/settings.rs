@@ -1,9 +1,9 @@
 //! How documents are shingled, signed and compared. The settings are stored with the index and
 //! verified when it is opened, since signatures of other settings cannot be compared.
 
-use crate::containment::{self, MAX_ANCHORS, anchors_for};
 use crate::error::IndexError;
 use crate::original::{DEFAULT_ORIGINAL_BYTES, MAX_ORIGINAL_BYTES};
+use crate::query::containment::{self, MAX_ANCHORS, anchors_for};
 use crate::sketches::{MAX_NUMBERS, SketchSettings};
 use lookalike_core::curve;
 use lookalike_core::error::ParamsError;
@@ -44,6 +44,17 @@ impl StoredContent {
     /// Whether originals are stored.
     pub fn has_originals(self) -> bool {
         self == Self::Originals
+    }
+
+    /// Checks that originals are stored, in the index `index`.
+    ///
+    /// # Errors
+    /// [`IndexError::NoOriginals`].
+    pub(crate) fn expect_originals(self, index: &str) -> Result<(), IndexError> {
+        if self.has_originals() {
+            return Ok(());
+        }
+        Err(IndexError::NoOriginals { index: index.to_owned() })
     }
 }
 
@@ -108,7 +119,7 @@ impl Default for OriginalSettings {
     }
 }
 
-/// How candidates for containment are found; see [`crate::containment`].
+/// How candidates for containment are found; see [`crate::query::containment`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ContainmentSettings {
@@ -296,9 +307,8 @@ impl IndexSettings {
     /// # Errors
     /// [`IndexError::NotAnIndex`] for values that JSON cannot represent.
     pub fn to_json(&self, index: &str) -> Result<String, IndexError> {
-        serde_json::to_string(self).map_err(|error| IndexError::NotAnIndex {
-            index: index.to_owned(),
-            why: format!("its settings cannot be written: {error}"),
+        serde_json::to_string(self).map_err(|error| {
+            IndexError::not_an_index(index, format!("its settings cannot be written: {error}"))
         })
     }
 
@@ -312,9 +322,8 @@ impl IndexSettings {
         struct SettingsVersion {
             version: u32,
         }
-        let not = |error: serde_json::Error| IndexError::NotAnIndex {
-            index: index.to_owned(),
-            why: format!("its settings cannot be read: {error}"),
+        let not = |error: serde_json::Error| {
+            IndexError::not_an_index(index, format!("its settings cannot be read: {error}"))
         };
         let SettingsVersion { version: got } = serde_json::from_str(json).map_err(not)?;
         if got != FORMAT_VERSION {
@@ -322,12 +331,10 @@ impl IndexSettings {
             return Err(IndexError::Version { index, got, expected });
         }
         let settings: Self = serde_json::from_str(json).map_err(not)?;
-        let problem = settings.containment_problem().or_else(|| settings.originals_problem());
-        match problem {
+        match settings.containment_problem().or_else(|| settings.originals_problem()) {
             None => Ok(settings),
             Some(problem) => {
-                let why = format!("its settings have {problem}");
-                Err(IndexError::NotAnIndex { index: index.to_owned(), why })
+                Err(IndexError::not_an_index(index, format!("its settings have {problem}")))
             }
         }
     }

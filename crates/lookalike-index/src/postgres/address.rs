@@ -133,14 +133,11 @@ fn check_name(name: &str) -> Result<(), IndexError> {
 
 /// An error that shows nothing of the address, which may have a password in it.
 pub(super) fn wrong(what: &str) -> IndexError {
-    IndexError::Database {
-        index: "postgres://…".to_owned(),
-        why: format!(
-            "{what}; expected is postgres://user:password@host:port/database?index=name, with \
-             anything but letters, digits and -._~ percent-encoded"
-        ),
-        transient: false,
-    }
+    let why = format!(
+        "{what}; expected is postgres://user:password@host:port/database?index=name, with \
+         anything but letters, digits and -._~ percent-encoded"
+    );
+    IndexError::database("postgres://…", why)
 }
 
 fn display_name(config: &Config, schema: &str) -> String {

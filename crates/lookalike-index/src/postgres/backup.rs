@@ -1,7 +1,7 @@
 //! Backup of a snapshot to a folder, and restoring an index from one.
 //!
 //! `NAME.copy` has the rows of the table `NAME` as the server copies them (COPY, binary), for
-//! `docs` and each of [`TABLES`]. `index.json` has the version of the tables, the settings and two
+//! `docs` and each side table. `index.json` has the version of the tables, the settings and two
 //! counts. It is written last: a folder without it is incomplete. Restoring rebuilds postings.
 
 use super::address::Address;
@@ -13,6 +13,7 @@ use super::schema::{TABLES_VERSION, begin_new, fill_new};
 use super::snapshot::PostgresSnapshot;
 use crate::error::IndexError;
 use crate::settings::IndexSettings;
+use crate::tables::{self, SideTable};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Write};
@@ -21,9 +22,6 @@ use std::sync::Arc;
 
 /// The file with the rows of `docs`.
 const ROWS: &str = "docs.copy";
-/// The other tables, each in a file with its name.
-const TABLES: [&str; 6] =
-    ["decisions", "categories", "category_members", "originals", "versions", "duplicates"];
 const MANIFEST: &str = "index.json";
 /// The value of `kind` in [`MANIFEST`].
 const KIND: &str = "lookalike index, copied from PostgreSQL";
@@ -94,8 +92,8 @@ fn copy(
     let last = column(&row, "state", 0)?;
     let rows = format!("SELECT {COLUMNS} FROM docs ORDER BY doc");
     copy_rows(connection, &rows, &to.join(ROWS))?;
-    for table in TABLES {
-        copy_rows(connection, &format!("SELECT * FROM {table}"), &to.join(copy_name(table)))?;
+    for SideTable { name, .. } in tables::ALL {
+        copy_rows(connection, &format!("SELECT * FROM {name}"), &to.join(copy_name(name)))?;
     }
     let name = to.join(MANIFEST);
     let write = || {
@@ -150,8 +148,8 @@ pub(super) fn restore(url: &str, from: &Path) -> Result<(), IndexError> {
     let mut connection = begin_new(&pool)?;
     fill_new(&mut connection, &settings)?;
     copy_back(&mut connection, &from.join(ROWS), &format!("docs ({COLUMNS})"))?;
-    for table in TABLES {
-        copy_back(&mut connection, &from.join(copy_name(table)), table)?;
+    for SideTable { name, .. } in tables::ALL {
+        copy_back(&mut connection, &from.join(copy_name(name)), name)?;
     }
     connection.execute("DROP INDEX bands_key")?;
     fill(&mut connection, &settings, "bands")?;
@@ -162,14 +160,13 @@ pub(super) fn restore(url: &str, from: &Path) -> Result<(), IndexError> {
     let got = column::<i64>(&row, "state", 0)?.cast_unsigned();
     if got != manifest.documents {
         let why = format!("it has {got} documents, {} were copied", manifest.documents);
-        return Err(IndexError::Damaged { what: from.join(ROWS).display().to_string(), why });
+        return Err(IndexError::damaged(from.join(ROWS).display().to_string(), why));
     }
-    connection.commit()?.map_err(|error| failure(pool.name(), &error))?;
-    Ok(())
+    connection.commit()?.map_err(|error| failure(pool.name(), &error))
 }
 
 fn read_manifest(from: &Path) -> Result<BackupManifest, IndexError> {
-    let not = |why: String| IndexError::NotAnIndex { index: from.display().to_string(), why };
+    let not = |why: String| IndexError::not_an_index(from.display().to_string(), why);
     let name = from.join(MANIFEST);
     let text = match fs::read_to_string(&name) {
         Ok(text) => text,
@@ -219,5 +216,5 @@ fn file_error(path: &Path, source: io::Error) -> IndexError {
     if source.kind() == io::ErrorKind::StorageFull {
         return IndexError::DiskFull { index: path.display().to_string() };
     }
-    IndexError::Io { path: path.display().to_string(), source }
+    IndexError::io(path, source)
 }

@@ -1,28 +1,22 @@
 //! Checks a snapshot: every row of `docs`, whether all its postings exist and no others, and the
 //! counts.
 
-use super::categories;
-use super::check_archive;
-use super::decisions;
-use super::duplicates;
 use super::pool::{ConnectionPool, PooledConnection};
 use super::postings::{BandPosting, Postings};
 use super::repair::page_of_postings;
 use super::row::{column, columns, later, length, record};
 use super::snapshot::PostgresSnapshot;
 use crate::backend::IndexProblem;
-use crate::entry::{IndexRecord, RecordFields, shortened_id};
+use crate::entry::{IndexRecord, shortened_id};
 use crate::error::IndexError;
-use crate::set;
-use crate::settings::{IndexSettings, StoredContent};
+use crate::record_check::{EVERYTHING, RecordChecker};
+use crate::settings::IndexSettings;
+use crate::tables::check::checks;
 use lookalike_core::hash::mix64;
 use std::sync::Arc;
 
 /// Documents that are checked at a time.
 const CHUNK: i64 = 2_000;
-
-const EVERYTHING: RecordFields =
-    RecordFields { signature: true, set: true, metadata: true, text: true };
 
 /// Counts of the rows, to be compared with those in `state`.
 #[derive(Default)]
@@ -65,8 +59,9 @@ pub(super) fn check(
     let mut snapshot = PostgresSnapshot::new(pool, settings)?;
     let connection = snapshot.connection();
     let mut totals = CheckTotals::default();
+    let mut checker = RecordChecker::new(settings)?;
     let mut from = i64::MIN;
-    while let Some(last) = page(connection, settings, from, &mut totals)? {
+    while let Some(last) = page(connection, settings, &mut checker, from, &mut totals)? {
         let last = later("docs", from.saturating_sub(1), last)?;
         let Some(next) = last.checked_add(1) else { break };
         from = next;
@@ -75,23 +70,8 @@ pub(super) fn check(
     postings(connection, settings, &mut totals)?;
     counts(connection, &mut totals)?;
     indexes(connection, &mut totals)?;
-    match decisions::read(connection, (0, usize::MAX), &mut |_, _| Ok(())) {
-        Err(IndexError::Damaged { what, why }) => totals.problem(what, why, false),
-        other => drop(other?),
-    }
-    match categories::model(connection) {
-        Err(IndexError::Damaged { what, why }) => totals.problem(what, why, false),
-        other => drop(other?),
-    }
-    for what in categories::problems(connection)? {
-        let what = format!("{what}; make categories again");
-        totals.problem("category_members".to_owned(), what, false);
-    }
-    for (what, repairable) in duplicates::problems(connection)? {
-        totals.problem("duplicates".to_owned(), what, repairable);
-    }
-    if settings.store.has_originals() {
-        check_archive::check(connection, &mut totals.problems)?;
+    for check in checks(settings) {
+        check(connection, &mut totals.problems)?;
     }
     Ok(totals.problems)
 }
@@ -106,6 +86,7 @@ impl CheckTotals {
 fn page(
     connection: &mut PooledConnection,
     settings: &IndexSettings,
+    checker: &mut RecordChecker<'_>,
     from: i64,
     totals: &mut CheckTotals,
 ) -> Result<Option<i64>, IndexError> {
@@ -116,7 +97,7 @@ fn page(
     );
     let mut expected = Postings::new(settings);
     let mut last = None;
-    let (mut one, mut decoded) = (IndexRecord::default(), Vec::new());
+    let mut one = IndexRecord::default();
     connection.stream(&sql, &[&from, &CHUNK], |row| {
         let (doc, id): (i64, &str) = (column(row, "docs", 0)?, column(row, "docs", 1)?);
         last = Some(doc);
@@ -127,15 +108,11 @@ fn page(
         let place = || format!("docs, doc = {doc}, id = {:?}", shortened_id(id));
         if let Err(error) = record(row, EVERYTHING, &mut one) {
             totals.unreadable += 1;
-            let what = match error {
-                IndexError::Damaged { why, .. } => why,
-                other => other.to_string(),
-            };
-            totals.problem(place(), what, false);
+            totals.problem(place(), error.damage(), false);
             return Ok(());
         }
         totals.without_shingles += i64::from(one.signature.is_empty());
-        for what in document(&one, settings, &mut decoded) {
+        if let Some(what) = checker.problem(&one) {
             totals.problem(place(), what, false);
         }
         expected.add(doc, &one.signature);
@@ -145,35 +122,6 @@ fn page(
         totals.postings.add(*posting);
     }
     Ok(last)
-}
-
-/// The problems of a document.
-fn document(one: &IndexRecord, settings: &IndexSettings, decoded: &mut Vec<u64>) -> Vec<String> {
-    let mut wrong = Vec::new();
-    let (got, expected) = (one.signature.len(), settings.num_hashes);
-    if got != 0 && got != expected {
-        wrong.push(format!("its signature has {got} values, the index {expected}"));
-    }
-    match (&one.set, settings.store) {
-        (Some(code), StoredContent::Sets | StoredContent::Texts | StoredContent::Originals) => {
-            if let Err(error) = set::decode(code, decoded) {
-                wrong.push(error.to_string());
-            } else if decoded.is_empty() != one.signature.is_empty() {
-                wrong.push("its set and its signature are not those of one document".to_owned());
-            }
-        }
-        (None, StoredContent::Sets | StoredContent::Texts | StoredContent::Originals) => {
-            wrong.push("its shingle set is missing".to_owned());
-        }
-        (Some(_), StoredContent::Signatures) => {
-            wrong.push("it has a shingle set, the index keeps none".to_owned());
-        }
-        (None, StoredContent::Signatures) => {}
-    }
-    if one.text.is_some() && !settings.store.has_texts() {
-        wrong.push("it has a text, the index keeps none".to_owned());
-    }
-    wrong
 }
 
 /// The number of these postings that are missing.

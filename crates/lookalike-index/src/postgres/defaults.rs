@@ -59,7 +59,7 @@ pub fn with_defaults(url: &str, defaults: &Defaults) -> Result<String, IndexErro
 
 /// The password of the first line that matches the address.
 fn from_file(file: &Path, address: &Address) -> Result<Option<String>, IndexError> {
-    let failed = |source| IndexError::Io { path: file.display().to_string(), source };
+    let failed = |source| IndexError::io(file, source);
     let text = std::fs::read_to_string(file).map_err(failed)?;
     let config = &address.config;
     let user = config.get_user().unwrap_or_default();

@@ -3,31 +3,22 @@
 use super::row::{checksums, compress_text};
 use crate::backend::Change;
 use crate::checksum::RowFields;
-use crate::entry::{IndexEntry, MAX_METADATA_BYTES, shortened_id};
+use crate::entry::{IndexEntry, MAX_METADATA_BYTES};
 use crate::error::IndexError;
-use crate::original::OriginalEntry;
-use crate::original_limits::original_of;
 use crate::settings::IndexSettings;
 
 /// Maximum size of a row's set and text together; the limit of the server is 2³⁰ for the row.
 const MAX_ROW_BYTES: usize = 1_000_000_000;
 
-/// The values of a row, except the number, and the original of the document.
+/// The values of a row, except the number.
 pub(super) struct DocumentRowValues<'a> {
     pub(super) entry: IndexEntry<'a>,
     pub(super) metadata: String,
     pub(super) set: Option<&'a [u8]>,
     pub(super) text: Option<Vec<u8>>,
-    /// `None` where the index keeps no originals.
-    pub(super) original: Option<OriginalEntry<'a>>,
 }
 
 impl DocumentRowValues<'_> {
-    /// The compressed text, if the index keeps it.
-    pub(super) fn text(&self) -> Option<&[u8]> {
-        self.text.as_deref()
-    }
-
     /// The checksums of its row, under a number.
     pub(super) fn checksums(&self, doc: i64) -> [u8; 40] {
         let Self { entry, metadata, set, text, .. } = self;
@@ -49,7 +40,7 @@ pub(super) fn prepare<'a>(
 ) -> Result<Option<DocumentRowValues<'a>>, IndexError> {
     let Some(entry) = change.entry().copied() else { return Ok(None) };
     settings.check_entry(&entry)?;
-    let wrong = |why: String| IndexError::Document { id: shortened_id(entry.id), why };
+    let wrong = |why: String| IndexError::document(entry.id, why);
     let metadata = serde_json::to_string(entry.metadata);
     let metadata = metadata.map_err(|error| wrong(format!("its metadata: {error}")))?;
     if metadata.len() > MAX_METADATA_BYTES {
@@ -69,6 +60,5 @@ pub(super) fn prepare<'a>(
              {MAX_ROW_BYTES}: divide it, or keep no texts"
         )));
     }
-    let original = settings.store.has_originals().then(|| original_of(&entry)).transpose()?;
-    Ok(Some(DocumentRowValues { entry, metadata, set, text, original }))
+    Ok(Some(DocumentRowValues { entry, metadata, set, text }))
 }

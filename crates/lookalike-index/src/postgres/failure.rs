@@ -31,11 +31,7 @@ pub(super) fn waiting(index: &str, error: &Error, waited: Duration) -> IndexErro
 pub(super) fn sending(index: &str, error: &std::io::Error) -> IndexError {
     match error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
         Some(inner) => failure(index, inner),
-        None => IndexError::Database {
-            index: index.to_owned(),
-            why: format!("rows could not be sent: {error}"),
-            transient: true,
-        },
+        None => IndexError::transient(index, format!("rows could not be sent: {error}")),
     }
 }
 

@@ -10,66 +10,45 @@
 //! | `failure` | converts errors of the server |
 //! | `pool` | connection pool |
 //! | `schema` | creates and checks the tables |
-//! | `plan` | the effect of a batch of changes, without the database |
 //! | `copy` | bulk insertion |
-//! | `write_categories`, `categories` | the model of categories and their members |
-//! | `write_decisions`, `decisions` | the log of decisions: adds to it, removes from it, reads it |
-//! | `write_duplicates`, `duplicates` | documents that went as duplicates: writes, reads them |
 //! | `postings` | rows of bands |
-//! | `version_plan` | the effect of a batch on versions, without the database |
-//! | `write_versions`, `versions` | versions of documents: writes them, reads them |
-//! | `original_writer`, `originals` | originals: those of a batch; reads and removes them |
-//! | `bucket_neighbours` | what the originals of a batch may be differences from |
+//! | `side_tables` | side tables over a connection |
 //! | `transaction` | the lock of writers, the counts, the commit |
 //! | `document_row` | a document of a batch, before the lock is taken |
 //! | `write` | a batch of changes as one transaction |
 //! | `snapshot` | snapshots |
 //! | `row` | conversion of rows to documents |
-//! | `compact`, `check`, `check_archive`, `repair`, `backup` | maintenance |
+//! | `compact`, `check`, `repair`, `backup` | maintenance |
 //!
 //! Calls block, and so does dropping a handle: do neither on a thread that runs asynchronous tasks.
 
 mod address;
 mod backup;
-mod bucket_neighbours;
-mod categories;
 mod check;
-mod check_archive;
 mod compact;
 mod copy;
-mod decisions;
 mod defaults;
 mod document_row;
-mod duplicates;
 mod failure;
-mod original_writer;
-mod originals;
-mod plan;
 mod pool;
 mod postings;
 mod repair;
 mod row;
 mod schema;
+mod side_tables;
 mod snapshot;
 mod tls;
 mod transaction;
-mod version_plan;
-mod versions;
 mod write;
-mod write_categories;
-mod write_decisions;
-mod write_duplicates;
-mod write_versions;
 
 pub use address::shown;
 pub use defaults::{Defaults, with_defaults};
 
 use crate::access::Access;
 use crate::backend::{Backend, Change, ChangeOutcome, IndexProblem, Snapshot, Stats};
-use crate::category_table::CategoryMember;
-use crate::duplicate_table::DuplicateEntry;
 use crate::error::{IndexError, Unwritable};
 use crate::settings::IndexSettings;
+use crate::tables::{Effect, TableWriter, Tables};
 use address::Address;
 use lookalike_core::error::ParamsError;
 use lookalike_core::parameter::Parameter;
@@ -77,6 +56,7 @@ use pool::ConnectionPool;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
+use transaction::{CountChanges, count_and_commit, in_transaction};
 
 /// Minimum time to wait for another writer, which may be adding a large batch.
 const MIN_WAIT: Duration = Duration::from_secs(60);
@@ -147,6 +127,25 @@ impl PostgresBackend {
     }
 }
 
+impl TableWriter for PostgresBackend {
+    fn change<T>(
+        &self,
+        mut work: impl FnMut(Tables<'_>) -> Result<(T, Effect), IndexError>,
+    ) -> Result<T, IndexError> {
+        in_transaction(&self.pool, self.wait()?, |connection, last| {
+            let (done, effect) = work(connection)?;
+            match effect {
+                Effect::Nothing => {}
+                Effect::Invisible => {
+                    connection.commit()?.map_err(|error| self.pool.failure(&error))?
+                }
+                Effect::Visible => count_and_commit(connection, &CountChanges::default(), last)?,
+            }
+            Ok(done)
+        })
+    }
+}
+
 impl Backend for PostgresBackend {
     fn settings(&self) -> &IndexSettings {
         &self.settings
@@ -164,46 +163,12 @@ impl Backend for PostgresBackend {
         write::write(&self.pool, &self.settings, self.wait()?, changes)
     }
 
-    fn replace_categories(
-        &self,
-        model: &[u8],
-        through: u64,
-        members: &[CategoryMember],
-    ) -> Result<u64, IndexError> {
-        write_categories::replace(&self.pool, self.wait()?, model, (through, members))
-    }
-
-    fn add_category_members(
-        &self,
-        number: u64,
-        through: u64,
-        members: &[CategoryMember],
-    ) -> Result<bool, IndexError> {
-        write_categories::add_members(&self.pool, self.wait()?, number, (through, members))
-    }
-
-    fn add_decisions(
-        &self,
-        entries: &[&str],
-        last: Option<u64>,
-    ) -> Result<Option<u64>, IndexError> {
-        write_decisions::add(&self.pool, self.wait()?, entries, last)
-    }
-
-    fn remove_decisions(&self, numbers: &[u64]) -> Result<u64, IndexError> {
-        write_decisions::remove(&self.pool, self.wait()?, numbers)
-    }
-
-    fn add_duplicates(&self, entries: &[DuplicateEntry<'_>]) -> Result<u64, IndexError> {
-        write_duplicates::add(&self.pool, self.wait()?, entries)
-    }
-
     fn snapshot(&self) -> Result<Box<dyn Snapshot>, IndexError> {
         Ok(Box::new(snapshot::PostgresSnapshot::new(&self.pool, &self.settings)?))
     }
 
     fn compact(&self, now: i64) -> Result<(), IndexError> {
-        compact::compact(&self.pool, &self.settings, self.wait()?, now)
+        compact::compact(self, now)
     }
 
     fn check(&self) -> Result<Vec<IndexProblem>, IndexError> {

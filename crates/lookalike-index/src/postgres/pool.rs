@@ -145,12 +145,9 @@ impl PooledConnection {
 
     /// The connection.
     pub(super) fn session(&mut self) -> Result<&mut Session, IndexError> {
-        let name = self.pool.name();
-        self.session.as_mut().ok_or_else(|| IndexError::Database {
-            index: name.to_owned(),
-            why: "the connection was given back".to_owned(),
-            transient: true,
-        })
+        let given_back =
+            || IndexError::transient(self.pool.name(), "the connection was given back");
+        self.session.as_mut().ok_or_else(given_back)
     }
 
     /// Executes a statement and returns its rows.
@@ -174,6 +171,7 @@ impl PooledConnection {
         mut each: impl FnMut(&Row) -> Result<(), IndexError>,
     ) -> Result<(), IndexError> {
         let pool = Arc::clone(&self.pool);
+        pool.poll()?;
         let failure = |error: Error| pool.failure(&error);
         let session = self.session()?;
         let statement = session.statement(sql).map_err(failure)?;
@@ -195,7 +193,7 @@ impl PooledConnection {
     ) -> Result<Row, IndexError> {
         self.query(sql, values)?.into_iter().next().ok_or_else(|| {
             let why = format!("the server gives no row for {what}, expected is one");
-            IndexError::Database { index: self.pool.name().to_owned(), why, transient: false }
+            IndexError::database(self.pool.name(), why)
         })
     }
 

@@ -5,9 +5,9 @@ use super::pool::{ConnectionPool, PooledConnection};
 use super::postings::Postings;
 use super::row::{column, later, signature};
 use super::transaction::lock;
-use super::write_duplicates::REMOVE_ORPHANS;
 use crate::error::IndexError;
 use crate::settings::IndexSettings;
+use crate::tables::duplicates;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -64,7 +64,7 @@ pub(super) fn repair(
     )?;
     fill(&mut connection, settings, "wanted_bands")?;
     connection.execute(REPAIR_BANDS)?;
-    connection.execute(REMOVE_ORPHANS)?;
+    duplicates::remove_orphans(&mut connection)?;
     connection.execute(COUNT)?;
     connection.commit()?.map_err(|error| failure(pool.name(), &error))
 }

@@ -1,7 +1,7 @@
 //! Converts rows of `docs` to documents.
 
 use crate::checksum::{self, RowFields};
-use crate::entry::{IndexRecord, RecordFields, shortened_id};
+use crate::entry::{IndexRecord, RecordFields};
 use crate::error::IndexError;
 use crate::text_code;
 use postgres::Row;
@@ -45,11 +45,13 @@ pub(super) fn record(
     let metadata: Option<&str> = value(row, 9, &id)?;
     let text: Option<&[u8]> = value(row, 10, &id)?;
     let fingerprint = <[u8; 16]>::try_from(fingerprint);
-    let fingerprint = fingerprint.map_err(|_| damaged(&id, "its fingerprint has no 16 bytes"))?;
+    let fingerprint = fingerprint
+        .map_err(|_| IndexError::damaged_document(&id, "its fingerprint has no 16 bytes"))?;
     let fingerprint = u128::from_be_bytes(fingerprint);
     let set: Option<&[u8]> = value(row, 8, &id)?;
     let (bytes, added) = (value::<i64>(row, 3, &id)?, value(row, 4, &id)?);
-    let bytes = u64::try_from(bytes).map_err(|_| damaged(&id, "its length is negative"))?;
+    let bytes = u64::try_from(bytes)
+        .map_err(|_| IndexError::damaged_document(&id, "its length is negative"))?;
     let (modified, expires) = (value(row, 5, &id)?, value(row, 6, &id)?);
     let fields = RowFields {
         number: doc as u64,
@@ -67,7 +69,8 @@ pub(super) fn record(
         (wanted.set, set),
         (wanted.text, text),
     ];
-    verified(&fields, parts, value(row, 11, &id)?).map_err(|why| damaged(&id, &why))?;
+    verified(&fields, parts, value(row, 11, &id)?)
+        .map_err(|why| IndexError::damaged_document(&id, why))?;
     *record = IndexRecord {
         number: doc as u64,
         fingerprint,
@@ -78,8 +81,9 @@ pub(super) fn record(
         signature: signature.map_or(Ok(Vec::new()), |bytes| self::signature(bytes, &id))?,
         set: set.map(<[u8]>::to_vec),
         metadata: match metadata {
-            Some(json) => serde_json::from_str(json)
-                .map_err(|error| damaged(&id, &format!("its metadata is no object: {error}")))?,
+            Some(json) => serde_json::from_str(json).map_err(|error| {
+                IndexError::damaged_document(&id, format!("its metadata is no object: {error}"))
+            })?,
             None => serde_json::Map::new(),
         },
         text: text.map(|bytes| decompress_text(bytes, &id)).transpose()?,
@@ -132,7 +136,7 @@ fn verified(
 pub(super) fn signature(bytes: &[u8], id: &str) -> Result<Vec<u32>, IndexError> {
     let (values, rest) = bytes.as_chunks::<4>();
     if !rest.is_empty() {
-        return Err(damaged(id, "its signature is no row of 32-bit values"));
+        return Err(IndexError::damaged_document(id, "its signature is no row of 32-bit values"));
     }
     Ok(values.iter().map(|value| u32::from_le_bytes(*value)).collect())
 }
@@ -141,7 +145,7 @@ pub(super) fn signature(bytes: &[u8], id: &str) -> Result<Vec<u32>, IndexError> 
 fn value<'a, T: FromSql<'a>>(row: &'a Row, at: usize, id: &str) -> Result<T, IndexError> {
     column(row, "docs", at).map_err(|error| match error {
         IndexError::Column { column, got, .. } if got == NULL => {
-            damaged(id, &format!("its {column} is {NULL}"))
+            IndexError::damaged_document(id, format!("its {column} is {NULL}"))
         }
         error => error,
     })
@@ -179,19 +183,15 @@ pub(super) fn length(row: &Row, at: usize) -> Result<i64, IndexError> {
 
 /// Compresses a text.
 pub(super) fn compress_text(text: &str, id: &str) -> Result<Vec<u8>, IndexError> {
-    zstd::bulk::compress(text.as_bytes(), LEVEL).map_err(|error| IndexError::Document {
-        id: shortened_id(id),
-        why: format!("its text cannot be compressed: {error}"),
+    zstd::bulk::compress(text.as_bytes(), LEVEL).map_err(|error| {
+        IndexError::document(id, format!("its text cannot be compressed: {error}"))
     })
 }
 
 /// Decompresses a text.
 pub(super) fn decompress_text(bytes: &[u8], id: &str) -> Result<String, IndexError> {
-    text_code::decode(bytes).ok_or_else(|| damaged(id, "its text cannot be decompressed"))
-}
-
-pub(super) fn damaged(id: &str, why: &str) -> IndexError {
-    IndexError::Damaged { what: format!("document {:?}", shortened_id(id)), why: why.to_owned() }
+    text_code::decode(bytes)
+        .ok_or_else(|| IndexError::damaged_document(id, "its text cannot be decompressed"))
 }
 
 /// The key that a loop over a table continues with. A damaged database index may return an earlier
@@ -206,5 +206,5 @@ pub(super) fn later(table: &str, last: i64, next: i64) -> Result<i64, IndexError
     let what = format!("the database index of table {table}");
     let why =
         format!("key {next} comes after key {last}; run REINDEX TABLE {table} in the database");
-    Err(IndexError::Damaged { what, why })
+    Err(IndexError::damaged(what, why))
 }

@@ -67,7 +67,7 @@ pub(super) fn open(pool: &Arc<ConnectionPool>) -> Result<IndexSettings, IndexErr
     check_tables(pool, &mut connection)?;
     let rows = connection.query("SELECT version, settings FROM settings", &[])?;
     let Some(row) = rows.first() else {
-        return Err(not_an_index(pool, "its table `settings` has no row"));
+        return Err(IndexError::not_an_index(pool.name(), "its table `settings` has no row"));
     };
     check_version(pool.name(), column(row, "settings", 0)?)?;
     let json: String = column(row, "settings", 1)?;
@@ -81,9 +81,9 @@ pub(super) fn open(pool: &Arc<ConnectionPool>) -> Result<IndexSettings, IndexErr
 /// # Errors
 /// [`IndexError::Version`], and [`IndexError::Damaged`] for a negative number.
 fn check_version(index: &str, version: i32) -> Result<(), IndexError> {
-    let got = u32::try_from(version).map_err(|_| IndexError::Damaged {
-        what: format!("table `settings` of {index}"),
-        why: format!("its version is {version}"),
+    let got = u32::try_from(version).map_err(|_| {
+        let what = format!("table `settings` of {index}");
+        IndexError::damaged(what, format!("its version is {version}"))
     })?;
     if got == TABLES_VERSION {
         return Ok(());
@@ -113,7 +113,7 @@ fn check_server(
     } else {
         return Ok(());
     };
-    Err(IndexError::Database { index: pool.name().to_owned(), why, transient: false })
+    Err(IndexError::database(pool.name(), why))
 }
 
 /// Checks that the schema has the tables of an index.
@@ -138,22 +138,17 @@ fn check_tables(
     }
     if !may {
         let why = "this user may not use its schema: GRANT USAGE ON SCHEMA, and SELECT on its \
-                   tables"
-            .to_owned();
-        return Err(IndexError::Database { index, why, transient: false });
+                   tables";
+        return Err(IndexError::database(index, why));
     }
     match ours {
         4 => Ok(()),
-        0 => Err(not_an_index(pool, "the schema has other tables")),
-        _ => Err(not_an_index(
-            pool,
+        0 => Err(IndexError::not_an_index(pool.name(), "the schema has other tables")),
+        _ => Err(IndexError::not_an_index(
+            pool.name(),
             "the schema has not all of the tables settings, state, docs and bands",
         )),
     }
-}
-
-fn not_an_index(pool: &ConnectionPool, why: &str) -> IndexError {
-    IndexError::NotAnIndex { index: pool.name().to_owned(), why: why.to_owned() }
 }
 
 /// The error of a statement that creates something; another process may have created it first.

@@ -1,20 +1,13 @@
 //! Snapshots: read-only transactions.
 
-use super::categories;
-use super::decisions;
-use super::duplicates;
-use super::originals;
 use super::pool::{ConnectionPool, PooledConnection};
 use super::row::{column, columns, record};
-use super::versions;
 use crate::backend::Snapshot;
-use crate::category_table::{CategoryMember, CategoryState};
-use crate::decision_log::DecisionCallback;
-use crate::duplicate_table::DuplicateCallback;
 use crate::entry::{IndexRecord, RecordFields};
 use crate::error::IndexError;
 use crate::original::DocumentVersion;
 use crate::settings::IndexSettings;
+use crate::tables::{TableConnection as _, TableSnapshot, Tables};
 use postgres::SimpleQueryMessage;
 use postgres::types::ToSql;
 use std::sync::Arc;
@@ -30,7 +23,7 @@ pub(super) struct PostgresSnapshot {
     connection: PooledConnection,
     version: u64,
     documents: u64,
-    has_originals: bool,
+    settings: IndexSettings,
 }
 
 impl PostgresSnapshot {
@@ -40,21 +33,17 @@ impl PostgresSnapshot {
     ) -> Result<Self, IndexError> {
         let (connection, answer) = pool.begin(BEGIN)?;
         let [version, documents] = numbers(&answer).ok_or_else(|| no_state(pool))?;
-        let has_originals = settings.store.has_originals();
-        let (version, documents) = (version.cast_unsigned(), documents.cast_unsigned());
-        Ok(Self { connection, version, documents, has_originals })
+        Ok(Self {
+            connection,
+            version: version.cast_unsigned(),
+            documents: documents.cast_unsigned(),
+            settings: settings.clone(),
+        })
     }
 
     /// The connection, for statements that only this backend needs.
     pub(super) fn connection(&mut self) -> &mut PooledConnection {
         &mut self.connection
-    }
-
-    fn expect_originals(&self) -> Result<(), IndexError> {
-        if self.has_originals {
-            return Ok(());
-        }
-        Err(IndexError::NoOriginals { index: self.connection.pool().name().to_owned() })
     }
 
     /// Passes the rows of a statement to `each` as they arrive; returns their number.
@@ -90,9 +79,19 @@ pub(super) fn numbers<const N: usize>(answer: &[SimpleQueryMessage]) -> Option<[
 
 /// The error of a missing row of `state`.
 pub(super) fn no_state(pool: &ConnectionPool) -> IndexError {
-    IndexError::Damaged {
-        what: format!("table `state` of {}", pool.name()),
-        why: "its row is missing".to_owned(),
+    IndexError::damaged(format!("table `state` of {}", pool.name()), "its row is missing")
+}
+
+impl TableSnapshot for PostgresSnapshot {
+    fn settings(&self) -> &IndexSettings {
+        &self.settings
+    }
+
+    fn with_tables<T>(
+        &mut self,
+        work: impl FnOnce(Tables<'_>) -> Result<T, IndexError>,
+    ) -> Result<T, IndexError> {
+        work(&mut self.connection)
     }
 }
 
@@ -145,63 +144,10 @@ impl Snapshot for PostgresSnapshot {
         Ok(())
     }
 
-    fn decisions(
-        &mut self,
-        after: u64,
-        most: usize,
-        each: DecisionCallback<'_>,
-    ) -> Result<usize, IndexError> {
-        decisions::read(&mut self.connection, (after, most), each)
-    }
-
-    fn categories(&mut self) -> Result<Option<CategoryState>, IndexError> {
-        categories::state(&mut self.connection)
-    }
-
-    fn category_model(&mut self) -> Result<Option<Vec<u8>>, IndexError> {
-        categories::model(&mut self.connection)
-    }
-
-    fn category_counts(&mut self) -> Result<Vec<(u32, u64)>, IndexError> {
-        categories::counts(&mut self.connection)
-    }
-
-    fn category_members(
-        &mut self,
-        range: (u32, u32),
-        after: u64,
-        most: usize,
-    ) -> Result<Vec<CategoryMember>, IndexError> {
-        categories::members(&mut self.connection, range, (after, most))
-    }
-
-    fn group_sizes(&mut self, numbers: &[u64]) -> Result<Vec<u64>, IndexError> {
-        duplicates::group_sizes(&mut self.connection, numbers)
-    }
-
-    fn duplicates(
-        &mut self,
-        numbers: &[u64],
-        each: DuplicateCallback<'_>,
-    ) -> Result<(), IndexError> {
-        duplicates::read(&mut self.connection, numbers, each)
-    }
-
-    fn versions(&mut self, id: &str) -> Result<Vec<DocumentVersion>, IndexError> {
-        self.expect_originals()?;
-        let versions = versions::of_id(&mut self.connection, id)?;
-        Ok(versions.into_iter().map(|stored| stored.version).collect())
-    }
-
-    fn original(&mut self, version: &DocumentVersion) -> Result<Vec<u8>, IndexError> {
-        self.expect_originals()?;
-        let original = originals::read(&mut self.connection, version.original.cast_signed())?;
-        Ok(original.bytes)
-    }
-
     fn version_text(&mut self, version: &DocumentVersion) -> Result<Option<String>, IndexError> {
-        self.expect_originals()?;
-        let (mut text, mut is_document) = (None, false);
+        self.settings.store.expect_originals(self.connection.pool().name())?;
+        let mut text = None;
+        let mut is_document = false;
         let wanted = RecordFields { text: true, ..RecordFields::default() };
         self.records(&[version.document], wanted, &mut |record| {
             is_document = true;
@@ -211,7 +157,7 @@ impl Snapshot for PostgresSnapshot {
         if is_document {
             return Ok(text);
         }
-        versions::ended_text(&mut self.connection, version.document.cast_signed())
+        self.connection.ended_text(version.document.cast_signed())
     }
 
     fn scan(

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Maximum number of attempts after conflicts.
-pub(super) const MAX_TRIES: u32 = 5;
+const MAX_TRIES: u32 = 5;
 /// Number and interval of requests for the outcome of a transaction after a lost connection.
 const MAX_POLLS: u32 = 40;
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
@@ -34,7 +34,7 @@ impl CountChanges {
 }
 
 /// Whether it is the error of a conflict: [`is_conflict`] for an error of the index.
-pub(super) fn is_conflict_error(error: &IndexError) -> bool {
+fn is_conflict_error(error: &IndexError) -> bool {
     let IndexError::Database { why, .. } = error else { return false };
     why.ends_with("(40001)") || why.ends_with("(40P01)")
 }
@@ -58,6 +58,23 @@ pub(super) fn lock(
             }
             Err(error) if is_conflict(&error) && tries < MAX_TRIES => tries += 1,
             Err(error) => return Err(waiting(pool.name(), &error, wait)),
+        }
+    }
+}
+
+/// Runs `work` in a transaction with the lock of writers and the greatest number assigned. It runs
+/// again after a conflict with another writer. `work` commits, if there is something to commit.
+pub(super) fn in_transaction<T>(
+    pool: &Arc<ConnectionPool>,
+    wait: Duration,
+    mut work: impl FnMut(&mut PooledConnection, i64) -> Result<T, IndexError>,
+) -> Result<T, IndexError> {
+    let mut tries = 1;
+    loop {
+        let (mut connection, last) = lock(pool, wait)?;
+        match work(&mut connection, last) {
+            Err(error) if tries < MAX_TRIES && is_conflict_error(&error) => tries += 1,
+            other => return other,
         }
     }
 }
@@ -109,7 +126,7 @@ fn outcome(
         }
     }
     let why = format!("{}; {what}", super::failure::reported(lost));
-    Err(IndexError::Database { index: pool.name().to_owned(), why, transient: true })
+    Err(IndexError::transient(pool.name(), why))
 }
 
 /// The status of a transaction; `None` if the server no longer knows it.

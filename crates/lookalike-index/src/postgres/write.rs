@@ -2,18 +2,19 @@
 
 use super::copy::copy_in;
 use super::document_row::{DocumentRowValues, prepare};
-use super::duplicates;
-use super::plan::{StoredDocument, WritePlan, ids, plan};
 use super::pool::{ConnectionPool, PooledConnection};
 use super::postings::Postings;
 use super::row::{column, length, signature};
-use super::transaction::{CountChanges, MAX_TRIES, count_and_commit, is_conflict_error, lock};
-use super::write_duplicates;
-use super::write_versions::{self, VersionChanges};
+use super::side_tables::store_text;
+use super::transaction::{CountChanges, count_and_commit, in_transaction};
 use crate::backend::{Change, ChangeOutcome};
 use crate::error::IndexError;
+use crate::original::OriginalEntry;
 use crate::settings::IndexSettings;
-use std::collections::BTreeMap;
+use crate::tables::version_changes::{VersionChanges, batch_originals, remove_all};
+use crate::tables::write_plan::{StoredDocument, WritePlan, ids, plan};
+use crate::tables::{categories, duplicates};
+use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,14 +36,11 @@ pub(super) fn write(
     if changes.is_empty() {
         return Ok(Vec::new());
     }
-    let mut tries = 1;
-    loop {
-        let (mut connection, last) = lock(pool, wait)?;
-        match attempt(&mut connection, settings, changes, &ready, &ids, last) {
-            Err(error) if tries < MAX_TRIES && is_conflict_error(&error) => tries += 1,
-            other => return other,
-        }
-    }
+    let has_originals = settings.store.has_originals();
+    let originals = has_originals.then(|| batch_originals(changes)).transpose()?;
+    in_transaction(pool, wait, |connection, last| {
+        attempt(connection, settings, changes, &ready, originals.as_deref(), &ids, last)
+    })
 }
 
 fn attempt<'a>(
@@ -50,25 +48,33 @@ fn attempt<'a>(
     settings: &IndexSettings,
     changes: &[Change<'a>],
     ready: &[Option<DocumentRowValues<'a>>],
+    originals: Option<&[Option<OriginalEntry<'a>>]>,
     ids: &[&str],
     last: i64,
 ) -> Result<Vec<ChangeOutcome>, IndexError> {
     let stored = stored_documents(connection, ids)?;
     let duplicates = duplicates::among(connection, ids)?;
-    let plan = plan(changes, &stored, duplicates, last)?;
+    let plan = plan(changes, &stored, duplicates, last, i64::MAX)?;
     if plan.done.iter().all(|done| *done == ChangeOutcome::Absent) {
         return Ok(plan.done);
     }
-    let mut versions = None;
-    if settings.store.has_originals() {
-        versions = Some(VersionChanges::begin(connection, settings, changes, ready, &plan)?);
-    }
+    let versions = match originals {
+        Some(originals) => {
+            Some(VersionChanges::begin(connection, settings, changes, originals, &plan)?)
+        }
+        None => None,
+    };
     let mut count_changes = CountChanges::default();
     delete(connection, settings, &plan.gone, &mut count_changes)?;
     insert(connection, settings, ready, &plan, &mut count_changes)?;
-    write_duplicates::follow(connection, ids, &plan)?;
+    duplicates::follow(connection, ids, &plan)?;
     if let Some(versions) = versions {
-        versions.finish(connection)?;
+        for (document, at) in versions.finish(connection)?.ended {
+            let row = ready.get(at).and_then(Option::as_ref);
+            if let Some(text) = row.and_then(|row| row.text.as_deref()) {
+                store_text(connection, document, text)?;
+            }
+        }
     }
     count_and_commit(connection, &count_changes, plan.last)?;
     Ok(plan.done)
@@ -78,8 +84,10 @@ fn attempt<'a>(
 fn stored_documents(
     connection: &mut PooledConnection,
     ids: &[&str],
-) -> Result<BTreeMap<String, StoredDocument>, IndexError> {
+) -> Result<HashMap<String, StoredDocument>, IndexError> {
     let sql = "SELECT id, doc, expires, uuid_send(fingerprint) FROM docs WHERE id = ANY($1)";
+    // The server rejects NUL, which no stored id has.
+    let ids: Vec<&str> = ids.iter().copied().filter(|id| !id.contains('\0')).collect();
     let rows = connection.query(sql, &[&ids])?;
     let stored = rows.iter().map(|row| {
         // A damaged one, which a reader reports, equals no other.
@@ -99,9 +107,9 @@ pub(super) fn remove(
     last: i64,
 ) -> Result<(), IndexError> {
     if settings.store.has_originals() {
-        write_versions::remove_all(connection, docs)?;
+        remove_all(connection, docs)?;
     }
-    write_duplicates::remove_groups(connection, docs)?;
+    duplicates::remove_groups(connection, docs)?;
     let mut count_changes = CountChanges::default();
     delete(connection, settings, docs, &mut count_changes)?;
     count_and_commit(connection, &count_changes, last)
@@ -121,7 +129,7 @@ fn delete(
          RETURNING doc, sig, octet_length(set), octet_length(text)",
         &[&docs],
     )?;
-    connection.query("DELETE FROM category_members WHERE doc = ANY($1)", &[&docs])?;
+    categories::remove(connection, docs)?;
     let (mut postings, mut damaged) = (Postings::new(settings), Vec::<i64>::new());
     for row in &rows {
         let (doc, bytes): (i64, &[u8]) = (column(row, "docs", 0)?, column(row, "docs", 1)?);

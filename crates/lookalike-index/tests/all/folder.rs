@@ -5,9 +5,9 @@
 
 use crate::conformance::Place;
 use lookalike_index::backend::Backend;
+use lookalike_index::folder::{self, Tuning};
 use lookalike_index::index::Access;
 use lookalike_index::settings::IndexSettings;
-use lookalike_index::sqlite::{self, Tuning};
 use std::path::Path;
 use std::time::Duration;
 use tempfile::TempDir;
@@ -31,20 +31,20 @@ impl Folder {
 
 impl Place for Folder {
     fn create(&self, settings: &IndexSettings) -> Box<dyn Backend> {
-        sqlite::create_with(&self.path(), settings, self.tuning).unwrap()
+        folder::create_with(&self.path(), settings, self.tuning).unwrap()
     }
 
     fn reopen(&self, backend: Box<dyn Backend>) -> Box<dyn Backend> {
         drop(backend);
-        sqlite::open_with(&self.path(), WRITE, self.tuning).unwrap()
+        folder::open_with(&self.path(), WRITE, self.tuning).unwrap()
     }
 
     fn reader(&self) -> Option<Box<dyn Backend>> {
-        Some(sqlite::open_with(&self.path(), Access::Read, self.tuning).unwrap())
+        Some(folder::open_with(&self.path(), Access::Read, self.tuning).unwrap())
     }
 
     fn restored(&self, backup: &Path) -> Option<Box<dyn Backend>> {
-        Some(sqlite::open_with(backup, WRITE, self.tuning).unwrap())
+        Some(folder::open_with(backup, WRITE, self.tuning).unwrap())
     }
 }
 

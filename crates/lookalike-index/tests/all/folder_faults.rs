@@ -13,9 +13,9 @@ use crate::conformance::{assert_clean, candidates, decisions, everything, now};
 use lookalike_index::IndexError;
 use lookalike_index::backend::{Backend, Change, bucket_keys};
 use lookalike_index::entry::{IndexRecord, MAX_METADATA_BYTES};
+use lookalike_index::folder::{self, Tuning};
 use lookalike_index::index::Access;
 use lookalike_index::settings::StoredContent;
-use lookalike_index::sqlite::{self, Tuning};
 use std::path::{Path, PathBuf};
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,13 +26,13 @@ const LONG: Duration = Duration::from_secs(60);
 const TINY: Tuning = Tuning { tail: 20, fan_out: 3, background: false };
 
 fn open(folder: &Path, access: Access) -> Result<Box<dyn Backend>, IndexError> {
-    sqlite::open_with(folder, access, TINY)
+    folder::open_with(folder, access, TINY)
 }
 
 /// An index of 300 documents, some removed, in several segments.
 fn filled(folder: &Path) -> (Vec<Document>, Vec<IndexRecord>) {
     let settings = settings(StoredContent::Sets);
-    let backend = sqlite::create_with(folder, &settings, TINY).unwrap();
+    let backend = folder::create_with(folder, &settings, TINY).unwrap();
     let mut maker = Maker::new(&settings, 7);
     let documents: Vec<_> = (0..300).map(|i| maker.document(&format!("d{i}"), i % 9)).collect();
     for part in documents.chunks(30) {
@@ -186,7 +186,7 @@ fn what_a_killed_process_left_unfinished_is_removed_by_the_next() {
     }
     let filling = std::fs::File::open(&filled_now).unwrap();
     filling.try_lock().unwrap();
-    let backend = sqlite::create(&named("index"), &settings(StoredContent::Sets)).unwrap();
+    let backend = folder::create(&named("index"), &settings(StoredContent::Sets)).unwrap();
     assert!(left.iter().all(|folder| !folder.exists()));
     assert!(kept.iter().chain([&filled_now]).all(|folder| folder.exists()));
     std::fs::create_dir(named("copy.unfinished-4000000")).unwrap();
@@ -203,7 +203,7 @@ fn a_service_that_has_the_lock_is_named() {
         Err(IndexError::InUse { service, .. }) => service,
         other => panic!("{:?}", other.map(drop)),
     };
-    let writer = sqlite::create(&folder, &settings(StoredContent::Sets)).unwrap();
+    let writer = folder::create(&folder, &settings(StoredContent::Sets)).unwrap();
     assert_eq!(service_of(&folder), None);
     writer.announce_service("http://127.0.0.1:65535").unwrap();
     writer.announce_service("http://127.0.0.1:1").unwrap();
@@ -217,7 +217,7 @@ fn a_service_that_has_the_lock_is_named() {
 fn one_writes_at_a_time() {
     let above = tempfile::tempdir().unwrap();
     let folder = above.path().join("index");
-    let writer = sqlite::create(&folder, &settings(StoredContent::Sets)).unwrap();
+    let writer = folder::create(&folder, &settings(StoredContent::Sets)).unwrap();
     let wait = Duration::from_millis(150);
     let begun = Instant::now();
     let error = open(&folder, Access::Write { wait }).map(drop).unwrap_err();
@@ -239,10 +239,10 @@ fn a_document_that_is_replaced_all_the_time_is_always_found_once() {
     let above = tempfile::tempdir().unwrap();
     let folder = above.path().join("index");
     let settings = settings(StoredContent::Sets);
-    let writer = sqlite::create(&folder, &settings).unwrap();
+    let writer = folder::create(&folder, &settings).unwrap();
     let document = Maker::new(&settings, 1).of_set("a", (1..40).collect());
     writer.write(&[document.put()]).unwrap();
-    let reader = sqlite::open(&folder, Access::Read).unwrap();
+    let reader = folder::open(&folder, Access::Read).unwrap();
     let mut keys = Vec::new();
     bucket_keys(&settings, &document.signature, &mut keys);
     let (done, started) = (AtomicBool::new(false), Barrier::new(5));
@@ -287,7 +287,7 @@ fn what_is_no_index_is_said_to_be_none() {
         }
     }
     assert!(!folder.join("lock").exists(), "nothing is written");
-    let error = sqlite::create(&folder, &settings(StoredContent::Sets)).map(drop).unwrap_err();
+    let error = folder::create(&folder, &settings(StoredContent::Sets)).map(drop).unwrap_err();
     assert!(matches!(error, IndexError::Exists { .. }), "{error}");
     std::fs::remove_file(folder.join("catalog.sqlite")).unwrap();
     let other = rusqlite::Connection::open(folder.join("catalog.sqlite")).unwrap();
@@ -300,7 +300,7 @@ fn what_is_no_index_is_said_to_be_none() {
 fn another_version_is_refused() {
     let above = tempfile::tempdir().unwrap();
     let folder = above.path().join("index");
-    drop(sqlite::create(&folder, &settings(StoredContent::Sets)).unwrap());
+    drop(folder::create(&folder, &settings(StoredContent::Sets)).unwrap());
     let catalogue = rusqlite::Connection::open(folder.join("catalog.sqlite")).unwrap();
     for version in [0, 2] {
         catalogue.execute_batch(&format!("PRAGMA user_version = {version}")).unwrap();
@@ -423,7 +423,7 @@ fn a_damaged_catalogue_is_a_problem_that_no_repair_solves() {
 fn metadata_has_a_limit() {
     let above = tempfile::tempdir().unwrap();
     let settings = settings(StoredContent::Sets);
-    let backend = sqlite::create(&above.path().join("index"), &settings).unwrap();
+    let backend = folder::create(&above.path().join("index"), &settings).unwrap();
     let mut document = Maker::new(&settings, 1).document("a", 1);
     document.metadata.insert("much".to_owned(), "x".repeat(MAX_METADATA_BYTES).into());
     let error = backend.write(&[document.add()]).unwrap_err();
@@ -482,7 +482,7 @@ fn a_full_disk_loses_nothing_that_was_acknowledged() {
     let Some(disk) = Disk::of(above.path(), "size=3m") else { return };
     let folder = disk.0.join("index");
     let settings = settings(StoredContent::Sets);
-    let backend = sqlite::create_with(&folder, &settings, TINY).unwrap();
+    let backend = folder::create_with(&folder, &settings, TINY).unwrap();
     let mut maker = Maker::new(&settings, 7);
     let mut stored = 0;
     let error = loop {
@@ -517,7 +517,7 @@ fn a_folder_that_cannot_be_written_to_is_read() {
     let error = open(&folder, WRITE).map(drop).unwrap_err();
     assert!(matches!(error, IndexError::ReadOnly { .. }), "{error}");
     let error =
-        sqlite::create(&disk.0.join("new"), &settings(StoredContent::Sets)).map(drop).unwrap_err();
+        folder::create(&disk.0.join("new"), &settings(StoredContent::Sets)).map(drop).unwrap_err();
     assert!(matches!(error, IndexError::ReadOnly { .. }), "{error}");
     assert!(error.to_string().contains("its file system"), "{error}");
     let reader = open(&folder, Access::Read).unwrap();
@@ -563,7 +563,7 @@ fn without_rights_to_the_folder_the_remedy_is_reported() {
     if let Ok(folder) = std::env::var(FOLDER) {
         let error = open(Path::new(&folder), Access::Read).map(drop).unwrap_err().to_string();
         assert!(error.contains("the right to write"), "{error}");
-        let error = sqlite::create(&Path::new(&folder).join("new"), &settings(StoredContent::Sets));
+        let error = folder::create(&Path::new(&folder).join("new"), &settings(StoredContent::Sets));
         let error = error.map(drop).unwrap_err().to_string();
         assert!(error.contains("no right to write"), "{error}");
         return;

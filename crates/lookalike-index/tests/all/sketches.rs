@@ -7,11 +7,11 @@ use lookalike_core::hash::{mix64, token_hash};
 use lookalike_index::IndexError;
 use lookalike_index::backend::{Backend, Change, Snapshot, bucket_keys};
 use lookalike_index::entry::{IndexEntry, IndexRecord, Metadata, RecordFields};
+use lookalike_index::folder::{self, Tuning};
 use lookalike_index::index::{self, Access, IndexLocation};
 use lookalike_index::memory::MemoryBackend;
 use lookalike_index::settings::IndexSettings;
 use lookalike_index::sketches::SketchSettings;
-use lookalike_index::sqlite::{self, Tuning};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
@@ -100,7 +100,7 @@ fn they_are_found_as_in_the_model() {
     fill(&model);
     let expected = now(&model);
     assert!(expected.iter().any(|found| found.len() > 1));
-    let backend = sqlite::create_with(&folder, &settings(), TINY).unwrap();
+    let backend = folder::create_with(&folder, &settings(), TINY).unwrap();
     fill(&*backend);
     assert!(backend.stats().unwrap().segments > 2);
     assert_eq!(now(&*backend), expected);
@@ -108,9 +108,9 @@ fn they_are_found_as_in_the_model() {
     assert_eq!(now(&*backend), expected);
     assert_eq!(backend.check().unwrap(), []);
     drop(backend);
-    assert_eq!(sqlite::settings(&folder).unwrap(), settings());
+    assert_eq!(folder::settings(&folder).unwrap(), settings());
     for access in [Access::Read, WRITE] {
-        assert_eq!(now(&*sqlite::open(&folder, access).unwrap()), expected);
+        assert_eq!(now(&*folder::open(&folder, access).unwrap()), expected);
     }
 }
 
@@ -118,11 +118,11 @@ fn they_are_found_as_in_the_model() {
 fn they_are_repaired_and_copied() {
     let above = tempfile::tempdir().unwrap();
     let (folder, copy) = (above.path().join("sketches"), above.path().join("copy"));
-    let backend = sqlite::create_with(&folder, &settings(), TINY).unwrap();
+    let backend = folder::create_with(&folder, &settings(), TINY).unwrap();
     fill(&*backend);
     let expected = now(&*backend);
     backend.backup(&copy).unwrap();
-    assert_eq!(now(&*sqlite::open(&copy, WRITE).unwrap()), expected);
+    assert_eq!(now(&*folder::open(&copy, WRITE).unwrap()), expected);
     drop(backend);
     let segments = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
     let segment = segments.into_iter().find(|path| path.extension().is_some_and(|e| e == "seg"));
@@ -130,7 +130,7 @@ fn they_are_repaired_and_copied() {
     let mut bytes = std::fs::read(&segment).unwrap();
     bytes[4096] ^= 1;
     std::fs::write(&segment, bytes).unwrap();
-    let backend = sqlite::open_with(&folder, WRITE, TINY).unwrap();
+    let backend = folder::open_with(&folder, WRITE, TINY).unwrap();
     let problems = backend.check().unwrap();
     assert!(!problems.is_empty() && problems.iter().all(|problem| problem.repairable));
     backend.repair().unwrap();
@@ -143,19 +143,19 @@ fn a_filled_index_is_there_as_a_whole_or_not_at_all() {
     let above = tempfile::tempdir().unwrap();
     let folder = above.path().join("sketches");
     let (metadata, one, wrong) = (Metadata::default(), signature(1), [1, 2, 3]);
-    let error = sqlite::create_filled(&folder, &settings(), &[add("s:a", &wrong, &metadata)]);
+    let error = folder::create_filled(&folder, &settings(), &[add("s:a", &wrong, &metadata)]);
     assert!(matches!(error, Err(IndexError::Document { .. })));
     assert_eq!(std::fs::read_dir(above.path()).unwrap().count(), 0);
     let changes = [add("s:a", &one, &metadata), add("s:b", &one, &metadata)];
-    sqlite::create_filled(&folder, &settings(), &changes).unwrap();
-    let backend = sqlite::open(&folder, WRITE).unwrap();
+    folder::create_filled(&folder, &settings(), &changes).unwrap();
+    let backend = folder::open(&folder, WRITE).unwrap();
     assert_eq!(backend.snapshot().unwrap().len(), 2);
     assert_eq!(now(&*backend)[1], ["s:a", "s:b"].map(str::to_owned).into());
-    let again = sqlite::create_filled(&folder, &settings(), &changes);
+    let again = folder::create_filled(&folder, &settings(), &changes);
     assert!(matches!(again, Err(IndexError::Exists { .. })));
     let mut broken = settings();
     broken.rows = 5;
-    let error = sqlite::create(&above.path().join("other"), &broken);
+    let error = folder::create(&above.path().join("other"), &broken);
     assert!(matches!(error.map(drop), Err(IndexError::NotAnIndex { .. })));
 }
 
@@ -170,7 +170,7 @@ fn refuses(folder: &Path, access: Access) {
 fn whoever_asks_for_documents_is_reported() {
     let above = tempfile::tempdir().unwrap();
     let folder = above.path().join("sketches");
-    let backend = sqlite::create(&folder, &settings()).unwrap();
+    let backend = folder::create(&folder, &settings()).unwrap();
     // Also while it is written to.
     refuses(&folder, Access::Read);
     refuses(&folder, WRITE);
@@ -187,7 +187,7 @@ fn whoever_asks_for_documents_is_reported() {
 fn stored_settings_that_cannot_be_are_reported() {
     let above = tempfile::tempdir().unwrap();
     let folder = above.path().join("sketches");
-    drop(sqlite::create(&folder, &settings()).unwrap());
+    drop(folder::create(&folder, &settings()).unwrap());
     let catalogue = rusqlite::Connection::open(folder.join("catalog.sqlite")).unwrap();
     let read = catalogue.query_row("SELECT json FROM settings", [], |row| row.get::<_, String>(0));
     let json = read.unwrap();
@@ -198,7 +198,7 @@ fn stored_settings_that_cannot_be_are_reported() {
     assert_eq!(catalogue.execute(damage, rusqlite::params![other, checksum]).unwrap(), 1);
     drop(catalogue);
     for access in [Access::Read, WRITE] {
-        let opened = sqlite::open(&folder, access).map(drop);
+        let opened = folder::open(&folder, access).map(drop);
         assert!(matches!(opened, Err(IndexError::NotAnIndex { .. })), "{opened:?}");
     }
 }

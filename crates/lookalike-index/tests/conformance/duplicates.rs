@@ -2,7 +2,7 @@
 
 use super::documents::{Maker, settings};
 use super::{Place, assert_clean};
-use lookalike_index::backend::{Backend, Change, ChangeOutcome};
+use lookalike_index::backend::{Backend, Change, ChangeOutcome, SideTableChanges as _};
 use lookalike_index::duplicate_table::DuplicateEntry;
 use lookalike_index::error::IndexError;
 use lookalike_index::memory::MemoryBackend;

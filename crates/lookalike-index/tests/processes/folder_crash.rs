@@ -6,12 +6,12 @@
 
 use crate::conformance::documents::{Document, Maker, settings};
 use crate::conformance::{assert_clean, candidates, decisions, duplicates, known, now, unnumbered};
-use lookalike_index::backend::{Backend, Change, bucket_keys};
+use lookalike_index::backend::{Backend, Change, SideTableChanges as _, bucket_keys};
 use lookalike_index::duplicate_table::DuplicateEntry;
+use lookalike_index::folder::{self, Tuning};
 use lookalike_index::index::Access;
 use lookalike_index::memory::MemoryBackend;
 use lookalike_index::settings::StoredContent;
-use lookalike_index::sqlite::{self, Tuning};
 use lookalike_test_support::is_soak;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -69,7 +69,7 @@ impl Batch {
 fn writer() {
     let (Ok(folder), Ok(round)) = (std::env::var(FOLDER), std::env::var(ROUND)) else { return };
     let round: u64 = round.parse().unwrap();
-    let backend = sqlite::open_with(Path::new(&folder), WRITE, TUNING).unwrap();
+    let backend = folder::open_with(Path::new(&folder), WRITE, TUNING).unwrap();
     let mut out = std::io::stdout();
     for number in 0.. {
         let batch = batch(round, number);
@@ -133,7 +133,7 @@ fn kill_writers(store: StoredContent, rounds: u64) {
     let above = tempfile::tempdir().unwrap();
     let folder = above.path().join("index");
     let settings = settings(store);
-    drop(sqlite::create(&folder, &settings).unwrap());
+    drop(folder::create(&folder, &settings).unwrap());
     let model = MemoryBackend::new(settings.clone());
     let mut maker = Maker::new(&settings, 77);
     let (mut batches, mut decided) = (0, Vec::new());
@@ -147,7 +147,7 @@ fn kill_writers(store: StoredContent, rounds: u64) {
             model.add_duplicates(&batch.duplicates()).unwrap();
         }
         batches += stored;
-        let backend = sqlite::open_with(&folder, WRITE, TUNING).unwrap();
+        let backend = folder::open_with(&folder, WRITE, TUNING).unwrap();
         // The last one may be stored although there was no time to say so; then all of each call.
         let last = batch(round, stored);
         if !is_same(&*backend, &model) {

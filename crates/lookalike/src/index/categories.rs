@@ -235,7 +235,7 @@ mod tests {
     use crate::index::{DocumentFields, TextPreparer};
     use crate::read::Normalization;
     use lookalike_core::params::{Params, ParamsBuilder};
-    use lookalike_index::backend::{Backend, Change};
+    use lookalike_index::backend::{Backend, Change, SideTableChanges as _};
     use lookalike_index::memory::MemoryBackend;
     use lookalike_index::settings::{IndexSettings, StoredContent};
 

@@ -17,10 +17,10 @@ use lookalike::store::IndexError;
 use lookalike::store::backend::{Change, Snapshot};
 use lookalike::store::entry::{IndexEntry, Metadata, RecordFields};
 use lookalike::store::error::Unwritable;
+use lookalike::store::folder;
 use lookalike::store::index::Access;
 use lookalike::store::settings::IndexSettings;
 use lookalike::store::sketches::SketchSettings;
-use lookalike::store::sqlite;
 use parking_lot::{Mutex, MutexGuard};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -352,10 +352,10 @@ impl SketchIndex {
             return Ok(());
         }
         let Some(settings) = &waiting.settings else { return Ok(()) };
-        sqlite::create_filled(&self.folder, settings, &changes)?;
+        folder::create_filled(&self.folder, settings, &changes)?;
         origin::record(&self.folder);
         self.allows_pickles.store(true, Ordering::Release);
-        let opened = sqlite::open(&self.folder, Access::Write { wait: PATIENCE });
+        let opened = folder::open(&self.folder, Access::Write { wait: PATIENCE });
         let (slot, done) = match opened {
             Ok(backend) => {
                 let settings = Arc::clone(settings);
@@ -417,9 +417,9 @@ fn opened(
     expected: &IndexParameters,
     is_read_only: bool,
 ) -> Result<OpenFolder, SketchIndexError> {
-    expected.check_compatible(&sqlite::settings(folder)?)?;
+    expected.check_compatible(&folder::settings(folder)?)?;
     let access = if is_read_only { Access::Read } else { Access::Write { wait: PATIENCE } };
-    let backend = sqlite::open(folder, access)?;
+    let backend = folder::open(folder, access)?;
     let settings = Arc::new(backend.settings().clone());
     // It may be another one by now.
     expected.check_compatible(&settings)?;

@@ -7,14 +7,14 @@ use lookalike_core::hash::SplitMix64;
 use lookalike_index::IndexError;
 use lookalike_index::backend::{Backend, bucket_keys};
 use lookalike_index::entry::{IndexRecord, RecordFields};
+use lookalike_index::folder;
 use lookalike_index::index::Access;
 use lookalike_index::settings::StoredContent;
-use lookalike_index::sqlite;
 use std::path::Path;
 
 fn with_texts(folder: &Path) -> Vec<IndexRecord> {
     let settings = settings(StoredContent::Texts);
-    let backend = sqlite::create_with(folder, &settings, TINY).unwrap();
+    let backend = folder::create_with(folder, &settings, TINY).unwrap();
     let mut maker = Maker::new(&settings, 5);
     for i in 0..400 {
         let mut document = maker.document(&format!("d{i}"), i % 9);

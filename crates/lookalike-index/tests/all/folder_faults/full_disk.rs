@@ -5,8 +5,8 @@ use crate::conformance::documents::{Document, Maker, settings};
 use crate::conformance::{assert_clean, now};
 use lookalike_index::IndexError;
 use lookalike_index::backend::Change;
+use lookalike_index::folder;
 use lookalike_index::settings::StoredContent;
-use lookalike_index::sqlite;
 use std::io::Write as _;
 
 /// Takes all that is left.
@@ -23,7 +23,7 @@ fn documents_are_removed_and_space_is_given_back_on_a_full_disk() {
     let Some(disk) = Disk::of(above.path(), "size=16m") else { return };
     let folder = disk.0.join("index");
     let settings = settings(StoredContent::Texts);
-    let backend = sqlite::create_with(&folder, &settings, TINY).unwrap();
+    let backend = folder::create_with(&folder, &settings, TINY).unwrap();
     let mut maker = Maker::new(&settings, 7);
     let mut stored = 0;
     let error = loop {

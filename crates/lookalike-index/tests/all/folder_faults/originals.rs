@@ -5,9 +5,9 @@ use crate::conformance::{assert_clean, known, page};
 use lookalike_index::backend::Backend;
 use lookalike_index::entry::RecordFields;
 use lookalike_index::error::IndexError;
+use lookalike_index::folder;
 use lookalike_index::index::Access;
 use lookalike_index::settings::StoredContent;
-use lookalike_index::sqlite;
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
@@ -19,7 +19,7 @@ fn archive() -> (TempDir, PathBuf) {
     let above = tempfile::tempdir().unwrap();
     let folder = above.path().join("archive");
     let settings = settings(StoredContent::Originals);
-    let backend = sqlite::create(&folder, &settings).unwrap();
+    let backend = folder::create(&folder, &settings).unwrap();
     let mut maker = Maker::new(&settings, 5);
     for version in 0..12 {
         let mut document = page(&mut maker, "https://e.example/", 3);
@@ -32,7 +32,7 @@ fn archive() -> (TempDir, PathBuf) {
 }
 
 fn open(folder: &std::path::Path) -> Box<dyn Backend> {
-    sqlite::open(folder, Access::Read).unwrap()
+    folder::open(folder, Access::Read).unwrap()
 }
 
 /// Changes the catalogue, and expects that reading the last version and `check` name the damage.
@@ -82,7 +82,7 @@ fn assert_ends(access: Access, work: fn(&dyn Backend)) {
         std::fs::write(copy.join("catalog.sqlite"), damaged).unwrap();
         let (report, ended) = mpsc::channel();
         std::thread::spawn(move || {
-            if let Ok(backend) = sqlite::open(&copy, access) {
+            if let Ok(backend) = folder::open(&copy, access) {
                 work(&*backend);
             }
             report.send(()).unwrap();
@@ -113,7 +113,7 @@ fn compaction_of_damaged_sectors_ends() {
 #[test]
 fn an_interrupted_index_ends_each_operation() {
     let (_above, folder) = archive();
-    let backend = sqlite::open(&folder, Access::Write { wait: Duration::ZERO }).unwrap();
+    let backend = folder::open(&folder, Access::Write { wait: Duration::ZERO }).unwrap();
     let mut snapshot = backend.snapshot().unwrap();
     backend.interrupt();
     let ended = [
@@ -208,7 +208,7 @@ fn a_damaged_version_is_named() {
 #[test]
 fn removing_a_document_leaves_nothing_of_it() {
     let (_above, folder) = archive();
-    let backend = sqlite::open(&folder, Access::Write { wait: std::time::Duration::ZERO }).unwrap();
+    let backend = folder::open(&folder, Access::Write { wait: std::time::Duration::ZERO }).unwrap();
     let mut maker = Maker::new(&settings(StoredContent::Originals), 5);
     let other = page(&mut maker, "other", 3);
     backend.write(&[other.put()]).unwrap();
@@ -234,7 +234,7 @@ fn damage_keeps_nothing_from_being_added_removed_and_compacted() {
         assert!(catalogue.execute(sql, []).unwrap() > 0, "{sql}");
         drop(catalogue);
         let backend =
-            sqlite::open(&folder, Access::Write { wait: std::time::Duration::ZERO }).unwrap();
+            folder::open(&folder, Access::Write { wait: std::time::Duration::ZERO }).unwrap();
         let mut maker = Maker::new(&settings(StoredContent::Originals), 5);
         let other = page(&mut maker, "other", 3);
         backend.write(&[other.put()]).unwrap();

@@ -5,9 +5,9 @@ use super::{TINY, WRITE, filled, open, segments};
 use crate::conformance::documents::{Document, Maker, settings};
 use lookalike_index::IndexError;
 use lookalike_index::backend::Backend;
+use lookalike_index::folder;
 use lookalike_index::index::Access;
 use lookalike_index::settings::StoredContent;
-use lookalike_index::sqlite;
 use std::path::Path;
 
 const THESIS: &[u8] = b"years of work";
@@ -202,7 +202,7 @@ fn only_the_owner_may_look_into_what_is_made() {
     let above = tempfile::tempdir().unwrap();
     let (folder, copy) = (above.path().join("index"), above.path().join("copy"));
     filled(&folder);
-    let writer = sqlite::open_with(&folder, WRITE, TINY).unwrap();
+    let writer = folder::open_with(&folder, WRITE, TINY).unwrap();
     writer.backup(&copy).unwrap();
     for made in [&folder, &copy] {
         assert_eq!(mode(made), 0o700);

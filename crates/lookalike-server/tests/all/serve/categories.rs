@@ -2,7 +2,7 @@
 
 use crate::serve::served::{Served, settings};
 use lookalike::categories::CategorySample;
-use lookalike::store::backend::Backend;
+use lookalike::store::backend::SideTableChanges;
 use lookalike::store::memory::MemoryBackend;
 use lookalike::store::settings::StoredContent;
 use serde_json::{Value, json};

@@ -3,12 +3,14 @@
 use crate::serve::client::Client;
 use lookalike::core::params::{Measure, Params, ParamsBuilder, Scheme};
 use lookalike::read::Normalization;
-use lookalike::store::backend::{Backend, Change, ChangeOutcome, IndexProblem, Snapshot, Stats};
+use lookalike::store::backend::{
+    Backend, Change, ChangeOutcome, IndexProblem, SideTableChanges, Snapshot, Stats,
+};
 use lookalike::store::category_table::CategoryMember;
 use lookalike::store::duplicate_table::DuplicateEntry;
+use lookalike::store::folder;
 use lookalike::store::memory::MemoryBackend;
 use lookalike::store::settings::{IndexSettings, StoredContent};
-use lookalike::store::sqlite;
 use lookalike::store::{Index, IndexError};
 use lookalike_server::{
     ClientToken, Config, IndexName, Right, ServedIndex, Server, StopHandle, StopOutcome,
@@ -64,7 +66,7 @@ impl Served {
 
     /// An index in a new folder, which keeps texts; nothing closes its gate.
     pub(crate) fn with_folder(folder: &Path, change: impl FnOnce(&mut Config)) -> Self {
-        let backend = sqlite::create(folder, &settings(StoredContent::Texts)).unwrap();
+        let backend = folder::create(folder, &settings(StoredContent::Texts)).unwrap();
         let index = Index::new(backend).unwrap();
         Self::run(Server::bind(index, config(change)).unwrap(), Arc::default())
     }
@@ -203,29 +205,10 @@ struct Gated {
     gate: Arc<Gate>,
 }
 
-impl Backend for Gated {
-    fn settings(&self) -> &IndexSettings {
-        self.memory.settings()
-    }
-
-    fn name(&self) -> &str {
-        self.memory.name()
-    }
-
+impl SideTableChanges for Gated {
     fn add_duplicates(&self, entries: &[DuplicateEntry<'_>]) -> Result<u64, IndexError> {
         self.gate.check_up(self.name())?;
         self.memory.add_duplicates(entries)
-    }
-
-    fn write(&self, changes: &[Change<'_>]) -> Result<Vec<ChangeOutcome>, IndexError> {
-        self.gate.pass();
-        self.gate.check_up(self.name())?;
-        // A place for an index has room in reserve for removing documents.
-        let removes = changes.iter().all(|change| matches!(change, Change::Remove(_)));
-        if self.gate.full.load(Ordering::SeqCst) && !removes {
-            return Err(IndexError::DiskFull { index: self.name().to_owned() });
-        }
-        self.memory.write(changes)
     }
 
     fn add_decisions(
@@ -262,6 +245,27 @@ impl Backend for Gated {
         members: &[CategoryMember],
     ) -> Result<bool, IndexError> {
         self.memory.add_category_members(number, through, members)
+    }
+}
+
+impl Backend for Gated {
+    fn settings(&self) -> &IndexSettings {
+        self.memory.settings()
+    }
+
+    fn name(&self) -> &str {
+        self.memory.name()
+    }
+
+    fn write(&self, changes: &[Change<'_>]) -> Result<Vec<ChangeOutcome>, IndexError> {
+        self.gate.pass();
+        self.gate.check_up(self.name())?;
+        // A place for an index has room in reserve for removing documents.
+        let removes = changes.iter().all(|change| matches!(change, Change::Remove(_)));
+        if self.gate.full.load(Ordering::SeqCst) && !removes {
+            return Err(IndexError::DiskFull { index: self.name().to_owned() });
+        }
+        self.memory.write(changes)
     }
 
     fn snapshot(&self) -> Result<Box<dyn Snapshot>, IndexError> {

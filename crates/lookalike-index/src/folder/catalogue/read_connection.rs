@@ -1,0 +1,118 @@
+//! Connections that read the catalogue.
+//!
+//! A reader shares a log with the writer, for which it needs files next to the catalogue. On a file
+//! system that is mounted for reading only they cannot be made; there the catalogue is read as a
+//! file that does not change, and checked before each snapshot, since it may be mounted for
+//! writing elsewhere. On any other file system another process may write at any time, so that
+//! nothing is read without those files.
+
+use crate::error::{IndexError, Unwritable};
+use crate::folder::catalogue;
+use crate::folder::index_folder::{IndexFolder, is_full};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+use std::fs::Metadata;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// A connection, and what it relies on.
+pub(crate) struct ReadConnection {
+    pub(crate) connection: Connection,
+    /// `None` where SQLite itself notices what others write.
+    unchanged: Option<FileStates>,
+}
+
+impl ReadConnection {
+    /// Opens the catalogue. The version is not checked.
+    pub(crate) fn open(place: &IndexFolder) -> Result<Self, IndexError> {
+        let open = |path: &Path, flags: OpenFlags| {
+            catalogue::open(path, flags | OpenFlags::SQLITE_OPEN_READ_ONLY, 8 << 10)
+        };
+        let error = match open(&place.catalogue(), OpenFlags::empty()) {
+            Ok(mut connection) => {
+                place.poll_in(&mut connection)?;
+                return Ok(Self { connection, unchanged: None });
+            }
+            Err(error) => error,
+        };
+        if is_full(&error) || !needs_files(&error) {
+            return Err(place.database(error));
+        }
+        // Looked at first, so that no later change is taken for what was opened.
+        let files = FileStates::of(place);
+        match immutable_uri(place) {
+            Some(address)
+                if files.is_log_empty() && place.unwritable() == Unwritable::FileSystem =>
+            {
+                let connection = open(&address, OpenFlags::SQLITE_OPEN_URI);
+                let mut connection = connection.map_err(|error| place.database(error))?;
+                place.poll_in(&mut connection)?;
+                Ok(Self { connection, unchanged: Some(files) })
+            }
+            _ => Err(rights_error(place, &error)),
+        }
+    }
+
+    /// Whether it sees what is there now.
+    pub(crate) fn is_current(&self, place: &IndexFolder) -> bool {
+        self.unchanged.as_ref().is_none_or(|files| *files == FileStates::of(place))
+    }
+}
+
+/// Whether SQLite could not make the files that a reader shares with a writer.
+fn needs_files(error: &rusqlite::Error) -> bool {
+    let code = error.sqlite_error_code();
+    matches!(code, Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::SystemIoFailure))
+}
+
+fn rights_error(place: &IndexFolder, error: &rusqlite::Error) -> IndexError {
+    let why = format!(
+        "its catalogue cannot be read safely ({error}): reading shares catalog.sqlite-wal and \
+         catalog.sqlite-shm with a writer; give this user the right to write to the folder and its \
+         files, or read a backup of the index"
+    );
+    IndexError::database(&place.name, why)
+}
+
+/// The catalogue as the address of a file that nobody writes to.
+fn immutable_uri(place: &IndexFolder) -> Option<PathBuf> {
+    let path = std::path::absolute(place.catalogue()).ok()?;
+    let escaped = path.to_str()?.replace('%', "%25").replace('?', "%3f").replace('#', "%23");
+    Some(format!("file:{escaped}?immutable=1").into())
+}
+
+/// States of the files, which change when another process writes.
+#[derive(Debug, PartialEq, Eq)]
+struct FileStates {
+    catalogue: Option<FileState>,
+    log: Option<FileState>,
+}
+
+/// Which file it is, its length in bytes and when it was changed.
+type FileState = (u64, u64, Option<SystemTime>);
+
+impl FileStates {
+    fn of(place: &IndexFolder) -> Self {
+        let look = |path: PathBuf| {
+            let data = std::fs::metadata(path).ok()?;
+            Some((number(&data), data.len(), data.modified().ok()))
+        };
+        Self { catalogue: look(place.catalogue()), log: look(place.log()) }
+    }
+
+    fn is_log_empty(&self) -> bool {
+        self.log.is_none_or(|(_, length, _)| length == 0)
+    }
+}
+
+/// What tells a file from another that takes its name.
+#[cfg(unix)]
+fn number(data: &Metadata) -> u64 {
+    std::os::unix::fs::MetadataExt::ino(data)
+}
+
+/// What tells a file from another that takes its name.
+#[cfg(not(unix))]
+fn number(data: &Metadata) -> u64 {
+    let made = data.created().ok().and_then(|at| at.duration_since(SystemTime::UNIX_EPOCH).ok());
+    made.map_or(0, |since| since.as_nanos() as u64)
+}

@@ -1,0 +1,38 @@
+//! Sizes at which postings become segments and segments are merged.
+
+/// Sizes at which postings become segments and segments are merged. Results do not depend on them,
+/// and every handle may use its own; the defaults suit every number of documents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tuning {
+    /// Maximum number of documents whose postings are in memory only and are collected again when
+    /// the index is opened; at least 1.
+    pub tail: usize,
+    /// Number of segments that are merged into one; at least 2.
+    pub fan_out: usize,
+    /// Whether a background thread merges segments; otherwise only `compact` does.
+    pub background: bool,
+}
+
+impl Default for Tuning {
+    fn default() -> Self {
+        Self { tail: 16_384, fan_out: 8, background: true }
+    }
+}
+
+impl Tuning {
+    /// The level of a segment of `documents` documents: how often it would have been merged.
+    pub(crate) fn level(&self, documents: u64) -> u32 {
+        let mut size = (self.tail.max(1) as u64).saturating_mul(self.fan_out.max(2) as u64);
+        let mut level = 0;
+        while documents >= size {
+            size = size.saturating_mul(self.fan_out.max(2) as u64);
+            level += 1;
+        }
+        level
+    }
+
+    /// With values in their ranges.
+    pub(crate) fn in_range(self) -> Self {
+        Self { tail: self.tail.max(1), fan_out: self.fan_out.max(2), ..self }
+    }
+}

@@ -1,0 +1,47 @@
+//! Disk space for removing documents while the disk is full: a removal writes before it frees
+//! space. The file `reserve` holds that space, and is deleted when the disk is full.
+//!
+//! Needed are the pages of one removal, some 16 KiB each, and as much as the catalogue file grows
+//! when the log is truncated: at most the catalogue itself, and mostly at most [`LOG_PAGES`] pages,
+//! since nothing is added while the log cannot be truncated.
+
+use crate::folder::index_folder::IndexFolder;
+use lookalike_core::hash::SplitMix64;
+use std::fs::File;
+use std::io::Write as _;
+
+/// The log is truncated at this many pages.
+pub(crate) const LOG_PAGES: u32 = 512;
+/// Minimum and maximum size of the file.
+const LEAST: u64 = 1 << 20;
+const MOST: u64 = 16 << 20;
+/// Size of one write.
+const PIECE: u64 = 1 << 16;
+
+/// Grows the file to the size that a catalogue of this size needs, or as far as space allows.
+pub(crate) fn keep(place: &IndexFolder, catalogue_bytes: u64) {
+    let wanted = catalogue_bytes.next_multiple_of(LEAST).clamp(LEAST, MOST);
+    let path = place.reserve();
+    let length = path.symlink_metadata().map_or(0, |data| data.len());
+    if length >= wanted {
+        return;
+    }
+    let file = place.new_file(&path).or_else(|_| File::options().append(true).open(&path));
+    let Ok(mut file) = file else { return };
+    // File systems compress zeros, or store none.
+    let mut random = SplitMix64::new(length);
+    let mut bytes = Vec::with_capacity(PIECE as usize);
+    for _ in 0..PIECE / 8 {
+        bytes.extend_from_slice(&random.next_u64().to_le_bytes());
+    }
+    for _ in length / PIECE..wanted / PIECE {
+        if file.write_all(&bytes).is_err() {
+            return;
+        }
+    }
+}
+
+/// Deletes the file; returns whether it existed.
+pub(crate) fn release(place: &IndexFolder) -> bool {
+    std::fs::remove_file(place.reserve()).is_ok()
+}

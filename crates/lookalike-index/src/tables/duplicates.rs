@@ -1,0 +1,203 @@
+//! Documents that were dropped as duplicates: the table `duplicates`.
+
+use super::write_plan::WritePlan;
+use super::{Effect, Keys, SideTable, TableRow, Tables, Value};
+use crate::backend::IndexProblem;
+use crate::checksum;
+use crate::duplicate_table::{DuplicateCallback, DuplicateEntry};
+use crate::entry::shortened_id;
+use crate::error::IndexError;
+use lookalike_core::hash::token_hash;
+use std::collections::{BTreeSet, HashMap};
+
+pub(crate) const DUPLICATES: SideTable =
+    SideTable { name: "duplicates", columns: &["id", "keeper", "checksum"], id: Some(0) };
+
+/// The sizes of the groups of documents, in their order.
+///
+/// # Errors
+/// As [`SideTables::group_sizes`](crate::backend::SideTables::group_sizes).
+pub(super) fn group_sizes(tables: Tables<'_>, numbers: &[u64]) -> Result<Vec<u64>, IndexError> {
+    let sql = "SELECT keeper, count(*) FROM duplicates WHERE {keys} GROUP BY keeper";
+    let keepers = signed(numbers);
+    let counts =
+        tables.rows_of(DUPLICATES.name, sql, Keys::Numbers("keeper", &keepers), |row| {
+            Ok((row.unsigned(0)?, row.unsigned(1)?))
+        })?;
+    let counts: HashMap<u64, u64> = counts.into_iter().collect();
+    Ok(numbers.iter().map(|number| 1 + counts.get(number).unwrap_or(&0)).collect())
+}
+
+/// Passes the duplicates of documents to `each`, by keeper and id.
+///
+/// # Errors
+/// As [`SideTables::duplicates`](crate::backend::SideTables::duplicates).
+pub(super) fn read(
+    tables: Tables<'_>,
+    numbers: &[u64],
+    each: DuplicateCallback<'_>,
+) -> Result<(), IndexError> {
+    let sql = "SELECT id, keeper, checksum, {id_key} FROM duplicates WHERE {keys} \
+               ORDER BY keeper, id";
+    let keepers = signed(numbers);
+    tables.each_of(DUPLICATES.name, sql, Keys::Numbers("keeper", &keepers), &mut |row| {
+        verify(row)?;
+        each(row.unsigned(1)?, row.text(0)?)
+    })
+}
+
+fn signed(numbers: &[u64]) -> Vec<i64> {
+    numbers.iter().filter_map(|number| i64::try_from(*number).ok()).collect()
+}
+
+/// Checks the checksum of a row. A row with a wrong `id_key` is damaged too: it is not found by its
+/// id.
+fn verify(row: &dyn TableRow) -> Result<(), IndexError> {
+    let id = row.text(0)?;
+    let keeper = row.unsigned(1)?;
+    let is_sound = row.unsigned(2)? == checksum::content(keeper, id.as_bytes());
+    let has_key = |key: i64| key.cast_unsigned() == token_hash(id.as_bytes());
+    if is_sound && row.optional(3)?.is_none_or(has_key) {
+        return Ok(());
+    }
+    Err(IndexError::damaged(
+        format!("duplicate {:?} of document {keeper}", shortened_id(id)),
+        "the checksum of its row is wrong; restore a backup, or remove its keeper and add it again",
+    ))
+}
+
+/// The ids among these that are recorded as duplicates.
+///
+/// # Errors
+/// Read errors.
+pub(crate) fn among(tables: Tables<'_>, ids: &[&str]) -> Result<BTreeSet<String>, IndexError> {
+    Ok(keepers(tables, ids)?.into_keys().collect())
+}
+
+/// The keepers of these ids, of those that are recorded as duplicates.
+fn keepers(tables: Tables<'_>, ids: &[&str]) -> Result<HashMap<String, i64>, IndexError> {
+    let sql = "SELECT id, keeper FROM duplicates WHERE {keys}";
+    let rows = tables.rows_of(DUPLICATES.name, sql, Keys::Ids(ids), |row| {
+        Ok((row.text(0)?.to_owned(), row.integer(1)?))
+    })?;
+    Ok(rows.into_iter().collect())
+}
+
+/// Records duplicates; returns how many had no keeper before.
+pub(super) fn add(
+    tables: Tables<'_>,
+    entries: &[DuplicateEntry<'_>],
+) -> Result<(u64, Effect), IndexError> {
+    let mut ids: Vec<&str> = entries.iter().flat_map(|entry| [entry.id, entry.keeper]).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let documents: HashMap<String, i64> = tables.documents(&ids)?.into_iter().collect();
+    let mut recorded = keepers(tables, &ids)?;
+    let mut changed = HashMap::<&str, i64>::new();
+    let mut count = 0;
+    for entry in entries {
+        let keeper = documents.get(entry.keeper).copied();
+        let Some(keeper) = keeper.filter(|_| !documents.contains_key(entry.id)) else { continue };
+        let former = recorded.insert(entry.id.to_owned(), keeper);
+        count += u64::from(former.is_none());
+        if former != Some(keeper) {
+            changed.insert(entry.id, keeper);
+        }
+    }
+    let changed: Vec<(&str, i64)> = changed.into_iter().collect();
+    put(tables, &changed)?;
+    Ok((count, Effect::visible_if(!changed.is_empty())))
+}
+
+/// Inserts rows, in place of earlier ones with their ids.
+fn put(tables: Tables<'_>, rows: &[(&str, i64)]) -> Result<(), IndexError> {
+    let ids: Vec<&str> = rows.iter().map(|(id, _)| *id).collect();
+    remove(tables, &ids)?;
+    let mut rows = rows.iter().map(|(id, keeper)| {
+        let sum = checksum::content(keeper.cast_unsigned(), id.as_bytes());
+        vec![Value::Text(id), Value::Integer(*keeper), Value::unsigned(sum)]
+    });
+    tables.insert(&DUPLICATES, &mut rows)
+}
+
+fn remove(tables: Tables<'_>, ids: &[&str]) -> Result<(), IndexError> {
+    let sql = "DELETE FROM duplicates WHERE {keys}";
+    tables.each_of(DUPLICATES.name, sql, Keys::Ids(ids), &mut |_| Ok(()))
+}
+
+/// Follows a batch of changes of documents with these ids. The duplicates of a removed document
+/// are removed. Those of a document that is replaced by one with the same shingles go to that one.
+/// An id of a document is no duplicate.
+///
+/// # Errors
+/// Errors of the database.
+pub(crate) fn follow(tables: Tables<'_>, ids: &[&str], plan: &WritePlan) -> Result<(), IndexError> {
+    remove(tables, ids)?;
+    let removed = remove_groups(tables, &plan.gone)?;
+    let moved: HashMap<i64, i64> = plan.moved.iter().copied().collect();
+    let kept = removed.iter().filter_map(|(id, keeper)| Some((&id[..], *moved.get(keeper)?)));
+    put(tables, &kept.collect::<Vec<_>>())
+}
+
+/// Removes the duplicates of documents; returns their ids and keepers.
+///
+/// # Errors
+/// Errors of the database.
+pub(crate) fn remove_groups(
+    tables: Tables<'_>,
+    documents: &[i64],
+) -> Result<Vec<(String, i64)>, IndexError> {
+    let sql = "DELETE FROM duplicates WHERE {keys} RETURNING id, keeper";
+    tables.rows_of(DUPLICATES.name, sql, Keys::Numbers("keeper", documents), |row| {
+        Ok((row.text(0)?.to_owned(), row.integer(1)?))
+    })
+}
+
+/// Returns true if any duplicate is recorded.
+///
+/// # Errors
+/// Read errors.
+#[cfg(feature = "sqlite")]
+pub(crate) fn any(tables: Tables<'_>) -> Result<bool, IndexError> {
+    Ok(tables.integer(DUPLICATES.name, "SELECT 1 FROM duplicates LIMIT 1")? == 1)
+}
+
+/// Removes rows whose keeper is no document.
+///
+/// # Errors
+/// Errors of the database.
+pub(crate) fn remove_orphans(tables: Tables<'_>) -> Result<(), IndexError> {
+    let sql = "DELETE FROM duplicates WHERE NOT EXISTS \
+               (SELECT 1 FROM docs WHERE docs.doc = duplicates.keeper)";
+    tables.execute(DUPLICATES.name, sql, &[])
+}
+
+/// Checks the rows, and that their keepers are documents.
+///
+/// # Errors
+/// Read errors; damage is a problem instead.
+pub(super) fn check(
+    tables: Tables<'_>,
+    problems: &mut Vec<IndexProblem>,
+) -> Result<(), IndexError> {
+    let mut push = |what: String, repairable: bool| {
+        problems.push(IndexProblem { place: DUPLICATES.name.to_owned(), what, repairable });
+    };
+    let sql = "SELECT id, keeper, checksum, {id_key} FROM duplicates";
+    tables.each(DUPLICATES.name, sql, &[], &mut |row| match verify(row) {
+        Err(IndexError::Damaged { what, why }) => {
+            push(format!("{what}: {why}"), false);
+            Ok(())
+        }
+        other => other,
+    })?;
+    let orphans = tables.integer(
+        DUPLICATES.name,
+        "SELECT count(*) FROM duplicates WHERE NOT EXISTS \
+         (SELECT 1 FROM docs WHERE docs.doc = duplicates.keeper)",
+    )?;
+    if orphans > 0 {
+        push(format!("{orphans} rows have a keeper that is no document"), true);
+    }
+    Ok(())
+}

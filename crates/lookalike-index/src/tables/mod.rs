@@ -1,0 +1,291 @@
+//! Side tables: what a database stores of an index next to its documents.
+//!
+//! | module | tables |
+//! |---|---|
+//! | `decisions` | the log of decisions |
+//! | `categories` | the model of categories, and its members |
+//! | `duplicates` | documents that were dropped as duplicates |
+//! | `versions`, `version_plan`, `version_changes` | versions of documents |
+//! | `originals`, `original_writer`, `similar_documents` | originals, stored as differences |
+//! | `check` | checks all of them |
+//! | `write_plan` | the effect of a batch of changes on documents, which these tables follow |
+//!
+//! SQLite and PostgreSQL have these tables with the same columns, so that their rules exist once,
+//! in SQL that both understand. A backend implements [`TableConnection`], for reading
+//! [`TableSnapshot`], and for writing [`TableWriter`].
+
+pub(crate) mod categories;
+pub(crate) mod check;
+pub(crate) mod decisions;
+pub(crate) mod duplicates;
+mod original_writer;
+pub(crate) mod originals;
+mod similar_documents;
+mod snapshot;
+pub(crate) mod version_changes;
+mod version_plan;
+pub(crate) mod versions;
+pub(crate) mod write_plan;
+
+use crate::error::IndexError;
+use crate::settings::IndexSettings;
+pub(crate) use similar_documents::SimilarDocument;
+pub(crate) use versions::EndedVersion;
+
+/// A side table.
+#[derive(Debug)]
+pub(crate) struct SideTable {
+    /// Its name in both databases.
+    pub(crate) name: &'static str,
+    /// The columns of a row that is inserted.
+    pub(crate) columns: &'static [&'static str],
+    /// The position of `id` among the columns. SQLite finds such rows by the column `id_key`, the
+    /// hash of an id.
+    pub(crate) id: Option<usize>,
+}
+
+/// All side tables.
+#[cfg(feature = "postgres")]
+pub(crate) const ALL: [&SideTable; 6] = [
+    &decisions::DECISIONS,
+    &categories::CATEGORIES,
+    &categories::MEMBERS,
+    &originals::ORIGINALS,
+    &versions::VERSIONS,
+    &duplicates::DUPLICATES,
+];
+
+/// A value of a statement or of a row.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Value<'a> {
+    Integer(i64),
+    Optional(Option<i64>),
+    Text(&'a str),
+    Bytes(&'a [u8]),
+}
+
+impl Value<'_> {
+    /// A number that no column exceeds.
+    pub(crate) fn clamped(number: u64) -> Self {
+        Self::Integer(i64::try_from(number).unwrap_or(i64::MAX))
+    }
+
+    /// A number that is stored with its bits as those of a signed one.
+    pub(crate) fn unsigned(number: u64) -> Self {
+        Self::Integer(number.cast_signed())
+    }
+}
+
+/// The rows that a statement is about: those with one of several values in a column.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Keys<'a> {
+    /// Numbers in the named column.
+    Numbers(&'static str, &'a [i64]),
+    /// Hashes in the named column.
+    Hashes(&'static str, &'a [&'a [u8]]),
+    /// Ids, in the column `id`.
+    Ids(&'a [&'a str]),
+}
+
+/// A row that a statement returns.
+pub(crate) trait TableRow {
+    /// An integer that is not `NULL`.
+    fn integer(&self, column: usize) -> Result<i64, IndexError>;
+
+    /// An integer, or `NULL`.
+    fn optional(&self, column: usize) -> Result<Option<i64>, IndexError>;
+
+    /// A text that is not `NULL`.
+    fn text(&self, column: usize) -> Result<&str, IndexError>;
+
+    /// Bytes, or `NULL`.
+    fn bytes(&self, column: usize) -> Result<Option<&[u8]>, IndexError>;
+
+    /// The integer that a loop over the rows continues with. A damaged table may return an earlier
+    /// one for a search of a later one. The loop would never end.
+    ///
+    /// # Errors
+    /// An error of damage for an integer that is not above `last`.
+    fn later(&self, column: usize, last: i64) -> Result<i64, IndexError>;
+}
+
+impl dyn TableRow + '_ {
+    /// An integer whose bits are those of an unsigned one.
+    pub(crate) fn unsigned(&self, column: usize) -> Result<u64, IndexError> {
+        self.integer(column).map(i64::cast_unsigned)
+    }
+}
+
+/// Takes the rows of a statement.
+pub(crate) type RowCallback<'a> = &'a mut dyn FnMut(&dyn TableRow) -> Result<(), IndexError>;
+
+/// A connection in a transaction.
+pub(crate) trait TableConnection {
+    /// The name of the index in messages.
+    fn name(&self) -> &str;
+
+    /// Runs a statement about a table. The values are `$1`, `$2`, in the order in which the
+    /// statement names them. `{id_key}` in it is the column of this name, or `NULL` without one.
+    ///
+    /// # Errors
+    /// Errors of the database and of `each`.
+    fn each(
+        &mut self,
+        table: &'static str,
+        sql: &str,
+        values: &[Value<'_>],
+        each: RowCallback<'_>,
+    ) -> Result<(), IndexError>;
+
+    /// Runs a statement for some keys, whose condition replaces `{keys}` in it. A backend may run
+    /// it several times, for some keys at a time, in their order.
+    ///
+    /// # Errors
+    /// As [`each`](Self::each).
+    fn each_of(
+        &mut self,
+        table: &'static str,
+        sql: &str,
+        keys: Keys<'_>,
+        each: RowCallback<'_>,
+    ) -> Result<(), IndexError>;
+
+    /// Inserts rows.
+    ///
+    /// # Errors
+    /// Errors of the database.
+    fn insert(
+        &mut self,
+        table: &'static SideTable,
+        rows: &mut dyn Iterator<Item = Vec<Value<'_>>>,
+    ) -> Result<(), IndexError>;
+
+    /// The stored document that shares the most of some bucket keys, the latest of several, for
+    /// each of several lists of keys.
+    ///
+    /// # Errors
+    /// Read errors.
+    fn most_similar(
+        &mut self,
+        keys: &[Vec<u64>],
+    ) -> Result<Vec<Option<SimilarDocument>>, IndexError>;
+
+    /// Ends versions whose documents are still stored, and keeps the texts of these.
+    ///
+    /// # Errors
+    /// Errors of the database.
+    fn end_versions(&mut self, ended: &[EndedVersion]) -> Result<(), IndexError>;
+
+    /// The text of a version that has ended, by the number of its document; `None` if it was stored
+    /// without one.
+    ///
+    /// # Errors
+    /// Errors of the database, [`IndexError::Damaged`] for a text with a wrong checksum.
+    fn ended_text(&mut self, document: i64) -> Result<Option<String>, IndexError>;
+
+    /// The documents with these ids, as ids and numbers.
+    ///
+    /// # Errors
+    /// Errors of the database.
+    fn documents(&mut self, ids: &[&str]) -> Result<Vec<(String, i64)>, IndexError>;
+}
+
+/// A connection, of either database.
+pub(crate) type Tables<'a> = &'a mut (dyn TableConnection + 'a);
+
+impl dyn TableConnection + '_ {
+    /// Runs a statement that returns no rows.
+    fn execute(
+        &mut self,
+        table: &'static str,
+        sql: &str,
+        values: &[Value<'_>],
+    ) -> Result<(), IndexError> {
+        self.each(table, sql, values, &mut |_| Ok(()))
+    }
+
+    /// The first row of a statement, converted.
+    fn first<T>(
+        &mut self,
+        table: &'static str,
+        sql: &str,
+        values: &[Value<'_>],
+        convert: impl Fn(&dyn TableRow) -> Result<T, IndexError>,
+    ) -> Result<Option<T>, IndexError> {
+        let mut first = None;
+        self.each(table, sql, values, &mut |row| {
+            if first.is_none() {
+                first = Some(convert(row)?);
+            }
+            Ok(())
+        })?;
+        Ok(first)
+    }
+
+    /// The integer that a statement returns, 0 without a row.
+    fn integer(&mut self, table: &'static str, sql: &str) -> Result<i64, IndexError> {
+        Ok(self.first(table, sql, &[], |row| row.integer(0))?.unwrap_or(0))
+    }
+
+    /// The rows of a statement for some keys, converted.
+    fn rows_of<T>(
+        &mut self,
+        table: &'static str,
+        sql: &str,
+        keys: Keys<'_>,
+        convert: impl Fn(&dyn TableRow) -> Result<T, IndexError>,
+    ) -> Result<Vec<T>, IndexError> {
+        let mut rows = Vec::new();
+        self.each_of(table, sql, keys, &mut |row| {
+            rows.push(convert(row)?);
+            Ok(())
+        })?;
+        Ok(rows)
+    }
+}
+
+/// A snapshot with side tables.
+pub(crate) trait TableSnapshot {
+    /// The settings of the index.
+    fn settings(&self) -> &IndexSettings;
+
+    /// Runs `work` on the connection of the snapshot.
+    ///
+    /// # Errors
+    /// Errors of `work`, and those of a connection that is lost.
+    fn with_tables<T>(
+        &mut self,
+        work: impl FnOnce(Tables<'_>) -> Result<T, IndexError>,
+    ) -> Result<T, IndexError>;
+}
+
+/// What a transaction has changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Effect {
+    /// Nothing: it may be rolled back.
+    Nothing,
+    /// Rows that no reader distinguishes, so that the version of the index stays.
+    Invisible,
+    /// Rows that readers see: the index has another version.
+    Visible,
+}
+
+impl Effect {
+    /// The effect of a transaction that may have changed what readers see.
+    fn visible_if(is_changed: bool) -> Self {
+        if is_changed { Self::Visible } else { Self::Nothing }
+    }
+}
+
+/// A backend that changes side tables.
+pub(crate) trait TableWriter {
+    /// Runs `work` in a transaction of its own. It may run again after a conflict with another
+    /// writer.
+    ///
+    /// # Errors
+    /// Errors of `work`, and write errors. After an error, nothing has changed.
+    fn change<T>(
+        &self,
+        work: impl FnMut(Tables<'_>) -> Result<(T, Effect), IndexError>,
+    ) -> Result<T, IndexError>;
+}

@@ -1,0 +1,136 @@
+//! The effect of a batch of changes on versions, without the database.
+
+use super::versions::VersionRow;
+use super::write_plan::WritePlan;
+use crate::backend::Change;
+use crate::entry::IndexEntry;
+use crate::error::IndexError;
+use crate::original::{DocumentVersion, OriginalEntry, OriginalHash};
+use std::collections::BTreeMap;
+
+/// The effect of a batch on versions.
+#[derive(Debug, Default)]
+pub(super) struct VersionPlan<'a> {
+    /// Versions that are new, end or get another number, by ascending number of their document.
+    pub(super) versions: Vec<PlannedVersion<'a>>,
+    /// The ids of which no stored version stays.
+    pub(super) removed: Vec<&'a str>,
+}
+
+/// A version as it is after the batch.
+#[derive(Debug)]
+pub(super) struct PlannedVersion<'a> {
+    pub(super) id: &'a str,
+    /// Its original is [`NEW_ORIGINAL`] where it is not known yet.
+    pub(super) version: DocumentVersion,
+    /// The number under which it is stored.
+    pub(super) stored: Option<i64>,
+    /// The change whose text it has; `None` if that is the stored document's.
+    pub(super) change: Option<usize>,
+}
+
+/// The original of a version that the batch adds.
+pub(super) const NEW_ORIGINAL: u64 = 0;
+
+/// The versions of an id in the middle of a batch.
+#[derive(Default)]
+struct IdVersions<'a> {
+    ended: Vec<PlannedVersion<'a>>,
+    current: Option<PlannedVersion<'a>>,
+}
+
+/// Plans a batch. `stored` has the current versions of the documents that it replaces or removes,
+/// `originals` the originals of its changes. `index` is the name of the index.
+///
+/// # Errors
+/// [`IndexError::Damaged`] for a version that is replaced; one that is removed may be damaged.
+pub(super) fn plan<'a>(
+    changes: &[Change<'a>],
+    plan: &WritePlan,
+    stored: &[VersionRow],
+    originals: &[Option<OriginalEntry<'a>>],
+    index: &str,
+) -> Result<VersionPlan<'a>, IndexError> {
+    let stored: BTreeMap<&str, &VersionRow> = stored.iter().map(|one| (&one.id[..], one)).collect();
+    let mut ids = BTreeMap::<&'a str, IdVersions<'a>>::new();
+    let mut removed = Vec::new();
+    for (at, change) in changes.iter().enumerate() {
+        let id = change.id();
+        let versions = ids.entry(id).or_insert_with(|| IdVersions {
+            current: stored.get(id).map(|stored| PlannedVersion::of_stored(id, stored)),
+            ended: Vec::new(),
+        });
+        let original = originals.get(at).copied().flatten();
+        let number = plan.numbers.get(at).copied().flatten();
+        if let (Some(entry), Some(number), Some(original)) = (change.entry(), number, original) {
+            let replaced = versions.current.as_ref().filter(|one| one.stored.is_some());
+            if let Some(stored) = replaced.and(stored.get(id)) {
+                stored.verify(index)?;
+            }
+            versions.put(at, number.cast_unsigned(), entry, &original);
+            continue;
+        }
+        *versions = IdVersions::default();
+        if stored.contains_key(id) {
+            removed.push(id);
+        }
+    }
+    let all = ids.into_values().flat_map(|one| one.ended.into_iter().chain(one.current));
+    let mut versions: Vec<PlannedVersion<'a>> = all.filter(PlannedVersion::is_changed).collect();
+    versions.sort_unstable_by_key(|one| one.version.document);
+    Ok(VersionPlan { versions, removed })
+}
+
+impl<'a> IdVersions<'a> {
+    /// Adds a document, or replaces the current one.
+    fn put(
+        &mut self,
+        at: usize,
+        document: u64,
+        entry: &IndexEntry<'a>,
+        original: &OriginalEntry<'a>,
+    ) {
+        let former = self.current.take();
+        let version = match former {
+            Some(mut same) if same.version.sha256 == original.sha256 => {
+                same.version.document = document;
+                same.version.describe(original);
+                same.change = Some(at);
+                self.current = Some(same);
+                return;
+            }
+            Some(mut other) => {
+                other.version.ended = Some(entry.added);
+                let number = other.version.number + 1;
+                self.ended.push(other);
+                number
+            }
+            None => 1,
+        };
+        let version = entry.version([version, document, NEW_ORIGINAL], original);
+        let change = Some(at);
+        self.current = Some(PlannedVersion { id: entry.id, version, stored: None, change });
+    }
+}
+
+impl<'a> PlannedVersion<'a> {
+    fn of_stored(id: &'a str, stored: &VersionRow) -> Self {
+        let version = stored.version.clone();
+        let document = version.document.cast_signed();
+        Self { id, version, stored: Some(document), change: None }
+    }
+
+    fn is_changed(&self) -> bool {
+        self.change.is_some() || self.ends_as_stored()
+    }
+
+    /// Whether it is a stored version that ends, under its number and with its text.
+    pub(super) fn ends_as_stored(&self) -> bool {
+        self.change.is_none() && self.version.ended.is_some()
+    }
+
+    /// The hash of the original that it needs, where that is not known to be stored.
+    pub(super) fn new_original(&self) -> Option<OriginalHash> {
+        (self.version.original == NEW_ORIGINAL).then_some(self.version.sha256)
+    }
+}

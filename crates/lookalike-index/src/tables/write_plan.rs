@@ -1,0 +1,187 @@
+//! The effect of a batch of changes on the stored documents, without the database.
+
+use crate::backend::{Change, ChangeOutcome};
+use crate::error::IndexError;
+use std::collections::{BTreeSet, HashMap};
+
+/// The effect of a batch.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct WritePlan {
+    /// The effect of every change.
+    pub(crate) done: Vec<ChangeOutcome>,
+    /// The number that the document of every change has, or has until a later change of the batch;
+    /// `None` for a removal.
+    pub(crate) numbers: Vec<Option<i64>>,
+    /// Numbers of stored documents to delete.
+    pub(crate) gone: Vec<i64>,
+    /// Numbers of stored documents, each with that of the document with the same id and the same
+    /// shingles that replaces it.
+    pub(crate) moved: Vec<(i64, i64)>,
+    /// Positions of changes whose document is stored, with its number, by ascending number.
+    pub(crate) kept: Vec<(usize, i64)>,
+    /// The greatest number ever assigned.
+    pub(crate) last: i64,
+}
+
+/// The state of an id in the middle of a batch.
+#[derive(Clone, Copy)]
+enum IdState {
+    Stored(i64),
+    /// The change, the number, and the stored document whose shingles it has, as all between.
+    New(usize, i64, Option<i64>),
+    Absent,
+}
+
+/// The distinct ids of a batch.
+pub(crate) fn ids<'a>(changes: &[Change<'a>]) -> Vec<&'a str> {
+    let mut ids: Vec<&str> = changes.iter().map(Change::id).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    ids
+}
+
+/// What is known of a stored document.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct StoredDocument {
+    pub(crate) number: i64,
+    pub(crate) expires: Option<i64>,
+    /// `None` where it is damaged.
+    pub(crate) fingerprint: Option<u128>,
+}
+
+/// Plans a batch. `stored` has the stored documents among its ids, `duplicates` those ids among
+/// them that are recorded as duplicates, `last` is the greatest number assigned so far, and `most`
+/// the greatest that can be assigned.
+///
+/// # Errors
+/// [`IndexError::IdTaken`], and [`IndexError::Full`] if no number is left.
+pub(crate) fn plan(
+    changes: &[Change<'_>],
+    stored: &HashMap<String, StoredDocument>,
+    mut duplicates: BTreeSet<String>,
+    mut last: i64,
+    most: i64,
+) -> Result<WritePlan, IndexError> {
+    let mut known: HashMap<&str, IdState> =
+        stored.iter().map(|(id, one)| (&id[..], IdState::Stored(one.number))).collect();
+    let (mut done, mut gone) = (Vec::with_capacity(changes.len()), Vec::new());
+    let mut numbers = Vec::with_capacity(changes.len());
+    for (at, change) in changes.iter().enumerate() {
+        let id = change.id();
+        let before = known.get(id).copied().unwrap_or(IdState::Absent);
+        let (expires, fingerprint, same) = match before {
+            IdState::Stored(number) => {
+                let known = stored.get(id);
+                let fingerprint = known.and_then(|one| one.fingerprint);
+                (known.and_then(|one| one.expires), fingerprint, Some(number))
+            }
+            IdState::New(at, _, same) => {
+                let entry = changes[at].entry();
+                let expires = entry.and_then(|entry| entry.expires);
+                (expires, entry.map(|entry| entry.fingerprint), same)
+            }
+            IdState::Absent => (None, None, None),
+        };
+        let added = change.entry().map_or(i64::MIN, |entry| entry.added);
+        let is_expired = expires.is_some_and(|expires| expires <= added);
+        let is_there = !matches!(before, IdState::Absent) && !is_expired;
+        if is_there && matches!(change, Change::Add(_)) {
+            return Err(IndexError::IdTaken { id: id.to_owned() });
+        }
+        if let IdState::Stored(number) = before {
+            gone.push(number);
+        }
+        let was_duplicate = duplicates.remove(id);
+        let (what, after) = match change {
+            Change::Remove(_) if was_duplicate || !matches!(before, IdState::Absent) => {
+                (ChangeOutcome::Removed, IdState::Absent)
+            }
+            Change::Remove(_) => (ChangeOutcome::Absent, IdState::Absent),
+            Change::Add(_) | Change::Put(_) => {
+                if last >= most {
+                    return Err(IndexError::Full { most: most.cast_unsigned() });
+                }
+                last += 1;
+                let what = if is_there { ChangeOutcome::Replaced } else { ChangeOutcome::Added };
+                let is_same = is_there && fingerprint == change.entry().map(|one| one.fingerprint);
+                (what, IdState::New(at, last, same.filter(|_| is_same)))
+            }
+        };
+        done.push(what);
+        numbers.push(match after {
+            IdState::New(_, number, _) => Some(number),
+            IdState::Stored(_) | IdState::Absent => None,
+        });
+        known.insert(id, after);
+    }
+    let (mut kept, mut moved) = (Vec::new(), Vec::new());
+    for now in known.values() {
+        if let IdState::New(at, number, same) = *now {
+            kept.push((at, number));
+            moved.extend(same.map(|same| (same, number)));
+        }
+    }
+    kept.sort_unstable();
+    Ok(WritePlan { done, numbers, gone, moved, kept, last })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::entry::{IndexEntry, Metadata};
+
+    #[test]
+    fn only_the_last_state_of_an_id_is_stored() {
+        let metadata = Metadata::new();
+        let entry = |id| IndexEntry {
+            id,
+            fingerprint: 0,
+            bytes: 0,
+            signature: &[],
+            set: &[],
+            text: None,
+            original: None,
+            metadata: &metadata,
+            added: 0,
+            modified: None,
+            expires: None,
+        };
+        let document = |number| StoredDocument { number, expires: None, fingerprint: Some(0) };
+        let stored = HashMap::from([("a".to_owned(), document(3)), ("b".to_owned(), document(4))]);
+        let changes = [
+            Change::Put(entry("a")),
+            Change::Put(entry("a")),
+            Change::Remove("b"),
+            Change::Remove("b"),
+            Change::Add(entry("c")),
+            Change::Remove("c"),
+            Change::Add(entry("b")),
+            Change::Remove("d"),
+            Change::Remove("d"),
+        ];
+        let duplicates = BTreeSet::from(["c".to_owned(), "d".to_owned()]);
+        let plan_of = plan(&changes, &stored, duplicates, 9, i64::MAX).unwrap();
+        let done = [
+            ChangeOutcome::Replaced,
+            ChangeOutcome::Replaced,
+            ChangeOutcome::Removed,
+            ChangeOutcome::Absent,
+            ChangeOutcome::Added,
+            ChangeOutcome::Removed,
+            ChangeOutcome::Added,
+            ChangeOutcome::Removed,
+            ChangeOutcome::Absent,
+        ];
+        assert_eq!(plan_of.done, done);
+        assert_eq!(plan_of.gone, [3, 4]);
+        // What is removed in between is another document.
+        assert_eq!(plan_of.moved, [(3, 11)]);
+        let numbers = [Some(10), Some(11), None, None, Some(12), None, Some(13), None, None];
+        assert_eq!(plan_of.numbers, numbers);
+        assert_eq!(plan_of.kept, [(1, 11), (6, 13)]);
+        assert_eq!(plan_of.last, 13);
+        assert_eq!(ids(&changes), ["a", "b", "c", "d"]);
+        let taken = plan(&[Change::Add(entry("a"))], &stored, BTreeSet::new(), 9, i64::MAX);
+        assert!(matches!(taken, Err(IndexError::IdTaken { .. })));
+    }
+}
