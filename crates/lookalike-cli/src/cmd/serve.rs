@@ -11,7 +11,7 @@ use crate::index_place::place;
 use crate::terminal;
 use config_sources::ConfigSources;
 use lookalike::store::index::{Access, IndexLocation, open};
-use lookalike_server::listen::StartError;
+use lookalike_server::StartError;
 use lookalike_server::{IndexName, ServedIndex, Server, StopHandle, StopOutcome};
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -1,0 +1,4 @@
+//! Handlers of operators: state, figures and upkeep.
+
+pub(crate) mod status;
+pub(crate) mod upkeep;

@@ -1,0 +1,236 @@
+//! `/v1/decisions`: what people decided about documents of the index.
+
+use crate::config::token::client_name;
+use crate::documents::single::{self, JsonList};
+use crate::http::address::{QueryParameters, invalid_value};
+use crate::http::body;
+use crate::http::json::{self, AtMost};
+use crate::http::problem::{Code, Problem};
+use crate::state::app::{App, HandlerResult, json_bytes};
+use crate::threads::pool::PoolWorker;
+use axum::extract::{Request, State};
+use axum::http::StatusCode;
+use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
+use lookalike::decisions::{
+    self, Agreements, ConflictCause, DecisionConflict, DecisionFields, ReviewDecision,
+    UnknownDocuments,
+};
+use lookalike::error::{DecisionError, Error};
+use lookalike::index::time;
+use lookalike::store::{Index, IndexError};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+
+/// Default and maximum number of decisions in a list.
+const LIST: usize = 1_000;
+const LIST_MAX: usize = 10_000;
+/// Default and maximum number of disputed pairs.
+const DISPUTED: usize = 100;
+const DISPUTED_MAX: usize = 10_000;
+/// A list ends early beyond this many bytes.
+const LIST_BYTES: usize = 16 << 20;
+/// Maximum bytes of a request.
+const BODY_MAX: u64 = 16 << 20;
+/// Maximum number of decisions in a request.
+const POST_MAX: usize = 100_000;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DecisionsBody {
+    decisions: AtMost<DecisionFields, POST_MAX>,
+}
+
+/// `POST /v1/decisions`: records decisions, all or none.
+pub(crate) async fn post(State(app): State<Arc<App>>, request: Request) -> HandlerResult {
+    QueryParameters::read(request.uri().query(), &[])?;
+    let who = client_name(&request);
+    let (parts, body) = request.into_parts();
+    let mut limits = app.service.config.limits.clone();
+    limits.body_bytes = limits.body_bytes.min(BODY_MAX);
+    let whole = body::json(&parts.headers, body, &limits, &app.service.memory).await;
+    let whole = whole.map_err(|problem| match problem.code {
+        Code::BODY_TOO_LARGE => {
+            let most = limits.body_bytes;
+            let detail =
+                format!("the body has more than {most} bytes: send fewer decisions at once");
+            Problem::new(problem.code, detail)
+        }
+        _ => problem,
+    })?;
+    let bytes = whole.bytes.len();
+    let work = app.work_memory(bytes).await?;
+    let cache = Arc::clone(&app.decisions);
+    let record = move |worker: &mut PoolWorker| {
+        let _work = work;
+        let DecisionsBody { decisions: AtMost(asked) } = json::parse(&whole.bytes)?;
+        drop(whole);
+        let read =
+            (0u64..).zip(asked).map(|(position, one)| decision(position, one, who.as_deref()));
+        let read = read.collect::<Result<Vec<_>, Problem>>()?;
+        cache.check_room(&worker.index, &read)?;
+        let now = time::format(time::now());
+        let done = decisions::add_to_index(&worker.index, read, &now, UnknownDocuments::Refuse);
+        let done = done.map_err(problem)?;
+        Ok(json!({ "added": done.added, "unknown": done.unknown, "last": done.last }))
+    };
+    let answer: Value = app.pool.run_sized(bytes, record).await?;
+    Ok(json_bytes(StatusCode::OK, answer.to_string().into_bytes()))
+}
+
+/// A decision of a request. One who has a name decides under this name only.
+fn decision(
+    position: u64,
+    fields: DecisionFields,
+    who: Option<&str>,
+) -> Result<ReviewDecision, Problem> {
+    let wrong =
+        |why: String| Problem::new(Code::BAD_DECISION, format!("decisions[{position}]: {why}"));
+    let decision = fields.check(position + 1).map_err(|problem| wrong(problem.to_string()))?;
+    if let Some(name) = who
+        && let Some(other) = decision.who.as_ref().filter(|other| *other != name)
+    {
+        return Err(wrong(format!(
+            "who is {other:?}, the token is that of {name:?}: leave it out"
+        )));
+    }
+    let who = decision.who.clone().or_else(|| who.map(str::to_owned));
+    Ok(ReviewDecision { who, ..decision })
+}
+
+/// `GET /v1/decisions`
+pub(crate) async fn list(State(app): State<Arc<App>>, request: Request) -> HandlerResult {
+    let parameters = QueryParameters::read(request.uri().query(), &["after", "limit"])?;
+    let limit = parameters.number("limit", LIST_MAX, LIST)?;
+    let after = match parameters.text("after") {
+        Some(text) => number_after(text)?,
+        None => 0,
+    };
+    let look = move |worker: &mut PoolWorker| show(&worker.index, after, limit);
+    Ok(json_bytes(StatusCode::OK, app.pool.run(look).await?))
+}
+
+/// `GET /v1/agreement`: how far people agree who judged the same pairs.
+pub(crate) async fn agreement(State(app): State<Arc<App>>, request: Request) -> HandlerResult {
+    let parameters = QueryParameters::read(request.uri().query(), &["after", "limit"])?;
+    let limit = parameters.number("limit", DISPUTED_MAX, DISPUTED)?;
+    let after = parameters.text("after").map(pair_after).transpose()?;
+    let cache = Arc::clone(&app.agreement);
+    let look = move |worker: &mut PoolWorker| {
+        let found = cache.compared(&worker.index, after.as_ref(), limit, problem)?;
+        let next = found.disputed.last().filter(|_| found.goes_on);
+        let next = next.map(|pair| pair_cursor(&pair.documents));
+        single::bytes(&AgreementPage { found, next })
+    };
+    // The first time the whole log is read, which takes some time where it is long.
+    Ok(json_bytes(StatusCode::OK, app.pool.run_sized(usize::MAX, look).await?))
+}
+
+/// A page of disputed pairs, with how far people agree about all pairs.
+#[derive(Serialize)]
+struct AgreementPage {
+    #[serde(flatten)]
+    found: Agreements,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<String>,
+}
+
+/// The cursor behind a pair: the bytes of both ids in hexadecimal. Pairs that are judged later move
+/// none.
+fn pair_cursor(documents: &[String; 2]) -> String {
+    let [a, b] = documents.each_ref().map(|id| HEXLOWER.encode(id.as_bytes()));
+    format!("{a}-{b}")
+}
+
+fn pair_after(text: &str) -> Result<[String; 2], Problem> {
+    let pair = text.split_once('-').and_then(|(a, b)| Some([id_of_hex(a)?, id_of_hex(b)?]));
+    pair.ok_or_else(|| invalid_value("after", text, "expected the `next` of an answer, or nothing"))
+}
+
+/// The id of these bytes. A cursor is a place among pairs, of which none needs to be stored, so
+/// bytes that are no UTF-8 have a place, too.
+fn id_of_hex(text: &str) -> Option<String> {
+    let bytes =
+        HEXLOWER_PERMISSIVE.decode(text.as_bytes()).ok().filter(|bytes| !bytes.is_empty())?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// The number of a decision, of at most 18 digits.
+fn number_after(text: &str) -> Result<u64, Problem> {
+    let is_number = text.len() <= 18 && text.bytes().all(|byte| byte.is_ascii_digit());
+    let number = text.parse().ok().filter(|_| is_number);
+    number
+        .ok_or_else(|| invalid_value("after", text, "expected the `next` of an answer, or nothing"))
+}
+
+/// A page of decisions.
+fn show(index: &Index, after: u64, limit: usize) -> Result<Vec<u8>, Problem> {
+    let mut snapshot = index.snapshot()?;
+    let (mut list, mut last) = (JsonList::default(), after);
+    let read = snapshot.try_decisions(after, limit + 1, |number, entry| {
+        if list.len == limit || list.bytes() >= LIST_BYTES {
+            return Err(ListEnd::Full);
+        }
+        let members = serde_json::from_str::<Map<String, Value>>(entry);
+        let mut members = members.map_err(|error| Problem::internal(error.to_string()))?;
+        members.insert("number".to_owned(), number.into());
+        last = number;
+        Ok(list.push(&members)?)
+    });
+    let next = match read {
+        Ok(_) => json!({}),
+        Err(ListEnd::Full) => json!({ "next": last.to_string() }),
+        Err(ListEnd::Problem(problem)) => return Err(problem),
+    };
+    list.into_object("decisions", &next)
+}
+
+/// Why a list ends before the last decision.
+enum ListEnd {
+    /// It has as many decisions, or bytes, as a list may have.
+    Full,
+    Problem(Problem),
+}
+
+impl From<Problem> for ListEnd {
+    fn from(problem: Problem) -> Self {
+        Self::Problem(problem)
+    }
+}
+
+impl From<IndexError> for ListEnd {
+    fn from(error: IndexError) -> Self {
+        Self::Problem(error.into())
+    }
+}
+
+fn problem(error: Error) -> Problem {
+    let detail = error.to_string();
+    match error {
+        Error::Index(IndexError::Decision { .. }) => Problem::new(Code::BODY_TOO_LARGE, detail),
+        Error::Index(error) => error.into(),
+        Error::Decisions(DecisionError::Conflicts { conflicts, total }) => {
+            let conflicts: Vec<Value> = conflicts.iter().map(shown_conflict).collect();
+            let problem = Problem::new(Code::DECISION_CONFLICT, detail);
+            problem.with("conflicts", conflicts).with("conflicts_total", total)
+        }
+        _ => Problem::internal(detail),
+    }
+}
+
+/// A decision that was not added, with the present state of its pair or document.
+fn shown_conflict(conflict: &DecisionConflict) -> Value {
+    let DecisionConflict { position, documents, cause } = conflict;
+    let mut shown = json!({ "position": position, "documents": documents });
+    if let ConflictCause::Decided(last) = cause {
+        let (number, decision) = (last.line, last.judgment.name());
+        let mut current = json!({ "number": number, "decision": decision });
+        for (name, value) in [("who", &last.who), ("when", &last.when)] {
+            if let Some(value) = value {
+                current[name] = value.as_str().into();
+            }
+        }
+        shown["current"] = current;
+    }
+    shown
+}

@@ -1,0 +1,442 @@
+//! `GET /v1/groups`: the groups of near-duplicates among all documents, page by page.
+
+use crate::caches::category_cache::{self, CategoryCache};
+use crate::caches::decision_cache::DecisionsInForce;
+use crate::caches::document_groups::{self, DocumentGroups, GroupOrder};
+use crate::caches::group::{DocumentGroup, GroupMember};
+use crate::caches::group_cache::Lookup;
+use crate::config::token::{Right, right};
+use crate::documents::single::{JsonList, visible};
+use crate::http::address::{QueryParameters, invalid_value};
+use crate::http::beginning::{self, beginning};
+use crate::http::problem::{Code, Problem};
+use crate::review::group_filter::GroupFilter;
+use crate::state::app::{App, HandlerResult, json, json_bytes};
+use crate::threads::pool::PoolWorker;
+use axum::extract::{Request, State};
+use axum::http::header::RETRY_AFTER;
+use axum::http::{HeaderValue, StatusCode};
+use lookalike::categories::CategoryNumber;
+use lookalike::decisions::Judgment;
+use lookalike::index::{IndexCategories, time};
+use lookalike::store::Index;
+use lookalike::store::backend::Snapshot;
+use lookalike::store::entry::RecordFields;
+use serde_json::{Map, Value, json};
+use std::collections::HashSet;
+use std::sync::Arc;
+
+/// Default and maximum number of groups in a list.
+const LIST: usize = 50;
+const LIST_MAX: usize = 1_000;
+/// A list ends early beyond this many documents.
+const LIST_DOCUMENTS: usize = 20_000;
+/// The same beyond this many bytes of ids and metadata.
+const LIST_BYTES: usize = 16 << 20;
+
+/// A list with conditions on documents, or with beginnings, ends early beyond this many documents
+/// that were read, and this many bytes of their texts.
+const READ_DOCUMENTS: usize = 20_000;
+const READ_BYTES: u64 = 64 << 20;
+
+/// `GET /v1/groups`
+pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> HandlerResult {
+    let known = ["after", "beginning", "limit", "order", "state", "threshold"];
+    let known = [&known[..], &GroupFilter::PARAMETERS].concat();
+    let parameters = QueryParameters::read_repeating(request.uri().query(), &known, &["filter"])?;
+    let limit = parameters.number("limit", LIST_MAX, LIST)?;
+    let threshold = parameters.threshold(app.index.settings().threshold)?;
+    let cursor = parameters.text("after").map(GroupsCursor::read).transpose()?;
+    let states = [("decided", Some(true)), ("undecided", Some(false)), ("all", None)];
+    let decided = parameters.choice("state", &states, None)?;
+    let orders = [
+        ("size", GroupOrder::Size),
+        ("doubt", GroupOrder::Doubt),
+        ("similarity", GroupOrder::Similarity),
+    ];
+    let order = parameters.choice("order", &orders, GroupOrder::Size)?;
+    let beginning = parameters.number("beginning", beginning::MOST, 0)?;
+    let filter = GroupFilter::read(&parameters)?;
+    let right = right(&request);
+    let (categories, category) =
+        (Arc::clone(&app.categories), filter.category().map(str::to_owned));
+    let look = move |worker: &mut PoolWorker| {
+        document_groups::check_threshold(&worker.index, threshold)?;
+        let mut snapshot = worker.index.snapshot()?;
+        // Nobody waits for a computation to learn that there is no such category.
+        if let Some(path) = category {
+            category_cache::named(categories.for_answer(&mut *snapshot)?.as_ref(), &path)?;
+        }
+        Ok(snapshot.version())
+    };
+    let version = app.pool.run(look).await?;
+    let (found, stale) = match cursor {
+        None => match app.groups.lookup(threshold, version)? {
+            Lookup::Ready { list, stale } => (list, stale),
+            Lookup::Pending { retry_after } => return pending(retry_after),
+        },
+        Some(cursor) => {
+            let found = app.groups.at(threshold, cursor.computed).ok_or_else(|| {
+                let seconds = app.service.config.limits.cursor_time.as_secs();
+                let detail = format!(
+                    "the list of this cursor is not kept any more: it is kept for {seconds} s \
+                     after each of its pages; leave out `after` to begin again"
+                );
+                Problem::new(Code::CURSOR_EXPIRED, detail)
+            })?;
+            (found, false)
+        }
+    };
+    let at = cursor.unwrap_or(GroupsCursor { computed: found.computed, from: 0, skip: 0 });
+    let list = Arc::clone(&found);
+    let part = ListPart { at, limit, stale, right, decided, order, filter, beginning };
+    let (decisions, categories) = (Arc::clone(&app.decisions), Arc::clone(&app.categories));
+    let show = move |worker: &mut PoolWorker| {
+        let index = &worker.index;
+        decisions
+            .read(index, |in_force| show(index, &list, (in_force, &categories), &part, time::now()))
+    };
+    let (page, goes_on) = app.pool.run(show).await?;
+    if goes_on {
+        app.groups.keep_for_cursor(&found);
+    }
+    Ok(json_bytes(StatusCode::OK, page))
+}
+
+/// The answer while groups are computed.
+pub(crate) fn pending(retry_after: u32) -> HandlerResult {
+    let body = json!({
+        "status": "pending", "retry_after": retry_after,
+        "detail": "the groups are being computed: ask again after that many seconds, and at least \
+                   once a minute, or the computation ends",
+    });
+    let mut response = json(StatusCode::ACCEPTED, &body)?;
+    response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(retry_after));
+    Ok(response)
+}
+
+/// A cursor: the computation, the group, and the number of its duplicates passed.
+#[derive(Clone, Copy)]
+struct GroupsCursor {
+    computed: i64,
+    from: usize,
+    skip: usize,
+}
+
+impl GroupsCursor {
+    fn read(text: &str) -> Result<Self, Problem> {
+        let wrong = || {
+            invalid_value("after", text, "expected the `next` of an answer, or nothing to begin")
+        };
+        let mut parts = text.split('.');
+        let mut part = || parts.next()?.parse::<u64>().ok();
+        let (computed, from) = (part(), part());
+        let skip = if text.split('.').count() > 2 { part() } else { Some(0) };
+        let (Some(computed), Some(from), Some(skip), None) = (computed, from, skip, parts.next())
+        else {
+            return Err(wrong());
+        };
+        let computed = i64::try_from(computed).map_err(|_| wrong())?;
+        Ok(Self { computed, from: from as usize, skip: skip as usize })
+    }
+
+    fn text(self) -> String {
+        let Self { computed, from, skip } = self;
+        if skip == 0 { format!("{computed}.{from}") } else { format!("{computed}.{from}.{skip}") }
+    }
+}
+
+/// A page of groups, within the limits of a response.
+struct GroupsAnswer<'a> {
+    right: Right,
+    snapshot: &'a mut dyn Snapshot,
+    in_force: &'a DecisionsInForce,
+    /// The decisions about texts that have changed since.
+    changed: &'a HashSet<u64>,
+    /// Those of the index, where it has any.
+    categories: Option<IndexCategories>,
+    now: i64,
+    /// Characters of the beginnings of texts that are shown.
+    beginning: usize,
+    documents: usize,
+    bytes: usize,
+    /// Documents, and bytes of texts, that were read to choose groups and to show beginnings.
+    read_documents: usize,
+    read_bytes: u64,
+}
+
+impl GroupsAnswer<'_> {
+    fn is_full(&self) -> bool {
+        self.documents >= LIST_DOCUMENTS || self.bytes >= LIST_BYTES
+    }
+
+    /// Whether so much was read that the list goes on with the next request.
+    fn has_read_enough(&self) -> bool {
+        self.read_documents >= READ_DOCUMENTS || self.read_bytes >= READ_BYTES
+    }
+
+    /// Whether the keeper is in the category, or in one below it.
+    fn is_in(&mut self, group: &DocumentGroup, category: CategoryNumber) -> Result<bool, Problem> {
+        let Some(all) = &self.categories else { return Ok(false) };
+        self.read_documents += 1;
+        let Some(number) = self.snapshot.number_of(&group.keeper.id)? else { return Ok(false) };
+        let found = all.of_document(&mut *self.snapshot, number)?;
+        Ok(all.model().is_within(found, category))
+    }
+
+    /// Whether the group meets the conditions of the filter for which documents are read.
+    fn fits(
+        &mut self,
+        group: &DocumentGroup,
+        filter: &GroupFilter,
+        category: Option<CategoryNumber>,
+    ) -> Result<bool, Problem> {
+        if let Some(category) = category
+            && !self.is_in(group, category)?
+        {
+            return Ok(false);
+        }
+        if !filter.reads_documents() {
+            return Ok(true);
+        }
+        let wanted =
+            RecordFields { metadata: true, text: filter.reads_texts(), ..RecordFields::default() };
+        let duplicates = group.duplicates.iter().map(|(member, _)| member);
+        for member in std::iter::once(&group.keeper).chain(duplicates) {
+            let Some(number) = self.snapshot.number_of(&member.id)? else { continue };
+            self.read_documents += 1;
+            self.read_bytes += if wanted.text { member.bytes } else { 0 };
+            let (right, mut fits) = (self.right, false);
+            self.snapshot.records(&[number], wanted, &mut |record| {
+                let metadata = visible(&record.metadata, right);
+                fits = filter.fits_document(&record.id, &metadata, record.text.as_deref());
+                Ok(())
+            })?;
+            if fits {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// A document; `None` if it has expired. A removed one has no metadata.
+    fn member(&mut self, member: &GroupMember) -> Result<Option<ShownMember>, Problem> {
+        let has_beginning = self.beginning > 0 && self.read_bytes + member.bytes <= READ_BYTES;
+        let wanted =
+            RecordFields { metadata: true, text: has_beginning, ..RecordFields::default() };
+        let (mut metadata, mut is_expired, now) = (Value::Null, false, self.now);
+        let (right, mut text) = (self.right, None);
+        if let Some(number) = self.snapshot.number_of(&member.id)? {
+            self.snapshot.records(&[number], wanted, &mut |record| {
+                is_expired = record.is_expired(now);
+                metadata = Value::Object(visible(&record.metadata, right).into_owned());
+                text.clone_from(&record.text);
+                Ok(())
+            })?;
+        }
+        if is_expired {
+            return Ok(None);
+        }
+        self.documents += 1;
+        let first = text.as_deref().map(|text| beginning(text, self.beginning).to_owned());
+        self.bytes += member.id.len() + metadata.to_string().len();
+        self.bytes += first.as_ref().map_or(0, String::len);
+        self.read_bytes += if has_beginning { member.bytes } else { 0 };
+        let mut fields = Map::new();
+        fields.insert("id".to_owned(), member.id.as_str().into());
+        fields.insert("bytes".to_owned(), member.bytes.into());
+        fields.insert("metadata".to_owned(), metadata);
+        if let Some(first) = first {
+            fields.insert("beginning".to_owned(), first.into());
+        }
+        Ok(Some(ShownMember { fields, text }))
+    }
+
+    /// A part of a group, from a duplicate on, with at least one, and the number of duplicates
+    /// passed. `None` if its keeper, or all duplicates of the part, have expired.
+    fn group(
+        &mut self,
+        group: &DocumentGroup,
+        skip: usize,
+    ) -> Result<(Option<Vec<u8>>, usize), Problem> {
+        let (all, mut passed) = (group.duplicates.len(), skip);
+        let Some(keeper) = self.member(&group.keeper)? else { return Ok((None, all)) };
+        let ShownMember { fields: mut keeper, text: keeper_text } = keeper;
+        let keeper_id = &group.keeper.id;
+        if self.in_force.is_kept(keeper_id, self.changed) {
+            keeper.insert("decision".to_owned(), Judgment::Keep.name().into());
+        }
+        if let Some(all) = &self.categories
+            && let Some(number) = self.snapshot.number_of(keeper_id)?
+        {
+            let category = all.of_document(&mut *self.snapshot, number)?;
+            keeper.insert("category".to_owned(), category_cache::shown(all, category));
+        }
+        let mut others = JsonList::default();
+        for (duplicate, similarity) in group.duplicates.iter().skip(skip) {
+            if others.len > 0 && self.is_full() {
+                break;
+            }
+            passed += 1;
+            if let Some(ShownMember { fields: mut shown, text }) = self.member(duplicate)? {
+                shown.insert("similarity".to_owned(), (*similarity).into());
+                // Equal sets are of equal texts or of others.
+                if *similarity >= 1.0
+                    && let Some((text, keeper_text)) = text.as_ref().zip(keeper_text.as_ref())
+                {
+                    shown.insert("equal_text".to_owned(), (text == keeper_text).into());
+                }
+                let judgment = self.in_force.of_pair(keeper_id, &duplicate.id, self.changed);
+                if let Some(judgment) = judgment {
+                    shown.insert("decision".to_owned(), judgment.name().into());
+                }
+                others.push(&shown)?;
+            }
+        }
+        if others.len == 0 {
+            return Ok((None, passed));
+        }
+        let rest = json!({
+            "keeper": keeper, "duplicates_before": skip, "duplicates_total": all,
+        });
+        Ok((Some(others.into_object("duplicates", &rest)?), passed))
+    }
+}
+
+/// A document of a group, and its text where it was read.
+struct ShownMember {
+    fields: Map<String, Value>,
+    text: Option<String>,
+}
+
+/// The requested part of a list.
+struct ListPart {
+    at: GroupsCursor,
+    limit: usize,
+    stale: bool,
+    right: Right,
+    /// Only groups that are decided about, or only those that are not.
+    decided: Option<bool>,
+    order: GroupOrder,
+    filter: GroupFilter,
+    /// Characters of the beginnings of texts that are shown.
+    beginning: usize,
+}
+
+/// Builds a page at `now` (in ns since 1970); returns whether another one follows.
+fn show(
+    index: &Index,
+    found: &DocumentGroups,
+    (in_force, cache): (&DecisionsInForce, &CategoryCache),
+    part: &ListPart,
+    now: i64,
+) -> Result<(Vec<u8>, bool), Problem> {
+    let ListPart { mut at, limit, stale, right, decided, order, ref filter, beginning } = *part;
+    let mut review = found.review.lock();
+    review.update(&found.groups, in_force);
+    let mut snapshot = index.snapshot()?;
+    // The documents may have changed or expired since the list was chosen.
+    let stale = stale || found.is_stale(snapshot.version(), now);
+    let changed = review.changed();
+    let categories = cache.for_answer(&mut *snapshot)?;
+    let named = |path| category_cache::named(categories.as_ref(), path);
+    let category = filter.category().map(named).transpose()?;
+    let mut shown = GroupsAnswer {
+        right,
+        snapshot: &mut *snapshot,
+        in_force,
+        changed,
+        categories,
+        now,
+        beginning,
+        documents: 0,
+        bytes: 0,
+        read_documents: 0,
+        read_bytes: 0,
+    };
+    let mut groups = JsonList::default();
+    while let Some(place) = found.place(order, at.from)
+        && groups.len < limit
+    {
+        let group = &found.groups[place];
+        let is_other = decided.is_some_and(|decided| decided != review.is_decided(place));
+        if is_other || !filter.fits(group) {
+            (at.from, at.skip) = (at.from + 1, 0);
+            continue;
+        }
+        if filter.reads_documents() || category.is_some() {
+            if shown.has_read_enough() {
+                break;
+            }
+            if !shown.fits(group, filter, category)? {
+                (at.from, at.skip) = (at.from + 1, 0);
+                continue;
+            }
+        }
+        // A group that fits in the next response is not split.
+        let is_too_much = shown.documents + group.duplicates.len() > LIST_DOCUMENTS;
+        if groups.len > 0 && (is_too_much || shown.is_full()) {
+            break;
+        }
+        let (json, passed) = shown.group(group, at.skip)?;
+        if let Some(json) = json {
+            groups.push_json(&json);
+        }
+        (at.from, at.skip) =
+            if passed < group.duplicates.len() { (at.from, passed) } else { (at.from + 1, 0) };
+        if at.skip > 0 {
+            break;
+        }
+    }
+    let mut answer = json!({
+        "groups_total": found.groups.len(), "groups_decided": review.count(),
+        "duplicates_total": found.duplicates, "documents": found.documents,
+        "version": found.version, "stale": stale, "last_decision": in_force.last,
+    });
+    let goes_on = at.from < found.groups.len();
+    if goes_on && let Value::Object(members) = &mut answer {
+        members.insert("next".to_owned(), at.text().into());
+    }
+    Ok((groups.into_object("groups", &answer)?, goes_on))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lookalike::core::params::{Params, ParamsBuilder};
+    use lookalike::store::memory::MemoryBackend;
+    use lookalike::store::settings::{IndexSettings, StoredContent};
+
+    /// A page that leaves out a document that has expired says that its list is stale.
+    #[test]
+    fn a_list_is_stale_when_a_document_expires_before_it_is_shown() {
+        let params = Params::new(&ParamsBuilder::default()).unwrap();
+        let settings = IndexSettings::new(&params, "as written", StoredContent::Sets).unwrap();
+        let index = Index::new(Box::new(MemoryBackend::new(settings))).unwrap();
+        let version = index.snapshot().unwrap().version();
+        let at = GroupsCursor { computed: 1, from: 0, skip: 0 };
+        let (decided, order) = (None, GroupOrder::Size);
+        let filter = GroupFilter::read(&QueryParameters::read(None, &[]).unwrap()).unwrap();
+        let part = ListPart {
+            at,
+            limit: 10,
+            stale: false,
+            right: Right::Read,
+            decided,
+            order,
+            filter,
+            beginning: 0,
+        };
+        let stale_at = |version, now| {
+            let list = DocumentGroups::new(Vec::new(), HashSet::new());
+            let list = DocumentGroups { version, computed: 1, expires: Some(1000), ..list };
+            let in_force = DecisionsInForce::default();
+            let (page, _) =
+                show(&index, &list, (&in_force, &CategoryCache::default()), &part, now).unwrap();
+            serde_json::from_slice::<Value>(&page).unwrap()["stale"] == true
+        };
+        assert!(!stale_at(version, 999));
+        assert!(stale_at(version, 1000));
+        assert!(stale_at(version + 1, 999));
+    }
+}

@@ -1,0 +1,188 @@
+//! An index that is served, with what requests to it use, and JSON responses.
+
+use crate::caches::agreement_cache::AgreementCache;
+use crate::caches::category_cache::CategoryCache;
+use crate::caches::decision_cache::DecisionCache;
+use crate::caches::document_groups::{self, ComputeLimits};
+use crate::caches::group_cache::{CacheLimits, GroupCache};
+use crate::config::index_name::IndexName;
+use crate::http::problem::{Code, Problem};
+use crate::service_state::ServiceState;
+use crate::service_state::idempotency::KeyedRequests;
+use crate::state::served_index::ServedIndex;
+use crate::state::service::{Service, thread_error};
+use crate::threads::near_duplicate_watch::NearDuplicateWatch;
+use crate::threads::pool::{self, WorkerPool};
+use crate::threads::upkeep_jobs::Upkeep;
+use crate::threads::writer::IndexWriter;
+use axum::body::Body;
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::Response;
+use lookalike::find;
+use lookalike::index::time;
+use lookalike::progress::Progress;
+use lookalike::store::settings::StoredContent;
+use lookalike::store::{Index, IndexError};
+use serde::Serialize;
+use std::sync::Arc;
+use tokio::sync::OwnedSemaphorePermit;
+
+/// An index of the server, with what requests to it use.
+pub(crate) struct App {
+    pub(crate) service: Arc<Service>,
+    pub(crate) name: IndexName,
+    /// Whether the name was chosen by who started the server, and not taken from its place.
+    is_named: bool,
+    pub(crate) index: Arc<Index>,
+    pub(crate) pool: WorkerPool,
+    /// `None` if the index is served for reading only.
+    pub(crate) writer: Option<IndexWriter>,
+    pub(crate) groups: GroupCache,
+    pub(crate) decisions: Arc<DecisionCache>,
+    pub(crate) agreement: Arc<AgreementCache>,
+    pub(crate) categories: Arc<CategoryCache>,
+    pub(crate) upkeep: Upkeep,
+    /// Answers and messages that are kept.
+    pub(crate) state: Arc<ServiceState>,
+    /// Requests with an idempotency key.
+    pub(crate) keyed: Arc<KeyedRequests>,
+    /// Looks for near-duplicates of what is written, if there are webhooks.
+    pub(crate) watch: Option<Arc<NearDuplicateWatch>>,
+}
+
+/// The response to a request, or the problem with it.
+pub(crate) type HandlerResult = Result<Response, Problem>;
+
+impl App {
+    /// Starts the threads of an index.
+    pub(crate) fn start(
+        ServedIndex { name, is_named, index, .. }: ServedIndex,
+        state: ServiceState,
+        service: &Arc<Service>,
+    ) -> Result<Arc<Self>, IndexError> {
+        let (index, config, log) = (Arc::new(index), &service.config, &service.log);
+        let (state, shown) = (Arc::new(state), is_named.then_some(&name));
+        let watch = |webhooks| NearDuplicateWatch::start(&index, shown, webhooks, &state, log);
+        let watch = config.webhooks.as_ref().map(watch).transpose().map_err(thread_error)?;
+        let watch = watch.map(Arc::new);
+        let start = || {
+            let sizes = Arc::clone(&service.metrics.sizes);
+            IndexWriter::start(Arc::clone(&index), sizes, watch.clone())
+        };
+        let decisions = Arc::new(DecisionCache::new(config.limits.held_bytes / 4));
+        let writer = if config.writable { Some(start()?) } else { None };
+        Ok(Arc::new(Self {
+            pool: WorkerPool::new(&service.threads, &index)?,
+            writer,
+            groups: start_groups(&index, service, &decisions).map_err(thread_error)?,
+            decisions,
+            agreement: Arc::new(AgreementCache::new(config.limits.held_bytes / 8)),
+            categories: Arc::default(),
+            upkeep: Upkeep::default(),
+            keyed: Arc::new(KeyedRequests::new(&state)),
+            state,
+            watch,
+            service: Arc::clone(service),
+            name,
+            is_named,
+            index,
+        }))
+    }
+
+    /// The name in figures and folders; `None` for the only index, which needs none there.
+    pub(crate) fn label(&self) -> Option<&str> {
+        self.is_named.then(|| self.name.as_str())
+    }
+
+    /// Finishes what was submitted to the threads of the index, and ends them.
+    pub(crate) fn stop(&self) {
+        if let Some(writer) = &self.writer {
+            writer.stop();
+        }
+        if let Some(watch) = &self.watch {
+            watch.stop(&self.service.log);
+        }
+        self.groups.stop();
+    }
+
+    /// Memory of the work on a body of this size: its parts, tokens and shingles.
+    pub(crate) const fn work_bytes(body: usize) -> u64 {
+        /// A text of short words has a token for every two bytes, and 36 bytes for each.
+        const FACTOR: u64 = 20;
+        FACTOR * body as u64
+    }
+
+    /// Waits for the memory of the work on a body. Small bodies need none: their number is limited
+    /// by that of the workers.
+    pub(crate) async fn work_memory(
+        &self,
+        body: usize,
+    ) -> Result<Option<OwnedSemaphorePermit>, Problem> {
+        if body <= pool::SMALL {
+            return Ok(None);
+        }
+        self.service.work.wait(Self::work_bytes(body)).await.map(Some)
+    }
+
+    /// The writer.
+    pub(crate) fn writer(&self) -> Result<&IndexWriter, Problem> {
+        self.writer.as_ref().ok_or_else(|| {
+            let detail =
+                "the index is served for reading only: start the server without --read-only";
+            Problem::new(Code::READ_ONLY, detail)
+        })
+    }
+
+    /// Whether similarities are exact.
+    pub(crate) fn has_sets(&self) -> bool {
+        self.index.settings().store != StoredContent::Signatures
+    }
+}
+
+/// Memory of cached lists of groups: a quarter of that of bodies.
+const fn list_bytes(held_bytes: u64) -> u64 {
+    held_bytes / 4
+}
+
+/// Minimum memory of a computation of groups, in bytes.
+const MIN_COMPUTE_BYTES: u64 = 128 << 20;
+
+fn start_groups(
+    index: &Arc<Index>,
+    service: &Service,
+    decisions: &Arc<DecisionCache>,
+) -> std::io::Result<GroupCache> {
+    let (index, config, turn) =
+        (Arc::clone(index), &service.config, Arc::clone(&service.group_turn));
+    let decisions = Arc::clone(decisions);
+    let limits = &config.limits;
+    let memory = find::Memory {
+        limit: Some(limits.held_bytes.max(MIN_COMPUTE_BYTES)),
+        temp_dir: config.temp_dir.clone(),
+        ..find::Memory::default()
+    };
+    let compute_limits = ComputeLimits { memory, list_bytes: list_bytes(limits.held_bytes) };
+    let cache_limits =
+        CacheLimits { bytes: list_bytes(limits.held_bytes), cursor_time: limits.cursor_time };
+    let default_threshold = index.settings().threshold;
+    let compute = move |threshold: f64, progress: &dyn Progress| {
+        let _turn = turn.lock();
+        document_groups::find(&index, threshold, time::now(), &compute_limits, &decisions, progress)
+    };
+    GroupCache::start(default_threshold, cache_limits, Box::new(compute))
+}
+
+/// A JSON response.
+pub(crate) fn json(status: StatusCode, body: &impl Serialize) -> HandlerResult {
+    let bytes = serde_json::to_vec(body);
+    Ok(json_bytes(status, bytes.map_err(|error| Problem::internal(error.to_string()))?))
+}
+
+/// A JSON response with a serialized body.
+pub(crate) fn json_bytes(status: StatusCode, bytes: Vec<u8>) -> Response {
+    let mut response = Response::new(Body::from(bytes));
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+}
