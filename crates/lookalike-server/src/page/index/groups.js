@@ -1,0 +1,162 @@
+"use strict";
+// The view of groups: a page of groups that can be expanded.
+
+import { request } from "../client/api.js";
+import { BEGINNING, briefly } from "../search/described.js";
+import { at, button, make } from "../dom/dom.js";
+import { count, counted, similarity } from "../dom/format.js";
+import { members } from "./members.js";
+import { problem } from "../client/problem.js";
+import { address, go, reshow } from "../dom/router.js";
+import { settings } from "../client/settings.js";
+
+/** Groups on a page. */
+const PAGE = 50;
+/** Default interval between requests, in seconds. */
+const WAIT = 2;
+/** Maximum interval in seconds, less than the lease of the computation. */
+const MOST_WAIT = 30;
+
+// The previous page of each visited cursor.
+const before = new Map();
+
+const show = (status, nodes) => {
+  at("groups-status").textContent = status;
+  at("groups-results").replaceChildren(...nodes);
+};
+
+const spanOf = (duplicates) => {
+  let least = Infinity, most = 0;
+  for (const { similarity: one } of duplicates) {
+    least = Math.min(least, one);
+    most = Math.max(most, one);
+  }
+  if (duplicates.length === 0) return "";
+  const low = similarity(least), high = similarity(most);
+  return low === high ? low : `${low} to ${high}`;
+};
+
+/** Whether the rest of a group is on the next page. */
+const goesOn = (group) => group !== undefined &&
+  group.duplicates_before + group.duplicates.length < group.duplicates_total;
+
+/** Number of documents; a group with much metadata is split into pages. */
+const sizeOf = ({ duplicates, duplicates_before: before = 0, duplicates_total: all }) => {
+  if (!before && !(duplicates.length < all)) return counted(duplicates.length + 1, "document");
+  return `${counted(all + 1, "document")}, here ${count(duplicates.length)} after ${count(before)}`;
+};
+
+const item = (group, number) => {
+  const summary = make("summary", {}, make("span", { class: "n" }, count(number)),
+    make("span", { class: "brief" }, ...briefly(group.keeper)),
+    make("span", { class: "size" }, sizeOf(group)),
+    make("span", { class: "span" }, make("span", { class: "unseen" }, "similarity "),
+      spanOf(group.duplicates)));
+  const details = make("details", { class: "group" }, summary);
+  details.addEventListener("toggle", () => details.append(members(group)), { once: true });
+  return make("li", {}, details);
+};
+
+const counts = (found, from) => {
+  if (found.groups_total === 0) {
+    return `None of ${counted(found.documents, "document")} resembles another one.`;
+  }
+  const to = from + found.groups.length - 1;
+  const here = found.groups.length < found.groups_total
+    ? `, here ${count(from)} to ${count(to)}` : "";
+  return `${counted(found.groups_total, "group")} with ` +
+    `${counted(found.duplicates_total, "duplicate")} among ` +
+    `${counted(found.documents, "document")}${here}.`;
+};
+
+const pages = (found, from, params) => {
+  const after = params.get("after"), threshold = params.get("threshold") ?? undefined;
+  const links = make("nav", { class: "pages", "aria-label": "Pages of groups" });
+  const link = (text, to) => links.append(make("a", { class: "button", href: to }, text));
+  if (after !== null) {
+    link("First", address("groups", { threshold }));
+    if (before.has(location.hash)) link("Previous", before.get(location.hash));
+  }
+  if (found.next) {
+    const shown = from + found.groups.length - (goesOn(found.groups.at(-1)) ? 1 : 0);
+    const next = address("groups", { after: found.next, from: shown, threshold });
+    before.set(next, location.hash);
+    link("Next", next);
+  }
+  return links.children.length > 0 ? links : null;
+};
+
+const form = (params) => {
+  const field = make("input", {
+    type: "number", id: "groups-threshold", class: "short", min: "0.01", max: "1", step: "any",
+    inputmode: "decimal", value: params.get("threshold") ?? "",
+  });
+  settings().then(({ threshold }) => { field.placeholder = threshold; }, () => {});
+  const box = make("form", { class: "controls" },
+    make("div", { class: "field" }, make("label", { for: "groups-threshold" },
+      "Least similarity"), field),
+    make("button", { type: "submit" }, "Group"));
+  box.addEventListener("submit", (event) => {
+    event.preventDefault();
+    go(address("groups", { threshold: field.value }));
+  });
+  return box;
+};
+
+const stale = () => make("div", { class: "warning" },
+  make("p", {}, "The index has changed since these groups were computed. They are computed " +
+    "again in the background; until then these may name documents that are gone."),
+  make("div", { class: "buttons" }, button("Look again", () => reshow("groups"))));
+
+const draw = (found, params) => {
+  const from = Math.max(1, Math.floor(Number(params.get("from"))) || 1);
+  const list = make("ol", { class: "groups", role: "list" },
+    ...found.groups.map((group, place) => item(group, from + place)));
+  const heads = make("p", { class: "list-head", "aria-hidden": "true" },
+    ...["", "", "Keeper", "Documents", "Similarity"].map((text) => make("span", {}, text)));
+  show(counts(found, from), [form(params), found.stale ? stale() : null,
+    found.groups.length > 0 ? heads : null, list, pages(found, from, params)]
+    .filter((part) => part !== null));
+};
+
+/** A cursor can become invalid while the start of the list is valid. */
+const refused = (error, params) => {
+  if (error.code !== "cursor-expired") return problem(error, () => reshow("groups"));
+  const threshold = params.get("threshold") ?? undefined;
+  return problem(error, undefined, make("a", {
+    class: "button", href: address("groups", { threshold }),
+  }, "First page"));
+};
+
+const later = (seconds, signal) => new Promise((resolve) => {
+  const timer = setTimeout(resolve, seconds * 1000);
+  signal.addEventListener("abort", () => { clearTimeout(timer); resolve(); }, { once: true });
+});
+
+/** @type {import("../dom/router.js").Show} */
+export const showGroups = async (params, signal) => {
+  const asked = new URLSearchParams({ limit: String(PAGE), beginning: String(BEGINNING) });
+  for (const name of ["after", "threshold"]) {
+    if (params.has(name)) asked.set(name, params.get(name));
+  }
+  show("Asking for the groups …", []);
+  while (!signal.aborted) {
+    try {
+      const found = await request("GET", `v1/groups?${asked}`, { signal });
+      if (found.status !== "pending") {
+        draw(found, params);
+        return;
+      }
+      const wait = Math.min(found.retry_after || WAIT, MOST_WAIT);
+      const message = "The groups are being computed. This takes a while in a large index; this " +
+        `page asks again every ${counted(wait, "second")}.`;
+      // Announced once, not at every request.
+      if (at("groups-status").textContent !== message) show(message, []);
+      await later(wait, signal);
+    } catch (error) {
+      if (error.name === "AbortError") return;
+      show("", [refused(error, params)]);
+      return;
+    }
+  }
+};

@@ -1,0 +1,68 @@
+"use strict";
+// Saves what a review comes to: the decisions, the documents that go, and those that stay.
+
+import { request } from "../client/api.js";
+import { button, make } from "../dom/dom.js";
+import { size } from "../dom/format.js";
+import { problem } from "../client/problem.js";
+
+/** What can be saved: path, name of the file, text of the button. */
+const LISTS = [
+  ["v1/review/decisions", "decisions.jsonl", "Save the decisions"],
+  ["v1/review/removed", "removed.jsonl", "Save the list of what goes"],
+  ["v1/review/kept", "kept.jsonl", "Save the list of what stays"],
+];
+
+const pause = (seconds, signal) => new Promise((done, failed) => {
+  const timer = setTimeout(done, 1_000 * seconds);
+  signal.addEventListener("abort", () => { clearTimeout(timer); failed(signal.reason); },
+    { once: true });
+});
+
+/** A list; where groups are still computed it is asked for again. */
+const list = async (path, signal, wait) => {
+  for (;;) {
+    try {
+      return await request("GET", path, { blob: true, signal });
+    } catch (error) {
+      if (error.status !== 202) throw error;
+      wait();
+      await pause(error.wait || 1, signal);
+    }
+  }
+};
+
+const save = (blob, name) => {
+  const address = URL.createObjectURL(blob);
+  make("a", { href: address, download: name }).click();
+  // The browser has begun to save it by then.
+  setTimeout(() => URL.revokeObjectURL(address), 60_000);
+};
+
+/**
+ * The lists to save, folded.
+ * @param {URLSearchParams} filter the threshold of the groups
+ * @param {AbortSignal} signal
+ * @returns {HTMLElement}
+ */
+export const exportLists = (filter, signal) => {
+  const said = make("div", { role: "status" });
+  const ask = async (path, name) => {
+    const threshold = filter.get("threshold");
+    const query = threshold && name !== "decisions.jsonl" ? `?${new URLSearchParams({ threshold })}` : "";
+    said.replaceChildren("Asking …");
+    try {
+      const blob = await list(path + query, signal, () => said.replaceChildren("Groups are computed …"));
+      save(blob, name);
+      said.replaceChildren(`${name}: ${size(blob.size)}`);
+    } catch (error) {
+      if (error.name !== "AbortError") said.replaceChildren(problem(error, () => ask(path, name)));
+    }
+  };
+  return make("details", { class: "fold review-export" },
+    make("summary", {}, "Save decisions and lists"),
+    make("p", { class: "note" }, "All groups of the threshold, whatever else the filter says, with " +
+      "the decisions that are stored."),
+    make("div", { class: "buttons" }, ...LISTS.map(([path, name, text]) =>
+      button(text, () => ask(path, name)))), said);
+};
