@@ -2,8 +2,9 @@
 
 use crate::http::address::QueryParameters;
 use crate::http::problem::{Code, Problem};
-use crate::http::similarity::rounded;
-use crate::state::app::{App, HandlerResult, json};
+use crate::http::response::rounded;
+use crate::http::response::{HandlerResult, json};
+use crate::state::app::App;
 use crate::state::service::Service;
 use crate::threads::metrics::Gauge;
 use crate::threads::pool::PoolWorker;

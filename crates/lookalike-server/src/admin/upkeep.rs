@@ -2,10 +2,10 @@
 
 use crate::config::index_name::is_name;
 use crate::http::address::QueryParameters;
-use crate::http::body;
 use crate::http::json;
 use crate::http::problem::{Code, Problem};
-use crate::state::app::{App, HandlerResult, json};
+use crate::http::response::{HandlerResult, json};
+use crate::state::app::App;
 use crate::threads::upkeep_jobs::JobKind;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
@@ -57,11 +57,8 @@ fn backup_folder(app: &App, name: Option<&str>) -> Result<PathBuf, Problem> {
 
 /// `POST /v1/upkeep`
 pub(crate) async fn post(State(app): State<Arc<App>>, request: Request) -> HandlerResult {
-    QueryParameters::read(request.uri().query(), &[])?;
-    let (parts, body) = request.into_parts();
-    let whole =
-        body::json(&parts.headers, body, &app.service.config.limits, &app.service.memory).await?;
-    let UpkeepRequest { job, name } = json::parse(&whole.bytes)?;
+    let (body, _work) = app.json_body(request, 1).await?;
+    let UpkeepRequest { job, name } = json::parse(&body.bytes)?;
     let to = match job {
         JobKind::Backup => Some(backup_folder(&app, name.as_deref())?),
         _ if name.is_some() => {

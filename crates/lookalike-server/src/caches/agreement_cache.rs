@@ -3,7 +3,6 @@
 
 use crate::http::problem::{Code, Problem};
 use lookalike::decisions::{self, Agreements, JudgedPairs};
-use lookalike::error::Error;
 use lookalike::store::Index;
 use parking_lot::Mutex;
 
@@ -29,7 +28,6 @@ impl AgreementCache {
         index: &Index,
         after: Option<&[String; 2]>,
         most: usize,
-        problem: impl FnOnce(Error) -> Problem,
     ) -> Result<Agreements, Problem> {
         let mut judged = self.judged.lock();
         let (last, mut is_too_much) = (judged.last(), false);
@@ -49,7 +47,7 @@ impl AgreementCache {
             );
             return Err(Problem::new(Code::ANSWER_TOO_LARGE, detail));
         }
-        read.map_err(problem)?;
+        read?;
         Ok(judged.agreements(after, most))
     }
 }

@@ -41,11 +41,20 @@ impl CategoryCache {
 }
 
 /// The category of a document, as answers have it; `null` for none.
-pub(crate) fn shown(categories: &IndexCategories, number: CategoryNumber) -> Value {
+pub(crate) fn category_json(categories: &IndexCategories, number: CategoryNumber) -> Value {
     categories
         .model()
         .get(number)
         .map_or(Value::Null, |category| json!({ "path": category.path, "label": category.label }))
+}
+
+/// The category of the document with a number, as answers have it.
+pub(crate) fn document_category(
+    categories: &IndexCategories,
+    snapshot: &mut dyn Snapshot,
+    number: u64,
+) -> Result<Value, IndexError> {
+    Ok(category_json(categories, categories.of_document(snapshot, number)?))
 }
 
 /// The number of the category that a parameter names.

@@ -3,8 +3,7 @@
 use crate::http::problem::{Code, Problem};
 use lookalike::core::hash::token_hash;
 use lookalike::decisions::{self, Judgment, ReviewDecision};
-use lookalike::error::Error;
-use lookalike::store::{Index, IndexError};
+use lookalike::store::Index;
 use parking_lot::{Mutex, RwLock};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{BuildHasher, RandomState};
@@ -65,7 +64,7 @@ impl DecisionCache {
         let last = self.in_force.read().last;
         let mut apply =
             |decision: ReviewDecision| self.in_force.write().apply(&decision, self.most);
-        decisions::each_of_index(index, last, &mut apply).map_err(problem)
+        Ok(decisions::each_of_index(index, last, &mut apply)?)
     }
 
     fn full(&self, code: Code) -> Problem {
@@ -241,16 +240,6 @@ fn memory(decision: &ReviewDecision) -> u64 {
 /// The hash of an id.
 pub(crate) fn id_hash(id: &str) -> u64 {
     token_hash(id.as_bytes())
-}
-
-fn problem(error: Error) -> Problem {
-    match error {
-        Error::Index(error) => error.into(),
-        error => {
-            IndexError::Damaged { what: "the log of decisions".to_owned(), why: error.to_string() }
-                .into()
-        }
-    }
 }
 
 #[cfg(test)]

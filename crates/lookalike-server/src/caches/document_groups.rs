@@ -4,13 +4,13 @@ use crate::caches::decision_cache::{DecisionCache, DecisionsInForce};
 use crate::caches::group::{DocumentGroup, GroupMember};
 use crate::caches::review_progress::ReviewProgress;
 use crate::http::problem::{Code, Problem};
-use crate::http::similarity::six_decimals;
+use crate::http::response::six_decimals;
 use lookalike::core::error::ParamsError;
-use lookalike::core::params::{Params, ParamsBuilder};
+use lookalike::core::params::Params;
 use lookalike::decisions::{self, Decisions, ReviewDecision};
 use lookalike::error::Error;
 use lookalike::find::{FindOptions, Findings, Memory, NoEffect};
-use lookalike::index;
+use lookalike::index::{self, GroupingOptions, params_for};
 use lookalike::progress::{Interruption, Progress};
 use lookalike::store::entry::RecordFields;
 use lookalike::store::query::MatchSimilarity;
@@ -112,7 +112,7 @@ pub(crate) fn find(
     progress: &dyn Progress,
 ) -> Result<DocumentGroups, Problem> {
     let (version, expires) = first_expiry(index, now, progress)?;
-    let params = params(index, threshold)?;
+    let params = params_at(index, threshold).map_err(IndexError::from)?;
     let measure = params.measure();
     let mut options = FindOptions::new(params);
     options.threads = NonZeroUsize::MIN;
@@ -151,7 +151,7 @@ pub(crate) fn find(
 fn decided(index: &Index, in_force: &DecisionsInForce) -> Result<Vec<ReviewDecision>, Problem> {
     let mut decided = Vec::new();
     let mut take = |decision| decided.extend(in_force.part_in_force(decision));
-    decisions::each_of_index(index, 0, &mut take).map_err(problem)?;
+    decisions::each_of_index(index, 0, &mut take)?;
     Ok(decided)
 }
 
@@ -230,27 +230,10 @@ fn first_expiry(
     Ok((snapshot.version(), first))
 }
 
-fn params(index: &Index, threshold: f64) -> Result<Params, Problem> {
-    params_at(index, threshold).map_err(|error| IndexError::from(error).into())
-}
-
 fn params_at(index: &Index, threshold: f64) -> Result<Params, ParamsError> {
-    let has = index.params();
-    if threshold.to_bits() == has.threshold().to_bits() {
-        return Ok(has.clone());
-    }
-    Params::new(&ParamsBuilder {
-        shingle: has.shingle().clone(),
-        measure: has.measure(),
-        threshold,
-        exact: false,
-        recall: has.recall(),
-        num_hashes: None,
-        bands: None,
-        rows: None,
-        scheme: has.scheme(),
-        seed: has.seed(),
-    })
+    let threshold = Some(threshold);
+    let aim = GroupingOptions { threshold, recall: None, measure: None, exact: false };
+    params_for(index.params(), aim)
 }
 
 fn interrupted() -> Problem {
@@ -259,15 +242,7 @@ fn interrupted() -> Problem {
 
 fn problem(error: Error) -> Problem {
     match error {
-        Error::Index(error) => error.into(),
         Error::Interrupted => interrupted(),
-        Error::MemoryTooSmall { got, least } => {
-            let detail = format!(
-                "computing the groups takes at least {least} bytes, {got} are allowed: start the \
-                 server with a greater --max-held, or use `lookalike index groups`"
-            );
-            Problem::new(Code::ANSWER_TOO_LARGE, detail)
-        }
-        error => Problem::internal(error.to_string()),
+        error => error.into(),
     }
 }

@@ -7,10 +7,10 @@ use crate::documents::{bulk_lines, bulk_records};
 use crate::http::address::QueryParameters;
 use crate::http::body::{self, BodyPieces};
 use crate::http::problem::{Code, Problem};
-use crate::server::middleware::{in_time, timeout};
+use crate::http::response::{HandlerResult, json, json_bytes};
 use crate::service_state::idempotency::{KeyedRequest, RunningRequest};
 use crate::service_state::kept_answer::KeptAnswer;
-use crate::state::app::{App, HandlerResult, json, json_bytes};
+use crate::state::app::App;
 use crate::threads::pool::PoolWorker;
 use crate::threads::writer::{Changes, SubmittedChanges, lost};
 use axum::body::Body;
@@ -131,7 +131,7 @@ async fn run(
     let ended = loop {
         // A small body may expand to many lines that fail or change nothing.
         if batches.pieces.time_budget(request_time).is_some_and(|budget| spent > budget) {
-            break Err(timeout(app).with(member, batches.next));
+            break Err(app.timeout().with(member, batches.next));
         }
         let batch = match rest.take() {
             Some(rest) => rest,
@@ -143,7 +143,7 @@ async fn run(
         };
         let since = Instant::now();
         let (first, stop) = (batch.first, tally.options.stop);
-        let mut prepared = match in_time(app, prepare_batch(app, batch, &tally.options)).await {
+        let mut prepared = match app.in_time(prepare_batch(app, batch, &tally.options)).await {
             Ok(prepared) => prepared,
             Err(problem) => break Err(problem.with(member, first)),
         };
@@ -151,7 +151,7 @@ async fn run(
         rest = prepared.rest.take();
         let bad = prepared.bad;
         let changes = Changes { changes: prepared.changes, stop, held: prepared.held };
-        let pending = match in_time(app, app.writer()?.put_when_free(changes)).await {
+        let pending = match app.in_time(app.writer()?.put_when_free(changes)).await {
             Ok(pending) => pending,
             Err(problem) => break Err(problem.with(member, first)),
         };
@@ -208,7 +208,7 @@ async fn settle(
     tally: &mut BulkTally,
 ) -> Result<(), Problem> {
     let Some(SubmittedBatch { first, pending, numbers }) = written else { return Ok(()) };
-    let outcomes = in_time(app, pending.outcomes()).await;
+    let outcomes = app.in_time(pending.outcomes()).await;
     let outcomes = outcomes
         .map_err(|problem| problem.with(tally.member(), *numbers.first().unwrap_or(&first)))?;
     for (number, done) in numbers.into_iter().zip(outcomes) {

@@ -2,7 +2,8 @@
 
 use crate::documents::bulk_batches::{BodyBatch, PreparedBatch, PreparedMemory};
 use crate::documents::bulk_options::BulkOptions;
-use crate::documents::single::{DocumentRequest, DocumentToWrite, time_of};
+use crate::documents::document_to_write::DocumentToWrite;
+use crate::documents::single::{DocumentRequest, time_of};
 use crate::http::json;
 use crate::http::metadata::BoundedMetadata;
 use crate::http::problem::{Code, Problem};

@@ -3,7 +3,8 @@
 use crate::http::address::QueryParameters;
 use crate::http::gzip;
 use crate::http::problem::{Code, Problem};
-use crate::state::app::{App, HandlerResult};
+use crate::http::response::HandlerResult;
+use crate::state::app::App;
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::{Request, State};
 use axum::http::header::{CONTENT_ENCODING, CONTENT_TYPE, VARY};
@@ -33,8 +34,8 @@ const ORIGINAL_FACTOR: u64 = 5;
 /// `GET /v1/export`
 pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> HandlerResult {
     let parameters = QueryParameters::read(request.uri().query(), &["count", "originals"])?;
-    let yes_or_no = |name| parameters.choice(name, &[("true", true), ("false", false)], false);
-    let (has_count, has_originals) = (yes_or_no("count")?, yes_or_no("originals")?);
+    let has_count = parameters.flag("count")?;
+    let has_originals = parameters.flag("originals")?;
     if has_originals && app.index.settings().originals.is_none() {
         let detail = "the index keeps no originals: leave out `originals`";
         return Err(Problem::new(Code::NO_ORIGINALS, detail));

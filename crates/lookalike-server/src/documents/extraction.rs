@@ -1,43 +1,19 @@
 //! `POST /v1/extract`: the texts of a file, as the command line reads it.
 
-use crate::documents::document_file::check_name;
-use crate::documents::single::JsonList;
+use crate::documents::document_file::{check_name, metadata_of};
 use crate::http::address::QueryParameters;
 use crate::http::body;
 use crate::http::problem::Problem;
-use crate::state::app::{App, HandlerResult, json_bytes};
+use crate::http::response::{HandlerResult, JsonList};
+use crate::state::app::App;
 use crate::threads::pool::PoolWorker;
 use axum::extract::{Request, State};
-use axum::http::StatusCode;
-use lookalike::extract::{ExtractedPart, FailedPart, Fields, PartSink};
-use serde::{Serialize, Serializer};
+use lookalike::extract::{ExtractedPart, FailedPart, PartSink};
+use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// Maximum number of parts in a response, with a text or without.
 const PARTS_MAX: usize = 1_000;
-
-#[derive(Serialize)]
-struct ReadPart<'a> {
-    within: &'a str,
-    kind: &'a str,
-    text: &'a str,
-    fields: FieldValues<'a>,
-}
-
-#[derive(Serialize)]
-struct UnreadPart<'a> {
-    within: &'a str,
-    kind: &'a str,
-    reason: String,
-}
-
-/// The response without its texts.
-#[derive(Serialize)]
-struct Rest {
-    failed: Vec<serde_json::Value>,
-    /// Parts that did not fit.
-    further: u64,
-}
 
 /// `POST /v1/extract?name=letter.docx`
 pub(crate) async fn post(State(app): State<Arc<App>>, request: Request) -> HandlerResult {
@@ -56,16 +32,17 @@ pub(crate) async fn post(State(app): State<Arc<App>>, request: Request) -> Handl
         worker.release_buffers(whole.bytes.len());
         drop((whole, work));
         extracted?;
-        parts.texts.into_object("parts", &Rest { failed: parts.failed, further: parts.further })
+        let rest = json!({ "failed": parts.failed, "further": parts.further });
+        parts.texts.into_object("parts", &rest)
     };
-    Ok(json_bytes(StatusCode::OK, app.pool.run_sized(usize::MAX, answer).await?))
+    app.answer(usize::MAX, answer).await
 }
 
 /// Collects what a file has.
 #[derive(Default)]
 struct Parts {
     texts: JsonList,
-    failed: Vec<serde_json::Value>,
+    failed: Vec<Value>,
     further: u64,
     /// Bytes of texts that may follow.
     room: usize,
@@ -86,9 +63,10 @@ impl PartSink for Parts {
             return Ok(());
         }
         self.room -= part.text.len();
-        let ExtractedPart { within, text, .. } = *part;
-        let (kind, fields) = (part.kind.name(), FieldValues(part.fields));
-        self.texts.push(&ReadPart { within, kind, text, fields })
+        self.texts.push(&json!({
+            "within": part.within, "kind": part.kind.name(), "text": part.text,
+            "fields": metadata_of(part.fields),
+        }))
     }
 
     fn failed(&mut self, failed: &FailedPart<'_>) -> Result<(), Problem> {
@@ -96,21 +74,9 @@ impl PartSink for Parts {
             self.further += 1;
             return Ok(());
         }
-        let FailedPart { within, .. } = *failed;
-        let failure =
-            UnreadPart { within, kind: failed.kind.name(), reason: failed.failure.to_string() };
-        let failure = serde_json::to_value(failure);
-        self.failed.push(failure.map_err(|error| Problem::internal(error.to_string()))?);
+        let reason = failed.failure.to_string();
+        let kind = failed.kind.name();
+        self.failed.push(json!({ "within": failed.within, "kind": kind, "reason": reason }));
         Ok(())
-    }
-}
-
-/// The metadata that a file has, by name.
-struct FieldValues<'a>(&'a Fields);
-
-impl Serialize for FieldValues<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let values = Fields::NAMES.iter().filter_map(|name| Some((*name, self.0.get(name)?)));
-        serializer.collect_map(values)
     }
 }

@@ -7,6 +7,7 @@ pub(crate) mod bulk_options;
 pub(crate) mod bulk_records;
 pub(crate) mod document_file;
 pub(crate) mod document_to_write;
+pub(crate) mod document_view;
 pub(crate) mod export;
 pub(crate) mod extraction;
 pub(crate) mod originals;

@@ -1,15 +1,16 @@
 //! Routes of originals and versions.
 
 use crate::config::token::{Right, right};
-use crate::documents::single::{bytes, find};
-use crate::http::address::{self, QueryParameters, invalid_value};
+use crate::documents::single::find;
+use crate::http::address::{self, QueryParameters};
 use crate::http::problem::{Code, Problem};
-use crate::state::app::{App, HandlerResult, json_bytes};
+use crate::http::response::{HandlerResult, serialized};
+use crate::state::app::App;
 use crate::threads::pool::PoolWorker;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE, ETAG};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::response::Response;
 use lookalike::index::time;
 use lookalike::store::IndexError;
@@ -53,10 +54,7 @@ pub(crate) async fn versions(State(app): State<Arc<App>>, request: Request) -> H
     let (id, _) = address::id_and_version(request.uri().path())?;
     let parameters = QueryParameters::read(request.uri().query(), &["after", "limit"])?;
     let limit = parameters.number("limit", LIST_MAX, LIST)?;
-    let after = parameters.text("after").map_or(Ok(0), |text| {
-        let wrong = || invalid_value("after", text, "expected the `next` of an answer, or nothing");
-        text.parse::<u64>().map_err(|_| wrong())
-    })?;
+    let after = parameters.cursor(|text| text.parse::<u64>().ok())?.unwrap_or(0);
     let right = right(&request);
     let read = move |worker: &mut PoolWorker| {
         let mut snapshot = worker.index.snapshot()?;
@@ -66,9 +64,9 @@ pub(crate) async fn versions(State(app): State<Arc<App>>, request: Request) -> H
             rest.by_ref().take(limit).map(|version| shown(version, right)).collect();
         let last = versions.last().map(|version| version.version.to_string());
         let next = last.filter(|_| rest.next().is_some());
-        bytes(&VersionsResponse { id: &id, versions, next })
+        serialized(&VersionsResponse { id: &id, versions, next })
     };
-    Ok(json_bytes(StatusCode::OK, app.pool.run(read).await?))
+    app.answer(0, read).await
 }
 
 fn shown(version: &DocumentVersion, right: Right) -> ShownVersion<'_> {
@@ -97,8 +95,7 @@ pub(crate) async fn original(State(app): State<Arc<App>>, request: Request) -> H
         let version = version(worker, &mut *snapshot, &id, number)?;
         let mut held = None;
         // The original, and one that it is a difference from.
-        let needed = 2 * version.bytes;
-        shared.service.work.take(shared.service.work.at_most(needed), &mut held)?;
+        shared.service.work.take_at_most(2 * version.bytes, &mut held)?;
         let original = snapshot.original(&version).map_err(damaged)?;
         Ok((version, original, held))
     };

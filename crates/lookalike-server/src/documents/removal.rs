@@ -1,10 +1,10 @@
 //! `DELETE /v1/documents`: removes the documents whose metadata meets conditions.
 
-use crate::documents::single::conditions;
+use crate::documents::single::next_number;
 use crate::http::address::QueryParameters;
 use crate::http::problem::{Code, Problem};
-use crate::server::middleware::in_time;
-use crate::state::app::{App, HandlerResult, json};
+use crate::http::response::{HandlerResult, json};
+use crate::state::app::App;
 use crate::threads::pool::PoolWorker;
 use crate::threads::writer::{Changes, OwnedChange};
 use axum::extract::{Request, State};
@@ -31,15 +31,14 @@ struct FoundIds {
 pub(crate) async fn delete(State(app): State<Arc<App>>, request: Request) -> HandlerResult {
     let known = ["after", "dry_run", "filter"];
     let parameters = QueryParameters::read_repeating(request.uri().query(), &known, &["filter"])?;
-    let filters: Arc<[MetadataFilter]> = conditions(&parameters)?.into();
+    let filters: Arc<[MetadataFilter]> = parameters.conditions()?.into();
     if filters.is_empty() {
         let detail = "expected ?filter= at least once, such as filter=language=en: documents are \
                       removed by a condition, or one by one by DELETE /v1/documents/ID";
         return Err(Problem::new(Code::BAD_PARAMETER, detail));
     }
-    let values = [("true", true), ("false", false)];
-    let is_trial = parameters.choice("dry_run", &values, false)?;
-    let mut from = crate::documents::single::first_number(&parameters)?;
+    let is_trial = parameters.flag("dry_run")?;
+    let mut from = parameters.cursor(next_number)?.unwrap_or(0);
     let (begun, limit) = (Instant::now(), app.service.config.limits.request_time / 2);
     let mut removed = 0_u64;
     loop {
@@ -81,7 +80,7 @@ async fn remove(app: &App, ids: Vec<String>) -> Result<u64, Problem> {
     }
     let changes = ids.into_iter().map(OwnedChange::Remove).collect();
     let changes = Changes { changes, stop: false, held: Vec::new() };
-    let pending = in_time(app, app.writer()?.put_when_free(changes)).await?;
+    let pending = app.in_time(app.writer()?.put_when_free(changes)).await?;
     let mut removed = 0;
     for outcome in pending.outcomes().await? {
         removed += u64::from(outcome? == ChangeOutcome::Removed);

@@ -3,13 +3,15 @@
 use crate::caches::category_cache::{self, CategoryCache};
 use crate::config::token::{Right, right};
 use crate::documents::document_file::{self, FileHead, FileToWrite};
-pub(crate) use crate::documents::document_to_write::{DocumentToWrite, check_text};
-use crate::http::address::{self, QueryParameters, invalid_value};
+use crate::documents::document_to_write::{DocumentToWrite, check_text};
+use crate::documents::document_view::{document_json, visible};
+use crate::http::address::{self, QueryParameters};
 use crate::http::body::{self, WholeBody};
 use crate::http::json::{self, WholeNumber};
 use crate::http::metadata::BoundedMetadata;
 use crate::http::problem::{Code, Problem};
-use crate::state::app::{App, HandlerResult, json_bytes};
+use crate::http::response::{HandlerResult, JsonList, json, serialized};
+use crate::state::app::App;
 use crate::threads::pool::PoolWorker;
 use crate::threads::writer::{ChangeResults, Changes, OwnedChange, lost};
 use axum::body::Body;
@@ -20,13 +22,11 @@ use lookalike::categories::CategoryNumber;
 use lookalike::index::{DocumentFields, IndexCategories, PreparedDocument, TextPreparer, time};
 use lookalike::store::IndexError;
 use lookalike::store::backend::{ChangeOutcome, Snapshot};
-use lookalike::store::entry::{IndexRecord, Metadata, RecordFields};
-use lookalike::store::filter::{MetadataFilter, SOURCE, file_name};
+use lookalike::store::entry::{IndexRecord, RecordFields};
+use lookalike::store::filter::MetadataFilter;
 use lookalike::store::query_by_id::record;
-use lookalike::store::set;
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
-use std::borrow::Cow;
+use serde_json::{Value, json};
 use std::sync::Arc;
 use tokio::sync::OwnedSemaphorePermit;
 
@@ -39,8 +39,6 @@ const LIST_MAX: usize = 1_000;
 const LIST_BYTES: usize = 16 << 20;
 /// The same beyond this many documents that were read.
 const READ_DOCUMENTS: usize = 20_000;
-/// Maximum number of conditions of a list.
-const FILTERS_MAX: usize = 100;
 
 /// A document in a request.
 #[derive(Debug, Deserialize)]
@@ -206,7 +204,7 @@ async fn write_one(
     if !left_out.is_empty() {
         answer["left_out"] = left_out.into();
     }
-    crate::state::app::json(status, &answer)
+    json(status, &answer)
 }
 
 /// `DELETE /v1/documents/{id}`
@@ -233,24 +231,24 @@ pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> Handle
     let id = address::id(request.uri().path())?;
     let parameters = QueryParameters::read(request.uri().query(), &["text"])?;
     let right = right(&request);
-    let text = parameters.choice("text", &[("true", true), ("false", false)], false)?;
+    let text = parameters.flag("text")?;
     let cache = Arc::clone(&app.categories);
     let read = move |worker: &mut PoolWorker| {
         let wanted = RecordFields { set: true, signature: true, metadata: true, text };
         let record = find(worker, &id, wanted)?;
         let mut snapshot = worker.index.snapshot()?;
         let size = snapshot.group_sizes(&[record.number])?.first().copied().unwrap_or(1);
-        let mut shown = to_json(&record, size, right)?;
+        let mut document = document_json(&record, size, right)?;
         if let Some(all) = cache.for_answer(&mut *snapshot)? {
-            let category = all.of_document(&mut *snapshot, record.number)?;
-            shown.insert("category".to_owned(), category_cache::shown(&all, category));
+            document["category"] =
+                category_cache::document_category(&all, &mut *snapshot, record.number)?;
         }
         if text {
-            shown.insert("text".to_owned(), record.text.into());
+            document["text"] = record.text.into();
         }
-        bytes(&shown)
+        serialized(&document)
     };
-    Ok(json_bytes(StatusCode::OK, app.pool.run(read).await?))
+    app.answer(0, read).await
 }
 
 /// The document with an id, unless it has expired.
@@ -263,108 +261,6 @@ pub(crate) fn find(
     found.ok_or_else(|| Problem::unknown_document(id))
 }
 
-/// A JSON list that is serialized value by value, so that only one value at a time is in memory
-/// unserialized.
-#[derive(Default)]
-pub(crate) struct JsonList {
-    json: Vec<u8>,
-    pub(crate) len: usize,
-}
-
-impl JsonList {
-    pub(crate) fn push(&mut self, value: &impl serde::Serialize) -> Result<(), Problem> {
-        self.separate();
-        serde_json::to_writer(&mut self.json, value)
-            .map_err(|error| Problem::internal(error.to_string()))
-    }
-
-    /// Adds a serialized value.
-    pub(crate) fn push_json(&mut self, value: &[u8]) {
-        self.separate();
-        self.json.extend_from_slice(value);
-    }
-
-    fn separate(&mut self) {
-        self.json.push(if self.len == 0 { b'[' } else { b',' });
-        self.len += 1;
-    }
-
-    pub(crate) fn bytes(&self) -> usize {
-        self.json.len()
-    }
-
-    /// The list as the first member of an object that has the members of another one as well.
-    pub(crate) fn into_object(
-        self,
-        name: &str,
-        rest: &impl serde::Serialize,
-    ) -> Result<Vec<u8>, Problem> {
-        let mut json = format!("{{\"{name}\":").into_bytes();
-        json.extend_from_slice(if self.len == 0 { b"[" } else { &self.json });
-        drop(self.json);
-        json.push(b']');
-        let rest = bytes(rest)?;
-        // `{}` has no members.
-        json.push(if rest.len() > 2 { b',' } else { b' ' });
-        json.extend_from_slice(&rest[1..]);
-        Ok(json)
-    }
-}
-
-/// The metadata for a client. Clients with read access do not see the folders of source files.
-pub(crate) fn visible(metadata: &Metadata, right: Right) -> Cow<'_, Metadata> {
-    let Some(Value::String(source)) = metadata.get(SOURCE) else { return Cow::Borrowed(metadata) };
-    let Some(name) = file_name(source).filter(|_| right == Right::Read) else {
-        return Cow::Borrowed(metadata);
-    };
-    let mut metadata = metadata.clone();
-    metadata.insert(SOURCE.to_owned(), name.into());
-    Cow::Owned(metadata)
-}
-
-/// The JSON of a document whose group has `size` documents. Needs its set, signature and metadata.
-fn to_json(
-    record: &IndexRecord,
-    size: u64,
-    right: Right,
-) -> Result<Map<String, Value>, IndexError> {
-    let mut shown = Map::new();
-    shown.insert("id".to_owned(), record.id.as_str().into());
-    shown.insert("bytes".to_owned(), record.bytes.into());
-    shown.insert("shingles".to_owned(), shingles(record)?.into());
-    shown.insert(
-        "metadata".to_owned(),
-        Value::Object(visible(&record.metadata, right).into_owned()),
-    );
-    shown.insert("added".to_owned(), time::format(record.added).into());
-    for (name, at) in [("modified", record.modified), ("expires", record.expires)] {
-        if let Some(at) = at {
-            shown.insert(name.to_owned(), time::format(at).into());
-        }
-    }
-    if let Some(size) = more_than_itself(size) {
-        shown.insert("group_size".to_owned(), size.into());
-    }
-    Ok(shown)
-}
-
-/// The size of a group that has more than its document: the sizes that answers have.
-pub(crate) fn more_than_itself(size: u64) -> Option<u64> {
-    Some(size).filter(|size| *size > 1)
-}
-
-/// The number of shingles of a document; unknown if the index keeps no sets.
-fn shingles(record: &IndexRecord) -> Result<Option<usize>, IndexError> {
-    match &record.set {
-        Some(code) => Ok(Some(set::len(code)?)),
-        None => Ok(record.signature.is_empty().then_some(0)),
-    }
-}
-
-pub(crate) fn bytes(value: &impl serde::Serialize) -> Result<Vec<u8>, Problem> {
-    serde_json::to_vec(value).map_err(|error| Problem::internal(error.to_string()))
-}
-
 /// `GET /v1/documents`
 pub(crate) async fn list(State(app): State<Arc<App>>, request: Request) -> HandlerResult {
     let parameters = QueryParameters::read_repeating(
@@ -372,39 +268,22 @@ pub(crate) async fn list(State(app): State<Arc<App>>, request: Request) -> Handl
         &["after", "category", "filter", "limit"],
         &["filter"],
     )?;
-    let filters = conditions(&parameters)?;
+    let filters = parameters.conditions()?;
     let limit = parameters.number("limit", LIST_MAX, LIST)?;
     let category = parameters.text("category").map(str::to_owned);
-    let from = first_number(&parameters)?;
+    let from = parameters.cursor(next_number)?.unwrap_or(0);
     let right = right(&request);
     let cache = Arc::clone(&app.categories);
     let read = move |worker: &mut PoolWorker| {
         let part = DocumentsPart { from, limit, right, filters };
         list_part(worker, part, category.as_deref(), &cache)
     };
-    Ok(json_bytes(StatusCode::OK, app.pool.run(read).await?))
+    app.answer(0, read).await
 }
 
-/// The conditions on metadata of a request.
-pub(crate) fn conditions(parameters: &QueryParameters) -> Result<Vec<MetadataFilter>, Problem> {
-    let conditions: Vec<_> = parameters.all("filter").collect();
-    if conditions.len() > FILTERS_MAX {
-        let detail = format!("there are more than {FILTERS_MAX} filters: leave some out");
-        return Err(Problem::new(Code::BAD_PARAMETER, detail));
-    }
-    let read = |text: &str| {
-        let condition = text.parse();
-        condition.map_err(|error: IndexError| Problem::new(Code::BAD_PARAMETER, error.to_string()))
-    };
-    conditions.into_iter().map(read).collect()
-}
-
-/// The number of the first document behind the cursor of a request.
-pub(crate) fn first_number(parameters: &QueryParameters) -> Result<u64, Problem> {
-    let Some(cursor) = parameters.text("after") else { return Ok(0) };
-    cursor.parse::<u64>().ok().and_then(|last| last.checked_add(1)).ok_or_else(|| {
-        invalid_value("after", cursor, "expected the `next` of an answer, or nothing to begin")
-    })
+/// The number of the first document behind a cursor, which is that of the last one before.
+pub(crate) fn next_number(cursor: &str) -> Option<u64> {
+    cursor.parse::<u64>().ok()?.checked_add(1)
 }
 
 /// Documents that are read at once for a list.
@@ -450,17 +329,15 @@ fn list_part(
                     continue;
                 }
             }
-            let mut shown = to_json(record, size, right)?;
+            let mut document = document_json(record, size, right)?;
             if let Some(all) = &categories {
-                let category = all.of_document(&mut *snapshot, record.number)?;
-                shown.insert("category".to_owned(), category_cache::shown(all, category));
+                document["category"] =
+                    category_cache::document_category(all, &mut *snapshot, record.number)?;
             }
-            documents.push(&shown)?;
+            documents.push(&document)?;
         }
     }
-    let next = more.then(|| from.saturating_sub(1).to_string());
-    let rest = next.map_or_else(|| json!({}), |next| json!({ "next": next }));
-    documents.into_object("documents", &rest)
+    documents.into_page("documents", more.then(|| from.saturating_sub(1).to_string()))
 }
 
 /// At most `most` documents numbered `from` or more, of a category if there is one, and how many

@@ -1,10 +1,15 @@
 //! Parses the URL of a request: an id in its path, and its parameters.
 
 use crate::http::problem::{Code, Problem};
+use lookalike::store::IndexError;
 use lookalike::store::entry::check_id;
+use lookalike::store::filter::MetadataFilter;
 use lookalike::store::percent::{self, PercentError};
 use std::borrow::Cow;
 use std::str::FromStr;
+
+/// Maximum number of conditions on metadata in a request.
+pub(crate) const FILTERS_MAX: usize = 100;
 
 /// The id in a path after `/v1/documents/`.
 pub(crate) fn id(path: &str) -> Result<String, Problem> {
@@ -95,6 +100,34 @@ impl QueryParameters {
             let names: Vec<_> = values.iter().map(|(name, _)| *name).collect();
             invalid_value(name, text, &format!("expected {}", names.join(" or ")))
         })
+    }
+
+    /// Whether a parameter is `true`; false if it is missing.
+    pub(crate) fn flag(&self, name: &str) -> Result<bool, Problem> {
+        self.choice(name, &[("true", true), ("false", false)], false)
+    }
+
+    /// The parameter `after`, which `read` parses: the `next` of the page before.
+    pub(crate) fn cursor<T>(
+        &self,
+        read: impl FnOnce(&str) -> Option<T>,
+    ) -> Result<Option<T>, Problem> {
+        let wrong = |text| {
+            invalid_value("after", text, "expected the `next` of an answer, or nothing to begin")
+        };
+        self.text("after").map(|text| read(text).ok_or_else(|| wrong(text))).transpose()
+    }
+
+    /// The conditions on metadata in the parameters `filter`.
+    pub(crate) fn conditions(&self) -> Result<Vec<MetadataFilter>, Problem> {
+        let wrong = |detail| Problem::new(Code::BAD_PARAMETER, detail);
+        if self.all("filter").count() > FILTERS_MAX {
+            return Err(wrong(format!(
+                "there are more than {FILTERS_MAX} filters: leave some out"
+            )));
+        }
+        let read = |text: &str| text.parse().map_err(|error: IndexError| wrong(error.to_string()));
+        self.all("filter").map(read).collect()
     }
 
     /// A whole number in a range.

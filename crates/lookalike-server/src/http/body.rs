@@ -49,9 +49,16 @@ impl BodyMemory {
         }
         Ok(())
     }
-}
 
-impl BodyMemory {
+    /// Reserves memory for `bytes` more, at most the budget, in `held`.
+    pub(crate) fn take_at_most(
+        &self,
+        bytes: u64,
+        held: &mut Option<OwnedSemaphorePermit>,
+    ) -> Result<(), Problem> {
+        self.take(self.at_most(bytes), held)
+    }
+
     /// Waits for this many bytes, at most the budget. Requests are served in order.
     pub(crate) async fn wait(&self, bytes: u64) -> Result<OwnedSemaphorePermit, Problem> {
         let units = u32::try_from(self.at_most(bytes).div_ceil(UNIT)).unwrap_or(u32::MAX);

@@ -89,6 +89,30 @@ impl<'de, T: Deserialize<'de>, const MOST: usize> Deserialize<'de> for AtMost<T,
     }
 }
 
+/// A member that is a number from 1 to `most`, if it is present.
+pub(crate) fn number_up_to(
+    name: &str,
+    number: Option<WholeNumber>,
+    most: usize,
+) -> Result<Option<usize>, Problem> {
+    let Some(WholeNumber(number)) = number else { return Ok(None) };
+    let is_within = (1..=most as u64).contains(&number);
+    is_within.then_some(Some(number as usize)).ok_or_else(|| {
+        let detail = format!("{name} is {number}: expected a number from 1 to {most}");
+        Problem::new(Code::BAD_MEMBER, detail)
+    })
+}
+
+/// The problem of a request with both a text and an id, or with neither.
+pub(crate) fn text_or_id(has_both: bool) -> Problem {
+    let detail = if has_both {
+        "there are both text and id: leave one out"
+    } else {
+        "expected text, or id of a document that is there"
+    };
+    Problem::new(Code::BAD_MEMBER, detail)
+}
+
 /// Parses one object without further input.
 pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     let text = str::from_utf8(bytes).map_err(|error| {

@@ -5,6 +5,8 @@ use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use lookalike::core::error::ParamsError;
+use lookalike::decisions::{ConflictCause, DecisionConflict};
+use lookalike::error::{DecisionError, Error};
 use lookalike::store::IndexError;
 use serde_json::{Map, Value, json};
 
@@ -186,6 +188,7 @@ impl From<IndexError> for Problem {
                 Self::new(Code::ID_TAKEN, detail)
             }
             IndexError::Document { .. } => Self::new(Code::BAD_ID, detail),
+            IndexError::Decision { .. } => Self::new(Code::BODY_TOO_LARGE, detail),
             IndexError::Filter { .. }
             | IndexError::NearestMeasure { .. }
             | IndexError::Params(ParamsError::Threshold { .. }) => {
@@ -221,6 +224,44 @@ impl From<IndexError> for Problem {
             _ => Self::internal(detail),
         }
     }
+}
+
+impl From<Error> for Problem {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Index(error) => error.into(),
+            Error::Params(error) => Self::new(Code::BAD_MEMBER, error.to_string()),
+            Error::MemoryTooSmall { got, least } => {
+                let detail = format!(
+                    "computing the groups takes at least {least} bytes, {got} are allowed: start \
+                     the server with a greater --max-held, or use `lookalike index groups`"
+                );
+                Self::new(Code::ANSWER_TOO_LARGE, detail)
+            }
+            Error::Decisions(DecisionError::Conflicts { ref conflicts, total }) => {
+                let shown: Vec<Value> = conflicts.iter().map(conflict_json).collect();
+                let problem = Self::new(Code::DECISION_CONFLICT, error.to_string());
+                problem.with("conflicts", shown).with("conflicts_total", total)
+            }
+            error => Self::internal(error.to_string()),
+        }
+    }
+}
+
+/// A decision that was not added, with the present state of its pair or document.
+fn conflict_json(conflict: &DecisionConflict) -> Value {
+    let DecisionConflict { position, documents, cause } = conflict;
+    let mut members = json!({ "position": position, "documents": documents });
+    if let ConflictCause::Decided(last) = cause {
+        let mut current = json!({ "number": last.line, "decision": last.judgment.name() });
+        for (name, value) in [("who", &last.who), ("when", &last.when)] {
+            if let Some(value) = value {
+                current[name] = value.as_str().into();
+            }
+        }
+        members["current"] = current;
+    }
+    members
 }
 
 impl IntoResponse for Problem {

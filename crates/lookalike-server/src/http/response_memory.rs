@@ -18,7 +18,7 @@ pub(crate) fn held(memory: &BodyMemory, response: Response) -> Response {
         return response;
     }
     let mut permit = None;
-    match memory.take(memory.at_most(bytes), &mut permit) {
+    match memory.take_at_most(bytes, &mut permit) {
         Ok(()) => response.map(|body| Body::new(LimitedBody { body, permit })),
         Err(problem) => problem.into_response(),
     }

@@ -4,8 +4,8 @@ pub(crate) mod files;
 
 use crate::http::address::QueryParameters;
 use crate::http::problem::Problem;
+use crate::http::response::HandlerResult;
 use crate::server::description;
-use crate::state::app::HandlerResult;
 use crate::state::served_indexes::ServedIndexes;
 use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};

@@ -1,13 +1,12 @@
 //! `GET /v1/categories`: the tree of categories.
 
 use crate::caches::category_cache::CategoryCache;
-use crate::documents::single::JsonList;
-use crate::http::address::{QueryParameters, invalid_value};
+use crate::http::address::QueryParameters;
 use crate::http::problem::{Code, Problem};
-use crate::state::app::{App, HandlerResult, json_bytes};
+use crate::http::response::{HandlerResult, JsonList};
+use crate::state::app::App;
 use crate::threads::pool::PoolWorker;
 use axum::extract::{Request, State};
-use axum::http::StatusCode;
 use lookalike::index::IndexCategories;
 use serde_json::json;
 use std::sync::Arc;
@@ -20,10 +19,9 @@ const LIST_MAX: usize = 10_000;
 pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> HandlerResult {
     let parameters = QueryParameters::read(request.uri().query(), &["after", "limit"])?;
     let limit = parameters.number("limit", LIST_MAX, LIST)?;
-    let after = parameters.text("after").map(CategoriesCursor::read).transpose()?;
+    let after = parameters.cursor(CategoriesCursor::read)?;
     let cache = Arc::clone(&app.categories);
-    let look = move |worker: &mut PoolWorker| show(worker, &cache, after, limit);
-    Ok(json_bytes(StatusCode::OK, app.pool.run(look).await?))
+    app.answer(0, move |worker| page(worker, &cache, after, limit)).await
 }
 
 /// Where a list goes on: the number of the model, and how many categories of it were listed.
@@ -34,17 +32,13 @@ struct CategoriesCursor {
 }
 
 impl CategoriesCursor {
-    fn read(text: &str) -> Result<Self, Problem> {
-        let (model, listed) = text.split_once('-').unwrap_or_default();
-        let read = model.parse().ok().zip(listed.parse().ok());
-        let cursor = read.map(|(model, listed)| Self { model, listed });
-        cursor.ok_or_else(|| {
-            invalid_value("after", text, "expected the `next` of an answer, or nothing")
-        })
+    fn read(text: &str) -> Option<Self> {
+        let (model, listed) = text.split_once('-')?;
+        Some(Self { model: model.parse().ok()?, listed: listed.parse().ok()? })
     }
 }
 
-fn show(
+fn page(
     worker: &PoolWorker,
     cache: &CategoryCache,
     after: Option<CategoriesCursor>,

@@ -1,21 +1,16 @@
 //! `/v1/decisions`: what people decided about documents of the index.
 
 use crate::config::token::client_name;
-use crate::documents::single::{self, JsonList};
-use crate::http::address::{QueryParameters, invalid_value};
+use crate::http::address::QueryParameters;
 use crate::http::body;
 use crate::http::json::{self, AtMost};
 use crate::http::problem::{Code, Problem};
-use crate::state::app::{App, HandlerResult, json_bytes};
+use crate::http::response::{HandlerResult, JsonList, serialized};
+use crate::state::app::App;
 use crate::threads::pool::PoolWorker;
 use axum::extract::{Request, State};
-use axum::http::StatusCode;
 use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
-use lookalike::decisions::{
-    self, Agreements, ConflictCause, DecisionConflict, DecisionFields, ReviewDecision,
-    UnknownDocuments,
-};
-use lookalike::error::{DecisionError, Error};
+use lookalike::decisions::{self, Agreements, DecisionFields, ReviewDecision, UnknownDocuments};
 use lookalike::index::time;
 use lookalike::store::{Index, IndexError};
 use serde::{Deserialize, Serialize};
@@ -71,11 +66,10 @@ pub(crate) async fn post(State(app): State<Arc<App>>, request: Request) -> Handl
         cache.check_room(&worker.index, &read)?;
         let now = time::format(time::now());
         let done = decisions::add_to_index(&worker.index, read, &now, UnknownDocuments::Refuse);
-        let done = done.map_err(problem)?;
-        Ok(json!({ "added": done.added, "unknown": done.unknown, "last": done.last }))
+        let done = done?;
+        serialized(&json!({ "added": done.added, "unknown": done.unknown, "last": done.last }))
     };
-    let answer: Value = app.pool.run_sized(bytes, record).await?;
-    Ok(json_bytes(StatusCode::OK, answer.to_string().into_bytes()))
+    app.answer(bytes, record).await
 }
 
 /// A decision of a request. One who has a name decides under this name only.
@@ -102,28 +96,24 @@ fn decision(
 pub(crate) async fn list(State(app): State<Arc<App>>, request: Request) -> HandlerResult {
     let parameters = QueryParameters::read(request.uri().query(), &["after", "limit"])?;
     let limit = parameters.number("limit", LIST_MAX, LIST)?;
-    let after = match parameters.text("after") {
-        Some(text) => number_after(text)?,
-        None => 0,
-    };
-    let look = move |worker: &mut PoolWorker| show(&worker.index, after, limit);
-    Ok(json_bytes(StatusCode::OK, app.pool.run(look).await?))
+    let after = parameters.cursor(decision_number)?.unwrap_or(0);
+    app.answer(0, move |worker| page(&worker.index, after, limit)).await
 }
 
 /// `GET /v1/agreement`: how far people agree who judged the same pairs.
 pub(crate) async fn agreement(State(app): State<Arc<App>>, request: Request) -> HandlerResult {
     let parameters = QueryParameters::read(request.uri().query(), &["after", "limit"])?;
     let limit = parameters.number("limit", DISPUTED_MAX, DISPUTED)?;
-    let after = parameters.text("after").map(pair_after).transpose()?;
+    let after = parameters.cursor(pair_after)?;
     let cache = Arc::clone(&app.agreement);
     let look = move |worker: &mut PoolWorker| {
-        let found = cache.compared(&worker.index, after.as_ref(), limit, problem)?;
+        let found = cache.compared(&worker.index, after.as_ref(), limit)?;
         let next = found.disputed.last().filter(|_| found.goes_on);
         let next = next.map(|pair| pair_cursor(&pair.documents));
-        single::bytes(&AgreementPage { found, next })
+        serialized(&AgreementPage { found, next })
     };
-    // The first time the whole log is read, which takes some time where it is long.
-    Ok(json_bytes(StatusCode::OK, app.pool.run_sized(usize::MAX, look).await?))
+    // The first request reads the whole log, which may be long.
+    app.answer(usize::MAX, look).await
 }
 
 /// A page of disputed pairs, with how far people agree about all pairs.
@@ -142,29 +132,26 @@ fn pair_cursor(documents: &[String; 2]) -> String {
     format!("{a}-{b}")
 }
 
-fn pair_after(text: &str) -> Result<[String; 2], Problem> {
-    let pair = text.split_once('-').and_then(|(a, b)| Some([id_of_hex(a)?, id_of_hex(b)?]));
-    pair.ok_or_else(|| invalid_value("after", text, "expected the `next` of an answer, or nothing"))
-}
-
-/// The id of these bytes. A cursor is a place among pairs, of which none needs to be stored, so
-/// bytes that are no UTF-8 have a place, too.
-fn id_of_hex(text: &str) -> Option<String> {
-    let bytes =
-        HEXLOWER_PERMISSIVE.decode(text.as_bytes()).ok().filter(|bytes| !bytes.is_empty())?;
-    Some(String::from_utf8_lossy(&bytes).into_owned())
+fn pair_after(text: &str) -> Option<[String; 2]> {
+    // A cursor is a place among pairs, of which none needs to be stored, so bytes that are no
+    // UTF-8 have a place, too.
+    let id = |hex: &str| {
+        let bytes = HEXLOWER_PERMISSIVE.decode(hex.as_bytes()).ok();
+        let bytes = bytes.filter(|bytes| !bytes.is_empty())?;
+        Some(String::from_utf8_lossy(&bytes).into_owned())
+    };
+    let (a, b) = text.split_once('-')?;
+    Some([id(a)?, id(b)?])
 }
 
 /// The number of a decision, of at most 18 digits.
-fn number_after(text: &str) -> Result<u64, Problem> {
+fn decision_number(text: &str) -> Option<u64> {
     let is_number = text.len() <= 18 && text.bytes().all(|byte| byte.is_ascii_digit());
-    let number = text.parse().ok().filter(|_| is_number);
-    number
-        .ok_or_else(|| invalid_value("after", text, "expected the `next` of an answer, or nothing"))
+    text.parse().ok().filter(|_| is_number)
 }
 
 /// A page of decisions.
-fn show(index: &Index, after: u64, limit: usize) -> Result<Vec<u8>, Problem> {
+fn page(index: &Index, after: u64, limit: usize) -> Result<Vec<u8>, Problem> {
     let mut snapshot = index.snapshot()?;
     let (mut list, mut last) = (JsonList::default(), after);
     let read = snapshot.try_decisions(after, limit + 1, |number, entry| {
@@ -178,11 +165,11 @@ fn show(index: &Index, after: u64, limit: usize) -> Result<Vec<u8>, Problem> {
         Ok(list.push(&members)?)
     });
     let next = match read {
-        Ok(_) => json!({}),
-        Err(ListEnd::Full) => json!({ "next": last.to_string() }),
+        Ok(_) => None,
+        Err(ListEnd::Full) => Some(last.to_string()),
         Err(ListEnd::Problem(problem)) => return Err(problem),
     };
-    list.into_object("decisions", &next)
+    list.into_page("decisions", next)
 }
 
 /// Why a list ends before the last decision.
@@ -202,35 +189,4 @@ impl From<IndexError> for ListEnd {
     fn from(error: IndexError) -> Self {
         Self::Problem(error.into())
     }
-}
-
-fn problem(error: Error) -> Problem {
-    let detail = error.to_string();
-    match error {
-        Error::Index(IndexError::Decision { .. }) => Problem::new(Code::BODY_TOO_LARGE, detail),
-        Error::Index(error) => error.into(),
-        Error::Decisions(DecisionError::Conflicts { conflicts, total }) => {
-            let conflicts: Vec<Value> = conflicts.iter().map(shown_conflict).collect();
-            let problem = Problem::new(Code::DECISION_CONFLICT, detail);
-            problem.with("conflicts", conflicts).with("conflicts_total", total)
-        }
-        _ => Problem::internal(detail),
-    }
-}
-
-/// A decision that was not added, with the present state of its pair or document.
-fn shown_conflict(conflict: &DecisionConflict) -> Value {
-    let DecisionConflict { position, documents, cause } = conflict;
-    let mut shown = json!({ "position": position, "documents": documents });
-    if let ConflictCause::Decided(last) = cause {
-        let (number, decision) = (last.line, last.judgment.name());
-        let mut current = json!({ "number": number, "decision": decision });
-        for (name, value) in [("who", &last.who), ("when", &last.when)] {
-            if let Some(value) = value {
-                current[name] = value.as_str().into();
-            }
-        }
-        shown["current"] = current;
-    }
-    shown
 }

@@ -3,17 +3,11 @@
 use crate::caches::group::DocumentGroup;
 use crate::http::address::{QueryParameters, invalid_value};
 use crate::http::problem::Problem;
-use lookalike::store::IndexError;
 use lookalike::store::entry::Metadata;
 use lookalike::store::filter::MetadataFilter;
 use serde_json::Value;
 use std::ops::RangeInclusive;
 
-/// What a condition on metadata looks like.
-const CONDITION: &str =
-    "expected MEMBER, or MEMBER=VALUE with one of = != < <= > >= ~, such as language=en";
-/// Maximum number of conditions on metadata.
-const CONDITIONS_MAX: usize = 100;
 /// Maximum length of what is searched for, in characters.
 const SEARCH_CHARS: usize = 200;
 
@@ -40,19 +34,7 @@ impl GroupFilter {
     pub(crate) fn read(parameters: &QueryParameters) -> Result<Self, Problem> {
         let similarity = |name, default| parameters.share(name, default);
         let documents = |name, default| parameters.number(name, u32::MAX as usize, default);
-        let condition = |text: &str| {
-            text.parse().map_err(|_: IndexError| invalid_value("filter", text, CONDITION))
-        };
-        let conditions = parameters.all("filter").map(condition);
-        let conditions = conditions.collect::<Result<Vec<MetadataFilter>, Problem>>()?;
-        if conditions.len() > CONDITIONS_MAX {
-            let got = conditions.len().to_string();
-            return Err(invalid_value(
-                "filter",
-                &got,
-                &format!("expected at most {CONDITIONS_MAX} conditions"),
-            ));
-        }
+        let conditions = parameters.conditions()?;
         let search = parameters.text("search").filter(|text| !text.is_empty());
         if let Some(text) = search.filter(|text| text.chars().count() > SEARCH_CHARS) {
             return Err(invalid_value(

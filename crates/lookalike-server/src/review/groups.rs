@@ -6,12 +6,12 @@ use crate::caches::document_groups::{self, DocumentGroups, GroupOrder};
 use crate::caches::group::{DocumentGroup, GroupMember};
 use crate::caches::group_cache::Lookup;
 use crate::config::token::{Right, right};
-use crate::documents::single::{JsonList, visible};
-use crate::http::address::{QueryParameters, invalid_value};
-use crate::http::beginning::{self, beginning};
+use crate::documents::document_view::{MOST_BEGINNING, beginning, visible};
+use crate::http::address::QueryParameters;
 use crate::http::problem::{Code, Problem};
+use crate::http::response::{HandlerResult, JsonList, json, json_bytes};
 use crate::review::group_filter::GroupFilter;
-use crate::state::app::{App, HandlerResult, json, json_bytes};
+use crate::state::app::App;
 use crate::threads::pool::PoolWorker;
 use axum::extract::{Request, State};
 use axum::http::header::RETRY_AFTER;
@@ -22,7 +22,7 @@ use lookalike::index::{IndexCategories, time};
 use lookalike::store::Index;
 use lookalike::store::backend::Snapshot;
 use lookalike::store::entry::RecordFields;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -46,7 +46,7 @@ pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> Handle
     let parameters = QueryParameters::read_repeating(request.uri().query(), &known, &["filter"])?;
     let limit = parameters.number("limit", LIST_MAX, LIST)?;
     let threshold = parameters.threshold(app.index.settings().threshold)?;
-    let cursor = parameters.text("after").map(GroupsCursor::read).transpose()?;
+    let cursor = parameters.cursor(GroupsCursor::read)?;
     let states = [("decided", Some(true)), ("undecided", Some(false)), ("all", None)];
     let decided = parameters.choice("state", &states, None)?;
     let orders = [
@@ -55,21 +55,10 @@ pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> Handle
         ("similarity", GroupOrder::Similarity),
     ];
     let order = parameters.choice("order", &orders, GroupOrder::Size)?;
-    let beginning = parameters.number("beginning", beginning::MOST, 0)?;
+    let beginning = parameters.number("beginning", MOST_BEGINNING, 0)?;
     let filter = GroupFilter::read(&parameters)?;
     let right = right(&request);
-    let (categories, category) =
-        (Arc::clone(&app.categories), filter.category().map(str::to_owned));
-    let look = move |worker: &mut PoolWorker| {
-        document_groups::check_threshold(&worker.index, threshold)?;
-        let mut snapshot = worker.index.snapshot()?;
-        // Nobody waits for a computation to learn that there is no such category.
-        if let Some(path) = category {
-            category_cache::named(categories.for_answer(&mut *snapshot)?.as_ref(), &path)?;
-        }
-        Ok(snapshot.version())
-    };
-    let version = app.pool.run(look).await?;
+    let version = checked_version(&app, threshold, filter.category()).await?;
     let (found, stale) = match cursor {
         None => match app.groups.lookup(threshold, version)? {
             Lookup::Ready { list, stale } => (list, stale),
@@ -103,6 +92,26 @@ pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> Handle
     Ok(json_bytes(StatusCode::OK, page))
 }
 
+/// The version of the index; a problem for a threshold or a category that groups cannot have, so
+/// that no client waits for a computation to learn that.
+pub(crate) async fn checked_version(
+    app: &App,
+    threshold: f64,
+    category: Option<&str>,
+) -> Result<u64, Problem> {
+    let categories = Arc::clone(&app.categories);
+    let category = category.map(str::to_owned);
+    let check = move |worker: &mut PoolWorker| {
+        document_groups::check_threshold(&worker.index, threshold)?;
+        let mut snapshot = worker.index.snapshot()?;
+        if let Some(path) = category {
+            category_cache::named(categories.for_answer(&mut *snapshot)?.as_ref(), &path)?;
+        }
+        Ok(snapshot.version())
+    };
+    app.pool.run(check).await
+}
+
 /// The answer while groups are computed.
 pub(crate) fn pending(retry_after: u32) -> HandlerResult {
     let body = json!({
@@ -124,20 +133,13 @@ struct GroupsCursor {
 }
 
 impl GroupsCursor {
-    fn read(text: &str) -> Result<Self, Problem> {
-        let wrong = || {
-            invalid_value("after", text, "expected the `next` of an answer, or nothing to begin")
-        };
+    fn read(text: &str) -> Option<Self> {
         let mut parts = text.split('.');
-        let mut part = || parts.next()?.parse::<u64>().ok();
-        let (computed, from) = (part(), part());
-        let skip = if text.split('.').count() > 2 { part() } else { Some(0) };
-        let (Some(computed), Some(from), Some(skip), None) = (computed, from, skip, parts.next())
-        else {
-            return Err(wrong());
-        };
-        let computed = i64::try_from(computed).map_err(|_| wrong())?;
-        Ok(Self { computed, from: from as usize, skip: skip as usize })
+        let computed = parts.next()?.parse::<u64>().ok()?;
+        let from = parts.next()?.parse::<u64>().ok()?;
+        let skip = parts.next().map_or(Some(0), |part| part.parse::<u64>().ok())?;
+        let computed = i64::try_from(computed).ok().filter(|_| parts.next().is_none())?;
+        Some(Self { computed, from: from as usize, skip: skip as usize })
     }
 
     fn text(self) -> String {
@@ -220,12 +222,14 @@ impl GroupsAnswer<'_> {
     }
 
     /// A document; `None` if it has expired. A removed one has no metadata.
-    fn member(&mut self, member: &GroupMember) -> Result<Option<ShownMember>, Problem> {
+    fn member(&mut self, member: &GroupMember) -> Result<Option<MemberView>, Problem> {
         let has_beginning = self.beginning > 0 && self.read_bytes + member.bytes <= READ_BYTES;
         let wanted =
             RecordFields { metadata: true, text: has_beginning, ..RecordFields::default() };
-        let (mut metadata, mut is_expired, now) = (Value::Null, false, self.now);
-        let (right, mut text) = (self.right, None);
+        let mut metadata = Value::Null;
+        let mut text = None;
+        let mut is_expired = false;
+        let (now, right) = (self.now, self.right);
         if let Some(number) = self.snapshot.number_of(&member.id)? {
             self.snapshot.records(&[number], wanted, &mut |record| {
                 is_expired = record.is_expired(now);
@@ -242,14 +246,11 @@ impl GroupsAnswer<'_> {
         self.bytes += member.id.len() + metadata.to_string().len();
         self.bytes += first.as_ref().map_or(0, String::len);
         self.read_bytes += if has_beginning { member.bytes } else { 0 };
-        let mut fields = Map::new();
-        fields.insert("id".to_owned(), member.id.as_str().into());
-        fields.insert("bytes".to_owned(), member.bytes.into());
-        fields.insert("metadata".to_owned(), metadata);
+        let mut json = json!({ "id": member.id, "bytes": member.bytes, "metadata": metadata });
         if let Some(first) = first {
-            fields.insert("beginning".to_owned(), first.into());
+            json["beginning"] = first.into();
         }
-        Ok(Some(ShownMember { fields, text }))
+        Ok(Some(MemberView { json, text }))
     }
 
     /// A part of a group, from a duplicate on, with at least one, and the number of duplicates
@@ -261,16 +262,16 @@ impl GroupsAnswer<'_> {
     ) -> Result<(Option<Vec<u8>>, usize), Problem> {
         let (all, mut passed) = (group.duplicates.len(), skip);
         let Some(keeper) = self.member(&group.keeper)? else { return Ok((None, all)) };
-        let ShownMember { fields: mut keeper, text: keeper_text } = keeper;
+        let MemberView { json: mut keeper, text: keeper_text } = keeper;
         let keeper_id = &group.keeper.id;
         if self.in_force.is_kept(keeper_id, self.changed) {
-            keeper.insert("decision".to_owned(), Judgment::Keep.name().into());
+            keeper["decision"] = Judgment::Keep.name().into();
         }
         if let Some(all) = &self.categories
             && let Some(number) = self.snapshot.number_of(keeper_id)?
         {
-            let category = all.of_document(&mut *self.snapshot, number)?;
-            keeper.insert("category".to_owned(), category_cache::shown(all, category));
+            keeper["category"] =
+                category_cache::document_category(all, &mut *self.snapshot, number)?;
         }
         let mut others = JsonList::default();
         for (duplicate, similarity) in group.duplicates.iter().skip(skip) {
@@ -278,19 +279,19 @@ impl GroupsAnswer<'_> {
                 break;
             }
             passed += 1;
-            if let Some(ShownMember { fields: mut shown, text }) = self.member(duplicate)? {
-                shown.insert("similarity".to_owned(), (*similarity).into());
+            if let Some(MemberView { json: mut member, text }) = self.member(duplicate)? {
+                member["similarity"] = (*similarity).into();
                 // Equal sets are of equal texts or of others.
                 if *similarity >= 1.0
                     && let Some((text, keeper_text)) = text.as_ref().zip(keeper_text.as_ref())
                 {
-                    shown.insert("equal_text".to_owned(), (text == keeper_text).into());
+                    member["equal_text"] = (text == keeper_text).into();
                 }
                 let judgment = self.in_force.of_pair(keeper_id, &duplicate.id, self.changed);
                 if let Some(judgment) = judgment {
-                    shown.insert("decision".to_owned(), judgment.name().into());
+                    member["decision"] = judgment.name().into();
                 }
-                others.push(&shown)?;
+                others.push(&member)?;
             }
         }
         if others.len == 0 {
@@ -304,8 +305,8 @@ impl GroupsAnswer<'_> {
 }
 
 /// A document of a group, and its text where it was read.
-struct ShownMember {
-    fields: Map<String, Value>,
+struct MemberView {
+    json: Value,
     text: Option<String>,
 }
 
@@ -394,8 +395,8 @@ fn show(
         "version": found.version, "stale": stale, "last_decision": in_force.last,
     });
     let goes_on = at.from < found.groups.len();
-    if goes_on && let Value::Object(members) = &mut answer {
-        members.insert("next".to_owned(), at.text().into());
+    if goes_on {
+        answer["next"] = at.text().into();
     }
     Ok((groups.into_object("groups", &answer)?, goes_on))
 }

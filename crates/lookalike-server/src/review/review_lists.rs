@@ -1,14 +1,14 @@
 //! `GET /v1/review/…`: what a review comes to, as lines: the decisions, the documents that go, and
 //! those that stay.
 
-use crate::caches::document_groups::{self, DocumentGroups};
+use crate::caches::document_groups::DocumentGroups;
 use crate::caches::group_cache::Lookup;
 use crate::documents::export::{LinesError, stream_lines};
 use crate::http::address::QueryParameters;
 use crate::http::problem::Problem;
-use crate::review::groups::pending;
-use crate::state::app::{App, HandlerResult};
-use crate::threads::pool::PoolWorker;
+use crate::http::response::HandlerResult;
+use crate::review::groups::{checked_version, pending};
+use crate::state::app::App;
 use axum::extract::{Request, State};
 use lookalike::index::time;
 use lookalike::store::Index;
@@ -100,11 +100,7 @@ async fn groups(
 ) -> Result<Result<Arc<DocumentGroups>, HandlerResult>, Problem> {
     let parameters = QueryParameters::read(query, &["threshold"])?;
     let threshold = parameters.threshold(app.index.settings().threshold)?;
-    let look = move |worker: &mut PoolWorker| {
-        document_groups::check_threshold(&worker.index, threshold)?;
-        Ok(worker.index.snapshot()?.version())
-    };
-    let version = app.pool.run(look).await?;
+    let version = checked_version(app, threshold, None).await?;
     Ok(match app.groups.lookup(threshold, version)? {
         Lookup::Ready { list, stale } if !stale && !list.is_stale(version, time::now()) => Ok(list),
         Lookup::Ready { .. } => Err(pending(RETRY)),

@@ -1,15 +1,14 @@
 //! Comparison of two texts, in the request or in the index: similarity and differences.
 
+use crate::documents::document_to_write::check_text;
 use crate::documents::originals;
-use crate::documents::single::{bytes, check_text, find};
-use crate::http::body;
+use crate::documents::single::find;
 use crate::http::json::{self, Object, WholeNumber};
 use crate::http::problem::{Code, Problem};
-use crate::http::similarity::{rounded, six_decimals};
-use crate::state::app::{App, HandlerResult, json_bytes};
+use crate::http::response::{HandlerResult, rounded, serialized, six_decimals};
+use crate::state::app::App;
 use crate::threads::pool::PoolWorker;
 use axum::extract::{Request, State};
-use axum::http::StatusCode;
 use lookalike::core::verify;
 use lookalike::difference::{DifferencePart, Differences, MovedBlock, Places};
 use lookalike::store::entry::RecordFields;
@@ -53,6 +52,15 @@ struct ShingledSide {
     set: Option<Vec<u64>>,
     signature: Vec<u32>,
     text: Option<String>,
+}
+
+impl ShingledSide {
+    fn of(text: String, worker: &mut PoolWorker, wants_text: bool) -> Self {
+        let prepared = worker.preparer.prepare(&text);
+        let set = Some(prepared.set.to_vec());
+        let signature = prepared.signature.to_vec();
+        Self { set, signature, text: wants_text.then_some(text) }
+    }
 }
 
 #[derive(Serialize)]
@@ -168,29 +176,25 @@ struct DifferenceCounts {
 
 /// `POST /v1/compare`
 pub(crate) async fn post(State(app): State<Arc<App>>, request: Request) -> HandlerResult {
-    crate::http::address::QueryParameters::read(request.uri().query(), &[])?;
-    let (parts, body) = request.into_parts();
-    let whole =
-        body::json(&parts.headers, body, &app.service.config.limits, &app.service.memory).await?;
     let text_bytes = app.service.config.limits.text_bytes;
-    let body_bytes = whole.bytes.len();
-    let work = app.work_memory(FACTOR * body_bytes).await?;
+    let (body, work) = app.json_body(request, FACTOR).await?;
+    let body_bytes = body.bytes.len();
     let shared = Arc::clone(&app);
     let answer = move |worker: &mut PoolWorker| {
-        let asked: CompareRequest = json::parse(&whole.bytes)?;
-        drop(whole);
+        let request: CompareRequest = json::parse(&body.bytes)?;
+        drop(body);
         let mut stored_work = None;
-        let compared = asked.answer(worker, text_bytes, &mut |stored_bytes| {
+        let compared = request.answer(worker, text_bytes, &mut |stored_bytes| {
             let bytes = App::work_bytes(FACTOR * stored_bytes);
-            shared.service.work.take(shared.service.work.at_most(bytes), &mut stored_work)
+            shared.service.work.take_at_most(bytes, &mut stored_work)
         });
         worker.release_buffers(body_bytes);
-        let answer = bytes(&compared?);
+        let answer = serialized(&compared?);
         drop((work, stored_work));
         answer
     };
     // The search for differences can take long for short texts, too.
-    Ok(json_bytes(StatusCode::OK, app.pool.run_sized(usize::MAX, answer).await?))
+    app.answer(usize::MAX, answer).await
 }
 
 impl CompareRequest {
@@ -255,15 +259,11 @@ impl CompareSide {
                 }
                 let text = snapshot.version_text(&version)?.unwrap_or_default();
                 drop(snapshot);
-                let prepared = worker.preparer.prepare(&text);
-                let (set, signature) = (prepared.set.to_vec(), prepared.signature.to_vec());
-                Ok(ShingledSide { set: Some(set), signature, text: wants_text.then_some(text) })
+                Ok(ShingledSide::of(text, worker, wants_text))
             }
             (Some(text), None) => {
                 check_text(&text, text_bytes)?;
-                let prepared = worker.preparer.prepare(&text);
-                let (set, signature) = (prepared.set.to_vec(), prepared.signature.to_vec());
-                Ok(ShingledSide { set: Some(set), signature, text: wants_text.then_some(text) })
+                Ok(ShingledSide::of(text, worker, wants_text))
             }
             (None, Some(id)) => {
                 let wanted =
@@ -279,8 +279,7 @@ impl CompareSide {
                 let set = record.set.map(decode).transpose()?;
                 Ok(ShingledSide { set, signature: record.signature, text: record.text })
             }
-            (None, None) => bad("expected text, or id of a document that is there"),
-            (Some(_), Some(_)) => bad("there are both text and id: leave one out"),
+            (text, _) => bad(&json::text_or_id(text.is_some()).detail),
         }
     }
 }

@@ -4,17 +4,15 @@
 //! another one all documents, in the order of their numbers, for a limited time: the response says
 //! where the next request goes on.
 
-use crate::documents::single::{JsonList, check_text};
-use crate::http::address::QueryParameters;
-use crate::http::body;
+use crate::documents::document_to_write::check_text;
+use crate::documents::single::next_number;
 use crate::http::json::{self, WholeNumber};
 use crate::http::problem::{Code, Problem};
-use crate::state::app::{App, HandlerResult, json_bytes};
+use crate::http::response::{HandlerResult, JsonList};
+use crate::state::app::App;
 use crate::threads::pool::PoolWorker;
 use axum::extract::{Request, State};
-use axum::http::StatusCode;
 use lookalike::core::params::Unit;
-use lookalike::error::Error;
 use lookalike::index::{KnownRun, KnownRuns, time};
 use lookalike::passages::{DEFAULT_WORDS, TextSpan};
 use lookalike::store::backend::Snapshot;
@@ -27,8 +25,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 /// Default and maximum number of documents that are named for a passage.
-const TOP: u64 = 10;
-const TOP_MAX: u64 = 100;
+const TOP: usize = 10;
+const TOP_MAX: usize = 100;
 /// A response ends early with this many passages, or bytes of ids.
 const PASSAGES: usize = 1_000;
 const ID_BYTES: usize = 16 << 20;
@@ -78,30 +76,27 @@ type ReserveText<'a> = &'a mut dyn FnMut(u64) -> Result<(), Problem>;
 
 /// `POST /v1/passages`
 pub(crate) async fn post(State(app): State<Arc<App>>, request: Request) -> HandlerResult {
-    QueryParameters::read(request.uri().query(), &[])?;
-    let (parts, body) = request.into_parts();
-    let whole =
-        body::json(&parts.headers, body, &app.service.config.limits, &app.service.memory).await?;
-    let (text_bytes, body_bytes) = (app.service.config.limits.text_bytes, whole.bytes.len());
-    let work = app.work_memory(FACTOR * body_bytes).await?;
+    let text_bytes = app.service.config.limits.text_bytes;
+    let (body, work) = app.json_body(request, FACTOR).await?;
+    let body_bytes = body.bytes.len();
     let shared = Arc::clone(&app);
     let answer = move |worker: &mut PoolWorker| {
-        let asked: PassagesBody = json::parse(&whole.bytes)?;
-        drop(whole);
-        check_text(&asked.text, text_bytes)?;
+        let request: PassagesBody = json::parse(&body.bytes)?;
+        drop(body);
+        check_text(&request.text, text_bytes)?;
         let deadline = Instant::now() + shared.service.config.limits.request_time / 2;
         let mut stored_work = None;
-        let found = asked.answer(worker, deadline, &mut |stored_bytes| {
+        let found = request.answer(worker, deadline, &mut |stored_bytes| {
             let bytes = App::work_bytes(FACTOR * stored_bytes as usize);
             stored_work = None;
-            shared.service.work.take(shared.service.work.at_most(bytes), &mut stored_work)
+            shared.service.work.take_at_most(bytes, &mut stored_work)
         });
         worker.release_buffers(body_bytes);
-        drop((asked, work, stored_work));
+        drop((request, work, stored_work));
         found
     };
     // It can take long for short texts, too.
-    Ok(json_bytes(StatusCode::OK, app.pool.run_sized(usize::MAX, answer).await?))
+    app.answer(usize::MAX, answer).await
 }
 
 impl PassagesBody {
@@ -118,25 +113,20 @@ impl PassagesBody {
                           --store texts";
             return Err(Problem::new(Code::NO_SETS, detail));
         }
-        let top = self.top.map_or(TOP, |top| top.0);
-        if !(1..=TOP_MAX).contains(&top) {
-            let detail = format!("top is {top}: expected a number from 1 to {TOP_MAX}");
-            return Err(Problem::new(Code::BAD_MEMBER, detail));
-        }
+        let top = json::number_up_to("top", self.top, TOP_MAX)?.unwrap_or(TOP);
         let from = self.after.as_deref().map_or(Ok(0), |cursor| {
-            let last = cursor.parse::<u64>().ok().and_then(|last| last.checked_add(1));
-            last.ok_or_else(|| {
+            next_number(cursor).ok_or_else(|| {
                 let got = shortened_id(cursor);
                 let detail = format!("after is {got:?}: expected the `next` of an answer");
                 Problem::new(Code::BAD_MEMBER, detail)
             })
         })?;
         let min_words = self.min_words.map_or(DEFAULT_WORDS as u64, |words| words.0) as usize;
-        let runs = KnownRuns::new(&self.text, min_words, settings).map_err(problem)?;
+        let runs = KnownRuns::new(&self.text, min_words, settings)?;
         let is_known = vec![false; runs.words()];
         let mut search = PassageSearch {
             runs,
-            top: top as usize,
+            top,
             passages: BTreeMap::new(),
             is_known,
             id_bytes: 0,
@@ -275,7 +265,7 @@ impl PassageSearch<'_> {
 
     fn add(&mut self, record: &IndexRecord) -> Result<(), Problem> {
         let text = record.text.as_deref().unwrap_or_default();
-        let runs = self.runs.in_document(&record.id, text).map_err(problem)?;
+        let runs = self.runs.in_document(&record.id, text)?;
         self.compared += 1;
         self.documents += u64::from(!runs.is_empty());
         for KnownRun { position, words, in_text, in_document } in runs {
@@ -313,12 +303,4 @@ impl PassageSearch<'_> {
 
 fn ends(span: &TextSpan) -> ([u64; 2], [u64; 2]) {
     ([span.bytes.start, span.bytes.end], [span.chars.start, span.chars.end])
-}
-
-fn problem(error: Error) -> Problem {
-    match error {
-        Error::Params(error) => Problem::new(Code::BAD_MEMBER, error.to_string()),
-        Error::Index(error) => error.into(),
-        error => Problem::internal(error.to_string()),
-    }
 }

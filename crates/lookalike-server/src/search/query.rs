@@ -2,16 +2,15 @@
 
 use crate::caches::category_cache::{self, CategoryCache};
 use crate::config::token::{Right, right};
-use crate::documents::single::{JsonList, check_text, more_than_itself, visible};
-use crate::http::beginning::{self, beginning};
-use crate::http::body;
+use crate::documents::document_to_write::check_text;
+use crate::documents::document_view::{MOST_BEGINNING, beginning, more_than_itself, visible};
+use crate::http::address::FILTERS_MAX;
 use crate::http::json::{self, AtMost, Object};
 use crate::http::problem::{Code, Problem};
-use crate::http::similarity::{rounded, six_decimals};
-use crate::state::app::{App, HandlerResult, json_bytes};
+use crate::http::response::{HandlerResult, JsonList, rounded, six_decimals};
+use crate::state::app::App;
 use crate::threads::pool::PoolWorker;
 use axum::extract::{Request, State};
-use axum::http::StatusCode;
 use lookalike::categories::{CategoryBuffers, CategoryNumber};
 use lookalike::core::error::ParamsError;
 use lookalike::index::{IndexCategories, time};
@@ -29,12 +28,10 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 /// Default and maximum number of matches.
-const TOP: u64 = 10;
-const TOP_MAX: u64 = 1_000;
+const TOP: usize = 10;
+const TOP_MAX: usize = 1_000;
 /// Maximum number of queries in a request.
 const BATCH_MAX: usize = 100;
-/// Maximum number of filters.
-const FILTERS_MAX: usize = 100;
 /// Maximum size of texts and metadata in a response.
 const ANSWER_BYTES: usize = 64 << 20;
 
@@ -156,22 +153,18 @@ async fn answer_body<A>(app: &App, request: Request, size: usize, answer: A) -> 
 where
     A: FnOnce(&mut PoolWorker, &[u8], &Asking) -> Result<Vec<u8>, Problem> + Send + 'static,
 {
-    crate::http::address::QueryParameters::read(request.uri().query(), &[])?;
     let text_bytes = app.service.config.limits.text_bytes;
     let (right, categories) = (right(&request), Arc::clone(&app.categories));
     let asking = Asking { text_bytes, right, categories };
-    let (parts, body) = request.into_parts();
-    let whole =
-        body::json(&parts.headers, body, &app.service.config.limits, &app.service.memory).await?;
-    let body_bytes = whole.bytes.len();
-    let work = app.work_memory(body_bytes).await?;
+    let (body, work) = app.json_body(request, 1).await?;
+    let body_bytes = body.bytes.len();
     let answer = move |worker: &mut PoolWorker| {
-        let found = answer(worker, &whole.bytes, &asking);
-        worker.release_buffers(whole.bytes.len());
-        drop((whole, work));
+        let found = answer(worker, &body.bytes, &asking);
+        worker.release_buffers(body_bytes);
+        drop((body, work));
         found
     };
-    Ok(json_bytes(StatusCode::OK, app.pool.run_sized(body_bytes.max(size), answer).await?))
+    app.answer(body_bytes.max(size), answer).await
 }
 
 /// What the matches of an answer are read from.
@@ -200,37 +193,29 @@ impl QueryBody {
         if !(threshold > 0.0 && threshold <= 1.0) {
             return Err(IndexError::from(ParamsError::Threshold { got: threshold }).into());
         }
-        let top = self.top.map_or(TOP, |top| top.0);
-        if !(1..=TOP_MAX).contains(&top) {
-            return Err(bad(format!("top is {top}: expected a number from 1 to {TOP_MAX}")));
-        }
+        let top = json::number_up_to("top", self.top, TOP_MAX)?.unwrap_or(TOP);
         let count = self.nearest()?;
         let filters = self.filters(right)?;
         let PoolWorker { index, preparer, scratch, .. } = &mut *worker;
         let signatures = index.compact_signatures();
         let question = QueryRequest {
             threshold,
-            top: Some(top as usize),
+            top: Some(top),
             nearest: count.map(|count| NearestRequest { count, signatures }),
             filters: &filters,
             now: time::now(),
             except: None,
             wanted: RecordFields::default(),
         };
+        let settings = index.settings();
         match (&self.text, &self.id) {
             (Some(text), None) => {
                 check_text(text, text_bytes)?;
                 let prepared = preparer.prepare(text);
                 let shingles = Some(prepared.set.len());
+                let document = prepared.query_document();
                 let mut snapshot = index.snapshot()?;
-                let settings = index.settings();
-                let answer = query::query(
-                    &mut *snapshot,
-                    settings,
-                    &prepared.query_document(),
-                    &question,
-                    scratch,
-                )?;
+                let answer = query::query(&mut *snapshot, settings, &document, &question, scratch)?;
                 let all = cache.for_answer(&mut *snapshot)?;
                 let all = all.map(|all| {
                     let category = all.model().category(text, &mut CategoryBuffers::default());
@@ -240,7 +225,7 @@ impl QueryBody {
                 self.found(&answer, &question, shingles, context)
             }
             (None, Some(id)) => {
-                let (mut snapshot, settings) = (index.snapshot()?, index.settings());
+                let mut snapshot = index.snapshot()?;
                 let found = query_stored(&mut *snapshot, settings, id, &question, scratch)?;
                 let (stored, answer) = found.ok_or_else(|| Problem::unknown_document(id))?;
                 let all = match (cache.for_answer(&mut *snapshot)?, snapshot.number_of(id)?) {
@@ -253,8 +238,7 @@ impl QueryBody {
                 let context = FoundContext { snapshot: &mut *snapshot, right, categories: all };
                 self.found(&answer, &question, stored.shingles(), context)
             }
-            (None, None) => Err(bad("expected text, or id of a document that is there")),
-            (Some(_), Some(_)) => Err(bad("there are both text and id: leave one out")),
+            (text, _) => Err(json::text_or_id(text.is_some())),
         }
     }
 
@@ -271,23 +255,17 @@ impl QueryBody {
 
     /// Number of nearest documents, if these are requested.
     fn nearest(&self) -> Result<Option<NonZeroUsize>, Problem> {
-        let Some(json::WholeNumber(asked)) = self.nearest else { return Ok(None) };
-        if self.threshold.is_some() || self.top.is_some() {
+        if self.nearest.is_some() && (self.threshold.is_some() || self.top.is_some()) {
             let detail = "nearest finds documents of any similarity: leave out threshold and top";
-            return Err(bad(detail));
+            return Err(Problem::new(Code::BAD_MEMBER, detail));
         }
-        let count = NonZeroUsize::new(asked as usize).filter(|_| asked <= TOP_MAX);
-        let wrong = || bad(format!("nearest is {asked}: expected a number from 1 to {TOP_MAX}"));
-        count.map(Some).ok_or_else(wrong)
+        let count = json::number_up_to("nearest", self.nearest, TOP_MAX)?;
+        Ok(count.and_then(NonZeroUsize::new))
     }
 
     /// Characters of the beginnings of texts, if these are requested.
     fn beginning(&self) -> Result<Option<usize>, Problem> {
-        let Some(json::WholeNumber(asked)) = self.beginning else { return Ok(None) };
-        let most = beginning::MOST;
-        let wrong = || bad(format!("beginning is {asked}: expected a number from 1 to {most}"));
-        let number = usize::try_from(asked).ok().filter(|asked| (1..=most).contains(asked));
-        number.map(Some).ok_or_else(wrong)
+        json::number_up_to("beginning", self.beginning, MOST_BEGINNING)
     }
 
     /// The text that is searched, or that of the document; `None` where the index keeps no texts.
@@ -330,8 +308,8 @@ impl QueryBody {
         for (one, size) in answer.matches.iter().zip(sizes) {
             let category = match &all {
                 Some((all, _)) => {
-                    let number = all.of_document(&mut *snapshot, one.record.number)?;
-                    Some(category_cache::shown(all, number))
+                    let number = one.record.number;
+                    Some(category_cache::document_category(all, &mut *snapshot, number)?)
                 }
                 None => None,
             };
@@ -372,7 +350,7 @@ impl QueryBody {
             nearest,
             predicted_recall: rounded(answer.predicted_recall),
             recall_caveat: answer.recall_caveat.map(|caveat| caveat.to_string()),
-            category: all.map(|(all, number)| category_cache::shown(&all, number)),
+            category: all.map(|(all, number)| category_cache::category_json(&all, number)),
         };
         matches.into_object("matches", &rest)
     }
@@ -399,8 +377,4 @@ impl<'a> ResponseMatch<'a> {
             beginning: None,
         }
     }
-}
-
-fn bad(detail: impl Into<String>) -> Problem {
-    Problem::new(Code::BAD_MEMBER, detail)
 }

@@ -393,12 +393,12 @@ async fn transport(
     stops: &mut watch::Receiver<u8>,
 ) -> Option<Transport> {
     let Some(identity) = service.credentials.now().tls.clone() else {
-        return Some(Transport::Plain(stream));
+        return Some(Box::new(stream));
     };
     let handshake = TlsAcceptor::from(identity.config()).accept(stream);
     tokio::select! {
         done = tokio::time::timeout(service.config.limits.head_time, handshake) => {
-            done.ok()?.ok().map(|stream| Transport::Tls(Box::new(stream)))
+            done.ok()?.ok().map(|stream| Box::new(stream) as Transport)
         }
         _ = stops.wait_for(|times| *times > 0) => None,
         () = state.needed() => None,

@@ -101,19 +101,7 @@ async fn within_time(app: &App, route: &str, request: Request, next: Next) -> Re
     if route == "/v1/documents" && request.method() == Method::POST {
         return next.run(request).await;
     }
-    let limit = app.service.config.limits.request_time;
-    let answer = tokio::time::timeout(limit, next.run(request)).await;
-    answer.unwrap_or_else(|_| timeout(app).into_response())
-}
-
-/// The problem of a request without a response in time.
-pub(crate) fn timeout(app: &App) -> Problem {
-    let seconds = app.service.config.limits.request_time.as_secs_f64();
-    let detail = format!(
-        "there was no answer within {seconds} s; a document that was sent may be stored or not, \
-         sending it again does no harm"
-    );
-    Problem::new(Code::TIMEOUT, detail).retry_after(1)
+    app.in_time(async { Ok(next.run(request).await) }).await.into_response()
 }
 
 /// Checks that a request is permitted, and returns its client.
@@ -306,15 +294,6 @@ impl Drop for Trace<'_> {
             self.record(CLIENT_LEFT, 0, None);
         }
     }
-}
-
-/// Waits for a result up to the time limit.
-pub(crate) async fn in_time<T>(
-    app: &App,
-    work: impl Future<Output = Result<T, Problem>>,
-) -> Result<T, Problem> {
-    let limit = app.service.config.limits.request_time;
-    tokio::time::timeout(limit, work).await.unwrap_or_else(|_| Err(timeout(app)))
 }
 
 #[cfg(test)]

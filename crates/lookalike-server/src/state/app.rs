@@ -1,4 +1,4 @@
-//! An index that is served, with what requests to it use, and JSON responses.
+//! An index that is served, with what requests to it use.
 
 use crate::caches::agreement_cache::AgreementCache;
 use crate::caches::category_cache::CategoryCache;
@@ -6,25 +6,25 @@ use crate::caches::decision_cache::DecisionCache;
 use crate::caches::document_groups::{self, ComputeLimits};
 use crate::caches::group_cache::{CacheLimits, GroupCache};
 use crate::config::index_name::IndexName;
+use crate::http::address::QueryParameters;
+use crate::http::body::{self, WholeBody};
 use crate::http::problem::{Code, Problem};
+use crate::http::response::{HandlerResult, json_bytes};
 use crate::service_state::ServiceState;
 use crate::service_state::idempotency::KeyedRequests;
 use crate::state::served_index::ServedIndex;
 use crate::state::service::{Service, thread_error};
 use crate::threads::near_duplicate_watch::NearDuplicateWatch;
-use crate::threads::pool::{self, WorkerPool};
+use crate::threads::pool::{self, PoolWorker, WorkerPool};
 use crate::threads::upkeep_jobs::Upkeep;
 use crate::threads::writer::IndexWriter;
-use axum::body::Body;
-use axum::http::header::CONTENT_TYPE;
-use axum::http::{HeaderValue, StatusCode};
-use axum::response::Response;
+use axum::extract::Request;
+use axum::http::StatusCode;
 use lookalike::find;
 use lookalike::index::time;
 use lookalike::progress::Progress;
 use lookalike::store::settings::StoredContent;
 use lookalike::store::{Index, IndexError};
-use serde::Serialize;
 use std::sync::Arc;
 use tokio::sync::OwnedSemaphorePermit;
 
@@ -50,9 +50,6 @@ pub(crate) struct App {
     /// Looks for near-duplicates of what is written, if there are webhooks.
     pub(crate) watch: Option<Arc<NearDuplicateWatch>>,
 }
-
-/// The response to a request, or the problem with it.
-pub(crate) type HandlerResult = Result<Response, Problem>;
 
 impl App {
     /// Starts the threads of an index.
@@ -125,6 +122,49 @@ impl App {
         self.service.work.wait(Self::work_bytes(body)).await.map(Some)
     }
 
+    /// The JSON body of a request without parameters, and the memory of the work on `factor` times
+    /// its bytes.
+    pub(crate) async fn json_body(
+        &self,
+        request: Request,
+        factor: usize,
+    ) -> Result<(WholeBody, Option<OwnedSemaphorePermit>), Problem> {
+        QueryParameters::read(request.uri().query(), &[])?;
+        let (parts, body) = request.into_parts();
+        let Service { config, memory, .. } = &*self.service;
+        let whole = body::json(&parts.headers, body, &config.limits, memory).await?;
+        let work = self.work_memory(factor * whole.bytes.len()).await?;
+        Ok((whole, work))
+    }
+
+    /// Answers with the JSON that a job on this many bytes returns.
+    pub(crate) async fn answer(
+        &self,
+        bytes: usize,
+        job: impl FnOnce(&mut PoolWorker) -> Result<Vec<u8>, Problem> + Send + 'static,
+    ) -> HandlerResult {
+        Ok(json_bytes(StatusCode::OK, self.pool.run_sized(bytes, job).await?))
+    }
+
+    /// Waits for a result up to the time limit of a request.
+    pub(crate) async fn in_time<T>(
+        &self,
+        work: impl Future<Output = Result<T, Problem>>,
+    ) -> Result<T, Problem> {
+        let limit = self.service.config.limits.request_time;
+        tokio::time::timeout(limit, work).await.unwrap_or_else(|_| Err(self.timeout()))
+    }
+
+    /// The problem of a request without a response in time.
+    pub(crate) fn timeout(&self) -> Problem {
+        let seconds = self.service.config.limits.request_time.as_secs_f64();
+        let detail = format!(
+            "there was no answer within {seconds} s; a document that was sent may be stored or \
+             not, sending it again does no harm"
+        );
+        Problem::new(Code::TIMEOUT, detail).retry_after(1)
+    }
+
     /// The writer.
     pub(crate) fn writer(&self) -> Result<&IndexWriter, Problem> {
         self.writer.as_ref().ok_or_else(|| {
@@ -171,18 +211,4 @@ fn start_groups(
         document_groups::find(&index, threshold, time::now(), &compute_limits, &decisions, progress)
     };
     GroupCache::start(default_threshold, cache_limits, Box::new(compute))
-}
-
-/// A JSON response.
-pub(crate) fn json(status: StatusCode, body: &impl Serialize) -> HandlerResult {
-    let bytes = serde_json::to_vec(body);
-    Ok(json_bytes(status, bytes.map_err(|error| Problem::internal(error.to_string()))?))
-}
-
-/// A JSON response with a serialized body.
-pub(crate) fn json_bytes(status: StatusCode, bytes: Vec<u8>) -> Response {
-    let mut response = Response::new(Body::from(bytes));
-    *response.status_mut() = status;
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    response
 }

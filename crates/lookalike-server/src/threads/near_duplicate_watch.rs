@@ -5,7 +5,7 @@ use crate::config::index_name::IndexName;
 use crate::config::token::random_token;
 use crate::config::webhook::Webhooks;
 use crate::http::problem::Problem;
-use crate::http::similarity::six_decimals;
+use crate::http::response::six_decimals;
 use crate::service_state::{ReceiverHash, ServiceState, WaitingDocuments};
 use crate::threads::background_thread::BackgroundThread;
 use crate::threads::log::Logger;

@@ -5,7 +5,6 @@ use crate::service_state::ServiceState;
 use crate::threads::background_thread::BackgroundThread;
 use crate::threads::log::Logger;
 use lookalike::decisions;
-use lookalike::error::Error;
 use lookalike::index::time;
 use lookalike::store::Index;
 use lookalike::store::backend::IndexProblem;
@@ -163,10 +162,7 @@ fn run(
             })
         }
         JobKind::CompactDecisions => {
-            let done = decisions::compact_log(index).map_err(|error| match error {
-                Error::Index(error) => error.into(),
-                error => Problem::internal(error.to_string()),
-            })?;
+            let done = decisions::compact_log(index)?;
             json!({ "removed": done.removed, "left": done.left })
         }
         JobKind::Check => checked(&problems(index, state)?),
