@@ -132,7 +132,7 @@ pub(crate) async fn index_gauges(app: &App) -> Vec<Gauge> {
         all.push(("lookalike_index_bytes", "Bytes of the index on the disk.", bytes as f64));
     }
     if let Some(watch) = &app.watch {
-        all.extend(webhook_figures(&watch.counts));
+        all.extend(webhook_figures(watch.counts()));
         let help = "Messages and documents that wait to be sent.";
         all.push(("lookalike_webhook_waiting", help, watch.waiting() as f64));
     }

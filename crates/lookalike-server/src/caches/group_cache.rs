@@ -10,7 +10,7 @@ use crate::caches::document_groups::DocumentGroups;
 use crate::http::problem::{Code, Problem};
 use lookalike::index::time;
 use lookalike::progress::{Interruption, Progress, Stage};
-use parking_lot::{Condvar, Mutex, MutexGuard};
+use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -63,12 +63,6 @@ struct CacheShared {
     changed: Condvar,
 }
 
-impl CacheShared {
-    fn lock(&self) -> MutexGuard<'_, CacheState> {
-        self.state.lock()
-    }
-}
-
 impl GroupCache {
     pub(crate) fn start(
         default_threshold: f64,
@@ -86,30 +80,30 @@ impl GroupCache {
     /// The groups at a threshold for an index of this version. Queues a computation where there
     /// are none, or where the index has changed.
     pub(crate) fn lookup(&self, threshold: f64, version: u64) -> Result<Lookup, Problem> {
-        let found = self.shared.lock().lookup(threshold, version, Instant::now());
+        let found = self.shared.state.lock().lookup(threshold, version, Instant::now());
         self.shared.changed.notify_one();
         found
     }
 
     /// The list that a cursor belongs to, while it is kept.
     pub(crate) fn at(&self, threshold: f64, computed: i64) -> Option<Arc<DocumentGroups>> {
-        self.shared.lock().at(threshold, computed, Instant::now())
+        self.shared.state.lock().at(threshold, computed, Instant::now())
     }
 
     /// Extends the time that a list is kept for its cursor.
     pub(crate) fn keep_for_cursor(&self, list: &DocumentGroups) {
-        self.shared.lock().keep_for_cursor(list.computed, Instant::now());
+        self.shared.state.lock().keep_for_cursor(list.computed, Instant::now());
     }
 
     /// Time since groups were last computed.
     pub(crate) fn age(&self) -> Option<Duration> {
-        let state = self.shared.lock();
+        let state = self.shared.state.lock();
         state.lists.iter().map(|kept| kept.finished.elapsed()).min()
     }
 
     /// Interrupts the computation and ends the thread, without waiting for it.
     pub(crate) fn stop(&self) {
-        self.shared.lock().closed = true;
+        self.shared.state.lock().closed = true;
         self.shared.changed.notify_all();
         drop(self.thread.lock().take());
     }
@@ -117,7 +111,7 @@ impl GroupCache {
 
 fn run(shared: &CacheShared, compute: &Compute) {
     loop {
-        let mut state = shared.lock();
+        let mut state = shared.state.lock();
         let threshold = loop {
             if state.closed {
                 return;
@@ -133,7 +127,7 @@ fn run(shared: &CacheShared, compute: &Compute) {
         let lease = ComputationLease { shared };
         let result = catch_unwind(AssertUnwindSafe(|| compute(threshold, &lease)))
             .unwrap_or_else(|_| Err(Problem::internal("the computation of groups panicked")));
-        shared.lock().finish(result, Instant::now());
+        shared.state.lock().finish(result, Instant::now());
     }
 }
 
@@ -146,7 +140,7 @@ impl Progress for ComputationLease<'_> {
     fn begin(&self, _: Stage, _: Option<u64>) {}
 
     fn advance(&self, _: u64) -> Result<(), Interruption> {
-        if self.shared.lock().is_wanted(Instant::now()) { Ok(()) } else { Err(Interruption) }
+        if self.shared.state.lock().is_wanted(Instant::now()) { Ok(()) } else { Err(Interruption) }
     }
 
     fn end(&self, _: Stage, _: Duration) {}

@@ -4,15 +4,14 @@
 use crate::documents::bulk_batches::{BodyBatch, PreparedBatch, PreparedMemory};
 use crate::documents::bulk_options::BulkOptions;
 use crate::documents::document_file::metadata_of;
-use crate::documents::document_to_write::{DocumentToWrite, check_text};
+use crate::documents::document_to_write::{DocumentToWrite, check_original, check_text};
 use crate::http::problem::{Code, Problem};
 use crate::state::app::App;
 use crate::threads::pool::PoolWorker;
 use lookalike::extract::warc::next_record;
 use lookalike::extract::{ExtractedPart, FailedPart, FileKind, PartSink};
-use lookalike::index::{DocumentFields, OwnedOriginal, time};
+use lookalike::index::OwnedOriginal;
 use lookalike::store::entry::{Metadata, check_id, shortened_id};
-use lookalike::store::filter::file_name;
 use std::convert::Infallible;
 use std::time::Instant;
 
@@ -140,7 +139,7 @@ fn document(
     record: &[u8],
     options: &BulkOptions,
 ) -> Result<DocumentToWrite, Problem> {
-    let CrawlPart { within, text, mut metadata } = part;
+    let CrawlPart { within, text, metadata } = part;
     let own = metadata.get(options.id_field).and_then(|value| value.as_str());
     let own = own.ok_or_else(|| {
         let detail = format!(
@@ -152,18 +151,10 @@ fn document(
     let id = if within.is_empty() { own.to_owned() } else { format!("{own}/{within}") };
     check_id(&id)?;
     check_text(&text, options.text_bytes)?;
-    let originals = worker.preparer.originals();
-    if let Some(originals) = originals {
-        let checked = originals.check_length(&id, record.len() as u64);
-        checked.map_err(|error| Problem::new(Code::BODY_TOO_LARGE, error.to_string()))?;
-    }
-    if !options.name.is_empty() {
-        let name = file_name(&options.name).unwrap_or(&options.name);
-        metadata.insert("source".to_owned(), name.into());
-    }
-    let fields = DocumentFields { metadata, added: time::now(), ..DocumentFields::default() };
-    let mut document = DocumentToWrite::new(id, text, fields, &mut worker.preparer)?;
-    if originals.is_some() {
+    let preparer = &mut worker.preparer;
+    check_original(preparer, &id, record.len())?;
+    let mut document = DocumentToWrite::of_file(id, text, metadata, &options.name, preparer)?;
+    if preparer.originals().is_some() {
         // As `lookalike index add` keeps it: the record with its header.
         let original = OwnedOriginal::new(record, FileKind::Warc.media_type(), "");
         document.document.original = Some(original);

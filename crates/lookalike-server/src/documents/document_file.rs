@@ -1,15 +1,14 @@
 //! Documents that are sent as the file that they are in: read within the limits of
 //! `POST /v1/extract`, and kept as they are where the index keeps originals.
 
-use crate::documents::document_to_write::{DocumentToWrite, check_text};
+use crate::documents::document_to_write::{DocumentToWrite, check_original, check_text};
 use crate::http::problem::{Code, Problem};
 use crate::threads::pool::PoolWorker;
 use axum::http::HeaderMap;
 use axum::http::header::CONTENT_TYPE;
 use lookalike::extract::{ExtractedPart, FailedPart, Fields, FileKind, PartSink};
-use lookalike::index::{DocumentFields, OwnedOriginal, time};
+use lookalike::index::OwnedOriginal;
 use lookalike::store::entry::Metadata;
-use lookalike::store::filter::file_name;
 use lookalike::store::original::MAX_DESCRIPTION_BYTES;
 use serde_json::{Value, json};
 
@@ -114,23 +113,15 @@ pub(crate) fn prepare(
     worker: &mut PoolWorker,
     text_bytes: u64,
 ) -> Result<FileToWrite, Problem> {
-    let originals = worker.preparer.originals();
-    if let Some(originals) = originals {
-        let checked = originals.check_length(&id, bytes.len() as u64);
-        checked.map_err(|error| Problem::new(Code::BODY_TOO_LARGE, error.to_string()))?;
-    }
+    check_original(&worker.preparer, &id, bytes.len())?;
     let mut own = OwnText::default();
     worker.extractor().extract(&head.reading_name(), bytes, &mut own)?;
-    let OwnText { text, mut metadata, why, left_out } = own;
+    let OwnText { text, metadata, why, left_out } = own;
     let text = text.ok_or_else(|| no_text(why))?;
     check_text(&text, text_bytes)?;
-    if !head.name.is_empty() {
-        let name = file_name(&head.name).unwrap_or(&head.name);
-        metadata.insert("source".to_owned(), name.into());
-    }
-    let fields = DocumentFields { metadata, added: time::now(), ..DocumentFields::default() };
-    let mut document = DocumentToWrite::new(id, text, fields, &mut worker.preparer)?;
-    if originals.is_some() {
+    let preparer = &mut worker.preparer;
+    let mut document = DocumentToWrite::of_file(id, text, metadata, &head.name, preparer)?;
+    if preparer.originals().is_some() {
         let name = head.name.rsplit(['/', '\\']).next().unwrap_or_default();
         let original = OwnedOriginal::new(bytes, &head.kept_type(bytes), name);
         document.document.original = Some(original);

@@ -1,7 +1,9 @@
 //! A document on its way into the index, and the limits that it meets.
 
 use crate::http::problem::{Code, Problem};
-use lookalike::index::{DocumentFields, PreparedDocument, TextPreparer};
+use lookalike::index::{DocumentFields, PreparedDocument, TextPreparer, time};
+use lookalike::store::entry::Metadata;
+use lookalike::store::filter::{SOURCE, file_name};
 
 /// A document of a request, ready to be written.
 pub(crate) struct DocumentToWrite {
@@ -28,12 +30,38 @@ impl DocumentToWrite {
         Ok(Self { document, metadata_memory: 0, shingles: prepared.set.len() })
     }
 
+    /// Shingles and signs the text of a file; `file` is its name, or empty.
+    pub(crate) fn of_file(
+        id: String,
+        text: String,
+        mut metadata: Metadata,
+        file: &str,
+        preparer: &mut TextPreparer,
+    ) -> Result<Self, Problem> {
+        if !file.is_empty() {
+            metadata.insert(SOURCE.to_owned(), file_name(file).unwrap_or(file).into());
+        }
+        let fields = DocumentFields { metadata, added: time::now(), ..DocumentFields::default() };
+        Self::new(id, text, fields, preparer)
+    }
+
     /// Bytes of memory of the document.
     pub(crate) fn memory(&self) -> usize {
         let PreparedDocument { id, signature, set, text, .. } = &self.document;
         let text = text.as_ref().map_or(0, String::capacity);
         text + set.capacity() + 4 * signature.capacity() + self.metadata_memory + id.capacity()
     }
+}
+
+/// Checks the length of an original, where the index keeps originals.
+pub(crate) fn check_original(
+    preparer: &TextPreparer,
+    id: &str,
+    bytes: usize,
+) -> Result<(), Problem> {
+    let Some(originals) = preparer.originals() else { return Ok(()) };
+    let checked = originals.check_length(id, bytes as u64);
+    checked.map_err(|error| Problem::new(Code::BODY_TOO_LARGE, error.to_string()))
 }
 
 /// Checks the length of a text.

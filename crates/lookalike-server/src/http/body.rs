@@ -2,7 +2,6 @@
 
 use crate::http::gzip::{self, GzipDecoder};
 use crate::http::problem::{Code, Problem};
-use crate::service_state::kept_answer::Fingerprint;
 use axum::body::{Body, Bytes};
 use axum::http::HeaderMap;
 use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
@@ -11,6 +10,9 @@ use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// The hash of a request: path, parameters and body.
+pub(crate) type Fingerprint = [u8; 32];
 
 /// Allocation unit of memory, in bytes.
 const UNIT: u64 = 16 << 10;

@@ -2,8 +2,9 @@
 
 use crate::http::problem::{Code, Problem};
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{DeserializeOwned, Error, MapAccess, SeqAccess, Unexpected, Visitor};
+use serde::de::{DeserializeOwned, Error, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
+use serde_json::Number;
 use serde_json::error::Category;
 use std::fmt;
 use std::marker::PhantomData;
@@ -32,31 +33,20 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
 }
 
 /// A non-negative integer; `7.0` is one, as in JSON Schema.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(try_from = "Number")]
 pub(crate) struct WholeNumber(pub(crate) u64);
 
-impl<'de> Deserialize<'de> for WholeNumber {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct NumberVisitor;
-        impl Visitor<'_> for NumberVisitor {
-            type Value = WholeNumber;
+impl TryFrom<Number> for WholeNumber {
+    type Error = String;
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a whole number, not negative")
-            }
-
-            fn visit_u64<E: Error>(self, value: u64) -> Result<WholeNumber, E> {
-                Ok(WholeNumber(value))
-            }
-
-            fn visit_f64<E: Error>(self, value: f64) -> Result<WholeNumber, E> {
-                // Up to 2⁵³ every integer is represented exactly.
-                let is_whole = value.fract() == 0.0 && (0.0..=9e15).contains(&value);
-                let wrong = || E::invalid_value(Unexpected::Float(value), &self);
-                is_whole.then_some(WholeNumber(value as u64)).ok_or_else(wrong)
-            }
-        }
-        deserializer.deserialize_any(NumberVisitor)
+    fn try_from(number: Number) -> Result<Self, String> {
+        // Up to 2⁵³ every integer is represented exactly.
+        let is_whole = |value: &f64| value.fract() == 0.0 && (0.0..=9e15).contains(value);
+        let of_fraction = || number.as_f64().filter(is_whole).map(|value| value as u64);
+        number.as_u64().or_else(of_fraction).map(Self).ok_or_else(|| {
+            format!("invalid value: `{number}`, expected a whole number, not negative")
+        })
     }
 }
 

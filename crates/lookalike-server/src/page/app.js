@@ -6,7 +6,7 @@ import { showCategories } from "./index/categories.js";
 import { showCompare, watchCompare } from "./search/compare.js";
 import { watchDifferences } from "./search/difference_walk.js";
 import { showDocument } from "./index/document.js";
-import { at, focusHeading } from "./dom/dom.js";
+import { at, watchSkip } from "./dom/dom.js";
 import { visible } from "./dom/format.js";
 import { showGroups } from "./index/groups.js";
 import { rights, showIndexes, watchIndexes } from "./client/indexes.js";
@@ -33,12 +33,7 @@ const showViews = async () => {
   }
 };
 
-at("skip").addEventListener("click", (event) => {
-  // The views use the address.
-  event.preventDefault();
-  focusHeading();
-});
-
+watchSkip();
 watchToken();
 watchKeys();
 onToken(showIndexName);

@@ -1,19 +1,15 @@
-//! The web page and the description of the API, embedded.
+//! The web page, embedded.
 
 pub(crate) mod files;
 
-use crate::http::address::QueryParameters;
 use crate::http::problem::Problem;
 use crate::http::response::HandlerResult;
-use crate::server::description;
-use crate::state::served_indexes::ServedIndexes;
 use axum::body::{Body, Bytes};
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::Response;
 use lookalike::core::hash::mix64;
-use std::sync::Arc;
 
 /// `GET` of a file of the page.
 pub(crate) async fn file(request: Request) -> HandlerResult {
@@ -22,23 +18,11 @@ pub(crate) async fn file(request: Request) -> HandlerResult {
     let (_, kind, text) =
         found.ok_or_else(|| Problem::internal(format!("{path} is routed and not embedded")))?;
     // The page stores its state in its URL, so any parameter is allowed.
-    Ok(give(&request, kind, Bytes::from_static(text.as_bytes())))
+    Ok(tagged(&request, kind, Bytes::from_static(text.as_bytes())))
 }
 
-/// `GET /openapi.json`
-pub(crate) async fn description(
-    State(indexes): State<Arc<ServedIndexes>>,
-    request: Request,
-) -> HandlerResult {
-    QueryParameters::read(request.uri().query(), &[])?;
-    // Where there are tokens, no answer without one has the name of an index.
-    let has_names = indexes.service().credentials.now().tokens.is_empty();
-    let kept = &indexes.descriptions[usize::from(has_names)];
-    let text = kept.get_or_init(|| description::of(&indexes, has_names).into());
-    Ok(give(&request, "application/json", text.clone()))
-}
-
-fn give(request: &Request, kind: &'static str, text: Bytes) -> Response {
+/// An answer with a text, or without it if the client has it already.
+pub(crate) fn tagged(request: &Request, kind: &'static str, text: Bytes) -> Response {
     let tag = tag(&text);
     let known = request.headers().get_all(IF_NONE_MATCH).iter().any(|value| {
         let tags = value.to_str().unwrap_or_default();

@@ -5,13 +5,11 @@ use crate::caches::document_groups::DocumentGroups;
 use crate::caches::group_cache::Lookup;
 use crate::documents::export::{LinesError, stream_lines};
 use crate::http::address::QueryParameters;
-use crate::http::problem::Problem;
 use crate::http::response::HandlerResult;
 use crate::review::groups::{checked_version, pending};
 use crate::state::app::App;
 use axum::extract::{Request, State};
 use lookalike::index::time;
-use lookalike::store::Index;
 use lookalike::store::backend::Snapshot;
 use lookalike::store::entry::RecordFields;
 use serde_json::json;
@@ -35,12 +33,7 @@ pub(crate) async fn decisions(State(app): State<Arc<App>>, request: Request) -> 
 
 /// `GET /v1/review/removed`: the duplicates of all groups, each with its keeper.
 pub(crate) async fn removed(State(app): State<Arc<App>>, request: Request) -> HandlerResult {
-    let found = match groups(&app, request.uri().query()).await? {
-        Ok(found) => found,
-        Err(pending) => return pending,
-    };
-    stream_lines(&app, request.headers(), move |app, out| {
-        current(&app.index, &found)?;
+    group_lines(&app, request, |_, found, out| {
         for group in &found.groups {
             for (duplicate, similarity) in &group.duplicates {
                 let line = json!({
@@ -51,19 +44,17 @@ pub(crate) async fn removed(State(app): State<Arc<App>>, request: Request) -> Ha
         }
         Ok(())
     })
+    .await
 }
 
 /// `GET /v1/review/kept`: the documents that are no duplicates of a group.
 pub(crate) async fn kept(State(app): State<Arc<App>>, request: Request) -> HandlerResult {
-    let found = match groups(&app, request.uri().query()).await? {
-        Ok(found) => found,
-        Err(pending) => return pending,
-    };
-    stream_lines(&app, request.headers(), move |app, out| {
+    group_lines(&app, request, |snapshot, found, out| {
         let duplicates = found.groups.iter().flat_map(|group| &group.duplicates);
         let removed: HashSet<&str> = duplicates.map(|(one, _)| one.id.as_str()).collect();
-        write_kept(&mut *current(&app.index, &found)?, &removed, out)
+        write_kept(snapshot, &removed, out)
     })
+    .await
 }
 
 fn write_kept(
@@ -92,27 +83,27 @@ fn write_kept(
     }
 }
 
-/// The groups at a threshold, of the index as it is; the inner error is the answer where they are
-/// still computed.
-async fn groups(
+/// The lines that a function writes of the groups at a threshold, of the index as it is.
+async fn group_lines(
     app: &Arc<App>,
-    query: Option<&str>,
-) -> Result<Result<Arc<DocumentGroups>, HandlerResult>, Problem> {
-    let parameters = QueryParameters::read(query, &["threshold"])?;
+    request: Request,
+    write: impl FnOnce(&mut dyn Snapshot, &DocumentGroups, &mut dyn Write) -> Result<(), LinesError>
+    + Send
+    + 'static,
+) -> HandlerResult {
+    let parameters = QueryParameters::read(request.uri().query(), &["threshold"])?;
     let threshold = parameters.threshold(app.index.settings().threshold)?;
     let version = checked_version(app, threshold, None).await?;
-    Ok(match app.groups.lookup(threshold, version)? {
-        Lookup::Ready { list, stale } if !stale && !list.is_stale(version, time::now()) => Ok(list),
-        Lookup::Ready { .. } => Err(pending(RETRY)),
-        Lookup::Pending { retry_after } => Err(pending(retry_after)),
+    let list = match app.groups.lookup(threshold, version)? {
+        Lookup::Ready { list, stale } if !stale && !list.is_stale(version, time::now()) => list,
+        Lookup::Ready { .. } => return pending(RETRY),
+        Lookup::Pending { retry_after } => return pending(retry_after),
+    };
+    stream_lines(app, request.headers(), move |app, out| {
+        let mut snapshot = app.index.snapshot()?;
+        if list.is_stale(snapshot.version(), time::now()) {
+            return Err(LinesError::Index("the index changed in the meantime".to_owned()));
+        }
+        write(&mut *snapshot, &list, out)
     })
-}
-
-/// A snapshot of the state that groups are of.
-fn current(index: &Index, found: &DocumentGroups) -> Result<Box<dyn Snapshot>, LinesError> {
-    let snapshot = index.snapshot()?;
-    if found.is_stale(snapshot.version(), time::now()) {
-        return Err(LinesError::Index("the index changed in the meantime".to_owned()));
-    }
-    Ok(snapshot)
 }

@@ -1,6 +1,6 @@
 //! Tracks idle connections: a new one can replace the one that is idle longest.
 
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -20,13 +20,9 @@ struct Idle {
 }
 
 impl Connections {
-    fn lock(&self) -> MutexGuard<'_, Idle> {
-        self.idle.lock()
-    }
-
     /// Closes the connection that is idle longest. Returns whether there is one.
     pub(crate) fn close_longest_idle(&self) -> bool {
-        let first = self.lock().by_age.pop_first();
+        let first = self.idle.lock().by_age.pop_first();
         first.is_some_and(|(_, close)| {
             close.notify_one();
             true
@@ -60,7 +56,7 @@ impl Connection {
     }
 
     pub(crate) fn set_idle(&self) {
-        let mut idle = self.all.lock();
+        let mut idle = self.all.idle.lock();
         idle.last += 1;
         let last = idle.last;
         idle.by_age.remove(&self.idle_since.swap(last, Ordering::Relaxed));
@@ -69,7 +65,7 @@ impl Connection {
 
     pub(crate) fn set_busy(&self) {
         let since = self.idle_since.swap(0, Ordering::Relaxed);
-        self.all.lock().by_age.remove(&since);
+        self.all.idle.lock().by_age.remove(&since);
     }
 
     /// Whether it can be closed without loss.
@@ -101,7 +97,7 @@ mod tests {
         first.set_idle();
         third.set_busy();
         drop(second);
-        let oldest = |all: &Connections| all.lock().by_age.keys().next().copied();
+        let oldest = |all: &Connections| all.idle.lock().by_age.keys().next().copied();
         assert_eq!(oldest(&all), Some(first.idle_since.load(Ordering::Relaxed)));
         assert!(first.is_idle() && !third.is_idle());
         assert!(all.close_longest_idle() && !all.close_longest_idle());

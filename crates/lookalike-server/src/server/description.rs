@@ -2,11 +2,16 @@
 //! are served.
 
 use crate::caches::document_groups;
+use crate::http::address::QueryParameters;
+use crate::http::response::HandlerResult;
+use crate::page;
 use crate::server::route_rights::needed_right;
 use crate::state::app::App;
 use crate::state::served_indexes::ServedIndexes;
+use axum::extract::{Request, State};
 use axum::http::Method;
 use serde_json::{Map, Value, json};
+use std::sync::Arc;
 
 /// Paths that are about all indexes, or below one already.
 const OF_SERVICE: [&str; 3] = ["/metrics", "/openapi.json", "/v1/indexes"];
@@ -14,9 +19,22 @@ const OF_SERVICE: [&str; 3] = ["/metrics", "/openapi.json", "/v1/indexes"];
 /// What a name of an index looks like.
 const NAME_PATTERN: &str = "^[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}$";
 
+/// `GET /openapi.json`
+pub(crate) async fn get(
+    State(indexes): State<Arc<ServedIndexes>>,
+    request: Request,
+) -> HandlerResult {
+    QueryParameters::read(request.uri().query(), &[])?;
+    // Where there are tokens, no answer without one has the name of an index.
+    let has_names = indexes.service().credentials.now().tokens.is_empty();
+    let kept = &indexes.descriptions[usize::from(has_names)];
+    let text = kept.get_or_init(|| of(&indexes, has_names).into());
+    Ok(page::tagged(&request, "application/json", text.clone()))
+}
+
 /// The description for a server, which everybody may read: the names of its indexes are in it if
 /// they are no secret.
-pub(crate) fn of(indexes: &ServedIndexes, has_names: bool) -> String {
+fn of(indexes: &ServedIndexes, has_names: bool) -> String {
     const TEXT: &str = include_str!("../openapi.json");
     let Ok(mut all) = serde_json::from_str::<Value>(TEXT) else { return TEXT.to_owned() };
     let least = indexes.all().iter().map(|app| document_groups::least_threshold(&app.index));

@@ -24,6 +24,8 @@ use std::sync::{Arc, mpsc};
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::runtime::Runtime;
+#[cfg(unix)]
+use tokio::signal::unix::Signal;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::{Instant, sleep_until};
 use tokio_rustls::TlsAcceptor;
@@ -423,33 +425,26 @@ async fn reload(service: &Service) {
 /// Stops the server on an interrupt or a termination signal, reads its credentials again on
 /// SIGHUP.
 #[cfg(unix)]
-async fn stop_on_signals(service: Arc<Service>, mut signals: Signals, stop: StopHandle) {
+async fn stop_on_signals(service: Arc<Service>, signals: [Signal; 3], stop: StopHandle) {
+    let [mut interrupt, mut terminate, mut hang_up] = signals;
     loop {
         tokio::select! {
-            _ = signals.interrupt.recv() => stop.stop(),
-            _ = signals.terminate.recv() => stop.stop(),
+            _ = interrupt.recv() => stop.stop(),
+            _ = terminate.recv() => stop.stop(),
             // Sent when the terminal is closed, or to reload settings.
-            _ = signals.hang_up.recv() => reload(&service).await,
+            _ = hang_up.recv() => reload(&service).await,
         }
     }
 }
 
 #[cfg(unix)]
-struct Signals {
-    interrupt: tokio::signal::unix::Signal,
-    terminate: tokio::signal::unix::Signal,
-    hang_up: tokio::signal::unix::Signal,
-}
-
-#[cfg(unix)]
-fn signal_source() -> io::Result<Signals> {
+fn signal_source() -> io::Result<[Signal; 3]> {
     use tokio::signal::unix::{SignalKind, signal};
-    let (interrupt, terminate) = (SignalKind::interrupt(), SignalKind::terminate());
-    Ok(Signals {
-        interrupt: signal(interrupt)?,
-        terminate: signal(terminate)?,
-        hang_up: signal(SignalKind::hangup())?,
-    })
+    Ok([
+        signal(SignalKind::interrupt())?,
+        signal(SignalKind::terminate())?,
+        signal(SignalKind::hangup())?,
+    ])
 }
 
 #[cfg(not(unix))]

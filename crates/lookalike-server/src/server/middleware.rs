@@ -23,6 +23,7 @@ use axum::response::{IntoResponse, Response};
 use lookalike::index::time;
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 /// The status in metrics and log of a request whose client disconnected before the response.
@@ -34,7 +35,8 @@ const WRONG_TOKEN_TIME: Duration = Duration::from_millis(500);
 pub(crate) async fn pass(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let route = request.extensions().get::<MatchedPath>();
     let route = route.map_or_else(|| "none".to_owned(), |path| path.as_str().to_owned());
-    let id = format!("{:x}-{:x}", app.service.started, app.service.serial.next());
+    let serial = app.service.serial.fetch_add(1, Ordering::Relaxed);
+    let id = format!("{:x}-{serial:x}", app.service.started);
     let of_service = is_of_service(&route);
     let is_named = request.extensions().get::<NamedIndex>().is_some();
     let mut trace = Trace {

@@ -1,14 +1,14 @@
 //! The routes of the service.
 
-use crate::admin::{status, upkeep};
+use crate::admin::{indexes, status, upkeep};
 use crate::documents::{bulk, export, extraction, originals, removal, single};
 use crate::http::problem::{Code, Problem};
 use crate::page;
 use crate::review::{categories, decisions, groups, review_lists};
 use crate::search::{compare, passages, query};
-use crate::server::middleware;
+use crate::server::{description, middleware};
 use crate::state::app::App;
-use crate::state::served_indexes::{self, ServedIndexes};
+use crate::state::served_indexes::ServedIndexes;
 use axum::Router;
 use axum::extract::Request;
 use axum::middleware::from_fn_with_state;
@@ -17,19 +17,19 @@ use std::sync::Arc;
 
 /// The routes of addresses without the name of an index: the page, what is about all indexes, and
 /// the routes of the first one.
-pub(crate) fn of_service(indexes: &Arc<ServedIndexes>) -> Router {
+pub(crate) fn of_service(served: &Arc<ServedIndexes>) -> Router {
     let page = page::files::FILES.iter();
     let of_all = page
         .fold(Router::new(), |router, (path, ..)| router.route(path, get(page::file)))
-        .route(page::files::DESCRIPTION, get(page::description))
-        .route("/metrics", get(served_indexes::metrics))
-        .route("/v1/health", get(served_indexes::health))
-        .route("/v1/indexes", get(served_indexes::list))
-        .route("/v1/indexes/{index}", get(served_indexes::one))
-        .route("/v1/indexes/{index}/", any(served_indexes::missing))
-        .route("/v1/indexes/{index}/{*rest}", any(served_indexes::missing))
-        .with_state(Arc::clone(indexes));
-    let first = &indexes.all()[0];
+        .route(page::files::DESCRIPTION, get(description::get))
+        .route("/metrics", get(indexes::metrics))
+        .route("/v1/health", get(indexes::health))
+        .route("/v1/indexes", get(indexes::list))
+        .route("/v1/indexes/{index}", get(indexes::one))
+        .route("/v1/indexes/{index}/", any(indexes::missing))
+        .route("/v1/indexes/{index}/{*rest}", any(indexes::missing))
+        .with_state(Arc::clone(served));
+    let first = &served.all()[0];
     finished(of_all.merge(index_routes().with_state(Arc::clone(first))), first)
 }
 

@@ -4,12 +4,12 @@
 //! ([`ServiceState`]). Which requests run is known in memory only: one that the end of the process
 //! interrupts runs again.
 
+use crate::http::body::Fingerprint;
 use crate::http::problem::{Code, Problem};
-use crate::service_state::kept_answer::{KeptAnswer, KeyHash};
-use crate::service_state::{KeptAnswerError, ServiceState};
+use crate::service_state::{KeptAnswer, KeptAnswerError, KeyHash, ServiceState};
 use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -42,10 +42,6 @@ impl KeyedRequests {
         Self { running: Mutex::default(), state: Arc::clone(state) }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashSet<KeyHash>> {
-        self.running.lock()
-    }
-
     /// Looks up the key of a request; `None` if it has none. Reads the state, by a thread that may
     /// wait for it.
     ///
@@ -61,7 +57,7 @@ impl KeyedRequests {
     }
 
     fn find(self: &Arc<Self>, key: KeyHash) -> Result<KeyedRequest, Problem> {
-        if !self.lock().insert(key) {
+        if !self.running.lock().insert(key) {
             let detail = "a request with this idempotency-key is under way: send it again when \
                           it has its answer";
             return Err(Problem::new(Code::REQUEST_RUNNING, detail).retry_after(1));
@@ -81,6 +77,18 @@ impl KeyedRequests {
     }
 }
 
+impl KeptAnswer {
+    /// Checks that a repeated request is the same.
+    pub(crate) fn check(&self, fingerprint: Fingerprint) -> Result<(), Problem> {
+        if self.fingerprint == fingerprint {
+            return Ok(());
+        }
+        let detail = "the header idempotency-key is that of an earlier request with another \
+                      content: choose a new key for each request";
+        Err(Problem::new(Code::KEY_REUSED, detail))
+    }
+}
+
 impl RunningRequest {
     /// Keeps the answer.
     pub(crate) async fn end(self, answer: KeptAnswer) -> Result<(), Problem> {
@@ -91,7 +99,7 @@ impl RunningRequest {
 
 impl Drop for RunningRequest {
     fn drop(&mut self) {
-        self.all.lock().remove(&self.key);
+        self.all.running.lock().remove(&self.key);
     }
 }
 

@@ -6,14 +6,13 @@
 //! may be missing. Each row has a checksum, so that a changed byte is never answered or sent.
 
 pub(crate) mod idempotency;
-pub(crate) mod kept_answer;
 
-use crate::service_state::kept_answer::{Fingerprint, KeptAnswer, KeyHash};
+use crate::http::body::Fingerprint;
 use axum::body::Bytes;
 use axum::http::StatusCode;
 use lookalike::index::time;
 use lookalike::store::backend::IndexProblem;
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, Transaction, params};
 use sha2::{Digest, Sha256};
@@ -49,6 +48,17 @@ const MESSAGE_BYTES: i64 = 64 << 20;
 
 /// The hash of the address of a webhook, which may have a secret in it.
 pub(crate) type ReceiverHash = [u8; 32];
+
+/// A key and the token of its client, hashed.
+pub(crate) type KeyHash = [u8; 32];
+
+/// The answer to a request with an idempotency key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct KeptAnswer {
+    pub(crate) status: StatusCode,
+    pub(crate) body: Bytes,
+    pub(crate) fingerprint: Fingerprint,
+}
 
 /// The state of an index.
 pub(crate) struct ServiceState {
@@ -143,7 +153,7 @@ impl ServiceState {
         let mut connection = connection.map_err(|error| failed(error.to_string()))?;
         prepare(&mut connection).map_err(|error| failed(error.to_string()))?;
         let state = Self { connection: Mutex::new(connection), is_file: path.is_some() };
-        let checked = check(&state.lock()).map_err(|error| failed(error.to_string()))?;
+        let checked = check(&state.connection.lock()).map_err(|error| failed(error.to_string()))?;
         checked.map(|()| state).map_err(failed)
     }
 
@@ -152,16 +162,12 @@ impl ServiceState {
         self.is_file
     }
 
-    fn lock(&self) -> MutexGuard<'_, Connection> {
-        self.connection.lock()
-    }
-
     /// The answer to the request with a key, if it was kept and not for too long.
     ///
     /// # Errors
     /// [`KeptAnswerError::Damaged`] for an answer that is not what was stored.
     pub(crate) fn answer(&self, key: &KeyHash) -> Result<Option<KeptAnswer>, KeptAnswerError> {
-        let connection = self.lock();
+        let connection = self.connection.lock();
         let sql = format!("{ANSWER_ROWS} WHERE key = ?1 AND ended > ?2");
         let mut query = connection.prepare_cached(&sql)?;
         let row = query.query_row(params![key, time::now() - KEPT], |row| {
@@ -181,7 +187,7 @@ impl ServiceState {
     /// Keeps an answer; of earlier ones those that are old or too many go.
     pub(crate) fn keep_answer(&self, key: &KeyHash, answer: &KeptAnswer) -> rusqlite::Result<()> {
         let now = time::now();
-        let mut connection = self.lock();
+        let mut connection = self.connection.lock();
         let transaction = connection.transaction()?;
         let KeptAnswer { status, body, fingerprint } = answer;
         let fingerprint: &Fingerprint = fingerprint;
@@ -213,7 +219,7 @@ impl ServiceState {
         &self,
         ids: impl Iterator<Item = String>,
     ) -> rusqlite::Result<u64> {
-        let mut connection = self.lock();
+        let mut connection = self.connection.lock();
         let transaction = connection.transaction()?;
         let waiting: i64 =
             transaction.query_row("SELECT count(*) FROM documents", [], |row| row.get(0))?;
@@ -235,7 +241,7 @@ impl ServiceState {
 
     /// The documents that wait longest, at most `most` with damaged ones.
     pub(crate) fn next_documents(&self, most: u32) -> rusqlite::Result<WaitingDocuments> {
-        let connection = self.lock();
+        let connection = self.connection.lock();
         let sql = format!("{DOCUMENT_ROWS} ORDER BY number LIMIT ?1");
         let mut query = connection.prepare_cached(&sql)?;
         let mut rows = query.query([i64::from(most)])?;
@@ -259,7 +265,7 @@ impl ServiceState {
         message: Option<(&str, &str)>,
         receivers: &[ReceiverHash],
     ) -> rusqlite::Result<u64> {
-        let mut connection = self.lock();
+        let mut connection = self.connection.lock();
         let transaction = connection.transaction()?;
         transaction.execute("DELETE FROM documents WHERE number <= ?1", [last])?;
         let mut dropped = 0;
@@ -277,7 +283,7 @@ impl ServiceState {
         &self,
         receiver: &ReceiverHash,
     ) -> rusqlite::Result<Option<WaitingMessage>> {
-        let connection = self.lock();
+        let connection = self.connection.lock();
         let sql = format!("{MESSAGE_ROWS} WHERE receiver = ?1 ORDER BY number LIMIT 1");
         let mut query = connection.prepare_cached(&sql)?;
         let row = query.query_row([receiver], |row| {
@@ -295,7 +301,7 @@ impl ServiceState {
 
     /// Removes a message that was sent or given up.
     pub(crate) fn remove_message(&self, message: &WaitingMessage) -> rusqlite::Result<()> {
-        let connection = self.lock();
+        let connection = self.connection.lock();
         let mut remove = connection.prepare_cached("DELETE FROM messages WHERE number = ?1")?;
         remove.execute([message.number]).map(drop)
     }
@@ -303,7 +309,7 @@ impl ServiceState {
     /// Removes messages that wait for too long, or for others than these receivers; returns how
     /// many.
     pub(crate) fn remove_stale(&self, receivers: &[ReceiverHash]) -> rusqlite::Result<u64> {
-        let mut connection = self.lock();
+        let mut connection = self.connection.lock();
         let transaction = connection.transaction()?;
         let old = time::now() - KEPT;
         let mut removed =
@@ -322,14 +328,14 @@ impl ServiceState {
 
     /// The damage of the file: what SQLite finds, and rows whose checksum is wrong.
     pub(crate) fn problems(&self) -> rusqlite::Result<Vec<IndexProblem>> {
-        let connection = self.lock();
+        let connection = self.connection.lock();
         let place = || connection.path().unwrap_or("the memory of the service").to_owned();
         problems(&connection, &place())
     }
 
     /// Documents that wait to be looked up, and messages that wait to be sent.
     pub(crate) fn waiting(&self) -> rusqlite::Result<(u64, u64)> {
-        self.lock().query_row(
+        self.connection.lock().query_row(
             "SELECT (SELECT count(*) FROM documents), (SELECT count(*) FROM messages)",
             [],
             |row| {
@@ -637,14 +643,17 @@ mod tests {
         state.finish_documents(0, Some(("m", "{}")), &[[1; 32]]).unwrap();
         let age = |table: &str, column: &str| {
             let change = format!("UPDATE {table} SET {column} = {column} - ?1");
-            state.lock().execute(&change, [KEPT + 1]).unwrap();
+            state.connection.lock().execute(&change, [KEPT + 1]).unwrap();
         };
         age("answers", "ended");
         age("messages", "created");
         assert!(state.answer(&key(1)).unwrap().is_none());
         state.keep_answer(&key(2), &answer(b"b")).unwrap();
-        let left: i64 =
-            state.lock().query_row("SELECT count(*) FROM answers", [], |row| row.get(0)).unwrap();
+        let left: i64 = state
+            .connection
+            .lock()
+            .query_row("SELECT count(*) FROM answers", [], |row| row.get(0))
+            .unwrap();
         assert_eq!(left, 1);
         assert_eq!(state.remove_stale(&[[1; 32]]), Ok(1));
     }
@@ -658,7 +667,7 @@ mod tests {
         state.queue_documents(std::iter::once("a".to_owned())).unwrap();
         state.finish_documents(0, Some(("m", "{}")), &[[1; 32]]).unwrap();
         assert_eq!(state.problems(), Ok(Vec::new()));
-        assert_eq!(state.lock().execute(sql, []), Ok(1), "{sql}");
+        assert_eq!(state.connection.lock().execute(sql, []), Ok(1), "{sql}");
         drop(state);
         (folder, path)
     }

@@ -98,7 +98,7 @@ impl App {
             writer.stop();
         }
         if let Some(watch) = &self.watch {
-            watch.stop(&self.service.log);
+            watch.stop();
         }
         self.groups.stop();
     }

@@ -6,12 +6,13 @@ use crate::config::reload::Credentials;
 use crate::http::body::BodyMemory;
 use crate::http::client_requests::ClientRequests;
 use crate::threads::log::Logger;
-use crate::threads::metrics::{Metrics, Serial};
+use crate::threads::metrics::Metrics;
 use crate::threads::pool::WorkerThreads;
 use lookalike::index::time;
 use lookalike::store::IndexError;
 use parking_lot::Mutex;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use tokio::sync::Semaphore;
 
 /// Exports at once.
@@ -39,7 +40,7 @@ pub(crate) struct Service {
     /// Memory of the work on large bodies.
     pub(crate) work: BodyMemory,
     /// Numbers requests.
-    pub(crate) serial: Serial,
+    pub(crate) serial: AtomicU64,
     /// Prefix that distinguishes the numbers of this run.
     pub(crate) started: i64,
 }
@@ -59,7 +60,7 @@ impl Service {
             // A line of maximum length fits, whatever the limits are.
             bulk_memory: BodyMemory::new((limits.held_bytes / 2).max(limits.body_bytes)),
             work: BodyMemory::new(limits.held_bytes / 2),
-            serial: Serial::default(),
+            serial: AtomicU64::new(0),
             started: time::now() / 1_000_000_000,
             credentials: Credentials::new(&config.tokens, config.tls.as_ref()),
             config,

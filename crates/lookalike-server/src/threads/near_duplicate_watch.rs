@@ -31,12 +31,8 @@ const RETRY: Duration = Duration::from_secs(10);
 
 /// A handle of the thread, and of the senders.
 pub(crate) struct NearDuplicateWatch {
-    state: Arc<ServiceState>,
-    news: Arc<NewsSignal>,
-    pub(crate) counts: Arc<DeliveryCounts>,
-    senders: Arc<[WebhookSender]>,
+    watcher: Arc<WriteWatcher>,
     thread: BackgroundThread,
-    log: Arc<Logger>,
 }
 
 impl NearDuplicateWatch {
@@ -50,64 +46,71 @@ impl NearDuplicateWatch {
         let counts = Arc::new(DeliveryCounts::default());
         remove_stale(state, webhooks, &counts, log);
         let start = |url: &String| WebhookSender::start(url, webhooks, state, &counts, log);
-        let senders: Arc<[WebhookSender]> =
-            webhooks.urls.iter().map(start).collect::<io::Result<_>>()?;
-        let news = Arc::new(NewsSignal::default());
-        let watching = WriteWatcher {
+        let senders = webhooks.urls.iter().map(start).collect::<io::Result<_>>()?;
+        let watcher = Arc::new(WriteWatcher {
             index: Arc::clone(index),
             name: name.cloned(),
             threshold: webhooks.threshold.unwrap_or(index.settings().threshold),
             state: Arc::clone(state),
-            news: Arc::clone(&news),
-            counts: Arc::clone(&counts),
-            senders: Arc::clone(&senders),
+            news: NewsSignal::default(),
+            counts,
+            senders,
             log: Arc::clone(log),
-        };
-        let thread = BackgroundThread::start("near-duplicates", move || watching.watch())?;
-        let (state, log) = (Arc::clone(state), Arc::clone(log));
-        Ok(Self { state, news, counts, senders, thread, log })
+        });
+        let of_thread = Arc::clone(&watcher);
+        let thread = BackgroundThread::start("near-duplicates", move || of_thread.watch())?;
+        Ok(Self { watcher, thread })
+    }
+
+    /// What became of messages.
+    pub(crate) fn counts(&self) -> &DeliveryCounts {
+        &self.watcher.counts
     }
 
     /// Queues documents that were written, before their writing is acknowledged; drops those that
     /// are too many.
     pub(crate) fn put(&self, ids: impl Iterator<Item = String>) {
+        let watcher = &self.watcher;
         let ids: Vec<String> = ids.collect();
         if ids.is_empty() {
             return;
         }
         let count = ids.len() as u64;
-        let dropped = self.state.queue_documents(ids.into_iter()).unwrap_or_else(|error| {
-            self.log.say(&format!("{count} documents for webhooks: {error}"));
+        let dropped = watcher.state.queue_documents(ids.into_iter()).unwrap_or_else(|error| {
+            watcher.log.say(&format!("{count} documents for webhooks: {error}"));
             count
         });
-        self.counts.dropped.fetch_add(dropped, Ordering::Relaxed);
-        self.news.tell();
+        watcher.counts.drop_messages(dropped);
+        watcher.news.tell();
     }
 
     /// Documents and messages that wait.
     pub(crate) fn waiting(&self) -> u64 {
-        self.state.waiting().map_or(0, |(documents, messages)| documents + messages)
+        self.watcher.state.waiting().map_or(0, |(documents, messages)| documents + messages)
     }
 
     /// Ends all threads after what they are about. What waits is sent in the next run where the
     /// state is a file, otherwise it is dropped and counted.
-    pub(crate) fn stop(&self, log: &Logger) {
-        self.news.close();
+    pub(crate) fn stop(&self) {
+        let watcher = &self.watcher;
+        watcher.news.close();
         self.thread.join();
-        for sender in &*self.senders {
+        for sender in &watcher.senders {
             sender.stop();
         }
         let waiting = self.waiting();
-        if self.state.is_file() {
+        if watcher.state.is_file() {
             if waiting > 0 {
-                log.say(&format!("{waiting} messages or documents wait for the next start"));
+                watcher
+                    .log
+                    .say(&format!("{waiting} messages or documents wait for the next start"));
             }
         } else {
-            self.counts.dropped.fetch_add(waiting, Ordering::Relaxed);
+            watcher.counts.drop_messages(waiting);
         }
-        let dropped = self.counts.dropped.load(Ordering::Relaxed);
+        let dropped = watcher.counts.dropped.load(Ordering::Relaxed);
         if dropped > 0 {
-            log.say(&format!("{dropped} messages or documents were not sent to webhooks"));
+            watcher.log.say(&format!("{dropped} messages or documents were not sent to webhooks"));
         }
     }
 }
@@ -118,7 +121,7 @@ fn remove_stale(state: &ServiceState, webhooks: &Webhooks, counts: &DeliveryCoun
     match state.remove_stale(&receivers) {
         Ok(0) => {}
         Ok(removed) => {
-            counts.dropped.fetch_add(removed, Ordering::Relaxed);
+            counts.drop_messages(removed);
             log.say(&format!(
                 "{removed} messages of an earlier run are older than a day, or for other webhooks, \
                  and were dropped"
@@ -135,9 +138,9 @@ struct WriteWatcher {
     name: Option<IndexName>,
     threshold: f64,
     state: Arc<ServiceState>,
-    news: Arc<NewsSignal>,
+    news: NewsSignal,
     counts: Arc<DeliveryCounts>,
-    senders: Arc<[WebhookSender]>,
+    senders: Vec<WebhookSender>,
     log: Arc<Logger>,
 }
 
@@ -151,7 +154,7 @@ impl WriteWatcher {
             });
             let WaitingDocuments { ids, last, damaged } = next;
             if damaged > 0 {
-                self.counts.dropped.fetch_add(damaged, Ordering::Relaxed);
+                self.counts.drop_messages(damaged);
                 self.log.say(&format!("{damaged} documents for webhooks: their rows are damaged"));
             }
             let Some(last) = last else {
@@ -167,7 +170,7 @@ impl WriteWatcher {
             let found = catch_unwind(look)
                 .unwrap_or_else(|_| Err(Problem::internal("a search for webhooks panicked")));
             let documents = found.unwrap_or_else(|problem| {
-                self.counts.dropped.fetch_add(ids.len() as u64, Ordering::Relaxed);
+                self.counts.drop_messages(ids.len() as u64);
                 let why = problem.note_text().unwrap_or(&problem.detail);
                 self.log.say(&format!("{} documents for webhooks: {why}", ids.len()));
                 Vec::new()
@@ -226,7 +229,7 @@ impl WriteWatcher {
         });
         match finished {
             Ok(dropped) => {
-                self.counts.dropped.fetch_add(dropped, Ordering::Relaxed);
+                self.counts.drop_messages(dropped);
                 self.senders.iter().for_each(WebhookSender::wake);
                 false
             }
@@ -282,16 +285,15 @@ mod tests {
             pauses: Vec::new(),
         };
         let sender = WebhookSender::start("http://127.0.0.1:1/", &webhooks, &state, &counts, &log);
-        let senders: Arc<[WebhookSender]> = Arc::new([sender.unwrap()]);
-        let (news, id) = (Arc::new(NewsSignal::default()), "a".to_owned());
+        let id = "a".to_owned();
         let watching = WriteWatcher {
             index: index(),
             name: None,
             threshold: 0.5,
             state: Arc::clone(&state),
-            news: Arc::clone(&news),
+            news: NewsSignal::default(),
             counts: Arc::clone(&counts),
-            senders: Arc::clone(&senders),
+            senders: vec![sender.unwrap()],
             log: Arc::clone(&log),
         };
         state.queue_documents(std::iter::once(id.clone())).unwrap();
@@ -301,11 +303,11 @@ mod tests {
         let last = last.unwrap();
         assert_eq!(ids, [id]);
         // The pause ends at once, as the thread ends.
-        news.close();
+        watching.news.close();
         assert!(watching.finish(last, &[json!({ "id": "a" })]));
         assert_eq!(state.next_documents(9).unwrap().ids, ids);
         assert_eq!(counts.dropped.load(Ordering::Relaxed), 0);
-        senders[0].stop();
+        watching.senders[0].stop();
         rename("ALTER TABLE away RENAME TO messages").unwrap();
         assert!(!watching.finish(last, &[json!({ "id": "a" })]));
         assert_eq!(state.waiting(), Ok((0, 1)));

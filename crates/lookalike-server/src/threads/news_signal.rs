@@ -1,6 +1,6 @@
 //! Tells a thread that there is something new to do, or that it ends.
 
-use parking_lot::{Condvar, Mutex, MutexGuard};
+use parking_lot::{Condvar, Mutex};
 use std::time::Duration;
 
 /// A signal between threads.
@@ -17,31 +17,27 @@ struct SignalState {
 }
 
 impl NewsSignal {
-    fn lock(&self) -> MutexGuard<'_, SignalState> {
-        self.state.lock()
-    }
-
     /// Tells that there is something to do.
     pub(crate) fn tell(&self) {
-        self.lock().has_news = true;
+        self.state.lock().has_news = true;
         self.changed.notify_all();
     }
 
     /// Tells that the thread ends.
     pub(crate) fn close(&self) {
-        self.lock().is_closed = true;
+        self.state.lock().is_closed = true;
         self.changed.notify_all();
     }
 
     /// Whether the thread ends.
     pub(crate) fn is_closed(&self) -> bool {
-        self.lock().is_closed
+        self.state.lock().is_closed
     }
 
     /// Waits for something to do; `false` if the thread ends. A signal since it last returned
     /// counts.
     pub(crate) fn wait(&self) -> bool {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         self.changed.wait_while(&mut state, |state| !state.has_news && !state.is_closed);
         state.has_news = false;
         !state.is_closed
@@ -49,7 +45,7 @@ impl NewsSignal {
 
     /// Waits for a time; returns whether the thread ends.
     pub(crate) fn pause(&self, pause: Duration) -> bool {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         self.changed.wait_while_for(&mut state, |state| !state.is_closed, pause);
         state.is_closed
     }

@@ -7,7 +7,7 @@ use lookalike::extract::{ExtractOptions, Extractor};
 use lookalike::index::TextPreparer;
 use lookalike::store::query::QueryBuffers;
 use lookalike::store::{Index, IndexError};
-use parking_lot::{Condvar, Mutex, MutexGuard};
+use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -104,12 +104,8 @@ struct Queue {
 }
 
 impl PoolShared {
-    fn lock(&self) -> MutexGuard<'_, Queue> {
-        self.queue.lock()
-    }
-
     fn next(&self) -> Option<PoolJob> {
-        let mut queue = self.lock();
+        let mut queue = self.queue.lock();
         loop {
             if let Some(job) = queue.jobs.pop_front() {
                 self.waiting.store(queue.jobs.len(), Ordering::Relaxed);
@@ -157,7 +153,7 @@ impl WorkerThreads {
 
     /// Runs queued jobs and ends the threads.
     pub(crate) fn stop(&self) {
-        self.shared.lock().closed = true;
+        self.shared.queue.lock().closed = true;
         self.shared.news.notify_all();
         let threads = std::mem::take(&mut *self.threads.lock());
         for thread in threads {
@@ -235,7 +231,7 @@ impl WorkerPool {
         };
         let shared = &self.threads.shared;
         {
-            let mut queue = shared.lock();
+            let mut queue = shared.queue.lock();
             if queue.closed {
                 return Err(Problem::busy("the server stops"));
             }

@@ -10,7 +10,7 @@ use lookalike::store::Index;
 use lookalike::store::backend::IndexProblem;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -56,7 +56,7 @@ pub(crate) struct JobRecord {
     ended: Option<String>,
     /// The outcome, or why there is none.
     #[serde(flatten)]
-    outcome: Map<String, Value>,
+    outcome: Value,
 }
 
 /// The jobs, and the thread of the last one.
@@ -90,7 +90,7 @@ impl Upkeep {
             state: JobState::Running,
             started: time::format(time::now()),
             ended: None,
-            outcome: Map::new(),
+            outcome: json!({}),
         };
         let all = Arc::clone(&self.jobs);
         let (index, state, log) = (Arc::clone(index), Arc::clone(state), Arc::clone(log));
@@ -122,11 +122,7 @@ impl Upkeep {
 }
 
 /// Records the outcome of the job that runs.
-fn finish(
-    jobs: &Mutex<VecDeque<JobRecord>>,
-    log: &Logger,
-    outcome: Result<Map<String, Value>, Problem>,
-) {
+fn finish(jobs: &Mutex<VecDeque<JobRecord>>, log: &Logger, outcome: Result<Value, Problem>) {
     let mut jobs = jobs.lock();
     let Some(job) = jobs.back_mut() else { return };
     job.ended = Some(time::format(time::now()));
@@ -136,10 +132,8 @@ fn finish(
             if let Some(note) = problem.note_text() {
                 log.say(&format!("job {} of upkeep: {note}", job.number));
             }
-            let (code, detail) = (problem.code.name.into(), problem.detail.into());
-            let members = [("code", code), ("detail", detail)];
-            let members = members.map(|(name, value): (_, Value)| (name.to_owned(), value));
-            (JobState::Failed, members.into_iter().collect())
+            let outcome = json!({ "code": problem.code.name, "detail": problem.detail });
+            (JobState::Failed, outcome)
         }
     };
 }
@@ -149,7 +143,7 @@ fn run(
     state: &ServiceState,
     kind: JobKind,
     to: Option<&std::path::Path>,
-) -> Result<Map<String, Value>, Problem> {
+) -> Result<Value, Problem> {
     let outcome = match kind {
         JobKind::Compact => {
             let before = index.stats()?;
@@ -178,10 +172,7 @@ fn run(
             json!({ "name": name })
         }
     };
-    match outcome {
-        Value::Object(members) => Ok(members),
-        _ => Ok(Map::new()),
-    }
+    Ok(outcome)
 }
 
 /// The problems of an index and of the file with the state of its service.

@@ -32,10 +32,16 @@ pub(crate) fn receiver(url: &str) -> ReceiverHash {
     Sha256::digest(url.as_bytes()).into()
 }
 
+impl DeliveryCounts {
+    /// Counts messages, or documents, that are not sent.
+    pub(crate) fn drop_messages(&self, count: u64) {
+        self.dropped.fetch_add(count, Ordering::Relaxed);
+    }
+}
+
 /// A handle of the thread that sends to an address.
 pub(crate) struct WebhookSender {
-    receiver: ReceiverHash,
-    news: Arc<NewsSignal>,
+    sending: Arc<Sending>,
     thread: BackgroundThread,
 }
 
@@ -47,34 +53,34 @@ impl WebhookSender {
         counts: &Arc<DeliveryCounts>,
         log: &Arc<Logger>,
     ) -> io::Result<Self> {
-        let (receiver, news) = (receiver(url), Arc::new(NewsSignal::default()));
-        let sending = Sending {
+        let sending = Arc::new(Sending {
             url: url.to_owned(),
-            receiver,
+            receiver: receiver(url),
             webhooks: webhooks.clone(),
             agent: agent(webhooks),
             state: Arc::clone(state),
-            news: Arc::clone(&news),
+            news: NewsSignal::default(),
             counts: Arc::clone(counts),
             log: Arc::clone(log),
-        };
-        let thread = BackgroundThread::start("webhook", move || sending.send_all())?;
-        Ok(Self { receiver, news, thread })
+        });
+        let of_thread = Arc::clone(&sending);
+        let thread = BackgroundThread::start("webhook", move || of_thread.send_all())?;
+        Ok(Self { sending, thread })
     }
 
     /// The hash of its address.
     pub(crate) fn receiver(&self) -> ReceiverHash {
-        self.receiver
+        self.sending.receiver
     }
 
     /// Tells it that there are messages.
     pub(crate) fn wake(&self) {
-        self.news.tell();
+        self.sending.news.tell();
     }
 
     /// Ends the thread after the attempt under way. What waits stays in the state.
     pub(crate) fn stop(&self) {
-        self.news.close();
+        self.sending.news.close();
         self.thread.join();
     }
 }
@@ -106,7 +112,7 @@ struct Sending {
     webhooks: Webhooks,
     agent: Agent,
     state: Arc<ServiceState>,
-    news: Arc<NewsSignal>,
+    news: NewsSignal,
     counts: Arc<DeliveryCounts>,
     log: Arc<Logger>,
 }
@@ -116,7 +122,7 @@ impl Sending {
         while !self.news.is_closed() {
             match self.state.first_message(&self.receiver) {
                 Ok(Some(message)) if message.is_damaged => {
-                    self.counts.dropped.fetch_add(1, Ordering::Relaxed);
+                    self.counts.drop_messages(1);
                     self.log.say("a message for a webhook was not sent: its row is damaged");
                     if self.remove(&message) {
                         return;
@@ -152,7 +158,7 @@ impl Sending {
         match outcome {
             Ok(()) => _ = self.counts.delivered.fetch_add(1, Ordering::Relaxed),
             Err(why) => {
-                self.counts.dropped.fetch_add(1, Ordering::Relaxed);
+                self.counts.drop_messages(1);
                 let id = &message.id;
                 self.log.say(&format!("a webhook did not take message {id}: {why}"));
             }

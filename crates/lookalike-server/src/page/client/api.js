@@ -2,7 +2,7 @@
 // The client of the API: requests, the token, and errors with a code.
 
 import { ofIndex } from "./index_choice.js";
-import { askForToken, token } from "./token.js";
+import { askForToken, onToken, token } from "./token.js";
 
 /** The error of a request. */
 export class ApiError extends Error {
@@ -129,6 +129,35 @@ export const requestWhole = async (path, member, options = {}) => {
     if (page.next === undefined) return { ...page, [member]: all };
     after = page.next;
   }
+};
+
+/**
+ * Waits, until the signal is aborted at most.
+ * @param {number} seconds
+ * @param {AbortSignal} signal
+ * @returns {Promise<void>}
+ */
+export const later = (seconds, signal) => new Promise((resolve) => {
+  const timer = setTimeout(resolve, seconds * 1000);
+  signal.addEventListener("abort", () => { clearTimeout(timer); resolve(); }, { once: true });
+});
+
+/**
+ * A function that sends a request once for each token, and again after a failure.
+ * @param {() => Promise<any>} ask
+ * @returns {() => Promise<any>}
+ */
+export const once = (ask) => {
+  let answer = null;
+  onToken(() => { answer = null; });
+  return () => {
+    if (!answer) {
+      const own = ask();
+      answer = own;
+      own.catch(() => { if (answer === own) answer = null; });
+    }
+    return answer;
+  };
 };
 
 /**

@@ -2,28 +2,16 @@
 // The indexes that the token opens: their choice in the head of the page, and the rights of the
 // token for the index that is shown.
 
-import { requestOfServer } from "./api.js";
+import { once, requestOfServer } from "./api.js";
 import { at, make } from "../dom/dom.js";
 import { visible } from "../dom/format.js";
 import { chosenIndex, pageOf } from "./index_choice.js";
-import { onToken } from "./token.js";
 
 /** Rights of tokens for an index that is served for writing. */
 const RIGHTS = { read: [], decide: ["decide"], write: ["decide", "write"] };
 
-let asked = null;
-
 /** The indexes, requested once for a token. */
-const opened = () => {
-  if (!asked) {
-    const mine = requestOfServer("GET", "v1/indexes").then(({ indexes }) => indexes);
-    asked = mine;
-    mine.catch(() => { if (asked === mine) asked = null; });
-  }
-  return asked;
-};
-
-onToken(() => { asked = null; });
+const opened = once(async () => (await requestOfServer("GET", "v1/indexes")).indexes);
 
 /** The name of the index that is shown. */
 const shown = (indexes) => chosenIndex() || indexes.find((one) => one.default)?.name;

@@ -5,7 +5,7 @@ import { requestOfServer } from "../client/api.js";
 import { operations } from "./operations.js";
 import { schemaReader } from "./schema.js";
 import { tryForm } from "./try.js";
-import { at, focusHeading, make, table } from "../dom/dom.js";
+import { at, fold, make, table, watchSkip } from "../dom/dom.js";
 import { counted, visible } from "../dom/format.js";
 import { problem } from "../client/problem.js";
 import { askForToken, watchToken } from "../client/token.js";
@@ -54,18 +54,16 @@ const filled = (operation, schemas) => [
   ...body(operation.requestBody, schemas),
   ...answers(operation.responses, schemas),
   make("h4", {}, "Try it"), tryForm(operation, schemas),
-].filter((part) => part);
+];
 
 /** An operation, whose content is made when it is opened. */
 const folded = (operation, schemas) => {
   const { method, path, summary, id } = operation;
-  const fold = make("details", { class: "api-operation", id: `operation-${id}` },
-    make("summary", {}, make("h3", {}, make("span", { class: "api-method" }, method), " ",
-      make("span", { class: "api-path" }, visible(path)), " ",
-      make("span", { class: "api-summary" }, visible(summary ?? "")))));
-  fold.addEventListener("toggle", () => fold.append(make("div", { class: "api-opened" },
-    ...filled(operation, schemas))), { once: true });
-  return fold;
+  const head = make("summary", {}, make("h3", {}, make("span", { class: "api-method" }, method),
+    " ", make("span", { class: "api-path" }, visible(path)), " ",
+    make("span", { class: "api-summary" }, visible(summary ?? ""))));
+  return fold(head, () => make("div", { class: "api-opened" }, ...filled(operation, schemas)),
+    { class: "api-operation", id: `operation-${id}` });
 };
 
 /** Opens the operation that the address names. */
@@ -122,11 +120,7 @@ const start = async () => {
   }
 };
 
-at("skip").addEventListener("click", (event) => {
-  // The address names operations.
-  event.preventDefault();
-  focusHeading();
-});
+watchSkip();
 watchToken();
 at("api-token").addEventListener("click", () => askForToken(false));
 window.addEventListener("hashchange", openNamed);

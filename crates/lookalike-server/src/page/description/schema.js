@@ -1,7 +1,7 @@
 "use strict";
 // Schemas of a description: in words, as a tree that is unfolded, and as an example.
 
-import { make } from "../dom/dom.js";
+import { fold, make } from "../dom/dom.js";
 import { visible } from "../dom/format.js";
 
 /** Levels of an example. */
@@ -61,10 +61,9 @@ export const schemaReader = (description) => {
     const said = schema.description ? make("p", { class: "note" }, visible(schema.description)) : null;
     if (!isFolded(schema)) return make("div", {}, make("span", {}, phrase(given)), said);
     // Made when it is opened: schemas may contain themselves.
-    const fold = make("details", { class: "fold" }, make("summary", {}, phrase(given)));
-    fold.addEventListener("toggle", () => fold.append(inner(given)), { once: true });
-    fold.open = open;
-    return make("div", {}, said, fold);
+    const details = fold(make("summary", {}, phrase(given)), () => inner(given));
+    details.open = open;
+    return make("div", {}, said, details);
   };
 
   const members = ({ properties, required = [] }) => make("dl", { class: "api-members" },

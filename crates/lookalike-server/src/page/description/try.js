@@ -2,7 +2,8 @@
 // A form that sends a request of an operation to this server, and shows the answer.
 
 import { curl, requestOf } from "./operations.js";
-import { button, make } from "../dom/dom.js";
+import { save } from "../client/save.js";
+import { button, field, make } from "../dom/dom.js";
 import { size, visible } from "../dom/format.js";
 import { askForToken, token } from "../client/token.js";
 
@@ -11,8 +12,7 @@ const SHOWN_BYTES = 200_000;
 /** Headers of answers that are shown. */
 const HEADERS = ["content-type", "retry-after", "x-request-id", "idempotent-replayed", "etag"];
 
-const field = (id, label, input) => make("div", { class: "field" },
-  make("label", { for: id }, label), Object.assign(input, { id }));
+const named = (id, label, input) => field(label, Object.assign(input, { id }));
 
 const values = (schema) => schema.enum ?? (schema.type === "boolean" ? ["true", "false"] : undefined);
 
@@ -22,7 +22,7 @@ const parameterField = (operation, parameter, schemas) => {
   const label = `${visible(name)}${required ? "" : " (optional)"}`;
   if (known) {
     const options = required ? known : ["", ...known];
-    return field(id, label, make("select", { "data-name": name }, ...options.map((value) =>
+    return named(id, label, make("select", { "data-name": name }, ...options.map((value) =>
       make("option", { value }, value === "" ? "–" : String(value)))));
   }
   // A list is one value for each line.
@@ -31,7 +31,7 @@ const parameterField = (operation, parameter, schemas) => {
   input.dataset.name = name;
   input.spellcheck = false;
   input.autocomplete = "off";
-  return field(id, schema.type === "array" ? `${label}, one for each line` : label, input);
+  return named(id, schema.type === "array" ? `${label}, one for each line` : label, input);
 };
 
 const isText = (type) => type.includes("json") || type.startsWith("text/");
@@ -53,8 +53,8 @@ const bodyField = ({ id, requestBody }, schemas) => {
     text.value = !is ? "" : typeof example === "string" ? ""
       : JSON.stringify(example, undefined, lines ? undefined : 1) + (lines ? "\n" : "");
   };
-  const box = make("div", {}, field(`try-${id}-type`, "Type of the body", type),
-    field(`try-${id}-body`, "Body", text), field(`try-${id}-file`, "Or a file", file));
+  const box = make("div", {}, named(`try-${id}-type`, "Type of the body", type),
+    named(`try-${id}-body`, "Body", text), named(`try-${id}-file`, "Or a file", file));
   type.addEventListener("change", fill);
   fill();
   return { box, read: () => ({ type: type.value, text: text.value, file: file.files[0] }) };
@@ -74,12 +74,8 @@ const pretty = (text, type) => {
   }
 };
 
-const saved = (blob) => button(`Save the answer (${size(blob.size)})`, () => {
-  const address = URL.createObjectURL(blob);
-  make("a", { href: address, download: "answer" }).click();
-  // The browser has begun to save it by then.
-  setTimeout(() => URL.revokeObjectURL(address), 60_000);
-});
+const saved = (blob) =>
+  button(`Save the answer (${size(blob.size)})`, () => save(blob, "answer"));
 
 const answerOf = async (response, took) => {
   const blob = await response.blob(), type = response.headers.get("content-type") ?? "";

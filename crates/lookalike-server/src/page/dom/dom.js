@@ -60,6 +60,47 @@ export const button = (text, act, attributes = {}) => {
 };
 
 /**
+ * A field of a form with its label.
+ * @param {string} label
+ * @param {HTMLElement} input with an id
+ * @param {string} name class
+ * @returns {HTMLElement}
+ */
+export const field = (label, input, name = "field") =>
+  make("div", { class: name }, make("label", { for: input.id }, label), input);
+
+/**
+ * Parts that are folded, and made when they are opened first.
+ * @param {Node} summary
+ * @param {() => Node} content
+ * @param {Object<string, unknown>} attributes
+ * @returns {HTMLElement}
+ */
+export const fold = (summary, content, attributes = { class: "fold" }) => {
+  const details = make("details", attributes, summary);
+  details.addEventListener("toggle", () => details.append(content()), { once: true });
+  return details;
+};
+
+/**
+ * Links to other pages of a list; nothing without any.
+ * @param {string} label
+ * @param {Array<[string, string]|false|null|undefined>} links text and address
+ * @returns {HTMLElement|null}
+ */
+export const pageLinks = (label, links) => {
+  const shown = links.filter(Boolean).map(([text, href]) =>
+    make("a", { class: "button", href }, text));
+  return shown.length > 0 ? make("nav", { class: "pages", "aria-label": label }, ...shown) : null;
+};
+
+/** Installs the handler of the link that skips to the content; addresses name views. */
+export const watchSkip = () => at("skip").addEventListener("click", (event) => {
+  event.preventDefault();
+  focusHeading();
+});
+
+/**
  * An id, isolated from the text direction of its surroundings.
  * @param {string} id
  * @param {string} name class
@@ -119,11 +160,8 @@ const MEMBERS = 6;
 const value = (data) => {
   const text = typeof data === "string" ? data : JSON.stringify(data);
   if (text.length <= LONG) return make("dd", { dir: "auto" }, visible(text));
-  const fold = make("details", { class: "fold" },
-    make("summary", {}, `${visible(text.slice(0, 60))}…`));
-  fold.addEventListener("toggle", () => fold.append(make("div", { class: "pre", dir: "auto" },
-    visible(text))), { once: true });
-  return make("dd", {}, fold);
+  return make("dd", {}, fold(make("summary", {}, `${visible(text.slice(0, 60))}…`),
+    () => make("div", { class: "pre", dir: "auto" }, visible(text))));
 };
 
 const members = (entries) => make("dl", { class: "metadata" }, ...entries.map(([name, data]) =>
@@ -139,11 +177,8 @@ export const metadata = (metadata) => {
   if (entries.length === 0) return null;
   const box = make("div", { class: "metadata-box" }, members(entries.slice(0, MEMBERS)));
   if (entries.length > MEMBERS) {
-    const fold = make("details", { class: "fold" },
-      make("summary", {}, `${entries.length - MEMBERS} more members of the metadata`));
-    fold.addEventListener("toggle", () => fold.append(members(entries.slice(MEMBERS))),
-      { once: true });
-    box.append(fold);
+    const more = `${entries.length - MEMBERS} more members of the metadata`;
+    box.append(fold(make("summary", {}, more), () => members(entries.slice(MEMBERS))));
   }
   return box;
 };

@@ -5,12 +5,10 @@ import { documentPath, request } from "../client/api.js";
 import { at, button, make, shownId } from "../dom/dom.js";
 import { counted } from "../dom/format.js";
 import { problem } from "../client/problem.js";
+import { contentOf } from "../client/view.js";
 import { address, forgetViews } from "../dom/router.js";
 
-const show = (status, nodes) => {
-  at("add-status").textContent = status;
-  at("add-results").replaceChildren(...nodes);
-};
+const show = contentOf("add");
 
 const added = (id, { done, shingles }) => {
   forgetViews();

@@ -7,15 +7,12 @@ import { at, button, make, metadata, shownId, tiles } from "../dom/dom.js";
 import { count, counted, size, time, visible } from "../dom/format.js";
 import { longText } from "../dom/gradually.js";
 import { rights } from "../client/indexes.js";
-import { problem } from "../client/problem.js";
-import { address, forgetViews, reshow } from "../dom/router.js";
+import { contentOf, fillPart, loadedView } from "../client/view.js";
+import { address, forgetViews } from "../dom/router.js";
 import { settings } from "../client/settings.js";
 import { versions } from "./versions.js";
 
-const show = (status, nodes) => {
-  at("document-status").textContent = status;
-  at("document-results").replaceChildren(...nodes);
-};
+const show = contentOf("document");
 
 /** Asks for confirmation of the removal; Cancel has the focus. */
 const confirmed = (id) => new Promise((resolve) => {
@@ -31,20 +28,15 @@ const confirmed = (id) => new Promise((resolve) => {
   at("confirm-no").focus();
 });
 
-const remove = async (id, message) => {
+const remove = (id, message) => fillPart(message, async () => {
   if (!await confirmed(id)) return;
   message.replaceChildren();
-  try {
-    await request("DELETE", documentPath(id));
-  } catch (error) {
-    message.replaceChildren(problem(error, () => remove(id, message)));
-    return;
-  }
+  await request("DELETE", documentPath(id));
   forgetViews();
   show("The document has been removed from the index.", [
     make("p", {}, shownId(id)), make("p", {}, make("a", { href: "#/" }, "To the search"))]);
   at("document-title").focus();
-};
+});
 
 const facts = (found) => {
   const rows = [["Size", size(found.bytes)], ["Shingles", count(found.shingles)],
@@ -57,7 +49,7 @@ const facts = (found) => {
   return tiles(rows);
 };
 
-const draw = (id, found, writable, former) => {
+const content = (id, found, writable, former) => {
   const message = make("div");
   const acts = make("div", { class: "buttons" },
     make("a", { class: "button", href: address("query", { id }) }, "Find what resembles it"));
@@ -65,28 +57,22 @@ const draw = (id, found, writable, former) => {
   const text = typeof found.text === "string" ? longText(found.text)
     : make("p", { class: "note" }, "The index keeps no texts.");
   const data = metadata(found.metadata);
-  show("", [make("p", { class: "document-id" }, shownId(id)), facts(found), acts, message,
-    ...(data ? [make("h2", {}, "Metadata"), data] : []), ...former, make("h2", {}, "Text"), text]);
+  return [make("p", { class: "document-id" }, shownId(id)), facts(found), acts, message,
+    ...(data ? [make("h2", {}, "Metadata"), data] : []), ...former, make("h2", {}, "Text"), text];
 };
 
-/** @type {import("../dom/router.js").Show} */
-export const showDocument = async (params, signal) => {
+const load = async (params, signal) => {
   const id = params.get("id") ?? "";
   if (id === "") {
-    show("The address names no document.", [make("p", {},
-      make("a", { href: "#/" }, "To the search"))]);
-    return;
+    const search = make("a", { href: "#/" }, "To the search");
+    return ["The address names no document.", [make("p", {}, search)]];
   }
-  show("Asking for the document …", []);
-  try {
-    const found = await request("GET", `${documentPath(id)}?text=true`, { signal });
-    const { store } = await settings(), writable = (await rights()).includes("write");
-    const former = store === "originals" ? await versions(id, signal) : [];
-    if (!signal.aborted) draw(id, found, writable, former);
-  } catch (error) {
-    if (error.name === "AbortError") return;
-    const search = make("a", { class: "button", href: address("query", { id }) },
-      "Search by this id");
-    show("", [problem(error, () => reshow("document"), search)]);
-  }
+  const found = await request("GET", `${documentPath(id)}?text=true`, { signal });
+  const { store } = await settings(), writable = (await rights()).includes("write");
+  const former = store === "originals" ? await versions(id, signal) : [];
+  return ["", content(id, found, writable, former)];
 };
+
+export const showDocument = loadedView("document", "Asking for the document …", load, (params) =>
+  [make("a", { class: "button", href: address("query", { id: params.get("id") }) },
+    "Search by this id")]);

@@ -1,29 +1,23 @@
 "use strict";
 // The view of groups: a page of groups that can be expanded.
 
-import { request } from "../client/api.js";
+import { groupPage } from "../client/group_page.js";
 import { BEGINNING, briefly } from "../search/described.js";
-import { at, button, make } from "../dom/dom.js";
+import { at, button, field, fold, make, pageLinks } from "../dom/dom.js";
 import { count, counted, similarity } from "../dom/format.js";
 import { members } from "./members.js";
 import { problem } from "../client/problem.js";
+import { contentOf } from "../client/view.js";
 import { address, go, reshow } from "../dom/router.js";
 import { settings } from "../client/settings.js";
 
 /** Groups on a page. */
 const PAGE = 50;
-/** Default interval between requests, in seconds. */
-const WAIT = 2;
-/** Maximum interval in seconds, less than the lease of the computation. */
-const MOST_WAIT = 30;
 
 // The previous page of each visited cursor.
 const before = new Map();
 
-const show = (status, nodes) => {
-  at("groups-status").textContent = status;
-  at("groups-results").replaceChildren(...nodes);
-};
+const show = contentOf("groups");
 
 const spanOf = (duplicates) => {
   let least = Infinity, most = 0;
@@ -52,9 +46,7 @@ const item = (group, number) => {
     make("span", { class: "size" }, sizeOf(group)),
     make("span", { class: "span" }, make("span", { class: "unseen" }, "similarity "),
       spanOf(group.duplicates)));
-  const details = make("details", { class: "group" }, summary);
-  details.addEventListener("toggle", () => details.append(members(group)), { once: true });
-  return make("li", {}, details);
+  return make("li", {}, fold(summary, () => members(group), { class: "group" }));
 };
 
 const counts = (found, from) => {
@@ -71,34 +63,32 @@ const counts = (found, from) => {
 
 const pages = (found, from, params) => {
   const after = params.get("after"), threshold = params.get("threshold") ?? undefined;
-  const links = make("nav", { class: "pages", "aria-label": "Pages of groups" });
-  const link = (text, to) => links.append(make("a", { class: "button", href: to }, text));
+  const links = [];
   if (after !== null) {
-    link("First", address("groups", { threshold }));
-    if (before.has(location.hash)) link("Previous", before.get(location.hash));
+    links.push(["First", address("groups", { threshold })]);
+    if (before.has(location.hash)) links.push(["Previous", before.get(location.hash)]);
   }
   if (found.next) {
     const shown = from + found.groups.length - (goesOn(found.groups.at(-1)) ? 1 : 0);
     const next = address("groups", { after: found.next, from: shown, threshold });
     before.set(next, location.hash);
-    link("Next", next);
+    links.push(["Next", next]);
   }
-  return links.children.length > 0 ? links : null;
+  return pageLinks("Pages of groups", links);
 };
 
 const form = (params) => {
-  const field = make("input", {
+  const least = make("input", {
     type: "number", id: "groups-threshold", class: "short", min: "0.01", max: "1", step: "any",
     inputmode: "decimal", value: params.get("threshold") ?? "",
   });
-  settings().then(({ threshold }) => { field.placeholder = threshold; }, () => {});
+  settings().then(({ threshold }) => { least.placeholder = threshold; }, () => {});
   const box = make("form", { class: "controls" },
-    make("div", { class: "field" }, make("label", { for: "groups-threshold" },
-      "Least similarity"), field),
+    field("Least similarity", least),
     make("button", { type: "submit" }, "Group"));
   box.addEventListener("submit", (event) => {
     event.preventDefault();
-    go(address("groups", { threshold: field.value }));
+    go(address("groups", { threshold: least.value }));
   });
   return box;
 };
@@ -115,8 +105,7 @@ const draw = (found, params) => {
   const heads = make("p", { class: "list-head", "aria-hidden": "true" },
     ...["", "", "Keeper", "Documents", "Similarity"].map((text) => make("span", {}, text)));
   show(counts(found, from), [form(params), found.stale ? stale() : null,
-    found.groups.length > 0 ? heads : null, list, pages(found, from, params)]
-    .filter((part) => part !== null));
+    found.groups.length > 0 ? heads : null, list, pages(found, from, params)]);
 };
 
 /** A cursor can become invalid while the start of the list is valid. */
@@ -128,35 +117,22 @@ const refused = (error, params) => {
   }, "First page"));
 };
 
-const later = (seconds, signal) => new Promise((resolve) => {
-  const timer = setTimeout(resolve, seconds * 1000);
-  signal.addEventListener("abort", () => { clearTimeout(timer); resolve(); }, { once: true });
-});
-
 /** @type {import("../dom/router.js").Show} */
 export const showGroups = async (params, signal) => {
-  const asked = new URLSearchParams({ limit: String(PAGE), beginning: String(BEGINNING) });
+  const query = new URLSearchParams({ limit: String(PAGE), beginning: String(BEGINNING) });
   for (const name of ["after", "threshold"]) {
-    if (params.has(name)) asked.set(name, params.get(name));
+    if (params.has(name)) query.set(name, params.get(name));
   }
   show("Asking for the groups …", []);
-  while (!signal.aborted) {
-    try {
-      const found = await request("GET", `v1/groups?${asked}`, { signal });
-      if (found.status !== "pending") {
-        draw(found, params);
-        return;
-      }
-      const wait = Math.min(found.retry_after || WAIT, MOST_WAIT);
-      const message = "The groups are being computed. This takes a while in a large index; this " +
-        `page asks again every ${counted(wait, "second")}.`;
-      // Announced once, not at every request.
-      if (at("groups-status").textContent !== message) show(message, []);
-      await later(wait, signal);
-    } catch (error) {
-      if (error.name === "AbortError") return;
-      show("", [refused(error, params)]);
-      return;
-    }
+  const pending = (wait) => {
+    const message = "The groups are being computed. This takes a while in a large index; this " +
+      `page asks again every ${counted(wait, "second")}.`;
+    // Announced once, not at every request.
+    if (at("groups-status").textContent !== message) show(message, []);
+  };
+  try {
+    draw(await groupPage(query, signal, pending), params);
+  } catch (error) {
+    if (error.name !== "AbortError") show("", [refused(error, params)]);
   }
 };

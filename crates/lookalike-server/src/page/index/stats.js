@@ -3,16 +3,10 @@
 
 import { request } from "../client/api.js";
 import { curve } from "./curve.js";
-import { at, make, table, tiles } from "../dom/dom.js";
+import { make, table, tiles } from "../dom/dom.js";
 import { count, counted, probability, size, visible } from "../dom/format.js";
-import { problem } from "../client/problem.js";
-import { reshow } from "../dom/router.js";
+import { loadedView } from "../client/view.js";
 import { settings } from "../client/settings.js";
-
-const show = (status, nodes) => {
-  at("index-status").textContent = status;
-  at("index-results").replaceChildren(...nodes);
-};
 
 const counts = (stats) => tiles([
   ["Documents", count(stats.documents)],
@@ -93,21 +87,12 @@ const sureness = (all) => make("div", { class: "beside" },
   make("figure", {}, curve(banding(all).bands, banding(all).rows, all.threshold),
     make("figcaption", {}, "The shaded part is what a search asks for.")));
 
-/** @type {import("../dom/router.js").Show} */
-export const showIndex = async (params, signal) => {
-  show("Asking for the index …", []);
-  try {
-    const [all, stats] = await Promise.all([settings(),
-      request("GET", "v1/stats", { signal })]);
-    if (signal.aborted) return;
-    show("", [counts(stats), make("h2", {}, "How surely are documents found?"),
-      all.recall_caveat ? caveat(all) : sureness(all),
-      make("h2", {}, "What was it created with?"), chosen(all),
-      make("p", { class: "note" }, `Program: lookalike ${visible(all.version)}. State of the ` +
-        `index: ${visible(stats.version)}. ` +
-        (all.writable ? "Documents may be added and removed here." : "It is only read here."))]);
-  } catch (error) {
-    if (error.name === "AbortError") return;
-    show("", [problem(error, () => reshow("index"))]);
-  }
-};
+export const showIndex = loadedView("index", "Asking for the index …", async (params, signal) => {
+  const [all, stats] = await Promise.all([settings(), request("GET", "v1/stats", { signal })]);
+  return ["", [counts(stats), make("h2", {}, "How surely are documents found?"),
+    all.recall_caveat ? caveat(all) : sureness(all),
+    make("h2", {}, "What was it created with?"), chosen(all),
+    make("p", { class: "note" }, `Program: lookalike ${visible(all.version)}. State of the ` +
+      `index: ${visible(stats.version)}. ` +
+      (all.writable ? "Documents may be added and removed here." : "It is only read here."))]];
+});

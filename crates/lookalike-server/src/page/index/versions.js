@@ -5,41 +5,30 @@ import { documentPath, request, requestWhole } from "../client/api.js";
 import { differences } from "../search/differences.js";
 import { button, make, table } from "../dom/dom.js";
 import { count, size, time } from "../dom/format.js";
-import { problem } from "../client/problem.js";
+import { save } from "../client/save.js";
+import { fillPart } from "../client/view.js";
 
 /** Saves the original of a version under its name. */
-const save = async (id, version, place) => {
+const saveOriginal = (id, version, place) => fillPart(place, async () => {
   place.replaceChildren();
-  try {
-    const path = `${documentPath(id)}/versions/${version.version}/original`;
-    const original = await request("GET", path, { blob: true });
-    const address = URL.createObjectURL(original);
-    const name = version.name.split(/[/\\]/).pop() || `version-${version.version}`;
-    make("a", { href: address, download: name }).click();
-    // The browser has begun to save it by then.
-    setTimeout(() => URL.revokeObjectURL(address), 60_000);
-  } catch (error) {
-    place.replaceChildren(problem(error, () => save(id, version, place)));
-  }
-};
+  const path = `${documentPath(id)}/versions/${version.version}/original`;
+  const original = await request("GET", path, { blob: true });
+  save(original, version.name.split(/[/\\]/).pop() || `version-${version.version}`);
+});
 
 /** Shows what differs between a version and the one before it. */
-const compare = async (id, number, place) => {
+const compare = (id, number, place) => fillPart(place, async () => {
   place.replaceChildren(make("p", {}, "Comparing …"));
-  try {
-    const side = (version) => ({ id, version });
-    const body = { a: side(number - 1), b: side(number), differences: true };
-    const found = await request("POST", "v1/compare", { body });
-    const names = [`Version ${count(number - 1)}`, `Version ${count(number)}`];
-    place.replaceChildren(...differences(found.differences, names));
-  } catch (error) {
-    place.replaceChildren(problem(error, () => compare(id, number, place)));
-  }
-};
+  const side = (version) => ({ id, version });
+  const body = { a: side(number - 1), b: side(number), differences: true };
+  const found = await request("POST", "v1/compare", { body });
+  const names = [`Version ${count(number - 1)}`, `Version ${count(number)}`];
+  place.replaceChildren(...differences(found.differences, names));
+});
 
 const row = (id, version, place) => {
   const { version: number, added, ended, bytes, type } = version;
-  const acts = [button("Save", () => save(id, version, place),
+  const acts = [button("Save", () => saveOriginal(id, version, place),
     { "aria-label": `Save version ${number}` })];
   if (number > 1) {
     acts.push(button("What changed", () => compare(id, number, place),

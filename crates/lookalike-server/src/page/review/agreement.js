@@ -4,7 +4,7 @@
 import { request } from "../client/api.js";
 import { button, make, shownId, table } from "../dom/dom.js";
 import { beginning, count, counted, visible } from "../dom/format.js";
-import { problem } from "../client/problem.js";
+import { fillPart } from "../client/view.js";
 import { address } from "../dom/router.js";
 
 const percent = (part, whole) => `${(100 * part / whole).toFixed(1)} %`;
@@ -27,18 +27,14 @@ const disputed = ({ documents: [a, b], duplicate, not_duplicate: not }) => {
 /** The button for further pairs; it goes away with the last ones. */
 const further = (list, next, signal) => {
   const place = make("div");
-  const ask = async () => {
-    try {
-      const path = `v1/agreement?${new URLSearchParams({ after: next })}`;
-      const found = await request("GET", path, { signal });
-      const items = found.disputed.map(disputed);
-      list.append(...items);
-      items[0]?.querySelector("a").focus();
-      place.replaceChildren(...found.next ? [further(list, found.next, signal)] : []);
-    } catch (error) {
-      if (error.name !== "AbortError") place.replaceChildren(problem(error, ask));
-    }
-  };
+  const ask = () => fillPart(place, async () => {
+    const path = `v1/agreement?${new URLSearchParams({ after: next })}`;
+    const found = await request("GET", path, { signal });
+    const items = found.disputed.map(disputed);
+    list.append(...items);
+    items[0]?.querySelector("a").focus();
+    place.replaceChildren(...found.next ? [further(list, found.next, signal)] : []);
+  });
   place.append(button("More pairs", ask));
   return place;
 };
@@ -67,14 +63,10 @@ const draw = (found, signal) => {
  */
 export const agreement = (signal) => {
   const box = make("div", { role: "status" });
-  const ask = async () => {
+  const ask = () => fillPart(box, async () => {
     box.replaceChildren("Counting …");
-    try {
-      box.replaceChildren(...draw(await request("GET", "v1/agreement", { signal }), signal));
-    } catch (error) {
-      if (error.name !== "AbortError") box.replaceChildren(problem(error, ask));
-    }
-  };
+    box.replaceChildren(...draw(await request("GET", "v1/agreement", { signal }), signal));
+  });
   const fold = make("details", { class: "fold review-agreement" },
     make("summary", {}, "Where several people judged the same pairs"), box);
   fold.addEventListener("toggle", () => { if (fold.open) ask(); });

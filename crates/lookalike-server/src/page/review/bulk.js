@@ -2,11 +2,11 @@
 // Decides about all duplicates above a similarity at once: counted first, then applied, revocable.
 
 import { request } from "../client/api.js";
-import { button, make } from "../dom/dom.js";
+import { button, field, make } from "../dom/dom.js";
 import { count, counted } from "../dom/format.js";
 import { problem } from "../client/problem.js";
 import { conflictList } from "./conflicts.js";
-import { groupPage } from "./queue.js";
+import { groupPage } from "../client/group_page.js";
 
 /** Groups of a request, and decisions of one. */
 const PAGE = 1_000;
@@ -78,10 +78,8 @@ class BulkForm {
     this.said = make("p", { class: "status", role: "status" });
     this.acts = make("div");
     this.form = make("form", { class: "controls" },
-      make("div", { class: "field" }, make("label", { for: "bulk-least" },
-        "All pairs of at least this similarity"), this.least),
-      make("div", { class: "field" }, make("label", { for: "bulk-title" },
-        "Only with equal titles"), this.title),
+      field("All pairs of at least this similarity", this.least),
+      field("Only with equal titles", this.title),
       make("button", { type: "submit" }, "Count them"));
     this.form.addEventListener("submit", (event) => {
       event.preventDefault();

@@ -1,10 +1,11 @@
 "use strict";
 // Saves what a review comes to: the decisions, the documents that go, and those that stay.
 
-import { request } from "../client/api.js";
+import { later, request } from "../client/api.js";
 import { button, make } from "../dom/dom.js";
 import { size } from "../dom/format.js";
-import { problem } from "../client/problem.js";
+import { save } from "../client/save.js";
+import { fillPart } from "../client/view.js";
 
 /** What can be saved: path, name of the file, text of the button. */
 const LISTS = [
@@ -12,12 +13,6 @@ const LISTS = [
   ["v1/review/removed", "removed.jsonl", "Save the list of what goes"],
   ["v1/review/kept", "kept.jsonl", "Save the list of what stays"],
 ];
-
-const pause = (seconds, signal) => new Promise((done, failed) => {
-  const timer = setTimeout(done, 1_000 * seconds);
-  signal.addEventListener("abort", () => { clearTimeout(timer); failed(signal.reason); },
-    { once: true });
-});
 
 /** A list; where groups are still computed it is asked for again. */
 const list = async (path, signal, wait) => {
@@ -27,16 +22,9 @@ const list = async (path, signal, wait) => {
     } catch (error) {
       if (error.status !== 202) throw error;
       wait();
-      await pause(error.wait || 1, signal);
+      await later(error.wait || 1, signal);
     }
   }
-};
-
-const save = (blob, name) => {
-  const address = URL.createObjectURL(blob);
-  make("a", { href: address, download: name }).click();
-  // The browser has begun to save it by then.
-  setTimeout(() => URL.revokeObjectURL(address), 60_000);
 };
 
 /**
@@ -47,18 +35,14 @@ const save = (blob, name) => {
  */
 export const exportLists = (filter, signal) => {
   const said = make("div", { role: "status" });
-  const ask = async (path, name) => {
+  const ask = (path, name) => fillPart(said, async () => {
     const threshold = filter.get("threshold");
     const query = threshold && name !== "decisions.jsonl" ? `?${new URLSearchParams({ threshold })}` : "";
     said.replaceChildren("Asking …");
-    try {
-      const blob = await list(path + query, signal, () => said.replaceChildren("Groups are computed …"));
-      save(blob, name);
-      said.replaceChildren(`${name}: ${size(blob.size)}`);
-    } catch (error) {
-      if (error.name !== "AbortError") said.replaceChildren(problem(error, () => ask(path, name)));
-    }
-  };
+    const blob = await list(path + query, signal, () => said.replaceChildren("Groups are computed …"));
+    save(blob, name);
+    said.replaceChildren(`${name}: ${size(blob.size)}`);
+  });
   return make("details", { class: "fold review-export" },
     make("summary", {}, "Save decisions and lists"),
     make("p", { class: "note" }, "All groups of the threshold, whatever else the filter says, with " +

@@ -3,7 +3,7 @@
 
 import { requestWhole } from "../client/api.js";
 import { BEGINNING } from "../search/described.js";
-import { make } from "../dom/dom.js";
+import { field, make } from "../dom/dom.js";
 import { visible } from "../dom/format.js";
 import { address, go } from "../dom/router.js";
 import { settings } from "../client/settings.js";
@@ -52,19 +52,16 @@ export const filterOf = (params) => {
   return filter;
 };
 
-const field = (name, label, input) => make("div", { class: "field" },
-  make("label", { for: `review-${name}` }, label), input);
-
-const choice = (name, label, options, chosen) => field(name, label,
+const choice = (name, label, options, chosen) => field(label,
   make("select", { id: `review-${name}` }, ...options.map(([value, text]) =>
     make("option", { value, selected: value === chosen }, text))));
 
-const number = ({ name, label, most, step }, params) => field(name, label, make("input", {
+const number = ({ name, label, most, step }, params) => field(label, make("input", {
   type: "number", id: `review-${name}`, class: "short", min: most === 1 ? "0" : "1", max: most,
   step, inputmode: most === 1 ? "decimal" : "numeric", value: params.get(name) ?? "",
 }));
 
-const typed = ({ name, label, type = "text" }, params) => field(name, label, make("input", {
+const typed = ({ name, label, type = "text" }, params) => field(label, make("input", {
   type, id: `review-${name}`, dir: type === "text" ? "auto" : undefined, autocomplete: "off",
   value: params.get(name) ?? "",
 }));

@@ -1,39 +1,14 @@
 "use strict";
 // The queue of groups to decide about: pages of groups, and the place in it.
 
-import { request } from "../client/api.js";
+import { groupPage } from "../client/group_page.js";
 
 /** Groups of a request. */
 const PAGE = 20;
 /** The next page is asked for when fewer groups are left. */
 const LEFT = 5;
-/** Interval between requests while the groups are computed, in seconds; and its maximum. */
-const WAIT = 1;
-const MOST_WAIT = 30;
 
 /** @typedef {{keeper: any, duplicates: any[], duplicates_before: number, seen: number}} Group */
-
-const later = (seconds, signal) => new Promise((resolve) => {
-  const timer = setTimeout(resolve, seconds * 1000);
-  signal.addEventListener("abort", () => { clearTimeout(timer); resolve(); }, { once: true });
-});
-
-/**
- * Asks for a page of groups until it is computed.
- * @param {URLSearchParams} query
- * @param {AbortSignal} signal
- * @param {() => void} pending called while the groups are computed
- * @returns {Promise<any>}
- */
-export const groupPage = async (query, signal, pending = () => {}) => {
-  for (;;) {
-    signal.throwIfAborted();
-    const found = await request("GET", `v1/groups?${query}`, { signal });
-    if (found.status !== "pending") return found;
-    pending();
-    await later(Math.min(found.retry_after || WAIT, MOST_WAIT), signal);
-  }
-};
 
 /** A group without documents that were removed since, which have no metadata; empty without keeper.
  * `seen` is the number of the last decision that it shows. */

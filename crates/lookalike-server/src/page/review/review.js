@@ -5,11 +5,12 @@ import { agreement } from "./agreement.js";
 import { request } from "../client/api.js";
 import { figures, outcome, sides } from "../search/compare.js";
 import { described, differingMetadata } from "../search/described.js";
-import { bar, at, button, make, shownId } from "../dom/dom.js";
+import { at, bar, button, field, make, shownId } from "../dom/dom.js";
 import { DecisionLog, targetOf } from "./decision_log.js";
 import { beginning, count, counted, size, visible } from "../dom/format.js";
-import { keysAreOn } from "../dom/keys.js";
+import { onSingleKey } from "../dom/keys.js";
 import { problem } from "../client/problem.js";
+import { contentOf, fillPart } from "../client/view.js";
 import { bulkForm } from "./bulk.js";
 import { NAMES, conflictBox } from "./conflicts.js";
 import { exportLists } from "./export.js";
@@ -22,10 +23,7 @@ const KEPT = 60;
 
 let review = null;
 
-const show = (status, nodes) => {
-  at("review-status").textContent = status;
-  at("review-results").replaceChildren(...nodes);
-};
+const show = contentOf("review");
 
 /** One visit of the view. */
 class Review {
@@ -77,8 +75,7 @@ class Review {
     for (const [place, [, key]] of keys.entries()) {
       buttons.children[place].append(" ", make("kbd", { "aria-hidden": "true" }, key));
     }
-    const noted = make("div", { class: "field grow" }, make("label", { for: "review-note" },
-      "Note for the next decision (M)"), this.note);
+    const noted = field("Note for the next decision (M)", this.note, "field grow");
     this.note.addEventListener("keydown", (event) => {
       if (event.key === "Enter" || event.key === "Escape") this.stage.focus();
     });
@@ -167,16 +164,12 @@ class Review {
     return this.compared.get(key);
   }
 
-  async drawDifferences(box, a, b) {
-    try {
+  drawDifferences(box, a, b) {
+    return fillPart(box, async () => {
       const found = await this.comparison(a, b);
-      if (!box.isConnected) return;
       box.replaceChildren(make("p", { class: "note" }, outcome(found)), figures(found),
         ...sides(found, a, b, null));
-    } catch (error) {
-      if (error.name === "AbortError" || !box.isConnected) return;
-      box.replaceChildren(problem(error, () => this.drawDifferences(box, a, b)));
-    }
+    });
   }
 
   /** Asks for the next comparisons before they are needed. */
@@ -299,17 +292,12 @@ class Review {
   }
 }
 
-const isTyping = ({ target }) => target.closest("input, textarea, select, dialog") !== null;
-
 /** Installs the handlers of keys, and of leaving the page. */
 export const watchReview = () => {
-  document.addEventListener("keydown", (event) => {
-    if (at("view-review").hidden || !review?.byKey || isTyping(event) || !keysAreOn()) return;
-    if (event.ctrlKey || event.altKey || event.metaKey) return;
-    const act = review.byKey.get(event.key.toLowerCase());
-    if (!act) return;
-    event.preventDefault();
-    act();
+  onSingleKey((key) => {
+    const act = at("view-review").hidden ? undefined : review?.byKey?.get(key);
+    act?.();
+    return act !== undefined;
   });
   window.addEventListener("beforeunload", (event) => {
     if (review?.log.unsent > 0) event.preventDefault();

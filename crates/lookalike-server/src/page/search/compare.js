@@ -6,13 +6,10 @@ import { at, make, shownId, tiles } from "../dom/dom.js";
 import { differences } from "./differences.js";
 import { count, counted, similarity, visible } from "../dom/format.js";
 import { probe } from "./probe.js";
-import { problem } from "../client/problem.js";
-import { address, go, reshow } from "../dom/router.js";
+import { contentOf, loadedView } from "../client/view.js";
+import { address, go } from "../dom/router.js";
 
-const show = (status, nodes) => {
-  at("compare-status").textContent = status;
-  at("compare-results").replaceChildren(...nodes);
-};
+const show = contentOf("compare");
 
 /** What a similarity is; equal sets of shingles are of equal texts or of others. */
 const kind = (found) => {
@@ -87,24 +84,18 @@ export const outcome = (found) => {
   return sameWords === 0 ? `${differ}.` : `${differ}; ${written} (${kinds}).`;
 };
 
-const compare = async (a, b, signal) => {
+const compare = loadedView("compare", "Comparing …", async (params, signal) => {
+  const a = params.get("a"), b = params.get("b");
   const mine = a === null ? probe() : null;
   if (a === null && !mine) {
-    show("The text that was compared is not kept with the address.", [make("p", {},
-      make("a", { href: "#/" }, "Search it again"), " and choose the match.")]);
-    return;
+    return ["The text that was compared is not kept with the address.", [make("p", {},
+      make("a", { href: "#/" }, "Search it again"), " and choose the match.")]];
   }
-  show("Comparing …", []);
   const body = { a: mine ? { text: mine.text } : { id: a }, b: { id: b }, differences: true };
-  try {
-    const found = await request("POST", "v1/compare", { body, signal });
-    show(outcome(found), [figures(found), make("h2", {}, "Differences"),
-      ...sides(found, a, b, mine)]);
-  } catch (error) {
-    if (error.name === "AbortError") return;
-    show("", [problem(error, () => reshow("compare"))]);
-  }
-};
+  const found = await request("POST", "v1/compare", { body, signal });
+  return [outcome(found), [figures(found), make("h2", {}, "Differences"),
+    ...sides(found, a, b, mine)]];
+});
 
 /** Installs the event handlers of the form. */
 export const watchCompare = () => {
@@ -128,5 +119,5 @@ export const showCompare = (params, signal) => {
   at("compare-b").value = b ?? "";
   at("compare-a").placeholder = a === null && b !== null ? visible(probe()?.name ?? "") : "";
   if (b === null) show("", []);
-  else compare(a, b, signal);
+  else compare(params, signal);
 };

@@ -4,7 +4,7 @@
 
 import { button, make } from "../dom/dom.js";
 import { beginning, count } from "../dom/format.js";
-import { keysAreOn } from "../dom/keys.js";
+import { onSingleKey } from "../dom/keys.js";
 
 /** The keys that go forward and back. */
 const KEYS = new Map([["f", 1], ["b", -1]]);
@@ -93,14 +93,10 @@ export class DifferenceWalk {
 }
 
 /** Installs the handler of keys, for the differences that are in view. */
-export const watchDifferences = () => {
-  document.addEventListener("keydown", (event) => {
-    const way = KEYS.get(event.key.toLowerCase());
-    if (way === undefined || event.ctrlKey || event.altKey || event.metaKey) return;
-    if (event.target.closest("input, textarea, select, dialog") !== null || !keysAreOn()) return;
-    const shown = document.querySelector("main > section:not([hidden]) .walk");
-    if (!shown) return;
-    event.preventDefault();
-    walks.get(shown).move(way);
-  });
-};
+export const watchDifferences = () => onSingleKey((key) => {
+  const way = KEYS.get(key);
+  const current = document.querySelector("main > section:not([hidden]) .walk");
+  if (way === undefined || !current) return false;
+  walks.get(current).move(way);
+  return true;
+});

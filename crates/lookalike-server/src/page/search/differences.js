@@ -2,7 +2,7 @@
 // Shows two texts in columns, from their equal and different parts.
 
 import { DifferenceWalk } from "./difference_walk.js";
-import { button, make } from "../dom/dom.js";
+import { button, fold, make } from "../dom/dom.js";
 import { count, counted } from "../dom/format.js";
 import { gradually, longText, pieces } from "../dom/gradually.js";
 
@@ -63,13 +63,9 @@ const words = (text) => {
     : counted(found, "equal word");
 };
 
-const fold = (text) => {
-  const details = make("details", { class: "fold" },
-    make("summary", {}, `${words(text)} in both`));
-  details.addEventListener("toggle", () => details.append(longText(text)), { once: true });
-  return make("div", { class: "row-fold", role: "row" },
-    make("div", { role: "cell", "aria-colspan": "2" }, details));
-};
+const foldedRow = (text) => make("div", { class: "row-fold", role: "row" },
+  make("div", { role: "cell", "aria-colspan": "2" },
+    fold(make("summary", {}, `${words(text)} in both`), () => longText(text))));
 
 const SIGNS = { " ": "\u2423", "\n": "\u21b5\n", "\t": "\u21e5", "\r": "\u240d" };
 
@@ -195,7 +191,7 @@ class Rows {
     }
     if (from > 0) yield* this.shared(text.slice(0, from));
     yield* this.end();
-    yield { element: fold(text.slice(from, to)), cost: ROW_COST };
+    yield { element: foldedRow(text.slice(from, to)), cost: ROW_COST };
     if (to < text.length) yield* this.shared(text.slice(to));
   }
 }

@@ -2,7 +2,7 @@
 // The passages of a text that documents of the index have, too.
 
 import { request } from "../client/api.js";
-import { button, make, shownId } from "../dom/dom.js";
+import { button, field, make, shownId } from "../dom/dom.js";
 import { beginning, count, counted } from "../dom/format.js";
 import { problem } from "../client/problem.js";
 import { address } from "../dom/router.js";
@@ -86,8 +86,7 @@ export const passages = (text) => {
     }
   };
   const form = make("form", { class: "controls", id: "passages-form" },
-    make("div", { class: "field" },
-      make("label", { for: "passages-least" }, "Least words of a passage"), least),
+    field("Least words of a passage", least),
     make("button", { type: "submit" }, "Find known passages"));
   form.addEventListener("submit", (event) => {
     event.preventDefault();

@@ -10,6 +10,7 @@ import { matches, summary } from "./matches.js";
 import { passages } from "./passages.js";
 import { keepProbe } from "./probe.js";
 import { problem } from "../client/problem.js";
+import { contentOf } from "../client/view.js";
 import { address, forgetViews, go, shownAt } from "../dom/router.js";
 import { settings } from "../client/settings.js";
 
@@ -26,10 +27,7 @@ let running = null;
 // The reading of a file.
 let reading = null;
 
-const show = (status, nodes) => {
-  at("query-status").textContent = status;
-  at("query-results").replaceChildren(...nodes);
-};
+const show = contentOf("query");
 
 const text = () => file ? file.text : at("query-text").value;
 

@@ -54,12 +54,7 @@ pub(super) fn stream(
     let mut passed = GroupTotals::default();
     let mut held = GroupsChunk::default();
     let (mut written, mut abouts) = (0, String::from("["));
-    out.write_all(
-        b"<p class=\"list-head\" aria-hidden=\"true\"><span></span><span class=\"n\">Group</span>\
-          <span>Stays</span><span class=\"size\">Size</span><span class=\"span\">Similarity</span>\
-          </p>\n\
-          <ol class=\"groups\" id=\"list\">\n",
-    )?;
+    template!(out, "group_list.html")?;
     for group in groups {
         let group = group?;
         passed.groups += 1;
@@ -199,34 +194,26 @@ fn bounds(duplicates: &[PageDuplicate]) -> (u32, u32) {
 /// One group as an item that opens; the page's script makes the same.
 fn item(out: &mut dyn Write, number: u64, group: &PageGroup, reasons: &[String]) -> io::Result<()> {
     let (least, most) = bounds(&group.duplicates);
-    write!(
+    template!(
         out,
-        "<li><details class=\"group\"><summary><span class=\"n\">{}</span><span class=\"id\">\
-         {}</span><span class=\"size\">{}</span><span class=\"span\"><span \
-         class=\"unseen\">similarity </span>{}</span></summary>\
-         \n<div class=\"opened\"><p class=\"kept\"><span class=\"tag\">Stays</span> {} <span \
-         class=\"bytes\">{}</span>{}</p>\n",
-        Count(number),
-        DocumentName { id: &group.keeper, about: group.about.as_ref(), class: "" },
-        Plural(group.duplicates.len() as u64 + 1, "document"),
-        SimilaritySpan(least, most),
-        DocumentName {
+        "group.html",
+        number = Count(number),
+        name = DocumentName { id: &group.keeper, about: group.about.as_ref(), class: "" },
+        documents = Plural(group.duplicates.len() as u64 + 1, "document"),
+        similarity = SimilaritySpan(least, most),
+        keeper = DocumentName {
             id: &group.keeper,
             about: group.about.as_ref(),
             class: " class=\"full\" tabindex=\"0\"",
         },
-        ByteSize(group.bytes),
-        if group.reference { " <span class=\"tag\">Reference</span>" } else { "" }
+        bytes = ByteSize(group.bytes),
+        tag = if group.reference { " <span class=\"tag\">Reference</span>" } else { "" }
     )?;
     let why = because(&group.duplicates, reasons);
     if !why.is_empty() {
         writeln!(out, "<p class=\"why\">Why it stays: {}</p>", EscapedText(&why))?;
     }
-    out.write_all(
-        b"<table class=\"members\"><thead><tr><th scope=\"col\">Would go</th><th scope=\"col\">\
-          Similarity</th><th scope=\"col\" class=\"num\">Bytes</th><th scope=\"col\">Why the \
-          other stays</th></tr></thead><tbody>\n",
-    )?;
+    template!(out, "duplicates_head.html")?;
     for duplicate in group.duplicates.iter().take(SHOWN_DUPLICATES) {
         writeln!(
             out,

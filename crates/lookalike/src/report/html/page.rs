@@ -3,6 +3,9 @@
 use crate::audit::Audit;
 use crate::find::{GroupConcentration, RunCounts, SourceCounts};
 use crate::progress::Stage;
+use crate::read::SkippedItem;
+use crate::report::option_name;
+use lookalike_core::parameter::NamesParameters;
 use lookalike_core::params::Params;
 use std::io;
 use std::time::Duration;
@@ -47,6 +50,13 @@ pub struct PageParameter {
     pub value: String,
     /// What it does, a sentence without its full stop.
     pub meaning: String,
+}
+
+impl From<SkippedItem> for PageSkipped {
+    fn from(item: SkippedItem) -> Self {
+        let SkippedItem { source, line, id, reason } = item;
+        Self { source, line, id, reason: reason.spelled(option_name) }
+    }
 }
 
 /// A file or record that was not read.

@@ -9,8 +9,7 @@ use crate::error::Error;
 use crate::passages::{
     PassageFindings, PassageOptions, PassagePlace, PassageRow, SourceRepeats, repeated_bytes,
 };
-use crate::report::{Output, option_name};
-use lookalike_core::parameter::NamesParameters;
+use crate::report::Output;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use std::ops::Range;
@@ -46,11 +45,7 @@ fn write(
     sources(out, findings)?;
     list(out, findings)?;
     documents(out, findings)?;
-    let mut skipped = findings.run.skipped.iter().map(|item| {
-        let item = item?;
-        let reason = item.reason.spelled(option_name);
-        Ok(PageSkipped { source: item.source, line: item.line, id: item.id, reason })
-    });
+    let mut skipped = findings.run.skipped.iter().map(|item| item.map(PageSkipped::from));
     skipped::write(out, &mut skipped, "--json")?;
     frame::end(out)
 }
@@ -64,34 +59,26 @@ fn summary(
     section::open(out, "summary", "Summary")?;
     let (runs, with) =
         (Plural(counts.runs, "maximal run"), Plural(counts.documents_with_repeats, "document"));
-    writeln!(
+    template!(
         out,
-        "<p>Of {} in {}, {} are in a passage of at least {} that is there more than once, {} in a \
-         copy of an earlier place. There are {}, at {runs} in {with}. Words are cut by the rule \
-         {}, case: {}. Every passage was compared word by word.</p></section>",
-        Plural(counts.words, "word"),
-        Plural(counts.documents, "document"),
-        Share(counts.repeated_words, counts.words),
-        Plural(findings.min_words as u64, "word"),
-        Share(counts.copied_words, counts.words),
-        Plural(counts.passages, "passage"),
-        options.rule().tokens(),
-        options.rule().case(),
+        "passages_summary.html",
+        words = Plural(counts.words, "word"),
+        documents = Plural(counts.documents, "document"),
+        repeated = Share(counts.repeated_words, counts.words),
+        min_words = Plural(findings.min_words as u64, "word"),
+        copied = Share(counts.copied_words, counts.words),
+        passages = Plural(counts.passages, "passage"),
+        runs = runs,
+        with = with,
+        tokens = options.rule().tokens(),
+        case = options.rule().case()
     )
 }
 
 /// How much of each source is repeated, most first.
 fn sources(out: &mut dyn Write, findings: &PassageFindings) -> io::Result<()> {
     section::open(out, "sources", "Sources")?;
-    out.write_all(
-        b"<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"All sources\">\
-          <table class=\"sources\"><thead><tr><th scope=\"col\">Source</th>\
-          <th scope=\"col\" class=\"num\">Documents</th>\
-          <th scope=\"col\" class=\"num\">with repeats</th>\
-          <th scope=\"col\" class=\"num\">Words</th>\
-          <th scope=\"col\" class=\"num\">repeated</th>\
-          <th scope=\"col\" class=\"num\">in copies</th></tr></thead>\n<tbody>\n",
-    )?;
+    template!(out, "passage_sources_head.html")?;
     let mut sources: Vec<&SourceRepeats> = findings.sources.iter().collect();
     sources
         .sort_by(|a, b| b.repeated_words.cmp(&a.repeated_words).then_with(|| a.name.cmp(&b.name)));
@@ -133,17 +120,15 @@ fn list(out: &mut dyn Write, findings: &PassageFindings) -> io::Result<()> {
         if place.is_first {
             named = 0;
             let number = u64::from(passage.number) + 1;
-            write!(
+            template!(
                 out,
-                "<details class=\"pair\" id=\"p{number}\"><summary><span class=\"figure\">{} at {}\
-                 </span><span class=\"ids\"><bdi>{}: {}</bdi></span></summary>\n\
-                 <p class=\"note\">Passage {}, in {}:</p>\n<ul>\n",
-                Plural(passage.words.into(), "word"),
-                Plural(passage.places.into(), "place"),
-                Count(number),
-                EscapedText(&passage.excerpt),
-                Count(number),
-                Plural(passage.documents.into(), "document"),
+                "passage.html",
+                number = number,
+                words = Plural(passage.words.into(), "word"),
+                places = Plural(passage.places.into(), "place"),
+                shown_number = Count(number),
+                excerpt = EscapedText(&passage.excerpt),
+                documents = Plural(passage.documents.into(), "document")
             )?;
         }
         named += 1;
@@ -230,8 +215,7 @@ fn marked_document(
 
 /// A text with its passages marked: each part with the numbers of those that it is in.
 fn marked(out: &mut dyn Write, text: &str, places: &[PassagePlace]) -> io::Result<()> {
-    let most = (0..=text.len().min(SHOWN_BYTES)).rev();
-    let most = most.into_iter().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+    let most = text.floor_char_boundary(SHOWN_BYTES);
     // Where a passage begins, and where it ends.
     let mut limits = Vec::with_capacity(2 * places.len() + 1);
     for PassagePlace { passage, span, .. } in places {

@@ -83,14 +83,11 @@ fn counts(out: &mut dyn Write, kinds: &[(String, u64)], others: u64) -> io::Resu
 }
 
 fn list(out: &mut dyn Write, listed: &[PageSkipped], more: u64) -> io::Result<()> {
-    write!(
+    template!(
         out,
-        "<details><summary>Show {} {}</summary>\n<div class=\"wide\" tabindex=\"0\" \
-         role=\"region\" aria-label=\"Files and records that were not read\"><table><thead><tr><th \
-         scope=\"col\">Source</th><th scope=\"col\" class=\"num\">Line</th><th scope=\"col\">Id\
-         </th><th scope=\"col\">Reason</th></tr></thead><tbody>\n",
-        if more > 0 { "the first" } else { "all" },
-        Count(listed.len() as u64)
+        "skipped_list.html",
+        extent = if more > 0 { "the first" } else { "all" },
+        count = Count(listed.len() as u64)
     )?;
     for PageSkipped { source, line, id, reason } in listed {
         let line = line.map(|line| Count(line).to_string()).unwrap_or_default();

@@ -13,11 +13,10 @@ mod subject;
 pub use subject::RunSubject;
 
 use super::html::{self, ChosenPair, PageSkipped, SampleChoice, Streams};
-use super::{EMPTY, Output, notes, option_name};
+use super::{EMPTY, Output, notes};
 use crate::error::Error;
 use crate::find::{self, Findings, Grouping};
-use crate::read::{self, Description};
-use lookalike_core::parameter::NamesParameters;
+use crate::read::Description;
 use lookalike_core::params::Measure;
 use reasons::Reasons;
 use std::io;
@@ -120,9 +119,8 @@ fn samples(findings: &Findings, measure: Measure) -> Result<Vec<html::PageSample
 
 fn beginning(findings: &Findings, document: u32) -> Result<String, Error> {
     let text = findings.text(document)?;
-    let end = (0..=SAMPLE_BYTES.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
     // A copy, so that the memory of a long text is given back.
-    Ok(text.get(..end.unwrap_or_default()).unwrap_or_default().to_owned())
+    Ok(text[..text.floor_char_boundary(SAMPLE_BYTES)].to_owned())
 }
 
 fn millionths(duplicate: &find::Duplicate, measure: Measure) -> u32 {
@@ -176,13 +174,9 @@ fn about(findings: &Findings, document: u32) -> Result<html::About, Error> {
 
 /// First what was not read, then the empty documents.
 fn skipped(findings: &Findings) -> impl Iterator<Item = io::Result<PageSkipped>> + '_ {
-    let unread = findings.skipped.iter().map(|each| {
-        let read::SkippedItem { source, line, id, reason } = each?;
-        Ok(PageSkipped { source, line, id, reason: reason.spelled(option_name) })
-    });
+    let unread = findings.skipped.iter().map(|item| item.map(PageSkipped::from));
     let empty = findings.empty.iter().map(|id| {
-        let (source, reason) = (String::new(), EMPTY.to_owned());
-        Ok(PageSkipped { source, line: None, id: Some(id?), reason })
+        Ok(PageSkipped { id: Some(id?), reason: EMPTY.to_owned(), ..PageSkipped::default() })
     });
     unread.chain(empty)
 }
