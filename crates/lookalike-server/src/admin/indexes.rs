@@ -16,14 +16,14 @@ use lookalike::index::time;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// The indexes that the token of a request opens, with what it may do there.
+/// The indexes that the token of a request opens, with its right for each.
 fn opened<'a>(indexes: &'a ServedIndexes, request: &Request) -> Vec<(&'a Arc<App>, Client)> {
     let (token, now) = (bearer(request.headers()), time::now());
-    let credentials = indexes.service().credentials.now();
+    let credentials = indexes.service.credentials.now();
     let client = |app: &'a Arc<App>| {
         Some((app, credentials.tokens.client(token, now, Some(&app.name)).ok()?))
     };
-    indexes.all().iter().filter_map(client).collect()
+    indexes.all.iter().filter_map(client).collect()
 }
 
 /// An index as the list has it.
@@ -31,7 +31,7 @@ fn entry(indexes: &ServedIndexes, app: &App, client: &Client) -> Value {
     json!({
         "name": app.name.as_str(),
         "address": format!("/v1/indexes/{}", app.name),
-        "default": app.name == indexes.all()[0].name,
+        "default": app.name == indexes.all[0].name,
         "right": client.right.name(),
         "writable": app.service.config.writable,
     })
@@ -74,7 +74,7 @@ pub(crate) async fn health(
     request: Request,
 ) -> HandlerResult {
     QueryParameters::read(request.uri().query(), &[])?;
-    for app in indexes.all() {
+    for app in &indexes.all {
         status::check_readable(app).await?;
     }
     json(StatusCode::OK, &json!({ "status": "ok" }))
@@ -86,15 +86,15 @@ pub(crate) async fn metrics(
     request: Request,
 ) -> HandlerResult {
     QueryParameters::read(request.uri().query(), &[])?;
-    if opened(&indexes, &request).len() < indexes.all().len() {
+    if opened(&indexes, &request).len() < indexes.all.len() {
         let detail = "the figures are those of all indexes: use a token without `indexes=`";
         return Err(Problem::new(Code::OTHER_INDEX, detail));
     }
-    let mut gauges = status::service_gauges(indexes.service());
-    for app in indexes.all() {
+    let mut gauges = status::service_gauges(&indexes.service);
+    for app in &indexes.all {
         gauges.extend(status::index_gauges(app).await);
     }
-    let mut response = Response::new(Body::from(indexes.service().metrics.render(&gauges)));
+    let mut response = Response::new(Body::from(indexes.service.metrics.render(&gauges)));
     let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
     response.headers_mut().insert(CONTENT_TYPE, kind);
     Ok(response)

@@ -11,8 +11,6 @@ use crate::threads::pool::PoolWorker;
 use crate::threads::webhook_sender::DeliveryCounts;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
-use lookalike::store::backend::Stats;
-use serde::Serialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -50,8 +48,8 @@ pub(crate) async fn settings(State(app): State<Arc<App>>, request: Request) -> H
         "token_needed": !app.service.credentials.now().tokens.is_empty(),
         "version": env!("CARGO_PKG_VERSION"),
     });
-    let mut all = serde_json::to_value(settings);
-    if let (Ok(Value::Object(all)), Value::Object(more)) = (&mut all, more) {
+    let mut all = json!(settings);
+    if let (Value::Object(all), Value::Object(more)) = (&mut all, more) {
         // Clients do not need the hashes, and JavaScript cannot represent 64-bit integers.
         if let Some(Value::Object(list)) = all.get_mut("stop_words") {
             let words = list.remove("hashes").and_then(|hashes| Some(hashes.as_array()?.len()));
@@ -62,15 +60,7 @@ pub(crate) async fn settings(State(app): State<Arc<App>>, request: Request) -> H
             all.insert("recall_caveat".to_owned(), caveat.to_string().into());
         }
     }
-    json(StatusCode::OK, &all.map_err(|error| Problem::internal(error.to_string()))?)
-}
-
-/// Sizes and counts, and the version of the index.
-#[derive(Serialize)]
-struct AnsweredStats {
-    #[serde(flatten)]
-    stats: Stats,
-    version: u64,
+    json(StatusCode::OK, &all)
 }
 
 /// `GET /v1/stats`
@@ -81,9 +71,9 @@ pub(crate) async fn stats(State(app): State<Arc<App>>, request: Request) -> Hand
         Ok((worker.index.stats()?, version))
     };
     let (stats, version) = app.pool.run(look).await?;
-    // Members in alphabetical order, as in other responses.
-    let body = serde_json::to_value(AnsweredStats { stats, version });
-    json(StatusCode::OK, &body.map_err(|error| Problem::internal(error.to_string()))?)
+    let mut body = json!(stats);
+    body["version"] = version.into();
+    json(StatusCode::OK, &body)
 }
 
 /// The figures of the service.

@@ -27,8 +27,8 @@ impl CategoryCache {
         Ok(read)
     }
 
-    /// The same for answers that only name the category of a document: none where the model is
-    /// damaged, which `GET /v1/categories` and `lookalike index check` report.
+    /// The categories for answers that only name the category of a document. Ignores a damaged
+    /// model, which `GET /v1/categories` and `lookalike index check` report.
     pub(crate) fn for_answer(
         &self,
         snapshot: &mut dyn Snapshot,

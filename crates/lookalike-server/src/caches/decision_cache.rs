@@ -172,8 +172,7 @@ impl DecisionsInForce {
         [a.min(b), a.max(b)]
     }
 
-    /// What is decided about a keeper and a duplicate of it, without the decisions about texts that
-    /// have changed since.
+    /// The judgment about a keeper and its duplicate. Decisions about changed texts do not count.
     pub(crate) fn of_pair(
         &self,
         keeper: &str,

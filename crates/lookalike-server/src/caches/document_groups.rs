@@ -36,7 +36,7 @@ pub(crate) struct DocumentGroups {
     pub(crate) bytes: u64,
     /// Which groups are decided about.
     pub(crate) review: Mutex<ReviewProgress>,
-    /// The groups in the order of doubt, made when it is asked for.
+    /// The groups in the order of doubt, computed when it is needed.
     pub(crate) doubtful: OnceLock<Vec<u32>>,
 }
 

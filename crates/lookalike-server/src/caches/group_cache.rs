@@ -2,7 +2,7 @@
 //! finished lists.
 //!
 //! * At most [`QUEUE`] thresholds wait. The threshold of the index goes first.
-//! * A computation ends when no client asks for its threshold for [`LEASE`].
+//! * A computation ends if no client requests its threshold for [`LEASE`].
 //! * A finished list is kept until a client has read it, then until its memory is needed. A list
 //!   whose cursor is in use is kept for the time that [`CacheLimits::cursor_time`] promises.
 

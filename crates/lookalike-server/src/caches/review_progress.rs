@@ -11,11 +11,12 @@ pub(crate) struct ReviewProgress {
     /// The last decision that is applied; `None` before the first look.
     last: Option<u64>,
     decided: Vec<bool>,
-    count: usize,
+    /// Groups that are decided about.
+    pub(crate) count: usize,
     /// The hash of the id of each document, and the place of its group; sorted.
     places: Vec<(u64, u32)>,
     /// The decisions about texts that have changed since.
-    changed: HashSet<u64>,
+    pub(crate) changed: HashSet<u64>,
 }
 
 impl ReviewProgress {
@@ -75,16 +76,6 @@ impl ReviewProgress {
     /// Whether a group is decided about.
     pub(crate) fn is_decided(&self, place: usize) -> bool {
         self.decided.get(place).copied().unwrap_or(false)
-    }
-
-    /// How many groups are decided about.
-    pub(crate) fn count(&self) -> usize {
-        self.count
-    }
-
-    /// The decisions about texts that have changed since.
-    pub(crate) fn changed(&self) -> &HashSet<u64> {
-        &self.changed
     }
 
     /// Memory in bytes.

@@ -24,8 +24,8 @@ impl IndexName {
         Err(ConfigError::IndexName { got: lookalike::store::entry::shortened_id(text) })
     }
 
-    /// The name of an index that was given none: that of its place where it can be one, otherwise
-    /// `index`.
+    /// The name of an index without one: the last part of its place if that is a valid name,
+    /// otherwise `index`.
     pub fn of_place(place: &str) -> Self {
         let last = place.rsplit(['/', '\\']).next().unwrap_or_default();
         Self(if is_name(last) { last.into() } else { "index".into() })

@@ -25,9 +25,9 @@ use std::time::Duration;
 pub struct Config {
     /// The address to listen on; port 0 is any free one.
     pub listen: SocketAddr,
-    /// Names, without port, that a `Host` header may have in addition to those of this machine's
-    /// loopback and the address listened on. If the address is no loopback and this is empty, any
-    /// name is accepted.
+    /// Names, without port, that a `Host` header may have in addition to this machine's loopback
+    /// names and the address listened on. If the address is not a loopback address and this is
+    /// empty, any name is accepted.
     pub hosts: Vec<String>,
     /// Tokens of clients. Without any, every client on this machine may read and write.
     pub tokens: Tokens,
@@ -39,8 +39,7 @@ pub struct Config {
     pub writable: bool,
     /// Limits of requests.
     pub limits: ServerLimits,
-    /// How files are read, by which process, and what they may cost. The limits of requests are
-    /// limits of files, too.
+    /// Options, process and limits of reading files. The limits of requests also limit files.
     pub extract: ExtractOptions,
     /// The folder of temporary files; the current folder if `None`.
     pub temp_dir: Option<PathBuf>,

@@ -1,11 +1,11 @@
-//! What of the configuration is read again while the server runs: tokens and the certificate.
+//! Tokens and the certificate, which a running server reads again.
 
 use crate::config::tls::TlsIdentity;
 use crate::config::token::Tokens;
 use parking_lot::RwLock;
 use std::sync::Arc;
 
-/// What is in effect of it.
+/// The tokens and the certificate in effect.
 pub(crate) struct Credentials(RwLock<Arc<ReloadedConfig>>);
 
 /// The part of a configuration that [`Config::reload`](crate::Config) reads again.
@@ -26,7 +26,7 @@ impl Credentials {
         Self(RwLock::new(Arc::new(now)))
     }
 
-    /// What is in effect at this moment.
+    /// The tokens and the certificate at this moment.
     pub(crate) fn now(&self) -> Arc<ReloadedConfig> {
         Arc::clone(&self.0.read())
     }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub struct TlsIdentity(Arc<ServerConfig>);
 
-/// Files that are no certificate and key.
+/// Invalid files of a certificate and its key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TlsError {
     /// The file of the certificate.
@@ -29,7 +29,7 @@ pub enum TlsError {
         /// The problem.
         why: String,
     },
-    /// The certificate is that of another key, or the key is of a kind that TLS does not use.
+    /// The certificate belongs to another key, or TLS does not use this kind of key.
     Pair {
         /// The file of the certificate.
         certificate: PathBuf,
@@ -72,7 +72,7 @@ impl TlsIdentity {
     /// 1.3.
     ///
     /// # Errors
-    /// [`TlsError`] with the file and what is wrong with it.
+    /// [`TlsError`] with the file and its problem.
     pub fn read(certificate: &Path, key: &Path) -> Result<Self, TlsError> {
         let chain = read_chain(certificate)
             .map_err(|why| TlsError::Certificate { path: certificate.to_owned(), why })?;

@@ -1,4 +1,4 @@
-//! Tokens: what a client may do, who it is, and until when.
+//! Tokens: the right of a client, its name, and when the token expires.
 
 use crate::config::config_error::ConfigError;
 use crate::config::index_name::IndexName;
@@ -21,7 +21,7 @@ const RANDOM_BYTES: usize = 32;
 /// kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClientToken {
-    /// What it permits.
+    /// The right of the client.
     pub right: Right,
     /// The name of the person or program, which decisions are recorded under.
     pub name: Option<String>,
@@ -29,16 +29,16 @@ pub struct ClientToken {
     pub expires: Option<i64>,
     /// The indexes that it opens; all of the server if `None`.
     pub indexes: Option<Vec<IndexName>>,
-    /// The hash of what the client sends.
+    /// The hash of the text that the client sends.
     pub hash: TokenHash,
 }
 
-/// The SHA-256 of a token. Tokens are random, so that nobody finds one by trying, and a slow hash
-/// has no benefit.
+/// The SHA-256 of a token. Tokens are random and cannot be guessed, so a slow hash has no
+/// benefit.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TokenHash([u8; 32]);
 
-/// What a client may do; each right includes those before it.
+/// The right of a client; each right includes the ones before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Right {
     /// Query and read.
@@ -97,7 +97,7 @@ impl fmt::Debug for TokenHash {
 /// A new token: `lookalike_` and 64 hexadecimal digits from the random source of the system.
 ///
 /// # Errors
-/// Where the system has no random bytes.
+/// The system has no random bytes.
 pub fn random_token() -> io::Result<String> {
     let mut bytes = [0; RANDOM_BYTES];
     getrandom::fill(&mut bytes).map_err(io::Error::other)?;
@@ -198,7 +198,7 @@ impl Tokens {
         self.0.is_empty()
     }
 
-    /// The client that shows a token at `now` (in ns since 1970) for an index, or for what is of no
+    /// The client that shows a token at `now` (in ns since 1970) for an index, or without an
     /// index: the first with the most rights. The time of the comparison does not depend on where a
     /// wrong token differs.
     pub(crate) fn client(

@@ -7,7 +7,7 @@
 //! decide Ann Lee sha256:9f86…
 //! ```
 //!
-//! A token itself in place of `sha256:` and its hash is accepted, too. Empty lines and lines that
+//! A line may also contain the token itself instead of `sha256:` and its hash. Empty lines and lines that
 //! begin with `#` are comments.
 
 use crate::config::config_error::ConfigError;
@@ -16,33 +16,33 @@ use crate::config::token::{ClientToken, Right, TokenHash};
 use lookalike::index::time;
 use std::fmt;
 
-/// What comes before a hash.
+/// The prefix of a hash.
 const HASHED: &str = "sha256:";
-/// What comes before the time at which a token expires.
+/// The prefix of the time at which a token expires.
 const EXPIRES: &str = "expires=";
 
-/// What comes before the names of the indexes that a token opens.
+/// The prefix of the names of the indexes that a token opens.
 const INDEXES: &str = "indexes=";
 
-/// A line that is no token. It is not shown, since it may contain one.
+/// An invalid line. It is not shown, since it may contain a token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TokenFileError {
     /// The number of the line, from 1.
     pub line: usize,
-    /// What is wrong with it.
+    /// The problem.
     pub problem: TokenProblem,
 }
 
-/// What is wrong with a line.
+/// The problem of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TokenProblem {
-    /// It is no right and token.
+    /// The line has other parts than a right and a token.
     Line,
     /// The hash has other than 64 hexadecimal digits.
     Hash,
-    /// The time at which it expires is none.
+    /// The time at which it expires is invalid.
     Expires,
-    /// The names of indexes are none, or it has such words twice.
+    /// The names of indexes are invalid, or a limit is repeated.
     Indexes,
     /// The token or the name is invalid.
     Token(ConfigError),
@@ -73,7 +73,7 @@ impl std::error::Error for TokenFileError {}
 /// The tokens in the text of a file.
 ///
 /// # Errors
-/// [`TokenFileError`] for the first line that is no token.
+/// [`TokenFileError`] for the first invalid line.
 pub fn parse(text: &str) -> Result<Vec<ClientToken>, TokenFileError> {
     let lines = text.lines().map(str::trim).zip(1..);
     let tokens = lines.filter(|(line, _)| !line.is_empty() && !line.starts_with('#'));
@@ -103,14 +103,14 @@ fn token_of(line: &str) -> Result<ClientToken, TokenProblem> {
     Ok(ClientToken { expires, indexes, ..token.map_err(TokenProblem::Token)? })
 }
 
-/// What is between the right and the token.
+/// The parts between the right and the token.
 struct TokenLimits<'a> {
     name: &'a str,
     expires: Option<i64>,
     indexes: Option<Vec<IndexName>>,
 }
 
-/// Reads a name, and what limits the token behind it.
+/// Reads a name and the limits of the token after it.
 fn limits(before: &str) -> Result<TokenLimits<'_>, TokenProblem> {
     let mut limits = TokenLimits { name: before, expires: None, indexes: None };
     loop {

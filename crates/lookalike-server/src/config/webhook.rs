@@ -1,6 +1,6 @@
 //! Webhooks: where messages about new near-duplicates go, and how they are signed.
 //!
-//! Messages are those of Standard Webhooks, so that receivers verify them with its libraries.
+//! Messages follow Standard Webhooks, so that receivers verify them with its libraries.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -10,7 +10,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What a secret begins with.
+/// The prefix of a secret.
 const SECRET: &str = "whsec_";
 /// Lengths of a secret, in bytes.
 const SECRET_MIN: usize = 24;
@@ -23,7 +23,7 @@ pub struct Webhooks {
     pub urls: Vec<String>,
     /// What messages are signed with.
     pub secret: WebhookSecret,
-    /// The similarity from which on documents are reported; that of the index if `None`.
+    /// The least similarity of reported documents; the threshold of the index if `None`.
     pub threshold: Option<f64>,
     /// Certificates in PEM that are trusted for `https://`.
     pub authorities: Arc<[u8]>,
@@ -32,7 +32,7 @@ pub struct Webhooks {
 }
 
 impl Webhooks {
-    /// Those of the default: 8 attempts within 3 hours.
+    /// The default pauses: 8 attempts within 3 hours.
     pub fn default_pauses() -> Vec<Duration> {
         [1, 5, 30, 120, 600, 3_000, 7_200].map(Duration::from_secs).to_vec()
     }
@@ -42,7 +42,7 @@ impl Webhooks {
 #[derive(Clone)]
 pub struct WebhookSecret(Arc<[u8]>);
 
-/// What is wrong with a secret. It is not shown.
+/// An invalid secret, which is not shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WebhookSecretError;
 

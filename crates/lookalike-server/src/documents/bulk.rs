@@ -55,8 +55,7 @@ pub(crate) async fn post(State(app): State<Arc<App>>, request: Request) -> Handl
     match keyed {
         None => store(&app, pieces, options).await.0,
         Some(KeyedRequest::Again(answer)) => again(answer, pieces).await,
-        // Goes on where the client leaves before the answer, so that the answer is there when it
-        // asks again.
+        // Continues if the client disconnects, so that its next request gets the answer.
         Some(KeyedRequest::First(running)) => {
             let stored = tokio::spawn(store_once(Arc::clone(&app), pieces, options, running));
             stored.await.unwrap_or_else(|_| Err(lost()))
@@ -79,8 +78,8 @@ async fn store(
     (answer, batches.pieces)
 }
 
-/// The same for a request with a key, whose answer is kept if the whole request was read and the
-/// server could do it.
+/// Stores the lines of a request with a key. Keeps the answer if the whole request was read and the
+/// server did not fail.
 async fn store_once(
     app: Arc<App>,
     pieces: BodyPieces,
@@ -98,8 +97,8 @@ async fn store_once(
     let kept =
         KeptAnswer { status: parts.status, body: body.clone(), fingerprint: pieces.fingerprint() };
     if let Err(problem) = running.end(kept).await {
-        // What is stored is stored; the request runs again where it is sent again.
-        let why = problem.note_text().unwrap_or(&problem.detail);
+        // The documents are stored; the request runs again if it is sent again.
+        let why = problem.cause();
         app.service.log.say(&format!("an answer was not kept for its key: {why}"));
     }
     Ok(Response::from_parts(parts, Body::from(body)))
@@ -175,7 +174,7 @@ async fn prepare_batch(
 ) -> Result<PreparedBatch, Problem> {
     let needed = match options.form {
         BodyForm::Lines => App::work_bytes(batch.bytes.len()),
-        // What is unpacked may take as much as is allowed, however small a record is.
+        // Even a small record may be unpacked to the allowed size.
         BodyForm::Records => app.service.config.limits.unpacked_bytes(),
     };
     let work = app.service.work.wait(needed).await?;
@@ -235,7 +234,7 @@ impl BulkTally {
         Self { options, added: 0, replaced: 0, skipped: Vec::new(), skipped_total: 0 }
     }
 
-    /// What has a number in answers.
+    /// The member of answers that has the number of a line or record.
     fn member(&self) -> &'static str {
         match self.options.form {
             BodyForm::Lines => "line",

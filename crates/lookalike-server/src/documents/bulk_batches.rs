@@ -25,7 +25,7 @@ pub(crate) struct BodyBatch {
     pub(crate) bytes: Vec<u8>,
     /// The number of the first line or record, from 1.
     pub(crate) first: u64,
-    /// The first one is a record that is longer than may be; there are no bytes of it.
+    /// The length of a first record that is too long, whose bytes are left out.
     pub(crate) too_long: Option<u64>,
 }
 
@@ -183,8 +183,8 @@ impl BodyBatches {
                 }
                 return self.long_record(app, stated).await.map(Some);
             }
-            // A record that goes on is not looked at again before all of it can be there, or twice
-            // as much as there is now: finding the end of a damaged one takes time.
+            // An incomplete record is not scanned again before all of it can have arrived, or twice
+            // the present bytes: finding the end of a damaged record takes time.
             let wanted = match stated {
                 Some(length) => usize::try_from(length).unwrap_or(usize::MAX).saturating_add(AFTER),
                 // No more than shows that it is too long.
@@ -196,7 +196,7 @@ impl BodyBatches {
             }
         }
         if count == 0 {
-            // What is left is line ends, if anything.
+            // The rest is at most line ends.
             self.buffer.clear();
             return Ok(None);
         }
@@ -231,8 +231,8 @@ pub(crate) struct PreparedBatch {
 }
 
 impl PreparedBatch {
-    /// Takes what became of a document of a line or record; `true` if the batch ends with it: at
-    /// the first bad one where that is asked for, and at a problem that it did not cause.
+    /// Takes the change of a line or record, or its problem. Returns true if the batch ends with it:
+    /// at the first bad one with `stop`, and at a problem that it did not cause.
     pub(crate) fn take(
         &mut self,
         number: u64,
@@ -254,7 +254,7 @@ impl PreparedBatch {
     }
 }
 
-/// Memory of what is prepared of a batch, beyond that of the batch.
+/// Memory of prepared documents, beyond the memory of their batch.
 pub(crate) struct PreparedMemory {
     taken: usize,
     needed: usize,
@@ -267,7 +267,7 @@ impl PreparedMemory {
         Self { taken, needed: 0, held: None }
     }
 
-    /// What was reserved.
+    /// The reserved memory.
     pub(crate) fn held(self) -> Option<OwnedSemaphorePermit> {
         self.held
     }

@@ -30,7 +30,7 @@ struct LineDocument {
     original: Option<OriginalMember>,
 }
 
-/// What a document was read from.
+/// The original of a document.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct OriginalMember {
@@ -55,7 +55,7 @@ impl OriginalMember {
     }
 }
 
-/// Prepares the lines of a batch; stops at the first one that cannot be where that is asked for.
+/// Prepares the lines of a batch; stops at the first bad line if the request says so.
 pub(crate) fn prepare(
     worker: &mut PoolWorker,
     app: &App,

@@ -1,4 +1,4 @@
-//! What the parameters of a request with many documents say.
+//! The parameters of a request with many documents.
 
 use crate::documents::document_file::check_name;
 use crate::documents::single::WriteMode;
@@ -6,7 +6,7 @@ use crate::http::address::QueryParameters;
 use crate::http::problem::Problem;
 use crate::state::app::App;
 
-/// What the body of a request is divided into.
+/// The parts that a body is divided into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BodyForm {
     /// Lines of JSON.
@@ -21,7 +21,7 @@ pub(crate) struct BulkOptions {
     pub(crate) mode: WriteMode,
     /// Whether the first bad line or record ends the request.
     pub(crate) stop: bool,
-    /// Whether the lines are those of an export.
+    /// Whether the lines come from an export.
     pub(crate) exported: bool,
     pub(crate) text_bytes: u64,
     pub(crate) form: BodyForm,

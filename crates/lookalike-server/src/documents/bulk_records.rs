@@ -1,5 +1,5 @@
 //! Records of a crawl (WARC), prepared for the index: the pages and files in them are read within
-//! the limits of `POST /v1/extract`, and kept as they are where the index keeps originals.
+//! the limits of `POST /v1/extract`, and stored unchanged if the index keeps originals.
 
 use crate::documents::bulk_batches::{BodyBatch, PreparedBatch, PreparedMemory};
 use crate::documents::bulk_options::BulkOptions;

@@ -1,5 +1,5 @@
-//! Documents that are sent as the file that they are in: read within the limits of
-//! `POST /v1/extract`, and kept as they are where the index keeps originals.
+//! Documents that are sent as files: read within the limits of `POST /v1/extract`, and stored
+//! unchanged if the index keeps originals.
 
 use crate::documents::document_to_write::{DocumentToWrite, check_original, check_text};
 use crate::http::problem::{Code, Problem};
@@ -36,7 +36,7 @@ pub(crate) fn check_name(name: &str) -> Result<(), Problem> {
     Err(Problem::new(Code::BAD_PARAMETER, detail))
 }
 
-/// What the head of a request says of the file in its body.
+/// Type and name of the file in the body of a request.
 pub(crate) struct FileHead {
     /// As it was sent.
     media_type: String,
@@ -59,7 +59,7 @@ impl FileHead {
         if media_type.len() > MAX_DESCRIPTION_BYTES {
             return Ok(None);
         }
-        // Those of forms are types of requests, not of files.
+        // The types of forms are types of requests, not of files.
         let essence = essence(media_type);
         let is_other = ["application/json", "application/x-www-form-urlencoded"]
             .contains(&essence.as_str())
@@ -80,7 +80,7 @@ impl FileHead {
         }
     }
 
-    /// The type that is kept: the declared one, or that of its kind.
+    /// The type that is stored: the declared one, or the type of the kind of file.
     fn kept_type(&self, bytes: &[u8]) -> String {
         if essence(&self.media_type) != ANY_TYPE {
             return self.media_type.clone();

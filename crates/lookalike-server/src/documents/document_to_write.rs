@@ -53,7 +53,7 @@ impl DocumentToWrite {
     }
 }
 
-/// Checks the length of an original, where the index keeps originals.
+/// Checks the length of an original, if the index keeps originals.
 pub(crate) fn check_original(
     preparer: &TextPreparer,
     id: &str,

@@ -12,7 +12,7 @@ use std::borrow::Cow;
 /// Maximum length of the beginning of a text, in characters.
 pub(crate) const MOST_BEGINNING: usize = 1_000;
 
-/// The first `most` characters of a text behind the white space at its start. People recognise a
+/// The first `most` characters of a text, without the white space at its start. People recognise a
 /// document by them.
 pub(crate) fn beginning(text: &str, most: usize) -> &str {
     let text = text.trim_start();

@@ -1,4 +1,4 @@
-//! `GET /v1/export`: all documents as lines of JSON, as they are read.
+//! `GET /v1/export`: all documents as lines of JSON, streamed while they are read.
 
 use crate::http::address::QueryParameters;
 use crate::http::gzip;
@@ -65,7 +65,7 @@ pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> Handle
 
 /// Why lines end before the last one.
 pub(crate) enum LinesError {
-    /// The client does not take them; nobody is left to report that to.
+    /// The client does not read them, so there is no client to report to.
     Client,
     /// The index cannot be read.
     Index(String),

@@ -24,7 +24,7 @@ pub(crate) async fn post(State(app): State<Arc<App>>, request: Request) -> Handl
     let limits = &app.service.config.limits;
     let whole = body::file(&parts.headers, body, limits, &app.service.memory).await?;
     let text_bytes = limits.text_bytes as usize;
-    // What is unpacked may take as much as is allowed, however small the file is.
+    // Even a small file may be unpacked to the allowed size.
     let work = app.service.work.wait(limits.unpacked_bytes()).await?;
     let answer = move |worker: &mut PoolWorker| {
         let mut parts = Parts { room: text_bytes, ..Parts::default() };

@@ -22,7 +22,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Serialize;
 use std::sync::Arc;
 
-/// The policy of an original: a page of somebody else runs nothing here, and sees nothing.
+/// The policy of an original: a foreign page runs nothing here, and sees nothing.
 const POLICY: &str = "sandbox; default-src 'none'; frame-ancestors 'none'";
 
 /// Default and maximum number of versions in a list.
@@ -126,7 +126,7 @@ fn describe(headers: &mut HeaderMap, version: &DocumentVersion) {
     }
 }
 
-/// The versions of a document that is there, by time.
+/// The versions of an existing document, by time.
 fn all(
     worker: &PoolWorker,
     snapshot: &mut dyn Snapshot,
@@ -159,7 +159,7 @@ pub(crate) fn version(
     Ok(versions.swap_remove(at))
 }
 
-/// The problem of what is stored and damaged; what exactly is for the log.
+/// The problem of damaged stored data; the log has the details.
 fn damaged(error: IndexError) -> Problem {
     if !matches!(error, IndexError::Damaged { .. }) {
         return error.into();

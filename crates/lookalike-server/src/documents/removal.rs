@@ -23,7 +23,7 @@ const STEP: usize = 4_000;
 /// Documents that meet the conditions, among those that were read.
 struct FoundIds {
     ids: Vec<String>,
-    /// Where the search goes on; `None` at the end.
+    /// The number where the search continues; `None` at the end.
     next: Option<u64>,
 }
 
@@ -73,7 +73,7 @@ fn find(worker: &PoolWorker, from: u64, filters: &[MetadataFilter]) -> Result<Fo
     Ok(FoundIds { ids, next })
 }
 
-/// Removes documents; returns how many were there.
+/// Removes documents; returns how many existed.
 async fn remove(app: &App, ids: Vec<String>) -> Result<u64, Problem> {
     if ids.is_empty() {
         return Ok(0);

@@ -37,7 +37,7 @@ const LIST: usize = 100;
 const LIST_MAX: usize = 1_000;
 /// A list ends early beyond this many bytes.
 const LIST_BYTES: usize = 16 << 20;
-/// The same beyond this many documents that were read.
+/// A list also ends early beyond this many documents that were read.
 const READ_DOCUMENTS: usize = 20_000;
 
 /// A document in a request.
@@ -169,13 +169,13 @@ async fn put_file(
 ) -> HandlerResult {
     let limits = &app.service.config.limits;
     let text_bytes = limits.text_bytes;
-    // What is unpacked may take as much as is allowed, however small the file is.
+    // Even a small file may be unpacked to the allowed size.
     let work = app.service.work.wait(limits.unpacked_bytes()).await?;
     let prepare = move |worker: &mut PoolWorker| {
         let WholeBody { bytes, held } = whole;
         let prepared = document_file::prepare(&head, id, &bytes, worker, text_bytes);
         worker.release_buffers(bytes.len());
-        // The document has its own copy of the bytes, which those of the body make room for.
+        // The document has its own copy of the bytes.
         drop(bytes);
         Ok((prepared?, held.into_iter().chain([work]).collect()))
     };
@@ -297,7 +297,7 @@ struct DocumentsPart {
     filters: Vec<MetadataFilter>,
 }
 
-/// A part of the list of all documents, or of those of the category with a path and below it.
+/// A part of the list of all documents, or of the documents in the category with a path.
 fn list_part(
     worker: &PoolWorker,
     DocumentsPart { mut from, limit, right, filters }: DocumentsPart,

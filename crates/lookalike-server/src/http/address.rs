@@ -20,7 +20,7 @@ pub(crate) fn id(path: &str) -> Result<String, Problem> {
     Ok(id.into_owned())
 }
 
-/// The id in a path `/v1/documents/{id}/…`, and the number in `/versions/{number}` behind it.
+/// The id in a path `/v1/documents/{id}/…`, and the number in a following `/versions/{number}`.
 pub(crate) fn id_and_version(path: &str) -> Result<(String, Option<u64>), Problem> {
     let rest = path.strip_prefix("/v1/documents/").unwrap_or_default();
     let (raw, rest) = rest.split_once('/').unwrap_or((rest, ""));
@@ -35,7 +35,7 @@ pub(crate) fn id_and_version(path: &str) -> Result<(String, Option<u64>), Proble
     Ok((id, number.transpose()?))
 }
 
-/// Decodes a part of a query, where a `+` is a space.
+/// Decodes a part of a query, in which `+` is a space.
 fn decode_form(text: &str) -> Result<String, PercentError> {
     percent::decode(&text.replace('+', " ")).map(Cow::into_owned)
 }
@@ -49,7 +49,7 @@ impl QueryParameters {
         Self::read_repeating(query, known, &[])
     }
 
-    /// The same where those in `repeated` may be present several times.
+    /// Like [`read`](Self::read), with `repeated` parameters that may be present several times.
     pub(crate) fn read_repeating(
         query: Option<&str>,
         known: &[&str],

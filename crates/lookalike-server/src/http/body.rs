@@ -85,7 +85,7 @@ pub(crate) struct BodyPieces {
     may_be_gzip: bool,
     /// A piece that was read to find that out.
     first: Option<Bytes>,
-    /// The hash of what was read, if that is wanted.
+    /// The hash of the bytes that were read, if it is needed.
     hash: Option<Sha256>,
     /// Bytes that were received.
     received: u64,
@@ -107,7 +107,7 @@ impl BodyPieces {
         self.hash = Some(Sha256::new().chain_update(before));
     }
 
-    /// The hash of what was read.
+    /// The hash of the bytes that were read.
     pub(crate) fn fingerprint(&self) -> Fingerprint {
         self.hash.clone().unwrap_or_default().finalize().into()
     }
@@ -167,7 +167,7 @@ impl BodyPieces {
         Ok(())
     }
 
-    /// The next piece as it was sent.
+    /// The next piece, not expanded.
     async fn next_received(&mut self) -> Result<Option<Bytes>, Problem> {
         if let Some(first) = self.first.take() {
             return Ok(Some(first));
@@ -233,7 +233,7 @@ pub(crate) async fn whole(
         return Err(too_large(most));
     }
     let mut whole = WholeBody { bytes: Vec::new(), held: None };
-    // What it expands to is not declared.
+    // The expanded size is not declared.
     let mut room = if is_compressed { 0 } else { declared };
     if room > 0 {
         memory.take(room, &mut whole.held)?;

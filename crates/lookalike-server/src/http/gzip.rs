@@ -1,5 +1,5 @@
-//! Compressed bodies: those of requests are expanded a little at a time, so that a small one cannot
-//! take much memory.
+//! Compressed bodies. Bodies of requests are expanded a little at a time, so that a small one
+//! cannot take much memory.
 
 use crate::http::problem::{Code, Problem};
 use axum::body::Bytes;
@@ -42,7 +42,7 @@ impl GzipDecoder {
         Ok(Some(piece).filter(|piece| !piece.is_empty()).map(Bytes::from))
     }
 
-    /// What is left at the end of the body; a problem if it ends within the compressed data.
+    /// The rest at the end of the body; a problem if the body ends within the compressed data.
     pub(crate) fn end(&mut self) -> Result<Option<Bytes>, Problem> {
         self.decoder.try_finish().map_err(|_| damaged())?;
         self.next()

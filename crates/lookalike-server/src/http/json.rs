@@ -9,8 +9,8 @@ use serde_json::error::Category;
 use std::fmt;
 use std::marker::PhantomData;
 
-/// A value that is parsed from an object only. (A derived implementation accepts an array of the
-/// members' values, too.)
+/// A value that is parsed from an object only. (A derived implementation also accepts an array of
+/// the members' values.)
 #[derive(Debug)]
 pub(crate) struct Object<T>(pub(crate) T);
 
@@ -50,7 +50,7 @@ impl TryFrom<Number> for WholeNumber {
     }
 }
 
-/// A list of at most `MOST` values; what comes after them is not parsed.
+/// A list of at most `MOST` values; further ones are not parsed.
 #[derive(Debug)]
 pub(crate) struct AtMost<T, const MOST: usize>(pub(crate) Vec<T>);
 

@@ -36,7 +36,7 @@ impl<'de> Deserialize<'de> for BoundedMetadata {
 /// Bytes so far.
 #[derive(Default)]
 struct MetadataSize {
-    /// Of the JSON that the index stores.
+    /// Bytes of the JSON that the index stores.
     json: Cell<usize>,
     memory: Cell<usize>,
 }

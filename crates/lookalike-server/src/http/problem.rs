@@ -95,7 +95,7 @@ pub(crate) struct Problem {
     /// The header `retry-after`, in seconds.
     retry_after: Option<u32>,
     /// A note for the log only.
-    note: Option<String>,
+    pub(crate) note: Option<String>,
 }
 
 /// A note for the log, as an extension of the response.
@@ -124,9 +124,9 @@ impl Problem {
         self
     }
 
-    /// The note for the log.
-    pub(crate) fn note_text(&self) -> Option<&str> {
-        self.note.as_deref()
+    /// The cause for the log.
+    pub(crate) fn cause(&self) -> &str {
+        self.note.as_deref().unwrap_or(&self.detail)
     }
 
     /// All workers or all memory of bodies are in use.
@@ -149,8 +149,8 @@ impl Problem {
         )
     }
 
-    /// There is no index with a name, or the token does not open it: both have one answer, so that
-    /// nobody learns names.
+    /// The index does not exist, or the token does not open it: both have one answer, so that no
+    /// client learns names.
     pub(crate) fn unknown_index(name: &str) -> Self {
         let name = lookalike::store::entry::shortened_id(name);
         Self::new(

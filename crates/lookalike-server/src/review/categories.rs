@@ -24,7 +24,7 @@ pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> Handle
     app.answer(0, move |worker| page(worker, &cache, after, limit)).await
 }
 
-/// Where a list goes on: the number of the model, and how many categories of it were listed.
+/// The place where a list continues: the number of the model, and its listed categories.
 #[derive(Clone, Copy)]
 struct CategoriesCursor {
     model: u64,

@@ -1,4 +1,4 @@
-//! `/v1/decisions`: what people decided about documents of the index.
+//! `/v1/decisions`: user decisions about documents of the index.
 
 use crate::config::token::client_name;
 use crate::http::address::QueryParameters;
@@ -72,7 +72,7 @@ pub(crate) async fn post(State(app): State<Arc<App>>, request: Request) -> Handl
     app.answer(bytes, record).await
 }
 
-/// A decision of a request. One who has a name decides under this name only.
+/// A decision of a request. A client with a name decides under this name only.
 fn decision(
     position: u64,
     fields: DecisionFields,
@@ -133,8 +133,8 @@ fn pair_cursor(documents: &[String; 2]) -> String {
 }
 
 fn pair_after(text: &str) -> Option<[String; 2]> {
-    // A cursor is a place among pairs, of which none needs to be stored, so bytes that are no
-    // UTF-8 have a place, too.
+    // A cursor is a place among pairs, which need not be stored: bytes other than UTF-8 also have
+    // a place.
     let id = |hex: &str| {
         let bytes = HEXLOWER_PERMISSIVE.decode(hex.as_bytes()).ok();
         let bytes = bytes.filter(|bytes| !bytes.is_empty())?;

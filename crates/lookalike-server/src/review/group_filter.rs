@@ -8,22 +8,22 @@ use lookalike::store::filter::MetadataFilter;
 use serde_json::Value;
 use std::ops::RangeInclusive;
 
-/// Maximum length of what is searched for, in characters.
+/// Maximum length of a searched text, in characters.
 const SEARCH_CHARS: usize = 200;
 
 /// Conditions that a group meets.
 #[derive(Debug)]
 pub(crate) struct GroupFilter {
-    /// Of one of its duplicates to the keeper.
+    /// The similarity of one of its duplicates to the keeper.
     similarity: RangeInclusive<f64>,
     /// Documents with the keeper.
     documents: RangeInclusive<usize>,
-    /// What one of its documents meets.
+    /// Conditions that one of its documents meets.
     conditions: Vec<MetadataFilter>,
-    /// What this document contains, in lower case.
-    search: Option<String>,
+    /// A text that this document contains, in lower case.
+    pub(crate) search: Option<String>,
     /// The path of the category that the keeper is in, or in one below it.
-    category: Option<String>,
+    pub(crate) category: Option<String>,
 }
 
 impl GroupFilter {
@@ -58,19 +58,9 @@ impl GroupFilter {
             && group.duplicates.iter().any(|(_, similarity)| self.similarity.contains(similarity))
     }
 
-    /// The path of the category of its keeper, or of one above it.
-    pub(crate) fn category(&self) -> Option<&str> {
-        self.category.as_deref()
-    }
-
     /// Whether documents have to be read.
     pub(crate) fn reads_documents(&self) -> bool {
         !self.conditions.is_empty() || self.search.is_some()
-    }
-
-    /// Whether texts have to be read.
-    pub(crate) fn reads_texts(&self) -> bool {
-        self.search.is_some()
     }
 
     /// Whether a document meets the conditions.

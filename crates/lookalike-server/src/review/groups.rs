@@ -31,7 +31,7 @@ const LIST: usize = 50;
 const LIST_MAX: usize = 1_000;
 /// A list ends early beyond this many documents.
 const LIST_DOCUMENTS: usize = 20_000;
-/// The same beyond this many bytes of ids and metadata.
+/// A list also ends early beyond this many bytes of ids and metadata.
 const LIST_BYTES: usize = 16 << 20;
 
 /// A list with conditions on documents, or with beginnings, ends early beyond this many documents
@@ -58,7 +58,7 @@ pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> Handle
     let beginning = parameters.number("beginning", MOST_BEGINNING, 0)?;
     let filter = GroupFilter::read(&parameters)?;
     let right = right(&request);
-    let version = checked_version(&app, threshold, filter.category()).await?;
+    let version = checked_version(&app, threshold, filter.category.as_deref()).await?;
     let (found, stale) = match cursor {
         None => match app.groups.lookup(threshold, version)? {
             Lookup::Ready { list, stale } => (list, stale),
@@ -142,6 +142,11 @@ impl GroupsCursor {
         Some(Self { computed, from: from as usize, skip: skip as usize })
     }
 
+    /// The cursor of the next group.
+    fn next(self) -> Self {
+        Self { from: self.from + 1, skip: 0, ..self }
+    }
+
     fn text(self) -> String {
         let Self { computed, from, skip } = self;
         if skip == 0 { format!("{computed}.{from}") } else { format!("{computed}.{from}.{skip}") }
@@ -155,7 +160,7 @@ struct GroupsAnswer<'a> {
     in_force: &'a DecisionsInForce,
     /// The decisions about texts that have changed since.
     changed: &'a HashSet<u64>,
-    /// Those of the index, where it has any.
+    /// The categories of the index, if it has any.
     categories: Option<IndexCategories>,
     now: i64,
     /// Characters of the beginnings of texts that are shown.
@@ -172,7 +177,7 @@ impl GroupsAnswer<'_> {
         self.documents >= LIST_DOCUMENTS || self.bytes >= LIST_BYTES
     }
 
-    /// Whether so much was read that the list goes on with the next request.
+    /// Whether so much was read that the list continues with the next request.
     fn has_read_enough(&self) -> bool {
         self.read_documents >= READ_DOCUMENTS || self.read_bytes >= READ_BYTES
     }
@@ -201,8 +206,11 @@ impl GroupsAnswer<'_> {
         if !filter.reads_documents() {
             return Ok(true);
         }
-        let wanted =
-            RecordFields { metadata: true, text: filter.reads_texts(), ..RecordFields::default() };
+        let wanted = RecordFields {
+            metadata: true,
+            text: filter.search.is_some(),
+            ..RecordFields::default()
+        };
         let duplicates = group.duplicates.iter().map(|(member, _)| member);
         for member in std::iter::once(&group.keeper).chain(duplicates) {
             let Some(number) = self.snapshot.number_of(&member.id)? else { continue };
@@ -338,11 +346,11 @@ fn show(
     let mut snapshot = index.snapshot()?;
     // The documents may have changed or expired since the list was chosen.
     let stale = stale || found.is_stale(snapshot.version(), now);
-    let changed = review.changed();
+    let changed = &review.changed;
     let categories = cache.for_answer(&mut *snapshot)?;
     let named = |path| category_cache::named(categories.as_ref(), path);
-    let category = filter.category().map(named).transpose()?;
-    let mut shown = GroupsAnswer {
+    let category = filter.category.as_deref().map(named).transpose()?;
+    let mut answer = GroupsAnswer {
         right,
         snapshot: &mut *snapshot,
         in_force,
@@ -362,43 +370,43 @@ fn show(
         let group = &found.groups[place];
         let is_other = decided.is_some_and(|decided| decided != review.is_decided(place));
         if is_other || !filter.fits(group) {
-            (at.from, at.skip) = (at.from + 1, 0);
+            at = at.next();
             continue;
         }
         if filter.reads_documents() || category.is_some() {
-            if shown.has_read_enough() {
+            if answer.has_read_enough() {
                 break;
             }
-            if !shown.fits(group, filter, category)? {
-                (at.from, at.skip) = (at.from + 1, 0);
+            if !answer.fits(group, filter, category)? {
+                at = at.next();
                 continue;
             }
         }
         // A group that fits in the next response is not split.
-        let is_too_much = shown.documents + group.duplicates.len() > LIST_DOCUMENTS;
-        if groups.len > 0 && (is_too_much || shown.is_full()) {
+        let is_too_much = answer.documents + group.duplicates.len() > LIST_DOCUMENTS;
+        if groups.len > 0 && (is_too_much || answer.is_full()) {
             break;
         }
-        let (json, passed) = shown.group(group, at.skip)?;
+        let (json, passed) = answer.group(group, at.skip)?;
         if let Some(json) = json {
             groups.push_json(&json);
         }
-        (at.from, at.skip) =
-            if passed < group.duplicates.len() { (at.from, passed) } else { (at.from + 1, 0) };
-        if at.skip > 0 {
+        if passed < group.duplicates.len() {
+            at.skip = passed;
             break;
         }
+        at = at.next();
     }
-    let mut answer = json!({
-        "groups_total": found.groups.len(), "groups_decided": review.count(),
+    let mut rest = json!({
+        "groups_total": found.groups.len(), "groups_decided": review.count,
         "duplicates_total": found.duplicates, "documents": found.documents,
         "version": found.version, "stale": stale, "last_decision": in_force.last,
     });
     let goes_on = at.from < found.groups.len();
     if goes_on {
-        answer["next"] = at.text().into();
+        rest["next"] = at.text().into();
     }
-    Ok((groups.into_object("groups", &answer)?, goes_on))
+    Ok((groups.into_object("groups", &rest)?, goes_on))
 }
 
 #[cfg(test)]

@@ -1,5 +1,4 @@
-//! `GET /v1/review/…`: what a review comes to, as lines: the decisions, the documents that go, and
-//! those that stay.
+//! `GET /v1/review/…`: the results of a review as lines: decisions, removed and kept documents.
 
 use crate::caches::document_groups::DocumentGroups;
 use crate::caches::group_cache::Lookup;
@@ -17,7 +16,7 @@ use std::collections::HashSet;
 use std::io::Write;
 use std::sync::Arc;
 
-/// Seconds after which a list that is computed is asked for again.
+/// Seconds after which a client requests a list again that is being computed.
 const RETRY: u32 = 1;
 /// Documents that are read at once.
 const STEP: usize = 4_000;
@@ -47,7 +46,7 @@ pub(crate) async fn removed(State(app): State<Arc<App>>, request: Request) -> Ha
     .await
 }
 
-/// `GET /v1/review/kept`: the documents that are no duplicates of a group.
+/// `GET /v1/review/kept`: all documents except the duplicates of groups.
 pub(crate) async fn kept(State(app): State<Arc<App>>, request: Request) -> HandlerResult {
     group_lines(&app, request, |snapshot, found, out| {
         let duplicates = found.groups.iter().flat_map(|group| &group.duplicates);
@@ -83,7 +82,7 @@ fn write_kept(
     }
 }
 
-/// The lines that a function writes of the groups at a threshold, of the index as it is.
+/// Answers with the lines that a function writes about the present groups at a threshold.
 async fn group_lines(
     app: &Arc<App>,
     request: Request,

@@ -22,8 +22,8 @@ use std::time::Duration;
 /// Time limit of the search for the shortest list of differences.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The memory of a comparison as a multiple of that of the work on the same bytes of one text: the
-/// words of both, their positions, the different parts, which may be as many, and the response.
+/// The memory of a comparison as a multiple of the work memory of one text: the words of both, their
+/// positions, the different parts, which may be as many, and the response.
 const FACTOR: usize = 4;
 /// Stored texts of up to this many bytes are compared without reserving memory.
 const SMALL: u64 = 64 << 10;
@@ -76,7 +76,7 @@ struct CompareResponse {
     differences: Option<ComparedText>,
 }
 
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct ComparedText {
     differences: Option<TextParts>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -166,11 +166,9 @@ impl Serialize for TextParts {
 
 #[derive(Serialize)]
 struct DifferenceCounts {
-    words: usize,
-    same_words: usize,
-    case: usize,
-    punctuation: usize,
-    white_space: usize,
+    #[serde(flatten)]
+    places: Places,
+    /// Blocks that are moved.
     moved: usize,
 }
 
@@ -193,7 +191,7 @@ pub(crate) async fn post(State(app): State<Arc<App>>, request: Request) -> Handl
         drop((work, stored_work));
         answer
     };
-    // The search for differences can take long for short texts, too.
+    // The search for differences can also take long for short texts.
     app.answer(usize::MAX, answer).await
 }
 
@@ -287,29 +285,16 @@ impl CompareSide {
 fn compare_texts(a: &mut ShingledSide, b: &mut ShingledSide, worker: &PoolWorker) -> ComparedText {
     let (Some(a), Some(b)) = (a.text.take(), b.text.take()) else {
         let missing = "the index keeps no texts: give them here, or create it with --store texts";
-        return ComparedText {
-            differences: None,
-            differences_missing: Some(missing),
-            differences_cut_short: None,
-            difference_counts: None,
-        };
+        return ComparedText { differences_missing: Some(missing), ..ComparedText::default() };
     };
     let found = Differences::between(&a, &b, worker.index.params().shingle(), Some(PATIENCE));
-    let Differences { stretches, places, moved, cut_short, .. } = found;
-    let blocks = moved.len();
-    let moved = MovedParts::new(&moved);
-    let Places { words, same_words, case, punctuation, white_space } = places;
+    let Differences { stretches, places, moved: blocks, cut_short, .. } = found;
+    let counts = DifferenceCounts { places, moved: blocks.len() };
+    let moved = MovedParts::new(&blocks);
     ComparedText {
         differences: Some(TextParts { texts: [a, b], stretches, moved }),
-        differences_missing: None,
         differences_cut_short: Some(cut_short),
-        difference_counts: Some(DifferenceCounts {
-            words,
-            same_words,
-            case,
-            punctuation,
-            white_space,
-            moved: blocks,
-        }),
+        difference_counts: Some(counts),
+        ..ComparedText::default()
     }
 }

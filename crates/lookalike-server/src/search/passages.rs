@@ -2,7 +2,7 @@
 //!
 //! In an index for containment the documents that share a shingle with the text are compared, in
 //! another one all documents, in the order of their numbers, for a limited time: the response says
-//! where the next request goes on.
+//! where the next request continues.
 
 use crate::documents::document_to_write::check_text;
 use crate::documents::single::next_number;
@@ -33,7 +33,7 @@ const ID_BYTES: usize = 16 << 20;
 /// Documents that are looked at between two looks at the clock, and bytes of texts read at once.
 const STEP: usize = 64;
 const STEP_BYTES: u64 = 1 << 20;
-/// The memory of a comparison as a multiple of that of the work on a text.
+/// The memory of a comparison as a multiple of the work memory of a text.
 const FACTOR: usize = 4;
 
 #[derive(Debug, Deserialize)]
@@ -95,7 +95,7 @@ pub(crate) async fn post(State(app): State<Arc<App>>, request: Request) -> Handl
         drop((request, work, stored_work));
         found
     };
-    // It can take long for short texts, too.
+    // It can also take long for short texts.
     app.answer(usize::MAX, answer).await
 }
 
@@ -142,7 +142,7 @@ impl PassagesBody {
 
 /// The documents that may share a run with a text.
 enum WantedDocuments {
-    /// Those with these numbers, ascending.
+    /// Documents with these numbers, ascending.
     Numbers(Vec<u64>),
     /// All from this number on.
     All(u64),
@@ -181,7 +181,7 @@ struct PassageSearch<'a> {
     top: usize,
     /// By position, longer ones first.
     passages: BTreeMap<(u32, Reverse<u32>), FoundRun>,
-    /// Of each word of the text, whether it is in a passage.
+    /// For each word of the text, whether it is in a passage.
     is_known: Vec<bool>,
     /// Bytes of the ids of all places.
     id_bytes: usize,
@@ -196,8 +196,8 @@ struct FoundRun {
 }
 
 impl PassageSearch<'_> {
-    /// Compares documents until all are, the time is over or the response is full; gives the last
-    /// number where more follow.
+    /// Compares documents until all are compared, the time is over or the response is full. Returns
+    /// the last number if more documents follow.
     fn compare(
         &mut self,
         snapshot: &mut dyn Snapshot,
@@ -225,7 +225,7 @@ impl PassageSearch<'_> {
                 WantedDocuments::Numbers(numbers) => {
                     let numbers: Vec<u64> = numbers.drain(..STEP.min(numbers.len())).collect();
                     snapshot.records(&numbers, fields, &mut take)?;
-                    // Removed documents have postings, too.
+                    // Removed documents also have postings.
                     last = numbers.last().copied();
                 }
             }

@@ -74,10 +74,10 @@ struct ResponseMatch<'a> {
     containment_of_query: Option<f64>,
     containment_of_match: Option<f64>,
     bytes: u64,
-    /// The documents that it represents, where it is more than itself.
+    /// The number of documents that it represents, if more than one.
     #[serde(skip_serializing_if = "Option::is_none")]
     group_size: Option<u64>,
-    /// Of a match whose set is the one of the query, where both texts are read.
+    /// Present for a match with the shingles of the query, if both texts are read.
     #[serde(skip_serializing_if = "Option::is_none")]
     equal_text: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -167,11 +167,11 @@ where
     app.answer(body_bytes.max(size), answer).await
 }
 
-/// What the matches of an answer are read from.
+/// The snapshot and the rights with which matches are read.
 struct FoundContext<'a> {
     snapshot: &'a mut dyn Snapshot,
     right: Right,
-    /// Those of the index, and that of the query; none where the index has none.
+    /// The categories of the index and the category of the query, if the index has categories.
     categories: Option<(IndexCategories, CategoryNumber)>,
 }
 
@@ -268,7 +268,7 @@ impl QueryBody {
         json::number_up_to("beginning", self.beginning, MOST_BEGINNING)
     }
 
-    /// The text that is searched, or that of the document; `None` where the index keeps no texts.
+    /// The text of the query or of its document; `None` if the index keeps no texts.
     fn asked_text(&self, snapshot: &mut dyn Snapshot) -> Result<Option<Cow<'_, str>>, Problem> {
         let Some(id) = &self.id else { return Ok(self.text.as_deref().map(Cow::Borrowed)) };
         let mut text = None;

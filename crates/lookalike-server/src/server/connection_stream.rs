@@ -59,7 +59,7 @@ impl ConnectionStream {
         Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
     }
 
-    /// Writes a problem in place of `head` if that is a response of the parser.
+    /// Replaces `head` with a problem if it is a response of the parser.
     fn poll_problem(
         &mut self,
         cx: &mut Context<'_>,

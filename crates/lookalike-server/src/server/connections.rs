@@ -1,4 +1,4 @@
-//! Tracks idle connections: a new one can replace the one that is idle longest.
+//! Tracks idle connections: a new connection can replace the longest idle one.
 
 use parking_lot::Mutex;
 use std::collections::BTreeMap;

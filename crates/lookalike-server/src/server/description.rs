@@ -1,5 +1,5 @@
-//! The description of the API for programs (OpenAPI): that of `openapi.json`, for the indexes that
-//! are served.
+//! The description of the API for programs (OpenAPI), made from `openapi.json` for the indexes of
+//! the server.
 
 use crate::caches::document_groups;
 use crate::http::address::QueryParameters;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// Paths that are about all indexes, or below one already.
 const OF_SERVICE: [&str; 3] = ["/metrics", "/openapi.json", "/v1/indexes"];
 
-/// What a name of an index looks like.
+/// The pattern of names of indexes.
 const NAME_PATTERN: &str = "^[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}$";
 
 /// `GET /openapi.json`
@@ -25,22 +25,22 @@ pub(crate) async fn get(
     request: Request,
 ) -> HandlerResult {
     QueryParameters::read(request.uri().query(), &[])?;
-    // Where there are tokens, no answer without one has the name of an index.
-    let has_names = indexes.service().credentials.now().tokens.is_empty();
+    // If the server has tokens, answers without a token contain no names of indexes.
+    let has_names = indexes.service.credentials.now().tokens.is_empty();
     let kept = &indexes.descriptions[usize::from(has_names)];
     let text = kept.get_or_init(|| of(&indexes, has_names).into());
     Ok(page::tagged(&request, "application/json", text.clone()))
 }
 
-/// The description for a server, which everybody may read: the names of its indexes are in it if
-/// they are no secret.
+/// The description for a server, which every client may read. It contains the names of indexes
+/// unless they are secret.
 fn of(indexes: &ServedIndexes, has_names: bool) -> String {
     const TEXT: &str = include_str!("../openapi.json");
     let Ok(mut all) = serde_json::from_str::<Value>(TEXT) else { return TEXT.to_owned() };
-    let least = indexes.all().iter().map(|app| document_groups::least_threshold(&app.index));
+    let least = indexes.all.iter().map(|app| document_groups::least_threshold(&app.index));
     bound_threshold(&mut all, least.fold(0.0, f64::max));
     state_rights(&mut all);
-    let names: Vec<_> = indexes.all().iter().filter_map(|app| App::label(app)).collect();
+    let names: Vec<_> = indexes.all.iter().filter_map(|app| App::label(app)).collect();
     if let Some(Value::Object(paths)) = all.get_mut("paths").filter(|_| !names.is_empty()) {
         let name = if has_names {
             json!({ "type": "string", "enum": names })
@@ -72,7 +72,7 @@ fn state_rights(all: &mut Value) {
     }
 }
 
-/// The least threshold of groups is that of the indexes.
+/// Sets the minimum threshold of groups.
 fn bound_threshold(all: &mut Value, least: f64) {
     for path in ["groups", "review~1removed", "review~1kept"] {
         let parameters = all.pointer_mut(&format!("/paths/~1v1~1{path}/get/parameters"));
@@ -110,7 +110,7 @@ fn is_of_service(path: &str) -> bool {
 fn as_of_index(operation: &mut Map<String, Value>) {
     if let Some(Value::Object(responses)) = operation.get_mut("responses") {
         let problem = json!({ "$ref": "#/components/responses/Problem" });
-        // Health, too, needs a token there, since the name of an index is nobody's business.
+        // The health also needs a token there, since names of indexes are secret.
         for status in ["401", "404"] {
             responses.entry(status).or_insert_with(|| problem.clone());
         }

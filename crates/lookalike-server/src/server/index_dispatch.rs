@@ -1,5 +1,5 @@
 //! Resolves a request to an index, once: `/v1/indexes/NAME/REST` is `/v1/REST` of the index with
-//! this name, and `/v1/REST` is that of the first one. What follows does not know of names.
+//! this name, and `/v1/REST` belongs to the first index. Handlers do not see names.
 
 use crate::config::index_name::{IndexName, NamedIndex};
 use crate::server::routes;
@@ -10,20 +10,20 @@ use axum::http::Uri;
 use axum::http::uri::PathAndQuery;
 use std::sync::Arc;
 
-/// What comes before the name of an index.
+/// The address before the name of an index.
 const PREFIX: &str = "/v1/indexes/";
 
 /// The routes of each index.
 #[derive(Clone)]
 pub(crate) struct IndexDispatch {
-    /// Those of addresses without a name.
+    /// The routes of addresses without a name.
     first: Router,
     named: Arc<[(IndexName, Router)]>,
 }
 
 impl IndexDispatch {
     pub(crate) fn new(indexes: &Arc<ServedIndexes>) -> Self {
-        let named = indexes.all().iter().map(|app| (app.name.clone(), routes::of_index(app)));
+        let named = indexes.all.iter().map(|app| (app.name.clone(), routes::of_index(app)));
         Self { first: routes::of_service(indexes), named: named.collect() }
     }
 
@@ -40,8 +40,8 @@ impl IndexDispatch {
     }
 }
 
-/// The name of the index in an address, and the address without it; `None` for one without a name,
-/// and for that of the index itself.
+/// The name of the index in an address, and the address without it. `None` for an address without
+/// a name, and for the address of the index itself.
 fn named_address(uri: &Uri) -> Option<(&str, Uri)> {
     let (name, rest) = uri.path().strip_prefix(PREFIX)?.split_once('/')?;
     let query = uri.query().map(|query| format!("?{query}")).unwrap_or_default();

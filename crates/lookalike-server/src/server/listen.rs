@@ -128,10 +128,10 @@ impl Server {
         Self::bind_all(vec![ServedIndex::only(index)], config)
     }
 
-    /// The same for several indexes, of which the first is that of addresses without a name.
+    /// Like [`bind`](Self::bind) for several indexes. Addresses without a name are about the first.
     ///
     /// # Errors
-    /// [`StartError`] with the remedy, also for names that are there twice.
+    /// [`StartError`] with the remedy, also for repeated names.
     pub fn bind_all(indexes: Vec<ServedIndex>, mut config: Config) -> Result<Self, StartError> {
         config.check().map_err(StartError::Config)?;
         check_names(&indexes).map_err(StartError::Config)?;
@@ -171,7 +171,7 @@ impl Server {
         let Self { runtime, listener, indexes, .. } = self;
         let stopped = runtime.block_on(async {
             if signals {
-                let service = Arc::clone(indexes.service());
+                let service = Arc::clone(&indexes.service);
                 tokio::spawn(stop_on_signals(service, signal_source()?, stop.clone()));
             }
             let stops = stop.0.subscribe();
@@ -225,7 +225,7 @@ fn end_threads(indexes: &Arc<ServedIndexes>) {
         indexes.interrupt();
         if wait() {
             indexes
-                .service()
+                .service
                 .log
                 .say("stopping: a thread does not end; the end of the process ends it");
         }
@@ -294,7 +294,7 @@ async fn serve(
     listener: TcpListener,
     mut stops: watch::Receiver<u8>,
 ) -> (StopOutcome, Instant) {
-    let (dispatch, service) = (IndexDispatch::new(indexes), indexes.service());
+    let (dispatch, service) = (IndexDispatch::new(indexes), &indexes.service);
     let places = Arc::new(Semaphore::new(service.config.limits.connections));
     let connections = Arc::new(Connections::default());
     loop {
@@ -407,7 +407,7 @@ async fn transport(
     }
 }
 
-/// Reads tokens and certificate again. What is in effect stays where they cannot be read.
+/// Reads tokens and certificate again. If that fails, the present ones stay in effect.
 #[cfg(unix)]
 async fn reload(service: &Service) {
     let Some(read) = service.config.reload.clone() else {

@@ -263,7 +263,7 @@ fn headers(headers: &mut HeaderMap, id: &str) {
 /// A running request; counted and logged when it ends, even if it is dropped.
 struct Trace<'a> {
     app: &'a App,
-    /// The name of its index, where the server has several.
+    /// The name of its index, if the server has several.
     index: Option<&'a str>,
     _counted: CountGuard<'a>,
     method: &'static str,

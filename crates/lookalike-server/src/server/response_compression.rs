@@ -1,4 +1,4 @@
-//! Compression of answers, where the client accepts that.
+//! Compression of answers, if the client accepts it.
 
 use crate::http::problem::Problem;
 use crate::state::app::App;
@@ -12,11 +12,11 @@ use flate2::write::GzEncoder;
 use http_body_util::BodyExt;
 use std::io::Write;
 
-/// Answers of fewer bytes are sent as they are.
+/// Answers of fewer bytes are not compressed.
 const SMALL: u64 = 1 << 10;
 
-/// Compresses an answer by a worker thread, if it is JSON or text of some length; sends it as it is
-/// where no worker is free.
+/// Compresses an answer by a worker thread, if it is JSON or text of some length; sends it
+/// uncompressed if no worker is free.
 pub(crate) async fn compressed(app: &App, mut response: Response) -> Response {
     let headers = response.headers();
     let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();

@@ -1,10 +1,10 @@
-//! What a token must permit for a route, and which routes are about all indexes.
+//! The right that a route requires, and the routes that are about all indexes.
 
 use crate::config::token::Right;
 use crate::page::files;
 use axum::http::Method;
 
-/// What a request needs a right for.
+/// The right that a request requires.
 pub(crate) fn needed_right(route: &str, method: &Method) -> Right {
     match route {
         // Exports have the whole index, problems that a check finds have ids.

@@ -15,8 +15,8 @@ use axum::middleware::from_fn_with_state;
 use axum::routing::{any, get, post, put};
 use std::sync::Arc;
 
-/// The routes of addresses without the name of an index: the page, what is about all indexes, and
-/// the routes of the first one.
+/// The routes of addresses without the name of an index: the page, requests about all indexes, and
+/// the routes of the first index.
 pub(crate) fn of_service(served: &Arc<ServedIndexes>) -> Router {
     let page = page::files::FILES.iter();
     let of_all = page
@@ -29,7 +29,7 @@ pub(crate) fn of_service(served: &Arc<ServedIndexes>) -> Router {
         .route("/v1/indexes/{index}/", any(indexes::missing))
         .route("/v1/indexes/{index}/{*rest}", any(indexes::missing))
         .with_state(Arc::clone(served));
-    let first = &served.all()[0];
+    let first = &served.all[0];
     finished(of_all.merge(index_routes().with_state(Arc::clone(first))), first)
 }
 

@@ -23,7 +23,7 @@ pub(crate) struct KeyedRequests {
     state: Arc<ServiceState>,
 }
 
-/// What is known of a key.
+/// State of a key.
 pub(crate) enum KeyedRequest {
     /// Nothing: the request runs now.
     First(RunningRequest),

@@ -1,6 +1,6 @@
-//! What a server keeps of an index from one run to the next: answers to requests that may be sent
-//! again, documents that wait to be looked up, and messages that wait to be sent. It is a small
-//! SQLite file, or in memory where there is no place for one.
+//! State of an index that a server keeps from one run to the next: answers to requests that may be
+//! sent again, documents that wait to be looked up, and messages that wait to be sent. It is a small
+//! SQLite file, or in memory without a place for the file.
 //!
 //! Changes survive the end of the process, however it ends; the last ones before a loss of power
 //! may be missing. Each row has a checksum, so that a changed byte is never answered or sent.
@@ -22,7 +22,7 @@ use std::time::Duration;
 
 /// The format of the file (`PRAGMA user_version`).
 const VERSION: i64 = 1;
-/// What tells the file from those of other programs (`PRAGMA application_id`): `lksv`.
+/// Identifies the files of this program (`PRAGMA application_id`): `lksv`.
 const APPLICATION: i64 = 0x6c6b_7376;
 /// The tables, as SQLite keeps their text.
 const TABLES: [&str; 3] = [
@@ -63,7 +63,8 @@ pub(crate) struct KeptAnswer {
 /// The state of an index.
 pub(crate) struct ServiceState {
     connection: Mutex<Connection>,
-    is_file: bool,
+    /// Whether the next run has it.
+    pub(crate) is_file: bool,
 }
 
 /// A message that waits.
@@ -155,11 +156,6 @@ impl ServiceState {
         let state = Self { connection: Mutex::new(connection), is_file: path.is_some() };
         let checked = check(&state.connection.lock()).map_err(|error| failed(error.to_string()))?;
         checked.map(|()| state).map_err(failed)
-    }
-
-    /// Whether it is there in the next run.
-    pub(crate) fn is_file(&self) -> bool {
-        self.is_file
     }
 
     /// The answer to the request with a key, if it was kept and not for too long.
@@ -434,8 +430,8 @@ fn damaged_rows<const N: usize>(connection: &Connection, sql: &str) -> rusqlite:
     Ok(count)
 }
 
-/// Makes a file where there is none, for the user of the server only: answers and messages are no
-/// business of others. SQLite gives the files next to it the same permissions.
+/// Makes a file where there is none, for the user of the server only: answers and messages are
+/// private. SQLite creates the files next to it with the same permissions.
 fn make_private(path: &Path) -> std::io::Result<()> {
     let mut options = std::fs::File::options();
     options.write(true).create_new(true);
@@ -618,7 +614,7 @@ mod tests {
     #[test]
     fn not_more_is_kept_than_may_be() {
         let state = ServiceState::open(None).unwrap();
-        assert!(!state.is_file());
+        assert!(!state.is_file);
         for n in 0..20 {
             state.keep_answer(&key(n), &answer(&vec![0; 1 << 20])).unwrap();
         }

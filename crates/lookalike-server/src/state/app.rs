@@ -32,7 +32,7 @@ use tokio::sync::OwnedSemaphorePermit;
 pub(crate) struct App {
     pub(crate) service: Arc<Service>,
     pub(crate) name: IndexName,
-    /// Whether the name was chosen by who started the server, and not taken from its place.
+    /// Whether the name was configured, not taken from the place of the index.
     is_named: bool,
     pub(crate) index: Arc<Index>,
     pub(crate) pool: WorkerPool,
@@ -47,7 +47,7 @@ pub(crate) struct App {
     pub(crate) state: Arc<ServiceState>,
     /// Requests with an idempotency key.
     pub(crate) keyed: Arc<KeyedRequests>,
-    /// Looks for near-duplicates of what is written, if there are webhooks.
+    /// Finds near-duplicates of new documents, if there are webhooks.
     pub(crate) watch: Option<Arc<NearDuplicateWatch>>,
 }
 
@@ -110,8 +110,8 @@ impl App {
         FACTOR * body as u64
     }
 
-    /// Waits for the memory of the work on a body. Small bodies need none: their number is limited
-    /// by that of the workers.
+    /// Waits for the memory of the work on a body. Small bodies need none: the number
+    /// of workers limits them.
     pub(crate) async fn work_memory(
         &self,
         body: usize,
@@ -180,7 +180,7 @@ impl App {
     }
 }
 
-/// Memory of cached lists of groups: a quarter of that of bodies.
+/// Memory of cached lists of groups: a quarter of the memory of bodies.
 const fn list_bytes(held_bytes: u64) -> u64 {
     held_bytes / 4
 }

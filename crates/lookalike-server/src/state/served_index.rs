@@ -18,7 +18,7 @@ impl ServedIndex {
         Self { name, is_named: true, index, state: None }
     }
 
-    /// The only index of a server, whose name is that of its place.
+    /// The only index of a server, named after its place.
     pub fn only(index: Index) -> Self {
         let name = IndexName::of_place(index.name());
         Self { name, is_named: false, index, state: None }

@@ -10,9 +10,10 @@ use std::sync::{Arc, OnceLock};
 
 /// The indexes of a server.
 pub(crate) struct ServedIndexes {
-    service: Arc<Service>,
-    /// In the order of the command line.
-    all: Vec<Arc<App>>,
+    /// The state that they share.
+    pub(crate) service: Arc<Service>,
+    /// In the order of the command line. Addresses without a name are about the first one.
+    pub(crate) all: Vec<Arc<App>>,
     /// The description of the API, without and with the names of indexes, each built at the first
     /// request for it.
     pub(crate) descriptions: [OnceLock<Bytes>; 2],
@@ -27,16 +28,6 @@ impl ServedIndexes {
         let start = |(index, state)| App::start(index, state, &service);
         let all = indexes.into_iter().map(start).collect::<Result<_, _>>()?;
         Ok(Arc::new(Self { service, all, descriptions: Default::default() }))
-    }
-
-    /// What they share.
-    pub(crate) fn service(&self) -> &Arc<Service> {
-        &self.service
-    }
-
-    /// All of them; the first is that of addresses without a name.
-    pub(crate) fn all(&self) -> &[Arc<App>] {
-        &self.all
     }
 
     /// Waits for the jobs of upkeep that run.

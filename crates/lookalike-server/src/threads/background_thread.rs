@@ -5,12 +5,12 @@ use std::io;
 use std::mem;
 use std::thread::{Builder, JoinHandle};
 
-/// A handle that many threads may share. The default is that of a thread that has ended.
+/// A handle that many threads may share. The default is the handle of an ended thread.
 #[derive(Debug, Default)]
 pub(crate) struct BackgroundThread(Mutex<Option<JoinHandle<()>>>);
 
 impl BackgroundThread {
-    /// Starts a thread; the name is what the system shows.
+    /// Starts a thread with a name for the system.
     ///
     /// # Errors
     /// The system starts no more threads.
@@ -19,7 +19,7 @@ impl BackgroundThread {
         Ok(Self(Mutex::new(Some(thread))))
     }
 
-    /// Takes another thread in place of one that has ended.
+    /// Replaces the handle of an ended thread.
     pub(crate) fn replace(&self, other: Self) {
         let other = other.0.into_inner();
         drop(mem::replace(&mut *self.0.lock(), other));

@@ -17,7 +17,7 @@ const WAITING: usize = 10_000;
 pub(crate) struct LogLine<'a> {
     pub(crate) id: &'a str,
     pub(crate) method: &'a str,
-    /// The name of its index, where the server has several.
+    /// The name of its index, if the server has several.
     pub(crate) index: Option<&'a str>,
     pub(crate) route: &'a str,
     pub(crate) status: u16,
@@ -59,8 +59,8 @@ impl Logger {
                     "ms": ms, "bytes": bytes,
                 });
                 for (name, value) in [("index", index), ("error", note)] {
-                    if let (Some(value), Some(members)) = (value, object.as_object_mut()) {
-                        members.insert(name.to_owned(), (*value).into());
+                    if let Some(value) = value {
+                        object[name] = (*value).into();
                     }
                 }
                 object.to_string()

@@ -90,7 +90,7 @@ pub(crate) struct Gauge {
     pub(crate) value: f64,
 }
 
-/// The label of an index, with a comma behind it. Names have no characters to escape.
+/// The label of an index, followed by a comma. Names have no characters to escape.
 fn index_label(index: Option<&str>) -> String {
     index.map(|name| format!("index=\"{name}\",")).unwrap_or_default()
 }

@@ -62,7 +62,7 @@ impl NearDuplicateWatch {
         Ok(Self { watcher, thread })
     }
 
-    /// What became of messages.
+    /// Counts of sent, failed and dropped messages.
     pub(crate) fn counts(&self) -> &DeliveryCounts {
         &self.watcher.counts
     }
@@ -99,7 +99,7 @@ impl NearDuplicateWatch {
             sender.stop();
         }
         let waiting = self.waiting();
-        if watcher.state.is_file() {
+        if watcher.state.is_file {
             if waiting > 0 {
                 watcher
                     .log
@@ -134,7 +134,7 @@ fn remove_stale(state: &ServiceState, webhooks: &Webhooks, counts: &DeliveryCoun
 /// The work of the thread.
 struct WriteWatcher {
     index: Arc<Index>,
-    /// Its name in messages, where the server has several indexes.
+    /// Its name in messages, if the server has several indexes.
     name: Option<IndexName>,
     threshold: f64,
     state: Arc<ServiceState>,
@@ -171,8 +171,7 @@ impl WriteWatcher {
                 .unwrap_or_else(|_| Err(Problem::internal("a search for webhooks panicked")));
             let documents = found.unwrap_or_else(|problem| {
                 self.counts.drop_messages(ids.len() as u64);
-                let why = problem.note_text().unwrap_or(&problem.detail);
-                self.log.say(&format!("{} documents for webhooks: {why}", ids.len()));
+                self.log.say(&format!("{} documents for webhooks: {}", ids.len(), problem.cause()));
                 Vec::new()
             });
             if self.finish(last, &documents) {
@@ -181,7 +180,7 @@ impl WriteWatcher {
         }
     }
 
-    /// Those of the documents that have near-duplicates, with these.
+    /// The documents that have near-duplicates, with these.
     fn documents(&self, ids: &[String], buffers: &mut QueryBuffers) -> Result<Vec<Value>, Problem> {
         let request = QueryRequest {
             threshold: self.threshold,
@@ -211,8 +210,8 @@ impl WriteWatcher {
         Ok(documents)
     }
 
-    /// Queues a message for all senders, and takes the documents out of the queue. Where that is
-    /// not possible they stay there, for another attempt after a pause; `true` if the thread ends
+    /// Queues a message for all senders, and removes the documents from their queue. If that fails,
+    /// the documents stay for another attempt after a pause. Returns true if the thread ends
     /// meanwhile.
     fn finish(&self, last: i64, documents: &[Value]) -> bool {
         let receivers: Vec<ReceiverHash> =

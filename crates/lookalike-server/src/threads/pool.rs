@@ -51,14 +51,14 @@ impl PoolWorker {
     }
 }
 
-/// What a thread has from the job before.
+/// State of a thread between jobs.
 struct PoolThread {
     extract: Arc<ExtractOptions>,
     worker: Option<PoolWorker>,
 }
 
 impl PoolThread {
-    /// The buffers for a job on an index. Those for another index are freed, so that memory does
+    /// The buffers for a job on an index. Buffers for another index are freed, so that memory does
     /// not depend on the number of indexes; the process that reads files stays.
     fn worker(&mut self, index: &Arc<Index>) -> Result<&mut PoolWorker, IndexError> {
         let mut before = self.worker.take();
@@ -185,8 +185,8 @@ impl WorkerPool {
         self.put(place, job).await
     }
 
-    /// The same for a job on this many bytes. Large ones wait for a permit first, in the order
-    /// of requests.
+    /// Like [`run`](Self::run) for a job on this many bytes. Large jobs wait for a permit first, in
+    /// the order of requests.
     pub(crate) async fn run_sized<T: Send + 'static>(
         &self,
         bytes: usize,

@@ -20,7 +20,7 @@ use std::sync::Arc;
 const LISTED: usize = 20;
 /// Problems of a check that are listed; all are counted.
 const PROBLEMS: usize = 1_000;
-/// What is done.
+/// The kind of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum JobKind {
@@ -129,7 +129,7 @@ fn finish(jobs: &Mutex<VecDeque<JobRecord>>, log: &Logger, outcome: Result<Value
     (job.state, job.outcome) = match outcome {
         Ok(outcome) => (JobState::Done, outcome),
         Err(problem) => {
-            if let Some(note) = problem.note_text() {
+            if let Some(note) = &problem.note {
                 log.say(&format!("job {} of upkeep: {note}", job.number));
             }
             let outcome = json!({ "code": problem.code.name, "detail": problem.detail });

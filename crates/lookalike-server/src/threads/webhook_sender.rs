@@ -17,13 +17,13 @@ use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
 /// Time limit of an attempt.
 const ATTEMPT_TIME: Duration = Duration::from_secs(10);
 
-/// What became of messages.
+/// Counts of sent, failed and dropped messages.
 #[derive(Default)]
 pub(crate) struct DeliveryCounts {
     pub(crate) delivered: AtomicU64,
     /// Failed attempts.
     pub(crate) failed: AtomicU64,
-    /// Messages, and documents, that nobody was sent.
+    /// Messages, and documents, that were not sent.
     pub(crate) dropped: AtomicU64,
 }
 

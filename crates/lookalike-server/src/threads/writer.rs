@@ -36,7 +36,7 @@ impl OwnedChange {
         }
     }
 
-    /// The document, but for a removal.
+    /// The document; `None` for a removal.
     fn document(&self) -> Option<&PreparedDocument> {
         match self {
             Self::Add(document) | Self::Put(document) => Some(document),
@@ -122,7 +122,7 @@ impl IndexWriter {
         self.send(changes, place)
     }
 
-    /// The same as soon as the queue has room.
+    /// Submits changes as soon as the queue has room.
     pub(crate) async fn put_when_free(
         &self,
         changes: Changes,

@@ -131,22 +131,11 @@ impl ComparisonReport<'_> {
             value["words"] = json!({ "shared": shared, "only_a": only_a, "only_b": only_b });
             value["differences"] = found.changes().map(change).collect();
             value["same_words_differences"] = found.variations().map(variation).collect();
-            value["difference_counts"] = counts(&found.places);
+            value["difference_counts"] = json!(found.places);
             value["differences_cut_short"] = found.cut_short.into();
         }
         value
     }
-}
-
-fn counts(places: &Places) -> Value {
-    let Places { words, same_words, case, punctuation, white_space } = *places;
-    json!({
-        "words": words,
-        "same_words": same_words,
-        "case": case,
-        "punctuation": punctuation,
-        "white_space": white_space,
-    })
 }
 
 /// `4 places with the same words written differently (case 3, punctuation 2)`; nothing for none.

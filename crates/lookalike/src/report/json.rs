@@ -11,6 +11,7 @@ use crate::tune::SettingProfile;
 use lookalike_core::parameter::NamesParameters;
 use lookalike_core::params::Params;
 use serde::Serialize;
+use serde_json::json;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
@@ -41,13 +42,6 @@ struct ParametersView<'a> {
     seed: u64,
     keep: String,
     group: &'a str,
-}
-
-/// Only where one group has most of the pairs.
-#[derive(Serialize)]
-struct ConcentrationView {
-    largest_group: u64,
-    share_of_pairs: f64,
 }
 
 #[derive(Serialize)]
@@ -111,12 +105,6 @@ impl<'a> From<&'a DecisionCounts> for DecisionsView<'a> {
 struct AsTextView {
     source: String,
     reason: String,
-}
-
-#[derive(Serialize)]
-struct EmptyCopyView {
-    id: String,
-    same_text_as: String,
 }
 
 /// How many documents of a sample the normal form `fold` changes; `docs/reference/report.md` has
@@ -259,7 +247,8 @@ pub fn summary(
     let concentration = findings.concentration;
     if concentration.is_concentrated() && !options.params.exact() {
         let share_of_pairs = (concentration.largest_share() * 1e6).round() / 1e6;
-        let view = ConcentrationView { largest_group: concentration.largest, share_of_pairs };
+        let largest = concentration.largest;
+        let view = json!({ "largest_group": largest, "share_of_pairs": share_of_pairs });
         member(out, "concentrated", &view)?;
     }
     out.write_all(b",\n\"audit\":")?;
@@ -302,7 +291,7 @@ pub fn summary(
     out.write_all(b"]")?;
     let copies = findings.textless_copies.empty_copies();
     if !copies.is_empty() {
-        let view = |(id, same_text_as)| EmptyCopyView { id, same_text_as };
+        let view = |(id, first): (_, _)| json!({ "id": id, "same_text_as": first });
         list(out, "empty_copies", copies.iter().map(|each| each.map(view)))?;
     }
     text_notes(out, findings)?;
