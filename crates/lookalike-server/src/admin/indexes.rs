@@ -18,7 +18,8 @@ use std::sync::Arc;
 
 /// The indexes that the token of a request opens, with its right for each.
 fn opened<'a>(indexes: &'a ServedIndexes, request: &Request) -> Vec<(&'a Arc<App>, Client)> {
-    let (token, now) = (bearer(request.headers()), time::now());
+    let token = bearer(request.headers());
+    let now = time::now();
     let credentials = indexes.service.credentials.now();
     let client = |app: &'a Arc<App>| {
         Some((app, credentials.tokens.client(token, now, Some(&app.name)).ok()?))

@@ -30,7 +30,8 @@ impl AgreementCache {
         most: usize,
     ) -> Result<Agreements, Problem> {
         let mut judged = self.judged.lock();
-        let (last, mut is_too_much) = (judged.last(), false);
+        let last = judged.last();
+        let mut is_too_much = false;
         let read = decisions::each_of_index(index, last, &mut |decision| {
             if !is_too_much {
                 judged.add(&decision);

@@ -168,7 +168,8 @@ impl DecisionsInForce {
     }
 
     fn pair(&self, a: &str, b: &str) -> [u128; 2] {
-        let (a, b) = (self.hash(a), self.hash(b));
+        let a = self.hash(a);
+        let b = self.hash(b);
         [a.min(b), a.max(b)]
     }
 
@@ -207,7 +208,8 @@ impl DecisionsInForce {
             (Judgment::Keep | Judgment::KeepAll, ids) => {
                 let kept: Vec<bool> =
                     ids.iter().map(|id| is_last(self.kept.get(&self.hash(id)))).collect();
-                let (mut of_ids, mut of_contents) = (kept.iter(), kept.iter());
+                let mut of_ids = kept.iter();
+                let mut of_contents = kept.iter();
                 decision.documents.retain(|_| of_ids.next().is_some_and(|kept| *kept));
                 decision.contents.retain(|_| of_contents.next().is_some_and(|kept| *kept));
                 (!decision.documents.is_empty()).then_some(decision)
@@ -247,7 +249,11 @@ mod tests {
 
     fn decision(line: u64, judgment: Judgment, documents: &[&str]) -> ReviewDecision {
         let documents = documents.iter().map(|&id| id.to_owned()).collect();
-        let (contents, who, when, note, seen) = (Vec::new(), None, None, None, None);
+        let contents = Vec::new();
+        let who = None;
+        let when = None;
+        let note = None;
+        let seen = None;
         ReviewDecision { judgment, documents, contents, who, when, note, line, seen }
     }
 

@@ -122,7 +122,8 @@ pub(crate) fn find(
         options.decisions = Some(Arc::new(Decisions::new(decided)));
     }
     let findings = index::groups(index, &options, now, progress).map_err(problem)?;
-    let (mut groups, mut bytes) = (Vec::new(), 0);
+    let mut groups = Vec::new();
+    let mut bytes = 0;
     for found in findings.groups.iter() {
         let found = found.map_err(|error| Problem::internal(error.to_string()))?;
         let duplicates = found.duplicates.into_iter().map(|one| {
@@ -137,7 +138,8 @@ pub(crate) fn find(
         }
         groups.push(group);
     }
-    let (duplicates, documents) = (findings.counts.duplicates, findings.counts.documents);
+    let duplicates = findings.counts.duplicates;
+    let documents = findings.counts.documents;
     let changed = changed_decisions(&findings);
     findings.finish().map_err(problem)?;
     let list = DocumentGroups::new(groups, changed);
@@ -194,7 +196,8 @@ pub(crate) fn least_threshold(index: &Index) -> f64 {
     const STEPS: u32 = 1_000_000;
     let at = |steps: u32| f64::from(steps) / f64::from(STEPS);
     let works = |steps| params_at(index, at(steps)).is_ok();
-    let (mut fails, mut least) = (0, STEPS);
+    let mut fails = 0;
+    let mut least = STEPS;
     while least - fails > 1 {
         let middle = u32::midpoint(fails, least);
         if works(middle) {

@@ -149,7 +149,7 @@ impl Progress for ComputationLease<'_> {
 /// A threshold whose groups are to be computed.
 struct Computation {
     threshold: f64,
-    last_asked: Instant,
+    last_request: Instant,
 }
 
 struct RunningComputation {
@@ -162,7 +162,7 @@ struct CachedGroups {
     list: Arc<DocumentGroups>,
     /// Whether a client has read it.
     read: bool,
-    last_asked: Instant,
+    last_request: Instant,
     /// Kept for a cursor until then.
     needed_until: Option<Instant>,
     finished: Instant,
@@ -222,8 +222,9 @@ impl CacheState {
     fn lookup(&mut self, threshold: f64, version: u64, now: Instant) -> Result<Lookup, Problem> {
         self.failures.retain(|failure| now.duration_since(failure.at) < LEASE);
         if let Some(kept) = self.latest(threshold) {
-            (kept.read, kept.last_asked) = (true, now);
-            let (list, stale) = (Arc::clone(&kept.list), kept.list.is_stale(version, time::now()));
+            (kept.read, kept.last_request) = (true, now);
+            let list = Arc::clone(&kept.list);
+            let stale = kept.list.is_stale(version, time::now());
             let rested = now.duration_since(kept.finished) >= kept.took * PAUSE;
             if stale && rested {
                 // If the queue is full, the existing list is the response.
@@ -245,15 +246,15 @@ impl CacheState {
         let running = self.running.iter_mut().map(|running| &mut running.computation);
         let mut known = running.chain(&mut self.queue);
         if let Some(computation) = known.find(|known| same(known.threshold, threshold)) {
-            computation.last_asked = now;
+            computation.last_request = now;
             return Ok(());
         }
-        let computation = Computation { threshold, last_asked: now };
+        let computation = Computation { threshold, last_request: now };
         if same(threshold, self.default_threshold) {
             self.queue.push_front(computation);
             return Ok(());
         }
-        self.queue.retain(|waiting| now.duration_since(waiting.last_asked) < LEASE);
+        self.queue.retain(|waiting| now.duration_since(waiting.last_request) < LEASE);
         if self.queue.len() >= QUEUE {
             let detail = format!("groups of {QUEUE} other thresholds wait to be computed");
             return Err(Problem::busy(&detail).retry_after(self.retry_after(now)));
@@ -270,7 +271,7 @@ impl CacheState {
 
     /// Takes the next threshold from the queue; skips those whose lease ended.
     fn start_next(&mut self, now: Instant) -> Option<f64> {
-        self.queue.retain(|waiting| now.duration_since(waiting.last_asked) < LEASE);
+        self.queue.retain(|waiting| now.duration_since(waiting.last_request) < LEASE);
         let computation = self.queue.pop_front()?;
         let threshold = computation.threshold;
         self.running = Some(RunningComputation { computation, started: now });
@@ -279,8 +280,8 @@ impl CacheState {
 
     /// Whether a client still waits for the running computation.
     fn is_wanted(&self, now: Instant) -> bool {
-        let asked = self.running.as_ref().map(|running| running.computation.last_asked);
-        !self.closed && asked.is_some_and(|asked| now.duration_since(asked) < LEASE)
+        let last_request = self.running.as_ref().map(|running| running.computation.last_request);
+        !self.closed && last_request.is_some_and(|at| now.duration_since(at) < LEASE)
     }
 
     fn finish(&mut self, result: Result<DocumentGroups, Problem>, now: Instant) {
@@ -314,14 +315,14 @@ impl CacheState {
         took: Duration,
         now: Instant,
     ) -> Result<(), Problem> {
-        let Computation { threshold, last_asked } = *computation;
+        let Computation { threshold, last_request } = *computation;
         // Cursors identify a computation by its time, which must be unique.
         list.computed = list.computed.max(self.last_computed + 1);
         self.lists.retain(|kept| !same(kept.threshold, threshold) || !kept.is_evictable(now));
         while self.lists.len() >= KEPT || self.bytes() + list.bytes > self.limits.bytes {
             let evictable =
                 self.lists.iter().enumerate().filter(|(_, kept)| kept.is_evictable(now));
-            let Some((oldest, _)) = evictable.min_by_key(|(_, kept)| kept.last_asked) else {
+            let Some((oldest, _)) = evictable.min_by_key(|(_, kept)| kept.last_request) else {
                 return Err(self.no_room(now));
             };
             self.lists.remove(oldest);
@@ -331,7 +332,7 @@ impl CacheState {
             threshold,
             list: Arc::new(list),
             read: false,
-            last_asked,
+            last_request,
             needed_until: None,
             finished: now,
             took,
@@ -364,7 +365,7 @@ impl CacheState {
         if computed != latest && kept.needed_until.is_none_or(|until| until <= now) {
             return None;
         }
-        kept.last_asked = now;
+        kept.last_request = now;
         Some(Arc::clone(&kept.list))
     }
 
@@ -414,7 +415,8 @@ mod tests {
     #[test]
     fn thresholds_asked_in_turn_are_all_answered() {
         // Memory for two lists, nine thresholds, one computation between two questions.
-        let (mut state, mut now) = (state(20), Instant::now());
+        let mut state = state(20);
+        let mut now = Instant::now();
         let mut answered = [0; 9];
         for round in 0..100 {
             for (nth, answered) in answered.iter_mut().enumerate() {
@@ -430,7 +432,8 @@ mod tests {
 
     #[test]
     fn the_queue_is_bounded_and_the_default_goes_first() {
-        let (mut state, now) = (state(1_000), Instant::now());
+        let mut state = state(1_000);
+        let now = Instant::now();
         let refused = (1..=400)
             .filter(|n| state.lookup(f64::from(*n) / 500.0 + 1e-4, 1, now).is_err())
             .count();
@@ -444,7 +447,8 @@ mod tests {
 
     #[test]
     fn a_computation_ends_when_no_client_asks() {
-        let (mut state, now) = (state(1_000), Instant::now());
+        let mut state = state(1_000);
+        let now = Instant::now();
         assert!(!is_ready(&mut state, 0.5, now));
         assert_eq!(state.start_next(now), Some(0.5));
         let later = now + LEASE * 9 / 10;
@@ -457,7 +461,8 @@ mod tests {
 
     #[test]
     fn a_cursor_keeps_its_list() {
-        let (mut state, now) = (state(20), Instant::now());
+        let mut state = state(20);
+        let now = Instant::now();
         assert!(!is_ready(&mut state, 0.8, now));
         compute(&mut state, 10, now);
         let Ok(Lookup::Ready { list, .. }) = state.lookup(0.8, 1, now) else { panic!("no list") };
@@ -480,7 +485,8 @@ mod tests {
 
     #[test]
     fn where_all_lists_are_needed_the_next_has_to_wait() {
-        let (mut state, now) = (state(10), Instant::now());
+        let mut state = state(10);
+        let now = Instant::now();
         assert!(!is_ready(&mut state, 0.8, now));
         compute(&mut state, 10, now);
         assert!(is_ready(&mut state, 0.8, now));

@@ -149,7 +149,8 @@ impl Config {
     /// How files are read within the limits of requests.
     pub(crate) fn extraction(&self) -> ExtractOptions {
         let mut options = self.extract.clone();
-        let (limits, of_requests) = (&mut options.limits, &self.limits);
+        let limits = &mut options.limits;
+        let of_requests = &self.limits;
         limits.bytes = limits.bytes.min(of_requests.body_bytes);
         limits.expanded = limits.expanded.min(of_requests.unpacked_bytes());
         limits.time = limits.time.min(of_requests.request_time);

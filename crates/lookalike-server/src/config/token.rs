@@ -203,19 +203,19 @@ impl Tokens {
     /// wrong token differs.
     pub(crate) fn client(
         &self,
-        shown: Option<&str>,
+        bearer: Option<&str>,
         now: i64,
         index: Option<&IndexName>,
     ) -> Result<Client, RefusedToken> {
         if self.is_empty() {
             return Ok(Client::unnamed(Right::Write));
         }
-        let shown = TokenHash::of(shown.ok_or(RefusedToken::Unknown)?);
+        let hash = TokenHash::of(bearer.ok_or(RefusedToken::Unknown)?);
         let mut known = None::<&ClientToken>;
         let mut refused = RefusedToken::Unknown;
         for token in &self.0 {
             match token.expires.filter(|at| *at <= now) {
-                _ if !token.hash.is_same(shown) => {}
+                _ if !token.hash.is_same(hash) => {}
                 Some(at) => refused = RefusedToken::Expired(at),
                 None if index.is_some_and(|index| !token.opens(index)) => {
                     refused = RefusedToken::OtherIndex;
@@ -251,14 +251,16 @@ mod tests {
 
     #[test]
     fn a_token_gives_its_right_and_its_name() {
-        let (read, decide, write) = ("r".repeat(16), "d".repeat(16), "w".repeat(20));
+        let read = "r".repeat(16);
+        let decide = "d".repeat(16);
+        let write = "w".repeat(20);
         let tokens = Tokens::new(vec![
             token(Right::Read, None, &read),
             token(Right::Read, Some("ann"), &decide),
             token(Right::Decide, Some("ann"), &decide),
             token(Right::Write, Some("bob"), &write),
         ]);
-        let client = |shown: &str| tokens.client(Some(shown), 0, None);
+        let client = |bearer: &str| tokens.client(Some(bearer), 0, None);
         let named = |right, name: &str| Ok(Client { right, name: Some(name.to_owned()) });
         assert_eq!(client(&read), Ok(Client::unnamed(Right::Read)));
         assert_eq!(client(&decide), named(Right::Decide, "ann"));
@@ -277,7 +279,8 @@ mod tests {
         let mut short = token(Right::Write, None, &value);
         short.expires = Some(100);
         let both = vec![short.clone(), token(Right::Read, None, &value)];
-        let (short, both) = (Tokens::new(vec![short]), Tokens::new(both));
+        let short = Tokens::new(vec![short]);
+        let both = Tokens::new(both);
         let right =
             |tokens: &Tokens, now| tokens.client(Some(&value), now, None).map(|one| one.right);
         assert_eq!(right(&short, 99), Ok(Right::Write));
@@ -328,7 +331,8 @@ mod tests {
 
     #[test]
     fn new_tokens_are_random_and_accepted() {
-        let (a, b) = (random_token().unwrap(), random_token().unwrap());
+        let a = random_token().unwrap();
+        let b = random_token().unwrap();
         assert_ne!(a, b);
         assert_eq!(a.len(), 74);
         assert!(ClientToken::new(Right::Read, None, &a).is_ok());

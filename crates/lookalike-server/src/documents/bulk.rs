@@ -124,9 +124,11 @@ async fn run(
     batches: &mut BodyBatches,
     tally: &mut BulkTally,
 ) -> Result<(), Problem> {
-    let (mut written, member) = (None, tally.member());
+    let mut written = None;
+    let member = tally.member();
     let mut rest: Option<BodyBatch> = None;
-    let (request_time, mut spent) = (app.service.config.limits.request_time, Duration::ZERO);
+    let request_time = app.service.config.limits.request_time;
+    let mut spent = Duration::ZERO;
     let ended = loop {
         // A small body may expand to many lines that fail or change nothing.
         if batches.pieces.time_budget(request_time).is_some_and(|budget| spent > budget) {
@@ -141,7 +143,8 @@ async fn run(
             },
         };
         let since = Instant::now();
-        let (first, stop) = (batch.first, tally.options.stop);
+        let first = batch.first;
+        let stop = tally.options.stop;
         let mut prepared = match app.in_time(prepare_batch(app, batch, &tally.options)).await {
             Ok(prepared) => prepared,
             Err(problem) => break Err(problem.with(member, first)),
@@ -178,7 +181,8 @@ async fn prepare_batch(
         BodyForm::Records => app.service.config.limits.unpacked_bytes(),
     };
     let work = app.service.work.wait(needed).await?;
-    let (shared, options) = (Arc::clone(app), options.clone());
+    let shared = Arc::clone(app);
+    let options = options.clone();
     let prepare = move |worker: &mut PoolWorker| {
         let bytes = batch.bytes.len();
         let mut prepared = match options.form {

@@ -68,7 +68,8 @@ impl LineMemory {
 
 impl BodyBatches {
     pub(crate) fn new(pieces: BodyPieces, form: BodyForm) -> Self {
-        let (buffer, held) = (Vec::new(), LineMemory::default());
+        let buffer = Vec::new();
+        let held = LineMemory::default();
         Self { pieces, form, buffer, next: 1, ended: false, held, blank: 0 }
     }
 
@@ -124,7 +125,9 @@ impl BodyBatches {
 
     async fn lines(&mut self, app: &App) -> Result<Option<BodyBatch>, Problem> {
         let most = app.service.config.limits.body_bytes;
-        let (mut scanned, mut count, mut end) = (0, 0, 0);
+        let mut scanned = 0;
+        let mut count = 0;
+        let mut end = 0;
         loop {
             if scanned == 0 {
                 self.drop_blank_lines(most)?;
@@ -163,7 +166,8 @@ impl BodyBatches {
 
     async fn records(&mut self, app: &App) -> Result<Option<BodyBatch>, Problem> {
         let most = app.service.config.limits.body_bytes;
-        let (mut end, mut count) = (0, 0);
+        let mut end = 0;
+        let mut count = 0;
         loop {
             while count < BATCH_LINES
                 && end < BATCH_BYTES

@@ -99,8 +99,8 @@ fn prepare_line(
     }
     let added = added.as_deref().map(|at| time_of("added", at)).transpose()?;
     let original = original.map(|original| original.read(&id, &worker.preparer)).transpose()?;
-    let given = DocumentRequest { text, metadata, modified, expires, ttl_seconds };
-    let mut document = given.prepare(id, &mut worker.preparer, options.text_bytes)?;
+    let request = DocumentRequest { text, metadata, modified, expires, ttl_seconds };
+    let mut document = request.prepare(id, &mut worker.preparer, options.text_bytes)?;
     if let Some(added) = added {
         document.document.fields.added = added;
     }

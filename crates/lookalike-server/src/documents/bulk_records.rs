@@ -34,7 +34,9 @@ pub(crate) fn prepare(
         return prepared;
     }
     let mut memory = PreparedMemory::new(batch.bytes.len());
-    let (mut start, mut number, mut bytes) = (0, batch.first, 0);
+    let mut start = 0;
+    let mut number = batch.first;
+    let mut bytes = 0;
     while let Some((done, whole)) = next_record(&batch.bytes[start..], true) {
         if start > 0 && (bytes > PREPARED_BYTES || Instant::now() >= deadline) {
             let rest = batch.bytes[start..].to_vec();

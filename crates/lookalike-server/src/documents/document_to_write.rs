@@ -22,7 +22,8 @@ impl DocumentToWrite {
         fields: DocumentFields,
         preparer: &mut TextPreparer,
     ) -> Result<Self, Problem> {
-        let (bytes, keeps_texts) = (text.len() as u64, preparer.keeps_texts());
+        let bytes = text.len() as u64;
+        let keeps_texts = preparer.keeps_texts();
         let prepared = preparer.prepare(&text);
         let document = prepared.document(id, keeps_texts.then_some(text), fields);
         let document = PreparedDocument { bytes, ..document };

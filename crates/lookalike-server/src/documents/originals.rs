@@ -19,7 +19,7 @@ use lookalike::store::entry::{RecordFields, shortened_id};
 use lookalike::store::filter::file_name;
 use lookalike::store::original::DocumentVersion;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-use serde::Serialize;
+use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// The policy of an original: a foreign page runs nothing here, and sees nothing.
@@ -28,26 +28,6 @@ const POLICY: &str = "sandbox; default-src 'none'; frame-ancestors 'none'";
 /// Default and maximum number of versions in a list.
 const LIST: usize = 1_000;
 const LIST_MAX: usize = 10_000;
-
-#[derive(Serialize)]
-struct VersionsResponse<'a> {
-    id: &'a str,
-    versions: Vec<ShownVersion<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next: Option<String>,
-}
-
-#[derive(Serialize)]
-struct ShownVersion<'a> {
-    version: u64,
-    added: String,
-    ended: Option<String>,
-    modified: Option<String>,
-    r#type: &'a str,
-    name: &'a str,
-    bytes: u64,
-    sha256: String,
-}
 
 /// `GET /v1/documents/{id}/versions`
 pub(crate) async fn versions(State(app): State<Arc<App>>, request: Request) -> HandlerResult {
@@ -60,29 +40,31 @@ pub(crate) async fn versions(State(app): State<Arc<App>>, request: Request) -> H
         let mut snapshot = worker.index.snapshot()?;
         let versions = all(worker, &mut *snapshot, &id)?;
         let mut rest = versions.iter().skip_while(|version| version.number <= after);
-        let versions: Vec<_> =
-            rest.by_ref().take(limit).map(|version| shown(version, right)).collect();
-        let last = versions.last().map(|version| version.version.to_string());
-        let next = last.filter(|_| rest.next().is_some());
-        serialized(&VersionsResponse { id: &id, versions, next })
+        let page: Vec<_> = rest.by_ref().take(limit).collect();
+        let next = page.last().filter(|_| rest.next().is_some());
+        let views: Vec<Value> = page.iter().map(|version| version_json(version, right)).collect();
+        let mut answer = json!({ "id": id, "versions": views });
+        if let Some(last) = next {
+            answer["next"] = last.number.to_string().into();
+        }
+        serialized(&answer)
     };
     app.answer(0, read).await
 }
 
-fn shown(version: &DocumentVersion, right: Right) -> ShownVersion<'_> {
+fn version_json(version: &DocumentVersion, right: Right) -> Value {
     let name = version.name.as_str();
-    // Clients with read access do not see folders.
-    let name = file_name(name).filter(|_| right == Right::Read).unwrap_or(name);
-    ShownVersion {
-        version: version.number,
-        added: time::format(version.added),
-        ended: version.ended.map(time::format),
-        modified: version.modified.map(time::format),
-        r#type: &version.media_type,
-        name,
-        bytes: version.bytes,
-        sha256: version.sha256_hex(),
-    }
+    json!({
+        "version": version.number,
+        "added": time::format(version.added),
+        "ended": version.ended.map(time::format),
+        "modified": version.modified.map(time::format),
+        "type": version.media_type,
+        // Clients with read access do not see folders.
+        "name": file_name(name).filter(|_| right == Right::Read).unwrap_or(name),
+        "bytes": version.bytes,
+        "sha256": version.sha256_hex(),
+    })
 }
 
 /// `GET /v1/documents/{id}/original` and `GET /v1/documents/{id}/versions/{version}/original`

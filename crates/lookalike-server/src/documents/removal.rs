@@ -39,7 +39,8 @@ pub(crate) async fn delete(State(app): State<Arc<App>>, request: Request) -> Han
     }
     let is_trial = parameters.flag("dry_run")?;
     let mut from = parameters.cursor(next_number)?.unwrap_or(0);
-    let (begun, limit) = (Instant::now(), app.service.config.limits.request_time / 2);
+    let begun = Instant::now();
+    let limit = app.service.config.limits.request_time / 2;
     let mut removed = 0_u64;
     loop {
         let of_step = Arc::clone(&filters);
@@ -60,7 +61,9 @@ pub(crate) async fn delete(State(app): State<Arc<App>>, request: Request) -> Han
 /// The documents that meet the conditions among the next ones that are numbered `from` or more.
 fn find(worker: &PoolWorker, from: u64, filters: &[MetadataFilter]) -> Result<FoundIds, Problem> {
     let wanted = RecordFields { metadata: true, ..RecordFields::default() };
-    let (mut ids, mut last, now) = (Vec::new(), None, time::now());
+    let mut ids = Vec::new();
+    let mut last = None;
+    let now = time::now();
     let count = worker.index.snapshot()?.scan(from, STEP, wanted, &mut |record| {
         last = Some(record.number);
         let fits = filters.iter().all(|filter| filter.matches(&record.metadata));

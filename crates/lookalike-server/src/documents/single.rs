@@ -146,8 +146,8 @@ pub(crate) async fn put(State(app): State<Arc<App>>, request: Request) -> Handle
     let work = app.work_memory(body_bytes).await?;
     let shared = Arc::clone(&app);
     let prepare = move |worker: &mut PoolWorker| {
-        let given: DocumentRequest = json::parse(&whole.bytes)?;
-        let document = given.prepare(id, &mut worker.preparer, text_bytes)?;
+        let request: DocumentRequest = json::parse(&whole.bytes)?;
+        let document = request.prepare(id, &mut worker.preparer, text_bytes)?;
         worker.release_buffers(whole.bytes.len());
         if work.is_none() {
             let more = document.memory().saturating_sub(whole.bytes.len());
@@ -309,7 +309,9 @@ fn list_part(
     let category = path.map(|path| category_cache::named(categories.as_ref(), path)).transpose()?;
     let filter = categories.as_ref().zip(category);
     let mut read = 0;
-    let (now, mut documents, mut more) = (time::now(), JsonList::default(), true);
+    let now = time::now();
+    let mut documents = JsonList::default();
+    let mut more = true;
     while more && documents.len < limit && documents.bytes() < LIST_BYTES && read < READ_DOCUMENTS {
         let most = STEP.min(limit - documents.len);
         let (records, count) = read_step(&mut *snapshot, &mut from, most, filter)?;

@@ -99,7 +99,9 @@ mod tests {
     }
 
     fn expand(packed: &[u8], cut: usize) -> Result<(Vec<u8>, usize), Problem> {
-        let (mut decoder, mut all, mut largest) = (GzipDecoder::new(), Vec::new(), 0);
+        let mut decoder = GzipDecoder::new();
+        let mut all = Vec::new();
+        let mut largest = 0;
         for piece in packed.chunks(cut) {
             decoder.put(Bytes::copy_from_slice(piece));
             while let Some(piece) = decoder.next()? {

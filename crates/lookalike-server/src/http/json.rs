@@ -150,8 +150,8 @@ mod tests {
 
     #[test]
     fn only_an_object_with_known_members_will_do() {
-        let asked = parse::<TestBody>(b" {\"text\":\"a\",\"top\":null} ").unwrap();
-        assert_eq!((asked.text.as_str(), asked.top), ("a", None));
+        let body = parse::<TestBody>(b" {\"text\":\"a\",\"top\":null} ").unwrap();
+        assert_eq!((body.text.as_str(), body.top), ("a", None));
         for not_json in
             ["", " ", "{", "{\"text\":\"a\"}x", "{\"text\":\"a\"}{}", "\u{feff}{}", "NaN"]
         {

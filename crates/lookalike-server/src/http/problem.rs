@@ -239,9 +239,9 @@ impl From<Error> for Problem {
                 Self::new(Code::ANSWER_TOO_LARGE, detail)
             }
             Error::Decisions(DecisionError::Conflicts { ref conflicts, total }) => {
-                let shown: Vec<Value> = conflicts.iter().map(conflict_json).collect();
+                let list: Vec<Value> = conflicts.iter().map(conflict_json).collect();
                 let problem = Self::new(Code::DECISION_CONFLICT, error.to_string());
-                problem.with("conflicts", shown).with("conflicts_total", total)
+                problem.with("conflicts", list).with("conflicts_total", total)
             }
             error => Self::internal(error.to_string()),
         }

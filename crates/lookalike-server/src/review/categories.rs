@@ -58,7 +58,8 @@ fn page(
     };
     let counts = categories.counts(&mut *snapshot)?;
     let model = categories.model();
-    let (from, all) = (after.map_or(0, |after| after.listed), model.categories());
+    let from = after.map_or(0, |after| after.listed);
+    let all = model.categories();
     for (category, documents) in all.iter().zip(&counts[1..]).skip(from).take(limit) {
         let parent = category.parent.and_then(|parent| model.get(parent));
         list.push(&json!({

@@ -58,10 +58,10 @@ pub(crate) async fn post(State(app): State<Arc<App>>, request: Request) -> Handl
     let cache = Arc::clone(&app.decisions);
     let record = move |worker: &mut PoolWorker| {
         let _work = work;
-        let DecisionsBody { decisions: AtMost(asked) } = json::parse(&whole.bytes)?;
+        let DecisionsBody { decisions: AtMost(fields) } = json::parse(&whole.bytes)?;
         drop(whole);
         let read =
-            (0u64..).zip(asked).map(|(position, one)| decision(position, one, who.as_deref()));
+            (0u64..).zip(fields).map(|(position, one)| decision(position, one, who.as_deref()));
         let read = read.collect::<Result<Vec<_>, Problem>>()?;
         cache.check_room(&worker.index, &read)?;
         let now = time::format(time::now());
@@ -153,7 +153,8 @@ fn decision_number(text: &str) -> Option<u64> {
 /// A page of decisions.
 fn page(index: &Index, after: u64, limit: usize) -> Result<Vec<u8>, Problem> {
     let mut snapshot = index.snapshot()?;
-    let (mut list, mut last) = (JsonList::default(), after);
+    let mut list = JsonList::default();
+    let mut last = after;
     let read = snapshot.try_decisions(after, limit + 1, |number, entry| {
         if list.len == limit || list.bytes() >= LIST_BYTES {
             return Err(ListEnd::Full);

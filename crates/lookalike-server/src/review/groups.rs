@@ -79,7 +79,8 @@ pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> Handle
     let at = cursor.unwrap_or(GroupsCursor { computed: found.computed, from: 0, skip: 0 });
     let list = Arc::clone(&found);
     let part = ListPart { at, limit, stale, right, decided, order, filter, beginning };
-    let (decisions, categories) = (Arc::clone(&app.decisions), Arc::clone(&app.categories));
+    let decisions = Arc::clone(&app.decisions);
+    let categories = Arc::clone(&app.categories);
     let show = move |worker: &mut PoolWorker| {
         let index = &worker.index;
         decisions
@@ -216,7 +217,8 @@ impl GroupsAnswer<'_> {
             let Some(number) = self.snapshot.number_of(&member.id)? else { continue };
             self.read_documents += 1;
             self.read_bytes += if wanted.text { member.bytes } else { 0 };
-            let (right, mut fits) = (self.right, false);
+            let right = self.right;
+            let mut fits = false;
             self.snapshot.records(&[number], wanted, &mut |record| {
                 let metadata = visible(&record.metadata, right);
                 fits = filter.fits_document(&record.id, &metadata, record.text.as_deref());
@@ -237,7 +239,8 @@ impl GroupsAnswer<'_> {
         let mut metadata = Value::Null;
         let mut text = None;
         let mut is_expired = false;
-        let (now, right) = (self.now, self.right);
+        let now = self.now;
+        let right = self.right;
         if let Some(number) = self.snapshot.number_of(&member.id)? {
             self.snapshot.records(&[number], wanted, &mut |record| {
                 is_expired = record.is_expired(now);
@@ -268,7 +271,8 @@ impl GroupsAnswer<'_> {
         group: &DocumentGroup,
         skip: usize,
     ) -> Result<(Option<Vec<u8>>, usize), Problem> {
-        let (all, mut passed) = (group.duplicates.len(), skip);
+        let all = group.duplicates.len();
+        let mut passed = skip;
         let Some(keeper) = self.member(&group.keeper)? else { return Ok((None, all)) };
         let MemberView { json: mut keeper, text: keeper_text } = keeper;
         let keeper_id = &group.keeper.id;
@@ -424,7 +428,8 @@ mod tests {
         let index = Index::new(Box::new(MemoryBackend::new(settings))).unwrap();
         let version = index.snapshot().unwrap().version();
         let at = GroupsCursor { computed: 1, from: 0, skip: 0 };
-        let (decided, order) = (None, GroupOrder::Size);
+        let decided = None;
+        let order = GroupOrder::Size;
         let filter = GroupFilter::read(&QueryParameters::read(None, &[]).unwrap()).unwrap();
         let part = ListPart {
             at,

@@ -61,9 +61,11 @@ fn write_kept(
     removed: &HashSet<&str>,
     out: &mut dyn Write,
 ) -> Result<(), LinesError> {
-    let (mut from, now) = (0, time::now());
+    let mut from = 0;
+    let now = time::now();
     loop {
-        let (mut ids, mut last) = (Vec::new(), None);
+        let mut ids = Vec::new();
+        let mut last = None;
         let read = snapshot.scan(from, STEP, RecordFields::default(), &mut |record| {
             last = Some(record.number);
             if !record.is_expired(now) && !removed.contains(record.id.as_str()) {

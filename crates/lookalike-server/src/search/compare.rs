@@ -129,7 +129,8 @@ impl MovedParts {
         let blocks = &self.0[side];
         let first = blocks.partition_point(|(bytes, _)| bytes.start < part.start);
         let inside = blocks[first..].iter().take_while(|(bytes, _)| bytes.end <= part.end);
-        let (mut parts, mut from) = (Vec::new(), part.start);
+        let mut parts = Vec::new();
+        let mut from = part.start;
         for (bytes, number) in inside {
             parts.push((from..bytes.start, None));
             parts.push((bytes.clone(), Some(*number)));
@@ -215,7 +216,8 @@ impl CompareRequest {
         };
         let overlap = similarity.overlap();
         let shingles = |side: &ShingledSide| side.set.as_ref().map(|set| set.len() as u64);
-        let (shingles_a, shingles_b) = (shingles(&a), shingles(&b));
+        let shingles_a = shingles(&a);
+        let shingles_b = shingles(&b);
         // Reserve memory for the differences.
         (a.set, b.set) = (None, None);
         Ok(CompareResponse {

@@ -156,7 +156,8 @@ fn wanted_documents(
     worker: &mut PoolWorker,
     snapshot: &mut dyn Snapshot,
 ) -> Result<WantedDocuments, Problem> {
-    let (settings, params) = (worker.index.settings(), worker.index.params());
+    let settings = worker.index.settings();
+    let params = worker.index.params();
     let rule = params.shingle();
     let is_in_every_run = rule.unit() == Unit::Words
         && rule.size() <= min_words
@@ -165,7 +166,8 @@ fn wanted_documents(
     let Some(containment) = settings.containment.filter(|_| is_in_every_run) else {
         return Ok(WantedDocuments::All(from));
     };
-    let (mut keys, mut numbers) = (Vec::new(), Vec::new());
+    let mut keys = Vec::new();
+    let mut numbers = Vec::new();
     // Documents have a posting for each of their shingles.
     let shingles = worker.preparer.prepare(text).set;
     containment::document_keys(containment.anchors, shingles, &mut keys);
@@ -207,7 +209,8 @@ impl PassageSearch<'_> {
     ) -> Result<Option<u64>, Problem> {
         let now = time::now();
         loop {
-            let (mut step, mut last) = (Vec::new(), None);
+            let mut step = Vec::new();
+            let mut last = None;
             let mut take = |record: &IndexRecord| {
                 last = Some(record.number);
                 if !record.is_expired(now) {
@@ -246,7 +249,8 @@ impl PassageSearch<'_> {
         reserve: ReserveText<'_>,
     ) -> Result<(), Problem> {
         while let Some(((first, bytes), rest)) = step.split_first() {
-            let (mut numbers, mut sum) = (vec![*first], *bytes);
+            let mut numbers = vec![*first];
+            let mut sum = *bytes;
             step = rest;
             while let Some(((number, bytes), rest)) = step.split_first()
                 && sum + bytes <= STEP_BYTES

@@ -154,7 +154,8 @@ where
     A: FnOnce(&mut PoolWorker, &[u8], &Asking) -> Result<Vec<u8>, Problem> + Send + 'static,
 {
     let text_bytes = app.service.config.limits.text_bytes;
-    let (right, categories) = (right(&request), Arc::clone(&app.categories));
+    let right = right(&request);
+    let categories = Arc::clone(&app.categories);
     let asking = Asking { text_bytes, right, categories };
     let (body, work) = app.json_body(request, 1).await?;
     let body_bytes = body.bytes.len();
@@ -187,7 +188,9 @@ impl QueryBody {
         worker: &mut PoolWorker,
         Asking { text_bytes, right, categories }: &Asking,
     ) -> Result<Vec<u8>, Problem> {
-        let (text_bytes, right, cache) = (*text_bytes, *right, &**categories);
+        let text_bytes = *text_bytes;
+        let right = *right;
+        let cache = &**categories;
         let default = worker.index.settings().threshold;
         let threshold = self.threshold.unwrap_or(default);
         if !(threshold > 0.0 && threshold <= 1.0) {
@@ -269,7 +272,7 @@ impl QueryBody {
     }
 
     /// The text of the query or of its document; `None` if the index keeps no texts.
-    fn asked_text(&self, snapshot: &mut dyn Snapshot) -> Result<Option<Cow<'_, str>>, Problem> {
+    fn query_text(&self, snapshot: &mut dyn Snapshot) -> Result<Option<Cow<'_, str>>, Problem> {
         let Some(id) = &self.id else { return Ok(self.text.as_deref().map(Cow::Borrowed)) };
         let mut text = None;
         if let Some(number) = snapshot.number_of(id)? {
@@ -302,7 +305,7 @@ impl QueryBody {
             one.similarity.overlap().is_some_and(|overlap| overlap.is_of_equal_sets())
         };
         let compares = wanted.text && answer.matches.iter().any(has_equal_set);
-        let asked = if compares { self.asked_text(snapshot)? } else { None };
+        let query_text = if compares { self.query_text(snapshot)? } else { None };
         let numbers: Vec<u64> = answer.matches.iter().map(|one| one.record.number).collect();
         let sizes = snapshot.group_sizes(&numbers)?;
         for (one, size) in answer.matches.iter().zip(sizes) {
@@ -318,11 +321,11 @@ impl QueryBody {
             } else {
                 snapshot.try_records(&[one.record.number], wanted, |record| {
                     let metadata = visible(&record.metadata, right);
-                    let texts = asked.as_deref().zip(record.text.as_deref());
+                    let texts = query_text.as_deref().zip(record.text.as_deref());
                     let texts = texts.filter(|_| has_equal_set(one));
                     matches.push(&ResponseMatch {
                         category: category.clone(),
-                        equal_text: texts.map(|(asked, text)| asked == text),
+                        equal_text: texts.map(|(query, text)| query == text),
                         metadata: wanted.metadata.then_some(&*metadata),
                         text: (self.texts == Some(true))
                             .then_some(StoredText(record.text.as_deref())),

@@ -294,7 +294,8 @@ async fn serve(
     listener: TcpListener,
     mut stops: watch::Receiver<u8>,
 ) -> (StopOutcome, Instant) {
-    let (dispatch, service) = (IndexDispatch::new(indexes), &indexes.service);
+    let dispatch = IndexDispatch::new(indexes);
+    let service = &indexes.service;
     let places = Arc::new(Semaphore::new(service.config.limits.connections));
     let connections = Arc::new(Connections::default());
     loop {
@@ -312,7 +313,8 @@ async fn serve(
                 };
                 let peer = PeerAddress(peer.ip());
                 let state = Arc::new(Connection::new(&connections));
-                let (service, dispatch) = (Arc::clone(service), dispatch.clone());
+                let service = Arc::clone(service);
+                let dispatch = dispatch.clone();
                 let stops = stops.clone();
                 tokio::spawn(async move {
                     let _place = place;

@@ -108,7 +108,8 @@ async fn within_time(app: &App, route: &str, request: Request, next: Next) -> Re
 
 /// Checks that a request is permitted, and returns its client.
 fn admit(app: &App, route: &str, request: &Request) -> Result<Client, Problem> {
-    let (method, headers) = (request.method(), request.headers());
+    let method = request.method();
+    let headers = request.headers();
     if headers.get_all(HOST).iter().nth(1).is_some() {
         let detail = "there is more than one header host: send one";
         return Err(Problem::new(Code::BAD_HEAD, detail));

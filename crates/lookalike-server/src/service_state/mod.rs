@@ -139,8 +139,8 @@ impl ServiceState {
     /// # Errors
     /// A file that cannot be read, of another program or version, or damaged.
     pub(crate) fn open(path: Option<&Path>) -> Result<Self, ServiceStateError> {
-        let shown = path.unwrap_or_else(|| Path::new("the memory")).to_owned();
-        let failed = |why: String| ServiceStateError { path: shown.clone(), why };
+        let place = path.unwrap_or_else(|| Path::new("the memory")).to_owned();
+        let failed = |why: String| ServiceStateError { path: place.clone(), why };
         let connection = match path {
             Some(path) => {
                 make_private(path).map_err(|error| failed(error.to_string()))?;
@@ -219,7 +219,8 @@ impl ServiceState {
         let transaction = connection.transaction()?;
         let waiting: i64 =
             transaction.query_row("SELECT count(*) FROM documents", [], |row| row.get(0))?;
-        let (mut room, mut dropped) = (DOCUMENTS - waiting, 0);
+        let mut room = DOCUMENTS - waiting;
+        let mut dropped = 0;
         let sql = "INSERT INTO documents (id, checksum) VALUES (?1, ?2)";
         let mut insert = transaction.prepare_cached(sql)?;
         for id in ids {
@@ -283,7 +284,8 @@ impl ServiceState {
         let sql = format!("{MESSAGE_ROWS} WHERE receiver = ?1 ORDER BY number LIMIT 1");
         let mut query = connection.prepare_cached(&sql)?;
         let row = query.query_row([receiver], |row| {
-            let (number, is_damaged) = (row.get(5)?, !is_sound::<4>(row)?);
+            let number = row.get(5)?;
+            let is_damaged = !is_sound::<4>(row)?;
             // Damaged bytes may be no text.
             let [id, body] = if is_damaged {
                 [String::new(), String::new()]
@@ -423,7 +425,8 @@ fn problems(connection: &Connection, place: &str) -> rusqlite::Result<Vec<IndexP
 /// The number of rows whose checksum is wrong.
 fn damaged_rows<const N: usize>(connection: &Connection, sql: &str) -> rusqlite::Result<u64> {
     let mut statement = connection.prepare(sql)?;
-    let (mut rows, mut count) = (statement.query([])?, 0);
+    let mut rows = statement.query([])?;
+    let mut count = 0;
     while let Some(row) = rows.next()? {
         count += u64::from(!is_sound::<N>(row)?);
     }
@@ -445,7 +448,8 @@ fn make_private(path: &Path) -> std::io::Result<()> {
 
 /// The path from the root; without it SQLite refuses links that the way to the current folder has.
 fn absolute(path: &Path) -> PathBuf {
-    let (folder, name) = (path.parent(), path.file_name());
+    let folder = path.parent();
+    let name = path.file_name();
     let folder =
         folder.map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder });
     let whole = folder.and_then(|folder| folder.canonicalize().ok());
@@ -489,7 +493,8 @@ fn check_schema(connection: &Connection) -> rusqlite::Result<Result<(), String>>
     let pragma = |name: &str| -> rusqlite::Result<i64> {
         connection.query_row(&format!("PRAGMA {name}"), [], |row| row.get(0))
     };
-    let (application, version) = (pragma("application_id")?, pragma("user_version")?);
+    let application = pragma("application_id")?;
+    let version = pragma("user_version")?;
     if application != APPLICATION {
         return Ok(Err("the file is of another program".to_owned()));
     }

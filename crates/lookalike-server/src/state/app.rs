@@ -58,9 +58,12 @@ impl App {
         state: ServiceState,
         service: &Arc<Service>,
     ) -> Result<Arc<Self>, IndexError> {
-        let (index, config, log) = (Arc::new(index), &service.config, &service.log);
-        let (state, shown) = (Arc::new(state), is_named.then_some(&name));
-        let watch = |webhooks| NearDuplicateWatch::start(&index, shown, webhooks, &state, log);
+        let index = Arc::new(index);
+        let config = &service.config;
+        let log = &service.log;
+        let state = Arc::new(state);
+        let label = is_named.then_some(&name);
+        let watch = |webhooks| NearDuplicateWatch::start(&index, label, webhooks, &state, log);
         let watch = config.webhooks.as_ref().map(watch).transpose().map_err(thread_error)?;
         let watch = watch.map(Arc::new);
         let start = || {
@@ -193,8 +196,9 @@ fn start_groups(
     service: &Service,
     decisions: &Arc<DecisionCache>,
 ) -> std::io::Result<GroupCache> {
-    let (index, config, turn) =
-        (Arc::clone(index), &service.config, Arc::clone(&service.group_turn));
+    let index = Arc::clone(index);
+    let config = &service.config;
+    let turn = Arc::clone(&service.group_turn);
     let decisions = Arc::clone(decisions);
     let limits = &config.limits;
     let memory = find::Memory {

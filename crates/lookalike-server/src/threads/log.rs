@@ -49,7 +49,8 @@ impl Logger {
 
     /// Logs a request.
     pub(crate) fn request(&self, line: &LogLine<'_>) {
-        let (ms, at) = (line.took.as_secs_f64() * 1e3, time::format(time::now() / 1000 * 1000));
+        let ms = line.took.as_secs_f64() * 1e3;
+        let at = time::format(time::now() / 1000 * 1000);
         let LogLine { id, method, index, route, status, bytes, note, .. } = line;
         let text = match self.format {
             LogFormat::Json => {

@@ -191,7 +191,8 @@ impl WriteWatcher {
             except: None,
             wanted: RecordFields::default(),
         };
-        let (mut snapshot, mut documents) = (self.index.snapshot()?, Vec::new());
+        let mut snapshot = self.index.snapshot()?;
+        let mut documents = Vec::new();
         for id in ids {
             let settings = self.index.settings();
             // One that is removed already has none.

@@ -31,7 +31,8 @@ pub(crate) struct PoolWorker {
 impl PoolWorker {
     fn new(index: &Arc<Index>, extract: &Arc<ExtractOptions>) -> Result<Self, IndexError> {
         let preparer = TextPreparer::new(index.settings())?;
-        let (index, extract) = (Arc::clone(index), Arc::clone(extract));
+        let index = Arc::clone(index);
+        let extract = Arc::clone(extract);
         Ok(Self { index, preparer, scratch: QueryBuffers::default(), extract, extractor: None })
     }
 
@@ -137,7 +138,8 @@ impl WorkerThreads {
         let shared = Arc::new(PoolShared::default());
         let mut threads = Vec::new();
         for number in 0..workers {
-            let (of_thread, extract) = (Arc::clone(&shared), Arc::clone(&extract));
+            let of_thread = Arc::clone(&shared);
+            let extract = Arc::clone(&extract);
             let thread = std::thread::Builder::new().name(format!("worker {number}"));
             threads.push(thread.spawn(move || of_thread.work(extract))?);
         }

@@ -93,7 +93,9 @@ impl Upkeep {
             outcome: json!({}),
         };
         let all = Arc::clone(&self.jobs);
-        let (index, state, log) = (Arc::clone(index), Arc::clone(state), Arc::clone(log));
+        let index = Arc::clone(index);
+        let state = Arc::clone(state);
+        let log = Arc::clone(log);
         let thread = BackgroundThread::start("upkeep", move || {
             let work = || run(&index, &state, kind, to.as_deref());
             let outcome = catch_unwind(AssertUnwindSafe(work))
@@ -183,9 +185,9 @@ fn problems(index: &Index, state: &ServiceState) -> Result<Vec<IndexProblem>, Pr
 }
 
 fn checked(problems: &[IndexProblem]) -> Value {
-    let shown = problems.iter().take(PROBLEMS).map(|problem| {
+    let listed = problems.iter().take(PROBLEMS).map(|problem| {
         let IndexProblem { place, what, repairable } = problem;
         json!({ "place": place, "what": what, "repairable": repairable })
     });
-    json!({ "problems": shown.collect::<Vec<_>>(), "problems_total": problems.len() })
+    json!({ "problems": listed.collect::<Vec<_>>(), "problems_total": problems.len() })
 }

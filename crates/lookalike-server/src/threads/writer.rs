@@ -270,7 +270,8 @@ fn refusal<'a>(
     if let Err(error) = index.settings().check_entry(&document.entry()) {
         return Ok(Some(error));
     }
-    let (id, is_add) = (&document.id, matches!(change, OwnedChange::Add(_)));
+    let id = &document.id;
+    let is_add = matches!(change, OwnedChange::Add(_));
     if is_add && ids.has(id, document.fields.added)? {
         return Ok(Some(IndexError::IdTaken { id: id.clone() }));
     }

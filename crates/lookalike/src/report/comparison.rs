@@ -21,7 +21,8 @@ pub struct ComparisonReport<'a> {
 impl ComparisonReport<'_> {
     /// Whether they are similar, in one sentence.
     pub fn verdict(&self) -> String {
-        let (measure, threshold) = (self.params.measure(), self.params.threshold());
+        let measure = self.params.measure();
+        let threshold = self.params.threshold();
         let exact = match measure {
             Measure::Jaccard => self.similarity.overlap.six_decimals(),
             Measure::Containment => {
@@ -162,7 +163,8 @@ fn standard_error(jaccard: f64, num_hashes: usize) -> f64 {
 
 /// A share in percent, rounded to one decimal; 100.0 % is all of it.
 pub fn percent(part: u64, whole: u64) -> String {
-    let (part, whole) = (u128::from(part), u128::from(whole.max(1)));
+    let part = u128::from(part);
+    let whole = u128::from(whole.max(1));
     let tenths = (part * 2000 + whole) / (2 * whole);
     let tenths = if part < whole { tenths.min(999) } else { tenths };
     format!("{}.{} %", tenths / 10, tenths % 10)

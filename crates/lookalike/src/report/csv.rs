@@ -95,8 +95,10 @@ pub(crate) fn group<W: Write>(
     cells: CellRule,
 ) -> io::Result<()> {
     let width = columns(measure) + 4;
-    let (number, keeper) = (number.to_string(), cells.text(&group.keeper.id));
-    let (number, keeper) = (number.as_str(), &*keeper);
+    let number = number.to_string();
+    let keeper = cells.text(&group.keeper.id);
+    let number = number.as_str();
+    let keeper = &*keeper;
     let unit = unit_cells(&group.keeper.id, group.keeper.unit, cells);
     let row = [number, keeper, "keeper", keeper, "", ""];
     csv.write_record(row[..width].iter().copied().chain(unit.iter().map(String::as_str)))?;
@@ -372,7 +374,8 @@ mod tests {
         let mut listed = Vec::new();
         for (i, a) in ids.iter().enumerate() {
             for (j, b) in ids.iter().enumerate().filter(|(_, b)| *b > a) {
-                let (left, right) = (100 + 17 * i as u64, 3_000 + 13 * j as u64);
+                let left = 100 + 17 * i as u64;
+                let right = 3_000 + 13 * j as u64;
                 let overlap = Overlap { intersection: 90 + (i * j) as u64, left, right };
                 listed.push(Pair {
                     a: (*a).to_owned(),

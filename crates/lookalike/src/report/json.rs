@@ -278,7 +278,8 @@ pub fn summary(
     }
     if !findings.read_as_text.is_empty() {
         let view = |each: &SkippedItem| {
-            let (source, reason) = (each.source.clone(), each.reason.spelled(option_name));
+            let source = each.source.clone();
+            let reason = each.reason.spelled(option_name);
             Ok(AsTextView { source, reason })
         };
         list(out, "read_as_text", findings.read_as_text.iter().map(view))?;
@@ -350,7 +351,8 @@ fn text_notes(out: &mut dyn Write, findings: &Findings) -> io::Result<()> {
 
 fn parameters(options: &FindOptions) -> ParametersView<'_> {
     use lookalike_core::params::Unit;
-    let (params, shingle) = (&options.params, options.params.shingle());
+    let params = &options.params;
+    let shingle = options.params.shingle();
     ParametersView {
         unit: match shingle.unit() {
             Unit::Words => "words",

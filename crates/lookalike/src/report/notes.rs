@@ -38,7 +38,9 @@ fn empty_copies(copies: &EmptyCopies) -> io::Result<Option<String>> {
     let Some(first) = copies.iter().next() else { return Ok(None) };
     let (copy, first) = first?;
     let are = if copies.len() == 1 { "is" } else { "are" };
-    let (number, copy, first) = (thousands(copies.len()), one_line(&copy), one_line(&first));
+    let number = thousands(copies.len());
+    let copy = one_line(&copy);
+    let first = one_line(&first);
     Ok(Some(format!("{number} of the empty ones {are} identical to another: {copy} to {first}")))
 }
 

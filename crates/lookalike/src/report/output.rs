@@ -268,7 +268,8 @@ mod tests {
     #[test]
     fn links_stay_links() {
         let folder = tempfile::tempdir().unwrap();
-        let (real, link) = (folder.path().join("real.csv"), folder.path().join("link.csv"));
+        let real = folder.path().join("real.csv");
+        let link = folder.path().join("link.csv");
         std::fs::write(&real, "old").unwrap();
         std::os::unix::fs::symlink(&real, &link).unwrap();
         let output = Output::create(&target(&link)).unwrap();

@@ -126,7 +126,8 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let folder = temp.path().join("in");
         std::fs::create_dir(&folder).unwrap();
-        let (corpus, new) = (folder.join("a.jsonl"), folder.join("groups.jsonl"));
+        let corpus = folder.join("a.jsonl");
+        let new = folder.join("groups.jsonl");
         std::fs::write(&corpus, "{\"id\":\"a\",\"text\":\"b\"}\n").unwrap();
         let inputs = [folder.clone()];
         let by_folder = Some(PathUser::InputFolder(folder.clone()));

@@ -205,7 +205,9 @@ pub fn passages(output: Output, findings: &PassageFindings) -> std::result::Resu
     let mut table = ParquetTable::create(output, &columns).map_err(failed)?;
     let written = super::passage_rows::each_place(findings, |number, of, place, id| {
         let [bytes, chars] = [&place.span.bytes, &place.span.chars];
-        let (words, places, documents) = (of.words.into(), of.places.into(), of.documents.into());
+        let words = of.words.into();
+        let places = of.places.into();
+        let documents = of.documents.into();
         let ranges = [bytes.start, bytes.end, chars.start, chars.end];
         let mut numbers = [number, words, places, documents].into_iter().chain(ranges);
         let mut flags = [place.is_first, place.is_maximal].into_iter();
@@ -471,7 +473,8 @@ mod tests {
         let read = ReadOptions { unit: TextUnit::Paragraph, ..ReadOptions::default() };
         let collection = Collection::open(&[folder.path().to_owned()], &read).unwrap();
         let found = crate::find::in_collection(&collection, &options, &NoProgress).unwrap();
-        let (measure, exact) = (Measure::Jaccard, CellRule::Exact);
+        let measure = Measure::Jaccard;
+        let exact = CellRule::Exact;
         let of_groups = cells(|output| groups(output, &found.groups, measure).unwrap());
         let csv = cells_of_csv(|out| {
             crate::report::csv::groups(out, &found.groups, measure, exact).unwrap();
@@ -485,7 +488,8 @@ mod tests {
         });
         assert_eq!(of_pairs, csv);
         let unit = of_pairs[1].iter().rev().take(10).rev().map(String::as_str).collect::<Vec<_>>();
-        let (a, b) = (same.len() + 3, same.len() + 7);
+        let a = same.len() + 3;
+        let b = same.len() + 7;
         let [a, a_char] = [6 + a, 5 + a].map(|end| end.to_string());
         let [b, b_char] = [10 + b, 6 + b].map(|end| end.to_string());
         assert_eq!(unit, ["a#1.txt", "6", &a, "5", &a_char, "b.txt", "10", &b, "6", &b_char]);

@@ -102,7 +102,9 @@ impl<'a> PlaceView<'a> {
 /// Those of `out`, and of temporary files.
 pub fn jsonl(out: &mut dyn Write, findings: &PassageFindings) -> io::Result<()> {
     each_place(findings, |passage, of, place, id| {
-        let (words, places, documents) = (of.words, of.places, of.documents);
+        let words = of.words;
+        let places = of.places;
+        let documents = of.documents;
         let place = PlaceView::of(place, id);
         let line = PlaceLine { passage, words, places, documents, place };
         serde_json::to_writer(&mut *out, &line)?;
@@ -212,8 +214,12 @@ pub fn json(
             return Ok(());
         }
         let FoundPassage { words, places, documents, excerpt, .. } = passage;
-        let (words, places, documents) = (*words, *places, *documents);
-        let (passage, text, runs) = (number, excerpt.as_str(), std::mem::take(&mut runs));
+        let words = *words;
+        let places = *places;
+        let documents = *documents;
+        let passage = number;
+        let text = excerpt.as_str();
+        let runs = std::mem::take(&mut runs);
         out.write_all(if number == 1 { b"" } else { b"," })?;
         let view = PassageView { passage, words, places, documents, text, runs };
         Ok(serde_json::to_writer(&mut *out, &view)?)

@@ -76,7 +76,8 @@ pub(super) fn read(layers: &ConfigSources) -> Result<ServeSettings, CommandError
         webhooks: webhooks(layers)?,
         log: Log { format, sink: Arc::new(move || Box::new(log_stream(format))) },
     };
-    let (wait, state_dir) = (time(layers, "wait")?, folder(layers, "state-dir")?);
+    let wait = time(layers, "wait")?;
+    let state_dir = folder(layers, "state-dir")?;
     Ok(ServeSettings { warnings: warnings(layers), config, state_dir, wait })
 }
 

@@ -51,7 +51,8 @@ impl SampleChoice {
         if place >= self.most {
             return;
         }
-        let (keeper, duplicate) = (keeper.to_owned(), duplicate.to_owned());
+        let keeper = keeper.to_owned();
+        let duplicate = duplicate.to_owned();
         step.insert(place, (hash, ChosenPair { keeper, duplicate, similarity, documents }));
         step.truncate(self.most);
     }

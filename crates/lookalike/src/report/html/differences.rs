@@ -96,7 +96,8 @@ pub(super) fn hunks(out: &mut dyn Write, found: &Differences) -> io::Result<()> 
                     row.equal(a);
                     continue;
                 }
-                let (head, tail) = (words.start + before, words.end - after);
+                let head = words.start + before;
+                let tail = words.end - after;
                 let head_end = if before == 0 { start } else { found.a.start(head) };
                 let tail_start = if after == 0 { end } else { found.a.start(tail) };
                 row.equal(found.a.slice(start..head_end));
@@ -155,7 +156,8 @@ impl DifferenceRow {
 
     fn end(&mut self, out: &mut dyn Write) -> io::Result<()> {
         if !(self.left.is_empty() && self.right.is_empty()) {
-            let (left, right) = (self.left.trim_end(), self.right.trim_end());
+            let left = self.left.trim_end();
+            let right = self.right.trim_end();
             writeln!(
                 out,
                 "<div class=\"row\"><p class=\"side\" dir=\"auto\">{left}</p>\

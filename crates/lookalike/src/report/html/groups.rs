@@ -53,7 +53,8 @@ pub(super) fn stream(
 ) -> io::Result<GroupTotals> {
     let mut passed = GroupTotals::default();
     let mut held = GroupsChunk::default();
-    let (mut written, mut abouts) = (0, String::from("["));
+    let mut written = 0;
+    let mut abouts = String::from("[");
     template!(out, "group_list.html")?;
     for group in groups {
         let group = group?;
@@ -170,7 +171,8 @@ struct DocumentName<'a> {
 
 impl Display for DocumentName<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let (id, class) = (EscapedText(self.id), self.class);
+        let id = EscapedText(self.id);
+        let class = self.class;
         let Some(About { heading, source, date }) = self.about else {
             return write!(f, "<bdi{class}>{id}</bdi>");
         };
@@ -284,7 +286,8 @@ mod tests {
     }
 
     fn streamed(groups: Vec<PageGroup>, most: usize) -> (String, GroupTotals) {
-        let (mut out, mut groups) = (Vec::new(), groups.into_iter().map(Ok));
+        let mut out = Vec::new();
+        let mut groups = groups.into_iter().map(Ok);
         let passed = stream(&mut out, &mut groups, &["a".into(), "b".into()], most).unwrap();
         (String::from_utf8(out).unwrap(), passed)
     }
@@ -345,7 +348,8 @@ mod tests {
     fn documents_are_shown_by_heading_source_and_date() {
         let mut group = group("letters.jsonl:3", 2);
         let about = |heading: &str| {
-            let (source, date) = ("letters.jsonl, line 3".into(), "2024-03-02".into());
+            let source = "letters.jsonl, line 3".into();
+            let date = "2024-03-02".into();
             Some(About { heading: heading.into(), source, date })
         };
         (group.about, group.duplicates[0].about) = (about("Dear <Sir>"), about("Dear Madam"));

@@ -228,7 +228,9 @@ fn spread(out: &mut dyn Write, page: &Page, passed: &GroupTotals) -> io::Result<
     if found.unequal() > 0 {
         template!(out, "similarity_table.html", found = found)?;
         for (from, to, count) in found.steps() {
-            let (from, to, count) = (Hundredths(from), Hundredths(to), Count(count));
+            let from = Hundredths(from);
+            let to = Hundredths(to);
+            let count = Count(count);
             writeln!(out, "<tr><td>{from} to {to}</td><td class=\"num\">{count}</td></tr>")?;
         }
         out.write_all(b"</tbody></table></details>\n")?;

@@ -57,8 +57,8 @@ fn summary(
 ) -> io::Result<()> {
     let counts = &findings.counts;
     section::open(out, "summary", "Summary")?;
-    let (runs, with) =
-        (Plural(counts.runs, "maximal run"), Plural(counts.documents_with_repeats, "document"));
+    let runs = Plural(counts.runs, "maximal run");
+    let with = Plural(counts.documents_with_repeats, "document");
     template!(
         out,
         "passages_summary.html",
@@ -105,7 +105,8 @@ fn list(out: &mut dyn Write, findings: &PassageFindings) -> io::Result<()> {
     match findings.rows.passages() {
         0 => out.write_all(b"<p>No words are repeated.</p>\n")?,
         total if total > LISTED => {
-            let (listed, total) = (Count(LISTED as u64), Count(total as u64));
+            let listed = Count(LISTED as u64);
+            let total = Count(total as u64);
             let all = "the file of <code>--output</code> has all";
             writeln!(out, "<p>The {listed} most repeated of {total}; {all}.</p>")?;
         }
@@ -164,7 +165,8 @@ fn documents(out: &mut dyn Write, findings: &PassageFindings) -> io::Result<()> 
     match findings.rows.documents() {
         0 => out.write_all(b"<p>No document has a repeated passage.</p>\n")?,
         total if total > SHOWN => {
-            let (shown, total) = (Count(SHOWN as u64), Count(total as u64));
+            let shown = Count(SHOWN as u64);
+            let total = Count(total as u64);
             writeln!(out, "<p>The {shown} with most repeated text of {total}.</p>")?;
         }
         _ => {}
@@ -197,7 +199,8 @@ fn marked_document(
     )?;
     let passages: BTreeSet<u32> = places.iter().map(|place| place.passage).collect();
     for (at, passage) in passages.iter().take(NAMED as usize).enumerate() {
-        let (comma, number) = (if at == 0 { "" } else { ", " }, u64::from(*passage) + 1);
+        let comma = if at == 0 { "" } else { ", " };
+        let number = u64::from(*passage) + 1;
         let shown = Count(number);
         if (*passage as usize) < LISTED {
             write!(out, "{comma}<a href=\"#p{number}\">passage {shown}</a>")?;
@@ -226,7 +229,8 @@ fn marked(out: &mut dyn Write, text: &str, places: &[PassagePlace]) -> io::Resul
     limits.sort_unstable();
     limits.push((most, false, 0));
     // The passages of the part before the limit, each with the number of its places.
-    let (mut at, mut inside) = (0, BTreeMap::<u32, usize>::new());
+    let mut at = 0;
+    let mut inside = BTreeMap::<u32, usize>::new();
     for (limit, begins, passage) in limits {
         if let Some(part) = text.get(at..limit).filter(|part| !part.is_empty()) {
             mark(out, part, &inside)?;

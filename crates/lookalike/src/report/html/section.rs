@@ -110,7 +110,8 @@ fn tile(out: &mut dyn Write, name: &str, count: u64, note: &str) -> io::Result<(
 }
 
 fn figure(out: &mut dyn Write, name: &str, value: &str, note: &str) -> io::Result<()> {
-    let (value, note) = (EscapedText(value), EscapedText(note));
+    let value = EscapedText(value);
+    let note = EscapedText(note);
     writeln!(out, "<div><dt>{name}</dt><dd>{value} <span class=\"note\">{note}</span></dd></div>")
 }
 
@@ -151,8 +152,11 @@ pub(super) fn trust(out: &mut dyn Write, page: &Page) -> io::Result<()> {
 /// The recall of bands and rows.
 fn banding(out: &mut dyn Write, page: &Page) -> io::Result<()> {
     let Page { params, audit, .. } = *page;
-    let (threshold, asked, caveat) = (params.threshold(), params.recall(), params.recall_caveat());
-    let (bands, rows) = (params.bands(), params.rows());
+    let threshold = params.threshold();
+    let asked = params.recall();
+    let caveat = params.recall_caveat();
+    let bands = params.bands();
+    let rows = params.rows();
     let curve = RecallCurve { params, audit };
     let predicted = curve.at(threshold);
     out.write_all(b"<dl class=\"tiles three\">\n")?;
@@ -224,7 +228,8 @@ fn looked_for(audit: &Audit) -> &'static str {
 }
 
 fn measured(out: &mut dyn Write, audit: &Audit, asked: f64) -> io::Result<()> {
-    let (figures, interval) = (&audit.overall, audit.overall.interval);
+    let figures = &audit.overall;
+    let interval = audit.overall.interval;
     if figures.documents == 0 {
         return figure(out, "Measured", "nothing", "no document drawn had a similar one");
     }

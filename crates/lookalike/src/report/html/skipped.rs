@@ -18,7 +18,9 @@ pub(super) fn write(
     option: &str,
 ) -> io::Result<()> {
     let mut kinds: Vec<(String, u64)> = Vec::new();
-    let (mut listed, mut others, mut all) = (Vec::new(), 0, 0u64);
+    let mut listed = Vec::new();
+    let mut others = 0;
+    let mut all = 0u64;
     for each in skipped {
         let each = each?;
         all += 1;
@@ -70,7 +72,8 @@ fn counts(out: &mut dyn Write, kinds: &[(String, u64)], others: u64) -> io::Resu
           records</th></tr></thead><tbody>\n",
     )?;
     let row = |out: &mut dyn Write, kind: &str, count: u64| {
-        let (kind, count) = (EscapedText(kind), Count(count));
+        let kind = EscapedText(kind);
+        let count = Count(count);
         writeln!(out, "<tr><th scope=\"row\">{kind}</th><td class=\"num\">{count}</td></tr>")
     };
     for (kind, count) in kinds {
@@ -114,7 +117,8 @@ mod tests {
             id: None,
             reason: reason(at),
         };
-        let (mut out, mut all) = (Vec::new(), (0..count).map(|at| Ok(each(at))));
+        let mut out = Vec::new();
+        let mut all = (0..count).map(|at| Ok(each(at)));
         write(&mut out, &mut all, "--skipped FILE.csv").unwrap();
         String::from_utf8(out).unwrap()
     }

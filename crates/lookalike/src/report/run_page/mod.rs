@@ -148,7 +148,8 @@ fn shown(group: find::Group, reasons: &Reasons, measure: Measure) -> html::PageG
 /// What the documents of the first groups are recognised by, of each the keeper first. They are
 /// read again.
 fn abouts(findings: &Findings) -> Result<Vec<Vec<html::About>>, Error> {
-    let (mut abouts, mut left) = (Vec::new(), DESCRIBED);
+    let mut abouts = Vec::new();
+    let mut left = DESCRIBED;
     for (at, group) in findings.groups.iter().take(DESCRIBED_GROUPS).enumerate() {
         let find::Group { keeper, duplicates } = group.map_err(Error::of_io)?;
         // Every later keeper has its turn.

@@ -62,7 +62,10 @@ mod tests {
         let rules = rules.map(|rule| rule.parse().unwrap());
         let reasons = Reasons::new(&KeepPolicy::new(rules.to_vec()), true);
         let keeper = |reference, by_decision| {
-            let (id, document, bytes, unit) = (String::new(), 0, 0, None);
+            let id = String::new();
+            let document = 0;
+            let bytes = 0;
+            let unit = None;
             Keeper { id, document, bytes, reference, by_decision, unit }
         };
         let text = |reference, decided_by| {
