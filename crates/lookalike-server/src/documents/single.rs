@@ -12,6 +12,7 @@ use crate::http::metadata::BoundedMetadata;
 use crate::http::problem::{Code, Problem};
 use crate::http::response::{HandlerResult, JsonList, json, serialized};
 use crate::state::app::App;
+use crate::state::service::Service;
 use crate::threads::pool::PoolWorker;
 use crate::threads::writer::{ChangeResults, Changes, OwnedChange, lost};
 use axum::body::Body;
@@ -133,30 +134,41 @@ pub(crate) async fn put(State(app): State<Arc<App>>, request: Request) -> Handle
     let parameters = QueryParameters::read(request.uri().query(), &["mode", "name"])?;
     let mode = WriteMode::of(&parameters)?;
     let (parts, body) = request.into_parts();
-    if let Some(head) = FileHead::of(&parts.headers, parameters.text("name"))? {
-        let whole =
-            body::whole(&parts.headers, body, &app.service.config.limits, &app.service.memory)
-                .await?;
-        return put_file(&app, id, mode, head, whole).await;
+    let head = FileHead::of(&parts.headers, parameters.text("name"))?;
+    if head.is_none() {
+        body::expect_type(&parts.headers, "application/json")?;
     }
-    let limits = &app.service.config.limits;
-    let mut whole = body::json(&parts.headers, body, limits, &app.service.memory).await?;
-    let text_bytes = limits.text_bytes;
+    let Service { config, memory, .. } = &*app.service;
+    let whole = body::whole(&parts.headers, body, &config.limits, memory).await?;
+    match head {
+        Some(head) => put_file(&app, id, mode, head, whole).await,
+        None => put_json(&app, id, mode, whole).await,
+    }
+}
+
+/// Puts the document in a body of JSON.
+async fn put_json(
+    app: &Arc<App>,
+    id: String,
+    mode: WriteMode,
+    mut whole: WholeBody,
+) -> HandlerResult {
+    let text_bytes = app.service.config.limits.text_bytes;
     let body_bytes = whole.bytes.len();
     let work = app.work_memory(body_bytes).await?;
-    let shared = Arc::clone(&app);
+    let shared = Arc::clone(app);
     let prepare = move |worker: &mut PoolWorker| {
         let request: DocumentRequest = json::parse(&whole.bytes)?;
         let document = request.prepare(id, &mut worker.preparer, text_bytes)?;
-        worker.release_buffers(whole.bytes.len());
+        worker.release_buffers(body_bytes);
         if work.is_none() {
-            let more = document.memory().saturating_sub(whole.bytes.len());
+            let more = document.memory().saturating_sub(body_bytes);
             shared.service.memory.take(more as u64, &mut whole.held)?;
         }
         Ok((document, whole.held.into_iter().chain(work).collect()))
     };
     let (document, held) = app.pool.run_sized(body_bytes, prepare).await?;
-    write_one(&app, mode, document, held, Vec::new()).await
+    write_one(app, mode, document, held, Vec::new()).await
 }
 
 /// Puts the document that a file is.

@@ -246,14 +246,8 @@ fn check_names(indexes: &[ServedIndex]) -> Result<(), ConfigError> {
     }
 }
 
-/// Where clients on this machine reach an index.
+/// The URL at which clients on this machine reach an index.
 fn url_of(config: &Config, one: &ServedIndex) -> String {
-    let server = url(config);
-    if one.is_named { format!("{server}/v1/indexes/{}", one.name) } else { server }
-}
-
-/// Where clients on this machine reach the server.
-fn url(config: &Config) -> String {
     let scheme = if config.tls.is_some() { "https" } else { "http" };
     let mut address = config.listen;
     match address.ip() {
@@ -261,7 +255,8 @@ fn url(config: &Config) -> String {
         IpAddr::V6(ip) if ip.is_unspecified() => address.set_ip(Ipv6Addr::LOCALHOST.into()),
         _ => {}
     }
-    format!("{scheme}://{address}")
+    let path = if one.is_named { format!("/v1/indexes/{}", one.name) } else { String::new() };
+    format!("{scheme}://{address}{path}")
 }
 
 fn listen(address: SocketAddr) -> io::Result<TcpListener> {

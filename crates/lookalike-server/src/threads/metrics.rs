@@ -1,7 +1,7 @@
 //! Metrics of the server, in the text format of Prometheus.
 //!
-//! In place of the crate `prometheus`: its registry would replace the 60 lines that write the text
-//! here, and takes as many to register a value for each index, whose gauges are read at the request.
+//! These lines replace the crate `prometheus`. Its registry would save the 60 lines that write the
+//! text, and needs as many to register each value and to read the gauges of each index at a request.
 
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
@@ -19,59 +19,56 @@ const BOUNDS_US: [u64; 14] = [
 const BOUNDS_SIZE: [u64; 8] = [1, 2, 5, 10, 50, 100, 1_000, 10_000];
 
 /// The counters of a running server.
-#[derive(Default)]
 pub(crate) struct Metrics {
     /// Requests by labels of index and route, method and status; durations by labels.
     requests: Mutex<BTreeMap<(String, String, u16), u64>>,
-    durations: Mutex<BTreeMap<String, Histogram<14>>>,
+    durations: Mutex<BTreeMap<String, Histogram>>,
     pub(crate) in_flight: AtomicUsize,
     pub(crate) connections: AtomicUsize,
     /// Sizes of write batches.
-    pub(crate) sizes: Arc<BatchSizes>,
+    pub(crate) sizes: Arc<Mutex<Histogram>>,
 }
 
-/// Histogram of the sizes of write batches.
-#[derive(Default)]
-pub(crate) struct BatchSizes(Mutex<Histogram<8>>);
-
-impl BatchSizes {
-    pub(crate) fn record(&self, size: u64) {
-        let mut histogram = self.0.lock();
-        histogram.record(size, &BOUNDS_SIZE);
+impl Default for Metrics {
+    fn default() -> Self {
+        Self {
+            requests: Mutex::default(),
+            durations: Mutex::default(),
+            in_flight: AtomicUsize::new(0),
+            connections: AtomicUsize::new(0),
+            sizes: Arc::new(Mutex::new(Histogram::new(&BOUNDS_SIZE))),
+        }
     }
 }
 
-#[derive(Clone, Copy)]
-struct Histogram<const N: usize> {
-    counts: [u64; N],
-    beyond: u64,
+/// Counts of values in buckets.
+pub(crate) struct Histogram {
+    bounds: &'static [u64],
+    /// A count for each bound, then of larger values.
+    counts: Vec<u64>,
     sum: u64,
 }
 
-impl<const N: usize> Default for Histogram<N> {
-    fn default() -> Self {
-        Self { counts: [0; N], beyond: 0, sum: 0 }
+impl Histogram {
+    fn new(bounds: &'static [u64]) -> Self {
+        Self { bounds, counts: vec![0; bounds.len() + 1], sum: 0 }
     }
-}
 
-impl<const N: usize> Histogram<N> {
-    fn record(&mut self, value: u64, bounds: &[u64; N]) {
-        match bounds.iter().position(|bound| value <= *bound) {
-            Some(bucket) => self.counts[bucket] += 1,
-            None => self.beyond += 1,
-        }
+    pub(crate) fn record(&mut self, value: u64) {
+        let bucket = self.bounds.iter().position(|bound| value <= *bound);
+        self.counts[bucket.unwrap_or(self.bounds.len())] += 1;
         self.sum += value;
     }
 
     /// `labels` is empty or ends with a comma; values are divided by `unit`.
-    fn write(&self, out: &mut String, name: &str, labels: &str, bounds: &[u64; N], unit: f64) {
+    fn write(&self, out: &mut String, name: &str, labels: &str, unit: f64) {
         let mut count = 0;
-        for (bound, more) in bounds.iter().zip(&self.counts) {
+        for (bound, more) in self.bounds.iter().zip(&self.counts) {
             count += more;
             let bound = *bound as f64 / unit;
             let _ = writeln!(out, "{name}_bucket{{{labels}le=\"{bound}\"}} {count}");
         }
-        count += self.beyond;
+        let count: u64 = self.counts.iter().sum();
         let _ = writeln!(out, "{name}_bucket{{{labels}le=\"+Inf\"}} {count}");
         let braces = match labels.trim_end_matches(',') {
             "" => String::new(),
@@ -111,8 +108,8 @@ impl Metrics {
         *requests.entry(key).or_default() += 1;
         drop(requests);
         let mut durations = self.durations.lock();
-        let histogram = durations.entry(labels).or_default();
-        histogram.record(took.as_micros() as u64, &BOUNDS_US);
+        let histogram = durations.entry(labels).or_insert_with(|| Histogram::new(&BOUNDS_US));
+        histogram.record(took.as_micros() as u64);
     }
 
     /// The metrics as text.
@@ -131,12 +128,11 @@ impl Metrics {
         let name = "lookalike_request_duration_seconds";
         head(&mut out, name, "histogram", "From the head of a request to its answer.");
         for (labels, histogram) in &*self.durations.lock() {
-            histogram.write(&mut out, name, &format!("{labels},"), &BOUNDS_US, 1e6);
+            histogram.write(&mut out, name, &format!("{labels},"), 1e6);
         }
         let name = "lookalike_write_changes";
         head(&mut out, name, "histogram", "Changes that were written at once.");
-        let sizes = *self.sizes.0.lock();
-        sizes.write(&mut out, name, "", &BOUNDS_SIZE, 1.0);
+        self.sizes.lock().write(&mut out, name, "", 1.0);
         // The values of all indexes follow one head.
         let by_name = gauges.iter().map(|gauge| gauge.name).collect::<Vec<_>>();
         for (place, Gauge { name, help, .. }) in gauges.iter().enumerate() {
@@ -187,7 +183,7 @@ mod tests {
         metrics.request(None, "/v1/stats", "GET", 200, Duration::from_micros(300));
         metrics.request(None, "/v1/stats", "GET", 200, Duration::from_secs(60));
         metrics.request(Some("news"), "/v1/stats", "GET", 404, Duration::from_secs(1));
-        metrics.sizes.record(3);
+        metrics.sizes.lock().record(3);
         let gauge = |name, index: Option<&str>, value| {
             let index = index.map(str::to_owned);
             Gauge { name, help: "D.", index, value }

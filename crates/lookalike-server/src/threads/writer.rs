@@ -3,7 +3,7 @@
 
 use crate::http::problem::Problem;
 use crate::threads::background_thread::BackgroundThread;
-use crate::threads::metrics::BatchSizes;
+use crate::threads::metrics::Histogram;
 use crate::threads::near_duplicate_watch::NearDuplicateWatch;
 use lookalike::index::{ExistingIds, PreparedDocument, record_duplicates};
 use lookalike::store::backend::{Change, ChangeOutcome};
@@ -96,7 +96,7 @@ impl IndexWriter {
     /// `watch` gets the documents that were written.
     pub(crate) fn start(
         index: Arc<Index>,
-        sizes: Arc<BatchSizes>,
+        sizes: Arc<Mutex<Histogram>>,
         watch: Option<Arc<NearDuplicateWatch>>,
     ) -> Result<Self, IndexError> {
         let (sender, receiver) = channel();
@@ -158,7 +158,7 @@ pub(crate) fn lost() -> Problem {
 fn write_all(
     index: &Index,
     receiver: &Receiver<WriteJob>,
-    sizes: &BatchSizes,
+    sizes: &Mutex<Histogram>,
     watch: Option<&NearDuplicateWatch>,
 ) {
     while let Ok(first) = receiver.recv() {
@@ -170,7 +170,7 @@ fn write_all(
             (count, bytes) = (count + more, bytes + heavier);
             jobs.push(job);
         }
-        sizes.record(count as u64);
+        sizes.lock().record(count as u64);
         let groups: Vec<&Changes> = jobs.iter().map(|job| &job.changes).collect();
         // After a panic the replies are dropped, which each client gets as a problem.
         let Ok(outcomes) = catch_unwind(AssertUnwindSafe(|| write(index, &groups))) else {

@@ -49,7 +49,7 @@ pub(crate) fn writer<W: Write>(out: W) -> Writer<W> {
 /// end_char` at the end: the id of their document and their range there.
 ///
 /// # Errors
-/// Those of `out`, and of temporary files that hold groups.
+/// Errors of `out`, and of temporary files that hold groups.
 pub fn groups(
     out: &mut dyn Write,
     groups: &Groups,
@@ -127,7 +127,7 @@ fn similarities(overlap: &Overlap) -> [String; 2] {
 /// each of both, with `_a` and `_b` at the end of their names.
 ///
 /// # Errors
-/// Those of `out`, and of temporary files that hold pairs.
+/// Errors of `out`, and of temporary files that hold pairs.
 pub fn pairs(
     out: &mut dyn Write,
     pairs: &Pairs,
@@ -183,7 +183,7 @@ pub(crate) fn pairs_header(
     lines.push(b'\n');
 }
 
-/// The line of a pair, but for its estimate and its end.
+/// The line of a pair, without its estimate and its end.
 pub(crate) fn pair(
     lines: &mut Vec<u8>,
     a: &str,
@@ -249,7 +249,7 @@ impl Decimals {
 /// [`EMPTY`](super::EMPTY), with the first document that has the same text.
 ///
 /// # Errors
-/// Those of `out`, and of temporary files that hold records or ids.
+/// Errors of `out`, and of temporary files that hold records or ids.
 pub fn skipped(
     out: &mut dyn Write,
     skipped: &SkippedRecords,

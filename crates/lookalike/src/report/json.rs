@@ -129,7 +129,7 @@ impl FoldingView {
     }
 }
 
-/// A setting that finds more than that of a run; `docs/reference/report.md` has the members.
+/// A setting that finds more than the setting of a run; `docs/reference/report.md` has the members.
 #[derive(Debug, Serialize)]
 pub struct BetterSettingView {
     #[serde(rename = "in_use")]
@@ -193,10 +193,10 @@ struct AuditView<'a> {
     audit: &'a Audit,
 }
 
-/// Writes what an audit measured, without a line end; `params` are those of the run.
+/// Writes what an audit measured, without a line end; `params` are the parameters of the run.
 ///
 /// # Errors
-/// Those of `out`.
+/// Errors of `out`.
 pub fn audit(out: &mut dyn Write, audit: &Audit, params: &Params) -> io::Result<()> {
     let view = AuditView {
         format: FORMAT_VERSION,
@@ -212,7 +212,7 @@ pub fn audit(out: &mut dyn Write, audit: &Audit, params: &Params) -> io::Result<
 /// of signatures only where the report has them.
 ///
 /// # Errors
-/// Those of `out`.
+/// Errors of `out`.
 pub fn evaluation(out: &mut dyn Write, evaluation: &Evaluation) -> io::Result<()> {
     let mut value = serde_json::to_value(evaluation)?;
     value["format"] = FORMAT_VERSION.into();
@@ -232,7 +232,7 @@ pub fn evaluation(out: &mut dyn Write, evaluation: &Evaluation) -> io::Result<()
 /// line.
 ///
 /// # Errors
-/// Those of `out`.
+/// Errors of `out`.
 pub fn summary(
     out: &mut dyn Write,
     findings: &Findings,

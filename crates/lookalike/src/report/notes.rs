@@ -19,7 +19,7 @@ pub fn of(findings: &Findings) -> io::Result<Vec<String>> {
     Ok(notes)
 }
 
-/// Which setting finds more, where the run found few documents.
+/// The setting that finds more, if the run found few documents.
 pub fn better_setting(findings: &Findings) -> Option<String> {
     let BetterSetting { used, better } = findings.better_setting.as_ref()?;
     Some(format!(

@@ -1,5 +1,5 @@
-//! Names of outputs next to those of inputs: no output is written over a document, and no two over
-//! each other.
+//! Names of outputs and of inputs: no output is written over a document, and no two over each
+//! other.
 
 use super::own_outputs;
 use std::fmt;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// A name that an output cannot have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TakenPlace {
-    /// The name as it was given.
+    /// The name as the user wrote it.
     pub path: PathBuf,
     /// Why not.
     pub by: PathUser,

@@ -36,7 +36,7 @@ impl PassageOutput {
         }
     }
 
-    /// Writes the file in one of these formats and gives it its name. `cells` are those of CSV.
+    /// Writes the file in one of these formats and renames it. `cells` applies to CSV.
     ///
     /// # Errors
     /// [`Error::OutputName`] for another format; the output cannot be written, a temporary file
@@ -99,7 +99,7 @@ impl<'a> PlaceView<'a> {
 /// ```
 ///
 /// # Errors
-/// Those of `out`, and of temporary files.
+/// Errors of `out`, and of temporary files.
 pub fn jsonl(out: &mut dyn Write, findings: &PassageFindings) -> io::Result<()> {
     each_place(findings, |passage, of, place, id| {
         let words = of.words;
@@ -115,7 +115,7 @@ pub fn jsonl(out: &mut dyn Write, findings: &PassageFindings) -> io::Result<()> 
 /// One line for each place, with a header.
 ///
 /// # Errors
-/// Those of `out`, and of temporary files.
+/// Errors of `out`, and of temporary files.
 pub fn csv(out: &mut dyn Write, findings: &PassageFindings, cells: CellRule) -> io::Result<()> {
     let mut csv = writer(out);
     csv.write_record(COLUMNS)?;
@@ -180,7 +180,7 @@ struct Head<'a> {
 /// The run as one JSON object.
 ///
 /// # Errors
-/// Those of `out`, and of temporary files.
+/// Errors of `out`, and of temporary files.
 pub fn json(
     out: &mut dyn Write,
     findings: &PassageFindings,

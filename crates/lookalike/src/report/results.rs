@@ -42,8 +42,8 @@ impl OutputKind {
         }
     }
 
-    /// Writes the file in one of these formats and gives it its name. `cells` are those of tables
-    /// in CSV.
+    /// Writes the file in one of these formats and renames it. `cells` applies to tables in
+    /// CSV.
     ///
     /// # Errors
     /// [`Error::OutputName`] for another format; the output cannot be written, a temporary file

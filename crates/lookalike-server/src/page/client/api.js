@@ -132,6 +132,32 @@ export const requestWhole = async (path, member, options = {}) => {
 };
 
 /**
+ * Compares two texts.
+ * @param {{text?: string, id?: string, version?: number}} a
+ * @param {{text?: string, id?: string, version?: number}} b
+ * @param {AbortSignal} signal
+ * @returns {Promise<any>}
+ * @throws {ApiError}
+ */
+export const compareTexts = (a, b, signal) =>
+  request("POST", "v1/compare", { body: { a, b, differences: true }, signal });
+
+/**
+ * Records decisions.
+ * @param {any[]} decisions
+ * @returns {Promise<number[]>} their numbers
+ * @throws {ApiError} see {@link isConflict}
+ */
+export const storeDecisions = async (decisions) => {
+  const { added, last } = await request("POST", "v1/decisions", { body: { decisions } });
+  return decisions.map((_, place) => last - added + 1 + place);
+};
+
+/** Whether decisions were not recorded since others decided in the meantime. */
+export const isConflict = (error) =>
+  error.code === "decision-conflict" && error.conflicts.length > 0;
+
+/**
  * Waits, until the signal is aborted at most.
  * @param {number} seconds
  * @param {AbortSignal} signal

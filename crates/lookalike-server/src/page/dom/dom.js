@@ -138,6 +138,16 @@ export const tiles = (rows) => make("dl", { class: "tiles" }, ...rows.map(
     make("dd", {}, figure, note ? make("span", { class: "note" }, note) : null))));
 
 /**
+ * The head of a table.
+ * @param {Array<string|[string, string]>} names each may have a class
+ * @returns {HTMLElement}
+ */
+export const tableHead = (names) => make("thead", {}, make("tr", {}, ...names.map((name) => {
+  const [text, kind] = [name].flat();
+  return make("th", { scope: "col", class: kind }, text);
+})));
+
+/**
  * A table with a head for each row.
  * @param {string[]} heads
  * @param {Array<Array<string|Node>>} rows
@@ -145,11 +155,10 @@ export const tiles = (rows) => make("dl", { class: "tiles" }, ...rows.map(
  * @returns {HTMLElement}
  */
 export const table = (heads, rows, caption) => {
-  const head = make("tr", {}, ...heads.map((text) => make("th", { scope: "col" }, text)));
   const body = rows.map((cells) => make("tr", {}, ...cells.map((cell, place) =>
     place === 0 ? make("th", { scope: "row" }, cell) : make("td", {}, cell))));
   return make("table", {}, make("caption", { class: "unseen" }, caption),
-    make("thead", {}, head), make("tbody", {}, ...body));
+    tableHead(heads), make("tbody", {}, ...body));
 };
 
 /** Values longer than this are folded. */

@@ -1,9 +1,9 @@
 "use strict";
 // The documents of a group: the keeper and its duplicates.
 
-import { described } from "../search/described.js";
-import { bar, button, make, shownId } from "../dom/dom.js";
-import { beginning, counted, count, size, visible } from "../dom/format.js";
+import { memberCells } from "../search/described.js";
+import { button, make, shownId, tableHead } from "../dom/dom.js";
+import { beginning, counted, count, visible } from "../dom/format.js";
 import { address, go } from "../dom/router.js";
 
 /** Number of duplicates shown at first, and added by each step. */
@@ -19,17 +19,13 @@ const row = (group, member, chosen) => {
     links.append(make("a", { href: address("compare", { a: group.keeper.id, b: member.id }) },
       "Compare", make("span", { class: "unseen" }, ` ${named} with the keeper`)));
   }
+  const name = make("a", { href: address("document", { id: member.id }) }, shownId(member.id));
   return make("tr", {}, make("td", { class: "pick" }, make("label", { class: "target" }, box)),
-    make("td", { class: "who" }, make("a", { href: address("document", { id: member.id }) },
-      shownId(member.id)), keeper ? make("span", { class: "tag" }, "Keeper") : null,
-    ...described(member)),
-    make("td", { class: "how" }, keeper ? "" : bar(member.similarity, false, member.equal_text)),
-    make("td", { class: "num" }, size(member.bytes)), links);
+    ...memberCells(member, name, keeper ? "Keeper" : undefined, keeper), links);
 };
 
-const head = () => make("thead", {}, make("tr", {},
-  ...[["Choose", "pick"], ["Document", ""], ["Similarity to the keeper", ""], ["Size", "num"],
-    ["Side by side", ""]].map(([text, name]) => make("th", { scope: "col", class: name }, text))));
+const HEADS = [["Choose", "pick"], "Document", "Similarity to the keeper", ["Size", "num"],
+  "Side by side"];
 
 /** Compares the two chosen documents, or shows what is missing. */
 const chooser = () => {
@@ -74,5 +70,5 @@ export const members = (group) => {
   body.append(row(group, group.keeper, chosen));
   draw(FIRST);
   return make("div", { class: "opened" }, make("table", { class: "members" },
-    make("caption", { class: "unseen" }, "Documents of this group"), head(), body), more, element);
+    make("caption", { class: "unseen" }, "Documents of this group"), tableHead(HEADS), body), more, element);
 };

@@ -1,7 +1,7 @@
 "use strict";
 // The versions of a document, where the index keeps originals.
 
-import { documentPath, request, requestWhole } from "../client/api.js";
+import { compareTexts, documentPath, request, requestWhole } from "../client/api.js";
 import { differences } from "../search/differences.js";
 import { button, make, table } from "../dom/dom.js";
 import { count, size, time } from "../dom/format.js";
@@ -19,9 +19,7 @@ const saveOriginal = (id, version, place) => fillPart(place, async () => {
 /** Shows what differs between a version and the one before it. */
 const compare = (id, number, place) => fillPart(place, async () => {
   place.replaceChildren(make("p", {}, "Comparing …"));
-  const side = (version) => ({ id, version });
-  const body = { a: side(number - 1), b: side(number), differences: true };
-  const found = await request("POST", "v1/compare", { body });
+  const found = await compareTexts({ id, version: number - 1 }, { id, version: number });
   const names = [`Version ${count(number - 1)}`, `Version ${count(number)}`];
   place.replaceChildren(...differences(found.differences, names));
 });

@@ -1,7 +1,7 @@
 "use strict";
 // Decides about all duplicates above a similarity at once: counted first, then applied, revocable.
 
-import { request } from "../client/api.js";
+import { isConflict, storeDecisions } from "../client/api.js";
 import { button, field, make } from "../dom/dom.js";
 import { count, counted } from "../dom/format.js";
 import { problem } from "../client/problem.js";
@@ -52,11 +52,10 @@ const record = async (decision, pairs, stored, note = "") => {
     const batch = pairs.slice(from, from + BATCH);
     const decisions = batch.map((pair) => ({ decision, ...pair, ...note ? { note } : {} }));
     try {
-      const { added, last } = await request("POST", "v1/decisions", { body: { decisions } });
-      stored.push(...batch.map(({ documents }, at) =>
-        ({ documents, seen: last - added + 1 + at })));
+      const numbers = await storeDecisions(decisions);
+      stored.push(...batch.map(({ documents }, at) => ({ documents, seen: numbers[at] })));
     } catch (error) {
-      if (error.code !== "decision-conflict" || error.conflicts.length === 0) throw error;
+      if (!isConflict(error)) throw error;
       const taken = new Set(error.conflicts.map(({ position }) => from + position));
       return { conflicts: error.conflicts,
         rest: pairs.filter((_, at) => at >= from && !taken.has(at)) };

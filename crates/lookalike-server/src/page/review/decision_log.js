@@ -3,7 +3,7 @@
 // goes with the number of the last decision that this page has shown of its pair or document, so
 // that the server refuses those that would overwrite what others decided in the meantime.
 
-import { request } from "../client/api.js";
+import { isConflict, storeDecisions } from "../client/api.js";
 
 /** Decisions of a request. */
 const BATCH = 10_000;
@@ -142,13 +142,13 @@ export class DecisionLog {
         const sent = items.flatMap((item) => this.bodies(item).map((body) => ({ item, body })));
         const decisions = sent.map(({ body }) => body);
         try {
-          const { added, last } = await request("POST", "v1/decisions", { body: { decisions } });
+          const numbers = await storeDecisions(decisions);
           decisions.forEach((decision, at) => {
-            for (const target of targets(decision)) this.numbers.set(target, last - added + 1 + at);
+            for (const target of targets(decision)) this.numbers.set(target, numbers[at]);
           });
           this.waiting.splice(0, items.length);
         } catch (error) {
-          if (error.code !== "decision-conflict" || error.conflicts.length === 0) {
+          if (!isConflict(error)) {
             // The server may have stored them, and its answer is lost.
             for (const item of items) item.isUncertain = true;
             throw error;

@@ -2,12 +2,12 @@
 // The view in which people decide about groups: one duplicate at a time next to its keeper, by keys.
 
 import { agreement } from "./agreement.js";
-import { request } from "../client/api.js";
+import { compareTexts } from "../client/api.js";
 import { figures, outcome, sides } from "../search/compare.js";
-import { described, differingMetadata } from "../search/described.js";
-import { at, bar, button, field, make, shownId } from "../dom/dom.js";
+import { differingMetadata, memberCells } from "../search/described.js";
+import { at, button, field, make, shownId, tableHead } from "../dom/dom.js";
 import { DecisionLog, targetOf } from "./decision_log.js";
-import { beginning, count, counted, size, visible } from "../dom/format.js";
+import { beginning, count, counted, visible } from "../dom/format.js";
 import { onSingleKey } from "../dom/keys.js";
 import { problem } from "../client/problem.js";
 import { contentOf, fillPart } from "../client/view.js";
@@ -138,13 +138,9 @@ class Review {
       if (!isKeeper) name.append(shownId(member.id));
       const tag = isKeeper ? "Keeper" : NAMES[member.decision];
       return make("tr", { class: isShown ? "shown" : undefined },
-        make("td", { class: "who" }, name, tag ? make("span", { class: "tag" }, tag) : null,
-          ...described(member)),
-        make("td", { class: "how" }, isKeeper ? "" : bar(member.similarity, false, member.equal_text)),
-        make("td", { class: "num" }, size(member.bytes)));
+        ...memberCells(member, name, tag, isKeeper));
     });
-    const head = make("thead", {}, make("tr", {}, ...["Document", "Similarity to the keeper",
-      "Size"].map((text) => make("th", { scope: "col" }, text))));
+    const head = tableHead(["Document", "Similarity to the keeper", "Size"]);
     const all = (group.duplicates_total ?? group.duplicates.length) + 1;
     const caption = `Group ${count(this.queue.place.group + 1)}: ${counted(all, "document")}`;
     return make("div", { class: "opened review-members" }, make("table", { class: "members" },
@@ -155,8 +151,7 @@ class Review {
   comparison(a, b) {
     const key = JSON.stringify([a, b]);
     if (!this.compared.has(key)) {
-      const body = { a: { id: a }, b: { id: b }, differences: true };
-      const asked = request("POST", "v1/compare", { body, signal: this.signal });
+      const asked = compareTexts({ id: a }, { id: b }, this.signal);
       asked.catch(() => this.compared.delete(key));
       this.compared.set(key, asked);
       if (this.compared.size > KEPT) this.compared.delete(this.compared.keys().next().value);

@@ -1,7 +1,7 @@
 "use strict";
 // The view of two documents, or of the searched text and a document, side by side.
 
-import { request } from "../client/api.js";
+import { compareTexts } from "../client/api.js";
 import { at, make, shownId, tiles } from "../dom/dom.js";
 import { differences } from "./differences.js";
 import { count, counted, similarity, visible } from "../dom/format.js";
@@ -91,8 +91,7 @@ const compare = loadedView("compare", "Comparing …", async (params, signal) =>
     return ["The text that was compared is not kept with the address.", [make("p", {},
       make("a", { href: "#/" }, "Search it again"), " and choose the match.")]];
   }
-  const body = { a: mine ? { text: mine.text } : { id: a }, b: { id: b }, differences: true };
-  const found = await request("POST", "v1/compare", { body, signal });
+  const found = await compareTexts(mine ? { text: mine.text } : { id: a }, { id: b }, signal);
   return [outcome(found), [figures(found), make("h2", {}, "Differences"),
     ...sides(found, a, b, mine)]];
 });

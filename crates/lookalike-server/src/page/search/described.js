@@ -1,8 +1,8 @@
 "use strict";
 // What a person recognises a document by: its title, who it is from, its date, its first words.
 
-import { make, metadata, shownId } from "../dom/dom.js";
-import { visible } from "../dom/format.js";
+import { bar, make, metadata, shownId, tableHead } from "../dom/dom.js";
+import { size, visible } from "../dom/format.js";
 
 /** Members of the metadata that are shown first; of each list the first that is there. */
 const TITLE = ["title", "subject"];
@@ -63,6 +63,20 @@ export const described = (document) => {
   return others ? [...parts, others] : parts;
 };
 
+/**
+ * The cells of a document of a group: the document, its similarity to the keeper, its size.
+ * @param {any} member
+ * @param {Node} name
+ * @param {string|undefined} tag
+ * @param {boolean} isKeeper
+ * @returns {HTMLElement[]}
+ */
+export const memberCells = (member, name, tag, isKeeper) => [
+  make("td", { class: "who" }, name, tag ? make("span", { class: "tag" }, tag) : null,
+    ...described(member)),
+  make("td", { class: "how" }, isKeeper ? "" : bar(member.similarity, false, member.equal_text)),
+  make("td", { class: "num" }, size(member.bytes))];
+
 const shownValue = (value) => value === undefined ? "none"
   : visible(typeof value === "string" ? value : JSON.stringify(value));
 
@@ -81,6 +95,5 @@ export const differingMetadata = (a, b) => {
   const row = (name) => make("tr", {}, make("th", { scope: "row" }, make("bdi", {}, visible(name))),
     cell(left[name]), cell(right[name]));
   return make("table", { class: "differing" }, make("caption", {}, "Metadata that differs"),
-    make("thead", {}, make("tr", {}, ...["Member", "Keeper", "This one"].map((head) =>
-      make("th", { scope: "col" }, head)))), make("tbody", {}, ...names.map(row)));
+    tableHead(["Member", "Keeper", "This one"]), make("tbody", {}, ...names.map(row)));
 };

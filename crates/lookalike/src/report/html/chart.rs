@@ -1,9 +1,9 @@
-//! Figures → pictures inside the page (SVG), each with a text for those who cannot see it.
+//! Figures → pictures inside the page (SVG), each with a text for screen readers.
 //!
-//! Colours are those of the page's style, so the pictures are light or dark with it.
+//! The style of the page has the colours, so the pictures are light or dark with it.
 //!
-//! In place of `plotters`: pictures need a text for each figure and the colours of the page, and
-//! few kinds of them are drawn. It has not been compared (November 2026).
+//! These lines replace `plotters`, whose SVG has fixed colours and neither `title` nor `desc`: each
+//! picture would be written a second time to add them.
 
 use super::number::{ExactSimilarity, Plural, Probability, Thousandths};
 use crate::audit::{Audit, SimilarityRange};

@@ -57,8 +57,8 @@ impl SampleChoice {
         step.truncate(self.most);
     }
 
-    /// The pairs, the least similar first. Pairs of similarity 1 are among them only where there
-    /// are no others: nothing is to be seen in them.
+    /// The pairs, the least similar first. Pairs of similarity 1 are among them only
+    /// without other pairs: they show no difference.
     pub(in crate::report) fn chosen(mut self) -> Vec<ChosenPair> {
         if self.steps.len() > 1 {
             self.steps.remove(&STEPS);

@@ -38,7 +38,7 @@ pub struct ComparisonPage<'a> {
 /// ```
 ///
 /// # Errors
-/// Those of `out`.
+/// Errors of `out`.
 pub fn comparison(out: &mut dyn Write, page: &ComparisonPage<'_>) -> io::Result<()> {
     frame::begin(out, page.title)?;
     for sentence in page.sentences {

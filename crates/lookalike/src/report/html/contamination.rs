@@ -1,5 +1,5 @@
 //! The page of a comparison of a benchmark with a corpus: benchmarks, and the items of which most
-//! is in the corpus, with their runs next to those of the documents.
+//! is in the corpus, with their runs next to the runs of documents.
 
 use super::escape::{EscapedLines, EscapedText};
 use super::number::{Count, Plural, Share};
@@ -25,7 +25,7 @@ const ITEM_BYTES: usize = 40_000;
 /// [excerpts](crate::contamination::MatchList::WithExcerpts).
 ///
 /// # Errors
-/// Those of `out`, and of temporary files that hold matches.
+/// Errors of `out`, and of temporary files that hold matches.
 pub fn contamination(
     out: &mut dyn Write,
     found: &Contamination,

@@ -9,7 +9,7 @@ const NO_SCRIPTS: &str = "default-src 'none'; style-src 'unsafe-inline'";
 /// The style of texts on a page without scripts.
 const PASSAGES: &str = ".passage{white-space:pre-wrap;overflow-wrap:anywhere}";
 
-/// Writes what is before the sections of a page: `more_style` follows the style of all pages,
+/// Writes the beginning of a page, up to its heading. `more_style` follows the style of all pages,
 /// `skip` is a link to the content.
 pub(super) fn head(
     out: &mut dyn Write,
@@ -30,18 +30,18 @@ pub(super) fn head(
     )
 }
 
-/// Writes what is before the first section of a page without scripts.
+/// Writes the beginning of a page without scripts.
 pub(super) fn begin(out: &mut dyn Write, title: &str) -> io::Result<()> {
     head(out, title, NO_SCRIPTS, PASSAGES, "")?;
     out.write_all(b"<main id=\"main\">\n")
 }
 
-/// Writes what is behind the last section of a page without scripts.
+/// Writes the end of a page without scripts.
 pub(super) fn end(out: &mut dyn Write) -> io::Result<()> {
     end_with(out, "")
 }
 
-/// Writes what is behind the last section, with an element for the script.
+/// Writes the end of a page, with an element for the script.
 pub(super) fn end_with(out: &mut dyn Write, script: &str) -> io::Result<()> {
     template!(out, "end.html", version = VERSION, script = script)
 }

@@ -36,7 +36,7 @@ pub(super) const MOST_BYTES: usize = 96 << 20;
 pub(super) struct GroupTotals {
     /// All groups.
     pub(super) groups: u64,
-    /// Those in the page.
+    /// Groups in the page.
     pub(super) listed: u64,
     /// Duplicates by similarity.
     pub(super) similarities: SimilarityHistogram,

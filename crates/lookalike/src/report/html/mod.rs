@@ -6,8 +6,8 @@
 //! ```
 //!
 //! What an office reads (figures, charts, the largest groups) is HTML and SVG, and there without
-//! scripts. All groups are data in the page, which its script lists, searches and sorts. The same
-//! page and streams give the same bytes. Every text of the user is shown as text.
+//! scripts. All groups are data in the page, which its script lists, searches and sorts. Equal
+//! pages and streams produce equal bytes. Every text of the user is shown as text.
 //!
 //! `page.css`, `page.js` and the templates lie next to this file and are part of the program.
 
@@ -91,7 +91,7 @@ const SCRIPT: &str = include_str!("page.js");
 /// ```
 ///
 /// # Errors
-/// Those of `out` and of the streams.
+/// Errors of `out` and of the streams.
 pub fn write(out: &mut dyn Write, page: &Page<'_>, streams: Streams<'_>) -> io::Result<()> {
     let Streams { groups, skipped } = streams;
     head(out, page)?;

@@ -66,7 +66,7 @@ pub struct PageSkipped {
     pub source: String,
     /// The line it begins on, from 1.
     pub line: Option<u64>,
-    /// Its id, where it could be read.
+    /// Its id, if it could be read.
     pub id: Option<String>,
     /// Why. They are counted by what is before the first colon, comma, semicolon, parenthesis
     /// or ` at `, whatever numbers it holds.

@@ -11,7 +11,7 @@ const LISTED: usize = 1000;
 /// Kinds that are distinguished; more are counted together.
 const KINDS: usize = 50;
 
-/// Writes the section. Holds the listed ones; `option` is the one that lists all.
+/// Writes the section. Keeps the listed records in memory; `option` is the option that lists all.
 pub(super) fn write(
     out: &mut dyn Write,
     skipped: &mut dyn Iterator<Item = io::Result<PageSkipped>>,

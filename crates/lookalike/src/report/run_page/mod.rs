@@ -87,7 +87,7 @@ fn title(inputs: &[PathBuf]) -> String {
     if let Some(more) = inputs.len().checked_sub(NAMED).filter(|more| *more > 0) {
         names.push(format!("{more} more"));
     }
-    // Documents in memory and those of an index have no name.
+    // Documents in memory and in an index have no name.
     let Some(last) = names.pop() else { return "Near-duplicates".to_owned() };
     let list = if names.is_empty() { last } else { format!("{} and {last}", names.join(", ")) };
     format!("Near-duplicates in {list}")
@@ -167,7 +167,7 @@ fn abouts(findings: &Findings) -> Result<Vec<Vec<html::About>>, Error> {
 
 fn about(findings: &Findings, document: u32) -> Result<html::About, Error> {
     let Description { title, first_words, source, line, date } = findings.describe(document)?;
-    // Where there is no line, the id of a document begins with its file.
+    // Without a line, the id of a document begins with its file.
     let source = line.map(|line| format!("{source}, line {line}")).unwrap_or_default();
     let heading = title.unwrap_or(first_words);
     Ok(html::About { heading, source, date: date.unwrap_or_default() })
