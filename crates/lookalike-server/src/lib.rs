@@ -1,42 +1,27 @@
 //! An index of documents over HTTP, with a web page.
 //!
+//! A request enters at the top and uses what is below; an arrow points from user to used, and
+//! none points upwards:
+//!
 //! ```text
-//! listen → middleware (rights, time limits, log) → a route → worker threads → response
-//!                                                     └─ documents → writer thread → disk
+//! server       a connection, its limits, the rules of all requests, the route of an address
+//!   │
+//!   ├─► page       the web page
+//!   ├─► admin ──────────────┐
+//!   ├─► review ──┐          │    handlers, one for each route
+//!   ├─► search ──┤          │
+//!   │            ▼          ▼
+//!   │        documents ─► state      the indexes that are served, and what their requests share
+//!   │                       ├─► caches         groups, decisions and categories in memory
+//!   │                       ├─► threads        workers, the writer, webhooks, upkeep, the log
+//!   │                       └─► service_state  answers and messages that survive a restart
+//!   └─► http       parts of requests and responses, within limits: bodies, parameters, problems
+//!         └─► config     settings, tokens, the certificate
 //! ```
 //!
-//! | module | is |
-//! |---|---|
-//! | [`listen`] | sockets: accepts connections, graceful shutdown |
-//! | [`config`] | the configuration of a server |
-//! | [`token`], [`token_file`] | tokens and their rights, and files of them |
-//! | [`tls`], `transport` | the certificate; bytes of a connection, plain or within TLS |
-//! | [`reload`] | tokens and certificate, which are read again while it runs |
-//! | `service` | what all indexes share |
-//! | `index_dispatch`, `index_name` | resolves a request to an index, by its name |
-//! | `served_index`, `served_indexes` | the indexes, and what is about all of them |
-//! | `app` | an index, with what its requests use |
-//! | `middleware` | rights, time limits, headers, log |
-//! | `address`, `body`, `json` | strict parsing of requests, within limits |
-//! | `metadata` | metadata in a request, whose size is limited during parsing |
-//! | `routes`, `route_rights`, `description` | the address of each handler, and their description |
-//! | `documents`, `bulk`, `query`, `compare`, `groups`, `status`, `page` | the handlers |
-//! | `connections`, `connection_stream` | idle connections; bytes with time limits |
-//! | `response_memory` | memory of responses until they are sent |
-//! | `document_groups` | groups among all documents |
-//! | `group_cache` | queue of their computations, and cached lists |
-//! | `review_lists` | decisions, what goes and what stays, as lines |
-//! | `removal`, `export` | documents that meet a condition are removed, all are exported |
-//! | `upkeep`, `upkeep_jobs` | upkeep while serving |
-//! | `gzip`, `response_compression` | compressed bodies and answers |
-//! | `idempotency`, `kept_answer` | requests that may be sent twice |
-//! | [`webhook`] | webhooks, and how messages are signed |
-//! | `near_duplicate_watch`, `webhook_sender`, `news_signal` | messages about new near-duplicates |
-//! | `service_state` | what is kept from one run to the next |
-//! | `pool`, `writer` | threads for blocking work; batched writes |
-//! | `problem` | error responses |
-//! | `similarity` | similarities in responses |
-//! | `log`, `metrics` | the log, the metrics |
+//! Handlers parse a request, submit a job to the worker threads (`threads::pool`), and render its
+//! result. Changes of documents go to the writer thread, which acknowledges them when they are on
+//! the disk.
 //!
 //! # Example
 //!
@@ -75,86 +60,24 @@
 //! asynchronous code of the project: one thread waits for sockets, and worker threads do all
 //! blocking work. Nothing here prints, exits, or reads the environment.
 
-mod address;
-mod agreement_cache;
-mod app;
-mod background_thread;
-mod beginning;
-mod body;
-mod bulk;
-mod bulk_batches;
-mod bulk_lines;
-mod bulk_options;
-mod bulk_records;
-mod categories;
-mod category_cache;
-mod client_requests;
-mod compare;
+mod admin;
+mod caches;
 pub mod config;
-mod config_error;
-mod connection_stream;
-mod connections;
-mod decision_cache;
-mod decisions;
-mod description;
-mod document_file;
-mod document_groups;
-mod document_to_write;
 mod documents;
-mod export;
-mod extraction;
-mod group;
-mod group_cache;
-mod group_filter;
-mod groups;
-mod gzip;
-mod idempotency;
-mod index_dispatch;
-mod index_name;
-mod json;
-mod kept_answer;
-pub mod listen;
-mod log;
-mod metadata;
-mod metrics;
-mod middleware;
-mod near_duplicate_watch;
-mod news_signal;
-mod originals;
+mod http;
 mod page;
-mod passages;
-mod pool;
-mod problem;
-mod query;
-pub mod reload;
-mod removal;
-mod response_compression;
-mod response_memory;
-mod review_lists;
-mod review_progress;
-mod route_rights;
-mod routes;
-mod served_index;
-mod served_indexes;
-mod service;
+mod review;
+mod search;
+mod server;
 mod service_state;
-mod similarity;
-mod status;
-pub mod tls;
-pub mod token;
-pub mod token_file;
-mod transport;
-mod upkeep;
-mod upkeep_jobs;
-pub mod webhook;
-mod webhook_sender;
-mod writer;
+mod state;
+mod threads;
 
+pub use config::index_name::IndexName;
+pub use config::tls::TlsIdentity;
+pub use config::token::{ClientToken, Right, Tokens};
+pub use config::webhook::{WebhookSecret, Webhooks};
 pub use config::{Config, Log, LogFormat, ServerLimits};
-pub use index_name::IndexName;
-pub use listen::{Server, StopHandle, StopOutcome};
-pub use served_index::ServedIndex;
+pub use server::listen::{Server, StartError, StopHandle, StopOutcome};
 pub use service_state::check_state;
-pub use tls::TlsIdentity;
-pub use token::{ClientToken, Right, Tokens};
-pub use webhook::{WebhookSecret, Webhooks};
+pub use state::served_index::ServedIndex;

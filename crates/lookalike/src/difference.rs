@@ -8,6 +8,7 @@ use crate::moved_blocks::moved_blocks;
 pub use crate::moved_blocks::{MIN_MOVED_WORDS, MovedBlock};
 use lookalike_core::params::{Case, ShingleRule, TokenRule, Unit};
 use lookalike_core::text::{self, CharClass};
+use serde::Serialize;
 use similar::DiffOp;
 use similar::algorithms::{Capture, Compact, Replace, myers};
 use std::borrow::Cow;
@@ -69,11 +70,11 @@ pub struct Variation {
 }
 
 /// Numbers of [`DifferencePart`]es that differ.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Places {
-    /// Those of [`DifferenceKind::Changed`].
+    /// The number of [`DifferenceKind::Changed`].
     pub words: usize,
-    /// Those of [`DifferenceKind::SameWords`].
+    /// The number of [`DifferenceKind::SameWords`].
     pub same_words: usize,
     /// Of `same_words`, those that differ in case. One stretch may count here and below.
     pub case: usize,

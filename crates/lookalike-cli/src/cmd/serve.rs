@@ -11,7 +11,7 @@ use crate::index_place::place;
 use crate::terminal;
 use config_sources::ConfigSources;
 use lookalike::store::index::{Access, IndexLocation, open};
-use lookalike_server::listen::StartError;
+use lookalike_server::StartError;
 use lookalike_server::{IndexName, ServedIndex, Server, StopHandle, StopOutcome};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -129,8 +129,8 @@ struct ServeFlags {
 }
 
 impl ServeFlags {
-    /// Names and values of those that were given.
-    fn given(&self) -> Vec<(&'static str, String)> {
+    /// Names and values of the options in use.
+    fn values(&self) -> Vec<(&'static str, String)> {
         let all = [
             ("listen", &self.listen),
             ("host", &self.host),
@@ -156,9 +156,9 @@ impl ServeFlags {
             ("grace", &self.grace),
             ("wait", &self.wait),
         ];
-        let given = all.into_iter().filter_map(|(name, value)| Some((name, value.clone()?)));
+        let values = all.into_iter().filter_map(|(name, value)| Some((name, value.clone()?)));
         let read_only = self.read_only.then(|| ("read-only", "true".to_owned()));
-        given.chain(read_only).collect()
+        values.chain(read_only).collect()
     }
 }
 
@@ -173,7 +173,7 @@ pub(crate) fn run(args: &ServeArgs, worker: WorkerOption<'_>) -> CommandResult {
         }
         Some((name, value.to_string_lossy().into_owned()))
     });
-    let mut flags = args.flags.given();
+    let mut flags = args.flags.values();
     if !args.indexes.is_empty() {
         flags.push(("index", args.indexes.join("\n")));
     }
@@ -188,14 +188,16 @@ pub(crate) fn run(args: &ServeArgs, worker: WorkerOption<'_>) -> CommandResult {
         terminal::stderr().message(&format!("warning: {warning}"))?;
     }
     if args.print_config {
-        write!(terminal::stdout(), "{}", layers.shown())?;
+        write!(terminal::stdout(), "{}", layers.to_toml())?;
         return Ok(ExitCode::SUCCESS);
     }
     settings.config.check().map_err(|error| CommandError::Usage(error.to_string()))?;
-    let (writable, wait) = (settings.config.writable, settings.wait);
+    let writable = settings.config.writable;
+    let wait = settings.wait;
     let access = || if writable { Access::Write { wait } } else { Access::Read };
     let scheme = if settings.config.tls.is_some() { "https" } else { "http" };
-    let (mut indexes, mut served) = (Vec::new(), Vec::new());
+    let mut indexes = Vec::new();
+    let mut served = Vec::new();
     for (name, text) in index_places::read(args.only.as_deref(), &layers)? {
         let location = place(&text)?;
         let index = open(&location, access())?;

@@ -1,22 +1,22 @@
 "use strict";
 // Starts the page.
 
-import { showAdd, watchAdd } from "./add.js";
-import { showCategories } from "./categories.js";
-import { showCompare, watchCompare } from "./compare.js";
-import { watchDifferences } from "./difference_walk.js";
-import { showDocument } from "./document.js";
-import { at, focusHeading } from "./dom.js";
-import { visible } from "./format.js";
-import { showGroups } from "./groups.js";
-import { rights, showIndexes, watchIndexes } from "./indexes.js";
-import { watchKeys } from "./keys.js";
-import { showQuery, watchQuery } from "./query.js";
-import { showReview, watchReview } from "./review.js";
-import { start } from "./router.js";
-import { settings } from "./settings.js";
-import { showIndex } from "./stats.js";
-import { onToken, watchToken } from "./token.js";
+import { showAdd, watchAdd } from "./index/add.js";
+import { showCategories } from "./index/categories.js";
+import { showCompare, watchCompare } from "./search/compare.js";
+import { watchDifferences } from "./search/difference_walk.js";
+import { showDocument } from "./index/document.js";
+import { at, watchSkip } from "./dom/dom.js";
+import { visible } from "./dom/format.js";
+import { showGroups } from "./index/groups.js";
+import { rights, showIndexes, watchIndexes } from "./client/indexes.js";
+import { watchKeys } from "./dom/keys.js";
+import { showQuery, watchQuery } from "./search/query.js";
+import { showReview, watchReview } from "./review/review.js";
+import { start } from "./dom/router.js";
+import { settings } from "./client/settings.js";
+import { showIndex } from "./index/stats.js";
+import { onToken, watchToken } from "./client/token.js";
 
 const showIndexName = () => settings().then(({ name, version }) => {
   at("place").textContent = visible(name);
@@ -33,12 +33,7 @@ const showViews = async () => {
   }
 };
 
-at("skip").addEventListener("click", (event) => {
-  // The views use the address.
-  event.preventDefault();
-  focusHeading();
-});
-
+watchSkip();
 watchToken();
 watchKeys();
 onToken(showIndexName);

@@ -21,7 +21,8 @@ pub struct ComparisonReport<'a> {
 impl ComparisonReport<'_> {
     /// Whether they are similar, in one sentence.
     pub fn verdict(&self) -> String {
-        let (measure, threshold) = (self.params.measure(), self.params.threshold());
+        let measure = self.params.measure();
+        let threshold = self.params.threshold();
         let exact = match measure {
             Measure::Jaccard => self.similarity.overlap.six_decimals(),
             Measure::Containment => {
@@ -131,22 +132,11 @@ impl ComparisonReport<'_> {
             value["words"] = json!({ "shared": shared, "only_a": only_a, "only_b": only_b });
             value["differences"] = found.changes().map(change).collect();
             value["same_words_differences"] = found.variations().map(variation).collect();
-            value["difference_counts"] = counts(&found.places);
+            value["difference_counts"] = json!(found.places);
             value["differences_cut_short"] = found.cut_short.into();
         }
         value
     }
-}
-
-fn counts(places: &Places) -> Value {
-    let Places { words, same_words, case, punctuation, white_space } = *places;
-    json!({
-        "words": words,
-        "same_words": same_words,
-        "case": case,
-        "punctuation": punctuation,
-        "white_space": white_space,
-    })
 }
 
 /// `4 places with the same words written differently (case 3, punctuation 2)`; nothing for none.
@@ -173,7 +163,8 @@ fn standard_error(jaccard: f64, num_hashes: usize) -> f64 {
 
 /// A share in percent, rounded to one decimal; 100.0 % is all of it.
 pub fn percent(part: u64, whole: u64) -> String {
-    let (part, whole) = (u128::from(part), u128::from(whole.max(1)));
+    let part = u128::from(part);
+    let whole = u128::from(whole.max(1));
     let tenths = (part * 2000 + whole) / (2 * whole);
     let tenths = if part < whole { tenths.min(999) } else { tenths };
     format!("{}.{} %", tenths / 10, tenths % 10)

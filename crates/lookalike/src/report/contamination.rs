@@ -19,7 +19,7 @@ use std::ops::Range;
 /// ```
 ///
 /// # Errors
-/// Those of `out`, and of temporary files that hold matches.
+/// Errors of `out`, and of temporary files that hold matches.
 pub fn items(out: &mut dyn Write, found: &Contamination) -> io::Result<()> {
     for item in found.with_matches() {
         serde_json::to_writer(&mut *out, &ItemLine::of(&item.map_err(Error::into_io)?))?;
@@ -36,7 +36,7 @@ pub fn items(out: &mut dyn Write, found: &Contamination) -> io::Result<()> {
 /// ```
 ///
 /// # Errors
-/// Those of `out`, and of temporary files.
+/// Errors of `out`, and of temporary files.
 pub fn documents(out: &mut dyn Write, found: &Contamination) -> io::Result<()> {
     for document in found.each_contaminated_document() {
         let ContaminatedDocument { source, id } = document.map_err(Error::into_io)?;
@@ -49,7 +49,7 @@ pub fn documents(out: &mut dyn Write, found: &Contamination) -> io::Result<()> {
 /// Counts, benchmarks and what was skipped as one object, without a line end.
 ///
 /// # Errors
-/// Those of `out`.
+/// Errors of `out`.
 pub fn summary(out: &mut dyn Write, found: &Contamination) -> io::Result<()> {
     let benchmarks: Vec<Value> = found.benchmarks.iter().map(benchmark_value).collect();
     let skipped: Vec<String> = found.skipped.iter().map(ToString::to_string).collect();

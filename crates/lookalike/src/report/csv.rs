@@ -49,7 +49,7 @@ pub(crate) fn writer<W: Write>(out: W) -> Writer<W> {
 /// end_char` at the end: the id of their document and their range there.
 ///
 /// # Errors
-/// Those of `out`, and of temporary files that hold groups.
+/// Errors of `out`, and of temporary files that hold groups.
 pub fn groups(
     out: &mut dyn Write,
     groups: &Groups,
@@ -95,8 +95,10 @@ pub(crate) fn group<W: Write>(
     cells: CellRule,
 ) -> io::Result<()> {
     let width = columns(measure) + 4;
-    let (number, keeper) = (number.to_string(), cells.text(&group.keeper.id));
-    let (number, keeper) = (number.as_str(), &*keeper);
+    let number = number.to_string();
+    let keeper = cells.text(&group.keeper.id);
+    let number = number.as_str();
+    let keeper = &*keeper;
     let unit = unit_cells(&group.keeper.id, group.keeper.unit, cells);
     let row = [number, keeper, "keeper", keeper, "", ""];
     csv.write_record(row[..width].iter().copied().chain(unit.iter().map(String::as_str)))?;
@@ -125,7 +127,7 @@ fn similarities(overlap: &Overlap) -> [String; 2] {
 /// each of both, with `_a` and `_b` at the end of their names.
 ///
 /// # Errors
-/// Those of `out`, and of temporary files that hold pairs.
+/// Errors of `out`, and of temporary files that hold pairs.
 pub fn pairs(
     out: &mut dyn Write,
     pairs: &Pairs,
@@ -181,7 +183,7 @@ pub(crate) fn pairs_header(
     lines.push(b'\n');
 }
 
-/// The line of a pair, but for its estimate and its end.
+/// The line of a pair, without its estimate and its end.
 pub(crate) fn pair(
     lines: &mut Vec<u8>,
     a: &str,
@@ -247,7 +249,7 @@ impl Decimals {
 /// [`EMPTY`](super::EMPTY), with the first document that has the same text.
 ///
 /// # Errors
-/// Those of `out`, and of temporary files that hold records or ids.
+/// Errors of `out`, and of temporary files that hold records or ids.
 pub fn skipped(
     out: &mut dyn Write,
     skipped: &SkippedRecords,
@@ -372,7 +374,8 @@ mod tests {
         let mut listed = Vec::new();
         for (i, a) in ids.iter().enumerate() {
             for (j, b) in ids.iter().enumerate().filter(|(_, b)| *b > a) {
-                let (left, right) = (100 + 17 * i as u64, 3_000 + 13 * j as u64);
+                let left = 100 + 17 * i as u64;
+                let right = 3_000 + 13 * j as u64;
                 let overlap = Overlap { intersection: 90 + (i * j) as u64, left, right };
                 listed.push(Pair {
                     a: (*a).to_owned(),

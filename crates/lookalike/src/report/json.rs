@@ -11,6 +11,7 @@ use crate::tune::SettingProfile;
 use lookalike_core::parameter::NamesParameters;
 use lookalike_core::params::Params;
 use serde::Serialize;
+use serde_json::json;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
@@ -41,13 +42,6 @@ struct ParametersView<'a> {
     seed: u64,
     keep: String,
     group: &'a str,
-}
-
-/// Only where one group has most of the pairs.
-#[derive(Serialize)]
-struct ConcentrationView {
-    largest_group: u64,
-    share_of_pairs: f64,
 }
 
 #[derive(Serialize)]
@@ -113,12 +107,6 @@ struct AsTextView {
     reason: String,
 }
 
-#[derive(Serialize)]
-struct EmptyCopyView {
-    id: String,
-    same_text_as: String,
-}
-
 /// How many documents of a sample the normal form `fold` changes; `docs/reference/report.md` has
 /// the members.
 #[derive(Debug, Serialize)]
@@ -141,7 +129,7 @@ impl FoldingView {
     }
 }
 
-/// A setting that finds more than that of a run; `docs/reference/report.md` has the members.
+/// A setting that finds more than the setting of a run; `docs/reference/report.md` has the members.
 #[derive(Debug, Serialize)]
 pub struct BetterSettingView {
     #[serde(rename = "in_use")]
@@ -205,10 +193,10 @@ struct AuditView<'a> {
     audit: &'a Audit,
 }
 
-/// Writes what an audit measured, without a line end; `params` are those of the run.
+/// Writes what an audit measured, without a line end; `params` are the parameters of the run.
 ///
 /// # Errors
-/// Those of `out`.
+/// Errors of `out`.
 pub fn audit(out: &mut dyn Write, audit: &Audit, params: &Params) -> io::Result<()> {
     let view = AuditView {
         format: FORMAT_VERSION,
@@ -224,7 +212,7 @@ pub fn audit(out: &mut dyn Write, audit: &Audit, params: &Params) -> io::Result<
 /// of signatures only where the report has them.
 ///
 /// # Errors
-/// Those of `out`.
+/// Errors of `out`.
 pub fn evaluation(out: &mut dyn Write, evaluation: &Evaluation) -> io::Result<()> {
     let mut value = serde_json::to_value(evaluation)?;
     value["format"] = FORMAT_VERSION.into();
@@ -244,7 +232,7 @@ pub fn evaluation(out: &mut dyn Write, evaluation: &Evaluation) -> io::Result<()
 /// line.
 ///
 /// # Errors
-/// Those of `out`.
+/// Errors of `out`.
 pub fn summary(
     out: &mut dyn Write,
     findings: &Findings,
@@ -259,7 +247,8 @@ pub fn summary(
     let concentration = findings.concentration;
     if concentration.is_concentrated() && !options.params.exact() {
         let share_of_pairs = (concentration.largest_share() * 1e6).round() / 1e6;
-        let view = ConcentrationView { largest_group: concentration.largest, share_of_pairs };
+        let largest = concentration.largest;
+        let view = json!({ "largest_group": largest, "share_of_pairs": share_of_pairs });
         member(out, "concentrated", &view)?;
     }
     out.write_all(b",\n\"audit\":")?;
@@ -289,7 +278,8 @@ pub fn summary(
     }
     if !findings.read_as_text.is_empty() {
         let view = |each: &SkippedItem| {
-            let (source, reason) = (each.source.clone(), each.reason.spelled(option_name));
+            let source = each.source.clone();
+            let reason = each.reason.spelled(option_name);
             Ok(AsTextView { source, reason })
         };
         list(out, "read_as_text", findings.read_as_text.iter().map(view))?;
@@ -302,7 +292,7 @@ pub fn summary(
     out.write_all(b"]")?;
     let copies = findings.textless_copies.empty_copies();
     if !copies.is_empty() {
-        let view = |(id, same_text_as)| EmptyCopyView { id, same_text_as };
+        let view = |(id, first): (_, _)| json!({ "id": id, "same_text_as": first });
         list(out, "empty_copies", copies.iter().map(|each| each.map(view)))?;
     }
     text_notes(out, findings)?;
@@ -361,7 +351,8 @@ fn text_notes(out: &mut dyn Write, findings: &Findings) -> io::Result<()> {
 
 fn parameters(options: &FindOptions) -> ParametersView<'_> {
     use lookalike_core::params::Unit;
-    let (params, shingle) = (&options.params, options.params.shingle());
+    let params = &options.params;
+    let shingle = options.params.shingle();
     ParametersView {
         unit: match shingle.unit() {
             Unit::Words => "words",

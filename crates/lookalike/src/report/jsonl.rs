@@ -16,10 +16,10 @@ use std::io::{self, Write};
 /// With `"containment":0.987654` behind the similarity where that is the measure, and
 /// `"reference":true` behind a keeper of a reference collection. A unit, keeper or duplicate, has
 /// `"parent":"DOC","start":0,"end":9,"start_char":0,"end_char":9`. Groups of an index with
-/// categories end with `"category":{"path":"2.1","label":["word"]}`, that of the keeper, or null.
+/// categories end with `"category":{"path":"2.1","label":["word"]}`, the category of the keeper, or null.
 ///
 /// # Errors
-/// Those of `out`, and of temporary files that hold groups.
+/// Errors of `out`, and of temporary files that hold groups.
 pub fn groups(out: &mut dyn Write, groups: &Groups, measure: Measure) -> io::Result<()> {
     for (number, each) in (1u64..).zip(groups.iter()) {
         group(out, number, &each?, measure, groups.categories())?;

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! An [`Output`] is opened before a run, so that a path that cannot be written fails early; the
-//! file gets its name when it is complete. The same findings give the same bytes.
+//! file gets its name when it is complete. Equal findings produce equal bytes.
 
 pub mod comparison;
 pub mod contamination;
@@ -102,7 +102,7 @@ pub struct Target {
     compression: OutputCompression,
 }
 
-/// A file name whose extension is no format that can be written.
+/// A file name whose extension is not a possible format.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownName {
     /// The name.

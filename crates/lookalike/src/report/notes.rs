@@ -19,7 +19,7 @@ pub fn of(findings: &Findings) -> io::Result<Vec<String>> {
     Ok(notes)
 }
 
-/// Which setting finds more, where the run found few documents.
+/// The setting that finds more, if the run found few documents.
 pub fn better_setting(findings: &Findings) -> Option<String> {
     let BetterSetting { used, better } = findings.better_setting.as_ref()?;
     Some(format!(
@@ -38,7 +38,9 @@ fn empty_copies(copies: &EmptyCopies) -> io::Result<Option<String>> {
     let Some(first) = copies.iter().next() else { return Ok(None) };
     let (copy, first) = first?;
     let are = if copies.len() == 1 { "is" } else { "are" };
-    let (number, copy, first) = (thousands(copies.len()), one_line(&copy), one_line(&first));
+    let number = thousands(copies.len());
+    let copy = one_line(&copy);
+    let first = one_line(&first);
     Ok(Some(format!("{number} of the empty ones {are} identical to another: {copy} to {first}")))
 }
 

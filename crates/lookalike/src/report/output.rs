@@ -16,7 +16,7 @@ const BUFFER_BYTES: usize = 1 << 18;
 ///
 /// [Standard output](Self::standard_output) is written as the bytes come.
 pub struct Output {
-    /// The name as it was given.
+    /// The name as the user wrote it.
     path: PathBuf,
     encoder: Encoder,
 }
@@ -43,8 +43,8 @@ impl Output {
     /// Makes the temporary file.
     ///
     /// # Errors
-    /// [`Error::Write`] when the folder does not exist or takes no files, or when the name is that
-    /// of something other than a file.
+    /// [`Error::Write`] when the folder does not exist or takes no files, or when the name belongs
+    /// to something other than a file.
     pub fn create(target: &Target) -> Result<Self, Error> {
         Self::with(target.path.clone(), target.compression)
     }
@@ -64,7 +64,7 @@ impl Output {
         Self::plain(OutputSink::StandardOutput(io::stdout()))
     }
 
-    /// Writes nothing, in place of [standard output](Self::standard_output).
+    /// Writes nothing, instead of [standard output](Self::standard_output).
     pub(crate) fn nothing() -> Self {
         Self::plain(OutputSink::Nothing)
     }
@@ -119,7 +119,7 @@ impl Output {
     }
 }
 
-/// What the system said, which the writer of tables hides in an error of its own.
+/// The error of the system, which the writer of tables hides in an error of its own.
 fn of_system(error: io::Error) -> io::Error {
     match error.downcast::<::csv::Error>().map(::csv::Error::into_kind) {
         Ok(::csv::ErrorKind::Io(error)) | Err(error) => error,
@@ -127,7 +127,7 @@ fn of_system(error: io::Error) -> io::Error {
     }
 }
 
-/// What is written before [`finish`](Output::finish).
+/// Bytes that are written before [`finish`](Output::finish).
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.encoder.write(bytes)
@@ -268,7 +268,8 @@ mod tests {
     #[test]
     fn links_stay_links() {
         let folder = tempfile::tempdir().unwrap();
-        let (real, link) = (folder.path().join("real.csv"), folder.path().join("link.csv"));
+        let real = folder.path().join("real.csv");
+        let link = folder.path().join("link.csv");
         std::fs::write(&real, "old").unwrap();
         std::os::unix::fs::symlink(&real, &link).unwrap();
         let output = Output::create(&target(&link)).unwrap();

@@ -1,5 +1,5 @@
-//! Names of outputs next to those of inputs: no output is written over a document, and no two over
-//! each other.
+//! Names of outputs and of inputs: no output is written over a document, and no two over each
+//! other.
 
 use super::own_outputs;
 use std::fmt;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// A name that an output cannot have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TakenPlace {
-    /// The name as it was given.
+    /// The name as the user wrote it.
     pub path: PathBuf,
     /// Why not.
     pub by: PathUser,
@@ -126,7 +126,8 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let folder = temp.path().join("in");
         std::fs::create_dir(&folder).unwrap();
-        let (corpus, new) = (folder.join("a.jsonl"), folder.join("groups.jsonl"));
+        let corpus = folder.join("a.jsonl");
+        let new = folder.join("groups.jsonl");
         std::fs::write(&corpus, "{\"id\":\"a\",\"text\":\"b\"}\n").unwrap();
         let inputs = [folder.clone()];
         let by_folder = Some(PathUser::InputFolder(folder.clone()));

@@ -21,14 +21,14 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// What is in the footer of files written here.
+/// The creator in the footer of files.
 pub(crate) const CREATED_BY: &str = concat!("lookalike version ", env!("CARGO_PKG_VERSION"));
 /// Rows of a row group at most.
 const GROUP_ROWS: usize = 1 << 18;
 /// Bytes of text in a row group at most.
 const GROUP_BYTES: usize = 64 << 20;
 
-/// What the cells of a column are.
+/// The type of the cells of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cell {
     Bool,
@@ -46,7 +46,7 @@ pub(crate) enum PendingColumn {
     Text(PendingCells<ByteArray>),
 }
 
-/// The cells of a column: for each whether it is there, and those that are.
+/// The cells of a column: whether each is present, and the present ones.
 #[derive(Debug)]
 pub(crate) struct PendingCells<V> {
     present: Vec<i16>,
@@ -192,7 +192,7 @@ pub(crate) fn failed(path: PathBuf, error: ParquetError) -> Error {
 /// Boolean.
 ///
 /// # Errors
-/// [`Error::Write`], and those of temporary files.
+/// [`Error::Write`], and errors of temporary files.
 pub fn passages(output: Output, findings: &PassageFindings) -> std::result::Result<(), Error> {
     let cell = |name: &&'static str| match *name {
         "id" => (*name, Cell::Text, true),
@@ -205,7 +205,9 @@ pub fn passages(output: Output, findings: &PassageFindings) -> std::result::Resu
     let mut table = ParquetTable::create(output, &columns).map_err(failed)?;
     let written = super::passage_rows::each_place(findings, |number, of, place, id| {
         let [bytes, chars] = [&place.span.bytes, &place.span.chars];
-        let (words, places, documents) = (of.words.into(), of.places.into(), of.documents.into());
+        let words = of.words.into();
+        let places = of.places.into();
+        let documents = of.documents.into();
         let ranges = [bytes.start, bytes.end, chars.start, chars.end];
         let mut numbers = [number, words, places, documents].into_iter().chain(ranges);
         let mut flags = [place.is_first, place.is_maximal].into_iter();
@@ -230,7 +232,7 @@ pub fn passages(output: Output, findings: &PassageFindings) -> std::result::Resu
 /// the numbers that are in the other formats; null for keepers).
 ///
 /// # Errors
-/// [`Error::Write`], and those of temporary files that hold groups.
+/// [`Error::Write`], and errors of temporary files that hold groups.
 pub fn groups(output: Output, groups: &Groups, measure: Measure) -> std::result::Result<(), Error> {
     let mut columns = vec![
         ("group", Cell::Int64, true),
@@ -263,7 +265,7 @@ pub fn groups(output: Output, groups: &Groups, measure: Measure) -> std::result:
 /// `id_b` (text), and the similarities and estimates (64-bit floats).
 ///
 /// # Errors
-/// [`Error::Write`], and those of temporary files that hold pairs.
+/// [`Error::Write`], and errors of temporary files that hold pairs.
 pub fn pairs(output: Output, pairs: &Pairs, measure: Measure) -> std::result::Result<(), Error> {
     let mut columns = vec![("id_a", Cell::Text, true), ("id_b", Cell::Text, true)];
     columns.extend(similarities(measure).iter().map(|(name, _)| (*name, Cell::Double, true)));
@@ -285,7 +287,7 @@ pub fn pairs(output: Output, pairs: &Pairs, measure: Measure) -> std::result::Re
     table.finish()
 }
 
-/// What the cells of a column of a unit are.
+/// The type of the cells of a column of a unit.
 fn unit_cell(name: &str) -> Cell {
     if name.starts_with("parent") { Cell::Text } else { Cell::Int64 }
 }
@@ -362,21 +364,21 @@ pub(crate) fn push_text(column: &mut PendingColumn, value: Option<&str>) {
     }
 }
 
-/// The same for whole numbers; what is above the largest 64-bit integer becomes that.
+/// Adds a whole number; larger values become the largest 64-bit integer.
 pub(crate) fn push_number(column: &mut PendingColumn, value: Option<u64>) {
     if let PendingColumn::Int64(cells) = column {
         cells.push(value.map(|value| i64::try_from(value).unwrap_or(i64::MAX)));
     }
 }
 
-/// The same for fractions.
+/// Adds a fraction.
 pub(crate) fn push_double(column: &mut PendingColumn, value: Option<f64>) {
     if let PendingColumn::Double(cells) = column {
         cells.push(value);
     }
 }
 
-/// The same for truth values.
+/// Adds a truth value.
 pub(crate) fn push_bool(column: &mut PendingColumn, value: Option<bool>) {
     if let PendingColumn::Bool(cells) = column {
         cells.push(value);
@@ -471,7 +473,8 @@ mod tests {
         let read = ReadOptions { unit: TextUnit::Paragraph, ..ReadOptions::default() };
         let collection = Collection::open(&[folder.path().to_owned()], &read).unwrap();
         let found = crate::engine::in_collection(&collection, &options, &NoProgress).unwrap();
-        let (measure, exact) = (Measure::Jaccard, CellRule::Exact);
+        let measure = Measure::Jaccard;
+        let exact = CellRule::Exact;
         let of_groups = cells(|output| groups(output, &found.groups, measure).unwrap());
         let csv = cells_of_csv(|out| {
             crate::report::csv::groups(out, &found.groups, measure, exact).unwrap();
@@ -485,7 +488,8 @@ mod tests {
         });
         assert_eq!(of_pairs, csv);
         let unit = of_pairs[1].iter().rev().take(10).rev().map(String::as_str).collect::<Vec<_>>();
-        let (a, b) = (same.len() + 3, same.len() + 7);
+        let a = same.len() + 3;
+        let b = same.len() + 7;
         let [a, a_char] = [6 + a, 5 + a].map(|end| end.to_string());
         let [b, b_char] = [10 + b, 6 + b].map(|end| end.to_string());
         assert_eq!(unit, ["a#1.txt", "6", &a, "5", &a_char, "b.txt", "10", &b, "6", &b_char]);

@@ -53,7 +53,7 @@ impl PartFile {
         self.file.as_file_mut()
     }
 
-    /// What the temporary name has in addition to that of others.
+    /// The random part of the temporary name.
     pub(crate) fn random_chars(&self) -> String {
         let name = self.file.path().file_name().unwrap_or_default().to_string_lossy();
         let name = name.strip_prefix(PREFIX).unwrap_or(&name);
@@ -73,11 +73,11 @@ impl PartFile {
     }
 }
 
-/// Writes a file that appears complete under its name, in place of what has it, or not at all; `-`
-/// is standard output.
+/// Writes a file that appears complete under its name or not at all, and replaces a former file;
+/// `-` is standard output.
 ///
 /// # Errors
-/// What keeps it from being written; what was there stays.
+/// The file cannot be written; a former file is unchanged.
 pub fn write_whole_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if path == Path::new("-") {
         let mut out = io::stdout().lock();
@@ -153,7 +153,7 @@ fn keep_permissions(_: &File, _: &Metadata) -> io::Result<()> {
     Ok(())
 }
 
-/// Locks a new file; false where another run has locked or removed it. Where the file system has
+/// Locks a new file; false where another run has locked or removed it. If the file system has
 /// no locks, the file stays unlocked, and no run removes it.
 #[cfg(unix)]
 fn lock(file: &File) -> io::Result<bool> {

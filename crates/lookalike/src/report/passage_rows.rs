@@ -26,7 +26,8 @@ pub(super) fn each_place(
     findings: &PassageFindings,
     mut take: impl FnMut(u64, &FoundPassage, &PassagePlace, &str) -> io::Result<()>,
 ) -> io::Result<()> {
-    let (mut last, mut ids) = (u32::MAX, HashMap::new());
+    let mut last = u32::MAX;
+    let mut ids = HashMap::new();
     for row in findings.rows.iter() {
         let PassageRow { passage, place } = row?;
         if last != passage.number {

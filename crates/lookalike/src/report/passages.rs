@@ -36,7 +36,7 @@ impl PassageOutput {
         }
     }
 
-    /// Writes the file in one of these formats and gives it its name. `cells` are those of CSV.
+    /// Writes the file in one of these formats and renames it. `cells` applies to CSV.
     ///
     /// # Errors
     /// [`Error::OutputName`] for another format; the output cannot be written, a temporary file
@@ -99,10 +99,12 @@ impl<'a> PlaceView<'a> {
 /// ```
 ///
 /// # Errors
-/// Those of `out`, and of temporary files.
+/// Errors of `out`, and of temporary files.
 pub fn jsonl(out: &mut dyn Write, findings: &PassageFindings) -> io::Result<()> {
     each_place(findings, |passage, of, place, id| {
-        let (words, places, documents) = (of.words, of.places, of.documents);
+        let words = of.words;
+        let places = of.places;
+        let documents = of.documents;
         let place = PlaceView::of(place, id);
         let line = PlaceLine { passage, words, places, documents, place };
         serde_json::to_writer(&mut *out, &line)?;
@@ -113,7 +115,7 @@ pub fn jsonl(out: &mut dyn Write, findings: &PassageFindings) -> io::Result<()> 
 /// One line for each place, with a header.
 ///
 /// # Errors
-/// Those of `out`, and of temporary files.
+/// Errors of `out`, and of temporary files.
 pub fn csv(out: &mut dyn Write, findings: &PassageFindings, cells: CellRule) -> io::Result<()> {
     let mut csv = writer(out);
     csv.write_record(COLUMNS)?;
@@ -178,7 +180,7 @@ struct Head<'a> {
 /// The run as one JSON object.
 ///
 /// # Errors
-/// Those of `out`, and of temporary files.
+/// Errors of `out`, and of temporary files.
 pub fn json(
     out: &mut dyn Write,
     findings: &PassageFindings,
@@ -212,8 +214,12 @@ pub fn json(
             return Ok(());
         }
         let FoundPassage { words, places, documents, excerpt, .. } = passage;
-        let (words, places, documents) = (*words, *places, *documents);
-        let (passage, text, runs) = (number, excerpt.as_str(), std::mem::take(&mut runs));
+        let words = *words;
+        let places = *places;
+        let documents = *documents;
+        let passage = number;
+        let text = excerpt.as_str();
+        let runs = std::mem::take(&mut runs);
         out.write_all(if number == 1 { b"" } else { b"," })?;
         let view = PassageView { passage, words, places, documents, text, runs };
         Ok(serde_json::to_writer(&mut *out, &view)?)

@@ -42,7 +42,8 @@ pub fn excess_candidates(
     is_of_index: bool,
 ) -> String {
     let ExcessCandidates { documents, pairs, mean, better } = excess;
-    let (documents, pairs) = (thousands(*documents as u64), thousands(*pairs));
+    let documents = thousands(*documents as u64);
+    let pairs = thousands(*pairs);
     let RemedySpelling { auto, tune, .. } = spelling;
     let remedy = match better.as_ref().map(spelling.setting) {
         Some(setting) if is_of_index => format!(

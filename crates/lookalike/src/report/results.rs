@@ -42,8 +42,8 @@ impl OutputKind {
         }
     }
 
-    /// Writes the file in one of these formats and gives it its name. `cells` are those of tables
-    /// in CSV.
+    /// Writes the file in one of these formats and renames it. `cells` applies to tables in
+    /// CSV.
     ///
     /// # Errors
     /// [`Error::OutputName`] for another format; the output cannot be written, a temporary file
@@ -56,8 +56,9 @@ impl OutputKind {
         cells: CellRule,
     ) -> Result<(), Error> {
         let RunSubject { findings, options, audit, .. } = *subject;
-        let (groups, measure, none) =
-            (&findings.groups, options.params.measure(), Pairs::default());
+        let groups = &findings.groups;
+        let measure = options.params.measure();
+        let none = Pairs::default();
         let pairs = findings.pairs.as_ref().unwrap_or(&none);
         match (self, format) {
             #[cfg(feature = "parquet")]
@@ -76,7 +77,8 @@ impl OutputKind {
                 output.finish(|out| csv::pairs(out, pairs, measure, cells))
             }
             (Self::Skipped, OutputFormat::Csv) => output.finish(|out| {
-                let (skipped, textless_copies) = (&findings.skipped, &findings.textless_copies);
+                let skipped = &findings.skipped;
+                let textless_copies = &findings.textless_copies;
                 csv::skipped(out, skipped, textless_copies, &findings.empty, cells)
             }),
             (Self::Report, OutputFormat::Html) => run_page::write(output, subject),
@@ -105,7 +107,8 @@ mod tests {
         let inputs = [input];
         let options = FindOptions::new(Params::new(&ParamsBuilder::default()).unwrap());
         let findings = find(&inputs, &options).unwrap();
-        let (findings, options) = (&findings, &options);
+        let findings = &findings;
+        let options = &options;
         let subject =
             RunSubject { findings, options, inputs: &inputs, reference: &[], audit: None };
         let all = [OutputFormat::Jsonl, OutputFormat::Csv, OutputFormat::Json, OutputFormat::Html];

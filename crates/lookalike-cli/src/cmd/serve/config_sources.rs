@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
-/// What names in the environment begin with.
+/// The prefix of variables in the environment.
 pub(super) const PREFIX: &str = "LOOKALIKE_";
 
 /// The setting that is a list of lines, since places of indexes may have commas. It is secret,
 /// since they may have passwords.
 const PLACES: &str = "index";
 
-/// Every setting: its name, what it is if nobody says, and whether it is secret.
+/// Every setting: its name, its default, and whether it is secret.
 pub(super) const KNOWN: &[(&str, &str, bool)] = &[
     ("index", "", true),
     ("listen", "127.0.0.1:8377", false),
@@ -44,7 +44,7 @@ pub(super) const KNOWN: &[(&str, &str, bool)] = &[
     ("wait", "5s", false),
 ];
 
-/// Who says what a setting is.
+/// Where a setting comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum SettingOrigin {
     Option,
@@ -55,17 +55,17 @@ pub(super) enum SettingOrigin {
     Default,
 }
 
-/// A setting as it was said.
+/// The value of a setting, and its origin.
 #[derive(Debug, Clone)]
 pub(super) struct LayeredValue {
     pub(super) value: String,
     pub(super) origin: SettingOrigin,
 }
 
-/// What was said of every setting that counts.
+/// The values of all settings.
 #[derive(Debug, Clone)]
 pub(super) struct ConfigSources {
-    said: BTreeMap<&'static str, LayeredValue>,
+    values: BTreeMap<&'static str, LayeredValue>,
     /// Variables that look like settings and are none.
     pub(super) unknown: Vec<String>,
 }
@@ -79,14 +79,14 @@ impl ConfigSources {
     ) -> Result<Self, CommandError> {
         let default =
             |value: &str| LayeredValue { value: value.to_owned(), origin: SettingOrigin::Default };
-        let mut said: BTreeMap<_, _> =
+        let mut values: BTreeMap<_, _> =
             KNOWN.iter().map(|(name, value, _)| (*name, default(value))).collect();
         if let Some(path) = file {
-            let shown = path.display().to_string();
+            let file = path.display().to_string();
             for (name, value) in read(path)? {
-                said.insert(
+                values.insert(
                     name,
-                    LayeredValue { value, origin: SettingOrigin::File(shown.clone()) },
+                    LayeredValue { value, origin: SettingOrigin::File(file.clone()) },
                 );
             }
         }
@@ -95,7 +95,7 @@ impl ConfigSources {
             let name = variable.trim_start_matches(PREFIX).to_ascii_lowercase().replace('_', "-");
             match KNOWN.iter().find(|(known, ..)| *known == name) {
                 Some((name, ..)) => {
-                    said.insert(
+                    values.insert(
                         name,
                         LayeredValue { value, origin: SettingOrigin::Environment(variable) },
                     );
@@ -105,18 +105,18 @@ impl ConfigSources {
         }
         unknown.sort_unstable();
         for (name, value) in flags {
-            said.insert(name, LayeredValue { value, origin: SettingOrigin::Option });
+            values.insert(name, LayeredValue { value, origin: SettingOrigin::Option });
         }
-        Ok(Self { said, unknown })
+        Ok(Self { values, unknown })
     }
 
-    /// What was said of a setting that is [`KNOWN`].
+    /// The value of a setting that is [`KNOWN`].
     pub(super) fn get(&self, name: &str) -> LayeredValue {
         let nothing = || LayeredValue { value: String::new(), origin: SettingOrigin::Default };
-        self.said.get(name).cloned().unwrap_or_else(nothing)
+        self.values.get(name).cloned().unwrap_or_else(nothing)
     }
 
-    /// That it cannot be, and who said it.
+    /// The error of an invalid setting, with its origin.
     pub(super) fn refuse(&self, name: &str, expected: &str) -> CommandError {
         let LayeredValue { value, origin } = self.get(name);
         let place = match origin {
@@ -131,7 +131,7 @@ impl ConfigSources {
     }
 
     /// All of it as a TOML file, with the origin of each behind it and no secrets.
-    pub(super) fn shown(&self) -> String {
+    pub(super) fn to_toml(&self) -> String {
         let mut text = String::new();
         for (name, _, secret) in KNOWN {
             let LayeredValue { value, origin } = self.get(name);
@@ -169,7 +169,7 @@ pub(super) fn split(value: &str) -> impl Iterator<Item = &str> {
     parts("", value)
 }
 
-/// The settings that a file says.
+/// The settings of a file.
 fn read(path: &Path) -> Result<Vec<(&'static str, String)>, CommandError> {
     let wrong = |why: String| CommandError::Usage(format!("{}: {why}", path.display()));
     let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
@@ -181,7 +181,7 @@ fn read(path: &Path) -> Result<Vec<(&'static str, String)>, CommandError> {
             "line {line}: {message}; expected TOML such as `listen = \"127.0.0.1:8377\"`"
         ))
     })?;
-    let mut said = Vec::new();
+    let mut settings = Vec::new();
     for (key, value) in table {
         let name = KNOWN.iter().find(|(known, ..)| *known == key).map(|(name, ..)| *name);
         let Some(name) = name else {
@@ -203,9 +203,9 @@ fn read(path: &Path) -> Result<Vec<(&'static str, String)>, CommandError> {
                 return Err(wrong(format!("{name}: expected a text, a number or a list of texts")));
             }
         };
-        said.push((name, value));
+        settings.push((name, value));
     }
-    Ok(said)
+    Ok(settings)
 }
 
 #[cfg(test)]
@@ -228,16 +228,16 @@ mod tests {
         let flags = vec![("listen", "127.0.0.1:3".to_owned())];
         let layers = ConfigSources::collect(flags, environment.into_iter(), Some(&file)).unwrap();
         assert_eq!(layers.unknown, ["LOOKALIKE_QUEU"]);
-        let shown = layers.shown();
+        let toml = layers.to_toml();
         for line in [
             "listen = \"127.0.0.1:3\" # --listen\n",
             "queue = \"8\" # LOOKALIKE_QUEUE\n",
             "grace = \"30s\" # default\n",
             "# write-tokens = \"1 of them\" # ",
         ] {
-            assert!(shown.contains(line), "{line} in\n{shown}");
+            assert!(toml.contains(line), "{line} in\n{toml}");
         }
-        assert!(!shown.contains("0123456789"), "{shown}");
+        assert!(!toml.contains("0123456789"), "{toml}");
         assert_eq!(layers.get("log").value, "json");
         let message = layers.refuse("queue", "a number").to_string();
         assert!(message.starts_with("LOOKALIKE_QUEUE: expected a number"), "{message}");

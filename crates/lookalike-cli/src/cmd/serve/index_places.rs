@@ -20,9 +20,9 @@ pub(super) fn read(
 }
 
 fn named(layers: &ConfigSources) -> Result<Vec<(IndexName, String)>, CommandError> {
-    let said = layers.get("index").value;
+    let places = layers.get("index").value;
     let mut all: Vec<(IndexName, String)> = Vec::new();
-    for line in said.lines().map(str::trim).filter(|line| !line.is_empty()) {
+    for line in places.lines().map(str::trim).filter(|line| !line.is_empty()) {
         let (name, place) = line
             .split_once('=')
             .filter(|(_, place)| !place.is_empty())
@@ -71,8 +71,8 @@ mod tests {
             ("a=/srv\na=/mail", "two indexes have the name a"),
             ("a=/srv\nb=/srv", "the indexes a and b are at the same place"),
         ] {
-            let said = of(wrong).unwrap_err();
-            assert!(said.contains(why), "{wrong}: {said}");
+            let message = of(wrong).unwrap_err();
+            assert!(message.contains(why), "{wrong}: {message}");
         }
     }
 }

@@ -7,10 +7,11 @@ use crate::terminal;
 use crate::trusted_certificates::trusted_certificates;
 use lookalike::extract::ExtractOptions;
 use lookalike::find::parse_memory;
-use lookalike_server::reload::ReloadedConfig;
+use lookalike_server::config::reload::ReloadedConfig;
+use lookalike_server::config::token_file;
 use lookalike_server::{
     ClientToken, Config, Log, LogFormat, Right, ServerLimits, TlsIdentity, Tokens, WebhookSecret,
-    Webhooks, token_file,
+    Webhooks,
 };
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -75,7 +76,8 @@ pub(super) fn read(layers: &ConfigSources) -> Result<ServeSettings, CommandError
         webhooks: webhooks(layers)?,
         log: Log { format, sink: Arc::new(move || Box::new(log_stream(format))) },
     };
-    let (wait, state_dir) = (time(layers, "wait")?, folder(layers, "state-dir")?);
+    let wait = time(layers, "wait")?;
+    let state_dir = folder(layers, "state-dir")?;
     Ok(ServeSettings { warnings: warnings(layers), config, state_dir, wait })
 }
 

@@ -4,7 +4,7 @@ use crate::serve::served::{Served, token};
 use lookalike::store::Index;
 use lookalike::store::memory::MemoryBackend;
 use lookalike::store::settings::StoredContent;
-use lookalike_server::listen::StartError;
+use lookalike_server::StartError;
 use lookalike_server::{Config, Right, Server, Tokens};
 use serde_json::json;
 

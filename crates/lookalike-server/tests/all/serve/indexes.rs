@@ -1,7 +1,7 @@
 //! Several indexes in one service.
 
 use crate::serve::served::{Served, token};
-use lookalike_server::listen::StartError;
+use lookalike_server::StartError;
 use lookalike_server::{Config, IndexName, Right, ServedIndex, Server, Tokens};
 use serde_json::{Value, json};
 

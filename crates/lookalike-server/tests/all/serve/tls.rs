@@ -3,7 +3,7 @@
 use crate::serve::served::Served;
 use lookalike::store::settings::StoredContent;
 use lookalike_server::TlsIdentity;
-use lookalike_server::tls::TlsError;
+use lookalike_server::config::tls::TlsError;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};

@@ -1,9 +1,9 @@
-//! Figures → pictures inside the page (SVG), each with a text for those who cannot see it.
+//! Figures → pictures inside the page (SVG), each with a text for screen readers.
 //!
-//! Colours are those of the page's style, so the pictures are light or dark with it.
+//! The style of the page has the colours, so the pictures are light or dark with it.
 //!
-//! In place of `plotters`: pictures need a text for each figure and the colours of the page, and
-//! few kinds of them are drawn. It has not been compared (November 2026).
+//! These lines replace `plotters`, whose SVG has fixed colours and neither `title` nor `desc`: each
+//! picture would be written a second time to add them.
 
 use super::number::{ExactSimilarity, Plural, Probability, Thousandths};
 use crate::audit::{Audit, SimilarityRange};
@@ -56,7 +56,8 @@ impl RecallCurve<'_> {
     fn axes(f: &mut Formatter<'_>) -> fmt::Result {
         for fifth in 0..=5 {
             let value = f64::from(fifth) / 5.0;
-            let (at_x, at_y) = (x(value), y(value));
+            let at_x = x(value);
+            let at_y = y(value);
             writeln!(
                 f,
                 "<path class=\"grid\" d=\"M{at_x:.1} {BOTTOM}V{TOP}M{LEFT} {at_y:.1}H{RIGHT}\"/>\
@@ -81,7 +82,8 @@ impl RecallCurve<'_> {
         for SimilarityRange { from, to, figures } in self.audit.iter().flat_map(|a| &a.ranges) {
             let Some(recall) = figures.recall else { continue };
             let at = x(f64::midpoint(*from, *to));
-            let (low, high) = (y(figures.interval.low), y(figures.interval.high));
+            let low = y(figures.interval.low);
+            let high = y(figures.interval.high);
             writeln!(
                 f,
                 "<path class=\"interval\" d=\"M{at:.1} {low:.1}V{high:.1}M{:.1} {low:.1}h8M{:.1} \
@@ -99,7 +101,8 @@ impl Display for RecallCurve<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let threshold = self.params.threshold();
         let recall = self.at(threshold);
-        let (at_x, at_y) = (x(threshold), y(recall));
+        let at_x = x(threshold);
+        let at_y = y(recall);
         write!(
             f,
             "<svg class=\"chart\" viewBox=\"0 0 484 312\" role=\"img\" \
@@ -201,7 +204,8 @@ impl Display for SimilarityHistogram {
             write!(f, "<path class=\"grid\" d=\"M{LEFT} {at:.1}H{RIGHT}\"/>")?;
             if quarter == 4 {
                 let count = short(most);
-                let (left, up) = (LEFT - 7.0, at + 4.0);
+                let left = LEFT - 7.0;
+                let up = at + 4.0;
                 write!(f, "<text x=\"{left}\" y=\"{up:.1}\" text-anchor=\"end\">{count}</text>")?;
             }
         }
@@ -338,7 +342,10 @@ mod tests {
         };
         let judged_by = JudgedBy::Pairs;
         let ranges = vec![SimilarityRange { from: 0.8, to: 0.9, figures: overall }];
-        let (confidence, seed, population, sampled) = (0.95, 1, 99, 60);
+        let confidence = 0.95;
+        let seed = 1;
+        let population = 99;
+        let sampled = 60;
         Audit { judged_by, confidence, seed, population, sampled, overall, ranges }
     }
 
@@ -346,7 +353,8 @@ mod tests {
     fn the_curve_names_threshold_and_probability() {
         let audit = audit();
         for threshold in [0.01, 0.8, 1.0] {
-            let (bands, rows) = (Some(21), Some(6));
+            let bands = Some(21);
+            let rows = Some(6);
             let builder = ParamsBuilder { threshold, bands, rows, ..ParamsBuilder::default() };
             let params = Params::new(&builder).unwrap();
             let svg = RecallCurve { params: &params, audit: Some(&audit) }.to_string();

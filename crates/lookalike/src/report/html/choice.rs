@@ -52,13 +52,14 @@ impl SampleChoice {
         if place >= self.most {
             return;
         }
-        let (keeper, duplicate) = (keeper.to_owned(), duplicate.to_owned());
+        let keeper = keeper.to_owned();
+        let duplicate = duplicate.to_owned();
         step.insert(place, (hash, ChosenPair { keeper, duplicate, similarity, documents }));
         step.truncate(self.most);
     }
 
-    /// The pairs, the least similar first. Pairs of similarity 1 are among them only where there
-    /// are no others: nothing is to be seen in them.
+    /// The pairs, the least similar first. Pairs of similarity 1 are among them only
+    /// without other pairs: they show no difference.
     pub(in crate::report) fn chosen(mut self) -> Vec<ChosenPair> {
         if self.steps.len() > 1 {
             self.steps.remove(&STEPS);

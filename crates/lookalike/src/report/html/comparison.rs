@@ -38,21 +38,14 @@ pub struct ComparisonPage<'a> {
 /// ```
 ///
 /// # Errors
-/// Those of `out`.
+/// Errors of `out`.
 pub fn comparison(out: &mut dyn Write, page: &ComparisonPage<'_>) -> io::Result<()> {
-    frame::begin(out, &EscapedText(page.title).to_string())?;
+    frame::begin(out, page.title)?;
     for sentence in page.sentences {
         writeln!(out, "<p>{}</p>", EscapedText(sentence))?;
     }
     let [first, second] = page.names.map(EscapedText);
-    write!(
-        out,
-        "<p class=\"note\"><del>Struck out</del>: only in the first. <ins>Underlined</ins>: only \
-         in the second. <del class=\"same-words\">Dotted</del>: the same words in other case, \
-         punctuation or white space.</p>\n<div class=\"sides\" tabindex=\"0\" role=\"group\" \
-         aria-label=\"Both texts side by side\"><div class=\"row heads\"><p><bdi>{first}</bdi></p>\
-         <p><bdi>{second}</bdi></p></div>\n"
-    )?;
+    template!(out, "comparison_legend.html", first = first, second = second)?;
     hunks(out, page.differences)?;
     out.write_all(b"</div>\n")?;
     frame::end(out)

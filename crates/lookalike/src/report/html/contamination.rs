@@ -1,5 +1,5 @@
 //! The page of a comparison of a benchmark with a corpus: benchmarks, and the items of which most
-//! is in the corpus, with their runs next to those of the documents.
+//! is in the corpus, with their runs next to the runs of documents.
 
 use super::escape::{EscapedLines, EscapedText};
 use super::number::{Count, Plural, Share};
@@ -9,8 +9,6 @@ use crate::contamination::{
     Contamination, ContaminationOptions, ItemMatches, ItemVerdict, RunMatch, TextExcerpt,
 };
 use crate::error::Error;
-use crate::report::option_name;
-use lookalike_core::parameter::NamesParameters;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::ops::Range;
@@ -27,7 +25,7 @@ const ITEM_BYTES: usize = 40_000;
 /// [excerpts](crate::contamination::MatchList::WithExcerpts).
 ///
 /// # Errors
-/// Those of `out`, and of temporary files that hold matches.
+/// Errors of `out`, and of temporary files that hold matches.
 pub fn contamination(
     out: &mut dyn Write,
     found: &Contamination,
@@ -37,11 +35,7 @@ pub fn contamination(
     summary(out, found, options)?;
     benchmarks(out, found)?;
     items(out, found)?;
-    let mut skipped = found.skipped.iter().map(|item| {
-        let reason = item.reason.spelled(option_name);
-        let (source, line, id) = (item.source.clone(), item.line, item.id.clone());
-        Ok(PageSkipped { source, line, id, reason })
-    });
+    let mut skipped = found.skipped.iter().map(|item| Ok(PageSkipped::from(item.clone())));
     skipped::write(out, &mut skipped, "--json")?;
     frame::end(out)
 }
@@ -53,36 +47,24 @@ fn summary(
 ) -> io::Result<()> {
     let contaminated = found.items.iter().filter(|item| item.contaminated).count() as u64;
     section::open(out, "summary", "Summary")?;
-    writeln!(
+    template!(
         out,
-        "<p>Of {}, {} ({}) are contaminated: a share of at least {} of their words is in runs of \
-         {} words or more that a document has, too; an item with fewer words is compared whole. Of \
-         {}, {} have a run of a contaminated item. Words are cut by the rule {}, case: {}. Every \
-         run was compared word by word.</p></section>",
-        Plural(found.items.len() as u64, "item"),
-        Count(contaminated),
-        Share(contaminated, found.items.len() as u64),
-        options.threshold,
-        Count(options.ngram as u64),
-        Plural(found.documents, "document"),
-        Count(found.contaminated_documents),
-        options.rule.tokens(),
-        options.rule.case(),
+        "contamination_summary.html",
+        items = Plural(found.items.len() as u64, "item"),
+        contaminated = Count(contaminated),
+        share = Share(contaminated, found.items.len() as u64),
+        threshold = options.threshold,
+        words = Count(options.ngram as u64),
+        documents = Plural(found.documents, "document"),
+        contaminated_documents = Count(found.contaminated_documents),
+        tokens = options.rule.tokens(),
+        case = options.rule.case()
     )
 }
 
 fn benchmarks(out: &mut dyn Write, found: &Contamination) -> io::Result<()> {
     section::open(out, "benchmarks", "Benchmarks")?;
-    out.write_all(
-        b"<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"All benchmarks\">\
-          <table class=\"sources\"><thead><tr><th scope=\"col\">Benchmark</th>\
-          <th scope=\"col\">Field</th><th scope=\"col\" class=\"num\">Items</th>\
-          <th scope=\"col\" class=\"num\">without words</th>\
-          <th scope=\"col\" class=\"num\">Contaminated</th>\
-          <th scope=\"col\" class=\"num\">Share</th>\
-          <th scope=\"col\" class=\"num\">Words covered</th></tr></thead>\
-          <tbody>\n",
-    )?;
+    template!(out, "benchmarks_head.html")?;
     for row in &found.benchmarks {
         let number = |text: String| format!("<td class=\"num\">{text}</td>");
         let count = |value| number(Count(value).to_string());
@@ -157,30 +139,24 @@ impl<'a> ShownItem<'a> {
         let ItemMatches { verdict, matches } = &self.item;
         let ItemVerdict { item, covered, documents, contaminated } = verdict;
         let field = item.field.as_ref().map(|field| format!(" ({field})")).unwrap_or_default();
-        writeln!(
+        template!(
             out,
-            "<details class=\"pair\"{}><summary><span class=\"figure\">{} of {}</span><span \
-             class=\"ids\"><bdi>{}</bdi> <span class=\"and\">in</span> <bdi>{}{}</bdi></span>{}\
-             </summary>\n<p class=\"note\">{} in {}, marked here:</p>",
-            if is_open { " open" } else { "" },
-            Share(u64::from(*covered), u64::from(item.words)),
-            Plural(u64::from(item.words), "word"),
-            EscapedText(&item.id),
-            EscapedText(&item.benchmark),
-            EscapedText(&field),
-            if *contaminated { " <span class=\"tag\">contaminated</span>" } else { "" },
-            Plural(u64::from(*covered), "word"),
-            Plural(*documents, "document"),
+            "contaminated_item.html",
+            open = if is_open { " open" } else { "" },
+            share = Share(u64::from(*covered), u64::from(item.words)),
+            words = Plural(u64::from(item.words), "word"),
+            id = EscapedText(&item.id),
+            benchmark = EscapedText(&item.benchmark),
+            field = EscapedText(&field),
+            tag = if *contaminated { " <span class=\"tag\">contaminated</span>" } else { "" },
+            covered = Plural(u64::from(*covered), "word"),
+            documents = Plural(*documents, "document")
         )?;
         let end = item.text.floor_char_boundary(ITEM_BYTES);
         let text = item.text.get(..end).unwrap_or_default();
         let whole = TextExcerpt { text: text.to_owned(), start: 0, is_cut: end < item.text.len() };
         marked(out, &whole, &self.covered)?;
-        out.write_all(
-            b"\n<div class=\"sides\" tabindex=\"0\" role=\"group\" aria-label=\"Runs of the item \
-              and of documents side by side\"><div class=\"row heads\"><p>Item</p><p>Document</p>\
-              </div>\n",
-        )?;
+        template!(out, "runs_head.html")?;
         for found in matches {
             side_by_side(out, &item.text, found)?;
         }

@@ -6,6 +6,7 @@ use super::escape::{EscapedLines, EscapedText, VisibleText};
 use super::number::{Count, ExactSimilarity, Plural};
 use super::page::PageSample;
 use crate::difference::{DifferenceKind, Differences, Places};
+use crate::report::comparison;
 use lookalike_core::params::ShingleRule;
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -52,13 +53,11 @@ pub(super) fn pair(
             Count(MOST_BYTES as u64)
         )?;
     }
-    write!(
+    template!(
         out,
-        "</p>\n<div class=\"sides\" tabindex=\"0\" role=\"group\" aria-label=\"Both texts side by \
-         side\"><div class=\"row heads\"><p>Stays: <bdi>{}</bdi></p><p>Would go: <bdi>{}</bdi></p>\
-         </div>\n",
-        EscapedText(&sample.keeper),
-        EscapedText(&sample.duplicate)
+        "pair_heads.html",
+        keeper = EscapedText(&sample.keeper),
+        duplicate = EscapedText(&sample.duplicate)
     )?;
     hunks(out, &found)?;
     out.write_all(b"</div></details>\n")
@@ -66,32 +65,17 @@ pub(super) fn pair(
 
 /// Says how many places have the same words and are not equal.
 fn same_words(out: &mut dyn Write, places: &Places) -> io::Result<()> {
-    let Places { words, same_words, case, punctuation, white_space } = *places;
-    if words == 0 {
-        let rest = if same_words == 0 { ": both texts are equal" } else { "" };
+    if places.words == 0 {
+        let rest = if places.same_words == 0 { ": both texts are equal" } else { "" };
         write!(out, " No word differs{rest}.")?;
     }
-    if same_words == 0 {
-        return Ok(());
-    }
-    let kinds = [(case, "case"), (punctuation, "punctuation"), (white_space, "white space")];
-    let kinds = kinds.iter().filter(|kind| kind.0 > 0);
-    let kinds: Vec<_> = kinds.map(|kind| format!("{} {}", kind.1, Count(kind.0 as u64))).collect();
-    write!(
-        out,
-        " {} with the same words written differently ({}).",
-        Plural(same_words as u64, "place"),
-        kinds.join(", ")
-    )
+    comparison::same_words(places).map_or(Ok(()), |sentence| write!(out, " {sentence}."))
 }
 
 /// The part of a text that is compared, ending between characters, and whether there is more.
 fn beginning(text: &str) -> (&str, bool) {
-    let mut end = MOST_BYTES.min(text.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    (text.get(..end).unwrap_or(text), end < text.len())
+    let end = text.floor_char_boundary(MOST_BYTES);
+    (&text[..end], end < text.len())
 }
 
 /// Rows of both sides; between them what is folded.
@@ -112,7 +96,8 @@ pub(super) fn hunks(out: &mut dyn Write, found: &Differences) -> io::Result<()> 
                     row.equal(a);
                     continue;
                 }
-                let (head, tail) = (words.start + before, words.end - after);
+                let head = words.start + before;
+                let tail = words.end - after;
                 let head_end = if before == 0 { start } else { found.a.start(head) };
                 let tail_start = if after == 0 { end } else { found.a.start(tail) };
                 row.equal(found.a.slice(start..head_end));
@@ -171,7 +156,8 @@ impl DifferenceRow {
 
     fn end(&mut self, out: &mut dyn Write) -> io::Result<()> {
         if !(self.left.is_empty() && self.right.is_empty()) {
-            let (left, right) = (self.left.trim_end(), self.right.trim_end());
+            let left = self.left.trim_end();
+            let right = self.right.trim_end();
             writeln!(
                 out,
                 "<div class=\"row\"><p class=\"side\" dir=\"auto\">{left}</p>\

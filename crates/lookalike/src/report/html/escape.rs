@@ -114,7 +114,8 @@ mod tests {
 
         #[test]
         fn html_has_no_tags(text in any::<String>()) {
-            let (escaped, lines) = (EscapedText(&text), EscapedLines(&text));
+            let escaped = EscapedText(&text);
+            let lines = EscapedLines(&text);
             let out = format!("{escaped}{lines}{}", VisibleText(&text));
             prop_assert!(!out.contains(['<', '>', '"', '\'', '\0', '\r']));
         }

@@ -1,30 +1,47 @@
-//! Beginning and end of a page without scripts.
+//! Beginning and end of a page.
 
+use super::escape::EscapedText;
 use super::{STYLE, VERSION};
 use std::io::{self, Write};
 
-/// Writes what is before the first section.
-pub(super) fn begin(out: &mut dyn Write, title: &str) -> io::Result<()> {
-    write!(
+/// The policy of a page without scripts.
+const NO_SCRIPTS: &str = "default-src 'none'; style-src 'unsafe-inline'";
+/// The style of texts on a page without scripts.
+const PASSAGES: &str = ".passage{white-space:pre-wrap;overflow-wrap:anywhere}";
+
+/// Writes the beginning of a page, up to its heading. `more_style` follows the style of all pages,
+/// `skip` is a link to the content.
+pub(super) fn head(
+    out: &mut dyn Write,
+    title: &str,
+    policy: &str,
+    more_style: &str,
+    skip: &str,
+) -> io::Result<()> {
+    template!(
         out,
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
-         style-src 'unsafe-inline'\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"referrer\" content=\"no-referrer\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n\
-         <title>{title}</title>\n<style>{STYLE}\
-         .passage{{white-space:pre-wrap;overflow-wrap:anywhere}}</style>\n</head>\n<body>\n\
-         <header><p class=\"brand\">lookalike {VERSION}</p>\n<h1>{title}</h1></header>\n\
-         <main id=\"main\">\n"
+        "frame.html",
+        policy = policy,
+        title = EscapedText(title),
+        style = STYLE,
+        more_style = more_style,
+        skip = skip,
+        version = VERSION
     )
 }
 
-/// Writes what is behind the last section.
+/// Writes the beginning of a page without scripts.
+pub(super) fn begin(out: &mut dyn Write, title: &str) -> io::Result<()> {
+    head(out, title, NO_SCRIPTS, PASSAGES, "")?;
+    out.write_all(b"<main id=\"main\">\n")
+}
+
+/// Writes the end of a page without scripts.
 pub(super) fn end(out: &mut dyn Write) -> io::Result<()> {
-    write!(
-        out,
-        "</main>\n<footer><p>Made by lookalike {VERSION}. This page is complete in itself and \
-         loads nothing.</p></footer>\n</body>\n</html>\n"
-    )
+    end_with(out, "")
+}
+
+/// Writes the end of a page, with an element for the script.
+pub(super) fn end_with(out: &mut dyn Write, script: &str) -> io::Result<()> {
+    template!(out, "end.html", version = VERSION, script = script)
 }

@@ -36,7 +36,7 @@ pub(super) const MOST_BYTES: usize = 96 << 20;
 pub(super) struct GroupTotals {
     /// All groups.
     pub(super) groups: u64,
-    /// Those in the page.
+    /// Groups in the page.
     pub(super) listed: u64,
     /// Duplicates by similarity.
     pub(super) similarities: SimilarityHistogram,
@@ -53,13 +53,9 @@ pub(super) fn stream(
 ) -> io::Result<GroupTotals> {
     let mut passed = GroupTotals::default();
     let mut held = GroupsChunk::default();
-    let (mut written, mut abouts) = (0, String::from("["));
-    out.write_all(
-        b"<p class=\"list-head\" aria-hidden=\"true\"><span></span><span class=\"n\">Group</span>\
-          <span>Stays</span><span class=\"size\">Size</span><span class=\"span\">Similarity</span>\
-          </p>\n\
-          <ol class=\"groups\" id=\"list\">\n",
-    )?;
+    let mut written = 0;
+    let mut abouts = String::from("[");
+    template!(out, "group_list.html")?;
     for group in groups {
         let group = group?;
         passed.groups += 1;
@@ -175,7 +171,8 @@ struct DocumentName<'a> {
 
 impl Display for DocumentName<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let (id, class) = (EscapedText(self.id), self.class);
+        let id = EscapedText(self.id);
+        let class = self.class;
         let Some(About { heading, source, date }) = self.about else {
             return write!(f, "<bdi{class}>{id}</bdi>");
         };
@@ -199,34 +196,26 @@ fn bounds(duplicates: &[PageDuplicate]) -> (u32, u32) {
 /// One group as an item that opens; the page's script makes the same.
 fn item(out: &mut dyn Write, number: u64, group: &PageGroup, reasons: &[String]) -> io::Result<()> {
     let (least, most) = bounds(&group.duplicates);
-    write!(
+    template!(
         out,
-        "<li><details class=\"group\"><summary><span class=\"n\">{}</span><span class=\"id\">\
-         {}</span><span class=\"size\">{}</span><span class=\"span\"><span \
-         class=\"unseen\">similarity </span>{}</span></summary>\
-         \n<div class=\"opened\"><p class=\"kept\"><span class=\"tag\">Stays</span> {} <span \
-         class=\"bytes\">{}</span>{}</p>\n",
-        Count(number),
-        DocumentName { id: &group.keeper, about: group.about.as_ref(), class: "" },
-        Plural(group.duplicates.len() as u64 + 1, "document"),
-        SimilaritySpan(least, most),
-        DocumentName {
+        "group.html",
+        number = Count(number),
+        name = DocumentName { id: &group.keeper, about: group.about.as_ref(), class: "" },
+        documents = Plural(group.duplicates.len() as u64 + 1, "document"),
+        similarity = SimilaritySpan(least, most),
+        keeper = DocumentName {
             id: &group.keeper,
             about: group.about.as_ref(),
             class: " class=\"full\" tabindex=\"0\"",
         },
-        ByteSize(group.bytes),
-        if group.reference { " <span class=\"tag\">Reference</span>" } else { "" }
+        bytes = ByteSize(group.bytes),
+        tag = if group.reference { " <span class=\"tag\">Reference</span>" } else { "" }
     )?;
     let why = because(&group.duplicates, reasons);
     if !why.is_empty() {
         writeln!(out, "<p class=\"why\">Why it stays: {}</p>", EscapedText(&why))?;
     }
-    out.write_all(
-        b"<table class=\"members\"><thead><tr><th scope=\"col\">Would go</th><th scope=\"col\">\
-          Similarity</th><th scope=\"col\" class=\"num\">Bytes</th><th scope=\"col\">Why the \
-          other stays</th></tr></thead><tbody>\n",
-    )?;
+    template!(out, "duplicates_head.html")?;
     for duplicate in group.duplicates.iter().take(SHOWN_DUPLICATES) {
         writeln!(
             out,
@@ -297,7 +286,8 @@ mod tests {
     }
 
     fn streamed(groups: Vec<PageGroup>, most: usize) -> (String, GroupTotals) {
-        let (mut out, mut groups) = (Vec::new(), groups.into_iter().map(Ok));
+        let mut out = Vec::new();
+        let mut groups = groups.into_iter().map(Ok);
         let passed = stream(&mut out, &mut groups, &["a".into(), "b".into()], most).unwrap();
         (String::from_utf8(out).unwrap(), passed)
     }
@@ -358,7 +348,8 @@ mod tests {
     fn documents_are_shown_by_heading_source_and_date() {
         let mut group = group("letters.jsonl:3", 2);
         let about = |heading: &str| {
-            let (source, date) = ("letters.jsonl, line 3".into(), "2024-03-02".into());
+            let source = "letters.jsonl, line 3".into();
+            let date = "2024-03-02".into();
             Some(About { heading: heading.into(), source, date })
         };
         (group.about, group.duplicates[0].about) = (about("Dear <Sir>"), about("Dear Madam"));

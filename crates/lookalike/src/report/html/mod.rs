@@ -6,10 +6,22 @@
 //! ```
 //!
 //! What an office reads (figures, charts, the largest groups) is HTML and SVG, and there without
-//! scripts. All groups are data in the page, which its script lists, searches and sorts. The same
-//! page and streams give the same bytes. Every text of the user is shown as text.
+//! scripts. All groups are data in the page, which its script lists, searches and sorts. Equal
+//! pages and streams produce equal bytes. Every text of the user is shown as text.
 //!
-//! `page.css` and `page.js` lie next to this file and are part of the program.
+//! `page.css`, `page.js` and the templates lie next to this file and are part of the program.
+
+/// Writes a template of the folder `templates`, with a value for each placeholder. The compiler
+/// checks the placeholders.
+macro_rules! template {
+    ($out:expr, $name:literal $(, $placeholder:ident = $value:expr)* $(,)?) => {
+        ::std::write!(
+            $out,
+            ::std::include_str!(::std::concat!("templates/", $name))
+            $(, $placeholder = $value)*
+        )
+    };
+}
 
 mod chart;
 mod choice;
@@ -36,7 +48,6 @@ pub use page::{
 pub use passages::passages;
 
 use chart::Hundredths;
-use escape::EscapedText;
 use groups::GroupTotals;
 use lookalike_core::params::Measure;
 use number::{Count, Plural, Share};
@@ -80,7 +91,7 @@ const SCRIPT: &str = include_str!("page.js");
 /// ```
 ///
 /// # Errors
-/// Those of `out` and of the streams.
+/// Errors of `out` and of the streams.
 pub fn write(out: &mut dyn Write, page: &Page<'_>, streams: Streams<'_>) -> io::Result<()> {
     let Streams { groups, skipped } = streams;
     head(out, page)?;
@@ -96,27 +107,13 @@ pub fn write(out: &mut dyn Write, page: &Page<'_>, streams: Streams<'_>) -> io::
     samples(out, page)?;
     skipped::write(out, skipped, "--skipped FILE.csv")?;
     section::parameters(out, page)?;
-    write!(
-        out,
-        "</main>\n<footer><p>Made by lookalike {VERSION}. This page is complete in itself and \
-         loads nothing.</p></footer>\n<script>{SCRIPT}</script>\n</body>\n</html>\n"
-    )
+    frame::end_with(out, &format!("<script>{SCRIPT}</script>\n"))
 }
 
 fn head(out: &mut dyn Write, page: &Page) -> io::Result<()> {
-    let title = EscapedText(page.title);
-    write!(
-        out,
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"referrer\" content=\"no-referrer\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n\
-         <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n\
-         <a class=\"skip\" href=\"#main\">Skip to the findings</a>\n\
-         <header><p class=\"brand\">lookalike {VERSION}</p>\n<h1>{title}</h1></header>\n",
-        policy::content_security_policy(SCRIPT, STYLE)
-    )?;
+    let policy = policy::content_security_policy(SCRIPT, STYLE);
+    let skip = "<a class=\"skip\" href=\"#main\">Skip to the findings</a>\n";
+    frame::head(out, page.title, &policy, "", skip)?;
     out.write_all(b"<nav aria-label=\"Sections\"><ul>\n")?;
     let link = |(name, text): (&str, &str)| format!("<li><a href=\"#{name}\">{text}</a></li>\n");
     let sources = (!page.sources.is_empty()).then_some(("sources", "Sources"));
@@ -150,26 +147,10 @@ fn controls(out: &mut dyn Write, page: &Page) -> io::Result<()> {
         }
         escape::json(&mut reasons, reason);
     }
-    write!(
+    template!(
         out,
-        "<p>In each group one document stays and the others are like it. Open a group to see how \
-         alike, and why that one stays. Similarities in tables are rounded down to three \
-         decimals; point at one to see six.{}</p>\n\
-         <noscript><p class=\"note\">The largest groups are shown. With scripts allowed, this page \
-         lists all groups and can search them; the file of <code>--output</code> has them, too.\
-         </p></noscript>\n\
-         <script type=\"application/json\" id=\"reasons\">{reasons}]</script>\n\
-         <form class=\"controls\" id=\"controls\" role=\"search\" aria-label=\"Groups\" hidden>\n\
-         <label class=\"grow\">Search an id<input id=\"query\" type=\"search\" \
-         autocomplete=\"off\" spellcheck=\"false\" aria-controls=\"list\"></label>\n\
-         <label>Order<select id=\"order\" aria-controls=\"list\">\
-         <option value=\"number\">Largest groups first</option>\
-         <option value=\"small\">Smallest groups first</option>\
-         <option value=\"unlike\">Least alike first</option>\
-         <option value=\"alike\">Most alike first</option>\
-         <option value=\"bytes\">Most bytes that would go first</option></select></label>\n\
-         </form>\n<p class=\"status\" id=\"status\" role=\"status\" aria-live=\"polite\"></p>\n",
-        if page.counts.groups > groups::SHOWN {
+        "group_controls.html",
+        shown = if page.counts.groups > groups::SHOWN {
             format!(
                 " The {} largest groups show title or first words, source and date; further \
                  groups show ids.",
@@ -177,7 +158,8 @@ fn controls(out: &mut dyn Write, page: &Page) -> io::Result<()> {
             )
         } else {
             String::new()
-        }
+        },
+        reasons = reasons
     )
 }
 
@@ -244,23 +226,16 @@ fn spread(out: &mut dyn Write, page: &Page, passed: &GroupTotals) -> io::Result<
         if found.unequal() > 0 { " The others by similarity:" } else { "" }
     )?;
     if found.unequal() > 0 {
-        write!(
-            out,
-            "<figure>{found}</figure>\n<details><summary>As a table</summary><table><thead><tr>\
-             <th scope=\"col\">Similarity</th><th scope=\"col\" class=\"num\">Duplicates</th></tr>\
-             </thead><tbody>\n"
-        )?;
+        template!(out, "similarity_table.html", found = found)?;
         for (from, to, count) in found.steps() {
-            let (from, to, count) = (Hundredths(from), Hundredths(to), Count(count));
+            let from = Hundredths(from);
+            let to = Hundredths(to);
+            let count = Count(count);
             writeln!(out, "<tr><td>{from} to {to}</td><td class=\"num\">{count}</td></tr>")?;
         }
         out.write_all(b"</tbody></table></details>\n")?;
     }
-    out.write_all(
-        b"</div>\n<div><h3>Size of the groups</h3>\n<table class=\"sizes\"><thead><tr><th \
-          scope=\"col\">Documents</th><th scope=\"col\" class=\"num\">Groups</th><td></td></tr>\
-          </thead><tbody>\n",
-    )?;
+    template!(out, "sizes_table.html")?;
     let steps = passed.sizes.steps();
     let most = steps.iter().map(|step| step.2).max().unwrap_or(0).max(1);
     for (from, to, count) in steps {
@@ -281,15 +256,7 @@ fn samples(out: &mut dyn Write, page: &Page) -> io::Result<()> {
         return Ok(());
     }
     section::open(out, "samples", "Side by side")?;
-    writeln!(
-        out,
-        "<p>{} of a document that stays and one that would go, to judge by eye whether the \
-         threshold is right. <del>Struck out</del>: only in the document that stays. \
-         <ins>Underlined</ins>: only in the other. <del class=\"same-words\">Dotted</del>: the \
-         same words in other case, punctuation or white space. This page contains the texts \
-         shown here.</p>",
-        Plural(page.samples.len() as u64, "pair")
-    )?;
+    template!(out, "samples.html", pairs = Plural(page.samples.len() as u64, "pair"))?;
     for (at, sample) in page.samples.iter().enumerate() {
         differences::pair(out, sample, page.params.shingle(), at == 0)?;
     }

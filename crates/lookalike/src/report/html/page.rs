@@ -3,6 +3,9 @@
 use crate::audit::Audit;
 use crate::engine::{GroupConcentration, RunCounts, SourceCounts};
 use crate::progress::Stage;
+use crate::read::SkippedItem;
+use crate::report::option_name;
+use lookalike_core::parameter::NamesParameters;
 use lookalike_core::params::Params;
 use std::io;
 use std::time::Duration;
@@ -49,6 +52,13 @@ pub struct PageParameter {
     pub meaning: String,
 }
 
+impl From<SkippedItem> for PageSkipped {
+    fn from(item: SkippedItem) -> Self {
+        let SkippedItem { source, line, id, reason } = item;
+        Self { source, line, id, reason: reason.spelled(option_name) }
+    }
+}
+
 /// A file or record that was not read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PageSkipped {
@@ -56,7 +66,7 @@ pub struct PageSkipped {
     pub source: String,
     /// The line it begins on, from 1.
     pub line: Option<u64>,
-    /// Its id, where it could be read.
+    /// Its id, if it could be read.
     pub id: Option<String>,
     /// Why. They are counted by what is before the first colon, comma, semicolon, parenthesis
     /// or ` at `, whatever numbers it holds.

@@ -10,8 +10,7 @@ use crate::error::Error;
 use crate::passages::{
     PassageFindings, PassageOptions, PassagePlace, PassageRow, SourceRepeats, repeated_bytes,
 };
-use crate::report::{Output, option_name};
-use lookalike_core::parameter::NamesParameters;
+use crate::report::Output;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use std::ops::Range;
@@ -47,11 +46,7 @@ fn write(
     sources(out, findings)?;
     list(out, findings)?;
     documents(out, findings)?;
-    let mut skipped = findings.run.skipped.iter().map(|item| {
-        let item = item?;
-        let reason = item.reason.spelled(option_name);
-        Ok(PageSkipped { source: item.source, line: item.line, id: item.id, reason })
-    });
+    let mut skipped = findings.run.skipped.iter().map(|item| item.map(PageSkipped::from));
     skipped::write(out, &mut skipped, "--json")?;
     frame::end(out)
 }
@@ -63,36 +58,28 @@ fn summary(
 ) -> io::Result<()> {
     let counts = &findings.counts;
     section::open(out, "summary", "Summary")?;
-    let (runs, with) =
-        (Plural(counts.runs, "maximal run"), Plural(counts.documents_with_repeats, "document"));
-    writeln!(
+    let runs = Plural(counts.runs, "maximal run");
+    let with = Plural(counts.documents_with_repeats, "document");
+    template!(
         out,
-        "<p>Of {} in {}, {} are in a passage of at least {} that is there more than once, {} in a \
-         copy of an earlier place. There are {}, at {runs} in {with}. Words are cut by the rule \
-         {}, case: {}. Every passage was compared word by word.</p></section>",
-        Plural(counts.words, "word"),
-        Plural(counts.documents, "document"),
-        Share(counts.repeated_words, counts.words),
-        Plural(findings.min_words as u64, "word"),
-        Share(counts.copied_words, counts.words),
-        Plural(counts.passages, "passage"),
-        options.rule().tokens(),
-        options.rule().case(),
+        "passages_summary.html",
+        words = Plural(counts.words, "word"),
+        documents = Plural(counts.documents, "document"),
+        repeated = Share(counts.repeated_words, counts.words),
+        min_words = Plural(findings.min_words as u64, "word"),
+        copied = Share(counts.copied_words, counts.words),
+        passages = Plural(counts.passages, "passage"),
+        runs = runs,
+        with = with,
+        tokens = options.rule().tokens(),
+        case = options.rule().case()
     )
 }
 
 /// How much of each source is repeated, most first.
 fn sources(out: &mut dyn Write, findings: &PassageFindings) -> io::Result<()> {
     section::open(out, "sources", "Sources")?;
-    out.write_all(
-        b"<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"All sources\">\
-          <table class=\"sources\"><thead><tr><th scope=\"col\">Source</th>\
-          <th scope=\"col\" class=\"num\">Documents</th>\
-          <th scope=\"col\" class=\"num\">with repeats</th>\
-          <th scope=\"col\" class=\"num\">Words</th>\
-          <th scope=\"col\" class=\"num\">repeated</th>\
-          <th scope=\"col\" class=\"num\">in copies</th></tr></thead>\n<tbody>\n",
-    )?;
+    template!(out, "passage_sources_head.html")?;
     let mut sources: Vec<&SourceRepeats> = findings.sources.iter().collect();
     sources
         .sort_by(|a, b| b.repeated_words.cmp(&a.repeated_words).then_with(|| a.name.cmp(&b.name)));
@@ -119,7 +106,8 @@ fn list(out: &mut dyn Write, findings: &PassageFindings) -> io::Result<()> {
     match findings.rows.passages() {
         0 => out.write_all(b"<p>No words are repeated.</p>\n")?,
         total if total > LISTED => {
-            let (listed, total) = (Count(LISTED as u64), Count(total as u64));
+            let listed = Count(LISTED as u64);
+            let total = Count(total as u64);
             let all = "the file of <code>--output</code> has all";
             writeln!(out, "<p>The {listed} most repeated of {total}; {all}.</p>")?;
         }
@@ -134,17 +122,15 @@ fn list(out: &mut dyn Write, findings: &PassageFindings) -> io::Result<()> {
         if place.is_first {
             named = 0;
             let number = u64::from(passage.number) + 1;
-            write!(
+            template!(
                 out,
-                "<details class=\"pair\" id=\"p{number}\"><summary><span class=\"figure\">{} at {}\
-                 </span><span class=\"ids\"><bdi>{}: {}</bdi></span></summary>\n\
-                 <p class=\"note\">Passage {}, in {}:</p>\n<ul>\n",
-                Plural(passage.words.into(), "word"),
-                Plural(passage.places.into(), "place"),
-                Count(number),
-                EscapedText(&passage.excerpt),
-                Count(number),
-                Plural(passage.documents.into(), "document"),
+                "passage.html",
+                number = number,
+                words = Plural(passage.words.into(), "word"),
+                places = Plural(passage.places.into(), "place"),
+                shown_number = Count(number),
+                excerpt = EscapedText(&passage.excerpt),
+                documents = Plural(passage.documents.into(), "document")
             )?;
         }
         named += 1;
@@ -180,7 +166,8 @@ fn documents(out: &mut dyn Write, findings: &PassageFindings) -> io::Result<()> 
     match findings.rows.documents() {
         0 => out.write_all(b"<p>No document has a repeated passage.</p>\n")?,
         total if total > SHOWN => {
-            let (shown, total) = (Count(SHOWN as u64), Count(total as u64));
+            let shown = Count(SHOWN as u64);
+            let total = Count(total as u64);
             writeln!(out, "<p>The {shown} with most repeated text of {total}.</p>")?;
         }
         _ => {}
@@ -213,7 +200,8 @@ fn marked_document(
     )?;
     let passages: BTreeSet<u32> = places.iter().map(|place| place.passage).collect();
     for (at, passage) in passages.iter().take(NAMED as usize).enumerate() {
-        let (comma, number) = (if at == 0 { "" } else { ", " }, u64::from(*passage) + 1);
+        let comma = if at == 0 { "" } else { ", " };
+        let number = u64::from(*passage) + 1;
         let shown = Count(number);
         if (*passage as usize) < LISTED {
             write!(out, "{comma}<a href=\"#p{number}\">passage {shown}</a>")?;
@@ -231,8 +219,7 @@ fn marked_document(
 
 /// A text with its passages marked: each part with the numbers of those that it is in.
 fn marked(out: &mut dyn Write, text: &str, places: &[PassagePlace]) -> io::Result<()> {
-    let most = (0..=text.len().min(SHOWN_BYTES)).rev();
-    let most = most.into_iter().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+    let most = text.floor_char_boundary(SHOWN_BYTES);
     // Where a passage begins, and where it ends.
     let mut limits = Vec::with_capacity(2 * places.len() + 1);
     for PassagePlace { passage, span, .. } in places {
@@ -243,7 +230,8 @@ fn marked(out: &mut dyn Write, text: &str, places: &[PassagePlace]) -> io::Resul
     limits.sort_unstable();
     limits.push((most, false, 0));
     // The passages of the part before the limit, each with the number of its places.
-    let (mut at, mut inside) = (0, BTreeMap::<u32, usize>::new());
+    let mut at = 0;
+    let mut inside = BTreeMap::<u32, usize>::new();
     for (limit, begins, passage) in limits {
         if let Some(part) = text.get(at..limit).filter(|part| !part.is_empty()) {
             mark(out, part, &inside)?;

@@ -106,12 +106,13 @@ fn verified(page: &Page) -> String {
 }
 
 fn tile(out: &mut dyn Write, name: &str, count: u64, note: &str) -> io::Result<()> {
+    figure(out, name, &Count(count).to_string(), note)
+}
+
+fn figure(out: &mut dyn Write, name: &str, value: &str, note: &str) -> io::Result<()> {
+    let value = EscapedText(value);
     let note = EscapedText(note);
-    writeln!(
-        out,
-        "<div><dt>{name}</dt><dd>{} <span class=\"note\">{note}</span></dd></div>",
-        Count(count)
-    )
+    writeln!(out, "<div><dt>{name}</dt><dd>{value} <span class=\"note\">{note}</span></dd></div>")
 }
 
 /// Begins a section with its heading.
@@ -135,14 +136,11 @@ pub(super) fn trust(out: &mut dyn Write, page: &Page) -> io::Result<()> {
         banding(out, page)?;
     }
     if page.concentration.is_concentrated() && !page.params.exact() {
-        writeln!(
+        template!(
             out,
-            "<p class=\"note\">One group of {} documents has {} of the pairs. Pairs near the \
-             threshold in such a cluster are found or missed together, so that one run can find \
-             fewer of them than predicted. A higher recall (<code>--recall</code>) helps, \
-             <code>--exact</code> finds all.</p>",
-            Count(page.concentration.largest),
-            Probability(page.concentration.largest_share())
+            "concentration.html",
+            documents = Count(page.concentration.largest),
+            share = Probability(page.concentration.largest_share())
         )?;
     }
     if let Some(audit) = page.audit {
@@ -154,8 +152,11 @@ pub(super) fn trust(out: &mut dyn Write, page: &Page) -> io::Result<()> {
 /// The recall of bands and rows.
 fn banding(out: &mut dyn Write, page: &Page) -> io::Result<()> {
     let Page { params, audit, .. } = *page;
-    let (threshold, asked, caveat) = (params.threshold(), params.recall(), params.recall_caveat());
-    let (bands, rows) = (params.bands(), params.rows());
+    let threshold = params.threshold();
+    let asked = params.recall();
+    let caveat = params.recall_caveat();
+    let bands = params.bands();
+    let rows = params.rows();
     let curve = RecallCurve { params, audit };
     let predicted = curve.at(threshold);
     out.write_all(b"<dl class=\"tiles three\">\n")?;
@@ -191,21 +192,13 @@ fn banding(out: &mut dyn Write, page: &Page) -> io::Result<()> {
         return writeln!(out, "<p class=\"note\">{bands} bands of {rows} rows.</p>");
     }
     out.write_all(b"<div class=\"beside\">\n<figure>")?;
-    writeln!(
+    template!(
         out,
-        "{curve}<figcaption>How probable it is that a pair is found, by its similarity. Pairs in \
-         the shaded part are reported when found; those left of it are rejected after the exact \
-         comparison.{}</figcaption></figure>",
-        if audit.is_some() { " Points with bars: what the audit measured." } else { "" }
+        "recall_curve.html",
+        curve = curve,
+        points = if audit.is_some() { " Points with bars: what the audit measured." } else { "" }
     )?;
-    write!(
-        out,
-        "<div><p>A pair exactly at the threshold of {threshold} is found with a probability of \
-         <strong>{}</strong>. The more alike two documents are, the surer they are found:</p>\n\
-         <table><thead><tr><th scope=\"col\">Similarity</th><th scope=\"col\" class=\"num\">Found \
-         with</th></tr></thead><tbody>\n",
-        Probability(predicted)
-    )?;
+    template!(out, "recall_table.html", threshold = threshold, predicted = Probability(predicted))?;
     for twentieth in 6..=20u32 {
         let similarity = f64::from(twentieth) / 20.0;
         let tenth = twentieth.is_multiple_of(2);
@@ -222,15 +215,6 @@ fn banding(out: &mut dyn Write, page: &Page) -> io::Result<()> {
     )
 }
 
-fn figure(out: &mut dyn Write, name: &str, value: &str, note: &str) -> io::Result<()> {
-    let note = EscapedText(note);
-    writeln!(
-        out,
-        "<div><dt>{name}</dt><dd>{} <span class=\"note\">{note}</span></dd></div>",
-        EscapedText(value)
-    )
-}
-
 /// What an audit looked for, in the plural.
 fn looked_for(audit: &Audit) -> &'static str {
     match audit.judged_by {
@@ -244,7 +228,8 @@ fn looked_for(audit: &Audit) -> &'static str {
 }
 
 fn measured(out: &mut dyn Write, audit: &Audit, asked: f64) -> io::Result<()> {
-    let (figures, interval) = (&audit.overall, audit.overall.interval);
+    let figures = &audit.overall;
+    let interval = audit.overall.interval;
     if figures.documents == 0 {
         return figure(out, "Measured", "nothing", "no document drawn had a similar one");
     }
@@ -314,13 +299,7 @@ fn audit_table(out: &mut dyn Write, audit: &Audit) -> io::Result<()> {
     if audit.ranges.is_empty() {
         return Ok(());
     }
-    out.write_all(
-        b"<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Measured recall by \
-          similarity\"><table><thead><tr><th scope=\"col\">Similarity</th><th scope=\"col\" \
-          class=\"num\">Looked for</th><th scope=\"col\" class=\"num\">Found</th><th scope=\"col\" \
-          class=\"num\">Share</th><th scope=\"col\" class=\"num\">Between</th></tr></thead>\
-          <tbody>\n",
-    )?;
+    template!(out, "audit_table.html")?;
     for SimilarityRange { from, to, figures } in &audit.ranges {
         write!(
             out,
@@ -366,13 +345,7 @@ pub(super) fn sources(out: &mut dyn Write, page: &Page) -> io::Result<()> {
     }
     let mut rows: Vec<&SourceCounts> = page.sources.iter().collect();
     rows.sort_by_key(|source| std::cmp::Reverse(source.duplicates));
-    out.write_all(
-        b"<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Sources\"><table \
-          class=\"sources\"><thead><tr><th scope=\"col\">Source</th><th scope=\"col\">Share that \
-          would go</th><th scope=\"col\" class=\"num\">Would go</th><th scope=\"col\" \
-          class=\"num\">Documents</th><th scope=\"col\" class=\"num\">Bytes that would go</th></tr>\
-          </thead><tbody>\n",
-    )?;
+    template!(out, "sources_head.html")?;
     for source in rows.iter().take(MOST_SOURCES) {
         source_row(out, source, &share(source))?;
     }
@@ -413,11 +386,7 @@ fn source_row(out: &mut dyn Write, source: &SourceCounts, share: &Share) -> io::
 /// The parameters of the run, and its duration.
 pub(super) fn parameters(out: &mut dyn Write, page: &Page) -> io::Result<()> {
     open(out, "parameters", "How it was done")?;
-    out.write_all(
-        b"<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Parameters\"><table>\
-          <thead><tr><th scope=\"col\">Parameter</th><th scope=\"col\">Value</th><th \
-          scope=\"col\">What it does</th></tr></thead><tbody>\n",
-    )?;
+    template!(out, "parameters_head.html")?;
     for each in page.parameters {
         writeln!(
             out,

@@ -11,14 +11,16 @@ const LISTED: usize = 1000;
 /// Kinds that are distinguished; more are counted together.
 const KINDS: usize = 50;
 
-/// Writes the section. Holds the listed ones; `option` is the one that lists all.
+/// Writes the section. Keeps the listed records in memory; `option` is the option that lists all.
 pub(super) fn write(
     out: &mut dyn Write,
     skipped: &mut dyn Iterator<Item = io::Result<PageSkipped>>,
     option: &str,
 ) -> io::Result<()> {
     let mut kinds: Vec<(String, u64)> = Vec::new();
-    let (mut listed, mut others, mut all) = (Vec::new(), 0, 0u64);
+    let mut listed = Vec::new();
+    let mut others = 0;
+    let mut all = 0u64;
     for each in skipped {
         let each = each?;
         all += 1;
@@ -70,7 +72,8 @@ fn counts(out: &mut dyn Write, kinds: &[(String, u64)], others: u64) -> io::Resu
           records</th></tr></thead><tbody>\n",
     )?;
     let row = |out: &mut dyn Write, kind: &str, count: u64| {
-        let (kind, count) = (EscapedText(kind), Count(count));
+        let kind = EscapedText(kind);
+        let count = Count(count);
         writeln!(out, "<tr><th scope=\"row\">{kind}</th><td class=\"num\">{count}</td></tr>")
     };
     for (kind, count) in kinds {
@@ -83,14 +86,11 @@ fn counts(out: &mut dyn Write, kinds: &[(String, u64)], others: u64) -> io::Resu
 }
 
 fn list(out: &mut dyn Write, listed: &[PageSkipped], more: u64) -> io::Result<()> {
-    write!(
+    template!(
         out,
-        "<details><summary>Show {} {}</summary>\n<div class=\"wide\" tabindex=\"0\" \
-         role=\"region\" aria-label=\"Files and records that were not read\"><table><thead><tr><th \
-         scope=\"col\">Source</th><th scope=\"col\" class=\"num\">Line</th><th scope=\"col\">Id\
-         </th><th scope=\"col\">Reason</th></tr></thead><tbody>\n",
-        if more > 0 { "the first" } else { "all" },
-        Count(listed.len() as u64)
+        "skipped_list.html",
+        extent = if more > 0 { "the first" } else { "all" },
+        count = Count(listed.len() as u64)
     )?;
     for PageSkipped { source, line, id, reason } in listed {
         let line = line.map(|line| Count(line).to_string()).unwrap_or_default();
@@ -117,7 +117,8 @@ mod tests {
             id: None,
             reason: reason(at),
         };
-        let (mut out, mut all) = (Vec::new(), (0..count).map(|at| Ok(each(at))));
+        let mut out = Vec::new();
+        let mut all = (0..count).map(|at| Ok(each(at)));
         write(&mut out, &mut all, "--skipped FILE.csv").unwrap();
         String::from_utf8(out).unwrap()
     }

@@ -12,7 +12,9 @@ const HOSTILE: &str = "</script><img src=x onerror=alert(1)>\"'<!--\0\u{1b}\u{20
 fn group(keeper: &str, id: &str) -> PageGroup {
     let about =
         |text: &str| Some(About { heading: text.into(), source: text.into(), date: text.into() });
-    let (similarity, bytes, reason) = (912_345, 10, 0);
+    let similarity = 912_345;
+    let bytes = 10;
+    let reason = 0;
     let duplicate = PageDuplicate { id: id.into(), about: about(id), similarity, bytes, reason };
     PageGroup {
         keeper: keeper.into(),
@@ -24,7 +26,8 @@ fn group(keeper: &str, id: &str) -> PageGroup {
 }
 
 fn source(name: &str, documents: u64, duplicates: u64) -> SourceCounts {
-    let (name, bytes) = (name.to_owned(), 0);
+    let name = name.to_owned();
+    let bytes = 0;
     SourceCounts { name, documents, bytes, duplicates, duplicate_bytes: 0, reference: false }
 }
 
@@ -88,7 +91,9 @@ fn shown(
 /// The tags of a page, in order, and whether each that opens is closed in its place.
 fn tags(html: &str) -> Vec<String> {
     const EMPTY: [&str; 3] = ["meta", "input", "!DOCTYPE"];
-    let (mut rest, mut tags, mut open) = (html, Vec::new(), Vec::<String>::new());
+    let mut rest = html;
+    let mut tags = Vec::new();
+    let mut open = Vec::<String>::new();
     while let Some((_, after)) = rest.split_once('<') {
         let (tag, after) = after.split_once('>').unwrap();
         rest = after;

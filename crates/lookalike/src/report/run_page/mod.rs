@@ -13,11 +13,10 @@ mod subject;
 pub use subject::RunSubject;
 
 use super::html::{self, ChosenPair, PageSkipped, SampleChoice, Streams};
-use super::{EMPTY, Output, notes, option_name};
+use super::{EMPTY, Output, notes};
 use crate::engine::{self, DocumentNumber, Findings, Grouping};
 use crate::error::Error;
-use crate::read::{self, Description};
-use lookalike_core::parameter::NamesParameters;
+use crate::read::Description;
 use lookalike_core::params::Measure;
 use reasons::Reasons;
 use std::io;
@@ -88,7 +87,7 @@ fn title(inputs: &[PathBuf]) -> String {
     if let Some(more) = inputs.len().checked_sub(NAMED).filter(|more| *more > 0) {
         names.push(format!("{more} more"));
     }
-    // Documents in memory and those of an index have no name.
+    // Documents in memory and in an index have no name.
     let Some(last) = names.pop() else { return "Near-duplicates".to_owned() };
     let list = if names.is_empty() { last } else { format!("{} and {last}", names.join(", ")) };
     format!("Near-duplicates in {list}")
@@ -120,9 +119,8 @@ fn samples(findings: &Findings, measure: Measure) -> Result<Vec<html::PageSample
 
 fn beginning(findings: &Findings, document: DocumentNumber) -> Result<String, Error> {
     let text = findings.text(document)?;
-    let end = (0..=SAMPLE_BYTES.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
     // A copy, so that the memory of a long text is given back.
-    Ok(text.get(..end.unwrap_or_default()).unwrap_or_default().to_owned())
+    Ok(text[..text.floor_char_boundary(SAMPLE_BYTES)].to_owned())
 }
 
 fn millionths(duplicate: &engine::Duplicate, measure: Measure) -> u32 {
@@ -150,7 +148,8 @@ fn shown(group: engine::Group, reasons: &Reasons, measure: Measure) -> html::Pag
 /// What the documents of the first groups are recognised by, of each the keeper first. They are
 /// read again.
 fn abouts(findings: &Findings) -> Result<Vec<Vec<html::About>>, Error> {
-    let (mut abouts, mut left) = (Vec::new(), DESCRIBED);
+    let mut abouts = Vec::new();
+    let mut left = DESCRIBED;
     for (at, group) in findings.groups.iter().take(DESCRIBED_GROUPS).enumerate() {
         let engine::Group { keeper, duplicates } = group.map_err(Error::of_io)?;
         // Every later keeper has its turn.
@@ -168,7 +167,7 @@ fn abouts(findings: &Findings) -> Result<Vec<Vec<html::About>>, Error> {
 
 fn about(findings: &Findings, document: DocumentNumber) -> Result<html::About, Error> {
     let Description { title, first_words, source, line, date } = findings.describe(document)?;
-    // Where there is no line, the id of a document begins with its file.
+    // Without a line, the id of a document begins with its file.
     let source = line.map(|line| format!("{source}, line {line}")).unwrap_or_default();
     let heading = title.unwrap_or(first_words);
     Ok(html::About { heading, source, date: date.unwrap_or_default() })
@@ -176,13 +175,9 @@ fn about(findings: &Findings, document: DocumentNumber) -> Result<html::About, E
 
 /// First what was not read, then the empty documents.
 fn skipped(findings: &Findings) -> impl Iterator<Item = io::Result<PageSkipped>> + '_ {
-    let unread = findings.skipped.iter().map(|each| {
-        let read::SkippedItem { source, line, id, reason } = each?;
-        Ok(PageSkipped { source, line, id, reason: reason.spelled(option_name) })
-    });
+    let unread = findings.skipped.iter().map(|item| item.map(PageSkipped::from));
     let empty = findings.empty.iter().map(|id| {
-        let (source, reason) = (String::new(), EMPTY.to_owned());
-        Ok(PageSkipped { source, line: None, id: Some(id?), reason })
+        Ok(PageSkipped { id: Some(id?), reason: EMPTY.to_owned(), ..PageSkipped::default() })
     });
     unread.chain(empty)
 }

@@ -13,7 +13,7 @@ fn row(name: &'static str, value: &impl ToString, meaning: impl Into<String>) ->
     PageParameter { name, value: value.to_string(), meaning: meaning.into() }
 }
 
-/// Those that decide the results; threads and memory do not.
+/// The parameters that decide the results; threads and memory do not.
 pub(super) fn rows(subject: &RunSubject<'_>) -> Vec<PageParameter> {
     let RunSubject { findings, options, reference, audit, .. } = *subject;
     let params = &options.params;
@@ -94,7 +94,7 @@ fn found(params: &Params) -> Vec<PageParameter> {
     ]
 }
 
-/// An input as it is shown: an address of a database without its password.
+/// The text of an input: an address of a database without its password.
 fn shown(input: &Path) -> String {
     let index = IndexLocation::among_inputs(input);
     index.map_or_else(|| input.display().to_string(), |index| index.shown())

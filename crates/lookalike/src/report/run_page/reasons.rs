@@ -1,4 +1,4 @@
-//! A keep policy in, the clauses that say why a document stays out.
+//! A keep policy in, the reasons for keeping a document out.
 
 use crate::engine::Keeper;
 use lookalike_core::keep::{KeepPolicy, KeepRule};
@@ -25,7 +25,7 @@ impl Reasons {
         &self.texts
     }
 
-    /// Where the clause is that holds between a keeper and a duplicate.
+    /// The place of the clause about a keeper and a duplicate.
     pub(super) fn place(&self, keeper: &Keeper, decided_by: Option<u32>) -> usize {
         if keeper.reference {
             self.by_reference

@@ -9,7 +9,7 @@ use lookalike::progress::Progress;
 use lookalike::read::{Collection, SkipReason, SkippedItem};
 use lookalike::store::original::OriginalEntry;
 use lookalike::store::settings::OriginalSettings;
-use lookalike_server::token::random_token;
+use lookalike_server::config::token::random_token;
 use serde_json::{Value, json};
 
 /// Documents that are sent at once, and bytes from which on they are, however few they are. The

@@ -1,0 +1,57 @@
+"use strict";
+// The indexes that the token opens: their choice in the head of the page, and the rights of the
+// token for the index that is shown.
+
+import { once, requestOfServer } from "./api.js";
+import { at, make } from "../dom/dom.js";
+import { visible } from "../dom/format.js";
+import { chosenIndex, pageOf } from "./index_choice.js";
+
+/** Rights of tokens for an index that is served for writing. */
+const RIGHTS = { read: [], decide: ["decide"], write: ["decide", "write"] };
+
+/** The indexes, requested once for a token. */
+const opened = once(async () => (await requestOfServer("GET", "v1/indexes")).indexes);
+
+/** The name of the index that is shown. */
+const shown = (indexes) => chosenIndex() || indexes.find((one) => one.default)?.name;
+
+/**
+ * The rights of the token for the index, in addition to reading.
+ * @returns {Promise<string[]>} of `decide` and `write`
+ */
+export const rights = async () => {
+  try {
+    const indexes = await opened(), current = shown(indexes);
+    const { right, writable } = indexes.find(({ name }) => name === current) ?? {};
+    return writable ? RIGHTS[right] ?? [] : [];
+  } catch {
+    // The current view shows the error.
+    return [];
+  }
+};
+
+/** Shows which indexes the token opens; one that does not open the first goes to another one. */
+export const showIndexes = async () => {
+  let indexes;
+  try {
+    indexes = await opened();
+  } catch {
+    // The current view shows the error.
+    return;
+  }
+  const first = indexes.find((one) => one.default), current = shown(indexes);
+  if (chosenIndex() === "" && !first && indexes.length > 0) {
+    location.replace(pageOf(indexes[0].name) + location.hash);
+    return;
+  }
+  at("indexes-name").replaceChildren(...indexes.map(({ name }) =>
+    make("option", { value: name, selected: name === current }, visible(name))));
+  at("indexes").hidden = indexes.length < 2;
+};
+
+/** Installs the handler of the form: another index is another page, which begins at its start. */
+export const watchIndexes = () => at("indexes").addEventListener("submit", (event) => {
+  event.preventDefault();
+  location.assign(`${pageOf(at("indexes-name").value)}#/`);
+});

@@ -1,0 +1,10 @@
+"use strict";
+// The settings of the index, requested once.
+
+import { once, request } from "./api.js";
+
+/**
+ * The settings of the index.
+ * @returns {Promise<any>}
+ */
+export const settings = once(() => request("GET", "v1/settings"));

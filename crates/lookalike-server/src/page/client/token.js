@@ -1,0 +1,82 @@
+"use strict";
+// The token: requested when the server requires one, kept for this tab only.
+
+import { at } from "../dom/dom.js";
+
+const KEY = "lookalike-token";
+const listeners = [];
+// The token if the browser has no storage for the page.
+let held = "";
+let asking = null;
+
+/**
+ * The token, empty if there is none.
+ * @returns {string}
+ */
+export const token = () => {
+  try {
+    return sessionStorage.getItem(KEY) || held;
+  } catch {
+    return held;
+  }
+};
+
+const keep = (value) => {
+  held = value;
+  try {
+    if (value) sessionStorage.setItem(KEY, value); else sessionStorage.removeItem(KEY);
+  } catch {
+    // Kept until the page is closed.
+  }
+  at("forget").hidden = !value;
+  for (const listener of listeners) listener();
+};
+
+/**
+ * Registers a listener for changes of the token.
+ * @param {() => void} listener
+ */
+export const onToken = (listener) => listeners.push(listener);
+
+/**
+ * Asks the user for a token, once for concurrent requests.
+ * @param {boolean} refused whether one was sent and rejected
+ * @returns {Promise<boolean>} whether there is a new one
+ */
+export const askForToken = (refused) => {
+  asking ??= new Promise((resolve) => {
+    const dialog = at("token"), field = at("token-value");
+    at("token-why").textContent = refused
+      ? "The token that was sent is not one of its tokens. Look whether it was copied as a whole."
+      : "Its administrator has the tokens. Nothing that you have typed is lost.";
+    field.value = "";
+    // A header contains visible ASCII characters only.
+    field.oninput = () => field.setCustomValidity(/^\s*[\x21-\x7e]*\s*$/.test(field.value) ? ""
+      : "A token has letters, digits and signs of ASCII, and no spaces.");
+    let given = false;
+    at("token-form").onsubmit = (event) => {
+      event.preventDefault();
+      given = true;
+      keep(field.value.trim());
+      dialog.close();
+    };
+    at("token-cancel").onclick = () => dialog.close();
+    dialog.onclose = () => {
+      asking = null;
+      field.value = "";
+      resolve(given);
+    };
+    dialog.showModal();
+    field.focus();
+  });
+  return asking;
+};
+
+/** Installs the handler of the button that removes the token. */
+export const watchToken = () => {
+  at("forget").hidden = !token();
+  at("forget").addEventListener("click", () => {
+    keep("");
+    at("version").closest("footer").querySelector("a").focus();
+  });
+};

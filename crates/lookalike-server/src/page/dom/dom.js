@@ -1,0 +1,193 @@
+"use strict";
+// Builds elements. Data of documents is inserted as text nodes, never as markup.
+
+import { similarity, visible } from "./format.js";
+
+const SVG = "http://www.w3.org/2000/svg";
+
+const fill = (element, attributes, children) => {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === false || value === undefined || value === null) continue;
+    element.setAttribute(name, value === true ? "" : String(value));
+  }
+  element.append(...children.filter((child) => child !== undefined && child !== null));
+  return element;
+};
+
+/**
+ * The element with an id.
+ * @param {string} id
+ * @returns {HTMLElement}
+ */
+export const at = (id) => document.getElementById(id);
+
+/**
+ * An element.
+ * @param {string} tag
+ * @param {Object<string, unknown>} attributes names written in this program, never in data
+ * @param {...(Node|string|undefined|null)} children strings become text nodes
+ * @returns {HTMLElement}
+ */
+export const make = (tag, attributes = {}, ...children) =>
+  fill(document.createElement(tag), attributes, children);
+
+/**
+ * An element of a picture.
+ * @param {string} tag
+ * @param {Object<string, unknown>} attributes
+ * @param {...(Node|string)} children
+ * @returns {SVGElement}
+ */
+export const draw = (tag, attributes = {}, ...children) =>
+  fill(document.createElementNS(SVG, tag), attributes, children);
+
+/** Focuses the heading of the current view. */
+export const focusHeading = () => {
+  document.querySelector("main > section:not([hidden]) h1").focus({ preventScroll: true });
+};
+
+/**
+ * A button.
+ * @param {string} text
+ * @param {(event: Event) => void} act
+ * @param {Object<string, unknown>} attributes
+ * @returns {HTMLElement}
+ */
+export const button = (text, act, attributes = {}) => {
+  const element = make("button", { type: "button", ...attributes }, text);
+  element.addEventListener("click", act);
+  return element;
+};
+
+/**
+ * A field of a form with its label.
+ * @param {string} label
+ * @param {HTMLElement} input with an id
+ * @param {string} name class
+ * @returns {HTMLElement}
+ */
+export const field = (label, input, name = "field") =>
+  make("div", { class: name }, make("label", { for: input.id }, label), input);
+
+/**
+ * Parts that are folded, and made when they are opened first.
+ * @param {Node} summary
+ * @param {() => Node} content
+ * @param {Object<string, unknown>} attributes
+ * @returns {HTMLElement}
+ */
+export const fold = (summary, content, attributes = { class: "fold" }) => {
+  const details = make("details", attributes, summary);
+  details.addEventListener("toggle", () => details.append(content()), { once: true });
+  return details;
+};
+
+/**
+ * Links to other pages of a list; nothing without any.
+ * @param {string} label
+ * @param {Array<[string, string]|false|null|undefined>} links text and address
+ * @returns {HTMLElement|null}
+ */
+export const pageLinks = (label, links) => {
+  const shown = links.filter(Boolean).map(([text, href]) =>
+    make("a", { class: "button", href }, text));
+  return shown.length > 0 ? make("nav", { class: "pages", "aria-label": label }, ...shown) : null;
+};
+
+/** Installs the handler of the link that skips to the content; addresses name views. */
+export const watchSkip = () => at("skip").addEventListener("click", (event) => {
+  event.preventDefault();
+  focusHeading();
+});
+
+/**
+ * An id, isolated from the text direction of its surroundings.
+ * @param {string} id
+ * @param {string} name class
+ * @returns {HTMLElement}
+ */
+export const shownId = (id, name = "full") => make("bdi", { class: name }, visible(id));
+
+const tag = (text) => text ? [" ", make("span", { class: "tag" }, text)] : [];
+
+/**
+ * A bar and the figure of a share.
+ * @param {number} value 0 to 1
+ * @param {boolean} estimated
+ * @param {boolean|undefined} equalText whether the texts are equal, where their shingles are
+ * @returns {HTMLElement}
+ */
+export const bar = (value, estimated = false, equalText = undefined) => {
+  const width = Math.min(Math.max(value, 0), 1) * 100;
+  const picture = draw("svg", {
+    class: "bar", viewBox: "0 0 100 8", preserveAspectRatio: "none", "aria-hidden": "true",
+  }, draw("rect", { width: 100, height: 8, class: "rest" }),
+  draw("rect", { width: width.toFixed(2), height: 8 }));
+  return make("span", { class: "similarity" }, picture, " ",
+    make("span", { class: "figure" }, similarity(value)),
+    ...tag(estimated ? "estimated" : { true: "equal texts", false: "texts differ" }[equalText]));
+};
+
+/**
+ * Tiles of names and figures.
+ * @param {Array<[string, string|Node, string?]>} rows name, figure, note
+ * @returns {HTMLElement}
+ */
+export const tiles = (rows) => make("dl", { class: "tiles" }, ...rows.map(
+  ([name, figure, note]) => make("div", {}, make("dt", {}, name),
+    make("dd", {}, figure, note ? make("span", { class: "note" }, note) : null))));
+
+/**
+ * The head of a table.
+ * @param {Array<string|[string, string]>} names each may have a class
+ * @returns {HTMLElement}
+ */
+export const tableHead = (names) => make("thead", {}, make("tr", {}, ...names.map((name) => {
+  const [text, kind] = [name].flat();
+  return make("th", { scope: "col", class: kind }, text);
+})));
+
+/**
+ * A table with a head for each row.
+ * @param {string[]} heads
+ * @param {Array<Array<string|Node>>} rows
+ * @param {string} caption
+ * @returns {HTMLElement}
+ */
+export const table = (heads, rows, caption) => {
+  const body = rows.map((cells) => make("tr", {}, ...cells.map((cell, place) =>
+    place === 0 ? make("th", { scope: "row" }, cell) : make("td", {}, cell))));
+  return make("table", {}, make("caption", { class: "unseen" }, caption),
+    tableHead(heads), make("tbody", {}, ...body));
+};
+
+/** Values longer than this are folded. */
+const LONG = 200;
+/** Members shown before a list is folded. */
+const MEMBERS = 6;
+
+const value = (data) => {
+  const text = typeof data === "string" ? data : JSON.stringify(data);
+  if (text.length <= LONG) return make("dd", { dir: "auto" }, visible(text));
+  return make("dd", {}, fold(make("summary", {}, `${visible(text.slice(0, 60))}…`),
+    () => make("div", { class: "pre", dir: "auto" }, visible(text))));
+};
+
+const members = (entries) => make("dl", { class: "metadata" }, ...entries.map(([name, data]) =>
+  make("div", {}, make("dt", {}, make("bdi", {}, visible(name))), value(data))));
+
+/**
+ * Metadata; a long list is folded.
+ * @param {Object<string, unknown>|undefined} metadata
+ * @returns {HTMLElement|null} nothing for an empty one
+ */
+export const metadata = (metadata) => {
+  const entries = Object.entries(metadata || {});
+  if (entries.length === 0) return null;
+  const box = make("div", { class: "metadata-box" }, members(entries.slice(0, MEMBERS)));
+  if (entries.length > MEMBERS) {
+    const more = `${entries.length - MEMBERS} more members of the metadata`;
+    box.append(fold(make("summary", {}, more), () => members(entries.slice(MEMBERS))));
+  }
+  return box;
+};

@@ -1,0 +1,94 @@
+"use strict";
+// The view of categories: the tree, and the documents of one category.
+
+import { request, requestWhole } from "../client/api.js";
+import { make, pageLinks, shownId, table } from "../dom/dom.js";
+import { count, counted, size, visible } from "../dom/format.js";
+import { loadedView } from "../client/view.js";
+import { address } from "../dom/router.js";
+
+/** Documents on a page. */
+const PAGE = 50;
+/** The parameter of documents that are in no category. */
+const NONE = "none";
+/** What the levels are, by their numbers. */
+const LEVELS = new Map([[0.2, "common vocabulary"], [0.5, "half of the words"],
+  [0.8, "four of five words"]]);
+
+const words = (label) => label.length > 0 ? label.map(visible).join(", ") : "without a label";
+
+/**
+ * A link to the documents of a category.
+ * @param {{path: string, label: string[]}} category
+ * @returns {HTMLElement}
+ */
+export const categoryLink = ({ path, label }) =>
+  make("a", { href: address("categories", { path }) }, `${visible(path)} `,
+    make("bdi", { class: "full" }, words(label)));
+
+const shares = (category) => LEVELS.get(category.level) ?? String(category.level);
+
+const tree = (all, caption) => make("div", { class: "wide" }, table(
+  ["Category", "Documents", "In common"],
+  all.map((category) => [categoryLink(category), count(category.documents),
+    make("span", { class: "size" }, shares(category))]),
+  caption));
+
+/** The path of the category that one is in, or nothing. */
+const above = (all, path) => all.find((category) => category.path === path)?.parent ?? undefined;
+
+const titled = (all, path) => {
+  if (path === NONE) return "Documents in no category";
+  const found = all.find((category) => category.path === path);
+  return found ? `Category ${visible(path)}: ${words(found.label)}` : `Category ${visible(path)}`;
+};
+
+const listed = (found) => make("div", { class: "wide" }, table(["Document", "Size"],
+  found.documents.map(({ id, bytes }) => [
+    make("a", { href: address("document", { id }) }, shownId(id)),
+    make("span", { class: "size" }, size(bytes))]),
+  "Documents of the category"));
+
+const pages = (found, path, after) => pageLinks("Pages of documents", [
+  after !== null && ["First", address("categories", { path })],
+  found.next && ["Next", address("categories", { path, after: found.next })]]);
+
+const wholeTree = ({ categories, model, without_category: without }) => {
+  if (model === null) {
+    return ["The index has no categories.", [make("p", {}, "The command ",
+      make("code", {}, "lookalike index categorise INDEX"), " makes them of an index that keeps " +
+      "texts.")]];
+  }
+  const topics = categories.filter(({ parent }) => parent === null);
+  const documents = topics.reduce((sum, topic) => sum + topic.documents, without);
+  return [`${counted(documents, "document")} in ${counted(topics.length, "topic")}.`, [
+    categories.length > 0 ? tree(categories, "Tree of categories") : null,
+    without > 0 ? make("p", {}, make("a", { href: address("categories", { path: NONE }) },
+      `${counted(without, "document")} in no category`)) : null]];
+};
+
+const oneCategory = ({ categories }, found, path, after) => {
+  const below = categories.filter(({ parent }) => parent === path);
+  const up = above(categories, path);
+  return ["", [make("h2", {}, titled(categories, path)),
+    make("p", {}, make("a", { href: address("categories", { path: up }) },
+      up === undefined ? "All categories" : `Up to category ${visible(up)}`)),
+    make("p", {}, make("a", { href: address("review", { category: path }) },
+      "Decide about the groups of this category")),
+    below.length > 0 ? tree(below, "Categories in this one") : null,
+    found.documents.length > 0 ? listed(found) : make("p", {}, "There is no document in it."),
+    pages(found, path, after)]];
+};
+
+const load = async (params, signal) => {
+  const path = params.get("path"), after = params.get("after");
+  const all = await requestWhole("v1/categories", "categories", { signal });
+  if (path === null || all.model === null) return wholeTree(all);
+  const query = new URLSearchParams({ category: path, limit: String(PAGE) });
+  if (after !== null) query.set("after", after);
+  const found = await request("GET", `v1/documents?${query}`, { signal });
+  return oneCategory(all, found, path, after);
+};
+
+export const showCategories = loadedView("categories", "Asking for the categories …", load,
+  () => [make("a", { class: "button", href: address("categories") }, "All categories")]);

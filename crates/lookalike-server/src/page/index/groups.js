@@ -1,0 +1,138 @@
+"use strict";
+// The view of groups: a page of groups that can be expanded.
+
+import { groupPage } from "../client/group_page.js";
+import { BEGINNING, briefly } from "../search/described.js";
+import { at, button, field, fold, make, pageLinks } from "../dom/dom.js";
+import { count, counted, similarity } from "../dom/format.js";
+import { members } from "./members.js";
+import { problem } from "../client/problem.js";
+import { contentOf } from "../client/view.js";
+import { address, go, reshow } from "../dom/router.js";
+import { settings } from "../client/settings.js";
+
+/** Groups on a page. */
+const PAGE = 50;
+
+// The previous page of each visited cursor.
+const before = new Map();
+
+const show = contentOf("groups");
+
+const spanOf = (duplicates) => {
+  let least = Infinity, most = 0;
+  for (const { similarity: one } of duplicates) {
+    least = Math.min(least, one);
+    most = Math.max(most, one);
+  }
+  if (duplicates.length === 0) return "";
+  const low = similarity(least), high = similarity(most);
+  return low === high ? low : `${low} to ${high}`;
+};
+
+/** Whether the rest of a group is on the next page. */
+const goesOn = (group) => group !== undefined &&
+  group.duplicates_before + group.duplicates.length < group.duplicates_total;
+
+/** Number of documents; a group with much metadata is split into pages. */
+const sizeOf = ({ duplicates, duplicates_before: before = 0, duplicates_total: all }) => {
+  if (!before && !(duplicates.length < all)) return counted(duplicates.length + 1, "document");
+  return `${counted(all + 1, "document")}, here ${count(duplicates.length)} after ${count(before)}`;
+};
+
+const item = (group, number) => {
+  const summary = make("summary", {}, make("span", { class: "n" }, count(number)),
+    make("span", { class: "brief" }, ...briefly(group.keeper)),
+    make("span", { class: "size" }, sizeOf(group)),
+    make("span", { class: "span" }, make("span", { class: "unseen" }, "similarity "),
+      spanOf(group.duplicates)));
+  return make("li", {}, fold(summary, () => members(group), { class: "group" }));
+};
+
+const counts = (found, from) => {
+  if (found.groups_total === 0) {
+    return `None of ${counted(found.documents, "document")} resembles another one.`;
+  }
+  const to = from + found.groups.length - 1;
+  const here = found.groups.length < found.groups_total
+    ? `, here ${count(from)} to ${count(to)}` : "";
+  return `${counted(found.groups_total, "group")} with ` +
+    `${counted(found.duplicates_total, "duplicate")} among ` +
+    `${counted(found.documents, "document")}${here}.`;
+};
+
+const pages = (found, from, params) => {
+  const after = params.get("after"), threshold = params.get("threshold") ?? undefined;
+  const links = [];
+  if (after !== null) {
+    links.push(["First", address("groups", { threshold })]);
+    if (before.has(location.hash)) links.push(["Previous", before.get(location.hash)]);
+  }
+  if (found.next) {
+    const shown = from + found.groups.length - (goesOn(found.groups.at(-1)) ? 1 : 0);
+    const next = address("groups", { after: found.next, from: shown, threshold });
+    before.set(next, location.hash);
+    links.push(["Next", next]);
+  }
+  return pageLinks("Pages of groups", links);
+};
+
+const form = (params) => {
+  const least = make("input", {
+    type: "number", id: "groups-threshold", class: "short", min: "0.01", max: "1", step: "any",
+    inputmode: "decimal", value: params.get("threshold") ?? "",
+  });
+  settings().then(({ threshold }) => { least.placeholder = threshold; }, () => {});
+  const box = make("form", { class: "controls" },
+    field("Least similarity", least),
+    make("button", { type: "submit" }, "Group"));
+  box.addEventListener("submit", (event) => {
+    event.preventDefault();
+    go(address("groups", { threshold: least.value }));
+  });
+  return box;
+};
+
+const stale = () => make("div", { class: "warning" },
+  make("p", {}, "The index has changed since these groups were computed. They are computed " +
+    "again in the background; until then these may name documents that are gone."),
+  make("div", { class: "buttons" }, button("Look again", () => reshow("groups"))));
+
+const draw = (found, params) => {
+  const from = Math.max(1, Math.floor(Number(params.get("from"))) || 1);
+  const list = make("ol", { class: "groups", role: "list" },
+    ...found.groups.map((group, place) => item(group, from + place)));
+  const heads = make("p", { class: "list-head", "aria-hidden": "true" },
+    ...["", "", "Keeper", "Documents", "Similarity"].map((text) => make("span", {}, text)));
+  show(counts(found, from), [form(params), found.stale ? stale() : null,
+    found.groups.length > 0 ? heads : null, list, pages(found, from, params)]);
+};
+
+/** A cursor can become invalid while the start of the list is valid. */
+const refused = (error, params) => {
+  if (error.code !== "cursor-expired") return problem(error, () => reshow("groups"));
+  const threshold = params.get("threshold") ?? undefined;
+  return problem(error, undefined, make("a", {
+    class: "button", href: address("groups", { threshold }),
+  }, "First page"));
+};
+
+/** @type {import("../dom/router.js").Show} */
+export const showGroups = async (params, signal) => {
+  const query = new URLSearchParams({ limit: String(PAGE), beginning: String(BEGINNING) });
+  for (const name of ["after", "threshold"]) {
+    if (params.has(name)) query.set(name, params.get(name));
+  }
+  show("Asking for the groups …", []);
+  const pending = (wait) => {
+    const message = "The groups are being computed. This takes a while in a large index; this " +
+      `page asks again every ${counted(wait, "second")}.`;
+    // Announced once, not at every request.
+    if (at("groups-status").textContent !== message) show(message, []);
+  };
+  try {
+    draw(await groupPage(query, signal, pending), params);
+  } catch (error) {
+    if (error.name !== "AbortError") show("", [refused(error, params)]);
+  }
+};

@@ -1,0 +1,74 @@
+"use strict";
+// The documents of a group: the keeper and its duplicates.
+
+import { memberCells } from "../search/described.js";
+import { button, make, shownId, tableHead } from "../dom/dom.js";
+import { beginning, counted, count, visible } from "../dom/format.js";
+import { address, go } from "../dom/router.js";
+
+/** Number of duplicates shown at first, and added by each step. */
+const FIRST = 100;
+const MORE = 500;
+
+const row = (group, member, chosen) => {
+  const keeper = member === group.keeper, named = beginning(visible(member.id), 80);
+  const box = make("input", { type: "checkbox", "aria-label": `Choose ${named}` });
+  box.addEventListener("change", () => chosen(member.id, box.checked));
+  const links = make("td", { class: "do" });
+  if (!keeper) {
+    links.append(make("a", { href: address("compare", { a: group.keeper.id, b: member.id }) },
+      "Compare", make("span", { class: "unseen" }, ` ${named} with the keeper`)));
+  }
+  const name = make("a", { href: address("document", { id: member.id }) }, shownId(member.id));
+  return make("tr", {}, make("td", { class: "pick" }, make("label", { class: "target" }, box)),
+    ...memberCells(member, name, keeper ? "Keeper" : undefined, keeper), links);
+};
+
+const HEADS = [["Choose", "pick"], "Document", "Similarity to the keeper", ["Size", "num"],
+  "Side by side"];
+
+/** Compares the two chosen documents, or shows what is missing. */
+const chooser = () => {
+  const ids = new Set(), said = make("p", { class: "note", role: "status" });
+  const tell = () => {
+    said.textContent = ids.size === 0 ? "Choose two of them to see them side by side."
+      : `${counted(ids.size, "document")} chosen.`;
+  };
+  const compare = button("Compare the two chosen", () => {
+    const [a, b] = ids;
+    if (ids.size === 2) go(address("compare", { a, b }));
+    else said.textContent = `Choose two, please; ${counted(ids.size, "document")} chosen now.`;
+  });
+  tell();
+  const chosen = (id, on) => {
+    if (on) ids.add(id); else ids.delete(id);
+    tell();
+  };
+  return { chosen, element: make("div", { class: "choose" }, compare, said) };
+};
+
+/**
+ * The documents of a group in a table.
+ * @param {{keeper: any, duplicates: any[]}} group
+ * @returns {HTMLElement}
+ */
+export const members = (group) => {
+  const { chosen, element } = chooser();
+  const body = make("tbody"), more = button("", () => draw(MORE));
+  let done = 0;
+  const draw = (most) => {
+    const next = group.duplicates.slice(done, done + most);
+    const rows = next.map((member) => row(group, member, chosen));
+    body.append(...rows);
+    if (done > 0) rows[0]?.querySelector("input").focus();
+    done += next.length;
+    const left = group.duplicates.length - done;
+    more.hidden = left === 0;
+    more.textContent = `Show ${count(Math.min(MORE, left))} of ` +
+      `${counted(left, "further duplicate")}`;
+  };
+  body.append(row(group, group.keeper, chosen));
+  draw(FIRST);
+  return make("div", { class: "opened" }, make("table", { class: "members" },
+    make("caption", { class: "unseen" }, "Documents of this group"), tableHead(HEADS), body), more, element);
+};

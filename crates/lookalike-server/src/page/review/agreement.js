@@ -1,0 +1,74 @@
+"use strict";
+// How far people agree who judged the same pairs.
+
+import { request } from "../client/api.js";
+import { button, make, shownId, table } from "../dom/dom.js";
+import { beginning, count, counted, visible } from "../dom/format.js";
+import { fillPart } from "../client/view.js";
+import { address } from "../dom/router.js";
+
+const percent = (part, whole) => `${(100 * part / whole).toFixed(1)} %`;
+
+const row = (one) => {
+  const [first, second] = one.people.map((name) => visible(beginning(name, 80)));
+  const agreed = one.both_duplicate + one.both_not_duplicate;
+  return [make("span", {}, make("bdi", {}, first), " and ", make("bdi", {}, second)),
+    count(one.pairs), `${count(agreed)} (${percent(agreed, one.pairs)})`,
+    count(one.only_first_duplicate), count(one.only_second_duplicate),
+    one.kappa === null ? "none" : one.kappa.toFixed(3)];
+};
+
+const disputed = ({ documents: [a, b], duplicate, not_duplicate: not }) => {
+  const people = (names) => names.map(visible).join(", ");
+  return make("li", {}, make("a", { href: address("compare", { a, b }) }, shownId(a), " and ",
+    shownId(b)), ` – duplicates: ${people(duplicate)}; not: ${people(not)}`);
+};
+
+/** The button for further pairs; it goes away with the last ones. */
+const further = (list, next, signal) => {
+  const place = make("div");
+  const ask = () => fillPart(place, async () => {
+    const path = `v1/agreement?${new URLSearchParams({ after: next })}`;
+    const found = await request("GET", path, { signal });
+    const items = found.disputed.map(disputed);
+    list.append(...items);
+    items[0]?.querySelector("a").focus();
+    place.replaceChildren(...found.next ? [further(list, found.next, signal)] : []);
+  });
+  place.append(button("More pairs", ask));
+  return place;
+};
+
+const draw = (found, signal) => {
+  if (found.people.length === 0) {
+    return [make("p", { class: "note" }, "No pair was judged by two people yet. Each person has " +
+      "the name of the token that they log in with.")];
+  }
+  const heads = ["Two people", "Pairs judged by both", "The same", "Duplicates only by the first",
+    "only by the second", "Kappa"];
+  const parts = [make("div", { class: "wide" }, table(heads, found.people.map(row),
+    "How far people agree"))];
+  if (found.disputed_total > 0) {
+    const list = make("ul", {}, ...found.disputed.map(disputed));
+    parts.push(make("p", {}, `${counted(found.disputed_total, "pair")} judged differently:`), list);
+    if (found.next) parts.push(further(list, found.next, signal));
+  }
+  return parts;
+};
+
+/**
+ * The table of agreement, asked for when it is opened.
+ * @param {AbortSignal} signal
+ * @returns {HTMLElement}
+ */
+export const agreement = (signal) => {
+  const box = make("div", { role: "status" });
+  const ask = () => fillPart(box, async () => {
+    box.replaceChildren("Counting …");
+    box.replaceChildren(...draw(await request("GET", "v1/agreement", { signal }), signal));
+  });
+  const fold = make("details", { class: "fold review-agreement" },
+    make("summary", {}, "Where several people judged the same pairs"), box);
+  fold.addEventListener("toggle", () => { if (fold.open) ask(); });
+  return fold;
+};

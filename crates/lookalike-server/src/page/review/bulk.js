@@ -1,0 +1,178 @@
+"use strict";
+// Decides about all duplicates above a similarity at once: counted first, then applied, revocable.
+
+import { isConflict, storeDecisions } from "../client/api.js";
+import { button, field, make } from "../dom/dom.js";
+import { count, counted } from "../dom/format.js";
+import { problem } from "../client/problem.js";
+import { conflictList } from "./conflicts.js";
+import { groupPage } from "../client/group_page.js";
+
+/** Groups of a request, and decisions of one. */
+const PAGE = 1_000;
+const BATCH = 10_000;
+
+/** A pair, and the number of the last decision that this page has seen of it.
+ * @typedef {{documents: string[], seen: number}} SeenPair
+ */
+
+/** The pairs of undecided groups that a decision would be made about. */
+const pairsAbove = async (filter, least, sameTitle, signal) => {
+  const pairs = [], query = new URLSearchParams(filter);
+  query.set("state", "undecided");
+  query.delete("beginning");
+  query.set("limit", String(PAGE));
+  let groups = 0;
+  for (;;) {
+    const found = await groupPage(query, signal), seen = found.last_decision ?? 0;
+    for (const { keeper, duplicates } of found.groups) {
+      const fits = ({ similarity, decision, metadata }) => decision === undefined &&
+        similarity >= least &&
+        (!sameTitle || (metadata?.title && metadata.title === keeper.metadata?.title));
+      const these = duplicates.filter(fits).map(({ id }) => ({ documents: [keeper.id, id], seen }));
+      if (these.length > 0) groups += 1;
+      pairs.push(...these);
+    }
+    if (!found.next) return { pairs, groups };
+    query.set("after", found.next);
+  }
+};
+
+/**
+ * Records a decision about pairs, until one of them was decided about in the meantime.
+ * @param {string} decision
+ * @param {SeenPair[]} pairs
+ * @param {SeenPair[]} stored takes the pairs that are recorded, with their numbers
+ * @param {string} note
+ * @returns {Promise<{conflicts: any[], rest: SeenPair[]}>} what others decided, and the pairs that
+ *   are left without them
+ */
+const record = async (decision, pairs, stored, note = "") => {
+  for (let from = 0; from < pairs.length; from += BATCH) {
+    const batch = pairs.slice(from, from + BATCH);
+    const decisions = batch.map((pair) => ({ decision, ...pair, ...note ? { note } : {} }));
+    try {
+      const numbers = await storeDecisions(decisions);
+      stored.push(...batch.map(({ documents }, at) => ({ documents, seen: numbers[at] })));
+    } catch (error) {
+      if (!isConflict(error)) throw error;
+      const taken = new Set(error.conflicts.map(({ position }) => from + position));
+      return { conflicts: error.conflicts,
+        rest: pairs.filter((_, at) => at >= from && !taken.has(at)) };
+    }
+  }
+  return { conflicts: [], rest: [] };
+};
+
+/** The form and its results. */
+class BulkForm {
+  /** @param {import("./review.js").Review} review */
+  constructor(review) {
+    this.review = review;
+    this.least = make("input", {
+      type: "number", id: "bulk-least", class: "short", min: "0", max: "1", step: "any",
+      value: "0.98", inputmode: "decimal", required: true,
+    });
+    this.title = make("input", { type: "checkbox", id: "bulk-title" });
+    this.said = make("p", { class: "status", role: "status" });
+    this.acts = make("div");
+    this.form = make("form", { class: "controls" },
+      field("All pairs of at least this similarity", this.least),
+      field("Only with equal titles", this.title),
+      make("button", { type: "submit" }, "Count them"));
+    this.form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.guarded(() => this.preview());
+    });
+  }
+
+  say(text, ...nodes) {
+    this.said.textContent = text;
+    this.acts.replaceChildren(...nodes);
+  }
+
+  buttons(...all) {
+    return make("div", { class: "buttons" },
+      ...all.map(([text, act]) => button(text, () => this.guarded(act))));
+  }
+
+  async guarded(work) {
+    try {
+      await work();
+    } catch (error) {
+      if (error.name !== "AbortError") this.say("", problem(error));
+    }
+  }
+
+  async preview() {
+    const { filter, signal, log } = this.review, least = Number(this.least.value);
+    this.say("Counting …");
+    // The list shows decisions of this page after they are stored.
+    await log.send();
+    const { pairs, groups } = await pairsAbove(filter, least, this.title.checked, signal);
+    if (pairs.length === 0) {
+      this.say("No undecided pair is that similar.");
+      return;
+    }
+    this.say(`${counted(pairs.length, "pair")} of ${counted(groups, "group")} would be decided as ` +
+      "duplicates. Nothing is stored yet.", this.buttons(
+      [`Decide ${count(pairs.length)} as duplicates`, () => this.decide(pairs, least, [])],
+      ["Cancel", () => this.say("")]));
+  }
+
+  /** Decides about pairs; `stored` has those that are recorded already. */
+  async decide(pairs, least, stored) {
+    const before = stored.length;
+    this.say("Storing …");
+    try {
+      const { conflicts, rest } = await record("duplicate", pairs, stored,
+        `all of similarity ${least} or more`);
+      const done = `${counted(stored.length, "pair")} of similarity ${least} or more decided as ` +
+        "duplicates.";
+      const back = stored.length === 0 ? []
+        : [["Take it back", () => this.takeBack(stored, [])]];
+      if (conflicts.length === 0) this.say(done, this.buttons(...back));
+      else {
+        this.asking(conflicts, done, rest.length === 0 ? back : [
+          [`Decide the other ${count(rest.length)}`, () => this.decide(rest, least, stored)], ...back]);
+      }
+    } finally {
+      if (stored.length > before) await this.review.decidedMany(stored.slice(before), "duplicate");
+    }
+  }
+
+  async takeBack(pairs, revoked) {
+    const before = revoked.length;
+    this.say("Taking it back …");
+    try {
+      const { conflicts, rest } = await record("undecided", pairs, revoked);
+      const done = `${counted(revoked.length, "decision")} taken back.`;
+      if (conflicts.length === 0) this.say(done);
+      else {
+        this.asking(conflicts, done, rest.length === 0 ? [] : [
+          [`Take the other ${count(rest.length)} back`, () => this.takeBack(rest, revoked)]]);
+      }
+    } finally {
+      if (revoked.length > before) await this.review.decidedMany(revoked.slice(before), undefined);
+    }
+  }
+
+  /** Shows the decisions of others, which are kept, and asks about the rest. */
+  asking(conflicts, done, choices) {
+    const others = conflicts.length === 1 ? "1 pair was decided about in the meantime and stays"
+      : `${count(conflicts.length)} pairs were decided about in the meantime and stay`;
+    this.say(`${done} ${others} as decided:`, conflictList(conflicts),
+    this.buttons(...choices, ["Leave it at that", () => this.say(done)]));
+  }
+}
+
+/**
+ * The form of decisions about many pairs.
+ * @param {import("./review.js").Review} review
+ * @returns {HTMLElement}
+ */
+export const bulkForm = (review) => {
+  const { form, said, acts } = new BulkForm(review);
+  return make("details", { class: "fold review-bulk" },
+    make("summary", {}, "Decide about many at once"), form, said, acts);
+};

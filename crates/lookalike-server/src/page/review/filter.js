@@ -1,0 +1,126 @@
+"use strict";
+// Which groups are decided about: the form, its address, and the query that it makes.
+
+import { requestWhole } from "../client/api.js";
+import { BEGINNING } from "../search/described.js";
+import { field, make } from "../dom/dom.js";
+import { visible } from "../dom/format.js";
+import { address, go } from "../dom/router.js";
+import { settings } from "../client/settings.js";
+
+/** The fields that are numbers, by the names of the API. */
+const NUMBERS = [
+  { name: "threshold", label: "Least similarity of a group", most: 1, step: "any" },
+  { name: "least", label: "A duplicate of at least", most: 1, step: "any" },
+  { name: "most", label: "and at most", most: 1, step: "any" },
+  { name: "min_documents", label: "Documents, at least", step: 1 },
+  { name: "max_documents", label: "and at most", step: 1 },
+];
+/** The fields that are conditions on metadata. */
+const TEXTS = [
+  { name: "source", label: "Source contains", filter: (text) => `source~${text}` },
+  { name: "language", label: "Language", filter: (text) => `language=${text}` },
+  { name: "from", label: "Dated from", type: "date", filter: (day) => `date>=${day}` },
+  { name: "to", label: "to", type: "date", filter: (day) => `date<${dayAfter(day)}` },
+];
+const SEARCH = { name: "search", label: "Text, title or id contains" };
+/** The field that is one of the categories of the index. */
+const CATEGORY = { name: "category", label: "Category of the keeper" };
+
+/** Dates of documents go on with a time, so that the next day is the end. */
+const dayAfter = (day) => {
+  const time = Date.parse(`${day}T00:00:00Z`);
+  return Number.isNaN(time) ? day : new Date(time + 86_400_000).toISOString().slice(0, 10);
+};
+
+/**
+ * The query for the groups that an address names.
+ * @param {URLSearchParams} params
+ * @returns {URLSearchParams}
+ */
+export const filterOf = (params) => {
+  const filter = new URLSearchParams({
+    state: params.get("state") ?? "undecided", order: params.get("order") ?? "doubt",
+    beginning: String(BEGINNING),
+  });
+  for (const { name } of [...NUMBERS, SEARCH, CATEGORY]) {
+    if (params.get(name)) filter.set(name, params.get(name));
+  }
+  for (const { name, filter: condition } of TEXTS) {
+    if (params.get(name)) filter.append("filter", condition(params.get(name)));
+  }
+  return filter;
+};
+
+const choice = (name, label, options, chosen) => field(label,
+  make("select", { id: `review-${name}` }, ...options.map(([value, text]) =>
+    make("option", { value, selected: value === chosen }, text))));
+
+const number = ({ name, label, most, step }, params) => field(label, make("input", {
+  type: "number", id: `review-${name}`, class: "short", min: most === 1 ? "0" : "1", max: most,
+  step, inputmode: most === 1 ? "decimal" : "numeric", value: params.get(name) ?? "",
+}));
+
+const typed = ({ name, label, type = "text" }, params) => field(label, make("input", {
+  type, id: `review-${name}`, dir: type === "text" ? "auto" : undefined, autocomplete: "off",
+  value: params.get(name) ?? "",
+}));
+
+/** A choice of the categories, which are asked for when the field is seen; hidden without any. */
+const categoryField = (params, signal) => {
+  const chosen = params.get(CATEGORY.name) ?? "";
+  const options = [["", "any"]];
+  if (chosen) options.push([chosen, visible(chosen)]);
+  const box = choice(CATEGORY.name, CATEGORY.label, options, chosen);
+  const fill = async () => {
+    try {
+      const { categories, model } = await requestWhole("v1/categories", "categories", { signal });
+      box.hidden = model === null && chosen === "";
+      const named = categories.map(({ path, label }) =>
+        [path, [visible(path), ...label.slice(0, 3).map(visible)].join(" ")]);
+      box.querySelector("select").replaceChildren(...[options[0], ...named, ["none", "in none"]]
+        .map(([value, text]) => make("option", { value, selected: value === chosen }, text)));
+    } catch (error) {
+      // The filter is what it was; the list of groups reports what is wrong with the server.
+      if (error.name !== "AbortError") box.hidden = chosen === "";
+    }
+  };
+  return { box, fill };
+};
+
+/**
+ * The form of the filter; it goes to the address of what was chosen.
+ * @param {URLSearchParams} params of the address
+ * @param {AbortSignal} signal
+ * @returns {HTMLElement}
+ */
+export const filterForm = (params, signal) => {
+  const [threshold, ...numbers] = NUMBERS, more = [...numbers, ...TEXTS, SEARCH, CATEGORY];
+  const least = number(threshold, params);
+  settings().then((found) => { least.querySelector("input").placeholder = found.threshold; },
+    () => {});
+  const category = categoryField(params, signal);
+  const rest = make("details", { class: "fold more", open: more.some(({ name }) => params.get(name)) },
+    make("summary", {}, "More filters"),
+    make("div", { class: "controls" },
+      ...numbers.map((one) => number(one, params)),
+      ...[...TEXTS, SEARCH].map((one) => typed(one, params)), category.box));
+  rest.addEventListener("toggle", category.fill, { once: true });
+  const box = make("form", { class: "controls" },
+    choice("state", "Groups", [["undecided", "not decided"], ["all", "all"],
+      ["decided", "decided"]], params.get("state") ?? "undecided"),
+    choice("order", "First", [["doubt", "the least similar"], ["similarity", "the most similar"],
+      ["size", "the largest"]],
+      params.get("order") ?? "doubt"),
+    least, rest,
+    make("button", { type: "submit" }, "Show"));
+  box.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const chosen = {};
+    for (const name of ["state", "order", threshold.name, ...more.map((one) => one.name)]) {
+      chosen[name] = box.querySelector(`#review-${name}`).value || undefined;
+    }
+    go(address("review", chosen));
+  });
+  return box;
+};

@@ -1,0 +1,122 @@
+"use strict";
+// The view of two documents, or of the searched text and a document, side by side.
+
+import { compareTexts } from "../client/api.js";
+import { at, make, shownId, tiles } from "../dom/dom.js";
+import { differences } from "./differences.js";
+import { count, counted, similarity, visible } from "../dom/format.js";
+import { probe } from "./probe.js";
+import { contentOf, loadedView } from "../client/view.js";
+import { address, go } from "../dom/router.js";
+
+const show = contentOf("compare");
+
+/** What a similarity is; equal sets of shingles are of equal texts or of others. */
+const kind = (found) => {
+  if (found.estimated) return "estimated by signatures";
+  if (found.jaccard < 1) return "exact Jaccard similarity";
+  if (!found.difference_counts) return "exact: the sets of shingles are equal";
+  const { words, same_words: sameWords } = found.difference_counts;
+  return words + sameWords === 0 ? "exact: the texts are equal"
+    : "exact: the sets of shingles are equal, the texts are not";
+};
+
+/**
+ * The figures of a comparison.
+ * @param {any} found of the API
+ * @returns {HTMLElement}
+ */
+export const figures = (found) => {
+  const rows = [["Similarity", similarity(found.jaccard), kind(found)]];
+  if (typeof found.shared === "number") {
+    rows.push(["Shared shingles", count(found.shared),
+      `of ${count(found.shingles_a)} and ${count(found.shingles_b)}`]);
+  }
+  if (typeof found.containment_of_a === "number") {
+    rows.push(["Of the first in the second", similarity(found.containment_of_a)],
+      ["Of the second in the first", similarity(found.containment_of_b)]);
+  }
+  return tiles(rows);
+};
+
+const name = (id, other) => id === null ? make("bdi", {}, visible(other))
+  : make("a", { href: address("document", { id }) }, shownId(id));
+
+/**
+ * Both texts of a comparison side by side, or why they are not shown.
+ * @param {any} found of the API
+ * @param {string|null} a id of the first; `null` for the text that was searched
+ * @param {string} b id of the second
+ * @param {{name: string}|null} mine the text that was searched
+ * @returns {Node[]}
+ */
+export const sides = (found, a, b, mine) => {
+  if (found.differences) {
+    const names = [name(a, mine?.name ?? ""), name(b, "")];
+    const shown = differences(found.differences, names);
+    if (found.differences_cut_short) {
+      shown.unshift(make("p", { class: "note" }, "The texts are so different that the search for " +
+        "the fewest changes was interrupted: more is marked than would have to be."));
+    }
+    return shown;
+  }
+  return [make("p", { class: "warning" }, "The differences cannot be shown: " +
+    (found.differences_missing || "the index keeps no texts") + ".")];
+};
+
+/**
+ * Number of differences by kind.
+ * @param {any} found of the API
+ * @returns {string}
+ */
+export const outcome = (found) => {
+  if (!found.differences) return "Compared.";
+  const { words, same_words: sameWords, moved = 0 } = found.difference_counts;
+  const kinds = [["case", found.difference_counts.case],
+    ["punctuation", found.difference_counts.punctuation],
+    ["white space", found.difference_counts.white_space]].filter(([, places]) => places > 0)
+    .map(([kind, places]) => `${kind} ${count(places)}`).join(", ");
+  const written = `${counted(sameWords, "place")} with the same words written differently`;
+  if (words === 0 && sameWords === 0) return "The texts are equal.";
+  if (words === 0) return `No word differs; ${written} (${kinds}).`;
+  const blocks = moved > 0 ? `, with ${counted(moved, "moved block")}` : "";
+  const differ = `The texts differ in ${counted(words, "place")}${blocks}`;
+  return sameWords === 0 ? `${differ}.` : `${differ}; ${written} (${kinds}).`;
+};
+
+const compare = loadedView("compare", "Comparing …", async (params, signal) => {
+  const a = params.get("a"), b = params.get("b");
+  const mine = a === null ? probe() : null;
+  if (a === null && !mine) {
+    return ["The text that was compared is not kept with the address.", [make("p", {},
+      make("a", { href: "#/" }, "Search it again"), " and choose the match.")]];
+  }
+  const found = await compareTexts(mine ? { text: mine.text } : { id: a }, { id: b }, signal);
+  return [outcome(found), [figures(found), make("h2", {}, "Differences"),
+    ...sides(found, a, b, mine)]];
+});
+
+/** Installs the event handlers of the form. */
+export const watchCompare = () => {
+  at("compare-form").addEventListener("submit", (event) => {
+    event.preventDefault();
+    const fields = [at("compare-a"), at("compare-b")];
+    const missing = fields.find((field) => field.value === "");
+    if (missing) {
+      show("Type both ids first.", []);
+      missing.focus();
+      return;
+    }
+    go(address("compare", { a: fields[0].value, b: fields[1].value }));
+  });
+};
+
+/** @type {import("../dom/router.js").Show} */
+export const showCompare = (params, signal) => {
+  const a = params.get("a"), b = params.get("b");
+  at("compare-a").value = a ?? "";
+  at("compare-b").value = b ?? "";
+  at("compare-a").placeholder = a === null && b !== null ? visible(probe()?.name ?? "") : "";
+  if (b === null) show("", []);
+  else compare(params, signal);
+};

@@ -1,0 +1,99 @@
+"use strict";
+// What a person recognises a document by: its title, who it is from, its date, its first words.
+
+import { bar, make, metadata, shownId, tableHead } from "../dom/dom.js";
+import { size, visible } from "../dom/format.js";
+
+/** Members of the metadata that are shown first; of each list the first that is there. */
+const TITLE = ["title", "subject"];
+const FACTS = [["from", "author"], ["date", "time"], ["source"]];
+
+/** Characters of the beginning of a text that are asked for. */
+export const BEGINNING = 160;
+
+const text = (data, names) => {
+  const name = names.find((one) => ["string", "number"].includes(typeof data?.[one]));
+  return name === undefined ? "" : String(data[name]);
+};
+
+/**
+ * The title or subject of a document.
+ * @param {{metadata?: Object<string, unknown>}} document
+ * @returns {string} empty where it has none
+ */
+export const titleOf = ({ metadata: data }) => text(data, TITLE);
+
+/** The first words in one line. */
+const words = ({ beginning }) => {
+  const line = (beginning ?? "").trim().replace(/\s+/g, " ");
+  return line.length < BEGINNING ? line : `${line}…`;
+};
+
+/**
+ * A document in one line: title or id, and its first words.
+ * @param {{id: string, metadata?: Object<string, unknown>, beginning?: string}} document
+ * @returns {Node[]}
+ */
+export const briefly = (document) => {
+  const title = titleOf(document), first = words(document);
+  return [title ? make("bdi", { class: "title" }, visible(title)) : shownId(document.id, "id"),
+    first ? make("bdi", { class: "first-words" }, visible(first)) : null]
+    .filter((part) => part !== null);
+};
+
+/**
+ * A document in some lines: title, facts, first words; then the rest of its metadata.
+ * @param {{metadata?: Object<string, unknown>, beginning?: string}} document
+ * @returns {Node[]}
+ */
+export const described = (document) => {
+  const data = document.metadata ?? {}, title = titleOf(document), first = words(document);
+  const facts = FACTS.map((names) => text(data, names)).filter(Boolean);
+  const shown = new Set([TITLE, ...FACTS].map((names) => names.find((name) => name in data)));
+  const rest = Object.fromEntries(Object.entries(data).filter(([name, value]) =>
+    !shown.has(name) || typeof value === "object"));
+  const parts = [];
+  if (title) parts.push(make("p", { class: "title", dir: "auto" }, visible(title)));
+  if (facts.length > 0) {
+    parts.push(make("p", { class: "note" },
+      ...facts.flatMap((fact, place) => [place > 0 ? " · " : "", make("bdi", {}, visible(fact))])));
+  }
+  if (first) parts.push(make("p", { class: "first-words", dir: "auto" }, visible(first)));
+  const others = metadata(rest);
+  return others ? [...parts, others] : parts;
+};
+
+/**
+ * The cells of a document of a group: the document, its similarity to the keeper, its size.
+ * @param {any} member
+ * @param {Node} name
+ * @param {string|undefined} tag
+ * @param {boolean} isKeeper
+ * @returns {HTMLElement[]}
+ */
+export const memberCells = (member, name, tag, isKeeper) => [
+  make("td", { class: "who" }, name, tag ? make("span", { class: "tag" }, tag) : null,
+    ...described(member)),
+  make("td", { class: "how" }, isKeeper ? "" : bar(member.similarity, false, member.equal_text)),
+  make("td", { class: "num" }, size(member.bytes))];
+
+const shownValue = (value) => value === undefined ? "none"
+  : visible(typeof value === "string" ? value : JSON.stringify(value));
+
+/**
+ * The members of the metadata in which two documents differ.
+ * @param {{metadata?: Object<string, unknown>}} a
+ * @param {{metadata?: Object<string, unknown>}} b
+ * @returns {HTMLElement|null} nothing where they differ in none
+ */
+export const differingMetadata = (a, b) => {
+  const [left, right] = [a.metadata ?? {}, b.metadata ?? {}];
+  const names = Array.from(new Set([...Object.keys(left), ...Object.keys(right)]))
+    .filter((name) => JSON.stringify(left[name]) !== JSON.stringify(right[name]));
+  if (names.length === 0) return null;
+  const cell = (value) => make("td", { dir: "auto" }, shownValue(value));
+  const row = (name) => make("tr", {}, make("th", { scope: "row" }, make("bdi", {}, visible(name))),
+    cell(left[name]), cell(right[name]));
+  return make("table", { class: "differing" }, make("caption", {}, "Metadata that differs"),
+    tableHead(["Member", "Keeper", "This one"]), make("tbody", {}, ...names.map(row)));
+};

@@ -1,0 +1,102 @@
+"use strict";
+// Goes from one difference of two texts to the next, by buttons and keys, and to the other place of
+// a moved block.
+
+import { button, make } from "../dom/dom.js";
+import { beginning, count } from "../dom/format.js";
+import { onSingleKey } from "../dom/keys.js";
+
+/** The keys that go forward and back. */
+const KEYS = new Map([["f", 1], ["b", -1]]);
+/** UTF-16 units of a difference that is read out. */
+const SPOKEN = 80;
+
+/** The walks by their elements. */
+const walks = new WeakMap();
+
+const words = (marks, tag) => {
+  const text = marks.filter((mark) => mark.localName === tag)
+    .map((mark) => mark.textContent.trim()).filter(Boolean).join(" ");
+  if (text === "") return null;
+  const shown = beginning(text, SPOKEN);
+  const where = tag === "del" ? "first" : "second";
+  return `“${shown}${shown.length < text.length ? "…" : ""}” in the ${where}`;
+};
+
+/** A walk over the differences that are drawn in a box. */
+export class DifferenceWalk {
+  /**
+   * @param {HTMLElement} box
+   * @param {number} total differences
+   * @param {(isThere: () => boolean) => void} drawUntil draws more of them
+   */
+  constructor(box, total, drawUntil) {
+    this.box = box;
+    this.total = total;
+    this.drawUntil = drawUntil;
+    this.current = -1;
+    this.said = make("span", { role: "status", class: "note" });
+    const key = (text, name, way) => {
+      const made = button(text, () => this.move(way), { "aria-keyshortcuts": name });
+      made.append(" ", make("kbd", { "aria-hidden": "true" }, name));
+      return made;
+    };
+    this.element = make("div", { class: "buttons review-keys walk" },
+      key("Previous difference", "B", -1), key("Next difference", "F", 1), this.said);
+    walks.set(this.element, this);
+    box.addEventListener("click", ({ target }) => {
+      const other = target.closest(".moved-to")?.dataset.other;
+      if (other) this.toOther(...other.split(" "));
+    });
+  }
+
+  marks(place) {
+    return Array.from(this.box.querySelectorAll(`[data-place="${place}"]`));
+  }
+
+  /** Goes on by a number of differences, which is negative on the way back. */
+  move(way) {
+    const place = this.current + way;
+    if (place < 0 || place >= this.total) {
+      this.said.textContent = way > 0 ? "This is the last difference."
+        : "This is the first difference.";
+      return;
+    }
+    this.drawUntil(() => this.marks(place).length > 0);
+    this.show(place);
+  }
+
+  /** Marks a difference as the current one, and reads it out. */
+  show(place) {
+    const marks = this.marks(place);
+    if (marks.length === 0) return;
+    this.box.querySelectorAll(".current").forEach((mark) => mark.classList.remove("current"));
+    marks.forEach((mark) => mark.classList.add("current"));
+    this.current = place;
+    marks[0].scrollIntoView({ block: "center" });
+    const said = [words(marks, "del"), words(marks, "ins")].filter(Boolean).join(", ");
+    const which = `Difference ${count(place + 1)} of ${count(this.total)}`;
+    this.said.textContent = said ? `${which}: ${said}.` : `${which}.`;
+  }
+
+  /** Goes to a moved block where the other text has it. */
+  toOther(tag, moved) {
+    const find = () => this.box.querySelector(`${tag}[data-moved="${moved}"]`);
+    this.drawUntil(() => find() !== null);
+    const there = find();
+    if (!there) return;
+    this.show(Number(there.dataset.place));
+    there.scrollIntoView({ block: "center" });
+    there.parentElement.querySelector(`.moved-to[data-other$=" ${moved}"]`)
+      ?.focus({ preventScroll: true });
+  }
+}
+
+/** Installs the handler of keys, for the differences that are in view. */
+export const watchDifferences = () => onSingleKey((key) => {
+  const way = KEYS.get(key);
+  const current = document.querySelector("main > section:not([hidden]) .walk");
+  if (way === undefined || !current) return false;
+  walks.get(current).move(way);
+  return true;
+});

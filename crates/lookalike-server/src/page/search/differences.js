@@ -1,0 +1,255 @@
+"use strict";
+// Shows two texts in columns, from their equal and different parts.
+
+import { DifferenceWalk } from "./difference_walk.js";
+import { button, fold, make } from "../dom/dom.js";
+import { count, counted } from "../dom/format.js";
+import { gradually, longText, pieces } from "../dom/gradually.js";
+
+/** Words that both texts share, shown before and after a difference. */
+const CONTEXT_WORDS = 12;
+/** The same where words are long or not divided by spaces. */
+const CONTEXT_CHARACTERS = 160;
+/** Minimum length of folded parts. */
+const LEAST_FOLDED = 120;
+/** Cost of one drawing step, in UTF-16 units. */
+const BUDGET = 30_000;
+/** Cost of a row in addition to its text. */
+const ROW_COST = 100;
+/** A row that costs more ends where both sides have the same, even within a line. */
+const ROW_MOST = 1_500;
+
+const isBlank = (unit) => /\s/.test(unit);
+
+/** End of the context after a difference: that of a word, in one pass over the beginning. */
+const head = (text) => {
+  const most = Math.min(CONTEXT_CHARACTERS, text.length);
+  let end = 0, at = 0;
+  for (let words = 0; words < CONTEXT_WORDS; words += 1) {
+    while (at < most && isBlank(text[at])) at += 1;
+    if (at === most) break;
+    while (at < most && !isBlank(text[at])) at += 1;
+    end = at;
+  }
+  return whole(text, end);
+};
+
+/** Start of the context before a difference. */
+const tail = (text) => {
+  let at = text.length, words = 0, inWord = false;
+  const least = Math.max(0, text.length - CONTEXT_CHARACTERS);
+  while (at > least) {
+    const blank = isBlank(text[at - 1]);
+    if (blank && inWord) {
+      words += 1;
+      if (words === CONTEXT_WORDS) break;
+    }
+    inWord = !blank;
+    at -= 1;
+  }
+  return whole(text, at);
+};
+
+/** A position between characters. */
+const whole = (text, place) => {
+  const unit = text.charCodeAt(place);
+  return unit >= 0xdc00 && unit < 0xe000 ? place - 1 : place;
+};
+
+const words = (text) => {
+  const found = text.match(/\S+/g)?.length ?? 0;
+  // Chinese and Thai have no spaces between words.
+  return found * 20 < text.length ? `${count(text.length)} equal characters`
+    : counted(found, "equal word");
+};
+
+const foldedRow = (text) => make("div", { class: "row-fold", role: "row" },
+  make("div", { role: "cell", "aria-colspan": "2" },
+    fold(make("summary", {}, `${words(text)} in both`), () => longText(text))));
+
+const SIGNS = { " ": "\u2423", "\n": "\u21b5\n", "\t": "\u21e5", "\r": "\u240d" };
+
+/** White space as visible symbols. */
+const signs = (text) => text.replace(/[^]/gu, (c) => SIGNS[c] ||
+  `\\u{${c.codePointAt(0).toString(16)}}`);
+
+/**
+ * Words are marked, the blanks around them are not; of the same words, whatever differs.
+ * @param {"del"|"ins"} tag
+ * @param {{text: string, moved?: number}} piece
+ * @param {{number: number, sameWords: boolean}} place of the difference
+ */
+const marked = (tag, { text, moved }, { number, sameWords }) => {
+  const mark = (name, inner) => make(tag, { class: name, "data-place": number,
+    "data-moved": moved }, inner);
+  if (sameWords) return [mark("same-words", text.trim() === "" ? signs(text) : text)];
+  const inner = text.trim();
+  if (inner === "") return [mark("blank", text.replace(/\n/g, "↵\n"))];
+  const from = text.indexOf(inner);
+  const parts = [text.slice(0, from), mark(moved === undefined ? undefined : "moved", inner),
+    text.slice(from + inner.length)];
+  if (moved !== undefined) parts.splice(1, 0, movedButton(tag, moved), " ");
+  return parts;
+};
+
+/** Goes to the other place of a moved block; what it does is known where the box is. */
+const movedButton = (tag, moved) => {
+  const other = tag === "del" ? "second" : "first";
+  return button(`Moved ${count(moved)}`, () => {}, {
+    class: "link moved-to", "data-other": `${tag === "del" ? "ins" : "del"} ${moved}`,
+    "aria-label": `Moved ${count(moved)}: go to its place in the ${other} text`,
+  });
+};
+
+/** What is side by side until a line ends or something is folded. */
+class Row {
+  constructor() {
+    this.left = [];
+    this.right = [];
+    this.cost = ROW_COST;
+    this.apart = false;
+  }
+
+  same(text) {
+    // Empty lines before a row are space before it.
+    if (this.empty && text === "\n") {
+      this.apart = true;
+      return;
+    }
+    this.left.push(text);
+    this.right.push(text);
+    this.add(text);
+  }
+
+  only(side, piece, place) {
+    if (side === "a") this.left.push(...marked("del", piece, place));
+    else this.right.push(...marked("ins", piece, place));
+    this.add(piece.text);
+  }
+
+  add(text) {
+    this.cost += text.length;
+  }
+
+  get empty() {
+    return this.left.length === 0 && this.right.length === 0;
+  }
+
+  element() {
+    const cell = (name, parts) => make("div", { class: `side ${name}`, role: "cell", dir: "auto" },
+      ...parts);
+    return make("div", { class: this.apart ? "row apart" : "row", role: "row" },
+      cell("first", this.left), cell("second", this.right));
+  }
+}
+
+/** The segments of one side of a difference, the long ones in several. */
+const cut = (segments) => segments.flatMap(({ text, moved }) =>
+  Array.from(pieces(text), (piece) => ({ text: piece, moved })));
+
+/** Draws rows one after the other. */
+class Rows {
+  constructor() {
+    this.row = new Row();
+    /** Differences that are drawn. */
+    this.places = 0;
+  }
+
+  * end() {
+    if (!this.row.empty) yield { element: this.row.element(), cost: this.row.cost };
+    this.row = new Row();
+  }
+
+  /** Both sides go on in a new row where a line ends in both, or much is in this one. */
+  * shared(text) {
+    for (const line of text.split(/(?<=\n)/)) {
+      this.row.same(line);
+      const full = line.endsWith("\n") || this.row.cost > ROW_MOST;
+      if (full && !this.row.empty) yield* this.end();
+    }
+  }
+
+  /** What is long, and each moved block, is in a row of its own. */
+  * changed(a, b, sameWords) {
+    const left = cut(a), right = cut(b), place = { number: this.places, sameWords };
+    const most = Math.max(left.length, right.length), lines = this.row.empty &&
+      [a, b].every((segments) => segments.length === 0 || segments.at(-1).text.endsWith("\n"));
+    this.places += most > 0 ? 1 : 0;
+    for (let i = 0; i < most; i += 1) {
+      if (i > 0) yield* this.end();
+      if (left[i]) this.row.only("a", left[i], place);
+      if (right[i]) this.row.only("b", right[i], place);
+    }
+    if (lines && most > 0) yield* this.end();
+  }
+
+  * same(text, first, last) {
+    const from = first ? 0 : head(text), to = last ? text.length : tail(text);
+    if (to - from < LEAST_FOLDED) {
+      yield* this.shared(text);
+      return;
+    }
+    if (from > 0) yield* this.shared(text.slice(0, from));
+    yield* this.end();
+    yield { element: foldedRow(text.slice(from, to)), cost: ROW_COST };
+    if (to < text.length) yield* this.shared(text.slice(to));
+  }
+}
+
+/** Parts of either text that follow each other are one change, unless of another kind. */
+function* rows(parts) {
+  const drawn = new Rows();
+  let a = [], b = [], sameWords = false;
+  for (const [place, part] of parts.entries()) {
+    const { kind, text, moved } = part;
+    if (kind === "same" || Boolean(part.same_words) !== sameWords) {
+      yield* drawn.changed(a, b, sameWords);
+      a = [];
+      b = [];
+      sameWords = Boolean(part.same_words);
+    }
+    if (kind === "a") a.push({ text, moved });
+    else if (kind === "b") b.push({ text, moved });
+    else yield* drawn.same(text, place === 0, place === parts.length - 1);
+  }
+  yield* drawn.changed(a, b, sameWords);
+  yield* drawn.end();
+}
+
+/** Differences, as the rows count them: parts of one kind that follow each other are one. */
+const places = (parts) => parts.filter((part, at) => part.kind !== "same" && (at === 0 ||
+  parts[at - 1].kind === "same" ||
+  Boolean(parts[at - 1].same_words) !== Boolean(part.same_words))).length;
+
+const legend = (changed, written, moved) => make("p", { class: "note" }, ...changed ? [
+  "Words that are only in the first are ", make("del", {}, "struck through"),
+  ", those only in the second ", make("ins", {}, "underlined"), ". "] : [],
+...written ? ["The same words in other case, punctuation or white space are ",
+  make("ins", { class: "same-words" }, "dotted"), ". "] : [],
+...moved ? ["What is ", make("ins", { class: "moved" }, "in a frame"),
+  " is in both, at different places."] : []);
+
+/**
+ * Both texts side by side.
+ * @param {Array<{kind: "same"|"a"|"b", text: string, same_words?: boolean, moved?: number}>} parts
+ *   in order
+ * @param {[Node, Node]} names what to call the texts
+ * @returns {Node[]}
+ */
+export const differences = (parts, names) => {
+  const differing = parts.filter(({ kind }) => kind !== "same");
+  const changed = differing.some((part) => !part.same_words);
+  const written = differing.some((part) => part.same_words);
+  const moved = differing.some((part) => part.moved !== undefined);
+  const heads = names.map((name) =>
+    make("div", { class: "head", role: "columnheader" }, name));
+  const body = make("div", { class: "rows", role: "rowgroup" });
+  const drawUntil = gradually(body, rows(parts), BUDGET);
+  const box = make("div", {
+    class: "sides", role: "table", "aria-label": "Both texts side by side", tabindex: "0",
+  }, make("div", { role: "rowgroup", class: "heads" },
+    make("div", { class: "row", role: "row" }, ...heads)), body);
+  if (!changed && !written) return [box];
+  const walk = new DifferenceWalk(box, places(parts), drawUntil);
+  return [legend(changed, written, moved), walk.element, box];
+};

@@ -1,0 +1,47 @@
+"use strict";
+// Reads a chosen or dropped file by the service, as the command line reads it.
+
+import { request } from "../client/api.js";
+import { size, visible } from "../dom/format.js";
+
+/** Maximum size of a file, in bytes. */
+const MOST_BYTES = 64 * 1024 * 1024;
+
+const COMMAND = "The command line reads it: lookalike query INDEX FILE.";
+
+/**
+ * Reads the texts of a file.
+ * @param {File} file
+ * @param {AbortSignal} signal
+ * @returns {Promise<{parts: {within: string, kind: string, text: string,
+ *   fields: Object<string, string>}[],
+ *   failed: {within: string, kind: string, reason: string}[], further: number}>}
+ * @throws {Error} with a message for the user, or an ApiError
+ */
+export const readFile = async (file, signal) => {
+  const name = visible(file.name);
+  if (file.size > MOST_BYTES) {
+    throw new Error(`${name} has ${size(file.size)}; this page reads ${size(MOST_BYTES)} at ` +
+      `most. ${COMMAND}`);
+  }
+  let bytes;
+  try {
+    bytes = await file.arrayBuffer();
+  } catch {
+    throw new Error(`${name} cannot be read: if it is a folder, choose one of its files.`);
+  }
+  return request("POST", `v1/extract?name=${encodeURIComponent(file.name)}`, { bytes, signal });
+};
+
+/**
+ * What a part of a file is called, for people: its title or subject, and who it is from.
+ * @param {{within: string, kind: string, fields: Object<string, string>}} part
+ * @returns {string}
+ */
+export const partTitle = ({ within, kind, fields }) => {
+  const title = fields.title ?? fields.subject;
+  const said = [title && `“${visible(title)}”`, fields.from && `from ${visible(fields.from)}`,
+    fields.date && fields.date.slice(0, 10)].filter(Boolean);
+  const place = within === "" ? kind : `${visible(within)} (${kind})`;
+  return said.length === 0 ? place : `${place}: ${said.join(", ")}`;
+};

@@ -1,0 +1,100 @@
+"use strict";
+// The list of matches of a query.
+
+import { described } from "./described.js";
+import { bar, make, shownId } from "../dom/dom.js";
+import { beginning, count, counted, probability, size, visible } from "../dom/format.js";
+import { address } from "../dom/router.js";
+
+const percent = (share) => `${Math.floor(share * 1000) / 10}\u00a0%`;
+
+/**
+ * A summary of the result in one or two sentences.
+ * @param {any} answer
+ * @returns {string}
+ */
+export const summary = (answer) => {
+  if (answer.shingles === 0) {
+    return "There is not a word in it, so nothing resembles it.";
+  }
+  if (answer.nearest !== undefined) {
+    return answer.found === 0 ? "Nothing in the index shares a shingle with it."
+      : `${counted(answer.found, "most similar document")} of the index.`;
+  }
+  const least = `a similarity of ${answer.threshold} or more`;
+  if (answer.found === 0) {
+    return `Nothing in the index has ${least}; ${counted(answer.candidates, "document")} ` +
+      "looked like it at first.";
+  }
+  const shown = answer.matches.length, rest = answer.found > shown
+    ? `, the ${counted(shown, "most similar one")} below` : "";
+  return `${counted(answer.found, "document")} ${answer.found === 1 ? "has" : "have"} ` +
+    `${least}${rest}.`;
+};
+
+/** Recall below which a warning is shown. */
+const LOW = 0.9;
+
+const recall = (answer) => {
+  const chance = probability(answer.predicted_recall);
+  const least = answer.nearest === undefined
+    ? `with a similarity of exactly ${answer.threshold}` : "as similar as the last one shown";
+  const text = `A document ${least} is found with a ` +
+    `probability of ${chance}; more similar ones more surely.`;
+  if (answer.recall_caveat) {
+    return make("p", { class: "warning" }, `${text} But ${visible(answer.recall_caveat)}.`);
+  }
+  if (answer.predicted_recall >= LOW) return make("p", { class: "note" }, text);
+  if (answer.nearest !== undefined) return make("p", { class: "note" }, text);
+  return make("p", { class: "warning" }, `${text} This index was made for more similar documents.`);
+};
+
+const facts = (match, whose) => {
+  const parts = [size(match.bytes)];
+  if (match.shared !== undefined && match.shared !== null) {
+    parts.push(`${count(match.shared)} of its ${counted(match.shingles, "shingle")} shared`);
+  }
+  if (typeof match.containment_of_query === "number") {
+    parts.push(`${percent(match.containment_of_query)} of ${whose} is in it`);
+  }
+  if (typeof match.containment_of_match === "number") {
+    parts.push(`${percent(match.containment_of_match)} of it is in ${whose}`);
+  }
+  return make("p", { class: "note" }, parts.join(" · "));
+};
+
+const item = (match, asked) => {
+  const named = beginning(visible(match.id), 80);
+  const compare = make("a", {
+    class: "button", href: address("compare", { a: asked, b: match.id }),
+  }, "Show the differences", make("span", { class: "unseen" }, ` to ${named}`));
+  return make("li", { class: "match" },
+    make("div", { class: "match-head" }, bar(match.similarity, match.estimated, match.equal_text),
+      make("a", { class: "match-id", href: address("document", { id: match.id }) },
+        shownId(match.id))),
+    facts(match, asked === undefined ? "your text" : "the other"), ...described(match),
+    make("div", { class: "buttons" }, compare));
+};
+
+/**
+ * The matches of an answer.
+ * @param {any} answer
+ * @param {string|undefined} asked the id of the query; none for a text
+ * @returns {Node[]}
+ */
+export const matches = (answer, asked) => {
+  if (answer.shingles === 0) return [];
+  const parts = [recall(answer)];
+  if (answer.matches.length > 0) {
+    const title = asked === undefined ? ["What resembles your text"]
+      : ["What resembles ", shownId(beginning(asked, 300), "")];
+    parts.unshift(make("h2", {}, ...title));
+    parts.push(make("ol", { class: "matches" },
+      ...answer.matches.map((match) => item(match, asked))));
+  }
+  if (answer.matches.some((match) => match.estimated)) {
+    parts.push(make("p", { class: "note" },
+      "The index keeps signatures only, so similarities are estimates."));
+  }
+  return parts;
+};

@@ -1,0 +1,101 @@
+"use strict";
+// The passages of a text that documents of the index have, too.
+
+import { request } from "../client/api.js";
+import { button, field, make, shownId } from "../dom/dom.js";
+import { beginning, count, counted } from "../dom/format.js";
+import { problem } from "../client/problem.js";
+import { address } from "../dom/router.js";
+
+/** The fewest words of a passage, unless others are asked for. */
+const LEAST_WORDS = 20;
+/** Length of the part of a passage that is shown. */
+const SHOWN_CHARACTERS = 600;
+
+const place = ({ id }) => make("li", {},
+  make("a", { href: address("document", { id }) }, shownId(id)));
+
+const item = (passage, bytes) => {
+  const text = new TextDecoder().decode(bytes.subarray(...passage.bytes));
+  const more = text.length > SHOWN_CHARACTERS ? "…" : "";
+  const rest = passage.documents - passage.places.length;
+  return make("li", { class: "known" },
+    make("p", { class: "note" }, `${counted(passage.words, "word")}, from character ` +
+      `${count(passage.chars[0])} on, in ${counted(passage.documents, "document")}:`),
+    make("p", { class: "pre excerpt", dir: "auto" },
+      beginning(text, SHOWN_CHARACTERS) + more),
+    make("ul", {}, ...passage.places.map(place),
+      rest > 0 ? make("li", {}, `and ${count(rest)} more`) : null));
+};
+
+/** Adds the passages of a further answer to those that are there. */
+const add = (found, answer) => {
+  for (const passage of answer.passages) {
+    const key = passage.bytes.join("-"), before = found.passages.get(key);
+    if (before) {
+      before.documents += passage.documents;
+    } else {
+      found.passages.set(key, passage);
+    }
+  }
+  found.compared += answer.compared;
+  found.documents += answer.documents;
+};
+
+const summary = (found, next) => {
+  const compared = counted(found.compared, "document");
+  const passages = found.passages.size === 0 ? "No passage is known"
+    : `${counted(found.passages.size, "known passage")} in ${counted(found.documents, "document")}`;
+  const rest = next === undefined ? "" : " Not all documents are compared yet.";
+  return `${passages}; ${compared} compared word by word.${rest}`;
+};
+
+const inOrder = (found) => Array.from(found.passages.values()).toSorted((a, b) =>
+  a.bytes[0] - b.bytes[0] || b.bytes[1] - a.bytes[1]);
+
+/**
+ * A form that finds the known passages of a text, and what it found.
+ * @param {string} text
+ * @returns {Node}
+ */
+export const passages = (text) => {
+  const bytes = new TextEncoder().encode(text);
+  const least = make("input", {
+    type: "number", id: "passages-least", class: "short", min: 2, max: 1000000, step: 1,
+    value: LEAST_WORDS, required: true, inputmode: "numeric",
+  });
+  const status = make("p", { class: "status", role: "status" }), results = make("div");
+  const search = async (found, minWords, after) => {
+    status.textContent = "Comparing …";
+    try {
+      const body = { text, min_words: minWords };
+      if (after !== undefined) body.after = after;
+      const answer = await request("POST", "v1/passages", { body });
+      add(found, answer);
+      status.textContent = summary(found, answer.next);
+      results.replaceChildren(make("ol", { class: "matches" },
+        ...inOrder(found).map((passage) => item(passage, bytes))));
+      if (answer.next !== undefined) {
+        results.append(make("div", { class: "buttons" },
+          button("Compare further documents", () => search(found, minWords, answer.next))));
+      }
+      if (found.passages.size === 0 && answer.next === undefined) results.replaceChildren();
+    } catch (error) {
+      status.textContent = "";
+      results.replaceChildren(problem(error, () => search(found, minWords, after)));
+    }
+  };
+  const form = make("form", { class: "controls", id: "passages-form" },
+    field("Least words of a passage", least),
+    make("button", { type: "submit" }, "Find known passages"));
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    results.replaceChildren();
+    search({ passages: new Map(), compared: 0, documents: 0 }, Number(least.value));
+  });
+  return make("section", { id: "passages", "aria-labelledby": "passages-title" },
+    make("h2", { id: "passages-title" }, "Passages of your text that are known"),
+    make("p", { class: "note" }, "Runs of words that documents have, too, whether or not they " +
+      "resemble the whole. All documents may have to be read for it."),
+    form, status, results);
+};

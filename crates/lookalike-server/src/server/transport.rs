@@ -1,0 +1,11 @@
+//! The bytes of a connection, plain or within TLS.
+
+use tokio::io::{AsyncRead, AsyncWrite};
+
+/// A stream of bytes in both directions.
+pub(crate) trait ByteStream: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> ByteStream for T {}
+
+/// The stream of a connection.
+pub(crate) type Transport = Box<dyn ByteStream>;
