@@ -2,11 +2,11 @@
 
 use crate::call;
 use crate::compared_input::ComparedInput;
-use crate::decisions::DecisionRows;
 use crate::error::{LookalikeError, OptionError, run_error};
 use crate::ids::{IdColumn, IdKind};
 use crate::inputs::ComparedInputs;
 use crate::options::{KeywordOptions, RunArguments};
+use crate::outcomes::OutcomeColumns;
 use crate::parameters::BetterSettingTuple;
 use crate::passages::named;
 use crate::remaining_texts::RemainingTexts;
@@ -174,7 +174,8 @@ impl PyFindings {
     /// `keeper` (an id), the similarities with it, `reason`, `neighbour` (an id), the similarities
     /// with that one, and `group_size`. `rows` is how many there are.
     fn decisions(&self, py: Python<'_>, rows: usize) -> PyResult<ArrowTable> {
-        py.detach(|| DecisionRows::of(&self.run, rows)).map_err(run_error)?.table(&self.run)
+        let columns = py.detach(|| OutcomeColumns::of(&self.run, rows)).map_err(run_error)?;
+        columns.table(self.run.options.params.measure())
     }
 
     /// Numbers of everything.

@@ -34,7 +34,8 @@
 //! | [`mod@passages`] | a collection, a least length | repeated runs of words, verified |
 //! | [`report`] | findings | CSV, JSON lines, JSON, Parquet, HTML; complete files or none |
 //! | [`decisions`] | a file of decisions of people | which are in force |
-//! | [`dedup`] | decisions and records | survivors in the format of the input |
+//! | [`outcome`] | findings | whether each document is kept, and why |
+//! | [`dedup`] | outcomes and records | survivors in the format of the input |
 //! | [`audit`] | a report and its documents again | measured recall, with intervals |
 //! | [`mod@contamination`] | a benchmark and a corpus | items that the corpus has |
 //! | [`evaluate`] | a report and a truth file | precision, recall, F1, adjusted Rand index |
@@ -68,6 +69,7 @@ pub mod folding;
 mod id_sample;
 pub mod index;
 mod moved_blocks;
+pub mod outcome;
 pub mod pair_similarity;
 pub mod passages;
 pub mod progress;

@@ -16,6 +16,7 @@ use super::html::{self, ChosenPair, PageSkipped, SampleChoice, Streams};
 use super::{EMPTY, Output, notes, option_name};
 use crate::error::Error;
 use crate::find::{self, Findings, Grouping};
+use crate::outcome::KeepReason;
 use crate::read::{self, Description};
 use lookalike_core::parameter::NamesParameters;
 use lookalike_core::params::Measure;
@@ -135,7 +136,7 @@ fn shown(group: find::Group, reasons: &Reasons, measure: Measure) -> html::PageG
         about: None,
         similarity: millionths(&duplicate, measure),
         bytes: duplicate.bytes,
-        reason: reasons.place(&keeper, duplicate.decided_by),
+        reason: reasons.place(KeepReason::of(&keeper, &duplicate)),
         id: duplicate.id,
     };
     html::PageGroup {
