@@ -29,6 +29,7 @@
 //!
 //! | module | takes | gives |
 //! |---|---|---|
+//! | [`request`] | a use case with its inputs | its outcome, in one call |
 //! | [`read`] | paths, standard input, tables, an index | blocks of documents for every thread |
 //! | [`mod@find`] | a collection and parameters | groups, pairs, counts, times |
 //! | [`mod@passages`] | a collection, a least length | repeated runs of words, verified |
@@ -75,6 +76,7 @@ pub mod passages;
 pub mod progress;
 mod read_progress;
 pub mod report;
+pub mod request;
 pub mod shard;
 mod spill;
 pub mod temporary;

@@ -36,6 +36,19 @@ pub struct SurvivorCounts {
     pub others: OthersCopied,
 }
 
+impl SurvivorCounts {
+    /// The counts that an output for these findings would have.
+    pub fn of(findings: &Findings) -> Self {
+        let counts = &findings.counts;
+        Self {
+            kept: counts.documents - counts.reference - counts.duplicates,
+            removed: counts.duplicates,
+            dropped: findings.dropped.map_or(0, |dropped| dropped.documents),
+            ..Self::default()
+        }
+    }
+}
+
 /// The writer of survivors. Memory: a record, and for Parquet the batch and the column chunk at
 /// work.
 pub struct Survivors {
