@@ -14,9 +14,7 @@ use crate::text_column::TextColumn;
 use arrow_array::ArrayRef;
 use arrow_array::builder::{BooleanBuilder, UInt64Builder};
 use lookalike::error::Error;
-use lookalike::passages::{
-    FoundPassage, PassageFindings, PassageOptions, PassageRow, SourceCuts,
-};
+use lookalike::passages::{FoundPassage, PassageFindings, PassageOptions, PassageRow, SourceCuts};
 use lookalike::read::{ReadOptions, TextUnit};
 use lookalike::report::csv::CellRule;
 use lookalike::report::passages::PassageOutput;

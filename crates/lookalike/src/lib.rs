@@ -40,6 +40,7 @@
 //! | [`audit`] | a report and its documents again | measured recall, with intervals |
 //! | [`mod@contamination`] | a benchmark and a corpus | items that the corpus has |
 //! | [`evaluate`] | a report and a truth file | precision, recall, F1, adjusted Rand index |
+//! | [`watch`] | the changed files of a folder | documents in an index, and those they resemble |
 //! | [`tune`] | a threshold, a recall, a sample | bands × rows, what they cost, advice |
 //! | [`categories`] | a sample of texts | a tree of categories, and the category of any text |
 //! | [`index`] | an index and texts | documents in it, what resembles a text, groups |
@@ -81,6 +82,7 @@ pub mod shard;
 mod spill;
 pub mod temporary;
 pub mod tune;
+pub mod watch;
 mod words;
 
 pub use lookalike_extract as extract;
