@@ -6,16 +6,15 @@ use crate::error::OptionError;
 use crate::ids::row_digits;
 use crate::inputs::ComparedInputs;
 use crate::options::KeywordOptions;
-use lookalike::audit::{Audit, AuditError, AuditOptions, Report, true_neighbours};
+use lookalike::audit::{Audit, AuditError, AuditOptions};
 use lookalike::core::params::Params;
 use lookalike::error::Error;
-use lookalike::progress::{Progress, Stage};
 use lookalike::report::json;
+use lookalike::request::AuditRequest;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 /// Measures how much of what is there the run of a report found: JSON, as `docs/audit.md` has it.
 #[pyfunction]
@@ -35,20 +34,15 @@ pub(crate) fn audit(
     let seed = given.whole("seed")?.unwrap_or(1);
     let how = self::options(sample, seed, confidence, given.threads()?)?;
     let normalization = given.normalization()?;
-    let mut reading = given.reading(normalization, crate::extraction::options(py)?)?;
+    let reading = given.reading(normalization, crate::extraction::options(py)?)?;
     let decisions = given.decisions(py, row_digits(&documents, reference.as_ref()))?;
     given.finish()?;
-    reading.leave_out = vec![report.clone()];
-    let inputs = Arc::new(ComparedInputs::new(py, &documents, reference.as_ref(), reading)?);
+    let inputs = ComparedInputs::new(py, &documents, reference.as_ref(), reading)?;
     inputs.refuse_streams("an audit")?;
-    let theirs = Arc::clone(&inputs);
     call::reading(py, progress.as_ref(), move |watch| {
-        let report = Report::open(&report)?;
-        let how = AuditOptions { ids_by_file: report.ids_by_file, decisions, ..how };
-        let neighbours = true_neighbours(|| theirs.open(), &report.params, &how, watch)?;
-        report.check(neighbours.inputs())?;
-        watch.begin(Stage::Judge, None);
-        json(&report.judge(&neighbours, None)?, &report.params)
+        let how = AuditOptions { decisions, ..how };
+        let (audit, params) = AuditRequest::new(report, None, inputs.run, how)?.run(watch)?;
+        json(&audit, &params)
     })
 }
 

@@ -2,11 +2,11 @@
 
 use crate::call;
 use crate::compared_input::ComparedInput;
-use crate::decisions::DecisionRows;
 use crate::error::{LookalikeError, OptionError, run_error};
 use crate::ids::{IdColumn, IdKind};
 use crate::inputs::ComparedInputs;
 use crate::options::{KeywordOptions, RunArguments};
+use crate::outcomes::OutcomeColumns;
 use crate::parameters::BetterSettingTuple;
 use crate::passages::named;
 use crate::remaining_texts::RemainingTexts;
@@ -17,13 +17,13 @@ use crate::text_column::TextColumn;
 use crate::unit_columns::{self, UnitColumns};
 use arrow_array::ArrayRef;
 use arrow_array::builder::{BooleanBuilder, Float64Builder, UInt64Builder};
-use lookalike::audit::{AuditOptions, true_neighbours};
+use lookalike::audit::audit_findings;
 use lookalike::core::verify::Overlap;
 use lookalike::error::Error;
-use lookalike::find::{ESTIMATE_COLUMNS, FindOptions, Findings, SourceCounts, in_collection};
-use lookalike::progress::{Progress, Stage};
+use lookalike::find::{ESTIMATE_COLUMNS, FindOptions, Findings, SourceCounts};
 use lookalike::read::{Collection, ReadError};
 use lookalike::report::run_page::RunSubject;
+use lookalike::request::FindRequest;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::Arc;
@@ -56,12 +56,12 @@ pub(crate) fn find(
     if auto.is_some() {
         inputs.refuse_streams("bands='auto'")?;
     }
-    let theirs = Arc::clone(&inputs);
+    let run = inputs.run.clone();
     let (findings, options, rows) = call::reading(py, progress.as_ref(), move |watch| {
-        theirs.choose_bands(auto.as_ref(), &mut find, watch)?;
-        let findings = in_collection(&theirs.open()?, &find, watch)?;
-        let rows = RowNumbers::of(ids, &theirs.reading, &findings)?;
-        Ok((findings, find, rows))
+        let reading = run.reading.clone();
+        let outcome = FindRequest::new(run, find, auto).open()?.run(watch)?;
+        let rows = RowNumbers::of(ids, &reading, &outcome.findings)?;
+        Ok((outcome.findings, outcome.options, rows))
     })?;
     let findings = Arc::new(findings);
     let run = RunFindings { findings, options, rows };
@@ -174,7 +174,8 @@ impl PyFindings {
     /// `keeper` (an id), the similarities with it, `reason`, `neighbour` (an id), the similarities
     /// with that one, and `group_size`. `rows` is how many there are.
     fn decisions(&self, py: Python<'_>, rows: usize) -> PyResult<ArrowTable> {
-        py.detach(|| DecisionRows::of(&self.run, rows)).map_err(run_error)?.table(&self.run)
+        let columns = py.detach(|| OutcomeColumns::of(&self.run, rows)).map_err(run_error)?;
+        columns.table(self.run.options.params.measure())
     }
 
     /// Numbers of everything.
@@ -304,21 +305,18 @@ impl PyFindings {
         given.finish()?;
         let how = crate::audit::options(sample, seed, confidence, threads)?;
         let (inputs, findings) = (Arc::clone(&self.inputs), Arc::clone(&self.run.findings));
-        let params = self.run.options.params.clone();
-        let decisions = self.run.options.decisions.clone();
+        let options = self.run.options.clone();
         call::reading(py, progress.as_ref(), move |watch| {
-            let how = AuditOptions { ids_by_file: findings.ids_by_file, decisions, ..how };
-            let neighbours = true_neighbours(|| inputs.open(), &params, &how, watch)?;
-            watch.begin(Stage::Judge, None);
-            let audit = neighbours.judge_findings(&findings)?;
-            crate::audit::json(&audit, &params)
+            let open = || inputs.open();
+            let (audit, _) = audit_findings(&findings, &options, open, how, watch)?;
+            crate::audit::json(&audit, &options.params)
         })
     }
 
     /// Writes groups, pairs, skipped records or the report, as the command line does.
     fn write(&self, py: Python<'_>, what: &str, path: std::path::PathBuf) -> PyResult<()> {
         self.inputs.check_output(&path)?;
-        let (inputs, reference) = self.inputs.paths();
+        let [inputs, reference] = self.inputs.run.paths();
         let RunFindings { findings, options, .. } = &self.run;
         let subject = RunSubject { findings, options, inputs, reference, audit: None };
         py.detach(|| crate::files::write(what, &path, &subject))

@@ -3,55 +3,27 @@
 use crate::compared_input::ComparedInput;
 use crate::error::{self, DocumentError, FileError, HELD, OptionError, read_error};
 use crate::ids;
-use lookalike::core::params::ParamsBuilder;
-use lookalike::error::Error;
-use lookalike::find::FindOptions;
-use lookalike::progress::Progress;
-use lookalike::read::{
-    Collection, InMemoryDocuments, ReadError, ReadOptions, Side, refuse_streams,
-};
+use lookalike::read::{Collection, ReadError, ReadOptions};
 use lookalike::report::check_places;
-use lookalike::tune::choose_bands;
+use lookalike::request::{InputSide, RunInputs};
 use pyo3::prelude::*;
 use std::path::{Path, PathBuf, absolute};
 
 /// Both sides, ready to be opened as often as is needed.
 pub(crate) struct ComparedInputs {
-    documents: GivenInput,
-    reference: GivenInput,
-    /// The paths of both sides, whatever becomes of the working directory.
+    pub(crate) run: RunInputs,
+    /// The absolute paths of both sides, whatever becomes of the working directory.
     places: [Vec<PathBuf>; 2],
-    pub(crate) reading: ReadOptions,
 }
 
-enum GivenInput {
-    Held(Vec<InMemoryDocuments>),
-    Paths(Vec<PathBuf>),
-}
-
-impl GivenInput {
-    fn of(input: Option<&ComparedInput>, name: &str, as_texts: bool) -> Self {
-        match input {
-            Some(ComparedInput::Documents(documents)) => {
-                Self::Held(vec![documents.get().source(name, as_texts)])
-            }
-            Some(ComparedInput::Paths(paths)) => Self::Paths(paths.clone()),
-            None => Self::Paths(Vec::new()),
+/// A side of a comparison; `name` is that of its argument.
+fn side(input: Option<&ComparedInput>, name: &str, as_texts: bool) -> InputSide {
+    match input {
+        Some(ComparedInput::Documents(documents)) => {
+            InputSide::InMemory(vec![documents.get().source(name, as_texts)])
         }
-    }
-
-    fn paths(&self) -> &[PathBuf] {
-        match self {
-            Self::Paths(paths) => paths,
-            Self::Held(_) => &[],
-        }
-    }
-
-    fn side(&self) -> Side<'_> {
-        match self {
-            Self::Held(documents) => Side::InMemory(documents),
-            Self::Paths(paths) => Side::Paths(paths),
-        }
+        Some(ComparedInput::Paths(paths)) => InputSide::Paths(paths.clone()),
+        None => InputSide::Paths(Vec::new()),
     }
 }
 
@@ -89,17 +61,16 @@ impl ComparedInputs {
             }
         }
         let as_texts = ids::as_texts(documents, reference);
-        let documents = GivenInput::of(Some(documents), name, as_texts);
-        let reference = GivenInput::of(reference, HELD[1], as_texts);
+        let documents = side(Some(documents), name, as_texts);
+        let reference = side(reference, HELD[1], as_texts);
         let places = [places(documents.paths())?, places(reference.paths())?];
-        Ok(Self { documents, reference, places, reading })
+        Ok(Self { run: RunInputs { documents, reference, reading }, places })
     }
 
-    /// Neither side: what is compared is in an index.
+    /// Inputs of a run over an index, which have neither side.
     pub(crate) fn nothing() -> Self {
-        let paths = || GivenInput::Paths(Vec::new());
-        let (documents, reference) = (paths(), paths());
-        Self { documents, reference, places: Default::default(), reading: ReadOptions::default() }
+        let run = RunInputs::of_paths(&[], &[], ReadOptions::default());
+        Self { run, places: Default::default() }
     }
 
     /// Keeps only these rows of the documents in memory, and of those of the reference collection.
@@ -107,8 +78,9 @@ impl ComparedInputs {
     /// # Errors
     /// `DocumentError` for rows that are not there, and rows of a side that is not in memory.
     pub(crate) fn select(&mut self, documents: Vec<usize>, reference: Vec<usize>) -> PyResult<()> {
-        for (side, rows) in [(&mut self.documents, documents), (&mut self.reference, reference)] {
-            if let GivenInput::Held(held) = side
+        let RunInputs { documents: compared, reference: fixed, .. } = &mut self.run;
+        for (side, rows) in [(compared, documents), (fixed, reference)] {
+            if let InputSide::InMemory(held) = side
                 && let [held] = &mut held[..]
             {
                 let len = held.rows.len();
@@ -126,7 +98,7 @@ impl ComparedInputs {
 
     /// Opens them.
     pub(crate) fn open(&self) -> Result<Collection, ReadError> {
-        Collection::of_sides(self.documents.side(), self.reference.side(), &self.reading)
+        self.run.open()
     }
 
     /// Refuses what can be read only once, for a `reader` that reads its inputs again.
@@ -134,30 +106,14 @@ impl ComparedInputs {
     /// # Errors
     /// `OptionError` with the input.
     pub(crate) fn refuse_streams(&self, reader: &str) -> PyResult<()> {
-        let (documents, reference) = self.paths();
-        refuse_streams(documents.iter().chain(reference), reader).map_err(read_error)
-    }
-
-    /// Chooses bands and rows for the documents, where there are `builder` to choose by.
-    ///
-    /// # Errors
-    /// Those of [`choose_bands`].
-    pub(crate) fn choose_bands(
-        &self,
-        builder: Option<&ParamsBuilder>,
-        options: &mut FindOptions,
-        progress: &dyn Progress,
-    ) -> Result<(), Error> {
-        let Some(builder) = builder else { return Ok(()) };
-        let chosen = choose_bands(&self.open()?, builder, progress)?;
-        (options.params, options.bands_sample) = (chosen.params, Some(chosen.documents));
-        Ok(())
+        self.run.refuse_streams(reader).map_err(read_error)
     }
 
     /// Refuses to read again what would be looked for in another folder by now.
     pub(crate) fn refuse_elsewhere(&self) -> PyResult<()> {
-        let given = self.documents.paths().iter().chain(self.reference.paths());
-        let here = [places(self.documents.paths())?, places(self.reference.paths())?].concat();
+        let [documents, reference] = self.run.paths();
+        let given = documents.iter().chain(reference);
+        let here = [places(documents)?, places(reference)?].concat();
         let places = self.places.iter().flatten().zip(&here);
         match given.zip(places).find(|(_, (then, here))| then != here) {
             None => Ok(()),
@@ -176,11 +132,6 @@ impl ComparedInputs {
         let [documents, reference] = &self.places;
         check_places([path], None, documents, reference)
             .map_err(|taken| FileError::new_err(taken.to_string()))
-    }
-
-    /// The files and folders of both sides, as they were given.
-    pub(crate) fn paths(&self) -> (&[PathBuf], &[PathBuf]) {
-        (self.documents.paths(), self.reference.paths())
     }
 }
 

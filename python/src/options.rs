@@ -47,9 +47,7 @@ impl RunArguments {
         find.decisions = options.decisions(py, row_digits(documents, reference))?;
         find.drop = options.dropped(py, documents, reference)?;
         options.finish()?;
-        find.skip_repeated_ids = reading.skip_bad;
-        let shingle = Some(find.params.shingle().clone());
-        let reading = ReadOptions { fields: find.fields(), shingle, ..reading };
+        let reading = find.read_options(reading);
         Ok(Self { find, auto, reading })
     }
 }

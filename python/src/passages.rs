@@ -14,14 +14,12 @@ use crate::text_column::TextColumn;
 use arrow_array::ArrayRef;
 use arrow_array::builder::{BooleanBuilder, UInt64Builder};
 use lookalike::error::Error;
-use lookalike::passages::{
-    FoundPassage, PassageCuts, PassageFindings, PassageOptions, PassageRow, SourceCuts, passages_in,
-};
-use lookalike::progress::Progress;
+use lookalike::passages::{FoundPassage, PassageFindings, PassageOptions, PassageRow, SourceCuts};
 use lookalike::read::{ReadOptions, TextUnit};
 use lookalike::report::csv::CellRule;
 use lookalike::report::passages::PassageOutput;
 use lookalike::report::{Output, Target};
+use lookalike::request::{CutRequest, DedupOutputs, PassageRequest};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;
@@ -54,8 +52,8 @@ impl PassageArguments {
             ));
         }
         let reading = given.reading(normalization, crate::extraction::options(py)?)?;
-        let options = given.passages()?.with_skip_repeated_ids(reading.skip_bad);
-        let reading = ReadOptions { fields: options.fields(), ..reading };
+        let options = given.passages()?;
+        let reading = options.read_options(reading);
         Ok(Self { options, reading })
     }
 }
@@ -74,11 +72,12 @@ pub(crate) fn passages(
     given.finish()?;
     let ids = IdKind::of(&documents, None);
     let inputs = Arc::new(ComparedInputs::new(py, &documents, None, reading)?);
-    let (theirs, how) = (Arc::clone(&inputs), options.clone());
-    let (found, rows) = call::reading(py, progress.as_ref(), move |watch| {
-        let found = passages_in(&theirs.open()?, &how, watch)?;
-        let rows = RowNumbers::of(ids, &theirs.reading, &found.run)?;
-        Ok((found, rows))
+    let run = inputs.run.clone();
+    let (found, options, rows) = call::reading(py, progress.as_ref(), move |watch| {
+        let reading = run.reading.clone();
+        let (found, options) = PassageRequest::new(run, options).open()?.run(watch)?;
+        let rows = RowNumbers::of(ids, &reading, &found.run)?;
+        Ok((found, options, rows))
     })?;
     Ok(PyPassages { found, options, rows, inputs })
 }
@@ -103,8 +102,9 @@ pub(crate) fn cut_passages(
     refuse_unit(reading.unit)?;
     let inputs = ComparedInputs::new(py, &documents, reference.as_ref(), reading)?;
     let texts = call::reading(py, progress.as_ref(), move |watch| {
-        let cuts = PassageCuts::find(&inputs.open()?, &options, &cut, watch)?;
-        watch.advance(0)?;
+        let outputs = DedupOutputs::default();
+        let request = CutRequest { inputs: inputs.run, options, cut, outputs, is_dry_run: true };
+        let cuts = request.open()?.find(watch)?.write(watch)?.cuts;
         RemainingTexts::of_cuts(&cuts, rows)
     })?;
     texts.table()

@@ -70,7 +70,7 @@ pub(crate) fn prepare(
     let (columns, skipped) = call::reading(py, progress.as_ref(), move |watch| {
         let collection = theirs.open()?;
         let mut parts = prepared(&collection, &how, threads, watch)?;
-        let skip_bad = theirs.reading.skip_bad;
+        let skip_bad = theirs.run.reading.skip_bad;
         let repeated = leave_out(&mut parts, &collection, names, skip_bad, &how)?;
         watch.go_on()?;
         let read = parts.iter().flat_map(|part| &part.skipped);

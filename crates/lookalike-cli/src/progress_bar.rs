@@ -4,7 +4,8 @@ use crate::terminal;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lookalike::core::curve::Choice;
 use lookalike::progress::{Interruption, Progress, Stage, Warning};
-use lookalike::report::phrases::{self, RemedySpelling};
+use lookalike::report::phrases::{self, RemedySpelling, thousands};
+use lookalike::tune::ChosenBands;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -103,6 +104,20 @@ impl Progress for StageBar {
     }
 
     fn end(&self, _: Stage, _: Duration) {}
+
+    fn chose_bands(&self, chosen: &ChosenBands) {
+        if !self.is_quiet {
+            let ChosenBands { params, documents } = chosen;
+            let flags = setting(&Choice {
+                num_hashes: params.num_hashes(),
+                bands: params.bands(),
+                rows: params.rows(),
+            });
+            let documents = thousands(*documents as u64);
+            let text = format!("bands chosen for {documents} documents drawn: {flags}");
+            self.inner.suspend(|| drop(terminal::stderr().message(&text)));
+        }
+    }
 
     /// Prints the first warning.
     fn warn(&self, warning: &Warning) {

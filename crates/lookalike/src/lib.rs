@@ -29,15 +29,18 @@
 //!
 //! | module | takes | gives |
 //! |---|---|---|
+//! | [`request`] | a use case with its inputs | its outcome, in one call |
 //! | [`read`] | paths, standard input, tables, an index | blocks of documents for every thread |
 //! | [`mod@find`] | a collection and parameters | groups, pairs, counts, times |
 //! | [`mod@passages`] | a collection, a least length | repeated runs of words, verified |
 //! | [`report`] | findings | CSV, JSON lines, JSON, Parquet, HTML; complete files or none |
 //! | [`decisions`] | a file of decisions of people | which are in force |
-//! | [`dedup`] | decisions and records | survivors in the format of the input |
+//! | [`outcome`] | findings | whether each document is kept, and why |
+//! | [`dedup`] | outcomes and records | survivors in the format of the input |
 //! | [`audit`] | a report and its documents again | measured recall, with intervals |
 //! | [`mod@contamination`] | a benchmark and a corpus | items that the corpus has |
 //! | [`evaluate`] | a report and a truth file | precision, recall, F1, adjusted Rand index |
+//! | [`watch`] | the changed files of a folder | documents in an index, and those they resemble |
 //! | [`tune`] | a threshold, a recall, a sample | bands × rows, what they cost, advice |
 //! | [`categories`] | a sample of texts | a tree of categories, and the category of any text |
 //! | [`index`] | an index and texts | documents in it, what resembles a text, groups |
@@ -69,15 +72,18 @@ pub mod folding;
 mod id_sample;
 pub mod index;
 mod moved_blocks;
+pub mod outcome;
 pub mod pair_similarity;
 pub mod passages;
 pub mod progress;
 mod read_progress;
 pub mod report;
+pub mod request;
 pub mod shard;
 mod spill;
 pub mod temporary;
 pub mod tune;
+pub mod watch;
 mod words;
 
 pub use lookalike_extract as extract;

@@ -1,5 +1,6 @@
 //! How far a run is, and whether it is still wanted: a callback, never a print.
 
+use crate::tune::ChosenBands;
 use lookalike_core::curve::Choice;
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -93,6 +94,8 @@ pub trait Progress: Sync {
     fn advance(&self, done: u64) -> Result<(), Interruption>;
     /// The stage has ended.
     fn end(&self, stage: Stage, elapsed: Duration);
+    /// Bands and rows were chosen for the documents.
+    fn chose_bands(&self, _: &ChosenBands) {}
     /// Something to know while the run goes on; the same kind may come several times.
     fn warn(&self, _: &Warning) {}
 }

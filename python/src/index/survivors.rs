@@ -3,11 +3,10 @@
 use super::open_index::Handle;
 use crate::call;
 use crate::error::{DocumentError, run_error};
-use lookalike::dedup::add_survivors;
 use lookalike::error::Error;
 use lookalike::find::{FindOptions, Findings};
-use lookalike::index::{AddOptions, time};
 use lookalike::read::Collection;
+use lookalike::request::add_kept;
 use lookalike::store::IndexError;
 use pyo3::prelude::*;
 
@@ -15,18 +14,15 @@ use pyo3::prelude::*;
 ///
 /// # Errors
 /// `DocumentError` for an id that the index has with another text, and errors of
-/// [`add_survivors`].
+/// [`add_kept`].
 pub(super) fn add(
     py: Python<'_>,
     handle: &Handle,
-    (findings, collection, options): (&Findings, &Collection, &FindOptions),
+    run: (&Findings, &Collection, &FindOptions),
 ) -> PyResult<u64> {
-    let how = AddOptions { threads: options.threads, ..AddOptions::new(time::now()) };
-    let added = call::long(py, None, |watch| {
-        match add_survivors(findings, collection, options, (&handle.index, &how), watch) {
-            Err(Error::Interrupted) => Err(Error::Interrupted),
-            added => Ok(added),
-        }
+    let added = call::long(py, None, |watch| match add_kept(run, &handle.index, watch) {
+        Err(Error::Interrupted) => Err(Error::Interrupted),
+        added => Ok(added),
     })?;
     match added {
         Ok(added) => Ok(added.added),

@@ -14,8 +14,8 @@ pub(super) fn plan_options(
     let options = KeywordOptions::new(options)?;
     let normalization = options.normalization()?;
     let (find, _) = options.run(normalization)?;
-    let mut reading = options.reading(normalization, crate::extraction::options(py)?)?;
+    let reading = options.reading(normalization, crate::extraction::options(py)?)?;
     options.finish()?;
-    reading.fields = find.fields();
+    let reading = find.read_options(reading);
     Ok((find, reading))
 }

@@ -9,14 +9,15 @@ use crate::progress_bar::StageBar;
 use crate::read_args::ReadArgs;
 use crate::terminal;
 use lookalike::audit::{
-    self, Audit, AuditOptions, CONFIDENCE, Figures, Interval, JudgedBy, Report, SAMPLE_DOCUMENTS,
+    self, Audit, AuditOptions, CONFIDENCE, Figures, Interval, JudgedBy, SAMPLE_DOCUMENTS,
     SimilarityRange,
 };
 use lookalike::core::kernel::Kernel;
 use lookalike::core::params::Params;
-use lookalike::read::{Collection, refuse_streams};
+use lookalike::read::refuse_streams;
 use lookalike::report::json;
 use lookalike::report::phrases::thousands;
+use lookalike::request::{AuditRequest, RunInputs};
 use std::io::{self, BufWriter, Write};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -97,27 +98,20 @@ pub(crate) fn run(args: &mut AuditArgs, worker: WorkerOption<'_>) -> CommandResu
     args.reading.read_list(&mut args.inputs)?;
     let args = &*args;
     refuse_streams(args.inputs.iter().chain(&args.reference), "an audit")?;
-    let report = Report::open(&args.report)?;
-    // What cannot be read is an error before the work.
-    args.pairs.as_deref().map(audit::pairs_file).transpose()?;
-    let mut reading = args.reading.options(worker);
-    reading.shingle = Some(report.params.shingle().clone());
-    reading.leave_out = args.pairs.iter().cloned().chain([args.report.clone()]).collect();
-    let mut options = AuditOptions { ids_by_file: report.ids_by_file, ..audit_options(args)? };
-    options.decisions = args.decisions.read()?;
-    let bar = StageBar::new(args.quiet);
+    let options = AuditOptions { decisions: args.decisions.read()?, ..audit_options(args)? };
     let reference = index_place::with_environment(&args.reference)?;
-    let open = || Collection::open_with_reference(&args.inputs, &reference, &reading);
-    let neighbours = audit::true_neighbours(open, &report.params, &options, &bar)?;
+    let reading = args.reading.options(worker);
+    let inputs = RunInputs::of_paths(&args.inputs, &reference, reading);
+    let request = AuditRequest::new(args.report.clone(), args.pairs.clone(), inputs, options)?;
+    let bar = StageBar::new(args.quiet);
+    let (audit, params) = request.run(&bar)?;
     drop(bar);
-    report.check(neighbours.inputs())?;
-    let audit = report.judge(&neighbours, args.pairs.as_deref())?;
     let mut out = BufWriter::new(terminal::stdout().json_if(args.json));
     if args.json {
-        json::audit(&mut out, &audit, &report.params)?;
+        json::audit(&mut out, &audit, &params)?;
         writeln!(out)?;
     } else {
-        write_text(&mut out, &audit, &report.params, "--sample")?;
+        write_text(&mut out, &audit, &params, "--sample")?;
     }
     out.flush()?;
     Ok(ExitCode::SUCCESS)

@@ -5,12 +5,10 @@ mod actions;
 mod add;
 mod args;
 mod cut_args;
-mod outputs;
 mod passages;
 mod print;
 
-use super::find::input_bytes;
-use super::{CommandError, CommandResult, bands};
+use super::{CommandError, CommandResult};
 use crate::explicit_args::ExplicitArgs;
 use crate::extraction::WorkerOption;
 use crate::progress_bar::StageBar;
@@ -18,20 +16,19 @@ use crate::summary::{Summary, exit_code};
 use crate::terminal;
 use crate::termination;
 use crate::waiting::WaitingNote;
-use actions::ActionSummary;
-use add::ReferenceIndex;
 pub(crate) use args::DedupArgs;
+use lookalike::core::parameter::NamesParameters;
 use lookalike::core::params::{Params, ParamsBuilder};
-use lookalike::dedup::{AnnotationSubject, Destination, RemovedList, SurvivorCounts, apply};
 use lookalike::error::Error;
-use lookalike::find::{self, FindOptions, Findings};
+use lookalike::find::FindOptions;
 use lookalike::progress::NoProgress;
-use lookalike::read::Collection;
-use lookalike::report::Target;
-use lookalike::report::csv::CellRule;
-use outputs::{DedupOutputs, DedupTargets, OutputPlan, write_skipped_list};
-use std::path::Path;
+use lookalike::report::{self, OutputFormat, Target, option_name};
+use lookalike::request::{DedupOutputs, DedupRequest, FindRequest, RunInputs};
+use std::path::{Path, PathBuf};
 use std::time::Instant;
+
+/// The formats of the list of removed documents.
+const LISTS: &[OutputFormat] = &[OutputFormat::Csv, OutputFormat::Jsonl];
 
 /// Runs the command.
 pub(crate) fn run(given: &mut ExplicitArgs<DedupArgs>, worker: WorkerOption<'_>) -> CommandResult {
@@ -43,76 +40,71 @@ pub(crate) fn run(given: &mut ExplicitArgs<DedupArgs>, worker: WorkerOption<'_>)
     }
     let start = Instant::now();
     let builder = args.parameters.builder(args.shingle.rule(args.reading.normalization())?);
-    let mut options = options(args, &builder)?;
-    let targets = DedupTargets::new(args)?;
-    let mut reading = args.reading.options(worker);
-    // A second run must not find the files of the first among its documents.
-    let own = targets.all().map(Target::path).chain(args.result.actions.script.as_deref());
-    reading.leave_out = own.chain(args.drop.path()).map(Path::to_owned).collect();
-    reading.fields = options.fields();
-    reading.shingle = Some(options.params.shingle().clone());
-    let index = ReferenceIndex::open(args)?;
-    let reference = args.run.reference();
-    let bands_auto = args.parameters.bands_auto(args.inputs.iter().chain(reference))?;
-    let waiting = WaitingNote::new(args.inputs.iter().chain(reference), args.result.quiet);
-    let opened_reference = args.run.opened_reference()?;
-    let open = || Collection::open_with_reference(&args.inputs, &opened_reference, &reading);
-    let collection = open()?;
-    drop(waiting);
-    args.result.actions.check(&collection, &args.inputs, reference)?;
+    let options = options(args, &builder)?;
+    let outputs = args.outputs()?;
     refuse_actions_on_units(args)?;
-    if bands_auto {
-        let (bar, quiet) = (StageBar::new(args.result.quiet), args.result.quiet);
-        bands::choose(&open()?, &builder, &mut options, &bar, quiet)?;
-    }
-    let subject = AnnotationSubject::Groups(options.params.measure());
-    let plan = OutputPlan::new(args, &collection, &reading, subject)?;
-    let list = |target: &Target| removed_list(target, &options, plan.cells);
-    let outputs = targets.all().map(Target::path).chain(args.result.written_paths());
-    termination::clean_up(outputs)?;
-    // What cannot be written is an error before the work; an interruption leaves nothing behind.
-    if !args.result.dry_run {
-        DedupOutputs::create(&plan, &targets, list)?.check_writable(&collection)?;
-    }
+    let index = add::reference_index(args)?;
+    let all_inputs = || args.inputs.iter().chain(args.run.reference());
+    let auto_bands = args.parameters.bands_auto(all_inputs())?.then_some(builder);
+    let reference = args.run.opened_reference()?;
+    let reading = args.reading.options(worker);
+    let mut inputs = RunInputs::of_paths(&args.inputs, &reference, reading);
+    inputs.leave_out(args.drop.path().map(Path::to_owned));
+    let request = DedupRequest {
+        find: FindRequest::new(inputs, options, auto_bands),
+        outputs,
+        action: args.result.actions.action(),
+        script: args.result.actions.script.clone(),
+        is_dry_run: args.result.dry_run,
+    };
+    let waiting = WaitingNote::new(all_inputs(), args.result.quiet);
+    let opened = request.open().map_err(refused)?;
+    drop(waiting);
+    termination::clean_up(args.written_paths())?;
     let bar = StageBar::new(args.result.quiet);
-    let findings = find::in_collection(&collection, &options, &bar)?;
+    let found = opened.find(&bar)?;
     drop(bar);
-    let mut written = None;
-    if !args.result.dry_run {
-        let outputs = DedupOutputs::create(&plan, &targets, list)?;
-        written = write(outputs, &findings, &collection, &options, plan.cells)?;
-    }
-    let added = index.map(|index| index.add(&findings, &collection, &options)).transpose()?;
-    // The list of what goes, where no survivors are written with it.
-    let alone = plan.destination.is_none() && !args.result.dry_run;
-    let removed = targets.removed.as_ref().filter(|_| alone).map(list).transpose()?;
-    let taken = args.result.actions.take(&findings, &collection, args, &options, removed)?;
+    let outcome = found
+        .write(index.as_ref(), &NoProgress)
+        .map_err(|error| add::run_error(error, index.as_ref()))?;
+    let findings = &outcome.find.findings;
     let summary = Summary {
-        findings: &findings,
-        options: &options,
-        bytes: input_bytes(&collection),
+        findings,
+        options: &outcome.find.options,
+        bytes: outcome.find.bytes(),
         elapsed: start.elapsed(),
         skipped_listed: args.result.skipped.is_some(),
         verbose: args.result.verbose,
     };
-    let is_folder = plan.destination.as_ref().is_some_and(Destination::is_folder);
-    print::print(args, &summary, written.as_ref(), taken.as_ref(), is_folder)?;
-    if let Some(added) = added.filter(|_| !args.result.quiet) {
-        terminal::stderr().message(&added)?;
+    print::print(args, &summary, &outcome)?;
+    if let (Some(added), Some(index), false) = (&outcome.added, &index, args.result.quiet) {
+        terminal::stderr().message(&add::summary(added, index))?;
     }
-    let found = args.result.exit_code && findings.counts.duplicates > 0;
-    let code = exit_code(findings.skipped.iter(), args.reading.skip_bad(), found)?;
-    findings.finish()?;
-    if let failed @ 1.. = taken.as_ref().map_or(0, ActionSummary::failed) {
+    let is_found = args.result.exit_code && findings.counts.duplicates > 0;
+    let code = exit_code(findings.skipped.iter(), args.reading.skip_bad(), is_found)?;
+    let acted = outcome.files.as_ref().and_then(|files| files.acted.as_ref());
+    let failed = acted.map_or(0, |acted| acted.failed.len());
+    outcome.find.findings.finish()?;
+    if failed > 0 {
         let problem = format!("{failed} duplicates were left as they are, for the reasons above");
         return Err(CommandError::Data(problem));
     }
     Ok(code)
 }
 
+/// The error of a request that its inputs do not allow.
+fn refused(error: Error) -> CommandError {
+    match error {
+        Error::Survivors { .. } | Error::NotFiles { .. } => {
+            CommandError::Usage(error.spelled(option_name))
+        }
+        error => error.into(),
+    }
+}
+
 /// Refuses actions on whole files where parts of them are compared.
 fn refuse_actions_on_units(args: &DedupArgs) -> Result<(), CommandError> {
-    let Some(option) = args.result.actions.any() else { return Ok(()) };
+    let Some(option) = args.result.actions.option() else { return Ok(()) };
     args.reading.refuse_units(&format!(
         "decides about parts of files, {option} moves or lists whole files; leave one of both out \
          (--output FOLDER/ writes files without the parts that go)"
@@ -121,31 +113,37 @@ fn refuse_actions_on_units(args: &DedupArgs) -> Result<(), CommandError> {
 
 fn options(args: &DedupArgs, builder: &ParamsBuilder) -> Result<FindOptions, CommandError> {
     let mut options = args.run.options(Params::new(builder)?)?;
-    options.skip_repeated_ids = args.reading.skip_bad();
-    options.related = args.result.annotate;
     options.drop = args.drop.read()?;
     Ok(options)
 }
 
-fn removed_list(
-    target: &Target,
-    options: &FindOptions,
-    cells: CellRule,
-) -> Result<RemovedList, Error> {
-    Ok(RemovedList::create(target, options.params.measure())?.with_cells(cells))
-}
+impl DedupArgs {
+    /// The files to write. No two have one name, and none is an input.
+    fn outputs(&self) -> Result<DedupOutputs, CommandError> {
+        let target = |option: &str, path: &Option<PathBuf>, formats| {
+            let target = path.as_deref().map(|path| Target::new(path, formats)).transpose();
+            target.map_err(|error| CommandError::Usage(format!("{option}: {error}")))
+        };
+        let result = &self.result;
+        let outputs = DedupOutputs {
+            survivors: result.output.clone(),
+            annotate: result.annotate.then(|| result.annotate_field.clone()),
+            copies_others: !result.documents_only,
+            removed: target("--removed", &result.removed, LISTS)?,
+            skipped: target("--skipped", &result.skipped, &[OutputFormat::Csv])?,
+            cells: result.csv.cells(),
+        };
+        let files = outputs.lists().map(Target::path).chain(result.actions.script.as_deref());
+        let output = result.output.as_deref().filter(|output| *output != Path::new("-"));
+        report::check_places(files, output, &self.inputs, self.run.reference())
+            .map_err(|taken| CommandError::Usage(taken.to_string()))?;
+        Ok(outputs)
+    }
 
-fn write(
-    outputs: DedupOutputs,
-    findings: &Findings,
-    collection: &Collection,
-    options: &FindOptions,
-    cells: CellRule,
-) -> Result<Option<SurvivorCounts>, CommandError> {
-    let DedupOutputs { survivors, removed, skipped } = outputs;
-    let written = survivors
-        .map(|survivors| apply(findings, collection, options, survivors, removed, &NoProgress))
-        .transpose()?;
-    write_skipped_list(skipped, findings, cells)?;
-    Ok(written)
+    /// The outputs that the command writes.
+    fn written_paths(&self) -> impl Iterator<Item = &Path> {
+        let result = &self.result;
+        let files = [&result.removed, &result.skipped, &result.output, &result.actions.script];
+        files.into_iter().flatten().map(PathBuf::as_path)
+    }
 }

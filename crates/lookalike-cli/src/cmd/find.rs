@@ -5,17 +5,17 @@ mod audit;
 mod print;
 pub(super) mod targets;
 
-use super::{CommandError, CommandResult, bands};
+use super::{CommandError, CommandResult};
 use crate::extraction::WorkerOption;
 use crate::progress_bar::StageBar;
 use crate::summary::{Summary, exit_code};
 use crate::waiting::WaitingNote;
 pub(crate) use args::FindArgs;
 pub(in crate::cmd) use args::FindOutputArgs;
-use lookalike::core::params::{Params, ParamsBuilder};
-use lookalike::find::{self, FindOptions, Findings, PairList};
-use lookalike::read::Collection;
+use lookalike::core::params::Params;
+use lookalike::find::{FindOptions, Findings, PairList};
 use lookalike::report::run_page::RunSubject;
+use lookalike::request::{FindRequest, RunInputs};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use targets::FindTargets;
@@ -26,45 +26,45 @@ pub(crate) fn run(args: &mut FindArgs, worker: WorkerOption<'_>) -> CommandResul
     let args = &*args;
     let start = Instant::now();
     let builder = args.parameters.builder(args.shingle.rule(args.reading.normalization())?);
-    let mut options = find_options(args, &builder)?;
+    let mut options = args.run.options(Params::new(&builder)?)?;
+    options.pairs = args.result.pair_list()?;
+    let inputs = &args.inputs;
     let reference = args.run.reference();
-    let bands_auto = args.parameters.bands_auto(args.inputs.iter().chain(reference))?;
+    let all_inputs = || inputs.iter().chain(reference);
+    let auto_bands = args.parameters.bands_auto(all_inputs())?.then_some(builder);
     let targets = FindTargets::new(&args.result)?;
-    targets.refuse_taken(&args.inputs, reference)?;
-    args.audit.refuse(args.inputs.iter().chain(reference))?;
-    let mut reading = args.reading.options(worker);
-    // A second run must not find the files of the first among its documents.
-    reading.leave_out = targets.paths().map(Path::to_owned).collect();
-    reading.fields = options.fields();
-    reading.shingle = Some(options.params.shingle().clone());
+    targets.refuse_taken(inputs, reference)?;
+    args.audit.refuse(all_inputs())?;
     let opened_reference = args.run.opened_reference()?;
-    let open = || Collection::open_with_reference(&args.inputs, &opened_reference, &reading);
-    let waiting = WaitingNote::new(args.inputs.iter().chain(reference), args.result.quiet);
-    let collection = open()?;
+    let reading = args.reading.options(worker);
+    let mut run_inputs = RunInputs::of_paths(inputs, &opened_reference, reading);
+    run_inputs.leave_out(targets.paths().map(Path::to_owned));
+    let waiting = WaitingNote::new(all_inputs(), args.result.quiet);
+    let opened = FindRequest::new(run_inputs, options, auto_bands).open()?;
     drop(waiting);
     targets.check_writable()?;
     let bar = StageBar::new(args.result.quiet);
-    if bands_auto {
-        bands::choose(&open()?, &builder, &mut options, &bar, args.result.quiet)?;
-    }
-    let mut findings = find::in_collection(&collection, &options, &bar)?;
-    let inputs = &args.inputs;
-    let subject =
-        RunSubject { findings: &findings, options: &options, inputs, reference, audit: None };
-    // What was found is on the disk before an audit that may fail.
-    targets.write_results(&subject)?;
-    let audit = args.audit.measure(&mut findings, &options, open, &bar)?;
+    let mut outcome = opened.run(&bar)?;
+    // The results are on the disk before an audit, which may fail.
+    targets.write_results(&RunSubject {
+        findings: &outcome.findings,
+        options: &outcome.options,
+        inputs,
+        reference,
+        audit: None,
+    })?;
+    let audit = args.audit.measure(&mut outcome, &bar)?;
     drop(bar);
-    let audit = audit.as_ref();
-    let subject = RunSubject { findings: &findings, options: &options, inputs, reference, audit };
-    let found = args.result.report(&subject, &targets, input_bytes(&collection), start)?;
-    findings.finish()?;
-    Ok(found)
-}
-
-/// Bytes of the inputs as far as they are known: of streams, those that were read.
-pub(super) fn input_bytes(collection: &Collection) -> Option<u64> {
-    collection.bytes().or_else(|| Some(collection.bytes_read()).filter(|bytes| *bytes > 0))
+    let subject = RunSubject {
+        findings: &outcome.findings,
+        options: &outcome.options,
+        inputs,
+        reference,
+        audit: audit.as_ref(),
+    };
+    let code = args.result.report(&subject, &targets, outcome.bytes(), start)?;
+    outcome.findings.finish()?;
+    Ok(code)
 }
 
 impl FindOutputArgs {
@@ -128,11 +128,4 @@ impl FindOutputArgs {
         let is_found = self.exit_code && !findings.groups.is_empty();
         Ok(exit_code(findings.skipped.iter(), options.skip_repeated_ids, is_found)?)
     }
-}
-
-fn find_options(args: &FindArgs, builder: &ParamsBuilder) -> Result<FindOptions, CommandError> {
-    let mut options = args.run.options(Params::new(builder)?)?;
-    options.pairs = args.result.pair_list()?;
-    options.skip_repeated_ids = args.reading.skip_bad();
-    Ok(options)
 }

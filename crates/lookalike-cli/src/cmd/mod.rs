@@ -1,7 +1,6 @@
 //! The commands, one file each: an `Args` that clap fills and a `run` that does it.
 
 pub(crate) mod audit;
-mod bands;
 pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod contamination;

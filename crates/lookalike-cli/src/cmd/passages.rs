@@ -12,10 +12,10 @@ use crate::waiting::WaitingNote;
 pub(crate) use args::PassagesArgs;
 use args::PassagesOutputArgs;
 use lookalike::error::Error;
-use lookalike::passages::{PassageOptions, passages_in};
-use lookalike::read::Collection;
+use lookalike::passages::PassageOptions;
 use lookalike::report::passages::PassageOutput;
 use lookalike::report::{self, Output, Target};
+use lookalike::request::{PassageRequest, RunInputs};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -29,18 +29,16 @@ pub(crate) fn run(args: &mut PassagesArgs, worker: WorkerOption<'_>) -> CommandR
     let paths = || targets.iter().map(|(_, target)| target.path());
     report::check_places(paths(), None, &args.inputs, &[])
         .map_err(|taken| CommandError::Usage(taken.to_string()))?;
-    let mut reading = args.reading.options(worker);
-    // A second run must not find the files of the first among its documents.
-    reading.leave_out = paths().map(Path::to_owned).collect();
-    reading.fields = options.fields();
+    let mut inputs = RunInputs::of_paths(&args.inputs, &[], args.reading.options(worker));
+    inputs.leave_out(paths().map(Path::to_owned));
     let waiting = WaitingNote::new(&args.inputs, args.result.quiet);
-    let collection = Collection::open(&args.inputs, &reading)?;
+    let opened = PassageRequest::new(inputs, options).open()?;
     drop(waiting);
     termination::clean_up(paths())?;
-    // Whether all files can be written is known before the work.
+    // An output that cannot be written is an error before the work.
     outputs(&targets)?;
     let bar = StageBar::new(args.result.quiet);
-    let findings = passages_in(&collection, &options, &bar)?;
+    let (findings, options) = opened.run(&bar)?;
     drop(bar);
     for ((kind, target), output) in targets.iter().zip(outputs(&targets)?) {
         let cells = args.result.csv.cells();
@@ -57,7 +55,6 @@ fn passage_options(args: &PassagesArgs) -> Result<PassageOptions, CommandError> 
     args.reading.refuse_other_words()?;
     let (tokens, case) = args.words.rule();
     let options = PassageOptions::new(args.min_words, tokens, case)?;
-    let options = options.with_skip_repeated_ids(args.reading.skip_bad());
     Ok(args.order.apply(args.work.apply(options, args.resume)?))
 }
 

@@ -2,29 +2,29 @@
 //! reports what it resembles.
 //!
 //! ```text
-//! system ─ folder_watch → pending_files (who still writes?) → intake (walk, read, add, query)
-//!                                                   reports ← resemblance ┘
+//! system ─ folder_watch ─► lookalike::watch (PendingFiles, FolderIntake) ─► reports
 //! ```
 
 mod args;
 mod feed;
 mod folder_watch;
-mod intake;
-mod pending_files;
 mod reports;
 mod resemblance;
 mod webhook;
 
-use crate::cmd::{CommandError, CommandResult};
+use crate::cmd::{CommandError, CommandResult, index_message, run_message};
 use crate::exit_code::ExitCode;
 use crate::extraction::WorkerOption;
 use crate::index_place::{place, refuse_inputs_within};
 use crate::terminal;
 pub(crate) use args::WatchArgs;
 use folder_watch::{FolderWatch, WatchMessage};
-use intake::{Intake, TakenIn};
-use lookalike::store::index::IndexLocation;
-use pending_files::{FileChange, PendingFiles};
+use lookalike::error::Error;
+use lookalike::read::{ReadOptions, SkippedItem};
+use lookalike::store::index::{Access, IndexLocation, open};
+use lookalike::watch::{
+    FileChange, FolderIntake, IntakeOutcome, PendingFiles, Resemblance, WatchOptions, is_recent,
+};
 use reports::Reports;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -41,19 +41,31 @@ pub(crate) fn run(args: &WatchArgs, worker: WorkerOption<'_>) -> CommandResult {
     let mut watch = FolderWatch::new()?;
     let reports = Reports::new(&args.output, &args.folder)?;
     let mut options = args.reading.args.options(worker);
-    options.skip_bad = true;
     options.leave_out.extend(args.output.feed.clone());
-    if let IndexLocation::Folder(folder) = &location {
-        options.leave_out.push(folder.clone());
-    }
-    let intake = Intake::new(&args.folder, location, options, args)?;
-    intake.check(&args.asked, &args.reading)?;
+    let intake = intake(args, location.clone(), options)?;
+    args.asked.check_compatible(&open(&location, Access::Read)?, &args.reading)?;
     if !args.once {
         start(&mut watch, &args.folder)?;
     }
     let pending = PendingFiles::new(args.settle);
     let (again, is_gone, is_busy) = (None, false, false);
     WatchedFolder { args, watch, pending, intake, reports, again, is_gone, is_busy }.run()
+}
+
+/// The intake of the folder that the command names.
+fn intake(
+    args: &WatchArgs,
+    location: IndexLocation,
+    reading: ReadOptions,
+) -> Result<FolderIntake, CommandError> {
+    let WatchArgs { threshold, top, wait, .. } = *args;
+    let options = WatchOptions { threshold, top, wait };
+    let name = args.folder.display();
+    match FolderIntake::new(args.folder.clone(), location, reading, options) {
+        Ok(Some(intake)) => Ok(intake),
+        Ok(None) => Err(CommandError::Usage(format!("{name} is no folder: name one"))),
+        Err(error) => Err(CommandError::Data(format!("{name}: {error}; name a folder"))),
+    }
 }
 
 fn start(watch: &mut FolderWatch, folder: &Path) -> Result<(), CommandError> {
@@ -75,7 +87,7 @@ struct WatchedFolder<'a> {
     args: &'a WatchArgs,
     watch: FolderWatch,
     pending: PendingFiles,
-    intake: Intake<'a>,
+    intake: FolderIntake,
     reports: Reports,
     /// When a look at all files is due.
     again: Option<Instant>,
@@ -188,7 +200,7 @@ impl WatchedFolder<'_> {
             return Ok(());
         };
         for (path, stamp) in changed.iter().filter(|_| is_first) {
-            if intake::is_recent(*stamp, self.args.settle) {
+            if is_recent(*stamp, self.args.settle) {
                 self.pending.note(path, FileChange::Named, now);
             } else {
                 self.pending.trust(path);
@@ -200,18 +212,22 @@ impl WatchedFolder<'_> {
         if ready.len() < all {
             self.again = Some(now + self.args.settle);
         }
-        match self.intake.take(&ready)? {
-            TakenIn::Busy(why) => {
+        match self.intake.add(&ready)? {
+            IntakeOutcome::Busy(error) => {
                 if !self.is_busy {
-                    self.message(&format!("{why}; trying again"))?;
+                    self.message(&format!("{}; trying again", index_message(&error)))?;
                 }
                 (self.is_busy, self.again) = (true, Some(Instant::now() + RETRY));
             }
-            TakenIn::Again { found, skipped } => {
+            IntakeOutcome::Again { found, skipped, error } => {
+                if let Some(error) = error {
+                    let message = run_message(&Error::Read(error));
+                    terminal::stderr().message(&format!("{message}; trying again"))?;
+                }
                 self.again = Some(Instant::now() + RETRY);
                 self.report(&found, &skipped)?;
             }
-            TakenIn::Done { found, skipped } => {
+            IntakeOutcome::Done { found, skipped } => {
                 self.is_busy = false;
                 self.report(&found, &skipped)?;
             }
@@ -221,8 +237,8 @@ impl WatchedFolder<'_> {
 
     fn report(
         &mut self,
-        found: &[resemblance::Resemblance],
-        skipped: &[lookalike::read::SkippedItem],
+        found: &[Resemblance],
+        skipped: &[SkippedItem],
     ) -> Result<(), CommandError> {
         let Self { reports, watch, .. } = self;
         reports.report(found, skipped, &mut |wait| watch.pause(Instant::now() + wait))

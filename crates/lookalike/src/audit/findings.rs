@@ -2,9 +2,31 @@
 
 use super::neighbours::Neighbours;
 use super::outcome::{Audit, JudgedBy};
-use crate::engine::Findings;
-use crate::error::AuditError;
-use crate::error::Error;
+use super::{AuditOptions, true_neighbours};
+use crate::error::{AuditError, Error};
+use crate::engine::{FindOptions, Findings};
+use crate::progress::{Progress, Stage};
+use crate::read::{Collection, ReadError};
+use std::time::Duration;
+
+/// Measures the recall of a run on a sample of its documents. Returns it with the times of its
+/// stages. The run decides how ids are named, and which decisions count.
+///
+/// # Errors
+/// Errors of [`true_neighbours`], and [`AuditError::ChangedSinceRun`].
+pub fn audit_findings(
+    findings: &Findings,
+    options: &FindOptions,
+    open: impl Fn() -> Result<Collection, ReadError>,
+    how: AuditOptions,
+    progress: &dyn Progress,
+) -> Result<(Audit, [(Stage, Duration); 2]), Error> {
+    let decisions = options.decisions.clone();
+    let how = AuditOptions { ids_by_file: findings.ids_by_file, decisions, ..how };
+    let neighbours = true_neighbours(open, &options.params, &how, progress)?;
+    progress.begin(Stage::Judge, None);
+    Ok((neighbours.judge_findings(findings)?, neighbours.times))
+}
 
 impl Neighbours {
     /// Holds a run that is still at hand against them: by its pairs where it lists them, else by

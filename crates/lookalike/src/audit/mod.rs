@@ -24,6 +24,7 @@ mod search;
 mod simulation;
 
 pub use crate::error::AuditError;
+pub use findings::audit_findings;
 pub use interval::{Interval, clopper_pearson, trials_for_width};
 pub use judge::Judge;
 pub use neighbours::Neighbours;
@@ -116,12 +117,12 @@ pub fn true_neighbours<E: Into<Error>>(
     };
     let lots = IdHasher::new(options.seed);
     let collection = open()?;
-    let (drawn, _) = timed(progress, Stage::Draw, collection.bytes(), || {
+    let (drawn, draw_time) = timed(progress, Stage::Draw, collection.bytes(), || {
         draw(&collection, params, lots, options, progress)
     });
     let (sample, seen) = drawn?;
     let collection = open()?;
-    let (result, _) = timed(progress, Stage::Search, collection.bytes(), || {
+    let (result, search_time) = timed(progress, Stage::Search, collection.bytes(), || {
         let mut searched = SearchedSample::new(params, lots, sample, seen, progress)?;
         if let Some(decisions) = &options.decisions {
             searched.separated = SeparatedPairs::new(decisions);
@@ -130,7 +131,9 @@ pub fn true_neighbours<E: Into<Error>>(
         Ok::<_, Error>((searched, found))
     });
     let (searched, found) = result?;
-    Ok(searched.neighbours(&found, seen, (options.seed, options.confidence))?)
+    let times = [(Stage::Draw, draw_time), (Stage::Search, search_time)];
+    let neighbours = searched.neighbours(&found, seen, (options.seed, options.confidence))?;
+    Ok(Neighbours { times, ..neighbours })
 }
 
 /// Refuses a confidence that is none.

@@ -8,8 +8,10 @@
 use super::draw::IdHasher;
 use crate::digest::InputsDigest;
 use crate::id_sample::IdSample;
+use crate::progress::Stage;
 use lookalike_core::params::Measure;
 use lookalike_core::verify::Overlap;
+use std::time::Duration;
 
 /// Neighbours kept per sampled document and range of similarity.
 pub(super) const KEPT: usize = 16;
@@ -140,6 +142,8 @@ pub struct Neighbours {
     pub(super) bins: Bins,
     pub(super) seed: u64,
     pub(super) confidence: f64,
+    /// The times of the stages that found them.
+    pub(super) times: [(Stage, Duration); 2],
     /// In the order in which they were drawn.
     pub(super) sample: Vec<DocumentNeighbours>,
 }

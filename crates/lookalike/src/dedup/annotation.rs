@@ -1,6 +1,6 @@
-//! A decision as values that are written next to a document.
+//! An outcome as values that are written next to a document.
 
-use super::Decision;
+use crate::outcome::Outcome;
 use crate::words::TextSpan;
 use lookalike_core::params::Measure;
 
@@ -44,28 +44,31 @@ impl Annotate {
     }
 }
 
-/// What is said about a document, value by value.
+/// The values of an annotation, one for each column.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct AnnotationValues<'a> {
-    pub(super) kept: bool,
-    /// None where it is in no group.
-    pub(super) group: Option<u64>,
-    /// None where it stays.
-    pub(super) keeper: Option<&'a str>,
-    /// Six decimals; none where it stays.
-    pub(super) similarity: Option<&'a str>,
-    pub(super) reason: &'a str,
-    /// The most similar duplicate of another keeper, and their similarity with six decimals; none
-    /// where it is in a group or resembles nothing.
-    pub(super) neighbour: Option<(&'a str, &'a str)>,
-    /// The documents of its group, itself among them: 1 in none; none where it goes.
-    pub(super) group_size: Option<u64>,
-    /// Of passages in place of all but `kept`: the words that are repeated, and where they are.
+pub struct AnnotationValues<'a> {
+    /// Whether the document is kept.
+    pub kept: bool,
+    /// The number of its group, from 1.
+    pub group: Option<u64>,
+    /// The keeper of a removed document.
+    pub keeper: Option<&'a str>,
+    /// The similarity with the keeper, with six decimals.
+    pub similarity: Option<&'a str>,
+    /// The reason.
+    pub reason: &'a str,
+    /// The id of the most similar duplicate of another keeper, and their similarity with six
+    /// decimals. Only for a kept document without a group.
+    pub neighbour: Option<(&'a str, &'a str)>,
+    /// The documents of the group of a kept document, including itself: 1 without a group.
+    pub group_size: Option<u64>,
+    /// The number of repeated words and their spans, in place of all values except `kept`.
     pub(super) passages: Option<(u64, &'a [TextSpan])>,
 }
 
 impl<'a> AnnotationValues<'a> {
-    pub(super) fn of(decision: &Decision<'a>) -> Self {
+    /// The values for an outcome.
+    pub fn of(outcome: &Outcome<'a>) -> Self {
         let stays = |group, reason| Self {
             kept: true,
             group,
@@ -76,16 +79,16 @@ impl<'a> AnnotationValues<'a> {
             group_size: Some(1),
             passages: None,
         };
-        match *decision {
-            Decision::Unique => stays(None, "unique"),
-            Decision::Related { neighbour, similarity } => {
+        match *outcome {
+            Outcome::Unique => stays(None, "unique"),
+            Outcome::Related { neighbour, similarity } => {
                 Self { neighbour: Some((neighbour, similarity)), ..stays(None, "related") }
             }
-            Decision::Empty => stays(None, "empty"),
-            Decision::Keeper { group, size } => {
+            Outcome::Empty => stays(None, "empty"),
+            Outcome::Keeper { group, size } => {
                 Self { group_size: Some(size), ..stays(Some(group), "keeper") }
             }
-            Decision::Duplicate { group, keeper, similarity, reason } => Self {
+            Outcome::Duplicate { group, keeper, similarity, reason } => Self {
                 kept: false,
                 group: Some(group),
                 keeper: Some(keeper),
@@ -94,8 +97,9 @@ impl<'a> AnnotationValues<'a> {
                 group_size: None,
                 ..stays(None, "")
             },
-            Decision::Dropped => Self { kept: false, group_size: None, ..stays(None, DROPPED) },
-            Decision::Repeated { kept, words, spans } => {
+            Outcome::RepeatedId => Self { kept: false, group_size: None, ..stays(None, "skipped") },
+            Outcome::Dropped => Self { kept: false, group_size: None, ..stays(None, DROPPED) },
+            Outcome::Repeated { kept, words, spans } => {
                 Self { kept, passages: Some((words, spans)), ..stays(None, "") }
             }
         }

@@ -2,23 +2,18 @@
 
 use super::actions::{Collector, DuplicateFiles};
 use super::annotation::DROPPED;
-use super::decisions::{DecisionCollector, DecisionCursor};
 use super::non_documents::UnreadParts;
 use super::survivors::CutDocument;
-use super::{Decision, RemovedList, SourceRecord, SurvivorCounts, Survivors};
+use super::{RemovedList, SourceRecord, SurvivorCounts, Survivors};
 use crate::error::{CutPart, Error};
-use crate::find::{FindOptions, Findings, Group, Keeper};
+use crate::engine::{FindOptions, Findings};
+use crate::outcome::{Outcome, Outcomes};
 use crate::passages::{CutRule, PassageCuts};
 use crate::progress::Progress;
 use crate::read::{Collection, Raw, UnitParent, UnitRange};
-use crate::spill::SortedRecords;
 use crate::words::TextSpan;
 use std::ops::Range;
 use std::path::PathBuf;
-
-/// Bytes of decisions held in memory where the run has no limit, and the share of it otherwise.
-const DECISION_BYTES: u64 = 256 << 20;
-const DECISION_SHARE: u64 = 16;
 
 /// Reads the inputs again and writes every document, or leaves it out, as was decided. What was
 /// left out of the run is left out here: bad records, and later documents with the id of another.
@@ -109,7 +104,7 @@ pub fn apply_cuts(
             return survivors.cut(&cut);
         }
         let words = cuts.cut_words(number);
-        survivors.record(id, record, &Decision::Repeated { kept, words, spans: &spans })
+        survivors.record(id, record, &Outcome::Repeated { kept, words, spans: &spans })
     })?;
     collection.check_unchanged()?;
     let mut written = SurvivorCounts::default();
@@ -134,12 +129,12 @@ fn drop_document(
         removed.span(id, file, &whole(&text()?), DROPPED)?;
     }
     let Some(survivors) = survivors else { return Ok(()) };
-    let decision = if survivors.is_annotated() {
-        Decision::Repeated { kept: false, words: 0, spans: &[] }
+    let outcome = if survivors.is_annotated() {
+        Outcome::Repeated { kept: false, words: 0, spans: &[] }
     } else {
-        Decision::Dropped
+        Outcome::Dropped
     };
-    survivors.record(id, record, &decision)
+    survivors.record(id, record, &outcome)
 }
 
 /// All of a text.
@@ -202,41 +197,6 @@ pub fn find_files(
     Ok(files.files.finish(collection, &files.unread))
 }
 
-/// The decisions of all groups, and about documents that resemble duplicates.
-pub(super) fn decide(findings: &Findings, options: &FindOptions) -> Result<SortedRecords, Error> {
-    let rules: Vec<String> = options.keep.rules().iter().map(ToString::to_string).collect();
-    let limit = options.memory.limit.map(|limit| limit / DECISION_SHARE);
-    let memory = limit.unwrap_or(DECISION_BYTES).min(DECISION_BYTES);
-    let mut decisions = DecisionCollector::new(Some(findings.temporary()), memory as usize);
-    let measure = options.params.measure();
-    for (number, group) in (1u64..).zip(findings.groups.iter()) {
-        let Group { keeper, duplicates } = group.map_err(Error::of_io)?;
-        let size = 1 + duplicates.len() as u64;
-        decisions.add(keeper.document, &Decision::Keeper { group: number, size })?;
-        for duplicate in &duplicates {
-            let rule = duplicate.decided_by.and_then(|rule| rules.get(rule as usize));
-            let decision = Decision::Duplicate {
-                group: number,
-                keeper: &keeper.id,
-                similarity: &duplicate.overlap.six_decimals_of(measure),
-                reason: match &keeper {
-                    Keeper { reference: true, .. } => "reference",
-                    Keeper { by_decision: true, .. } => "decision",
-                    _ => rule.map_or("id", |rule| rule),
-                },
-            };
-            decisions.add(duplicate.document, &decision)?;
-        }
-    }
-    for related in findings.related.iter() {
-        let related = related.map_err(Error::of_io)?;
-        let similarity = &related.overlap.six_decimals_of(measure);
-        let decision = Decision::Related { neighbour: &related.neighbour, similarity };
-        decisions.add(related.document, &decision)?;
-    }
-    decisions.finish()
-}
-
 /// What takes the records of the inputs.
 trait RecordTarget {
     /// Records of this source follow, if it has any; each source is named, in order.
@@ -248,7 +208,7 @@ trait RecordTarget {
         id: &str,
         source: &str,
         record: SourceRecord<'_>,
-        decision: &Decision<'_>,
+        outcome: &Outcome<'_>,
     ) -> Result<(), Error>;
 
     /// The next record, which stays without some units.
@@ -265,9 +225,9 @@ impl RecordTarget for Survivors {
         id: &str,
         _: &str,
         record: SourceRecord<'_>,
-        decision: &Decision<'_>,
+        outcome: &Outcome<'_>,
     ) -> Result<(), Error> {
-        self.record(id, record, decision)
+        self.record(id, record, outcome)
     }
 
     fn cut(&mut self, document: &CutDocument<'_>) -> Result<(), Error> {
@@ -291,20 +251,20 @@ impl RecordTarget for FileCollector {
         _: &str,
         source: &str,
         record: SourceRecord<'_>,
-        decision: &Decision<'_>,
+        outcome: &Outcome<'_>,
     ) -> Result<(), Error> {
-        self.files.document(source, record, decision, &self.unread);
+        self.files.document(source, record, outcome, &self.unread);
         Ok(())
     }
 
     /// A file that loses some units is no duplicate.
     fn cut(&mut self, document: &CutDocument<'_>) -> Result<(), Error> {
         let source = document.collection.source_name(document.source).unwrap_or_default();
-        self.record(document.id, source, document.record, &Decision::Unique)
+        self.record(document.id, source, document.record, &Outcome::Unique)
     }
 }
 
-/// Reads the inputs again, gives every record with its decision to `target`, and lists in `removed`
+/// Reads the inputs again, gives every record with its outcome to `target`, and lists in `removed`
 /// what goes.
 fn replay(
     findings: &Findings,
@@ -314,8 +274,9 @@ fn replay(
     removed: &mut Option<RemovedList>,
     progress: &dyn Progress,
 ) -> Result<(), Error> {
-    let decided = decide(findings, options)?;
-    let (mut decisions, mut sources) = (DecisionCursor::new(&decided), 0..collection.sources());
+    let outcomes = Outcomes::of(findings, options)?;
+    let mut cursor = outcomes.cursor();
+    let mut sources = 0..collection.sources();
     let mut open = None;
     findings.replay(&mut |number, document| {
         progress.advance(0)?;
@@ -327,26 +288,22 @@ fn replay(
             target.source(source, collection)?;
         }
         sources.start = sources.start.max(status.source + 1);
-        if status.repeated_id {
+        let outcome = cursor.of(number, status)?;
+        if outcome == Outcome::RepeatedId {
             return Ok(());
         }
-        let decision = match decisions.of(number)? {
-            Decision::Unique if status.dropped => Decision::Dropped,
-            Decision::Unique if status.empty => Decision::Empty,
-            decision => decision,
-        };
         let record = record_of(document.raw);
         if let Some(removed) = removed {
             let file = collection.file_of(status.source, document.id);
-            removed.document(document.id, file, &decision)?;
+            removed.document(document.id, file, &outcome)?;
         }
         if let Some(parent) = document.parent {
             let open = open.get_or_insert_with(|| OpenDocument::new(parent, record, status.source));
-            open.add(document.place.unit(), &decision);
+            open.add(document.place.unit(), &outcome);
             return Ok(());
         }
         let source = collection.source_name(status.source).unwrap_or_default();
-        target.record(document.id, source, record, &decision)
+        target.record(document.id, source, record, &outcome)
     })?;
     OpenDocument::finish(&mut open, collection, target)?;
     sources.try_for_each(|source| target.source(source, collection))?;
@@ -398,8 +355,8 @@ impl OpenDocument {
     }
 
     /// Adds what was decided about the next unit.
-    fn add(&mut self, unit: Option<UnitRange>, decision: &Decision<'_>) {
-        let Some(range) = unit.map(UnitRange::bytes).filter(|_| !decision.is_kept()) else {
+    fn add(&mut self, unit: Option<UnitRange>, outcome: &Outcome<'_>) {
+        let Some(range) = unit.map(UnitRange::bytes).filter(|_| !outcome.is_kept()) else {
             self.kept += 1;
             return;
         };
@@ -426,14 +383,14 @@ impl OpenDocument {
             OwnedRecord::Part(path) => SourceRecord::Part(path),
             OwnedRecord::Row(row) => SourceRecord::Row(*row),
         };
-        let decision = if kept > 0 {
-            Decision::Unique
+        let outcome = if kept > 0 {
+            Outcome::Unique
         } else {
-            Decision::Duplicate { group: 0, keeper: "", similarity: "", reason: "" }
+            Outcome::Duplicate { group: 0, keeper: "", similarity: "", reason: "" }
         };
         if taken.is_empty() || kept == 0 {
             let name = collection.source_name(source).unwrap_or_default();
-            return target.record(id, name, record, &decision);
+            return target.record(id, name, record, &outcome);
         }
         let part = CutPart::Unit;
         target.cut(&CutDocument { id, part, record, collection, source, text, taken })

@@ -1,14 +1,13 @@
 //! Documents that stay → an index, so that the next run has them as a reference.
 
-use super::apply::decide;
-use super::decisions::DecisionCursor;
 use crate::error::Error;
 use crate::extract::Fields;
-use crate::find::{FindOptions, Findings, Group};
+use crate::engine::{FindOptions, Findings, Group};
 use crate::index::{
     AddCounts, AddOptions, DuplicateRecorder, FeedError, InterruptedAdd, NewDocument,
     OwnedOriginal, add_documents,
 };
+use crate::outcome::{Outcome, Outcomes};
 use crate::progress::Progress;
 use crate::read::{Collection, Document, DocumentContents};
 use lookalike_index::entry::Metadata;
@@ -40,15 +39,15 @@ pub fn add_survivors(
     (index, add): (&Index, &AddOptions),
     progress: &dyn Progress,
 ) -> Result<AddCounts, Error> {
-    let decided = decide(findings, options)?;
-    let mut decisions = DecisionCursor::new(&decided);
+    let outcomes = Outcomes::of(findings, options)?;
+    let mut cursor = outcomes.cursor();
     let mut batch =
         SurvivorBatch { index, add, documents: Vec::new(), bytes: 0, counts: AddCounts::default() };
     findings.replay(&mut |number, document| {
         progress.advance(0)?;
         let status = findings.status(number)?;
-        let decision = decisions.of(number)?;
-        if status.repeated_id || status.dropped || status.empty || !decision.is_kept() {
+        let outcome = cursor.of(number, status)?;
+        if outcome == Outcome::Empty || !outcome.is_kept() {
             return Ok(());
         }
         let is_held = collection.is_in_memory(status.source);

@@ -6,7 +6,7 @@
 use super::destination::Destination;
 use super::files::FolderWriter;
 use crate::error::Error;
-use crate::find::SkippedRecords;
+use crate::engine::SkippedRecords;
 use crate::read::name_of;
 use crate::report::part_file::is_temporary_name;
 use ignore::{DirEntry, WalkBuilder};

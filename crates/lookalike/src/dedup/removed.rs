@@ -1,8 +1,8 @@
 //! The documents that go → a list of them, with what stays in their place and why.
 
-use super::Decision;
 use super::annotation::{AnnotationSubject, AnnotationValues, json_span};
 use crate::error::Error;
+use crate::outcome::Outcome;
 use crate::report::csv::{CellRule, quoted};
 use crate::report::{Output, OutputFormat, Target};
 use crate::words::TextSpan;
@@ -62,17 +62,12 @@ impl RemovedList {
     ///
     /// # Errors
     /// [`Error::Write`].
-    pub fn document(
-        &mut self,
-        id: &str,
-        source: &str,
-        decision: &Decision<'_>,
-    ) -> Result<(), Error> {
-        if decision.is_kept() {
+    pub fn document(&mut self, id: &str, source: &str, outcome: &Outcome<'_>) -> Result<(), Error> {
+        if outcome.is_kept() {
             return Ok(());
         }
         let (AnnotationSubject::Groups(measure), values) =
-            (self.subject, AnnotationValues::of(decision))
+            (self.subject, AnnotationValues::of(outcome))
         else {
             return Ok(());
         };

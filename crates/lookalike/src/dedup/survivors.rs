@@ -6,9 +6,10 @@ use super::files::{FileListWriter, FolderWriter};
 use super::non_documents::{Copier, Others, OthersCopied, UnreadParts};
 #[cfg(feature = "parquet")]
 use super::parquet::Rewriter;
-use super::{Decision, SourceRecord, values};
+use super::{SourceRecord, values};
 use crate::error::{CutPart, CutProblem, Error, SurvivorsProblem};
-use crate::find::Findings;
+use crate::engine::Findings;
+use crate::outcome::Outcome;
 use crate::read::{Collection, CsvHeader, Format};
 use crate::report::Output;
 use crate::report::csv::CellRule;
@@ -33,6 +34,19 @@ pub struct SurvivorCounts {
     pub files: u64,
     /// What a folder has besides documents.
     pub others: OthersCopied,
+}
+
+impl SurvivorCounts {
+    /// The counts that an output for these findings would have.
+    pub fn of(findings: &Findings) -> Self {
+        let counts = &findings.counts;
+        Self {
+            kept: counts.documents - counts.reference - counts.duplicates,
+            removed: counts.duplicates,
+            dropped: findings.dropped.map_or(0, |dropped| dropped.documents),
+            ..Self::default()
+        }
+    }
 }
 
 /// The writer of survivors. Memory: a record, and for Parquet the batch and the column chunk at
@@ -364,21 +378,21 @@ impl Survivors {
         &mut self,
         id: &str,
         record: SourceRecord<'_>,
-        decision: &Decision<'_>,
+        outcome: &Outcome<'_>,
     ) -> Result<(), Error> {
         let origin = self.at.and_then(|at| self.destination.origins.get(at));
         if origin.is_none_or(|origin| origin.reference) {
             return Ok(());
         }
         self.written.changed +=
-            u64::from(matches!(decision, Decision::Repeated { kept: true, words: 1.., .. }));
+            u64::from(matches!(outcome, Outcome::Repeated { kept: true, words: 1.., .. }));
         let written = &mut self.written;
-        *match decision {
-            Decision::Dropped => &mut written.dropped,
-            _ if decision.is_kept() => &mut written.kept,
+        *match outcome {
+            Outcome::Dropped => &mut written.dropped,
+            _ if outcome.is_kept() => &mut written.kept,
             _ => &mut written.removed,
         } += 1;
-        self.write(id, record, decision).map_err(|error| self.named(error))
+        self.write(id, record, outcome).map_err(|error| self.named(error))
     }
 
     /// Takes the next document of the source named last, which stays without some units.
@@ -435,14 +449,14 @@ impl Survivors {
         &mut self,
         id: &str,
         record: SourceRecord<'_>,
-        decision: &Decision<'_>,
+        outcome: &Outcome<'_>,
     ) -> Result<(), Error> {
         #[cfg(feature = "parquet")]
         if let (SurvivorSink::Parquet(rewriter), SourceRecord::Row(row)) = (&mut self.sink, record)
         {
-            return rewriter.row(row, decision);
+            return rewriter.row(row, outcome);
         }
-        if !decision.is_kept() && self.annotate.is_none() {
+        if !outcome.is_kept() && self.annotate.is_none() {
             if let (SourceRecord::File(path) | SourceRecord::Part(path), Some(_)) =
                 (record, &self.others)
             {
@@ -451,26 +465,26 @@ impl Survivors {
             return Ok(());
         }
         match record {
-            SourceRecord::Bytes(bytes) => self.bytes(id, bytes, decision),
-            SourceRecord::File(path) | SourceRecord::Part(path) => self.file(id, path, decision),
+            SourceRecord::Bytes(bytes) => self.bytes(id, bytes, outcome),
+            SourceRecord::File(path) | SourceRecord::Part(path) => self.file(id, path, outcome),
             SourceRecord::Row(_) => Ok(()),
         }
     }
 
-    fn bytes(&mut self, id: &str, bytes: &[u8], decision: &Decision<'_>) -> Result<(), Error> {
+    fn bytes(&mut self, id: &str, bytes: &[u8], outcome: &Outcome<'_>) -> Result<(), Error> {
         let SurvivorSink::Lines(..) = &self.sink else {
             return Err(self.refused(format!("{id:?} comes from a stream that is one text")));
         };
         self.line.clear();
         match (&self.annotate, self.delimiter) {
             (Some(annotate), None) => {
-                let values = AnnotationValues::of(decision);
+                let values = AnnotationValues::of(outcome);
                 values::json(bytes, annotate, &values, &mut self.line)
                     .map_err(|fault| self.refused(fault.problem(id)))?;
             }
             (Some(_), Some(delimiter)) => {
                 let (record, end) = values::split_end(bytes);
-                let columns = AnnotationValues::of(decision).columns();
+                let columns = AnnotationValues::of(outcome).columns();
                 let columns = columns.iter().map(|value| self.cells.text(value));
                 values::separated(delimiter, record, columns, &mut self.line);
                 self.line.extend_from_slice(end);
@@ -480,12 +494,12 @@ impl Survivors {
         self.end_line()
     }
 
-    fn file(&mut self, id: &str, path: &Path, decision: &Decision<'_>) -> Result<(), Error> {
+    fn file(&mut self, id: &str, path: &Path, outcome: &Outcome<'_>) -> Result<(), Error> {
         if let SurvivorSink::Lines(..) = &self.sink {
             return Err(self.refused(SurvivorsProblem::PartOfRecord { id: id.to_owned() }));
         }
         if let SurvivorSink::List(list) = &mut self.sink {
-            let annotation = self.annotate.as_ref().map(|a| (a, AnnotationValues::of(decision)));
+            let annotation = self.annotate.as_ref().map(|a| (a, AnnotationValues::of(outcome)));
             return list.file(id, path, annotation);
         }
         if self.copied.as_deref() == Some(path) {

@@ -1,4 +1,4 @@
-//! One record of a line format → the same bytes, or the same bytes with a decision.
+//! One record of a line format → the same bytes, or the same bytes with an outcome.
 
 use super::annotation::{Annotate, AnnotationValues};
 use crate::error::SurvivorsProblem;
@@ -43,7 +43,7 @@ fn taken_member(line: &[u8], annotate: &Annotate) -> Option<String> {
     names.into_iter().find(|name| crate::read::has_member(line, name))
 }
 
-/// A record of separated values with columns appended. Without a decision it is the
+/// A record of separated values with columns appended. Without an outcome it is the
 /// header, and `columns` are names.
 pub(super) fn separated(
     delimiter: u8,

@@ -5,6 +5,7 @@ use crate::engine::link::drop_list::DropList;
 use crate::engine::memory::Memory;
 use crate::engine::workers::default_threads;
 use crate::error::{DecisionError, Error, NoEstimates};
+use crate::read::ReadOptions;
 use lookalike_core::error::{ParamsError, parse_name};
 use lookalike_core::keep::KeepPolicy;
 use lookalike_core::kernel::Kernel;
@@ -183,9 +184,13 @@ impl FindOptions {
         self.drop.as_ref().map_or(0, |list| list.held())
     }
 
-    /// The fields that must be read in addition to id and text: what to set
-    /// [`ReadOptions::fields`](crate::read::ReadOptions::fields) to before the collection is
-    /// opened.
+    /// Adds the fields and the shingles that the run needs to the options of its reader.
+    pub fn read_options(&self, reading: ReadOptions) -> ReadOptions {
+        let shingle = Some(self.params.shingle().clone());
+        ReadOptions { fields: self.fields(), shingle, ..reading }
+    }
+
+    /// The fields that must be read in addition to id and text.
     pub fn fields(&self) -> Vec<String> {
         let names = self.keep.field_names().map(str::to_owned);
         // Sources are counted by the last field.

@@ -62,7 +62,7 @@ const BLOCK_ROUNDING: u64 = 16;
 /// # Errors
 /// As [`in_collection`], and those of [`Collection::open`].
 pub fn find(inputs: &[PathBuf], options: &FindOptions) -> Result<Findings, Error> {
-    let read = ReadOptions { fields: options.fields(), ..ReadOptions::default() };
+    let read = options.read_options(ReadOptions::default());
     in_collection(&Collection::open(inputs, &read)?, options, &NoProgress)
 }
 

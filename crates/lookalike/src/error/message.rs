@@ -62,6 +62,11 @@ impl NamesParameters for Error {
                 remedy(source.kind())
             ),
             Self::OutputName(name) => fmt::Display::fmt(name, f),
+            Self::NotFiles { source_name } => write!(
+                f,
+                "{source_name} holds records or is an archive: files are moved, linked or listed \
+                 in a script if each is one document; write the kept documents to an output"
+            ),
             Self::Survivors { path, problem } => {
                 write!(f, "cannot write {}: ", path.display())?;
                 problem.fmt_with(f, name)

@@ -155,6 +155,11 @@ pub enum Error {
     },
     /// What is written has no format of that name.
     OutputName(UnknownName),
+    /// An action on files was requested for records.
+    NotFiles {
+        /// The first input.
+        source_name: String,
+    },
     /// Survivors cannot be written there, or not as what was asked for.
     Survivors {
         /// Where they were to go.

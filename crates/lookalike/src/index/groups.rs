@@ -3,7 +3,7 @@
 use super::categories::IndexCategories;
 use crate::categories::{Category, NO_CATEGORY};
 use crate::error::Error;
-use crate::find::{self, CategoryName, FindOptions, Findings, GroupCategories};
+use crate::engine::{self, CategoryName, FindOptions, Findings, GroupCategories};
 use crate::progress::Progress;
 use crate::read::Collection;
 use lookalike_core::error::ParamsError;

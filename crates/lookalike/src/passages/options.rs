@@ -1,6 +1,7 @@
 //! Options of a search for passages.
 
 use crate::engine::{DropList, FindOptions, Memory};
+use crate::read::ReadOptions;
 use lookalike_core::error::ParamsError;
 use lookalike_core::keep::KeepPolicy;
 use lookalike_core::kernel::Kernel;
@@ -102,9 +103,9 @@ impl PassageOptions {
         self
     }
 
-    /// The fields that must be read in addition to id and text.
-    pub fn fields(&self) -> Vec<String> {
-        self.run.fields()
+    /// Adds the fields that the search needs to the options of its reader.
+    pub fn read_options(&self, reading: ReadOptions) -> ReadOptions {
+        ReadOptions { fields: self.run.fields(), ..reading }
     }
 
     /// The options of reading and of dedup's output.

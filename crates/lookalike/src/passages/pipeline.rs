@@ -53,7 +53,7 @@ const MAKING_BYTES: u64 = 40;
 /// # Errors
 /// As [`passages_in`], and those of [`Collection::open`].
 pub fn passages(inputs: &[PathBuf], options: &PassageOptions) -> Result<PassageFindings, Error> {
-    let read = ReadOptions { fields: options.fields(), ..ReadOptions::default() };
+    let read = options.read_options(ReadOptions::default());
     passages_in(&Collection::open(inputs, &read)?, options, &NoProgress)
 }
 

@@ -4,9 +4,10 @@
 
 use lookalike::core::params::Measure;
 use lookalike::dedup::{
-    Annotate, AnnotationSubject, DEFAULT_FIELD, Decision, Destination, SourceRecord, Survivors,
+    Annotate, AnnotationSubject, DEFAULT_FIELD, Destination, SourceRecord, Survivors,
 };
 use lookalike::error::Error;
+use lookalike::outcome::Outcome;
 use lookalike::read::{
     Collection, Document, DocumentSink, Format, Raw, ReadBuffers, ReadError, ReadOptions,
     SkippedItem,
@@ -81,12 +82,8 @@ fn replay(inputs: &[PathBuf], options: &ReadOptions) -> (Collection, Replayed) {
     (collection, replayed)
 }
 
-const REMOVED: Decision<'static> = Decision::Duplicate {
-    group: 7,
-    keeper: "a \"b\",c",
-    similarity: "0.912345",
-    reason: "longest",
-};
+const REMOVED: Outcome<'static> =
+    Outcome::Duplicate { group: 7, keeper: "a \"b\",c", similarity: "0.912345", reason: "longest" };
 
 /// Writes those that `keep` says, by place, or all with what was decided; gives ids and texts of
 /// what should be read there.
@@ -108,13 +105,13 @@ fn dedup(
     for source in 0..collection.sources() {
         survivors.source(source as usize, collection.header(source))?;
         while let Some((n, (_, id, text, piece))) = documents.next_if(|(_, d)| d.0 == source) {
-            let decision = if keep(n) { Decision::Unique } else { REMOVED };
+            let outcome = if keep(n) { Outcome::Unique } else { REMOVED };
             let record = match &piece {
                 Piece::Bytes(bytes) => SourceRecord::Bytes(bytes),
                 Piece::File(path) => SourceRecord::File(path),
                 Piece::Row(row) => SourceRecord::Row(*row),
             };
-            survivors.record(&id, record, &decision)?;
+            survivors.record(&id, record, &outcome)?;
             if all || keep(n) {
                 expected.push((id, text));
             }

@@ -2,16 +2,12 @@
 
 use super::action_args::ActionArgs;
 use super::cut_args::CutArgs;
-use crate::cmd::CommandError;
 use crate::options::{CsvArgs, RunArgs};
 use crate::parameter_args::{ParameterArgs, ShingleArgs};
 use crate::read_args::ReadArgs;
-use lookalike::core::parameter::NamesParameters;
-use lookalike::dedup::{Annotate, DEFAULT_FIELD, Destination};
+use lookalike::dedup::DEFAULT_FIELD;
 use lookalike::error::Error;
 use lookalike::find::DropList;
-use lookalike::read::Collection;
-use lookalike::report::option_name;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -140,21 +136,4 @@ pub(super) struct DedupOutputArgs {
     /// Summary with candidates, comparisons, the time of each stage, and all parameters
     #[arg(long, short, conflicts_with = "quiet")]
     pub(super) verbose: bool,
-}
-
-impl DedupArgs {
-    /// Where survivors go; nowhere when no output is named.
-    pub(super) fn destination(
-        &self,
-        collection: &Collection,
-        annotate: Option<&Annotate>,
-    ) -> Result<Option<Destination>, CommandError> {
-        let Some(out) = &self.result.output else { return Ok(None) };
-        let destination = if out == Path::new("-") {
-            Destination::standard_output(collection, annotate)
-        } else {
-            Destination::new(out, &self.inputs, self.run.reference(), collection, annotate)
-        };
-        destination.map(Some).map_err(|error| CommandError::Usage(error.spelled(option_name)))
-    }
 }

@@ -1,7 +1,6 @@
 //! `lookalike dedup --passages`: the inputs without repeated words, in their own format.
 
 use super::args::DedupArgs;
-use super::outputs::{DedupOutputs, DedupTargets, OutputPlan, write_skipped_list};
 use super::print::dropped;
 use crate::cmd::{CommandError, CommandResult};
 use crate::explicit_args::ExplicitArgs;
@@ -11,14 +10,11 @@ use crate::summary::{self, SKIPPED_FILE, exit_code, percent, seconds};
 use crate::terminal::{self, Style};
 use crate::termination;
 use crate::waiting::WaitingNote;
-use lookalike::core::parameter::NamesParameters;
-use lookalike::dedup::{AnnotationSubject, RemovedList, SurvivorCounts, apply_cuts};
-use lookalike::error::Error;
+use lookalike::dedup::SurvivorCounts;
 use lookalike::passages::{PassageCuts, PassageOptions, SourceCuts};
 use lookalike::progress::NoProgress;
-use lookalike::read::Collection;
 use lookalike::report::phrases::{count, one_line, thousands};
-use lookalike::report::{Target, option_name};
+use lookalike::request::{CutOutcome, CutRequest, RunInputs};
 use std::io::{self, Write};
 use std::path::Path;
 use std::time::Instant;
@@ -51,48 +47,29 @@ pub(super) fn run(args: &DedupArgs, worker: WorkerOption<'_>) -> CommandResult {
     args.reading.refuse_units("compares parts of documents: leave out --unit or --passages")?;
     args.reading.refuse_other_words()?;
     let options = PassageOptions::new(args.cut.min_words, tokens, case)?;
-    let options = options.with_skip_repeated_ids(args.reading.skip_bad());
     let options = args.run.apply(options)?.with_drop(args.drop.read()?);
-    let reference = args.run.reference();
-    let targets = DedupTargets::new(args)?;
-    let mut reading = args.reading.options(worker);
-    // A second run must not find the files of the first among its documents.
-    let own = targets.all().map(Target::path).chain(args.drop.path());
-    reading.leave_out = own.map(Path::to_owned).collect();
-    reading.fields = options.fields();
-    let waiting = WaitingNote::new(args.inputs.iter().chain(reference), args.result.quiet);
-    let opened_reference = args.run.opened_reference()?;
-    let collection = Collection::open_with_reference(&args.inputs, &opened_reference, &reading)?;
+    let outputs = args.outputs()?;
+    let reference = args.run.opened_reference()?;
+    let reading = args.reading.options(worker);
+    let mut inputs = RunInputs::of_paths(&args.inputs, &reference, reading);
+    inputs.leave_out(args.drop.path().map(Path::to_owned));
+    let request = CutRequest { inputs, options, cut, outputs, is_dry_run: args.result.dry_run };
+    let all_inputs = args.inputs.iter().chain(args.run.reference());
+    let waiting = WaitingNote::new(all_inputs, args.result.quiet);
+    let opened = request.open().map_err(super::refused)?;
     drop(waiting);
-    let plan = OutputPlan::new(args, &collection, &reading, AnnotationSubject::Passages)?;
-    if let Some(destination) = &plan.destination {
-        let refused = |error: Error| CommandError::Usage(error.spelled(option_name));
-        destination.takes_passages(plan.annotate.as_ref()).map_err(refused)?;
-    }
-    termination::clean_up(targets.all().map(Target::path).chain(args.result.written_paths()))?;
-    let list = |target: &Target| Ok(RemovedList::of_passages(target)?.with_cells(plan.cells));
-    if !args.result.dry_run {
-        DedupOutputs::create(&plan, &targets, list)?.check_writable(&collection)?;
-    }
+    termination::clean_up(args.written_paths())?;
     let bar = StageBar::new(args.result.quiet);
-    let cuts = PassageCuts::find(&collection, &options, &cut, &bar)?;
+    let found = opened.find(&bar)?;
     drop(bar);
-    let mut written = None;
-    if !args.result.dry_run {
-        let outputs = DedupOutputs::create(&plan, &targets, list)?;
-        let DedupOutputs { survivors, removed, skipped } = outputs;
-        let is_written = survivors.is_some();
-        let counts = apply_cuts(&cuts, &collection, survivors, removed, &NoProgress)?;
-        write_skipped_list(skipped, &cuts.run, plan.cells)?;
-        written = is_written.then_some(counts);
-    }
+    let CutOutcome { cuts, written } = found.write(&NoProgress)?;
     print(args, &cuts, written.as_ref())?;
     if !args.result.quiet {
         writeln!(terminal::stderr(), "{}", seconds(start.elapsed()))?;
     }
     let is_changed = cuts.sources.iter().any(|source| source.cut_words > 0);
-    let found = args.result.exit_code && is_changed;
-    let code = exit_code(cuts.run.skipped.iter(), args.reading.skip_bad(), found)?;
+    let is_found = args.result.exit_code && is_changed;
+    let code = exit_code(cuts.run.skipped.iter(), args.reading.skip_bad(), is_found)?;
     cuts.finish()?;
     Ok(code)
 }

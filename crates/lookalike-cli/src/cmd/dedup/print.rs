@@ -1,6 +1,5 @@
 //! What was done, on standard error; in a dry run the table of the sources on standard output.
 
-use super::actions::ActionSummary;
 use super::args::DedupArgs;
 use crate::sources::{DuplicateAction, SourceTable};
 use crate::summary::{self, SKIPPED_FILE, Summary};
@@ -10,6 +9,7 @@ use lookalike::dedup::{RefusedFile, SurvivorCounts};
 use lookalike::find::Findings;
 use lookalike::read::TextUnit;
 use lookalike::report::phrases::{count, one_line, thousands};
+use lookalike::request::{DedupOutcome, FileOutcome};
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -22,9 +22,7 @@ const NAMED_FILES: usize = 10;
 pub(super) fn print(
     args: &DedupArgs,
     summary: &Summary<'_>,
-    written: Option<&SurvivorCounts>,
-    taken: Option<&ActionSummary>,
-    is_folder: bool,
+    outcome: &DedupOutcome,
 ) -> io::Result<()> {
     let findings = summary.findings;
     let (dry, quiet) = (args.result.dry_run, args.result.quiet);
@@ -44,11 +42,12 @@ pub(super) fn print(
         }
     }
     table.warn(&mut err)?;
+    let DedupOutcome { written, files, is_folder, .. } = outcome;
     if let Some(written) = written {
         list(&mut err, "not copied", &written.others.not_copied)?;
     }
-    if let Some(taken) = taken {
-        actions(&mut err, args, taken)?;
+    if let Some(files) = files {
+        actions(&mut err, args, files)?;
     }
     if quiet {
         let option = (!summary.skipped_listed).then_some(SKIPPED_FILE);
@@ -56,7 +55,7 @@ pub(super) fn print(
     }
     if let (Some(written), Some(out)) = (written, &args.result.output) {
         write_written(&mut err, args, out, written, findings.counts.duplicates)?;
-        left_out(&mut err, args, findings, is_folder)?;
+        left_out(&mut err, args, findings, *is_folder)?;
     }
     for (what, path) in [("removed", &args.result.removed), ("skipped", &args.result.skipped)] {
         if let Some(path) = path {
@@ -136,9 +135,9 @@ fn left_out(
     Ok(())
 }
 
-fn actions(err: &mut impl Write, args: &DedupArgs, taken: &ActionSummary) -> io::Result<()> {
+fn actions(err: &mut impl Write, args: &DedupArgs, outcome: &FileOutcome) -> io::Result<()> {
     let (done, to) = args.result.actions.verb();
-    if let Some(ActionCounts { done: files, bytes, unsuitable, failed }) = &taken.acted {
+    if let Some(ActionCounts { done: files, bytes, unsuitable, failed }) = &outcome.acted {
         let (files, bytes) = (count(*files, "file"), count(*bytes, "byte"));
         let to = to.map(|to| format!(" to {}", one_line(&to.to_string_lossy())));
         let to = to.unwrap_or_default();
@@ -147,19 +146,19 @@ fn actions(err: &mut impl Write, args: &DedupArgs, taken: &ActionSummary) -> io:
         } else if !args.result.quiet {
             writeln!(err, "{done}{to}: {files}, {bytes}")?;
         }
-        for files in [failed, unsuitable, &taken.found.refused] {
+        for files in [failed, unsuitable, &outcome.found.refused] {
             list(err, &format!("not {done}"), files)?;
         }
     }
     if let Some(path) = &args.result.actions.script {
-        let files = count(taken.found.files.len() as u64, "file");
+        let files = count(outcome.found.files.len() as u64, "file");
         let verb = if args.result.dry_run { "would list" } else { "lists" };
         if !args.result.quiet {
             let path = path.to_string_lossy();
             writeln!(err, "script: {} {verb} {files}", one_line(&path))?;
         }
-        if taken.acted.is_none() {
-            list(err, "not in the script", &taken.found.refused)?;
+        if outcome.acted.is_none() {
+            list(err, "not in the script", &outcome.found.refused)?;
         }
     }
     Ok(())

@@ -1,15 +1,14 @@
-//! `find --audit N`: findings and their inputs once more in, what an audit measured out.
+//! The options of `find --audit N`.
 
 use crate::cmd::CommandError;
 use crate::cmd::audit::{positive, refuse_confidence};
-use lookalike::audit::{Audit, AuditOptions, CONFIDENCE, true_neighbours};
-use lookalike::find::{FindOptions, Findings};
-use lookalike::progress::{Interruption, Progress, Stage};
-use lookalike::read::{Collection, ReadError, refuse_streams};
-use parking_lot::Mutex;
+use lookalike::audit::{Audit, AuditOptions, CONFIDENCE};
+use lookalike::error::Error;
+use lookalike::progress::Progress;
+use lookalike::read::refuse_streams;
+use lookalike::request::FindOutcome;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::time::Duration;
 
 /// How the run is audited, if it is.
 #[derive(Debug, clap::Args)]
@@ -43,49 +42,21 @@ impl AuditSampleArgs {
         Ok(refuse_streams(inputs, "an audit")?)
     }
 
-    /// Audits the run, if that is wanted, and adds the times of that.
+    /// Audits the run if `--audit` requests it.
     pub(super) fn measure(
         &self,
-        findings: &mut Findings,
-        options: &FindOptions,
-        open: impl Fn() -> Result<Collection, ReadError>,
+        outcome: &mut FindOutcome,
         progress: &dyn Progress,
-    ) -> Result<Option<Audit>, CommandError> {
+    ) -> Result<Option<Audit>, Error> {
         let Some(sample) = self.audit else { return Ok(None) };
         let how = AuditOptions {
             sample,
             seed: self.audit_seed,
             confidence: self.confidence,
-            threads: options.threads,
-            kernel: options.kernel,
-            ids_by_file: findings.ids_by_file,
-            decisions: options.decisions.clone(),
+            threads: outcome.options.threads,
+            kernel: outcome.options.kernel,
+            ..AuditOptions::default()
         };
-        let clock = Clock { progress, times: Mutex::default() };
-        let neighbours = true_neighbours(open, &options.params, &how, &clock)?;
-        let audit = neighbours.judge_findings(findings)?;
-        findings.times.extend(clock.times.into_inner());
-        Ok(Some(audit))
-    }
-}
-
-/// Notes how long each stage takes.
-struct Clock<'a> {
-    progress: &'a dyn Progress,
-    times: Mutex<Vec<(Stage, Duration)>>,
-}
-
-impl Progress for Clock<'_> {
-    fn begin(&self, stage: Stage, total: Option<u64>) {
-        self.progress.begin(stage, total);
-    }
-
-    fn advance(&self, done: u64) -> Result<(), Interruption> {
-        self.progress.advance(done)
-    }
-
-    fn end(&self, stage: Stage, elapsed: Duration) {
-        self.times.lock().push((stage, elapsed));
-        self.progress.end(stage, elapsed);
+        outcome.audit(how, progress).map(Some)
     }
 }

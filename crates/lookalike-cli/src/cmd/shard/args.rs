@@ -7,7 +7,8 @@ use crate::parameter_args::{ParameterArgs, ShingleArgs};
 use crate::read_args::ReadArgs;
 use lookalike::core::params::Params;
 use lookalike::find::{FindOptions, PairList};
-use lookalike::read::{Collection, ReadOptions};
+use lookalike::read::Collection;
+use lookalike::request::RunInputs;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
@@ -106,8 +107,8 @@ impl PlanArgs {
         worker: WorkerOption<'_>,
     ) -> Result<Collection, CommandError> {
         let reading = self.reading.options(worker);
-        let reading = ReadOptions { fields: options.fields(), ..reading };
-        let collection = Collection::open_with_reference(&self.inputs, &self.reference, &reading)?;
+        let inputs = RunInputs::of_paths(&self.inputs, &self.reference, reading);
+        let collection = inputs.open_for(options)?;
         if self.ids_by_file {
             collection.name_ids_by_file();
         }

@@ -1,8 +1,9 @@
 //! A feed of new groups: an Atom file (RFC 4287), which appears whole and keeps the entries of
 //! earlier runs.
 
-use super::resemblance::Resemblance;
+use super::resemblance;
 use lookalike::report::write_whole_file;
+use lookalike::watch::Resemblance;
 use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -84,7 +85,7 @@ fn entry(found: &Resemblance) -> String {
     format!(
         "{ENTRY}<title>{}</title><id>{id}</id><updated>{time}</updated>\
          <author><name>lookalike</name></author><content type=\"text\">{list}</content>{ENTRY_END}",
-        escaped(&found.line())
+        escaped(&resemblance::line(found))
     )
 }
 

@@ -1,6 +1,6 @@
 //! Changes in a folder as the system reports them, and the signals that end the process.
 
-use super::pending_files::FileChange;
+use lookalike::watch::FileChange;
 use notify::event::{AccessKind, AccessMode, CreateKind, ModifyKind, RenameMode};
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 use std::collections::VecDeque;

@@ -2,7 +2,7 @@
 
 use super::args::OutputArgs;
 use super::feed::GroupFeed;
-use super::resemblance::Resemblance;
+use super::resemblance;
 use super::webhook::Webhook;
 use crate::cmd::CommandError;
 use crate::terminal;
@@ -12,6 +12,7 @@ use lookalike::index::time;
 use lookalike::read::SkippedItem;
 use lookalike::report::option_name;
 use lookalike::report::phrases::one_line;
+use lookalike::watch::Resemblance;
 use serde_json::json;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -67,7 +68,7 @@ impl Reports {
                 is_stopped = !pause(wait);
                 !is_stopped
             };
-            if let Err(why) = webhook.send(&one.to_json(), &mut go_on) {
+            if let Err(why) = webhook.send(&resemblance::to_json(one), &mut go_on) {
                 let id = one_line(&one.id);
                 terminal::stderr().message(&format!("warning: {id} was not sent: {why}"))?;
             }
@@ -88,9 +89,9 @@ impl Reports {
         }
         for one in found {
             if self.is_json {
-                writeln!(out, "{}", one.to_json())?;
+                writeln!(out, "{}", resemblance::to_json(one))?;
             } else {
-                writeln!(out, "{}", one.line())?;
+                writeln!(out, "{}", resemblance::line(one))?;
             }
         }
         Ok(out.flush()?)

@@ -18,8 +18,9 @@ pub use link::{LinkKind, link};
 pub use relocate::{check_folder, move_to};
 pub use script::write_script;
 
+use super::SourceRecord;
 use super::non_documents::{RefusedFile, UnreadParts};
-use super::{Decision, SourceRecord};
+use crate::outcome::Outcome;
 use crate::read::{Collection, Format, Stamp, name_of};
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -148,14 +149,14 @@ impl Collector {
         &mut self,
         source: &str,
         record: SourceRecord<'_>,
-        decision: &Decision<'_>,
+        outcome: &Outcome<'_>,
         unread: &UnreadParts,
     ) {
         let (path, is_whole) = match record {
             SourceRecord::File(path) => (path, true),
             SourceRecord::Part(path) => (path, false),
             SourceRecord::Bytes(_) | SourceRecord::Row(_) => {
-                if !decision.is_kept() {
+                if !outcome.is_kept() {
                     *self.records.entry(source.to_owned()).or_default() += 1;
                 }
                 return;
@@ -170,14 +171,15 @@ impl Collector {
         let Some(current) = &mut self.current else { return };
         current.documents += 1;
         current.is_whole &= is_whole;
-        match *decision {
-            Decision::Unique
-            | Decision::Related { .. }
-            | Decision::Empty
-            | Decision::Dropped
-            | Decision::Repeated { .. } => {}
-            Decision::Keeper { group, .. } => drop(self.keepers.insert(group, path.to_owned())),
-            Decision::Duplicate { group, keeper, similarity, reason } => {
+        match *outcome {
+            Outcome::Unique
+            | Outcome::Related { .. }
+            | Outcome::Empty
+            | Outcome::Dropped
+            | Outcome::RepeatedId
+            | Outcome::Repeated { .. } => {}
+            Outcome::Keeper { group, .. } => drop(self.keepers.insert(group, path.to_owned())),
+            Outcome::Duplicate { group, keeper, similarity, reason } => {
                 current.duplicates += 1;
                 if current.file.is_none() {
                     self.groups.push(group);

@@ -13,12 +13,12 @@ mod input;
 #[cfg(test)]
 mod tests;
 
-use super::Decision;
 use super::annotation::{Annotate, AnnotationSubject, AnnotationValues, json_spans};
 use super::destination::{DocumentOrigin, FOLDER_REMEDY};
 use super::non_documents::RefusedFile;
 use crate::error::Error;
 use crate::error::SurvivorsProblem;
+use crate::outcome::Outcome;
 use crate::report::Output;
 use crate::report::parquet::{
     CREATED_BY, Cell, PendingColumn, column_type, failed, push_bool, push_double, push_number,
@@ -213,9 +213,9 @@ impl Rewriter {
     pub(super) fn row(
         &mut self,
         row: u64,
-        decision: &Decision<'_>,
+        outcome: &Outcome<'_>,
     ) -> std::result::Result<(), Error> {
-        self.take_row(row, decision, None)
+        self.take_row(row, outcome, None)
     }
 
     /// Takes a row that stays without some ranges of its text, which is in the column
@@ -226,13 +226,13 @@ impl Rewriter {
         text_field: &str,
         taken: &[Range<usize>],
     ) -> std::result::Result<(), Error> {
-        self.take_row(row, &Decision::Unique, Some((text_field, taken)))
+        self.take_row(row, &Outcome::Unique, Some((text_field, taken)))
     }
 
     fn take_row(
         &mut self,
         row: u64,
-        decision: &Decision<'_>,
+        outcome: &Outcome<'_>,
         cut: Option<(&str, &[Range<usize>])>,
     ) -> std::result::Result<(), Error> {
         let Some(input) = self.input.clone() else { return Ok(()) };
@@ -243,11 +243,11 @@ impl Rewriter {
             )));
         };
         if !self.is_readable(&input, group, at) {
-            self.unreadable.kept += u64::from(decision.is_kept());
-            self.unreadable.removed += u64::from(matches!(decision, Decision::Duplicate { .. }));
+            self.unreadable.kept += u64::from(outcome.is_kept());
+            self.unreadable.removed += u64::from(matches!(outcome, Outcome::Duplicate { .. }));
             return Ok(());
         }
-        let written = decision.is_kept() || self.annotate.is_some();
+        let written = outcome.is_kept() || self.annotate.is_some();
         let same = |part: &RowGroupPart| part.group == group && Arc::ptr_eq(&part.input, &input);
         if !self.pending.last().is_some_and(same) {
             // What nothing is left of need not be looked at again.
@@ -266,7 +266,7 @@ impl Rewriter {
             }
         }
         if written {
-            self.note(decision)?;
+            self.note(outcome)?;
             self.rows += 1;
             self.bytes += input.row_bytes(group);
         }
@@ -277,8 +277,8 @@ impl Rewriter {
         Ok(())
     }
 
-    fn note(&mut self, decision: &Decision<'_>) -> std::result::Result<(), Error> {
-        let values = AnnotationValues::of(decision);
+    fn note(&mut self, outcome: &Outcome<'_>) -> std::result::Result<(), Error> {
+        let values = AnnotationValues::of(outcome);
         match self.notes.as_mut_slice() {
             [kept, group, keeper, similarity, reason, neighbour, likeness, size] => {
                 push_bool(kept, Some(values.kept));
@@ -339,7 +339,7 @@ impl Rewriter {
 /// A similarity as text → its number.
 fn number(similarity: Option<&str>) -> std::result::Result<Option<f64>, Error> {
     let number = similarity.map(str::parse).transpose();
-    number.map_err(|_| Error::temporary_file("the similarity of a decision"))
+    number.map_err(|_| Error::temporary_file("the similarity of an outcome"))
 }
 
 fn write_group(

@@ -208,8 +208,8 @@ fn origin(path: &Path) -> DocumentOrigin {
     DocumentOrigin { name, path: Some(path.to_owned()), format: Format::Jsonl, reference: false }
 }
 
-fn duplicate(n: u64) -> Decision<'static> {
-    Decision::Duplicate { group: n, keeper: "kö", similarity: "0.912345", reason: "longest" }
+fn duplicate(n: u64) -> Outcome<'static> {
+    Outcome::Duplicate { group: n, keeper: "kö", similarity: "0.912345", reason: "longest" }
 }
 
 proptest! {
@@ -248,12 +248,12 @@ proptest! {
                     continue;
                 }
                 let kept = mask.rotate_right(bit) % 2 == 0;
-                let decision = match (kept, n % 2) {
-                    (true, 0) => Decision::Unique,
-                    (true, _) => Decision::Related { neighbour: "kö", similarity: "0.812345" },
+                let outcome = match (kept, n % 2) {
+                    (true, 0) => Outcome::Unique,
+                    (true, _) => Outcome::Related { neighbour: "kö", similarity: "0.812345" },
                     (false, _) => duplicate(n as u64),
                 };
-                rewriter.row(n as u64, &decision).unwrap();
+                rewriter.row(n as u64, &outcome).unwrap();
                 if kept || annotated {
                     expected.push((row, kept, n));
                 }
@@ -376,8 +376,8 @@ fn rows_of_damaged_columns_are_listed() {
     rewriter.skips_unreadable = true;
     rewriter.source(&origin(&path)).unwrap();
     for row in 0..10 {
-        let decision = if row % 5 == 0 { duplicate(row) } else { Decision::Unique };
-        rewriter.row(row, &decision).unwrap();
+        let outcome = if row % 5 == 0 { duplicate(row) } else { Outcome::Unique };
+        rewriter.row(row, &outcome).unwrap();
     }
     let unreadable = rewriter.finish().unwrap();
     assert_eq!((unreadable.kept, unreadable.removed), (4, 1));

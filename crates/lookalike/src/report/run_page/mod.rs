@@ -16,6 +16,7 @@ use super::html::{self, ChosenPair, PageSkipped, SampleChoice, Streams};
 use super::{EMPTY, Output, notes};
 use crate::engine::{self, DocumentNumber, Findings, Grouping};
 use crate::error::Error;
+use crate::outcome::KeepReason;
 use crate::read::Description;
 use lookalike_core::params::Measure;
 use reasons::Reasons;
@@ -133,7 +134,7 @@ fn shown(group: engine::Group, reasons: &Reasons, measure: Measure) -> html::Pag
         about: None,
         similarity: millionths(&duplicate, measure),
         bytes: duplicate.bytes,
-        reason: reasons.place(&keeper, duplicate.decided_by),
+        reason: reasons.place(KeepReason::of(&keeper, &duplicate)),
         id: duplicate.id,
     };
     html::PageGroup {

@@ -1,6 +1,6 @@
-//! A keep policy in, the reasons for keeping a document out.
+//! A keep policy → the clauses that say why a keeper is kept.
 
-use crate::engine::Keeper;
+use crate::outcome::KeepReason;
 use lookalike_core::keep::{KeepPolicy, KeepRule};
 
 /// A clause for each rule, then one for ids, one for a reference collection, and where there are
@@ -25,14 +25,13 @@ impl Reasons {
         &self.texts
     }
 
-    /// The place of the clause about a keeper and a duplicate.
-    pub(super) fn place(&self, keeper: &Keeper, decided_by: Option<u32>) -> usize {
-        if keeper.reference {
-            self.by_reference
-        } else if keeper.by_decision {
-            self.by_reference + 1
-        } else {
-            decided_by.map_or(self.by_reference - 1, |rule| rule as usize)
+    /// The position of the clause of a reason.
+    pub(super) fn place(&self, reason: KeepReason) -> usize {
+        match reason {
+            KeepReason::Rule(rule) => rule,
+            KeepReason::Id => self.by_reference - 1,
+            KeepReason::Reference => self.by_reference,
+            KeepReason::Decision => self.by_reference + 1,
         }
     }
 }
@@ -62,23 +61,12 @@ mod tests {
         let rules = ["path:a/*", "field:date:asc", "newest", "first"];
         let rules = rules.map(|rule| rule.parse().unwrap());
         let reasons = Reasons::new(&KeepPolicy::new(rules.to_vec()), true);
-        let keeper = |reference, by_decision| Keeper {
-            id: String::new(),
-            document: DocumentNumber::default(),
-            bytes: 0,
-            reference,
-            by_decision,
-            unit: None,
-        };
-        let text = |reference, decided_by| {
-            reasons.texts()[reasons.place(&keeper(reference, false), decided_by)].as_str()
-        };
-        assert_eq!(text(false, Some(0)), "its path matches a/*");
-        assert_eq!(text(false, Some(1)), "its \"date\" is lower");
-        assert_eq!(text(false, Some(3)), "it comes first in the input");
-        assert_eq!(text(false, None), "its id is first in byte order");
-        assert_eq!(text(true, None), "it is in the reference");
-        let place = reasons.place(&keeper(false, true), Some(0));
-        assert_eq!(reasons.texts()[place], "it is kept by a decision");
+        let text = |reason| reasons.texts()[reasons.place(reason)].as_str();
+        assert_eq!(text(KeepReason::Rule(0)), "its path matches a/*");
+        assert_eq!(text(KeepReason::Rule(1)), "its \"date\" is lower");
+        assert_eq!(text(KeepReason::Rule(3)), "it comes first in the input");
+        assert_eq!(text(KeepReason::Id), "its id is first in byte order");
+        assert_eq!(text(KeepReason::Reference), "it is in the reference");
+        assert_eq!(text(KeepReason::Decision), "it is kept by a decision");
     }
 }

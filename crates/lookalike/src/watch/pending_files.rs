@@ -1,6 +1,6 @@
 //! Which files are still being written, by what the system reports about them.
 
-use lookalike::read::Stamp;
+use crate::read::Stamp;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ const OPEN_PATIENCE: Duration = Duration::from_secs(60);
 
 /// What happened to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum FileChange {
+pub enum FileChange {
     /// A program has made it or written to it, and may go on.
     Written,
     /// The program that wrote to it has closed it.
@@ -23,7 +23,7 @@ pub(super) enum FileChange {
 }
 
 /// The files that changed a moment ago, or are to be read.
-pub(super) struct PendingFiles {
+pub struct PendingFiles {
     settle: Duration,
     files: HashMap<PathBuf, PendingFile>,
     /// Files that were reported, and are settled since.
@@ -48,13 +48,13 @@ struct PendingFile {
 impl PendingFiles {
     /// A file is settled when nothing has changed it for `settle`, and nobody has it open for
     /// writing.
-    pub(super) fn new(settle: Duration) -> Self {
+    pub fn new(settle: Duration) -> Self {
         let (files, settled, seen) = (HashMap::new(), HashSet::new(), HashMap::new());
         Self { settle, files, settled, seen }
     }
 
     /// Records a change.
-    pub(super) fn note(&mut self, path: &Path, change: FileChange, now: Instant) {
+    pub fn note(&mut self, path: &Path, change: FileChange, now: Instant) {
         self.settled.remove(path);
         self.seen.remove(path);
         let is_open = match change {
@@ -71,7 +71,7 @@ impl PendingFiles {
     }
 
     /// Whether any file became settled since the last call.
-    pub(super) fn settle(&mut self, now: Instant) -> bool {
+    pub fn settle(&mut self, now: Instant) -> bool {
         let settle = self.settle;
         let settled: Vec<PathBuf> = self
             .files
@@ -85,7 +85,7 @@ impl PendingFiles {
 
     /// Which of the files that a look found can be read: those that are settled, and those that
     /// nothing was reported of and that are as they were at a look before.
-    pub(super) fn ready(&mut self, files: &[(PathBuf, Stamp)], now: Instant) -> Vec<bool> {
+    pub fn ready(&mut self, files: &[(PathBuf, Stamp)], now: Instant) -> Vec<bool> {
         let before = std::mem::take(&mut self.seen);
         let mut ready = Vec::with_capacity(files.len());
         for (path, stamp) in files {
@@ -109,12 +109,12 @@ impl PendingFiles {
     }
 
     /// Records that a file is settled: it has been as it is for long.
-    pub(super) fn trust(&mut self, path: &Path) {
+    pub fn trust(&mut self, path: &Path) {
         self.settled.insert(path.to_owned());
     }
 
     /// When the next file is settled; `None` where there is none to wait for.
-    pub(super) fn next(&self) -> Option<Instant> {
+    pub fn next(&self) -> Option<Instant> {
         self.files.values().map(|file| self.settled_at(file)).min()
     }
 

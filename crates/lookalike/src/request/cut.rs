@@ -1,0 +1,107 @@
+//! `dedup --passages`: inputs and options → repeated passages, then documents without them.
+
+use super::RunInputs;
+use super::dedup_outputs::{DedupOutputs, OutputPlan};
+use crate::dedup::{AnnotationSubject, RemovedList, SurvivorCounts, apply_cuts};
+use crate::error::Error;
+use crate::passages::{CutOptions, PassageCuts, PassageOptions};
+use crate::progress::Progress;
+use crate::read::Collection;
+use crate::report::Target;
+
+/// A run of `dedup --passages`.
+pub struct CutRequest {
+    /// The documents, and the reference whose passages count.
+    pub inputs: RunInputs,
+    /// The options of the search.
+    pub options: PassageOptions,
+    /// The rule of the cuts.
+    pub cut: CutOptions,
+    /// The files to write.
+    pub outputs: DedupOutputs,
+    /// Whether nothing is written.
+    pub is_dry_run: bool,
+}
+
+/// A run whose inputs are open, and whose outputs have a place.
+pub struct OpenedCut {
+    collection: Collection,
+    options: PassageOptions,
+    cut: CutOptions,
+    outputs: DedupOutputs,
+    plan: OutputPlan,
+    is_dry_run: bool,
+}
+
+/// A run that has found the repeated passages, and has written nothing yet.
+pub struct FoundCuts {
+    collection: Collection,
+    cuts: PassageCuts,
+    outputs: DedupOutputs,
+    plan: OutputPlan,
+    is_dry_run: bool,
+}
+
+/// The result of `dedup --passages`.
+pub struct CutOutcome {
+    /// The removed words and documents.
+    pub cuts: PassageCuts,
+    /// The written documents, if there is an output.
+    pub written: Option<SurvivorCounts>,
+}
+
+impl CutRequest {
+    /// Opens the inputs, and checks whether passages can be cut from their texts.
+    ///
+    /// # Errors
+    /// [`Error::Read`] if an input cannot be opened. [`Error::Survivors`] if the output cannot
+    /// hold these documents, is an input, or is in a format whose texts cannot be cut.
+    pub fn open(self) -> Result<OpenedCut, Error> {
+        let Self { inputs, options, cut, outputs, is_dry_run } = self;
+        let (mut inputs, options) = inputs.for_passages(options);
+        inputs.leave_out(outputs.lists().map(|list| list.path().to_owned()));
+        let collection = inputs.open().map_err(Error::Read)?;
+        let plan = OutputPlan::new(&outputs, &inputs, &collection, AnnotationSubject::Passages)?;
+        plan.takes_passages()?;
+        Ok(OpenedCut { collection, options, cut, outputs, plan, is_dry_run })
+    }
+}
+
+impl OpenedCut {
+    /// Checks whether the outputs can be written, and finds the cuts. Writes nothing.
+    ///
+    /// # Errors
+    /// [`Error::Write`] and [`Error::Survivors`] before the search, and errors of
+    /// [`PassageCuts::find`].
+    pub fn find(self, progress: &dyn Progress) -> Result<FoundCuts, Error> {
+        let Self { collection, options, cut, outputs, plan, is_dry_run } = self;
+        if !is_dry_run {
+            plan.create(&outputs, |target| list(target, &outputs))?.check_writable(&collection)?;
+        }
+        let cuts = PassageCuts::find(&collection, &options, &cut, progress)?;
+        Ok(FoundCuts { collection, cuts, outputs, plan, is_dry_run })
+    }
+}
+
+impl FoundCuts {
+    /// Writes the outputs.
+    ///
+    /// # Errors
+    /// Errors of [`apply_cuts`].
+    pub fn write(self, progress: &dyn Progress) -> Result<CutOutcome, Error> {
+        let Self { collection, cuts, outputs, plan, is_dry_run } = self;
+        let mut written = None;
+        if !is_dry_run {
+            let files = plan.create(&outputs, |target| list(target, &outputs))?;
+            let has_survivors = files.survivors.is_some();
+            let counts = apply_cuts(&cuts, &collection, files.survivors, files.removed, progress)?;
+            outputs.finish_skipped(files.skipped, &cuts.run)?;
+            written = has_survivors.then_some(counts);
+        }
+        Ok(CutOutcome { cuts, written })
+    }
+}
+
+fn list(target: &Target, outputs: &DedupOutputs) -> Result<RemovedList, Error> {
+    Ok(RemovedList::of_passages(target)?.with_cells(outputs.cells))
+}

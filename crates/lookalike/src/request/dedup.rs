@@ -1,0 +1,215 @@
+//! `dedup`: inputs and options → findings, then the outputs and actions that they decide.
+
+use super::dedup_outputs::{DedupFiles, DedupOutputs, OutputPlan};
+use super::{FindOutcome, FindRequest, OpenedFind};
+use crate::dedup::actions::{
+    ActionCounts, DuplicateFiles, LinkKind, check_folder, link, move_to, without_files,
+    write_script,
+};
+use crate::dedup::{
+    AnnotationSubject, RemovedList, SurvivorCounts, add_survivors, apply, find_files,
+};
+use crate::error::Error;
+use crate::engine::{FindOptions, Findings};
+use crate::index::{AddCounts, AddOptions, time};
+use crate::progress::Progress;
+use crate::read::Collection;
+use crate::report::Target;
+use lookalike_core::params::Measure;
+use lookalike_index::Index;
+use std::path::{Path, PathBuf};
+
+/// An action on files that are duplicates.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FileAction {
+    /// Moves them to a folder.
+    MoveTo(PathBuf),
+    /// Replaces them by links to their keepers.
+    Link(LinkKind),
+}
+
+/// A run of `dedup`.
+pub struct DedupRequest {
+    /// The search for duplicates.
+    pub find: FindRequest,
+    /// The files to write.
+    pub outputs: DedupOutputs,
+    /// The action on files that are duplicates.
+    pub action: Option<FileAction>,
+    /// A shell script to write, which removes the files that are duplicates.
+    pub script: Option<PathBuf>,
+    /// Whether nothing is written, moved or linked.
+    pub is_dry_run: bool,
+}
+
+/// A run of `dedup` whose inputs are open, and whose outputs have a place.
+pub struct OpenedDedup {
+    find: OpenedFind,
+    effects: DedupEffects,
+}
+
+/// A run of `dedup` that has found the duplicates, and has written nothing yet.
+pub struct FoundDedup {
+    find: FindOutcome,
+    effects: DedupEffects,
+}
+
+/// The outputs and actions of a run.
+struct DedupEffects {
+    outputs: DedupOutputs,
+    plan: OutputPlan,
+    action: Option<FileAction>,
+    script: Option<PathBuf>,
+    is_dry_run: bool,
+}
+
+impl DedupEffects {
+    /// Creates the files under temporary names; `None` in a dry run.
+    fn files(&self, measure: Measure) -> Result<Option<DedupFiles>, Error> {
+        if self.is_dry_run {
+            return Ok(None);
+        }
+        let cells = self.outputs.cells;
+        let list = |target: &Target| Ok(RemovedList::create(target, measure)?.with_cells(cells));
+        self.plan.create(&self.outputs, list).map(Some)
+    }
+}
+
+/// The files that are duplicates, and what became of them.
+pub struct FileOutcome {
+    /// The files.
+    pub found: DuplicateFiles,
+    /// The result of the action, if there is one.
+    pub acted: Option<ActionCounts>,
+}
+
+/// The result of `dedup`.
+pub struct DedupOutcome {
+    /// The result of the search.
+    pub find: FindOutcome,
+    /// The written documents, if there is an output.
+    pub written: Option<SurvivorCounts>,
+    /// Whether the output is a folder.
+    pub is_folder: bool,
+    /// The counts of documents that were added to the index.
+    pub added: Option<AddCounts>,
+    /// The duplicate files, if there is an action or a script.
+    pub files: Option<FileOutcome>,
+}
+
+impl DedupRequest {
+    /// Opens the inputs, and checks whether outputs and actions are possible for them.
+    ///
+    /// # Errors
+    /// [`Error::Read`] if an input cannot be opened. [`Error::Survivors`] if the output cannot
+    /// hold these documents or is an input. [`Error::NotFiles`] if an action is on records.
+    pub fn open(mut self) -> Result<OpenedDedup, Error> {
+        self.find.options.related = self.outputs.annotate.is_some();
+        let own = self.outputs.lists().map(Target::path).chain(self.script.as_deref());
+        self.find.inputs.leave_out(own.map(Path::to_owned));
+        let find = self.find.open()?;
+        let [documents, reference] = find.request.inputs.paths();
+        if (self.action.is_some() || self.script.is_some())
+            && let Some(source_name) = without_files(&find.collection)
+        {
+            return Err(Error::NotFiles { source_name });
+        }
+        if let Some(FileAction::MoveTo(folder)) = &self.action {
+            check_folder(folder, documents, reference)?;
+        }
+        let subject = AnnotationSubject::Groups(find.request.options.params.measure());
+        let plan = OutputPlan::new(&self.outputs, &find.request.inputs, &find.collection, subject)?;
+        let Self { outputs, action, script, is_dry_run, .. } = self;
+        Ok(OpenedDedup {
+            find,
+            effects: DedupEffects { outputs, plan, action, script, is_dry_run },
+        })
+    }
+}
+
+impl OpenedDedup {
+    /// Checks whether the outputs can be written, and finds the duplicates. Writes nothing.
+    ///
+    /// # Errors
+    /// [`Error::Write`] and [`Error::Survivors`] before the search, and errors of
+    /// [`OpenedFind::run`].
+    pub fn find(self, progress: &dyn Progress) -> Result<FoundDedup, Error> {
+        let Self { find, effects } = self;
+        if let Some(files) = effects.files(find.request.options.params.measure())? {
+            files.check_writable(&find.collection)?;
+        }
+        Ok(FoundDedup { find: find.run(progress)?, effects })
+    }
+}
+
+impl FoundDedup {
+    /// Writes the outputs, adds the kept documents to the index `add_to`, which is one of the
+    /// reference, and acts on files.
+    ///
+    /// # Errors
+    /// Errors of [`apply`], [`find_files`], [`add_survivors`] and of the actions. An output appears
+    /// complete under its name, or not at all.
+    pub fn write(
+        self,
+        add_to: Option<&Index>,
+        progress: &dyn Progress,
+    ) -> Result<DedupOutcome, Error> {
+        let Self { find, effects } = self;
+        let FindOutcome { findings, options, collection, inputs } = &find;
+        let measure = options.params.measure();
+        let mut written = None;
+        // Without survivors, the pass that collects files also lists the removed documents.
+        let mut removed = None;
+        if let Some(files) = effects.files(measure)? {
+            if let Some(survivors) = files.survivors {
+                let removed = files.removed;
+                let counts = apply(findings, collection, options, survivors, removed, progress)?;
+                written = Some(counts);
+            } else {
+                removed = files.removed;
+            }
+            effects.outputs.finish_skipped(files.skipped, findings)?;
+        }
+        let run = (findings, collection, options);
+        let added = add_to.map(|index| add_kept(run, index, progress)).transpose()?;
+        let DedupEffects { plan, action, script, is_dry_run, .. } = effects;
+        let mut files = None;
+        if action.is_some() || script.is_some() || removed.is_some() {
+            let found = find_files(findings, collection, options, removed, progress)?;
+            if let Some(path) = script.as_deref().filter(|_| !is_dry_run) {
+                write_script(&found, path, measure)?;
+            }
+            let [documents, reference] = inputs.paths();
+            let acted = match &action {
+                Some(FileAction::MoveTo(folder)) => {
+                    Some(move_to(&found, folder, documents, reference, is_dry_run)?)
+                }
+                Some(FileAction::Link(kind)) => Some(link(&found, *kind, is_dry_run)),
+                None => None,
+            };
+            files = Some(FileOutcome { found, acted });
+        }
+        Ok(DedupOutcome { find, written, is_folder: plan.is_folder(), added, files })
+    }
+}
+
+/// Adds the kept documents of a run to an index, and records its duplicates.
+///
+/// # Errors
+/// Errors of [`add_survivors`].
+pub fn add_kept(
+    (findings, collection, options): (&Findings, &Collection, &FindOptions),
+    index: &Index,
+    progress: &dyn Progress,
+) -> Result<AddCounts, Error> {
+    let add = AddOptions { threads: options.threads, ..AddOptions::new(time::now()) };
+    add_survivors(findings, collection, options, (index, &add), progress)
+}
+
+impl DedupOutcome {
+    /// The counts of kept and removed documents: of the output, or of the output that a run with
+    /// one would write.
+    pub fn counts(&self) -> SurvivorCounts {
+        self.written.clone().unwrap_or_else(|| SurvivorCounts::of(&self.find.findings))
+    }
+}

@@ -1,0 +1,30 @@
+//! One request and one outcome for each use case. A front end fills a request, runs it, and shows
+//! the outcome; the order of steps and the rules between them are here.
+//!
+//! ```text
+//! RunInputs ─┬─► FindRequest ──── open ─► OpenedFind ───── run ──► FindOutcome
+//!            ├─► DedupRequest ─── open ─► OpenedDedup ──── find ─► FoundDedup ─ write ─► DedupOutcome
+//!            ├─► CutRequest ───── open ─► OpenedCut ────── find ─► FoundCuts ── write ─► CutOutcome
+//!            ├─► PassageRequest ─ open ─► OpenedPassages ─ run ──► PassageFindings
+//!            └─► AuditRequest ──────────────────────────── run ──► Audit
+//! ```
+//!
+//! Opening fails before any document is read, so that a mistake in the command is reported at once.
+
+mod audit;
+mod cut;
+mod dedup;
+mod dedup_outputs;
+mod find;
+mod inputs;
+mod passages;
+
+pub use audit::AuditRequest;
+pub use cut::{CutOutcome, CutRequest, FoundCuts, OpenedCut};
+pub use dedup::{
+    DedupOutcome, DedupRequest, FileAction, FileOutcome, FoundDedup, OpenedDedup, add_kept,
+};
+pub use dedup_outputs::DedupOutputs;
+pub use find::{FindOutcome, FindRequest, OpenedFind};
+pub use inputs::{InputSide, RunInputs};
+pub use passages::{OpenedPassages, PassageRequest};
