@@ -12,7 +12,7 @@ from lookalike._options import CompareOptions, Unpack, check_options, flag_optio
 from lookalike._inputs import given
 from lookalike.errors import DocumentTypeError
 
-__all__ = ["Comparison", "Difference", "DifferenceCounts", "compare"]
+__all__ = ["CompareResult", "Difference", "DifferenceCounts", "compare"]
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class DifferenceCounts:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class CompareResult:
     """The similarity of two texts, and where they differ."""
 
     #: Shared shingles among all of both, exactly: 0 to 1.
@@ -99,7 +99,7 @@ def compare(
     *,
     differences: bool = False,
     **options: Unpack[CompareOptions],
-) -> Comparison:
+) -> CompareResult:
     """Compares two texts exactly.
 
     :param a: a text; a :class:`pathlib.Path` is read as a file, of any kind that :func:`find` reads.
@@ -136,7 +136,7 @@ def compare(
                 raise _no_text(row, one)
         engine = _engine.Documents.of_texts([[a, b]], None, [])
     figures, parts, counts = _engine.compare(engine, {**options}, differences)
-    return Comparison(
+    return CompareResult(
         **figures,
         differences=tuple(Difference(*part) for part in parts),
         difference_counts=None if counts is None else DifferenceCounts(*counts),

@@ -20,18 +20,18 @@ from lookalike._progress import Progress, shown
 from lookalike._results import Table
 from lookalike.errors import OptionError
 
-__all__ = ["Contamination", "contamination"]
+__all__ = ["ContaminationResult", "contamination"]
 
 _Made = TypeVar("_Made")
 
 
-class Contamination:
+class ContaminationResult:
     """The result of :func:`contamination`.
 
     >>> import lookalike
     >>> found = lookalike.contamination(["He asked: who wrote the book, and when?"], ["Who wrote the book?"], ngram=4)
     >>> found
-    Contamination(documents=1, items=1, contaminated=1)
+    ContaminationResult(documents=1, items=1, contaminated=1)
     >>> found.items["share"]
     [1.0]
     """
@@ -76,7 +76,7 @@ class Contamination:
 
     @property
     def skipped(self) -> Table:
-        """What was not read of either side, as :attr:`Found.skipped` has it."""
+        """What was not read of either side, as :attr:`FindResult.skipped` has it."""
         return self._once("skipped", lambda: Table(self._findings.skipped()))
 
     @property
@@ -119,7 +119,7 @@ class Contamination:
 
     def __repr__(self) -> str:
         names = ("documents", "items", "contaminated")
-        return f"Contamination({', '.join(f'{name}={self.counts[name]}' for name in names)})"
+        return f"ContaminationResult({', '.join(f'{name}={self.counts[name]}' for name in names)})"
 
 
 def contamination(
@@ -133,7 +133,7 @@ def contamination(
     id: str | Literal[False] | None = None,  # noqa: A002 - the name of the column
     progress: bool | Progress | None = False,
     **options: Unpack[ContaminationOptions],
-) -> Contamination:
+) -> ContaminationResult:
     """Finds the items of a benchmark that a corpus contains, and how much of each. Line breaks, punctuation and case do
     not matter.
 
@@ -172,7 +172,7 @@ def contamination(
     arguments = token_rule(arguments, corpus, *sides)
     benchmark = [(field, side.engine) for field, side in zip(fields, sides, strict=True)]
     with shown(progress) as reporter:
-        return Contamination(_engine.contamination(corpus.engine, benchmark, arguments, reporter))
+        return ContaminationResult(_engine.contamination(corpus.engine, benchmark, arguments, reporter))
 
 
 def _fields(against_field: Any) -> Sequence[str | None]:

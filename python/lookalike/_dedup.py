@@ -20,11 +20,11 @@ from lookalike._results import Table
 from lookalike._row_file import KeptRows
 from lookalike.errors import OptionError
 
-__all__ = ["Written", "dedup"]
+__all__ = ["DedupResult", "dedup"]
 
 
 @dataclass(frozen=True, repr=False)
-class Written:
+class DedupResult:
     """The result of :func:`dedup` for files."""
 
     #: Documents that are kept.
@@ -33,11 +33,11 @@ class Written:
     removed: int
     #: Files written.
     files: int
-    #: The chosen parameters (bands, rows, …), as :attr:`Found.parameters` has it.
+    #: The chosen parameters (bands, rows, …), as :attr:`FindResult.parameters` has it.
     parameters: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
-    #: A setting that finds clearly more, as :attr:`Found.better_setting` has it.
+    #: A setting that finds clearly more, as :attr:`FindResult.better_setting` has it.
     better_setting: dict[str, Any] | None = field(default=None, repr=False, compare=False)
-    #: What became of decisions of people, as :attr:`Found.decisions` has it.
+    #: What became of decisions of people, as :attr:`FindResult.decisions` has it.
     decisions: DecisionCounts | None = field(default=None, repr=False, compare=False)
     #: Documents that ``drop`` left out.
     dropped: int = 0
@@ -54,8 +54,8 @@ class Written:
         if self.added:
             counts += f", added={self.added}"
         if self.sources is not None:
-            return f"Written({counts}, changed={self.changed})"
-        return f"Written({counts}{advice(self.better_setting)})"
+            return f"DedupResult({counts}, changed={self.changed})"
+        return f"DedupResult({counts}{advice(self.better_setting)})"
 
 
 class _Arguments(DedupOptions, total=False):
@@ -109,7 +109,7 @@ _FrameType = TypeVar("_FrameType", bound=_Frame)
 @overload
 def dedup(  # type: ignore[overload-overlap]  # paths are no documents in memory
     docs: str | os.PathLike[str] | list[Path], **arguments: Unpack[_FileArguments]
-) -> Written: ...
+) -> DedupResult: ...
 @overload
 def dedup(
     docs: _Lazy[_Read] | _Stream[_Read], *, annotate: bool = False, **arguments: Unpack[_Arguments]
@@ -171,7 +171,7 @@ def dedup(
 
     :param docs: as for :func:`find`.
     :param output: for paths, the file or folder to write, in the format of the input, as
-        ``lookalike dedup -o`` does; the result is a :class:`Written`. A folder is one that is there,
+        ``lookalike dedup -o`` does; the result is a :class:`DedupResult`. A folder is one that is there,
         or a ``str`` with ``/`` at its end, which a ``Path`` has not. With ``add`` it may be left out.
     :param annotate: keeps all documents and says of each what was decided; for paths as
         ``docs/dedup.md`` says, with ``related`` and a neighbour among it. Tables get the columns
@@ -190,8 +190,8 @@ def dedup(
         what went for :meth:`Index.group_sizes`, as ``lookalike dedup --add`` does. Documents need ids; those without a
         token are not added.
     :param drop: documents that go, and that the others are compared without: the path of a list as ``lookalike
-        contamination --drop`` and :meth:`Contamination.write_documents` write it, ids (of documents in memory also rows), or
-        dicts of ``id`` and ``source``, such as :attr:`Contamination.documents`. In tables of ``annotate`` their reason is
+        contamination --drop`` and :meth:`ContaminationResult.write_documents` write it, ids (of documents in memory also rows), or
+        dicts of ``id`` and ``source``, such as :attr:`ContaminationResult.documents`. In tables of ``annotate`` their reason is
         ``dropped``.
     :param unit: parts of texts that are duplicates are taken out of their documents (``docs/units.md``); a document of
         which nothing is left goes.
@@ -354,13 +354,13 @@ def _without_parts(
 
 def _cut_files(
     run: Run, paths: list[str], output: str | os.PathLike[str] | None, progress: bool | Progress | None
-) -> Written:
+) -> DedupResult:
     target = _output(output)
     with shown(progress) as reporter:
         kept, gone, dropped, changed, files, sources = _engine.dedup_passages(
             paths, run.reference, run.options, target, reporter
         )
-    return Written(kept, gone, files, dropped=dropped, changed=changed, sources=Table(sources))
+    return DedupResult(kept, gone, files, dropped=dropped, changed=changed, sources=Table(sources))
 
 
 def _output(output: str | os.PathLike[str] | None) -> str:
@@ -380,7 +380,7 @@ def _dedup_files(
     removed: str | os.PathLike[str] | None,
     index: _engine.StoredIndex | None,
     progress: bool | Progress | None,
-) -> Written:
+) -> DedupResult:
     adds_alone = index is not None and not annotate and output is None and removed is None
     target = None if adds_alone else _output(output)
     with shown(progress) as reporter:
@@ -394,7 +394,7 @@ def _dedup_files(
             index,
             reporter,
         )
-    return Written(
+    return DedupResult(
         kept,
         gone,
         files,

@@ -7,24 +7,24 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from lookalike import _engine
-from lookalike._compare import Comparison, compare
+from lookalike._compare import CompareResult, compare
 from lookalike.errors import OptionError
 
 if TYPE_CHECKING:
-    from lookalike._found import Found
+    from lookalike._found import FindResult
 
 __all__ = ["Explanation", "explained"]
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """What :meth:`Found.explain` says of two documents."""
+    """What :meth:`FindResult.explain` says of two documents."""
 
     #: Their ids.
     a: Any
     b: Any
     #: How similar they are, and where they differ.
-    comparison: Comparison = field(repr=False)
+    comparison: CompareResult = field(repr=False)
     #: The document that is kept of the group of each; ``None`` where it is in no group.
     keeper_a: Any
     keeper_b: Any
@@ -46,7 +46,7 @@ class Explanation:
         return framed_texts((str(self.a), str(self.b)), sentences, made._texts(), made._options)
 
 
-def explained(found: Found, a: Any, b: Any, options: Mapping[str, Any] | None) -> Explanation:
+def explained(found: FindResult, a: Any, b: Any, options: Mapping[str, Any] | None) -> Explanation:
     """Compares two documents of a run as the run does.
 
     :raises OptionError: the documents are in an index.
@@ -86,7 +86,7 @@ class _Decided:
     both_kept: bool
 
 
-def _in_effect(found: Found, a: Any, b: Any) -> _Decided:
+def _in_effect(found: FindResult, a: Any, b: Any) -> _Decided:
     pair, *kept = found._findings.judged(str(a), str(b))
     unapplied = found.decisions.unapplied if found.decisions else []
     without_effect = {(decision["line"], str(id)) for decision in unapplied for id in decision["documents"]}
@@ -99,7 +99,7 @@ def _in_effect(found: Found, a: Any, b: Any) -> _Decided:
 def _reason(
     first: tuple[Any, Any],
     second: tuple[Any, Any],
-    comparison: Comparison,
+    comparison: CompareResult,
     figures: str,
     probability: float | None,
     decided: _Decided,

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from lookalike import _engine
 from lookalike._decisions import decisions_option
 from lookalike._drop_list import drop_option
-from lookalike._found import Found
+from lookalike._found import FindResult
 from lookalike._index_maintenance import IndexMaintenance
 from lookalike._inputs import Given, given, refuse_dates, refuse_unused, token_rule
 from lookalike._options import (
@@ -37,7 +37,7 @@ def find(
     estimates: bool = False,
     progress: bool | Progress | None = False,
     **options: Unpack[Options],
-) -> Found:
+) -> FindResult:
     """Finds the near-duplicates among documents. Every pair that is reported was compared exactly.
 
     :param docs: a list of ``str``, ``(id, text)`` pairs, dicts or a dict of texts by id; a table of
@@ -157,10 +157,10 @@ class Run:
         with shown(progress) as reporter:
             return _engine.find(documents.engine, self.reference, self.options, related, reporter)
 
-    def found(self, documents: Given, progress: bool | Progress | None) -> Found:
+    def found(self, documents: Given, progress: bool | Progress | None) -> FindResult:
         """What the engine finds."""
         findings = self.find(documents, progress)
         rows = None if isinstance(documents.engine, list) else len(documents.engine)
         comparing = CompareOptions.__optional_keys__
         options = {name: value for name, value in self.options.items() if name in comparing}
-        return Found(findings, rows, options)
+        return FindResult(findings, rows, options)

@@ -17,7 +17,7 @@ from lookalike.errors import OptionError
 if TYPE_CHECKING:
     from lookalike._explain import Explanation
 
-__all__ = ["Found", "Group", "Member", "advice", "better_setting_of"]
+__all__ = ["FindResult", "Group", "Member", "advice", "better_setting_of"]
 
 
 _Made = TypeVar("_Made")
@@ -46,13 +46,13 @@ class Group:
         return 1 + len(self.duplicates)
 
 
-class Found:
+class FindResult:
     """The result of :func:`find`.
 
     >>> import lookalike
     >>> found = lookalike.find({"a": "one two three four five six", "b": "One, two, three; four five six!", "c": "x"})
     >>> found
-    Found(documents=3, groups=1, duplicates=1)
+    FindResult(documents=3, groups=1, duplicates=1)
     >>> [(group.keeper, [d.id for d in group.duplicates]) for group in found]
     [('b', ['a'])]
     """
@@ -314,7 +314,7 @@ class Found:
 
         return framed(self)
 
-    def __copy__(self) -> Found:
+    def __copy__(self) -> FindResult:
         return self
 
     def __reduce__(self) -> NoReturn:
@@ -327,7 +327,7 @@ class Found:
     def __repr__(self) -> str:
         c = self.counts
         counts = f"documents={c['documents']}, groups={c['groups']}, duplicates={c['duplicates']}"
-        return f"Found({counts}{advice(self.better_setting)})"
+        return f"FindResult({counts}{advice(self.better_setting)})"
 
 
 def better_setting_of(engine: tuple[str, dict[str, Any]] | None) -> dict[str, Any] | None:

@@ -23,7 +23,7 @@ from lookalike._index_arguments import (
 from lookalike._index_files import added, check_reading, fields_of, files_of, refuse_reading
 from lookalike._index_queries import IndexQueries
 from lookalike._index_tables import as_records, tables_of
-from lookalike._index_types import Added, Json, Removed
+from lookalike._index_types import AddResult, Json, RemoveResult
 from lookalike._options import Reading, Unpack
 from lookalike._progress import Progress, shown
 
@@ -230,7 +230,7 @@ class Index(IndexQueries):
         threads: int | None = None,
         progress: bool | Progress | None = False,
         **reading: Unpack[Reading],
-    ) -> Added:
+    ) -> AddResult:
         """Adds documents, some thousand at a time; what was written stays, whatever comes later.
 
         :param documents: A mapping of ids to texts; an iterable of ``(id, text)``,
@@ -264,8 +264,8 @@ class Index(IndexQueries):
         >>> with lookalike.Index.create(os.path.join(tempfile.mkdtemp(), "news")) as index:
         ...     index.add({"a": "one text", "b": "another"}, metadata={"language": "en"})
         ...     index.add([{"id": "c", "text": "a third", "year": 2024}], metadata=["year"])
-        Added(added=2, updated=0, kept=0, without_shingles=0, skipped=[])
-        Added(added=1, updated=0, kept=0, without_shingles=0, skipped=[])
+        AddResult(added=2, updated=0, kept=0, without_shingles=0, skipped=[])
+        AddResult(added=1, updated=0, kept=0, without_shingles=0, skipped=[])
         """
         common, names = common_and_names(metadata)
         fields = (text_option("id_field", id_field), text_option("text_field", text_field))
@@ -288,12 +288,12 @@ class Index(IndexQueries):
                 done = self._stored.add_tables(
                     tables, common, names, fields, at, existing, threads, reporter
                 )
-                return Added(*done, [])
+                return AddResult(*done, [])
             rows = rows_of(as_records(documents, columns))
             # Counting other iterables can be expensive.
             of = len(documents) if isinstance(documents, (list, tuple, dict)) else None
             done = self._stored.add(rows, common, names, fields, at, existing, threads, reporter, of)
-            return Added(*done, [])
+            return AddResult(*done, [])
 
     def update(
         self,
@@ -306,15 +306,15 @@ class Index(IndexQueries):
         threads: int | None = None,
         progress: bool | Progress | None = False,
         **reading: Unpack[Reading],
-    ) -> Added:
+    ) -> AddResult:
         """Adds documents; those whose ids are there are replaced. As :meth:`add` in all else.
 
         >>> import lookalike, tempfile, os
         >>> with lookalike.Index.create(os.path.join(tempfile.mkdtemp(), "news")) as index:
         ...     index.update({"a": "one text"})
         ...     index.update({"a": "another text"})
-        Added(added=1, updated=0, kept=0, without_shingles=0, skipped=[])
-        Added(added=0, updated=1, kept=0, without_shingles=0, skipped=[])
+        AddResult(added=1, updated=0, kept=0, without_shingles=0, skipped=[])
+        AddResult(added=0, updated=1, kept=0, without_shingles=0, skipped=[])
         """
         return self.add(
             documents,
@@ -337,7 +337,7 @@ class Index(IndexQueries):
         modified: datetime | None = None,
         expires: When | None = None,
         on_existing: OnExisting = "error",
-    ) -> Added:
+    ) -> AddResult:
         """Adds one document. Many are added much faster together, by :meth:`add`: each call waits
         for the disk.
 
@@ -358,9 +358,9 @@ class Index(IndexQueries):
         changed = None if modified is None else nanoseconds("modified", modified)
         at = expiry(expires)
         existing = text_option("on_existing", on_existing)
-        return Added(*self._stored.add_one(id, text, metadata, changed, at, existing), [])
+        return AddResult(*self._stored.add_one(id, text, metadata, changed, at, existing), [])
 
-    def remove(self, ids: str | UUID | Iterable[str | UUID]) -> Removed:
+    def remove(self, ids: str | UUID | Iterable[str | UUID]) -> RemoveResult:
         """Removes documents by their ids. One that is not there is no error.
 
         :param ids: One id, or any number of them.
@@ -370,11 +370,11 @@ class Index(IndexQueries):
         >>> with lookalike.Index.create(os.path.join(tempfile.mkdtemp(), "news")) as index:
         ...     _ = index.add({"a": "one text", "b": "another"})
         ...     index.remove(["a", "c"])
-        Removed(removed=1, absent=['c'])
+        RemoveResult(removed=1, absent=['c'])
         """
         alone = isinstance(ids, str) or type(ids).__name__ == "UUID"
         given = iter((ids,)) if alone else iterator_of("ids", ids, "str")
-        return Removed._make(self._stored.remove(given))
+        return RemoveResult._make(self._stored.remove(given))
 
     def __bool__(self) -> bool:
         """True, also for an index without documents."""

@@ -6,7 +6,7 @@ import os
 import warnings
 from collections.abc import Mapping
 
-from lookalike._index_types import Added, Skipped
+from lookalike._index_types import AddResult, SkippedRecord
 from lookalike._inputs import _paths
 from lookalike._options import Reading, check_options
 from lookalike.errors import OptionError
@@ -63,10 +63,10 @@ def refuse_reading(reading: Mapping[str, object]) -> None:
             )
 
 
-def added(done: _Done) -> Added:
+def added(done: _Done) -> AddResult:
     counts, missing, skipped = done
     for name in missing:
         warnings.warn(
             f"metadata names {name!r}, which none of the documents of this call has", stacklevel=3
         )
-    return Added(*counts, [Skipped._make(one) for one in skipped])
+    return AddResult(*counts, [SkippedRecord._make(one) for one in skipped])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from lookalike._engine import StoredIndex
 from lookalike._index_arguments import folder_path
-from lookalike._index_types import Json, OriginalStats, Problem, Stats
+from lookalike._index_types import Json, OriginalStats, Problem, IndexStats
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -52,7 +52,7 @@ class IndexMaintenance:
             settings["recall_caveat"] = caveat
         return settings
 
-    def stats(self) -> Stats:
+    def stats(self) -> IndexStats:
         """Counts and sizes.
 
         >>> import lookalike, tempfile, os
@@ -62,7 +62,7 @@ class IndexMaintenance:
         (2, 1)
         """
         counts, originals = self._stored.stats()
-        return Stats._make([*counts, None if originals is None else OriginalStats._make(originals)])
+        return IndexStats._make([*counts, None if originals is None else OriginalStats._make(originals)])
 
     def check(self) -> list[Problem]:
         """Checks all stored data without changing it; returns the problems.

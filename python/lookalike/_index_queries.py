@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from lookalike._decisions import decisions_option
-from lookalike._found import Found
+from lookalike._found import FindResult
 from lookalike._index_arguments import (
     Where,
     conditions,
@@ -204,7 +204,7 @@ class IndexQueries(IndexOriginals):
         temp_dir: str | os.PathLike[str] | None = None,
         threads: int | None = None,
         progress: bool | Progress | None = False,
-    ) -> Found:
+    ) -> FindResult:
         """Near-duplicates among the documents of the index: what :func:`lookalike.find` finds in
         the same documents, after any history of changes.
 
@@ -249,7 +249,7 @@ class IndexQueries(IndexOriginals):
             "threads": threads,
         }
         with shown(progress) as reporter:
-            return Found(self._stored.groups(options, reporter))
+            return FindResult(self._stored.groups(options, reporter))
 
     def __contains__(self, id: object) -> bool:
         """Whether there is a document with this id that has not expired."""

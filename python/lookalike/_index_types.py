@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 __all__ = [
-    "Added",
+    "AddResult",
     "Category",
     "Document",
     "DocumentVersion",
@@ -14,9 +14,9 @@ __all__ = [
     "Matches",
     "OriginalStats",
     "Problem",
-    "Removed",
-    "Skipped",
-    "Stats",
+    "RemoveResult",
+    "SkippedRecord",
+    "IndexStats",
 ]
 
 #: A value of metadata: any value of JSON.
@@ -103,7 +103,7 @@ class Document(NamedTuple):
     text: str | None
 
 
-class Skipped(NamedTuple):
+class SkippedRecord(NamedTuple):
     """A skipped record or file."""
 
     #: The file.
@@ -117,7 +117,7 @@ class Skipped(NamedTuple):
     reason: str
 
 
-class Added(NamedTuple):
+class AddResult(NamedTuple):
     """Counts of an addition, which is durable."""
 
     #: Documents with new ids.
@@ -129,10 +129,10 @@ class Added(NamedTuple):
     #: Number of stored documents without shingles, which are similar to no document.
     without_shingles: int
     #: Skipped records of files: those that have no text, and with ``skip_bad`` bad records.
-    skipped: list[Skipped]
+    skipped: list[SkippedRecord]
 
 
-class Removed(NamedTuple):
+class RemoveResult(NamedTuple):
     """Counts of a removal, which is durable."""
 
     #: Removed documents.
@@ -203,7 +203,7 @@ class DocumentVersion(NamedTuple):
     sha256: str
 
 
-class Stats(NamedTuple):
+class IndexStats(NamedTuple):
     """Counts and sizes of an index."""
 
     #: Documents, including expired ones until :meth:`Index.compact`.

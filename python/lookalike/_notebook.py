@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from lookalike import _engine
 
 if TYPE_CHECKING:
-    from lookalike._contamination import Contamination
-    from lookalike._found import Found
-    from lookalike._passages import Passages
+    from lookalike._contamination import ContaminationResult
+    from lookalike._found import FindResult
+    from lookalike._passages import PassagesResult
 
 __all__ = ["framed", "framed_texts"]
 
@@ -22,7 +22,7 @@ _MOST = 4_000_000
 _WORDS = ("shingle", "tokens", "case")
 
 
-def framed(found: Found | Passages | Contamination) -> str:
+def framed(found: FindResult | PassagesResult | ContaminationResult) -> str:
     """The page of a run in a frame of its own, whose styles and scripts do not meet those of the notebook."""
     import tempfile
 

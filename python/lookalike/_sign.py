@@ -11,10 +11,10 @@ from lookalike._inputs import Given, given, token_rule
 from lookalike._progress import Progress, shown
 from lookalike._results import Table
 
-__all__ = ["Prepared", "prepare"]
+__all__ = ["PrepareResult", "prepare"]
 
 
-class Prepared(Table):
+class PrepareResult(Table):
     """A row for each document: ``id``; ``shingles`` (uint64), how many different ones it has;
     ``fingerprint`` (16 bytes), equal for equal shingle sets; ``signature`` (``num_hashes`` values
     of uint32); ``band_keys`` (``bands`` keys of uint64). Of a document without a token both lists
@@ -32,15 +32,15 @@ class Prepared(Table):
         #: 0), ``id``, ``reason``.
         self.skipped = Table(skipped)
 
-    def __reduce__(self) -> tuple[Callable[..., Prepared], tuple[Any, ...]]:
+    def __reduce__(self) -> tuple[Callable[..., PrepareResult], tuple[Any, ...]]:
         states = (self._table.state(), self.skipped.engine.state())
         return _prepared, (states[0], self.parameters, states[1])
 
 
-def _prepared(rows: Any, parameters: dict[str, Any], skipped: Any) -> Prepared:
+def _prepared(rows: Any, parameters: dict[str, Any], skipped: Any) -> PrepareResult:
     """From a pickle."""
     of_state = _engine.Table.of_state
-    return Prepared(of_state(rows), parameters, of_state(skipped))
+    return PrepareResult(of_state(rows), parameters, of_state(skipped))
 
 
 def prepare(
@@ -52,7 +52,7 @@ def prepare(
     id: str | Literal[False] | None = None,  # noqa: A002 - the name of the column
     progress: bool | Progress | None = False,
     **options: Unpack[PrepareOptions],
-) -> Prepared:
+) -> PrepareResult:
     """Computes signatures and bucket keys of documents.
 
     Two documents are candidates where they have the same key at the same place of ``band_keys``;
@@ -72,8 +72,8 @@ def prepare(
     return prepared(given(docs, text=text, id=id, tokens=options.get("tokens")), arguments, progress)
 
 
-def prepared(documents: Given, arguments: dict[str, Any], progress: bool | Progress | None = False) -> Prepared:
+def prepared(documents: Given, arguments: dict[str, Any], progress: bool | Progress | None = False) -> PrepareResult:
     """The same of documents that were taken already."""
     arguments = token_rule(arguments, documents)
     with shown(progress) as reporter:
-        return Prepared(*_engine.prepare(documents.engine, arguments, reporter))
+        return PrepareResult(*_engine.prepare(documents.engine, arguments, reporter))

@@ -129,7 +129,7 @@ class Plan:
 
     #: The options of the engine, all of them resolved.
     options: Mapping[str, Any]
-    #: The parameters as :attr:`lookalike.Found.parameters` has them.
+    #: The parameters as :attr:`lookalike.FindResult.parameters` has them.
     parameters: Mapping[str, Any]
     #: The column of texts.
     text: str = "text"

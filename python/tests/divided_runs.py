@@ -76,7 +76,7 @@ def rows_of(table: Any, columns: list[str]) -> list[dict[str, Any]]:
     return [{name: row[name] for name in columns} for row in table]
 
 
-def by_source(one: lookalike.Found) -> list[dict[str, Any]]:
+def by_source(one: lookalike.FindResult) -> list[dict[str, Any]]:
     """The sources of one machine, which are in reading order, as rows of a cluster have them."""
     return sorted(one.sources, key=lambda row: (row["reference"], row["source"]))
 

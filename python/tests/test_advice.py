@@ -126,18 +126,18 @@ def test_few_results_name_the_setting_that_finds_more(tmp_path: Path) -> None:
     found.write_report(tmp_path / "report.json")
     assert json.loads((tmp_path / "report.json").read_text())["better_setting"] == better
     assert repr(lookalike.find(docs)) == (
-        "Found(documents=80, groups=0, duplicates=0; 0 of 80 documents have a neighbour by these "
+        "FindResult(documents=80, groups=0, duplicates=0; 0 of 80 documents have a neighbour by these "
         "settings; 40 have one by measure='containment', shingle='words:2', threshold=0.3, and 40 "
         "of them share a passage with it; that setting is for copies with some words changed)"
     )
     named: Any = options
     more = lookalike.find(docs, **named)
     assert more.counts["duplicates"] == 20 and more.better_setting is None
-    assert repr(more) == "Found(documents=80, groups=20, duplicates=20)"
+    assert repr(more) == "FindResult(documents=80, groups=20, duplicates=20)"
     path = jsonl(tmp_path / "in.jsonl", docs)
     written = lookalike.dedup(path, output=tmp_path / "out.jsonl")
     assert written.better_setting is not None and written.better_setting["options"] == options
-    assert repr(written).startswith("Written(kept=80, removed=0, files=1; 0 of 80 documents have")
+    assert repr(written).startswith("DedupResult(kept=80, removed=0, files=1; 0 of 80 documents have")
 
 
 def versions(number: int) -> list[str]:

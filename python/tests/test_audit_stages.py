@@ -11,7 +11,7 @@ from test_stages import corpus
 
 import lookalike
 from lookalike import _engine, audit_stages, stages
-from lookalike._measure import Audit
+from lookalike._measure import AuditResult
 from lookalike.audit_stages import AuditSample
 from lookalike.errors import ChangedError, DamagedError, LookalikeError, OptionError
 
@@ -21,9 +21,9 @@ ALL = (1 << 64) - 1
 
 
 def divided(
-    documents: list[dict[str, Any]], reference: list[dict[str, Any]] | None, found: lookalike.Found, tasks: int,
+    documents: list[dict[str, Any]], reference: list[dict[str, Any]] | None, found: lookalike.FindResult, tasks: int,
     *, sample: int = 2_000, seed: int = 1, confidence: float = 0.95, **options: Any,
-) -> Audit:
+) -> AuditResult:
     """The stages as an engine calls them, on shares of the documents."""
     plan = stages.plan(**options)
     sides = [(documents, False)] + ([(reference, True)] if reference is not None else [])
@@ -53,7 +53,7 @@ def divided(
         all_pairs = zip(found.pairs["id_a"], found.pairs["id_b"], strict=True)
         pairs = [(a, b) for a, b in all_pairs if a in ids and b in ids]
     duplicates = [member.id for group in found for member in group.duplicates if member.id in ids]
-    return Audit.of_json(searched.judge(duplicates, pairs))
+    return AuditResult.of_json(searched.judge(duplicates, pairs))
 
 
 #: Few bands: a good part of the pairs is missed.

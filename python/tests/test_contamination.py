@@ -45,7 +45,7 @@ def test_items_and_matches() -> None:
         }
     ]
     assert found.counts == {"documents": 3, "items": 2, "contaminated": 1, "skipped": 0} and len(found) == 2
-    assert repr(found) == "Contamination(documents=3, items=2, contaminated=1)"
+    assert repr(found) == "ContaminationResult(documents=3, items=2, contaminated=1)"
     for row in found.matches:
         text = CORPUS[row["document"]][row["char_start"] : row["char_end"]]
         question = next(item["question"] for item in QUIZ if item["id"] == row["id"])

@@ -27,7 +27,7 @@ DECISIONS: list[dict[str, Any]] = [
 LINES = "".join(json.dumps({**one, **({"when": "2026-01-02"} if "when" in one else {})}) + "\n" for one in DECISIONS)
 
 
-def groups(found: lookalike.Found) -> list[tuple[str, list[str]]]:
+def groups(found: lookalike.FindResult) -> list[tuple[str, list[str]]]:
     return sorted((group.keeper, [member.id for member in group.duplicates]) for group in found)
 
 

@@ -562,7 +562,7 @@ def test_results_without_any_package() -> None:
     assert "duplicate" in repr(table)
     with pytest.raises(KeyError, match="group, id"):
         table["nothing"]
-    assert repr(found) == "Found(documents=2, groups=1, duplicates=1)"
+    assert repr(found) == "FindResult(documents=2, groups=1, duplicates=1)"
 
 
 def test_errors_are_a_tree() -> None:

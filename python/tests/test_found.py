@@ -150,7 +150,7 @@ def test_a_notebook_shows_the_page(tmp_path: Path) -> None:
 
 def test_large_pages_are_not_kept_in_a_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lookalike._notebook._MOST", 1000)
-    assert FOUND._repr_html_().startswith("<pre>Found(documents=30, groups=10, duplicates=20)")
+    assert FOUND._repr_html_().startswith("<pre>FindResult(documents=30, groups=10, duplicates=20)")
 
 
 def test_sets_are_refused() -> None:

@@ -24,7 +24,7 @@ KEPT = DOCS[::3]
 FOX = "the quick brown fox jumps over the lazy dog"
 
 
-def groups(found: lookalike.Found) -> list[tuple[Any, list[Any]]]:
+def groups(found: lookalike.FindResult) -> list[tuple[Any, list[Any]]]:
     return [(g.keeper, [d.id for d in g.duplicates]) for g in found]
 
 

@@ -63,6 +63,6 @@ def test_groups_and_recall_are_shown(cells: list[Any]) -> None:
         for cell in cells
         for output in cell.outputs
     )
-    assert "Found(documents=1000, groups=" in shown
+    assert "FindResult(documents=1000, groups=" in shown
     assert "keeper" in shown
     assert "measured 0.9" in shown or "measured 1.0" in shown

@@ -194,7 +194,7 @@ def test_files_are_cut(tmp_path: Path, program: str) -> None:
         assert (written.kept, written.removed, written.changed) == (3 - left_out, left_out, 1 - left_out)
         assert written.sources is not None and written.sources["removed"] == [left_out]
         assert written.sources["cut_words"][0] >= 13
-    assert repr(written) == "Written(kept=3, removed=0, files=1, changed=1)"
+    assert repr(written) == "DedupResult(kept=3, removed=0, files=1, changed=1)"
 
 
 REFUSED: list[tuple[dict[str, Any], str]] = [

@@ -206,7 +206,7 @@ def test_what_rounds_to_one_is_below_it() -> None:
     assert [low for low, count in zip(fine.edges, fine.counts) if count] == [0.29, 0.57, 0.58]
 
 
-def SimpleTuned(tuned: lookalike.Tuned, similarities: list[float]) -> lookalike.Tuned:
+def SimpleTuned(tuned: lookalike.TuneResult, similarities: list[float]) -> lookalike.TuneResult:
     import dataclasses
 
     return dataclasses.replace(tuned, similarities=similarities)
@@ -309,7 +309,7 @@ def test_an_audit_of_another_run_is_refused() -> None:
 # Groups.
 
 
-def check_sizes(found: lookalike.Found) -> tables.GroupSizes:
+def check_sizes(found: lookalike.FindResult) -> tables.GroupSizes:
     table = tables.group_sizes(found)
     sizes = [len(group) for group in found]
     for step in table.steps:
@@ -555,7 +555,7 @@ import lookalike
 import lookalike.plot
 
 
-def of(found: lookalike.Found, ax: Axes) -> None:
+def of(found: lookalike.FindResult, ax: Axes) -> None:
     assert_type(lookalike.plot.group_sizes(found, backend="matplotlib"), Axes)
     assert_type(lookalike.plot.s_curve(found, backend="matplotlib", ax=ax), Axes)
     assert_type(lookalike.plot.removal_by_source(found, by="bytes", backend="altair"), Chart)

@@ -36,14 +36,14 @@ def test_tables_are_pickled() -> None:
 def test_signatures_are_pickled() -> None:
     rows = lookalike.prepare([*DOCS, "", None], skip_bad=True)
     again = pickle.loads(pickle.dumps(rows))
-    assert isinstance(again, lookalike.Prepared)
+    assert isinstance(again, lookalike.PrepareResult)
     assert (again.to_pydict(), again.parameters) == (rows.to_pydict(), rows.parameters)
     assert (again.skipped["line"], again.skipped["row"]) == ([5], [4])
     pyarrow = pytest.importorskip("pyarrow")
     assert pyarrow.table(again).equals(pyarrow.table(rows))
 
 
-def prepared(texts: list[str]) -> lookalike.Prepared:
+def prepared(texts: list[str]) -> lookalike.PrepareResult:
     return lookalike.prepare(texts, threads=1)
 
 

@@ -45,7 +45,7 @@ KINDS: dict[str, tuple[list[Any], dict[str, Any]]] = {
 }
 
 
-def same(found: lookalike.Found, expected: lookalike.Found) -> None:
+def same(found: lookalike.FindResult, expected: lookalike.FindResult) -> None:
     assert found.groups.to_pylist() == expected.groups.to_pylist()
     assert found.groups.column_types == expected.groups.column_types
     assert found.pairs.to_pylist() == expected.pairs.to_pylist()

@@ -46,7 +46,7 @@ from lookalike.stages import Plan, StarStep
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ["RayFound", "dedup", "find"]
+__all__ = ["FindResult", "dedup", "find"]
 
 _T = TypeVar("_T")
 _REMEDY = "install the version of the driver on all nodes, or in the runtime_env of ray.init"
@@ -60,7 +60,7 @@ _FILE_ROWS = 1 << 20
 _PART = re.compile(r"part-\d{5,}")
 
 
-class RayFound:
+class FindResult:
     """What :func:`find` found: tables of Arrow in the process that called it."""
 
     def __init__(self, run: _RayRun) -> None:
@@ -93,7 +93,7 @@ class RayFound:
 
     @property
     def counts(self) -> dict[str, int]:
-        """As :attr:`lookalike.Found.counts`."""
+        """As :attr:`lookalike.FindResult.counts`."""
         return dict(self._run.sums.counts)
 
     @property
@@ -103,7 +103,7 @@ class RayFound:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """As :attr:`lookalike.Found.parameters`."""
+        """As :attr:`lookalike.FindResult.parameters`."""
         return dict(self._run.plan.parameters)
 
     @property
@@ -139,7 +139,7 @@ class RayFound:
 
     def __repr__(self) -> str:
         c = self._run.sums.counts
-        return f"RayFound(documents={c['documents']}, groups={c['groups']}, duplicates={c['duplicates']})"
+        return f"FindResult(documents={c['documents']}, groups={c['groups']}, duplicates={c['duplicates']})"
 
 
 def find(
@@ -156,7 +156,7 @@ def find(
     partitions: int = 16,
     progress: bool | Progress | None = False,
     **options: Any,
-) -> RayFound:
+) -> FindResult:
     """Finds the near-duplicates among the rows of a Ray Dataset; groups, pairs and counts are those of
     :func:`lookalike.find` on the same documents with the same parameters.
 
@@ -183,7 +183,7 @@ def find(
     run = _RayRun(plan, ds, reference, parts, bytes_of("task_memory", task_memory))
     with task_errors(_REMEDY), shown(progress) as run.progress:
         run.run()
-    return RayFound(run)
+    return FindResult(run)
 
 
 def dedup(ds: Any, *, annotate: bool = False, **options: Any) -> Any:

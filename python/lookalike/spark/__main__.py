@@ -17,7 +17,7 @@ from lookalike.errors import LookalikeError, OptionError
 from lookalike.spark import _tables
 from lookalike.spark._arguments import options_of, parsed, spelled
 from lookalike.spark._columns import ANNOTATIONS, refuse_annotations
-from lookalike.spark._find import REMEDY, Found, find, survivors
+from lookalike.spark._find import REMEDY, FindResult, find, survivors
 from lookalike.spark._json_lines import LineFields
 from lookalike.spark._paths import PATH
 from lookalike.stages import keep_rules
@@ -162,7 +162,7 @@ def _outputs(args: argparse.Namespace, kind: str) -> list[tuple[str | None, str]
     return [(args.output, args.output_format or kind)]
 
 
-def _write_found(args: argparse.Namespace, found: Found) -> None:
+def _write_found(args: argparse.Namespace, found: FindResult) -> None:
     if args.output is not None:
         is_lines = args.output.rstrip("/").lower().endswith(".jsonl")
         found.write(args.output, format=args.output_format or ("jsonl" if is_lines else "csv"))
@@ -170,7 +170,7 @@ def _write_found(args: argparse.Namespace, found: Found) -> None:
         found.write_pairs(args.pairs)
 
 
-def _described(found: Found, *, as_json: bool) -> str:
+def _described(found: FindResult, *, as_json: bool) -> str:
     """What is printed: the counts."""
     if as_json:
         figures = {"counts": found.counts, "sources": found.sources, "parameters": found.parameters}

@@ -8,11 +8,11 @@ from typing import Any
 
 from lookalike import audit_stages
 from lookalike._task_errors import file_errors, task_errors
-from lookalike._measure import Audit
+from lookalike._measure import AuditResult
 from lookalike._options import number_option, whole_option
 from lookalike.audit_stages import DRAWN, FOUND, TEXTS, AuditSample
 from lookalike.errors import ChangedError, OptionError
-from lookalike.spark._find import REMEDY, Found
+from lookalike.spark._find import REMEDY, FindResult
 from lookalike.spark._worker import map_rows
 from lookalike.stages import Plan
 
@@ -24,7 +24,7 @@ _ALL = (1 << 64) - 1
 _MERGING = 32
 
 
-def audit(found: Found, *, sample: int = 2_000, confidence: float = 0.95, seed: int = 1) -> Audit:
+def audit(found: FindResult, *, sample: int = 2_000, confidence: float = 0.95, seed: int = 1) -> AuditResult:
     """Measures how much of what is there a run found: documents drawn at random are compared exactly
     with all others. The figures are those of :func:`lookalike.audit` for the same documents,
     parameters and seed.
@@ -39,7 +39,7 @@ def audit(found: Found, *, sample: int = 2_000, confidence: float = 0.95, seed: 
     :param seed: draws the sample.
     :raises ChangedError: the frame gave other rows than in the run.
     """
-    if not isinstance(found, Found):
+    if not isinstance(found, FindResult):
         raise OptionError(
             f"found: expected what lookalike.spark.find gave, got {type(found).__module__}.{type(found).__qualname__}; "
             "audit(find(df)) takes a frame"
@@ -47,7 +47,7 @@ def audit(found: Found, *, sample: int = 2_000, confidence: float = 0.95, seed: 
     wanted = whole_option("sample", sample, 1)
     run = _AuditRun(found, wanted, number_option("confidence", confidence), whole_option("seed", seed, 0))
     with task_errors(REMEDY), file_errors("cannot read the documents"):
-        return Audit.of_json(found._run._timed("audit", run.figures))
+        return AuditResult.of_json(found._run._timed("audit", run.figures))
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class _MergeTask:
 
 
 class _AuditRun:
-    def __init__(self, found: Found, sample: int, confidence: float, seed: int) -> None:
+    def __init__(self, found: FindResult, sample: int, confidence: float, seed: int) -> None:
         self._run, self._sample, self._confidence, self._seed = found._run, sample, confidence, seed
         counts = found.counts
         self._documents, self._population = counts["documents"], counts["documents"] - counts["empty"]

@@ -20,7 +20,7 @@ from lookalike.stages import Plan
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["Extracted", "ExtractOptions", "extract"]
+__all__ = ["ExtractResult", "ExtractOptions", "extract"]
 
 #: Rows of a task: documents, and what was not read, which has a reason.
 _ROWS = "id string, text string, modified string, source string, line long, reason string"
@@ -38,7 +38,7 @@ class ExtractOptions(Reading, total=False):
     text_field: str | None
 
 
-class Extracted:
+class ExtractResult:
     """The documents of files, and what was not read of these. The cluster keeps both until
     :meth:`release`."""
 
@@ -83,7 +83,7 @@ def extract(
     fields: Sequence[str] = (),
     ids_by_file: bool = False,
     **options: Unpack[ExtractOptions],
-) -> Extracted:
+) -> ExtractResult:
     """Extracts the texts of files: web pages, mail, PDF, office files, archives, plain text, records.
 
     Texts, limits and reasons are those of ``lookalike find FOLDER``, and so are the ids: the path in the
@@ -121,7 +121,7 @@ def extract(
     task = _ExtractTask(Plan(given, {}), FolderName.of(folder), tuple(fields), ids_by_file)
     schema = ", ".join([_ROWS, *(f"{_field(number)} string" for number in range(len(task.fields)))])
     with task_errors(REMEDY), file_errors(f"cannot read the files of {folder}"):
-        return Extracted(map_rows(files.select("path", "content", *time), task, schema), task.fields)
+        return ExtractResult(map_rows(files.select("path", "content", *time), task, schema), task.fields)
 
 
 def _check_fields(fields: object) -> None:

@@ -30,7 +30,7 @@ from lookalike.stages import DECIDED, Plan
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["REMEDY", "Found", "dedup", "find", "mode_option", "release", "survivors"]
+__all__ = ["REMEDY", "FindResult", "dedup", "find", "mode_option", "release", "survivors"]
 
 _T = TypeVar("_T")
 
@@ -51,7 +51,7 @@ _LINES = "value string"
 _MEMBERS = ("size", "keeper", "reference", "role", "rank", "id", "intersection", "left", "right", "jaccard", "containment")
 
 
-class Found:
+class FindResult:
     """What :func:`find` found. The frames are computed when they are used."""
 
     def __init__(self, run: _Run) -> None:
@@ -86,7 +86,7 @@ class Found:
 
     @property
     def counts(self) -> dict[str, int]:
-        """As :attr:`lookalike.Found.counts`."""
+        """As :attr:`lookalike.FindResult.counts`."""
         return dict(self._run.counts)
 
     @property
@@ -96,7 +96,7 @@ class Found:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """As :attr:`lookalike.Found.parameters`."""
+        """As :attr:`lookalike.FindResult.parameters`."""
         return dict(self._run.plan.parameters)
 
     @property
@@ -138,7 +138,7 @@ class Found:
         A ``with`` block calls it at its end."""
         self._run.checkpoint.release()
 
-    def __enter__(self) -> Found:
+    def __enter__(self) -> FindResult:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -146,7 +146,7 @@ class Found:
 
     def __repr__(self) -> str:
         c = self._run.counts
-        return f"Found(documents={c['documents']}, groups={c['groups']}, duplicates={c['duplicates']})"
+        return f"FindResult(documents={c['documents']}, groups={c['groups']}, duplicates={c['duplicates']})"
 
 
 def find(
@@ -164,7 +164,7 @@ def find(
     partitions: int | None = None,
     progress: bool | Progress | None = False,
     **options: Any,
-) -> Found:
+) -> FindResult:
     """Finds the near-duplicates among the rows of a DataFrame; groups, pairs and counts are those of
     :func:`lookalike.find` on the same documents with the same parameters.
 
@@ -201,7 +201,7 @@ def find(
     except BaseException:
         run.checkpoint.release()
         raise
-    return Found(run)
+    return FindResult(run)
 
 
 def dedup(
@@ -237,7 +237,7 @@ def dedup(
 
 
 #: Results in the cluster of each frame that :func:`dedup` returned.
-_KEPT: WeakKeyDictionary[DataFrame, Found] = WeakKeyDictionary()
+_KEPT: WeakKeyDictionary[DataFrame, FindResult] = WeakKeyDictionary()
 
 
 def release(rows: DataFrame) -> None:
@@ -253,7 +253,7 @@ def release(rows: DataFrame) -> None:
     found.release()
 
 
-def survivors(df: DataFrame, found: Found, *, annotate: bool) -> DataFrame:
+def survivors(df: DataFrame, found: FindResult, *, annotate: bool) -> DataFrame:
     """Returns the result of :func:`dedup` for a frame. The caller does not use ``found``
     afterwards: the cluster keeps only the members of groups."""
     f, run = _functions(), found._run
