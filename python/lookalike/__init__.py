@@ -32,11 +32,11 @@ from lookalike._decisions import DecisionCounts
 from lookalike._dedup import DedupResult, dedup
 from lookalike._engine import VERSION as __version__
 from lookalike._evaluate import EvaluateResult, evaluate
-from lookalike._explain import Explanation
+from lookalike._results.explanation import Explanation
 from lookalike._find import find
-from lookalike._found import FindResult, Group, Member
-from lookalike._index import Index
-from lookalike._index_types import (
+from lookalike._results.find_result import FindResult, Group, Member
+from lookalike._index.index import Index
+from lookalike._index.results import (
     AddResult,
     Category,
     Document,
@@ -52,8 +52,8 @@ from lookalike._index_types import (
 from lookalike._measure import AuditResult, TuneResult, audit, tune
 from lookalike._options import OPTIONS, Options, Reading
 from lookalike._passages import Passage, PassagesResult, passages
-from lookalike._results import Table
-from lookalike._sign import PrepareResult, prepare
+from lookalike._results.table import Table
+from lookalike._prepare import PrepareResult, prepare
 
 __all__ = [
     "OPTIONS",

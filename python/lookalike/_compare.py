@@ -9,7 +9,7 @@ from typing import Any
 
 from lookalike import _engine
 from lookalike._options import CompareOptions, Unpack, check_options, flag_option
-from lookalike._inputs import given
+from lookalike._documents.inputs import given
 from lookalike.errors import DocumentTypeError
 
 __all__ = ["CompareResult", "Difference", "DifferenceCounts", "compare"]
@@ -80,7 +80,7 @@ class CompareResult:
         for."""
         if not self.differences:
             return None
-        from lookalike._notebook import framed_texts
+        from lookalike._results.notebook import framed_texts
 
         return framed_texts(("First text", "Second text"), [self._sentence()], self._texts(), self._options)
 

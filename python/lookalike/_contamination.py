@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal, NoReturn, TypeVar
 
 from lookalike import _engine
-from lookalike._inputs import given, refuse_unused, token_rule
+from lookalike._documents.inputs import given, refuse_unused, token_rule
 from lookalike._options import (
     ContaminationOptions,
     Unpack,
@@ -17,7 +17,7 @@ from lookalike._options import (
     path_option,
 )
 from lookalike._progress import Progress, shown
-from lookalike._results import Table
+from lookalike._results.table import Table
 from lookalike.errors import OptionError
 
 __all__ = ["ContaminationResult", "contamination"]
@@ -110,7 +110,7 @@ class ContaminationResult:
 
     def _repr_html_(self) -> str:
         """The page of :meth:`write_report` in a frame, for notebooks."""
-        from lookalike._notebook import framed
+        from lookalike._results.notebook import framed
 
         return framed(self)
 

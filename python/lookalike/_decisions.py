@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from lookalike._index_maintenance import IndexMaintenance
+from lookalike._index.maintenance import IndexMaintenance
 from lookalike._options import path_option, refused
 from lookalike.errors import OptionError
 

@@ -11,13 +11,13 @@ from typing import Any, Literal, Protocol, TypeVar, overload
 from lookalike import _engine
 from lookalike._decisions import DecisionCounts, decision_counts
 from lookalike._find import Run
-from lookalike._found import advice, better_setting_of
-from lookalike._index_maintenance import IndexMaintenance
-from lookalike._inputs import Given
+from lookalike._results.find_result import advice, better_setting_of
+from lookalike._index.maintenance import IndexMaintenance
+from lookalike._documents.inputs import Given
 from lookalike._options import CUT_OPTIONS, DedupOptions, Unpack, flag_option, path_option
 from lookalike._progress import Progress, shown
-from lookalike._results import Table
-from lookalike._row_file import KeptRows
+from lookalike._results.table import Table
+from lookalike._documents.row_file import KeptRows
 from lookalike.errors import OptionError
 
 __all__ = ["DedupResult", "dedup"]

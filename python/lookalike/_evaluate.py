@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lookalike import _engine
-from lookalike._found import FindResult
+from lookalike._results.find_result import FindResult
 from lookalike._options import flag_option, number_option, path_option, refused
-from lookalike._results import Table
+from lookalike._results.table import Table
 
 __all__ = ["EvaluateResult", "evaluate"]
 

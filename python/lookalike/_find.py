@@ -7,10 +7,10 @@ from typing import Any, Literal
 
 from lookalike import _engine
 from lookalike._decisions import decisions_option
-from lookalike._drop_list import drop_option
-from lookalike._found import FindResult
-from lookalike._index_maintenance import IndexMaintenance
-from lookalike._inputs import Given, given, refuse_dates, refuse_unused, token_rule
+from lookalike._documents.drop_list import drop_option
+from lookalike._results.find_result import FindResult
+from lookalike._index.maintenance import IndexMaintenance
+from lookalike._documents.inputs import Given, given, refuse_dates, refuse_unused, token_rule
 from lookalike._options import (
     OTHER_OPTIONS,
     CompareOptions,

@@ -9,9 +9,9 @@ from typing import Any, Generic, Literal, TypeVar
 from lookalike._contamination import ContaminationResult, contamination
 from lookalike._dedup import dedup
 from lookalike._find import find
-from lookalike._found import FindResult
+from lookalike._results.find_result import FindResult
 from lookalike._passages import PassagesResult, passages
-from lookalike._sign import PrepareResult, prepare
+from lookalike._prepare import PrepareResult, prepare
 
 __all__ = ["KEPT", "LABEL", "ColumnMethods", "FrameMethods"]
 

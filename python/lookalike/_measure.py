@@ -10,8 +10,8 @@ from typing import Any, Literal
 
 from lookalike import _engine
 from lookalike._find import with_decisions
-from lookalike._found import FindResult
-from lookalike._inputs import given, refuse_unused, token_rule
+from lookalike._results.find_result import FindResult
+from lookalike._documents.inputs import given, refuse_unused, token_rule
 from lookalike._options import (
     AuditOptions,
     TuneOptions,

@@ -11,7 +11,7 @@ from lookalike import _engine
 from lookalike._find import Run
 from lookalike._options import PassageOptions, Unpack, path_option, row_or_id
 from lookalike._progress import Progress, shown
-from lookalike._results import Table
+from lookalike._results.table import Table
 
 __all__ = ["Passage", "PassagesResult", "passages"]
 
@@ -121,7 +121,7 @@ class PassagesResult:
 
     def _repr_html_(self) -> str:
         """The page of :meth:`write_report` in a frame, for notebooks."""
-        from lookalike._notebook import framed
+        from lookalike._results.notebook import framed
 
         return framed(self)
 

@@ -33,9 +33,9 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.model_selection import BaseCrossValidator, GroupKFold, StratifiedGroupKFold
 
 from lookalike._find import find
-from lookalike._inputs import given
+from lookalike._documents.inputs import given
 from lookalike._options import Options, Unpack, refused, whole_option
-from lookalike._sign import PrepareResult, prepared
+from lookalike._prepare import PrepareResult, prepared
 from lookalike.errors import DocumentError, DocumentTypeError, OptionError
 
 __all__ = ["NearDuplicateKFold", "SignatureTransformer", "near_duplicate_groups"]

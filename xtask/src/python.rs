@@ -21,22 +21,22 @@ const OTHER_SPARKS: [(&str, &str); 2] = [
     ("spark-newest-venv", "python/requirements-spark-newest.txt"),
 ];
 /// The tests of these where time is short, which compare what all of them have.
-const SPARK_CORE_TESTS: &str = "python/tests/test_spark_core.py";
+const SPARK_CORE_TESTS: &str = "python/tests/clusters/test_spark_core.py";
 /// The tests that need a cluster of Spark, which are a stage of their own.
 const SPARK_TESTS: [&str; 7] = [
-    "python/tests/test_spark.py",
-    "python/tests/test_spark_audit.py",
-    "python/tests/test_spark_inputs.py",
-    "python/tests/test_spark_submit.py",
-    "python/tests/test_extract.py",
-    "python/tests/test_cluster_guide.py",
+    "python/tests/clusters/test_spark.py",
+    "python/tests/clusters/test_spark_audit.py",
+    "python/tests/clusters/test_spark_inputs.py",
+    "python/tests/clusters/test_spark_submit.py",
+    "python/tests/clusters/test_extract.py",
+    "python/tests/clusters/test_cluster_guide.py",
     SPARK_CORE_TESTS,
 ];
 /// The folder of all tests.
 const ALL_TESTS: &str = "python/tests";
 
 /// The tests that need a cluster of Ray.
-const RAY_TESTS: &str = "python/tests/test_ray.py";
+const RAY_TESTS: &str = "python/tests/clusters/test_ray.py";
 
 /// An environment of Python with what the tests need.
 struct Environment {

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import altair
     from matplotlib.axes import Axes
 
-    from lookalike._found import FindResult
+    from lookalike._results.find_result import FindResult
     from lookalike._measure import AuditResult, TuneResult
 
 __all__ = [

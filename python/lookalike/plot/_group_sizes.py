@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from lookalike._found import FindResult
+from lookalike._results.find_result import FindResult
 from lookalike._options import refused
 
 __all__ = ["GroupSizes", "SizeStep", "group_sizes"]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from lookalike._dedup import DedupResult
-from lookalike._found import FindResult
+from lookalike._results.find_result import FindResult
 from lookalike._options import refused, whole_option
 from lookalike.errors import OptionError
 from lookalike.plot._table_arguments import refuse_with_table

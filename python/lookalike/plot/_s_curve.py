@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from lookalike import _engine
-from lookalike._found import FindResult
+from lookalike._results.find_result import FindResult
 from lookalike._measure import AuditResult, TuneResult
 from lookalike._options import refused
 from lookalike.errors import OptionError

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from lookalike._find import find
-from lookalike._found import FindResult
+from lookalike._results.find_result import FindResult
 from lookalike._measure import AuditResult, audit
 from lookalike._options import Options, Unpack, number_option, refused
 from lookalike._progress import Progress

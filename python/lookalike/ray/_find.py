@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from lookalike import stages
-from lookalike._divided_run import RunSums, bytes_of, timed
-from lookalike._large_components import LargeComponents, component_sizes
+from lookalike._divided.run_sums import RunSums, bytes_of, timed
+from lookalike._divided.large_components import LargeComponents, component_sizes
 from lookalike._options import path_option, refuse_add, refused, whole_option
 from lookalike._progress import Progress, shown
-from lookalike._stage_tasks import ANNOTATIONS, MEMBER_ORDER, PAIR_ORDER
-from lookalike._star_rounds import StarTask, edge_limit, star_rounds
-from lookalike._task_errors import task_errors
+from lookalike._divided.stage_tasks import ANNOTATIONS, MEMBER_ORDER, PAIR_ORDER
+from lookalike._divided.star_rounds import StarTask, edge_limit, star_rounds
+from lookalike._divided.task_errors import task_errors
 from lookalike.errors import DocumentError, DocumentTypeError, FileError, LookalikeError, OptionError
 from lookalike.ray._large import RayRows
 from lookalike.ray._shuffle import each, shuffled

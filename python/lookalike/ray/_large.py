@@ -8,9 +8,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from lookalike import stages
-from lookalike._divided_run import RunSums, check_read
-from lookalike._row_operations import RowTask
-from lookalike._stage_tasks import SliceTask
+from lookalike._divided.run_sums import RunSums, check_read
+from lookalike._divided.row_operations import RowTask
+from lookalike._divided.stage_tasks import SliceTask
 from lookalike.ray._tasks import BatchTask, SemiJoin, TextJoin, run_task
 from lookalike.stages import PART
 
@@ -35,7 +35,7 @@ class _Expressions:
 
 
 class RayRows:
-    """:class:`~lookalike._row_operations.RowOperations` on tables and datasets."""
+    """:class:`~lookalike._divided.row_operations.RowOperations` on tables and datasets."""
 
     def __init__(self, run: _RayRun, ray: Any) -> None:
         self._run, self._ray = run, ray

@@ -9,9 +9,9 @@ from typing import Any
 
 from lookalike import stages
 from lookalike.errors import DocumentError, DocumentTypeError
-from lookalike._row_operations import RowTask
-from lookalike._stage_tasks import NO_LIMIT
-from lookalike._task_errors import stated_errors
+from lookalike._divided.row_operations import RowTask
+from lookalike._divided.stage_tasks import NO_LIMIT
+from lookalike._divided.task_errors import stated_errors
 from lookalike.stages import BLOCKS, DECIDED, INTERNAL, LABELS, Plan
 
 __all__ = [

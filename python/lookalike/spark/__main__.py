@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from lookalike import _engine
-from lookalike._task_errors import cause_of, task_errors
+from lookalike._divided.task_errors import cause_of, task_errors
 from lookalike.errors import LookalikeError, OptionError
 from lookalike.spark import _tables
 from lookalike.spark._arguments import options_of, parsed, spelled

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lookalike._stage_tasks import ANNOTATIONS
+from lookalike._divided.stage_tasks import ANNOTATIONS
 from lookalike.errors import DocumentTypeError, OptionError
 
 if TYPE_CHECKING:

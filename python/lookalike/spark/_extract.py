@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from lookalike._task_errors import file_errors, task_errors
+from lookalike._divided.task_errors import file_errors, task_errors
 from lookalike._options import Reading, Unpack, check_options, path_option, refused
 from lookalike.errors import DocumentError, DocumentTypeError, OptionError
 from lookalike.spark._checkpoint import kept

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from lookalike import stages
-from lookalike._divided_run import NODE_SUM_RANGE, RunSums, bytes_of, timed
-from lookalike._large_components import LargeComponents, component_sizes
+from lookalike._divided.run_sums import NODE_SUM_RANGE, RunSums, bytes_of, timed
+from lookalike._divided.large_components import LargeComponents, component_sizes
 from lookalike._options import path_option, refuse_add, refused, whole_option
 from lookalike._progress import Progress, shown
-from lookalike._stage_tasks import MEMBER_ORDER, PAIR_ORDER, RowOrder
-from lookalike._task_errors import file_errors, task_errors
+from lookalike._divided.stage_tasks import MEMBER_ORDER, PAIR_ORDER, RowOrder
+from lookalike._divided.task_errors import file_errors, task_errors
 from lookalike.errors import ChangedError, DamagedError, DocumentError, DocumentTypeError, OptionError
 from lookalike.spark._checkpoint import Checkpoint
 from lookalike.spark._columns import check_frame, column, literal_row, refuse_annotations

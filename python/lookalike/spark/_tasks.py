@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from lookalike import stages
-from lookalike._arrow_values import MOST_BYTES, int_scalar, text_array
-from lookalike._row_operations import RowTask
-from lookalike._stage_tasks import NO_LIMIT, RowOrder, by_range
+from lookalike._divided.arrow_values import MOST_BYTES, int_scalar, text_array
+from lookalike._divided.row_operations import RowTask
+from lookalike._divided.stage_tasks import NO_LIMIT, RowOrder, by_range
 from lookalike.errors import OptionError
 from lookalike.stages import Plan
 
