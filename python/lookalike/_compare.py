@@ -9,7 +9,7 @@ from typing import Any
 
 from lookalike import _engine
 from lookalike._options import CompareOptions, Unpack, check_options, flag_option
-from lookalike._documents.inputs import given
+from lookalike._documents.inputs import input_documents
 from lookalike.errors import DocumentTypeError
 
 __all__ = ["CompareResult", "Difference", "DifferenceCounts", "compare"]
@@ -129,7 +129,7 @@ def compare(
         kinds = f"{type(a).__name__} and {type(b).__name__}"
         raise DocumentTypeError(f"expected two texts or two paths, got {kinds}")
     if isinstance(a, os.PathLike):
-        engine = given([a, b]).engine
+        engine = input_documents([a, b]).engine
     else:
         for row, one in enumerate((a, b)):
             if not isinstance(one, str):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal, NoReturn, TypeVar
 
 from lookalike import _engine
-from lookalike._documents.inputs import given, refuse_unused, token_rule
+from lookalike._documents.inputs import input_documents, refuse_unused, token_rule
 from lookalike._options import (
     ContaminationOptions,
     Unpack,
@@ -16,7 +16,7 @@ from lookalike._options import (
     named,
     path_option,
 )
-from lookalike._progress import Progress, shown
+from lookalike._progress import Progress, reporting
 from lookalike._results.table import Table
 from lookalike.errors import OptionError
 
@@ -162,8 +162,8 @@ def contamination(
     arguments = named({"ngram": ngram, "threshold": threshold, **options}, text, id)
     fields = _fields(against_field)
     tokens = options.get("tokens")
-    corpus = given(docs, text=text, id=id, tokens=tokens, alone=False, memory=memory_options(options))
-    sides = [given(against, text=field or text, id=id, tokens=tokens, alone=False) for field in fields]
+    corpus = input_documents(docs, text=text, id=id, tokens=tokens, alone=False, memory=memory_options(options))
+    sides = [input_documents(against, text=field or text, id=id, tokens=tokens, alone=False) for field in fields]
     for field, side in zip(fields, sides, strict=True):
         if field is not None and "text" in side.unused:
             raise OptionError(side.unused["text"].replace("text=", "against_field=", 1))
@@ -171,7 +171,7 @@ def contamination(
     refuse_unused(options, corpus, *(sides if fields == [None] else ()))
     arguments = token_rule(arguments, corpus, *sides)
     benchmark = [(field, side.engine) for field, side in zip(fields, sides, strict=True)]
-    with shown(progress) as reporter:
+    with reporting(progress) as reporter:
         return ContaminationResult(_engine.contamination(corpus.engine, benchmark, arguments, reporter))
 
 

@@ -12,10 +12,10 @@ from lookalike import _engine
 from lookalike._decisions import DecisionCounts, decision_counts
 from lookalike._find import Run
 from lookalike._results.find_result import advice, better_setting_of
-from lookalike._index.maintenance import IndexMaintenance
-from lookalike._documents.inputs import Given
+from lookalike._index.index import Index
+from lookalike._documents.inputs import InputDocuments
 from lookalike._options import CUT_OPTIONS, DedupOptions, Unpack, flag_option, path_option
-from lookalike._progress import Progress, shown
+from lookalike._progress import Progress, reporting
 from lookalike._results.table import Table
 from lookalike._documents.row_file import KeptRows
 from lookalike.errors import OptionError
@@ -262,7 +262,7 @@ def _index_to_add_to(reference: Any, passages: bool, options: Mapping[str, Any])
     :raises OptionError: the reference is none, or parts or other forms of the texts are compared.
     :raises StoreError: it is closed, or open for reading only.
     """
-    if not isinstance(reference, IndexMaintenance):
+    if not isinstance(reference, Index):
         given = "none" if reference is None else f"of type {type(reference).__name__}"
         raise OptionError(
             "add=True adds what stays to the index that it is compared with, and the reference is "
@@ -276,11 +276,11 @@ def _index_to_add_to(reference: Any, passages: bool, options: Mapping[str, Any])
             raise OptionError(
                 f"add=True stores texts as they are, and the index brings them to its own normal form; leave out add or {name}"
             )
-    reference._stored.expect_writable()
-    return reference._stored
+    reference.engine.expect_writable()
+    return reference.engine
 
 
-def _refuse_unnamed(documents: Given) -> None:
+def _refuse_unnamed(documents: InputDocuments) -> None:
     """Refuses documents that an index cannot name, or has no text of.
 
     :raises OptionError: rows are their ids, or they are lists of tokens.
@@ -337,7 +337,7 @@ def _refuse_cuts(options: Mapping[str, Any]) -> None:
 
 
 def _without_parts(
-    run: Run, documents: Given, rows: int, passages: bool, progress: bool | Progress | None
+    run: Run, documents: InputDocuments, rows: int, passages: bool, progress: bool | Progress | None
 ) -> Any:
     """Documents in memory without passages, or without units that are duplicates."""
     if documents.tokens:
@@ -345,7 +345,7 @@ def _without_parts(
     if documents.rewrite is None:
         raise OptionError("parts cannot be taken out of these documents; give a list, a dict or a table")
     if passages:
-        with shown(progress) as reporter:
+        with reporting(progress) as reporter:
             left = _engine.cut_passages(documents.engine, run.reference, run.options, rows, reporter)
     else:
         left = run.find(documents, progress).texts_left(rows)
@@ -356,7 +356,7 @@ def _cut_files(
     run: Run, paths: list[str], output: str | os.PathLike[str] | None, progress: bool | Progress | None
 ) -> DedupResult:
     target = _output(output)
-    with shown(progress) as reporter:
+    with reporting(progress) as reporter:
         kept, gone, dropped, changed, files, sources = _engine.dedup_passages(
             paths, run.reference, run.options, target, reporter
         )
@@ -383,7 +383,7 @@ def _dedup_files(
 ) -> DedupResult:
     adds_alone = index is not None and not annotate and output is None and removed is None
     target = None if adds_alone else _output(output)
-    with shown(progress) as reporter:
+    with reporting(progress) as reporter:
         kept, gone, dropped, files, added, parameters, better, decided = _engine.dedup(
             paths,
             run.reference,

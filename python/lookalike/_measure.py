@@ -11,7 +11,7 @@ from typing import Any, Literal
 from lookalike import _engine
 from lookalike._find import with_decisions
 from lookalike._results.find_result import FindResult
-from lookalike._documents.inputs import given, refuse_unused, token_rule
+from lookalike._documents.inputs import input_documents, refuse_unused, token_rule
 from lookalike._options import (
     AuditOptions,
     TuneOptions,
@@ -23,7 +23,7 @@ from lookalike._options import (
     refused,
     whole_option,
 )
-from lookalike._progress import Progress, shown
+from lookalike._progress import Progress, reporting
 from lookalike.errors import OptionError
 
 __all__ = ["AuditResult", "TuneResult", "audit", "tune"]
@@ -108,7 +108,7 @@ def audit(
     sample = whole_option("sample", sample, 1)
     confidence = number_option("confidence", confidence)
     check_options(options, "audit", AuditOptions)
-    with shown(progress) as reporter:
+    with reporting(progress) as reporter:
         if isinstance(found, FindResult):
             others = {"docs": docs, "text": text, "id": id, "reference": reference, **options}
             for name, value in others.items():
@@ -122,7 +122,7 @@ def audit(
         arguments = with_decisions(named(options, text, id))
         check_options(arguments)
         report = path_option("found", found)
-        sides = [given(side, text=text, id=id, alone=False) for side in (docs, reference) if side is not None]
+        sides = [input_documents(side, text=text, id=id, alone=False) for side in (docs, reference) if side is not None]
         refuse_unused(options, *sides)
         documents = sides[0].engine
         references = sides[1].engine if reference is not None else None
@@ -218,9 +218,9 @@ def tune(
     rules = _rules(shingles)
     engine = None
     if docs is not None:
-        taken = given(docs, text=text, id=id, tokens=options.get("tokens"))
+        taken = input_documents(docs, text=text, id=id, tokens=options.get("tokens"))
         engine, arguments = taken.engine, token_rule(arguments, taken)
-    with shown(progress) as reporter:
+    with reporting(progress) as reporter:
         return TuneResult(**_engine.tune(engine, arguments, sample, count, rules, reporter))
 
 

@@ -10,7 +10,7 @@ from typing import Any, Literal, NoReturn, TypeVar
 from lookalike import _engine
 from lookalike._find import Run
 from lookalike._options import PassageOptions, Unpack, path_option, row_or_id
-from lookalike._progress import Progress, shown
+from lookalike._progress import Progress, reporting
 from lookalike._results.table import Table
 
 __all__ = ["Passage", "PassagesResult", "passages"]
@@ -163,5 +163,5 @@ def passages(
     """
     run = Run({"min_words": min_words, **options}, text, id, None, "passages", PassageOptions, ("min_words",))
     documents = run.take(docs)
-    with shown(progress) as reporter:
+    with reporting(progress) as reporter:
         return PassagesResult(_engine.passages(documents.engine, run.options, reporter))

@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 from lookalike import _engine
 from lookalike._options import PrepareOptions, Unpack, check_options, named
-from lookalike._documents.inputs import Given, given, token_rule
-from lookalike._progress import Progress, shown
+from lookalike._documents.inputs import InputDocuments, input_documents, token_rule
+from lookalike._progress import Progress, reporting
 from lookalike._results.table import Table
 
 __all__ = ["PrepareResult", "prepare"]
@@ -69,11 +69,11 @@ def prepare(
     """
     check_options(options, "prepare", PrepareOptions)
     arguments = named({"threshold": threshold, "recall": recall, **options}, text, id)
-    return prepared(given(docs, text=text, id=id, tokens=options.get("tokens")), arguments, progress)
+    return prepared(input_documents(docs, text=text, id=id, tokens=options.get("tokens")), arguments, progress)
 
 
-def prepared(documents: Given, arguments: dict[str, Any], progress: bool | Progress | None = False) -> PrepareResult:
+def prepared(documents: InputDocuments, arguments: dict[str, Any], progress: bool | Progress | None = False) -> PrepareResult:
     """The same of documents that were taken already."""
     arguments = token_rule(arguments, documents)
-    with shown(progress) as reporter:
+    with reporting(progress) as reporter:
         return PrepareResult(*_engine.prepare(documents.engine, arguments, reporter))

@@ -33,7 +33,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.model_selection import BaseCrossValidator, GroupKFold, StratifiedGroupKFold
 
 from lookalike._find import find
-from lookalike._documents.inputs import given
+from lookalike._documents.inputs import input_documents
 from lookalike._options import Options, Unpack, refused, whole_option
 from lookalike._prepare import PrepareResult, prepared
 from lookalike.errors import DocumentError, DocumentTypeError, OptionError
@@ -154,7 +154,7 @@ class SignatureTransformer(TransformerMixin, BaseEstimator):  # type: ignore[mis
             for name, value in self.get_params(deep=False).items()
             if name not in ("output", "bits") and value is not None
         }
-        documents = given(texts, id=False, tokens=self.tokens)
+        documents = input_documents(texts, id=False, tokens=self.tokens)
         if not isinstance(documents.engine, list) and (missing := documents.engine.first_missing()) is not None:
             error = DocumentError(f"row {missing[0]} has no text (null or NaN); fill it or leave the row out")
             error.row = missing[0]

@@ -7,20 +7,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from lookalike import _engine
-from lookalike._documents.input_documents import TEXT, Columns, Given, is_of, stretches
+from lookalike._documents.input_documents import TEXT, Columns, InputDocuments, is_of, stretches
 from lookalike._results.table import Table
 from lookalike.errors import OptionError
 
 __all__ = ["Stream", "of_arrow", "of_lazy_polars", "with_texts"]
 
 
-def of_lazy_polars(docs: Any, columns: Columns) -> Given | None:
+def of_lazy_polars(docs: Any, columns: Columns) -> InputDocuments | None:
     if is_of("polars", docs) and hasattr(docs, "collect"):
         return of_arrow(docs.collect(), columns)
     return None
 
 
-def of_arrow(docs: Any, columns: Columns) -> Given | None:
+def of_arrow(docs: Any, columns: Columns) -> InputDocuments | None:
     """Anything with the Arrow PyCapsule interface."""
     if not (hasattr(docs, "__arrow_c_stream__") or hasattr(docs, "__arrow_c_array__")):
         return None
@@ -31,7 +31,7 @@ def of_arrow(docs: Any, columns: Columns) -> Given | None:
     elif columns.back:
         docs = _held(docs)
     names = getattr(getattr(docs, "schema", None), "names", ()) if columns.back else ()
-    return Given(
+    return InputDocuments(
         columns.engine(docs),
         lambda kept: _filtered(docs, kept),
         lambda more, added: _widened(docs, more, added),
@@ -146,7 +146,7 @@ def _replaced(column: Any, texts: Any) -> Any:
     return pyarrow.compute.coalesce(texts.cast(plain), column.cast(plain)).cast(kind)
 
 
-def _polars(docs: Any, columns: Columns) -> Given:
+def _polars(docs: Any, columns: Columns) -> InputDocuments:
     import polars
 
     rows = docs.clone()
@@ -169,4 +169,4 @@ def _polars(docs: Any, columns: Columns) -> Given:
     is_frame = isinstance(rows, polars.DataFrame)
     read = rows.select(columns.used(rows.columns)) if is_frame else rows
     names = rows.columns if is_frame else ()
-    return Given(columns.engine(read), lambda kept: kept_rows(rows, kept), annotate, rewrite, names)
+    return InputDocuments(columns.engine(read), lambda kept: kept_rows(rows, kept), annotate, rewrite, names)

@@ -8,14 +8,14 @@ from typing import Any
 
 from lookalike import _engine
 from lookalike._documents.arrow_input import with_texts
-from lookalike._documents.input_documents import Columns, Given, is_of
+from lookalike._documents.input_documents import Columns, InputDocuments, is_of
 from lookalike._results.table import Table
 from lookalike.errors import DocumentTypeError
 
 __all__ = ["of_datasets"]
 
 
-def of_datasets(docs: Any, columns: Columns) -> Given | None:
+def of_datasets(docs: Any, columns: Columns) -> InputDocuments | None:
     """A dataset, of which only the columns that are used are read."""
     if not is_of("datasets", docs):
         return None
@@ -39,7 +39,7 @@ def of_datasets(docs: Any, columns: Columns) -> Given | None:
             rewritten = _widened(docs.remove_columns(name), texts).select_columns(docs.column_names)
             return rewritten.select([i for i, keep in enumerate(left["kept"]) if keep])
 
-        return Given(documents, select, annotate, rewrite, docs.column_names)
+        return InputDocuments(documents, select, annotate, rewrite, docs.column_names)
     if isinstance(docs, Mapping):
         splits = ", ".join(map(str, docs))
         raise DocumentTypeError(f"a dict of splits was given; choose one of them: {splits}")

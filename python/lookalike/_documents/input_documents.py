@@ -16,13 +16,13 @@ __all__ = [
     "ID",
     "TEXT",
     "Columns",
-    "Given",
+    "InputDocuments",
     "RowValues",
     "at_row",
     "field_values",
     "is_list",
     "is_of",
-    "shown",
+    "description",
     "stretches",
     "token_lists",
 ]
@@ -49,7 +49,7 @@ _ADDED = tuple(
 
 
 @dataclass(frozen=True)
-class Given:
+class InputDocuments:
     """Documents of the caller."""
 
     #: The input of the engine: documents in memory, or paths.
@@ -221,7 +221,7 @@ def _text_or_none(name: str, row: int, value: Any) -> str | None:
     if value is None or isinstance(value, str):
         return value
     if hasattr(value, "__len__"):
-        raise at_row(row, f"the field {name!r} is to be one value, a str, a number or a date, got {shown(value)}")
+        raise at_row(row, f"the field {name!r} is to be one value, a str, a number or a date, got {description(value)}")
     if type(value).__name__ in ("bool", "bool_"):
         # As Arrow's are written.
         return "true" if value else "false"
@@ -248,7 +248,7 @@ def stretches(flags: Sequence[bool]) -> list[tuple[int, int]]:
     return stretches
 
 
-def shown(value: object) -> str:
+def description(value: object) -> str:
     text = repr(value)
     return f"{type(value).__name__} {text if len(text) <= 60 else text[:59] + '…'}"
 

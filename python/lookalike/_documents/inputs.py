@@ -29,7 +29,7 @@ from typing import Any
 
 from lookalike._documents.arrow_input import of_arrow, of_lazy_polars
 from lookalike._documents.datasets_input import of_datasets
-from lookalike._documents.input_documents import Columns, Given, RowValues, is_list, shown
+from lookalike._documents.input_documents import Columns, InputDocuments, RowValues, is_list, description
 from lookalike._documents.numpy_input import of_numpy
 from lookalike._options import FILE_OPTIONS
 from lookalike._documents.pandas_input import of_pandas
@@ -38,10 +38,10 @@ from lookalike._results.table import Table
 from lookalike._documents.streamed_input import is_streamed, of_batches, of_stream
 from lookalike.errors import DocumentTypeError, FileError, OptionError
 
-__all__ = ["Given", "given", "refuse_dates", "refuse_unused", "token_rule"]
+__all__ = ["InputDocuments", "file_paths", "input_documents", "refuse_dates", "refuse_unused", "token_rule"]
 
 
-def given(
+def input_documents(
     docs: Any,
     *,
     text: str | Sequence[str] | None = None,
@@ -51,7 +51,7 @@ def given(
     back: bool = False,
     alone: bool = True,
     memory: Mapping[str, Any] | None = None,
-) -> Given:
+) -> InputDocuments:
     """Takes documents of any type, in their current state.
 
     :param text: the column of texts, or several whose texts are joined; ``"text"`` where it is not named and
@@ -67,10 +67,10 @@ def given(
     """
     names = text if text is None or isinstance(text, str) else _names(text)
     if isinstance(names, str) and not _is_name(names):
-        raise OptionError(f"text: expected the name of a column, got {shown(text)}")
+        raise OptionError(f"text: expected the name of a column, got {description(text)}")
     if id is not None and id is not False and not _is_name(id):
         raise OptionError(
-            f"id: expected the name of a column, or False for rows, got {shown(id)}"
+            f"id: expected the name of a column, or False for rows, got {description(id)}"
         )
     taken = _taken(docs, Columns(names, id, tuple(fields), back, tokens == "given"), memory)
     if alone:
@@ -86,11 +86,11 @@ def _names(text: Any) -> str | tuple[str, ...]:
     """The names of several columns."""
     names = tuple(text) if isinstance(text, Iterable) and not isinstance(text, (bytes, bytearray)) else ()
     if not names or not all(map(_is_name, names)) or len(set(names)) < len(names):
-        raise OptionError(f"text: expected the name of a column, or a list of different names, got {shown(text)}")
+        raise OptionError(f"text: expected the name of a column, or a list of different names, got {description(text)}")
     return names[0] if len(names) == 1 else names
 
 
-def token_rule(options: Mapping[str, Any], *sides: Given) -> dict[str, Any]:
+def token_rule(options: Mapping[str, Any], *sides: InputDocuments) -> dict[str, Any]:
     """The options of the engine for these documents: lists of tokens are texts with blanks for it.
 
     :raises OptionError: tokens are asked for that these are not.
@@ -103,7 +103,7 @@ def token_rule(options: Mapping[str, Any], *sides: Given) -> dict[str, Any]:
     return {**options, "tokens": "whitespace"} if tokens else {**options}
 
 
-def refuse_dates(keep: object, documents: Given) -> None:
+def refuse_dates(keep: object, documents: InputDocuments) -> None:
     """Refuses rules that need dates, of documents that have none.
 
     :raises OptionError: there is such a rule.
@@ -118,7 +118,7 @@ def refuse_dates(keep: object, documents: Given) -> None:
             )
 
 
-def refuse_unused(options: Mapping[str, Any], *sides: Given) -> None:
+def refuse_unused(options: Mapping[str, Any], *sides: InputDocuments) -> None:
     """Refuses arguments for columns that have a meaning for none of the sides.
 
     :param options: those of the call; some are for files.
@@ -141,7 +141,7 @@ def refuse_unused(options: Mapping[str, Any], *sides: Given) -> None:
                 )
 
 
-def _taken(docs: Any, columns: Columns, memory: Mapping[str, Any] | None) -> Given:
+def _taken(docs: Any, columns: Columns, memory: Mapping[str, Any] | None) -> InputDocuments:
     if isinstance(docs, (str, os.PathLike)):
         return _files([docs], columns)
     expected = "expected documents (a list of str, (id, text) pairs, a table, a path …), got"
@@ -171,17 +171,17 @@ def _taken(docs: Any, columns: Columns, memory: Mapping[str, Any] | None) -> Giv
     return _iterable(docs, columns, memory)
 
 
-def _files(paths: Iterable[Any], columns: Columns) -> Given:
+def _files(paths: Iterable[Any], columns: Columns) -> InputDocuments:
     if isinstance(columns.text, tuple):
         raise OptionError("text names several columns, which is for documents in memory; of files it is one")
 
     def select(_: Sequence[bool]) -> Any:
         raise DocumentTypeError("what stays of files is written to files, not given back")
 
-    return Given(_paths(paths), select, unused=columns.without_rows())
+    return InputDocuments(file_paths(paths), select, unused=columns.without_rows())
 
 
-def _paths(paths: Iterable[Any]) -> list[str]:
+def file_paths(paths: Iterable[Any]) -> list[str]:
     """Paths, patterns among them, as they are found."""
     import glob
 
@@ -203,7 +203,7 @@ def _paths(paths: Iterable[Any]) -> list[str]:
     return found
 
 
-def _mapping(docs: Any, columns: Columns) -> Given | None:
+def _mapping(docs: Any, columns: Columns) -> InputDocuments | None:
     """Texts by id."""
     if not isinstance(docs, Mapping):
         return None
@@ -226,10 +226,10 @@ def _mapping(docs: Any, columns: Columns) -> Given | None:
         return {key: old if text is None else text for (key, old), keep, text in parts if keep}
 
     unused = columns.without_meaning(what)
-    return Given(documents, survivors, rewrite=rewrite, unused=unused)
+    return InputDocuments(documents, survivors, rewrite=rewrite, unused=unused)
 
 
-def _iterable(docs: Iterable[Any], columns: Columns, memory: Mapping[str, Any] | None) -> Given:
+def _iterable(docs: Iterable[Any], columns: Columns, memory: Mapping[str, Any] | None) -> InputDocuments:
     """Texts, pairs or records, as determined by the first one."""
     if memory is not None and is_streamed(docs):
         coming = iter(docs)
@@ -261,4 +261,4 @@ def _iterable(docs: Iterable[Any], columns: Columns, memory: Mapping[str, Any] |
     values = kind.values(rows, 0)
     kind.check_all()
     documents = columns.of_rows(values)
-    return Given(documents, survivors, rewrite=rewrite, unused=kind.unused)
+    return InputDocuments(documents, survivors, rewrite=rewrite, unused=kind.unused)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from lookalike._documents.input_documents import Columns, Given, RowValues, is_of
+from lookalike._documents.input_documents import Columns, InputDocuments, RowValues, is_of
 from lookalike._results.table import Table
 from lookalike.errors import DocumentTypeError
 
 __all__ = ["of_numpy"]
 
 
-def of_numpy(docs: Any, columns: Columns) -> Given | None:
+def of_numpy(docs: Any, columns: Columns) -> InputDocuments | None:
     """An array of texts, or one with a column of texts or with columns of ids and texts; ``None`` for rows of other
     kinds, such as lists of tokens.
 
@@ -51,7 +51,7 @@ def of_numpy(docs: Any, columns: Columns) -> Given | None:
                 _texts(changed)[row] = text
         return changed[numpy.asarray(left["kept"], dtype=bool)]
 
-    return Given(documents, survivors, rewrite=rewrite, unused=columns.without_meaning("an array"))
+    return InputDocuments(documents, survivors, rewrite=rewrite, unused=columns.without_meaning("an array"))
 
 
 def _texts(rows: Any) -> Any:

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from lookalike import _engine
-from lookalike._documents.input_documents import ID, Columns, Given, RowValues, is_of, stretches
+from lookalike._documents.input_documents import ID, Columns, InputDocuments, RowValues, is_of, stretches
 from lookalike._results.table import Table
 from lookalike.errors import DocumentTypeError
 
 __all__ = ["of_pandas", "present"]
 
 
-def of_pandas(docs: Any, columns: Columns) -> Given | None:
+def of_pandas(docs: Any, columns: Columns) -> InputDocuments | None:
     """pandas, whose columns of Python objects are looked at value by value."""
     if not is_of("pandas", docs):
         return None
@@ -35,7 +35,7 @@ def of_pandas(docs: Any, columns: Columns) -> Given | None:
         def select(kept: Sequence[bool]) -> Any:
             return _pandas_kept(frame, kept)
 
-        return Given(documents, select, annotate, rewrite, list(frame.columns))
+        return InputDocuments(documents, select, annotate, rewrite, list(frame.columns))
     if not (hasattr(docs, "isna") and hasattr(docs, "tolist")):
         raise DocumentTypeError(
             f"expected a DataFrame or a Series of pandas, got {type(docs).__name__}"
@@ -48,7 +48,7 @@ def of_pandas(docs: Any, columns: Columns) -> Given | None:
     def shortened(left: Table) -> Any:
         return _pandas_kept(_replaced(series, left["text"]), left["kept"])
 
-    return Given(documents, lambda kept: _pandas_kept(series, kept), rewrite=shortened, unused=unused)
+    return InputDocuments(documents, lambda kept: _pandas_kept(series, kept), rewrite=shortened, unused=unused)
 
 
 def _pandas_kept(docs: Any, kept: Sequence[bool]) -> Any:

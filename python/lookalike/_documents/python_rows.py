@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lookalike._documents.input_documents import ID, Columns, RowValues, at_row, is_list, shown
+from lookalike._documents.input_documents import ID, Columns, RowValues, at_row, is_list, description
 from lookalike.errors import DocumentError
 
 __all__ = ["RowKind", "row_kind"]
@@ -74,7 +74,7 @@ class _Pairs(RowKind):
         for number, row in enumerate(rows, start):
             if not is_list(row) or len(row) != 2:
                 raise at_row(
-                    number, f"expected a pair (id, text), got {shown(row)}; tokens='given' takes lists of tokens"
+                    number, f"expected a pair (id, text), got {description(row)}; tokens='given' takes lists of tokens"
                 )
             ids.append(row[0])
             texts.append(row[1])
@@ -107,7 +107,7 @@ class _Records(RowKind):
 
     def _check(self, number: int, row: Any, wanted: Sequence[str]) -> None:
         if not isinstance(row, Mapping):
-            raise at_row(number, f"expected a dict like those before, got {shown(row)}")
+            raise at_row(number, f"expected a dict like those before, got {description(row)}")
         for name in wanted:
             if name not in row:
                 there = ", ".join(map(str, row)) or "none"

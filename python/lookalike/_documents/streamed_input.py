@@ -14,7 +14,7 @@ from itertools import chain
 from typing import Any
 
 from lookalike import _engine
-from lookalike._documents.input_documents import Columns, Given, is_of, token_lists
+from lookalike._documents.input_documents import Columns, InputDocuments, is_of, token_lists
 from lookalike._documents.python_rows import RowKind, row_kind
 from lookalike._documents.row_file import KeptRows, RowFile
 from lookalike.errors import DocumentError, DocumentTypeError
@@ -30,7 +30,7 @@ def is_streamed(docs: object) -> bool:
     return isinstance(docs, Iterable) and not isinstance(docs, Sized)
 
 
-def of_stream(first: Any, rest: Iterator[Any], columns: Columns, memory: Mapping[str, Any]) -> Given:
+def of_stream(first: Any, rest: Iterator[Any], columns: Columns, memory: Mapping[str, Any]) -> InputDocuments:
     """The documents of an iterable whose first row was taken.
 
     :param memory: the options ``memory`` and ``temp_dir``.
@@ -48,10 +48,10 @@ def of_stream(first: Any, rest: Iterator[Any], columns: Columns, memory: Mapping
         rows.clear()
     kind.check_all()
     select = _not_given_back if whole is None else partial(KeptRows, whole)
-    return Given(spool.finish(), select, unused=kind.unused)
+    return InputDocuments(spool.finish(), select, unused=kind.unused)
 
 
-def of_batches(docs: Any, columns: Columns, memory: Mapping[str, Any]) -> Given | None:
+def of_batches(docs: Any, columns: Columns, memory: Mapping[str, Any]) -> InputDocuments | None:
     """The documents of a reader of record batches, or of a DuckDB relation, which is executed once; ``None`` for
     others, and for one without a batch.
 
@@ -75,7 +75,7 @@ def of_batches(docs: Any, columns: Columns, memory: Mapping[str, Any]) -> Given 
             except DocumentError as error:
                 raise _further(error, start) from None
     # Without a batch, the columns are unknown.
-    return None if is_empty else Given(spool.finish(), _not_given_back)
+    return None if is_empty else InputDocuments(spool.finish(), _not_given_back)
 
 
 def _not_given_back(_: Sequence[bool]) -> Any:

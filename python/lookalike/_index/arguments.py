@@ -8,12 +8,71 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta, timezone
 from operator import index
-from typing import Any, Union
+from typing import Any, Literal, TypedDict, Union
 
 from lookalike._index.results import Json
 from lookalike.errors import DocumentTypeError, OptionError
 
-__all__ = ["When", "Where"]
+__all__ = [
+    "IndexSettings",
+    "NewIndexSettings",
+    "When",
+    "Where",
+    "check_settings",
+    "common_and_names",
+    "conditions",
+    "count_option",
+    "expiry",
+    "folder_path",
+    "iterator_of",
+    "limit_option",
+    "nanoseconds",
+    "nearest_option",
+    "number_option",
+    "rows_of",
+    "text_option",
+    "threshold_option",
+]
+
+
+class IndexSettings(TypedDict, total=False):
+    """Settings that an index keeps for good."""
+
+    shingle: str | None
+    tokens: str | None
+    case: str | None
+    frequencies: bool | None
+    stop_words: str | None
+    normalize: Literal["nfc", "nfkc", "fold", "unaccent"] | None
+    language: Literal["auto"] | None
+    segment: Literal["dictionary"] | None
+    num_hashes: int | None
+    bands: int | None
+    rows: int | None
+    scheme: str | None
+    seed: int | None
+    store: Literal["signatures", "sets", "texts", "originals"] | None
+
+
+class NewIndexSettings(IndexSettings, total=False):
+    """Settings of a new index."""
+
+    threshold: float
+    recall: float
+    measure: Literal["jaccard", "containment"]
+    max_original: int | str | None
+
+
+def check_settings(function: str, settings: Mapping[str, object], accepted: Any) -> None:
+    """Rejects unknown keyword arguments, as a signature would.
+
+    :param accepted: the settings of the function, a ``TypedDict``.
+    :raises TypeError: a name is no setting.
+    """
+    for name in settings:
+        if name not in accepted.__optional_keys__:
+            raise TypeError(f"{function}() got an unexpected keyword argument {name!r}")
+
 
 #: A point in time with a zone, or a span from now.
 When = Union[datetime, timedelta]
@@ -28,23 +87,23 @@ _OPERATORS = ("=", "!=", "<", "<=", ">", ">=", "~")
 
 def folder_path(path: str | os.PathLike[str]) -> str:
     try:
-        given = os.fspath(path)
+        name = os.fspath(path)
     except TypeError:
-        given = None
-    if not isinstance(given, str):
-        raise OptionError(f"path is {_shown(path)}, expected a str or a pathlib.Path")
-    if not given or "\0" in given:
-        raise OptionError(f"path is {given!r}, expected the name of a folder or file")
-    return given
+        name = None
+    if not isinstance(name, str):
+        raise OptionError(f"path is {_described(path)}, expected a str or a pathlib.Path")
+    if not name or "\0" in name:
+        raise OptionError(f"path is {name!r}, expected the name of a folder or file")
+    return name
 
 
-def _shown(value: object) -> str:
+def _described(value: object) -> str:
     return f"{repr(value)[:100]} of type {type(value).__name__}"
 
 
 def text_option(name: str, value: object) -> str:
     if not isinstance(value, str):
-        raise OptionError(f"{name} is {_shown(value)}, expected str")
+        raise OptionError(f"{name} is {_described(value)}, expected str")
     if not value.isascii() and any("\ud800" <= char <= "\udfff" for char in value):
         raise OptionError(f"{name} is {value!r} with a lone surrogate, expected Unicode text")
     return value
@@ -64,7 +123,7 @@ def number_option(name: str, value: Any) -> float:
     if hasattr(value, "__float__") and not _is_flag(value):
         with suppress(OverflowError, TypeError, ValueError):
             return float(value)
-    raise OptionError(f"{name} is {_shown(value)}, expected a number")
+    raise OptionError(f"{name} is {_described(value)}, expected a number")
 
 
 def count_option(name: str, value: Any, expected: str) -> int | None:
@@ -75,7 +134,7 @@ def count_option(name: str, value: Any, expected: str) -> int | None:
             count = index(value)
             if 0 < count < 2**63:
                 return count
-    raise OptionError(f"{name} is {_shown(value)}, expected {expected}, or None")
+    raise OptionError(f"{name} is {_described(value)}, expected {expected}, or None")
 
 
 def limit_option(limit: object) -> int | None:
@@ -99,7 +158,7 @@ def threshold_option(threshold: object) -> float | None:
 def nanoseconds(name: str, at: object) -> int:
     if not isinstance(at, datetime) or at.tzinfo is None or at.utcoffset() is None:
         raise OptionError(
-            f"{name} is {_shown(at)}, expected a datetime with a zone, such as "
+            f"{name} is {_described(at)}, expected a datetime with a zone, such as "
             "datetime.now(timezone.utc)"
         )
     ns = (at - _EPOCH) // timedelta(microseconds=1) * 1000
@@ -120,7 +179,7 @@ def expiry(expires: object) -> int | None:
             raise OptionError(f"expires is {expires!r}, expected a time up to 2261") from None
     ns = nanoseconds("expires", at)
     if ns <= nanoseconds("now", now):
-        raise OptionError(f"expires is {_shown(expires)}, expected a time that is to come")
+        raise OptionError(f"expires is {_described(expires)}, expected a time that is to come")
     return ns
 
 
@@ -132,14 +191,14 @@ def common_and_names(
     if isinstance(metadata, Sequence) and not isinstance(metadata, (str, bytes)):
         return None, [text_option("a name in metadata", name) for name in metadata]
     raise OptionError(
-        f"metadata is {_shown(metadata)}, expected a mapping that every document gets, or a list "
+        f"metadata is {_described(metadata)}, expected a mapping that every document gets, or a list "
         "of names"
     )
 
 
 def iterator_of(name: str, values: object, of: str) -> Iterator[Any]:
     if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
-        raise DocumentTypeError(f"{name} is {_shown(values)}, expected an iterable of {of}")
+        raise DocumentTypeError(f"{name} is {_described(values)}, expected an iterable of {of}")
     return iter(values)
 
 
@@ -149,7 +208,7 @@ def rows_of(documents: object) -> Iterator[Any]:
         return iter(documents.items())
     if isinstance(documents, bytes):
         raise DocumentTypeError(
-            f"documents is {_shown(documents)}, expected (id, text) pairs, a mapping, a table or a "
+            f"documents is {_described(documents)}, expected (id, text) pairs, a mapping, a table or a "
             "path; for one document there is add_one"
         )
     return iterator_of("documents", documents, "(id, text)")
@@ -165,7 +224,7 @@ def conditions(where: object) -> list[str]:
     if isinstance(where, Sequence) and not isinstance(where, (bytes, bytearray)):
         return [text_option("a condition in where", one) for one in where]
     raise OptionError(
-        f'where is {_shown(where)}, expected a mapping such as {{"language": "en"}}, a condition '
+        f'where is {_described(where)}, expected a mapping such as {{"language": "en"}}, a condition '
         'such as "year>=2020", or a list of them'
     )
 
@@ -180,7 +239,7 @@ def _condition(member: object, value: object) -> str:
     if isinstance(value, tuple):
         if len(value) != 2 or value[0] not in _OPERATORS:
             raise OptionError(
-                f"where[{name!r}] is {_shown(value)}, expected a pair of one of "
+                f"where[{name!r}] is {_described(value)}, expected a pair of one of "
                 f"{' '.join(_OPERATORS)} and a value"
             )
         operator, value = value
@@ -205,6 +264,6 @@ def _plain(name: str, value: Any) -> str:
         at = value.astimezone(timezone.utc)
         return at.replace(tzinfo=None).isoformat() + "Z"
     raise OptionError(
-        f"where[{name!r}] is {_shown(value)}, expected a str, a number, a truth or a datetime with "
+        f"where[{name!r}] is {_described(value)}, expected a str, a number, a truth or a datetime with "
         "a zone"
     )

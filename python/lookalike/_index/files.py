@@ -7,23 +7,20 @@ import warnings
 from collections.abc import Mapping
 
 from lookalike._index.results import AddResult, SkippedRecord
-from lookalike._documents.inputs import _paths
+from lookalike._documents.inputs import file_paths
 from lookalike._options import Reading, check_options
 from lookalike.errors import OptionError
 
-__all__: list[str] = []
-
-#: The result of the engine: counts, fields that no document has, skipped records.
-_Done = tuple[tuple[int, int, int, int], list[str], list[tuple[str, "int | None", "str | None", str]]]
+__all__ = ["add_result", "check_reading", "fields_of", "files_of", "refuse_reading"]
 
 
 def files_of(documents: object) -> list[str] | None:
     """Paths, if the argument is one: a path, a pattern, or a list of ``pathlib.Path``."""
     if isinstance(documents, (str, os.PathLike)):
-        return _paths([documents])
+        return file_paths([documents])
     if isinstance(documents, (list, tuple)) and documents:
         if all(isinstance(path, os.PathLike) for path in documents):
-            return _paths(documents)
+            return file_paths(documents)
     return None
 
 
@@ -63,8 +60,12 @@ def refuse_reading(reading: Mapping[str, object]) -> None:
             )
 
 
-def added(done: _Done) -> AddResult:
-    counts, missing, skipped = done
+def add_result(
+    counts: tuple[int, int, int, int],
+    missing: list[str],
+    skipped: list[tuple[str, int | None, str | None, str]],
+) -> AddResult:
+    """The result for files; warns of names of metadata that no document has."""
     for name in missing:
         warnings.warn(
             f"metadata names {name!r}, which none of the documents of this call has", stacklevel=3

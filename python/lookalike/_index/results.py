@@ -81,6 +81,27 @@ class Matches(list[Match]):
     #: The threshold of the query; 0.0 for the nearest.
     threshold: float
 
+    @classmethod
+    def of_rows(
+        cls,
+        rows: list[tuple[Any, ...]],
+        found: int,
+        candidates: int,
+        threshold: float,
+        predicted_recall: float,
+        recall_caveat: str | None,
+        shingles: int | None,
+    ) -> Matches:
+        """From the rows of the engine and its figures of the query."""
+        matches = cls(map(Match._make, rows))
+        matches.found = found
+        matches.candidates = candidates
+        matches.threshold = threshold
+        matches.predicted_recall = predicted_recall
+        matches.recall_caveat = recall_caveat
+        matches.shingles = shingles
+        return matches
+
 
 class Document(NamedTuple):
     """A document of an index."""
@@ -226,18 +247,3 @@ class IndexStats(NamedTuple):
     segment_bytes: int
     #: Of an index with ``store="originals"``; None for others.
     originals: OriginalStats | None
-
-
-def matches(
-    found: tuple[list[tuple[Any, ...]], int, int, float, float, str | None, int | None],
-) -> Matches:
-    """From the result of the engine: rows, and figures of the query."""
-    rows, total, candidates, threshold, recall, caveat, shingles = found
-    all = Matches(map(Match._make, rows))
-    all.found = total
-    all.candidates = candidates
-    all.threshold = threshold
-    all.predicted_recall = recall
-    all.recall_caveat = caveat
-    all.shingles = shingles
-    return all

@@ -17,7 +17,7 @@ from lookalike import stages
 from lookalike._divided.run_sums import RunSums, bytes_of, timed
 from lookalike._divided.large_components import LargeComponents, component_sizes
 from lookalike._options import path_option, refuse_add, refused, whole_option
-from lookalike._progress import Progress, shown
+from lookalike._progress import Progress, reporting
 from lookalike._divided.stage_tasks import ANNOTATIONS, MEMBER_ORDER, PAIR_ORDER
 from lookalike._divided.star_rounds import StarTask, edge_limit, star_rounds
 from lookalike._divided.task_errors import task_errors
@@ -181,7 +181,7 @@ def find(
     plan = stages.plan(text=text, id=id, threshold=threshold, recall=recall, pairs=pairs, documents=documents, **options)
     parts = whole_option("partitions", partitions, 1, 31)
     run = _RayRun(plan, ds, reference, parts, bytes_of("task_memory", task_memory))
-    with task_errors(_REMEDY), shown(progress) as run.progress:
+    with task_errors(_REMEDY), reporting(progress) as run.progress:
         run.run()
     return FindResult(run)
 

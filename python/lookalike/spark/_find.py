@@ -13,7 +13,7 @@ from lookalike import stages
 from lookalike._divided.run_sums import NODE_SUM_RANGE, RunSums, bytes_of, timed
 from lookalike._divided.large_components import LargeComponents, component_sizes
 from lookalike._options import path_option, refuse_add, refused, whole_option
-from lookalike._progress import Progress, shown
+from lookalike._progress import Progress, reporting
 from lookalike._divided.stage_tasks import MEMBER_ORDER, PAIR_ORDER, RowOrder
 from lookalike._divided.task_errors import file_errors, task_errors
 from lookalike.errors import ChangedError, DamagedError, DocumentError, DocumentTypeError, OptionError
@@ -195,7 +195,7 @@ def find(
                                          "documents": documents, **options},
                checkpoint, task_memory, partitions)
     try:
-        with shown(progress) as run.progress:
+        with reporting(progress) as run.progress:
             run.run()
         run.progress = None
     except BaseException:
