@@ -24,7 +24,7 @@ class RowOperations(Protocol[R, D]):
 
     @property
     def functions(self) -> Any:
-        """``col``, ``lit``, ``coalesce``, ``least`` and ``greatest``, as in ``pyspark.sql.functions``."""
+        """``col``, ``lit``, ``coalesce``, ``when``, ``least`` and ``greatest``, as in ``pyspark.sql.functions``."""
         ...
 
     @property

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import re
-import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from lookalike._options import refused, whole_option
-from lookalike._progress import Progress, warn
+from lookalike._progress import warn
 from lookalike.errors import ChangedError, OptionError
 
-__all__ = ["NODE_SUM_RANGE", "RunSums", "bytes_of", "check_largest", "check_read", "timed"]
+__all__ = ["NODE_SUM_RANGE", "RunSums", "bytes_of", "check_largest", "check_read"]
 
 _COUNTS = ("documents", "reference", "empty", "skipped", "copies", "candidates", "verified", "groups", "duplicates")
 _SOURCE = ("documents", "bytes", "duplicates", "duplicate_bytes")
@@ -101,21 +99,6 @@ class RunSums:
     def sources(self) -> list[dict[str, Any]]:
         """By name, those of the reference collection last."""
         return [self._sources[key] for key in sorted(self._sources)]
-
-
-@contextlib.contextmanager
-def timed(stage: str, seconds: dict[str, float], progress: Progress | None) -> Iterator[None]:
-    """Around a stage, which is reported when it begins and when it has ended.
-
-    :param seconds: where its seconds are added, by its name.
-    """
-    if progress is not None:
-        progress(stage, 0, 1)
-    start = time.monotonic()
-    yield
-    seconds[stage] = time.monotonic() - start
-    if progress is not None:
-        progress(stage, 1, 1)
 
 
 def check_read(got: int, expected: int) -> None:

@@ -12,28 +12,25 @@ from lookalike._divided.arrow_values import int_scalar, text_array
 from lookalike.stages import DECIDED, KEPT, PART, Plan
 
 __all__ = [
-    "ANNOTATIONS",
     "MEMBER_ORDER",
     "NO_LIMIT",
     "PAIR_ORDER",
     "BlockTask",
+    "ConnectTask",
+    "CountTask",
+    "KeyTask",
+    "LabelTask",
     "MatchTask",
     "MemberTask",
     "PlaceTask",
     "RowOrder",
     "SliceTask",
+    "TotalTask",
+    "UnsortedDecideTask",
     "by_range",
+    "group_numbers",
 ]
 
-#: Columns that annotated rows may get; ``docs/dedup.md`` specifies them.
-ANNOTATIONS = (
-    "lookalike_kept",
-    "lookalike_group",
-    "lookalike_keeper",
-    "lookalike_jaccard",
-    "lookalike_containment",
-    "lookalike_group_size",
-)
 _Batches = Iterable[Any]
 #: Columns by which rows are sorted, and ``ascending`` or ``descending`` for each.
 RowOrder: TypeAlias = Sequence[tuple[str, str]]
@@ -52,6 +49,59 @@ PAIR_ORDER: Final[RowOrder] = (
 NO_LIMIT = 1 << 62
 #: The rank of a keeper, as ``decide`` has it.
 _GREATEST = (1 << 63) - 1
+
+
+@dataclass(frozen=True)
+class KeyTask:
+    plan: Plan
+    parts: int
+    counters: bytes | None = None
+
+    def __call__(self, batches: _Batches) -> Iterator[Any]:
+        return stages.keys(self.plan, batches, self.parts, counters=self.counters)
+
+
+@dataclass(frozen=True)
+class ConnectTask:
+    parts: int
+    probed: bool
+
+    def __call__(self, batches: _Batches) -> Iterator[Any]:
+        return stages.connect(batches, self.parts, probed=self.probed)
+
+
+@dataclass(frozen=True)
+class CountTask:
+    plan: Plan
+
+    def __call__(self, batches: _Batches) -> Iterator[Any]:
+        return stages.count(self.plan, batches)
+
+
+@dataclass(frozen=True)
+class TotalTask:
+    def __call__(self, batches: _Batches) -> Iterator[Any]:
+        return stages.total(batches)
+
+
+@dataclass(frozen=True)
+class LabelTask:
+    def __call__(self, batches: _Batches) -> Iterator[Any]:
+        return stages.label(batches)
+
+
+@dataclass(frozen=True)
+class UnsortedDecideTask:
+    """Decides about components in any order: it holds all rows of its partition."""
+
+    plan: Plan
+
+    def __call__(self, batches: _Batches) -> Iterator[Any]:
+        import pyarrow as pa
+
+        there = [batch for batch in batches if batch.num_rows]
+        if there:
+            yield from stages.decide_unsorted(self.plan, pa.Table.from_batches(there))
 
 
 @dataclass(frozen=True)
@@ -168,6 +218,18 @@ def _by_part(batches: _Batches) -> Iterator[Any]:
             pending.append(table)
     if pending:
         yield pa.concat_tables(pending)
+
+
+def group_numbers(roles: Any, before: int) -> Any:
+    """The number of the group of each member, in the order of the reports.
+
+    :param before: the number of the last group before these members.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    is_keeper = pc.cast(pc.equal(roles, text_array(b"keeper")[0]), pa.int64())
+    return pc.add(pc.cumulative_sum(is_keeper), int_scalar(before))
 
 
 def by_range(batch: Any) -> Iterator[Any]:

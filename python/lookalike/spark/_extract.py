@@ -12,7 +12,7 @@ from lookalike._options import Reading, Unpack, check_options, path_option, refu
 from lookalike.errors import DocumentError, DocumentTypeError, OptionError
 from lookalike.spark._checkpoint import kept
 from lookalike.spark._columns import check_frame
-from lookalike.spark._find import REMEDY, _functions
+from lookalike.spark._run import REMEDY, functions_module
 from lookalike.spark._spool import FileSpool, FolderName
 from lookalike.spark._worker import map_rows
 from lookalike.stages import Plan
@@ -61,7 +61,7 @@ class ExtractResult:
     def documents(self) -> DataFrame:
         """``id``, ``text``, ``modified`` (the time of the file, ``2026-01-31T12:00:00.000000Z``), and a
         column for each field; ``keep="field:modified"`` keeps the newest."""
-        functions = _functions()
+        functions = functions_module()
         named = [functions.col(_field(number)).alias(name) for number, name in enumerate(self._fields)]
         return self._rows.where("reason is null").select("id", "text", "modified", *named)
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from lookalike import _engine
 from lookalike._divided.arrow_values import read_table
+from lookalike._divided.survivors import ANNOTATIONS
 from lookalike.errors import DocumentError
-from lookalike.spark._columns import ANNOTATIONS, column
+from lookalike.spark._columns import column
 from lookalike.spark._paths import PATH, FileNames, with_files
 from lookalike.spark._worker import map_rows
 

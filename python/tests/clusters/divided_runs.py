@@ -202,9 +202,9 @@ def kill_once(monkeypatch: pytest.MonkeyPatch, task: str, flag: Path) -> None:
     from unstable_tasks import KillOnce
 
     from lookalike._divided import large_components, stage_tasks
-    from lookalike.spark import _connect, _find, _large, _tasks
+    from lookalike.spark import _connect, _large, _run, _tasks
 
     made = getattr(_tasks, task, None) or getattr(stage_tasks, task)
-    for module in (_connect, _find, _large, large_components):
+    for module in (_connect, _run, _large, large_components):
         if hasattr(module, task):
             monkeypatch.setattr(module, task, lambda *arguments: KillOnce(made(*arguments), str(flag)))

@@ -128,7 +128,7 @@ def test_the_examples_of_ray(ray_node: None, place: Path, monkeypatch: pytest.Mo
 @slow
 def test_texts_travel_where_labels_are_many(session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As above 10 million documents in components, whose labels are not sent to all executors."""
-    monkeypatch.setattr("lookalike.spark._find._BROADCAST", 1)
+    monkeypatch.setattr("lookalike.spark._run._BROADCAST", 1)
     rows = corpus(200)
     compare(session, tmp_path / "files", rows[:150], reference=rows[150:], partitions=5, threshold=0.5)
 

@@ -82,7 +82,7 @@ def compare(
 
 
 def test_files_and_counts_are_those_of_one_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import lookalike.ray._find as module
+    import lookalike.ray._run as module
 
     monkeypatch.setattr(module, "_FILE_ROWS", 7)
     rows = corpus(300)
@@ -210,7 +210,7 @@ def test_a_worker_that_is_killed_in_a_round_changes_nothing(tmp_path: Path, monk
 @pytest.mark.parametrize("kind", ["chains", "edits"])
 def test_a_graph_larger_than_a_task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
     """Components are found in rounds; of `edits` they are larger than a task, too."""
-    import lookalike.ray._find as module
+    import lookalike.ray._run as module
     from lookalike._divided import star_rounds
 
     calls = star_round_calls(monkeypatch, module)
@@ -243,11 +243,11 @@ def test_nothing_is_found_among_nothing(tmp_path: Path) -> None:
     assert found.pairs.num_rows == 0
 
 
-@pytest.mark.parametrize("task", ["KeyTask", "ConnectTask", "_labels", "DecideTask"] if IS_SOAK else ["_labels", "DecideTask"])
+@pytest.mark.parametrize("task", ["KeyTask", "ConnectTask", "_labels", "UnsortedDecideTask"] if IS_SOAK else ["_labels", "UnsortedDecideTask"])
 def test_a_worker_that_is_killed_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, task: str) -> None:
     from unstable_tasks import KillWorkerOnce
 
-    import lookalike.ray._find as module
+    import lookalike.ray._run as module
 
     made, flag = getattr(module, task), tmp_path / "killed"
     if task == "_labels":
@@ -337,9 +337,9 @@ def test_a_task_without_space_is_one_error(monkeypatch: pytest.MonkeyPatch) -> N
     from unstable_tasks import no_space
 
     import lookalike.ray
-    import lookalike.ray._find as module
+    import lookalike.ray._run as module
 
-    monkeypatch.setattr(module, "DecideTask", lambda *_: no_space)
+    monkeypatch.setattr(module, "UnsortedDecideTask", lambda *_: no_space)
     with pytest.raises(FileError, match="a worker has no space left for temporary files; make room there") as error:
         lookalike.ray.find(dataset(corpus(100)), threshold=0.5)
     assert "\n" not in str(error.value)
@@ -453,7 +453,7 @@ def test_a_worker_of_another_version_is_named(monkeypatch: pytest.MonkeyPatch) -
     import dataclasses
 
     import lookalike.ray
-    import lookalike.ray._find as module
+    import lookalike.ray._run as module
 
     plan = module.stages.plan
     monkeypatch.setattr(module.stages, "plan", lambda **options: dataclasses.replace(plan(**options), version="90.1"))

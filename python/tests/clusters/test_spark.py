@@ -88,7 +88,7 @@ def test_runs_without_signatures(
 ) -> None:
     """In CI also as above 10 million documents in components, whose labels are not sent to all executors."""
     if not IS_SOAK:
-        monkeypatch.setattr("lookalike.spark._find._BROADCAST", 1)
+        monkeypatch.setattr("lookalike.spark._run._BROADCAST", 1)
     rows = corpus(250, seed=3)
     compare(spark, tmp_path / "run", rows[40:], reference=rows[:40], same_work=False, **case)
 
@@ -288,11 +288,11 @@ def test_a_run_whose_driver_was_killed_goes_on(spark: Any, tmp_path: Path) -> No
     frame(spark, rows).write.parquet(docs)
     script = textwrap.dedent(f"""
         import os, signal
-        import lookalike.spark, lookalike.spark._find as module
+        import lookalike.spark, lookalike.spark._run as module
         from pyspark.sql import SparkSession
         builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
         session = builder.config("spark.sql.shuffle.partitions", "3").getOrCreate()
-        module._Run._decide = lambda *arguments: os.kill(os.getpid(), signal.SIGKILL)
+        module.SparkRun.decide = lambda *arguments: os.kill(os.getpid(), signal.SIGKILL)
         lookalike.spark.find(session.read.parquet({docs!r}), threshold=0.5, checkpoint={str(folder)!r})
     """)
     done = subprocess.run([sys.executable, "-c", script], capture_output=True)
@@ -415,7 +415,7 @@ def test_rows_that_change_are_noticed(spark: Any) -> None:
 def test_nodes_that_collide_change_nothing(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All nodes are one of 256: documents that share one are compared, and not refused."""
     import lookalike.spark
-    import lookalike.spark._find as module
+    import lookalike.spark._run as module
 
     made = module._node
 
@@ -475,7 +475,7 @@ def test_workers_with_another_package_are_one_error(
 def test_a_task_without_space_is_one_error(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     from unstable_tasks import no_space
 
-    import lookalike.spark._find as module
+    import lookalike.spark._run as module
 
     monkeypatch.setattr(module, "DecideTask", lambda *_: no_space)
     with pytest.raises(FileError, match="a worker has no space left for temporary files; make room there") as error:
@@ -560,7 +560,7 @@ class FailingTask:
 def test_a_write_that_fails_leaves_nothing_under_the_name(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import lookalike.spark._find as module
+    import lookalike.spark._run as module
 
     rows, one = corpus(200), tmp_path / "one.csv"
     found = _spark_find(spark, rows, threshold=0.5)

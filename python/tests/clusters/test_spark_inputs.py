@@ -65,11 +65,11 @@ def test_names_with_signs_are_names(spark: Any, id_: str, text: str) -> None:
 
 @pytest.mark.parametrize("name", ["lookalike_kept", "Lookalike_Keeper", "LOOKALIKE_JACCARD"])
 def test_columns_that_annotations_have_are_refused_before_the_run(spark: Any, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    import lookalike.spark._find as module
+    import lookalike.spark._run as module
 
-    monkeypatch.setattr(module._Run, "run", lambda _: pytest.fail("the run has begun"))
+    monkeypatch.setattr(module.SparkRun, "run", lambda _: pytest.fail("the run has begun"))
     with pytest.raises(OptionError, match=f"'{name}'"):
-        module.dedup(frame(spark, corpus(10)).withColumnRenamed("site", name), annotate=True)
+        lookalike.spark.dedup(frame(spark, corpus(10)).withColumnRenamed("site", name), annotate=True)
 
 
 def test_a_column_named_role_is_annotated(spark: Any) -> None:
@@ -143,12 +143,12 @@ def test_a_report_is_overwritten_on_request(spark: Any, tmp_path: Path) -> None:
 
 
 def test_a_checkpoint_is_written_before_the_first_stage(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import lookalike.spark._find as module
+    import lookalike.spark._run as module
 
     (tmp_path / "file").touch()
-    monkeypatch.setattr(module._Run, "_connect", lambda _: pytest.fail("the first stage has begun"))
+    monkeypatch.setattr(module.SparkRun, "connect", lambda _: pytest.fail("the first stage has begun"))
     with pytest.raises(FileError, match=f"^cannot use the checkpoint {tmp_path}/file/run: {tmp_path}/file is not a directory"):
-        module.find(frame(spark, corpus(5)), checkpoint=tmp_path / "file" / "run")
+        lookalike.spark.find(frame(spark, corpus(5)), checkpoint=tmp_path / "file" / "run")
 
 
 @pytest.mark.parametrize("task_memory", ["2GiB", *([ROUNDS["task_memory"]] if IS_SOAK else [])])
@@ -196,7 +196,7 @@ def test_a_checkpoint_goes_on_when_repeated_ids_are_left_out(spark: Any, tmp_pat
 
 
 def test_a_run_that_fails_keeps_nothing(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    import lookalike.spark._find as module
+    import lookalike.spark._run as module
 
     def fails(*_: object) -> None:
         raise OptionError("the labels fail")
@@ -205,7 +205,7 @@ def test_a_run_that_fails_keeps_nothing(spark: Any, monkeypatch: pytest.MonkeyPa
     before = set(storage().keySet())
     monkeypatch.setattr(module, "labelled", fails)
     with pytest.raises(OptionError, match="the labels fail"):
-        module.find(frame(spark, corpus(20)))
+        lookalike.spark.find(frame(spark, corpus(20)))
     assert set(storage().keySet()) <= before
 
 
@@ -252,37 +252,37 @@ REFUSED: list[tuple[Callable[[Any], Any], dict[str, Any], type[Exception], str]]
 
 @pytest.mark.parametrize("number", range(len(REFUSED)))
 def test_inputs_that_cannot_be_are_refused_before_the_run(spark: Any, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
-    import lookalike.spark._find as module
+    import lookalike.spark._run as module
 
     made, options, kind, problem = REFUSED[number]
-    monkeypatch.setattr(module._Run, "run", lambda _: pytest.fail("the run has begun"))
+    monkeypatch.setattr(module.SparkRun, "run", lambda _: pytest.fail("the run has begun"))
     with pytest.raises(kind, match=problem) as error:
-        module.find(made(frame(spark, corpus(5))), **options)
+        lookalike.spark.find(made(frame(spark, corpus(5))), **options)
     assert "\n" not in str(error.value)
 
 
 def test_names_that_differ_by_case_are_two_where_the_session_says_so(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    import lookalike.spark._find as module
+    import lookalike.spark._run as module
 
-    monkeypatch.setattr(module._Run, "run", lambda run: run._docs.collect())
+    monkeypatch.setattr(module.SparkRun, "run", lambda run: run.documents.collect())
     spark.conf.set("spark.sql.caseSensitive", "true")
     try:
-        module.find(frame(spark, corpus(5)).withColumnRenamed("site", "TEXT"))
+        lookalike.spark.find(frame(spark, corpus(5)).withColumnRenamed("site", "TEXT"))
     finally:
         spark.conf.unset("spark.sql.caseSensitive")
 
 
 def test_folders_may_be_paths_and_columns_have_names_of_the_result(spark: Any, tmp_path: Path) -> None:
-    import lookalike.spark._find as module
+    import lookalike.spark._run as module
 
     rows = corpus(60)
     docs = frame(spark, rows).withColumnRenamed("site", "Lookalike_ID")
-    found = module.find(docs, threshold=0.5, pairs=True, checkpoint=tmp_path / "run")
+    found = lookalike.spark.find(docs, threshold=0.5, pairs=True, checkpoint=tmp_path / "run")
     found.write(tmp_path / "groups")
     found.write_pairs(tmp_path / "pairs")
     assert all(joined(tmp_path / name) for name in ("groups", "pairs")) and (tmp_path / "run" / "decided").is_dir()
     expected = [row["id"] for row in lookalike.dedup(rows, threshold=0.5)]
-    kept, roles = (module.survivors(docs, found, annotate=annotate) for annotate in (False, True))
+    kept, roles = (module.survivors(docs, found.run, annotate=annotate) for annotate in (False, True))
     assert sorted(row["id"] for row in kept.collect()) == expected and kept.columns == docs.columns
     assert roles.columns == [*docs.columns, *(f"lookalike_{name}" for name in ("kept", "group", "keeper", "jaccard", "group_size"))]
     assert roles.where("lookalike_kept").count() == len(expected)

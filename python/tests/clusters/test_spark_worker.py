@@ -18,12 +18,29 @@ import pytest
 
 import lookalike
 from lookalike import stages
-from lookalike._divided.stage_tasks import MEMBER_ORDER, BlockTask, MatchTask, MemberTask, PlaceTask, SliceTask, _runs
 from lookalike._divided.task_errors import TaskError, cause_of, file_errors, task_errors
 from lookalike.errors import DocumentError, FileError, LookalikeError, OptionError
 from lookalike.spark._json_lines import LineFields, ParseTask
+from lookalike._divided.stage_tasks import (
+    BlockTask,
+    ConnectTask,
+    KeyTask,
+    LabelTask,
+    MEMBER_ORDER,
+    MatchTask,
+    MemberTask,
+    PlaceTask,
+    SliceTask,
+    UnsortedDecideTask,
+    _runs,
+)
 from lookalike.spark._tasks import (
-    ConnectTask, DecideTask, KeyTask, LabelTask, LineTask, MergeTask, OneFileTask, SameTask, SortedTask, UnsortedDecideTask,
+    DecideTask,
+    LineTask,
+    MergeTask,
+    OneFileTask,
+    SameTask,
+    SortedTask,
 )
 from lookalike.spark._worker import _WorkerTask
 from lookalike.stages import KEPT, PART
