@@ -335,6 +335,8 @@ def test_borrowed_modules_are_read_from_pickles() -> None:
 
     graph = HNSW(distance_func=_distance)
     assert aio is theirs.experimental.aio
+    for nested in ("aio.lsh", "aio.storage", "experimental.aio", "experimental.aio.lsh"):
+        assert importlib.import_module(f"lookalike.datasketch.{nested}") is importlib.import_module(f"datasketch.{nested}")
     for number, m in enumerate(ours.MinHash.bulk([[b"a"], [b"a", b"b"], [b"c"]])):
         graph.insert(number, m)
     assert graph.query(ours.MinHash.bulk([[b"a"]])[0], k=1)[0][0] == 0
@@ -482,7 +484,7 @@ def test_examples_run() -> None:
 
     tried = 0
     for module in pkgutil.iter_modules(ours.__path__):
-        if module.name != "_native":
+        if module.name not in ("_native", *BORROWED):
             found = doctest.testmod(importlib.import_module(f"lookalike.datasketch.{module.name}"))
             assert found.failed == 0, module.name
             tried += found.attempted
