@@ -26,68 +26,68 @@ The engine is that of the command line, which is here as ``python -m lookalike``
 and parameters give the same bytes.
 """
 
-from lookalike._compare import Comparison, Difference, DifferenceCounts, compare
-from lookalike._contamination import Contamination, contamination
+from lookalike._compare import CompareResult, Difference, DifferenceCounts, compare
+from lookalike._contamination import ContaminationResult, contamination
 from lookalike._decisions import DecisionCounts
-from lookalike._dedup import Written, dedup
+from lookalike._dedup import DedupResult, dedup
 from lookalike._engine import VERSION as __version__
-from lookalike._evaluate import Evaluation, evaluate
-from lookalike._explain import Explanation
+from lookalike._evaluate import EvaluateResult, evaluate
+from lookalike._results.explanation import Explanation
 from lookalike._find import find
-from lookalike._found import Found, Group, Member
-from lookalike._index import Index
-from lookalike._index_types import (
-    Added,
+from lookalike._results.find_result import FindResult, Group, Member
+from lookalike._index.index import Index
+from lookalike._index.results import (
+    AddResult,
     Category,
     Document,
     DocumentVersion,
+    IndexStats,
     Match,
     Matches,
     OriginalStats,
     Problem,
-    Removed,
-    Skipped,
-    Stats,
+    RemoveResult,
+    SkippedRecord,
 )
-from lookalike._measure import Audit, Tuned, audit, tune
+from lookalike._measure import AuditResult, TuneResult, audit, tune
 from lookalike._options import OPTIONS, Options, Reading
-from lookalike._passages import Passage, Passages, passages
-from lookalike._results import Table
-from lookalike._sign import Prepared, prepare
+from lookalike._passages import Passage, PassagesResult, passages
+from lookalike._results.table import Table
+from lookalike._prepare import PrepareResult, prepare
 
 __all__ = [
     "OPTIONS",
-    "Added",
-    "Audit",
+    "AddResult",
+    "AuditResult",
     "Category",
-    "Comparison",
-    "Contamination",
+    "CompareResult",
+    "ContaminationResult",
     "DecisionCounts",
+    "DedupResult",
     "Difference",
     "DifferenceCounts",
     "Document",
     "DocumentVersion",
-    "Evaluation",
+    "EvaluateResult",
     "Explanation",
-    "Found",
+    "FindResult",
     "Group",
     "Index",
+    "IndexStats",
     "Match",
     "Matches",
     "Member",
     "Options",
     "OriginalStats",
     "Passage",
-    "Passages",
-    "Prepared",
+    "PassagesResult",
+    "PrepareResult",
     "Problem",
     "Reading",
-    "Removed",
-    "Skipped",
-    "Stats",
+    "RemoveResult",
+    "SkippedRecord",
     "Table",
-    "Tuned",
-    "Written",
+    "TuneResult",
     "__version__",
     "audit",
     "compare",

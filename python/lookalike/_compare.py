@@ -9,10 +9,10 @@ from typing import Any
 
 from lookalike import _engine
 from lookalike._options import CompareOptions, Unpack, check_options, flag_option
-from lookalike._inputs import given
+from lookalike._documents.inputs import input_documents
 from lookalike.errors import DocumentTypeError
 
-__all__ = ["Comparison", "Difference", "DifferenceCounts", "compare"]
+__all__ = ["CompareResult", "Difference", "DifferenceCounts", "compare"]
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class DifferenceCounts:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class CompareResult:
     """The similarity of two texts, and where they differ."""
 
     #: Shared shingles among all of both, exactly: 0 to 1.
@@ -80,7 +80,7 @@ class Comparison:
         for."""
         if not self.differences:
             return None
-        from lookalike._notebook import framed_texts
+        from lookalike._results.notebook import framed_texts
 
         return framed_texts(("First text", "Second text"), [self._sentence()], self._texts(), self._options)
 
@@ -99,7 +99,7 @@ def compare(
     *,
     differences: bool = False,
     **options: Unpack[CompareOptions],
-) -> Comparison:
+) -> CompareResult:
     """Compares two texts exactly.
 
     :param a: a text; a :class:`pathlib.Path` is read as a file, of any kind that :func:`find` reads.
@@ -129,14 +129,14 @@ def compare(
         kinds = f"{type(a).__name__} and {type(b).__name__}"
         raise DocumentTypeError(f"expected two texts or two paths, got {kinds}")
     if isinstance(a, os.PathLike):
-        engine = given([a, b]).engine
+        engine = input_documents([a, b]).engine
     else:
         for row, one in enumerate((a, b)):
             if not isinstance(one, str):
                 raise _no_text(row, one)
         engine = _engine.Documents.of_texts([[a, b]], None, [])
     figures, parts, counts = _engine.compare(engine, {**options}, differences)
-    return Comparison(
+    return CompareResult(
         **figures,
         differences=tuple(Difference(*part) for part in parts),
         difference_counts=None if counts is None else DifferenceCounts(*counts),

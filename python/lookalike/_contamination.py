@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal, NoReturn, TypeVar
 
 from lookalike import _engine
-from lookalike._inputs import given, refuse_unused, token_rule
+from lookalike._documents.inputs import input_documents, refuse_unused, token_rule
 from lookalike._options import (
     ContaminationOptions,
     Unpack,
@@ -16,22 +16,22 @@ from lookalike._options import (
     named,
     path_option,
 )
-from lookalike._progress import Progress, shown
-from lookalike._results import Table
+from lookalike._progress import Progress, reporting
+from lookalike._results.table import Table
 from lookalike.errors import OptionError
 
-__all__ = ["Contamination", "contamination"]
+__all__ = ["ContaminationResult", "contamination"]
 
 _Made = TypeVar("_Made")
 
 
-class Contamination:
+class ContaminationResult:
     """The result of :func:`contamination`.
 
     >>> import lookalike
     >>> found = lookalike.contamination(["He asked: who wrote the book, and when?"], ["Who wrote the book?"], ngram=4)
     >>> found
-    Contamination(documents=1, items=1, contaminated=1)
+    ContaminationResult(documents=1, items=1, contaminated=1)
     >>> found.items["share"]
     [1.0]
     """
@@ -76,7 +76,7 @@ class Contamination:
 
     @property
     def skipped(self) -> Table:
-        """What was not read of either side, as :attr:`Found.skipped` has it."""
+        """What was not read of either side, as :attr:`FindResult.skipped` has it."""
         return self._once("skipped", lambda: Table(self._findings.skipped()))
 
     @property
@@ -110,7 +110,7 @@ class Contamination:
 
     def _repr_html_(self) -> str:
         """The page of :meth:`write_report` in a frame, for notebooks."""
-        from lookalike._notebook import framed
+        from lookalike._results.notebook import framed
 
         return framed(self)
 
@@ -119,7 +119,7 @@ class Contamination:
 
     def __repr__(self) -> str:
         names = ("documents", "items", "contaminated")
-        return f"Contamination({', '.join(f'{name}={self.counts[name]}' for name in names)})"
+        return f"ContaminationResult({', '.join(f'{name}={self.counts[name]}' for name in names)})"
 
 
 def contamination(
@@ -133,7 +133,7 @@ def contamination(
     id: str | Literal[False] | None = None,  # noqa: A002 - the name of the column
     progress: bool | Progress | None = False,
     **options: Unpack[ContaminationOptions],
-) -> Contamination:
+) -> ContaminationResult:
     """Finds the items of a benchmark that a corpus contains, and how much of each. Line breaks, punctuation and case do
     not matter.
 
@@ -162,8 +162,8 @@ def contamination(
     arguments = named({"ngram": ngram, "threshold": threshold, **options}, text, id)
     fields = _fields(against_field)
     tokens = options.get("tokens")
-    corpus = given(docs, text=text, id=id, tokens=tokens, alone=False, memory=memory_options(options))
-    sides = [given(against, text=field or text, id=id, tokens=tokens, alone=False) for field in fields]
+    corpus = input_documents(docs, text=text, id=id, tokens=tokens, alone=False, memory=memory_options(options))
+    sides = [input_documents(against, text=field or text, id=id, tokens=tokens, alone=False) for field in fields]
     for field, side in zip(fields, sides, strict=True):
         if field is not None and "text" in side.unused:
             raise OptionError(side.unused["text"].replace("text=", "against_field=", 1))
@@ -171,8 +171,8 @@ def contamination(
     refuse_unused(options, corpus, *(sides if fields == [None] else ()))
     arguments = token_rule(arguments, corpus, *sides)
     benchmark = [(field, side.engine) for field, side in zip(fields, sides, strict=True)]
-    with shown(progress) as reporter:
-        return Contamination(_engine.contamination(corpus.engine, benchmark, arguments, reporter))
+    with reporting(progress) as reporter:
+        return ContaminationResult(_engine.contamination(corpus.engine, benchmark, arguments, reporter))
 
 
 def _fields(against_field: Any) -> Sequence[str | None]:

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from lookalike._index_maintenance import IndexMaintenance
+from lookalike._engine import StoredIndex
 from lookalike._options import path_option, refused
 from lookalike.errors import OptionError
 
@@ -54,9 +54,10 @@ def decisions_option(value: object) -> str | bytes | None:
     """
     if value is None:
         return None
-    if isinstance(value, IndexMaintenance):
+    stored = getattr(value, "engine", None)
+    if isinstance(stored, StoredIndex):
         # The engine opens it a second time, for reading.
-        return value.name
+        return stored.name
     if isinstance(value, (str, os.PathLike)):
         return path_option("decisions", value)
     if isinstance(value, Mapping) or not isinstance(value, Iterable) or isinstance(value, (bytes, bytearray)):

@@ -11,20 +11,20 @@ from typing import Any, Literal, Protocol, TypeVar, overload
 from lookalike import _engine
 from lookalike._decisions import DecisionCounts, decision_counts
 from lookalike._find import Run
-from lookalike._found import advice, better_setting_of
-from lookalike._index_maintenance import IndexMaintenance
-from lookalike._inputs import Given
+from lookalike._results.find_result import advice, better_setting_of
+from lookalike._index.index import Index
+from lookalike._documents.inputs import InputDocuments
 from lookalike._options import CUT_OPTIONS, DedupOptions, Unpack, flag_option, path_option
-from lookalike._progress import Progress, shown
-from lookalike._results import Table
-from lookalike._row_file import KeptRows
+from lookalike._progress import Progress, reporting
+from lookalike._results.table import Table
+from lookalike._documents.row_file import KeptRows
 from lookalike.errors import OptionError
 
-__all__ = ["Written", "dedup"]
+__all__ = ["DedupResult", "dedup"]
 
 
 @dataclass(frozen=True, repr=False)
-class Written:
+class DedupResult:
     """The result of :func:`dedup` for files."""
 
     #: Documents that are kept.
@@ -33,11 +33,11 @@ class Written:
     removed: int
     #: Files written.
     files: int
-    #: The chosen parameters (bands, rows, …), as :attr:`Found.parameters` has it.
+    #: The chosen parameters (bands, rows, …), as :attr:`FindResult.parameters` has it.
     parameters: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
-    #: A setting that finds clearly more, as :attr:`Found.better_setting` has it.
+    #: A setting that finds clearly more, as :attr:`FindResult.better_setting` has it.
     better_setting: dict[str, Any] | None = field(default=None, repr=False, compare=False)
-    #: What became of decisions of people, as :attr:`Found.decisions` has it.
+    #: What became of decisions of people, as :attr:`FindResult.decisions` has it.
     decisions: DecisionCounts | None = field(default=None, repr=False, compare=False)
     #: Documents that ``drop`` left out.
     dropped: int = 0
@@ -54,8 +54,8 @@ class Written:
         if self.added:
             counts += f", added={self.added}"
         if self.sources is not None:
-            return f"Written({counts}, changed={self.changed})"
-        return f"Written({counts}{advice(self.better_setting)})"
+            return f"DedupResult({counts}, changed={self.changed})"
+        return f"DedupResult({counts}{advice(self.better_setting)})"
 
 
 class _Arguments(DedupOptions, total=False):
@@ -109,7 +109,7 @@ _FrameType = TypeVar("_FrameType", bound=_Frame)
 @overload
 def dedup(  # type: ignore[overload-overlap]  # paths are no documents in memory
     docs: str | os.PathLike[str] | list[Path], **arguments: Unpack[_FileArguments]
-) -> Written: ...
+) -> DedupResult: ...
 @overload
 def dedup(
     docs: _Lazy[_Read] | _Stream[_Read], *, annotate: bool = False, **arguments: Unpack[_Arguments]
@@ -171,7 +171,7 @@ def dedup(
 
     :param docs: as for :func:`find`.
     :param output: for paths, the file or folder to write, in the format of the input, as
-        ``lookalike dedup -o`` does; the result is a :class:`Written`. A folder is one that is there,
+        ``lookalike dedup -o`` does; the result is a :class:`DedupResult`. A folder is one that is there,
         or a ``str`` with ``/`` at its end, which a ``Path`` has not. With ``add`` it may be left out.
     :param annotate: keeps all documents and says of each what was decided; for paths as
         ``docs/dedup.md`` says, with ``related`` and a neighbour among it. Tables get the columns
@@ -190,8 +190,8 @@ def dedup(
         what went for :meth:`Index.group_sizes`, as ``lookalike dedup --add`` does. Documents need ids; those without a
         token are not added.
     :param drop: documents that go, and that the others are compared without: the path of a list as ``lookalike
-        contamination --drop`` and :meth:`Contamination.write_documents` write it, ids (of documents in memory also rows), or
-        dicts of ``id`` and ``source``, such as :attr:`Contamination.documents`. In tables of ``annotate`` their reason is
+        contamination --drop`` and :meth:`ContaminationResult.write_documents` write it, ids (of documents in memory also rows), or
+        dicts of ``id`` and ``source``, such as :attr:`ContaminationResult.documents`. In tables of ``annotate`` their reason is
         ``dropped``.
     :param unit: parts of texts that are duplicates are taken out of their documents (``docs/units.md``); a document of
         which nothing is left goes.
@@ -262,7 +262,7 @@ def _index_to_add_to(reference: Any, passages: bool, options: Mapping[str, Any])
     :raises OptionError: the reference is none, or parts or other forms of the texts are compared.
     :raises StoreError: it is closed, or open for reading only.
     """
-    if not isinstance(reference, IndexMaintenance):
+    if not isinstance(reference, Index):
         given = "none" if reference is None else f"of type {type(reference).__name__}"
         raise OptionError(
             "add=True adds what stays to the index that it is compared with, and the reference is "
@@ -276,11 +276,11 @@ def _index_to_add_to(reference: Any, passages: bool, options: Mapping[str, Any])
             raise OptionError(
                 f"add=True stores texts as they are, and the index brings them to its own normal form; leave out add or {name}"
             )
-    reference._stored.expect_writable()
-    return reference._stored
+    reference.engine.expect_writable()
+    return reference.engine
 
 
-def _refuse_unnamed(documents: Given) -> None:
+def _refuse_unnamed(documents: InputDocuments) -> None:
     """Refuses documents that an index cannot name, or has no text of.
 
     :raises OptionError: rows are their ids, or they are lists of tokens.
@@ -337,7 +337,7 @@ def _refuse_cuts(options: Mapping[str, Any]) -> None:
 
 
 def _without_parts(
-    run: Run, documents: Given, rows: int, passages: bool, progress: bool | Progress | None
+    run: Run, documents: InputDocuments, rows: int, passages: bool, progress: bool | Progress | None
 ) -> Any:
     """Documents in memory without passages, or without units that are duplicates."""
     if documents.tokens:
@@ -345,7 +345,7 @@ def _without_parts(
     if documents.rewrite is None:
         raise OptionError("parts cannot be taken out of these documents; give a list, a dict or a table")
     if passages:
-        with shown(progress) as reporter:
+        with reporting(progress) as reporter:
             left = _engine.cut_passages(documents.engine, run.reference, run.options, rows, reporter)
     else:
         left = run.find(documents, progress).texts_left(rows)
@@ -354,13 +354,13 @@ def _without_parts(
 
 def _cut_files(
     run: Run, paths: list[str], output: str | os.PathLike[str] | None, progress: bool | Progress | None
-) -> Written:
+) -> DedupResult:
     target = _output(output)
-    with shown(progress) as reporter:
+    with reporting(progress) as reporter:
         kept, gone, dropped, changed, files, sources = _engine.dedup_passages(
             paths, run.reference, run.options, target, reporter
         )
-    return Written(kept, gone, files, dropped=dropped, changed=changed, sources=Table(sources))
+    return DedupResult(kept, gone, files, dropped=dropped, changed=changed, sources=Table(sources))
 
 
 def _output(output: str | os.PathLike[str] | None) -> str:
@@ -380,10 +380,10 @@ def _dedup_files(
     removed: str | os.PathLike[str] | None,
     index: _engine.StoredIndex | None,
     progress: bool | Progress | None,
-) -> Written:
+) -> DedupResult:
     adds_alone = index is not None and not annotate and output is None and removed is None
     target = None if adds_alone else _output(output)
-    with shown(progress) as reporter:
+    with reporting(progress) as reporter:
         kept, gone, dropped, files, added, parameters, better, decided = _engine.dedup(
             paths,
             run.reference,
@@ -394,7 +394,7 @@ def _dedup_files(
             index,
             reporter,
         )
-    return Written(
+    return DedupResult(
         kept,
         gone,
         files,

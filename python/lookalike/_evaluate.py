@@ -9,15 +9,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lookalike import _engine
-from lookalike._found import Found
+from lookalike._results.find_result import FindResult
 from lookalike._options import flag_option, number_option, path_option, refused
-from lookalike._results import Table
+from lookalike._results.table import Table
 
-__all__ = ["Evaluation", "evaluate"]
+__all__ = ["EvaluateResult", "evaluate"]
 
 
 @dataclass(frozen=True)
-class Evaluation:
+class EvaluateResult:
     """How a report agrees with a truth; ``docs/reference/report.md`` says what is counted."""
 
     #: Pairs in both among those reported; ``None`` where none is.
@@ -40,7 +40,7 @@ class Evaluation:
     details: dict[str, Any] = field(repr=False)
 
 
-def evaluate(found: Any, truth: Any, *, threshold: float | None = None, all_members: bool = False) -> Evaluation:
+def evaluate(found: Any, truth: Any, *, threshold: float | None = None, all_members: bool = False) -> EvaluateResult:
     """Compares what was found with what is known to be there.
 
     :param found: what :func:`lookalike.find` gave, whose pairs are taken where it listed them, else its groups; or any
@@ -73,7 +73,7 @@ def evaluate(found: Any, truth: Any, *, threshold: float | None = None, all_memb
     values: dict[str, Any] = {name: figures[name] for name in same}
     for name in ("false_positives", "missed"):
         values[name] = [(pair["id_a"], pair["id_b"]) for pair in figures[name]["examples"]]
-    return Evaluation(**values, details=figures)
+    return EvaluateResult(**values, details=figures)
 
 
 def _written(side: Any, name: str, path: str) -> str:
@@ -94,7 +94,7 @@ _LAYOUTS = (("id_a", "id_b", "jaccard"), ("id_a", "id_b"), ("id", "keeper", "gro
 
 def _rows(side: Any, name: str) -> tuple[Sequence[str], Iterable[Sequence[Any]]]:
     """A header and lines."""
-    if isinstance(side, Found):
+    if isinstance(side, FindResult):
         return _table_rows(side.pairs if side.has_pairs else side.groups, name)
     if isinstance(side, Mapping):
         return ("id", "cluster"), list(side.items())

@@ -7,10 +7,10 @@ from typing import Any, Literal
 
 from lookalike import _engine
 from lookalike._decisions import decisions_option
-from lookalike._drop_list import drop_option
-from lookalike._found import Found
-from lookalike._index_maintenance import IndexMaintenance
-from lookalike._inputs import Given, given, refuse_dates, refuse_unused, token_rule
+from lookalike._documents.drop_list import drop_option
+from lookalike._results.find_result import FindResult
+from lookalike._index.index import Index
+from lookalike._documents.inputs import InputDocuments, input_documents, refuse_dates, refuse_unused, token_rule
 from lookalike._options import (
     OTHER_OPTIONS,
     CompareOptions,
@@ -20,7 +20,7 @@ from lookalike._options import (
     memory_options,
     named,
 )
-from lookalike._progress import Progress, shown
+from lookalike._progress import Progress, reporting
 
 __all__ = ["Run", "find", "with_decisions"]
 
@@ -37,7 +37,7 @@ def find(
     estimates: bool = False,
     progress: bool | Progress | None = False,
     **options: Unpack[Options],
-) -> Found:
+) -> FindResult:
     """Finds the near-duplicates among documents. Every pair that is reported was compared exactly.
 
     :param docs: a list of ``str``, ``(id, text)`` pairs, dicts or a dict of texts by id; a table of
@@ -120,13 +120,13 @@ class Run:
         deciding: dict[str, Any] = {key: options[key] for key in _DECIDING if key in options}
         self._fields = _engine.fields(deciding)
         self._given = options
-        if isinstance(reference, IndexMaintenance):
+        if isinstance(reference, Index):
             # The engine opens it a second time, for reading.
             reference = reference.name
         self._beside = [] if reference is None else [self._take(reference)]
         self.reference = self._beside[0].engine if self._beside else None
 
-    def take(self, docs: Any, back: bool = False, changed: bool = False) -> Given:
+    def take(self, docs: Any, back: bool = False, changed: bool = False) -> InputDocuments:
         """Documents, with which the options are complete.
 
         :param back: whether they are given back.
@@ -138,8 +138,8 @@ class Run:
         self.options = token_rule(self.options, taken, *self._beside)
         return taken
 
-    def _take(self, docs: Any, back: bool = False, changed: bool = False) -> Given:
-        return given(
+    def _take(self, docs: Any, back: bool = False, changed: bool = False) -> InputDocuments:
+        return input_documents(
             docs,
             text=self._text,
             id=self._id,
@@ -151,16 +151,16 @@ class Run:
         )
 
     def find(
-        self, documents: Given, progress: bool | Progress | None, related: bool = False
+        self, documents: InputDocuments, progress: bool | Progress | None, related: bool = False
     ) -> _engine.Findings:
         """Runs the engine."""
-        with shown(progress) as reporter:
+        with reporting(progress) as reporter:
             return _engine.find(documents.engine, self.reference, self.options, related, reporter)
 
-    def found(self, documents: Given, progress: bool | Progress | None) -> Found:
+    def found(self, documents: InputDocuments, progress: bool | Progress | None) -> FindResult:
         """What the engine finds."""
         findings = self.find(documents, progress)
         rows = None if isinstance(documents.engine, list) else len(documents.engine)
         comparing = CompareOptions.__optional_keys__
         options = {name: value for name, value in self.options.items() if name in comparing}
-        return Found(findings, rows, options)
+        return FindResult(findings, rows, options)

@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Generic, Literal, TypeVar
 
-from lookalike._contamination import Contamination, contamination
+from lookalike._contamination import ContaminationResult, contamination
 from lookalike._dedup import dedup
 from lookalike._find import find
-from lookalike._found import Found
-from lookalike._passages import Passages, passages
-from lookalike._sign import Prepared, prepare
+from lookalike._results.find_result import FindResult
+from lookalike._passages import PassagesResult, passages
+from lookalike._prepare import PrepareResult, prepare
 
 __all__ = ["KEPT", "LABEL", "ColumnMethods", "FrameMethods"]
 
@@ -44,7 +44,7 @@ class FrameMethods(_Columns[_Docs, _Column], Generic[_Docs, _Kept, _Column]):
     """The methods of a table: ``text`` is the column of texts (``"text"`` by default), or several whose texts are
     joined, ``id`` that of ids, and all other arguments are those of the function of the same name."""
 
-    def find(self, text: _Text = None, *, id: _Id = None, **options: Any) -> Found:  # noqa: A002
+    def find(self, text: _Text = None, *, id: _Id = None, **options: Any) -> FindResult:  # noqa: A002
         """Groups of near-duplicates, as :func:`lookalike.find` has them."""
         return find(self._docs, text=text, id=id, **options)
 
@@ -64,17 +64,17 @@ class FrameMethods(_Columns[_Docs, _Column], Generic[_Docs, _Kept, _Column]):
         ``lookalike_label``. With ``group="components"`` no two rows with different labels form a verified pair."""
         return self._column(find(self._docs, text=text, id=id, **options).labels, LABEL)
 
-    def passages(self, text: _Text = None, *, id: _Id = None, **options: Any) -> Passages:  # noqa: A002
+    def passages(self, text: _Text = None, *, id: _Id = None, **options: Any) -> PassagesResult:  # noqa: A002
         """What is repeated inside of the texts, as :func:`lookalike.passages` finds it."""
         return passages(self._docs, text=text, id=id, **options)
 
     def contamination(
         self, against: Any, text: _Text = None, *, id: _Id = None, **options: Any  # noqa: A002
-    ) -> Contamination:
+    ) -> ContaminationResult:
         """Which items of a benchmark the rows contain, as :func:`lookalike.contamination` finds them."""
         return contamination(self._docs, against, text=text, id=id, **options)
 
-    def prepare(self, text: _Text = None, *, id: _Id = None, **options: Any) -> Prepared:  # noqa: A002
+    def prepare(self, text: _Text = None, *, id: _Id = None, **options: Any) -> PrepareResult:  # noqa: A002
         """Signatures and bucket keys of the rows, as :func:`lookalike.prepare` computes them."""
         return prepare(self._docs, text=text, id=id, **options)
 
@@ -82,7 +82,7 @@ class FrameMethods(_Columns[_Docs, _Column], Generic[_Docs, _Kept, _Column]):
 class ColumnMethods(_Columns[_Docs, _Column], Generic[_Docs, _Column]):
     """The methods of a column of texts: all arguments are those of the function of the same name."""
 
-    def find(self, **options: Any) -> Found:
+    def find(self, **options: Any) -> FindResult:
         """Groups of near-duplicates, as :func:`lookalike.find` has them."""
         return find(self._docs, **options)
 
@@ -100,14 +100,14 @@ class ColumnMethods(_Columns[_Docs, _Column], Generic[_Docs, _Column]):
         """A number that the texts of a group share, as :meth:`FrameMethods.labels` gives it."""
         return self._column(find(self._docs, **options).labels, LABEL)
 
-    def passages(self, **options: Any) -> Passages:
+    def passages(self, **options: Any) -> PassagesResult:
         """What is repeated inside of the texts, as :func:`lookalike.passages` finds it."""
         return passages(self._docs, **options)
 
-    def contamination(self, against: Any, **options: Any) -> Contamination:
+    def contamination(self, against: Any, **options: Any) -> ContaminationResult:
         """Which items of a benchmark the texts contain, as :func:`lookalike.contamination` finds them."""
         return contamination(self._docs, against, **options)
 
-    def prepare(self, **options: Any) -> Prepared:
+    def prepare(self, **options: Any) -> PrepareResult:
         """Signatures and bucket keys of the texts, as :func:`lookalike.prepare` computes them."""
         return prepare(self._docs, **options)

@@ -10,8 +10,8 @@ from typing import Any, Literal
 
 from lookalike import _engine
 from lookalike._find import with_decisions
-from lookalike._found import Found
-from lookalike._inputs import given, refuse_unused, token_rule
+from lookalike._results.find_result import FindResult
+from lookalike._documents.inputs import input_documents, refuse_unused, token_rule
 from lookalike._options import (
     AuditOptions,
     TuneOptions,
@@ -23,14 +23,14 @@ from lookalike._options import (
     refused,
     whole_option,
 )
-from lookalike._progress import Progress, shown
+from lookalike._progress import Progress, reporting
 from lookalike.errors import OptionError
 
-__all__ = ["Audit", "Tuned", "audit", "tune"]
+__all__ = ["AuditResult", "TuneResult", "audit", "tune"]
 
 
 @dataclass(frozen=True)
-class Audit:
+class AuditResult:
     """Measured recall; ``docs/audit.md`` says what is estimated and why the interval is right."""
 
     #: The share of true neighbours that the run found, one drawn for each document that has some;
@@ -57,7 +57,7 @@ class Audit:
     details: dict[str, Any] = field(repr=False)
 
     @classmethod
-    def of_json(cls, text: str) -> Audit:
+    def of_json(cls, text: str) -> AuditResult:
         """From the JSON of the engine."""
         all_ = json.loads(text)
         return cls(
@@ -75,7 +75,7 @@ class Audit:
 
 
 def audit(
-    found: Found | str | os.PathLike[str],
+    found: FindResult | str | os.PathLike[str],
     docs: Any = None,
     *,
     sample: int = 2_000,
@@ -85,7 +85,7 @@ def audit(
     reference: Any = None,
     progress: bool | Progress | None = False,
     **options: Unpack[AuditOptions],
-) -> Audit:
+) -> AuditResult:
     """Measures how much of what is there a run found: documents drawn at random are compared
     exactly with all others.
 
@@ -108,31 +108,31 @@ def audit(
     sample = whole_option("sample", sample, 1)
     confidence = number_option("confidence", confidence)
     check_options(options, "audit", AuditOptions)
-    with shown(progress) as reporter:
-        if isinstance(found, Found):
+    with reporting(progress) as reporter:
+        if isinstance(found, FindResult):
             others = {"docs": docs, "text": text, "id": id, "reference": reference, **options}
             for name, value in others.items():
                 if value is not None and name not in ("seed", "threads"):
                     raise OptionError(
                         f"{name} belongs to a report; what was found knows its own, leave it out"
                     )
-            return Audit.of_json(found.engine.audit({**options}, sample, confidence, reporter))
+            return AuditResult.of_json(found.engine.audit({**options}, sample, confidence, reporter))
         if docs is None:
             raise OptionError("a report does not hold its documents: give them as docs")
         arguments = with_decisions(named(options, text, id))
         check_options(arguments)
         report = path_option("found", found)
-        sides = [given(side, text=text, id=id, alone=False) for side in (docs, reference) if side is not None]
+        sides = [input_documents(side, text=text, id=id, alone=False) for side in (docs, reference) if side is not None]
         refuse_unused(options, *sides)
         documents = sides[0].engine
         references = sides[1].engine if reference is not None else None
-        return Audit.of_json(
+        return AuditResult.of_json(
             _engine.audit(report, documents, references, arguments, sample, confidence, reporter)
         )
 
 
 @dataclass(frozen=True)
-class Tuned:
+class TuneResult:
     """A choice of bands and rows, and its predictions."""
 
     threshold: float
@@ -195,7 +195,7 @@ def tune(
     id: str | Literal[False] | None = None,  # noqa: A002 - the name of the column
     progress: bool | Progress | None = False,
     **options: Unpack[TuneOptions],
-) -> Tuned:
+) -> TuneResult:
     """Chooses bands and rows for a threshold and a recall, for a sample of the documents.
 
     :param docs: documents as for :func:`lookalike.find`; without any, the choice is that of
@@ -218,10 +218,10 @@ def tune(
     rules = _rules(shingles)
     engine = None
     if docs is not None:
-        taken = given(docs, text=text, id=id, tokens=options.get("tokens"))
+        taken = input_documents(docs, text=text, id=id, tokens=options.get("tokens"))
         engine, arguments = taken.engine, token_rule(arguments, taken)
-    with shown(progress) as reporter:
-        return Tuned(**_engine.tune(engine, arguments, sample, count, rules, reporter))
+    with reporting(progress) as reporter:
+        return TuneResult(**_engine.tune(engine, arguments, sample, count, rules, reporter))
 
 
 def _rules(shingles: object) -> list[str]:

@@ -10,10 +10,10 @@ from typing import Any, Literal, NoReturn, TypeVar
 from lookalike import _engine
 from lookalike._find import Run
 from lookalike._options import PassageOptions, Unpack, path_option, row_or_id
-from lookalike._progress import Progress, shown
-from lookalike._results import Table
+from lookalike._progress import Progress, reporting
+from lookalike._results.table import Table
 
-__all__ = ["Passage", "Passages", "passages"]
+__all__ = ["Passage", "PassagesResult", "passages"]
 
 _Made = TypeVar("_Made")
 
@@ -34,13 +34,13 @@ class Passage:
     text: str
 
 
-class Passages:
+class PassagesResult:
     """The result of :func:`passages`.
 
     >>> import lookalike
     >>> found = lookalike.passages({"a": "All rights are reserved. One.", "b": "Two. All rights are reserved!"}, min_words=4)
     >>> found
-    Passages(documents=2, passages=1, copied_words=4)
+    PassagesResult(documents=2, passages=1, copied_words=4)
     >>> [(passage.words, passage.text) for passage in found]
     [(4, 'All rights are reserved')]
     """
@@ -88,7 +88,7 @@ class Passages:
 
     @property
     def skipped(self) -> Table:
-        """What was not read, as :attr:`Found.skipped` has it."""
+        """What was not read, as :attr:`FindResult.skipped` has it."""
         return self._once("skipped", lambda: Table(self._findings.skipped()))
 
     @property
@@ -104,7 +104,7 @@ class Passages:
 
     def text(self, row: int | str | None = None, *, id: Any = None) -> str:  # noqa: A002
         """The text of a document as it is written, by its number in reading order, which for documents in memory
-        is its row; or by its id. Errors are those of :meth:`Found.text`."""
+        is its row; or by its id. Errors are those of :meth:`FindResult.text`."""
         return self._findings.text(*row_or_id(row, id))
 
     def write(self, path: str | os.PathLike[str]) -> None:
@@ -121,16 +121,16 @@ class Passages:
 
     def _repr_html_(self) -> str:
         """The page of :meth:`write_report` in a frame, for notebooks."""
-        from lookalike._notebook import framed
+        from lookalike._results.notebook import framed
 
         return framed(self)
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("Passages cannot be pickled, since they have the documents; pickle passages and places, its tables")
+        raise TypeError("a PassagesResult cannot be pickled, since it has the documents; pickle passages and places, its tables")
 
     def __repr__(self) -> str:
         names = ("documents", "passages", "copied_words")
-        return f"Passages({', '.join(f'{name}={self.counts[name]}' for name in names)})"
+        return f"PassagesResult({', '.join(f'{name}={self.counts[name]}' for name in names)})"
 
 
 def passages(
@@ -141,7 +141,7 @@ def passages(
     id: str | Literal[False] | None = None,  # noqa: A002 - the name of the column
     progress: bool | Progress | None = False,
     **options: Unpack[PassageOptions],
-) -> Passages:
+) -> PassagesResult:
     """Finds what is repeated inside of documents and between them; the documents need not be near-duplicates. Words
     are compared, hashes only select.
 
@@ -163,5 +163,5 @@ def passages(
     """
     run = Run({"min_words": min_words, **options}, text, id, None, "passages", PassageOptions, ("min_words",))
     documents = run.take(docs)
-    with shown(progress) as reporter:
-        return Passages(_engine.passages(documents.engine, run.options, reporter))
+    with reporting(progress) as reporter:
+        return PassagesResult(_engine.passages(documents.engine, run.options, reporter))

@@ -11,14 +11,14 @@ from typing import Any
 
 from lookalike.errors import OptionError, RunawayWarning
 
-__all__ = ["Progress", "shown", "warn"]
+__all__ = ["Progress", "reporting", "warn"]
 
 #: Called with the name of the stage, the work done, and the total if it is known.
 Progress = Callable[[str, int, "int | None"], None]
 
 
 @contextmanager
-def shown(progress: bool | Progress | None) -> Iterator[Progress | None]:
+def reporting(progress: bool | Progress | None) -> Iterator[Progress | None]:
     """The function that the engine reports progress to.
 
     :raises ImportError: bars are asked for and tqdm is not installed.

@@ -40,12 +40,12 @@ from itertools import islice
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, Literal, NoReturn, ParamSpec, TypeVar
 
-from lookalike._async_calls import LoopRows, StopSignal, WorkerPool, refuse_within, run
-from lookalike._index import Index
-from lookalike._index_arguments import Where, iterator_of
-from lookalike._index_types import Json, Matches
+from lookalike._index.async_calls import LoopRows, StopSignal, WorkerPool, refuse_within, run
+from lookalike._index.index import Index
+from lookalike._index.arguments import Where, iterator_of
+from lookalike._index.results import Json, Matches
 from lookalike._options import whole_option
-from lookalike._progress import shown
+from lookalike._progress import reporting
 from lookalike.errors import DocumentTypeError, StoreError
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def _stoppable(method: partial[_Result], stop: StopSignal) -> Callable[[], _Resu
     """The call of a method, which ends where it reports progress."""
 
     def call() -> _Result:
-        with shown(method.keywords.get("progress")) as reporter:
+        with reporting(method.keywords.get("progress")) as reporter:
 
             def report(stage: str, done: int, total: int | None) -> None:
                 stop.check()

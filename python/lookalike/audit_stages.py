@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from lookalike import _engine
-from lookalike._arrow_values import import_arrow, int_scalar, read_table, text_array
+from lookalike._divided.arrow_values import import_arrow, int_scalar, read_table, text_array
 from lookalike.stages import Plan, documents_of, sides_of
 
 if TYPE_CHECKING:

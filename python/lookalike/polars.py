@@ -67,7 +67,7 @@ class ExprNamespace:
         )
 
     def labels(self, **options: Any) -> polars.Expr:
-        """A number that the texts of a group share, as :attr:`lookalike.Found.labels` has it; 64-bit integers."""
+        """A number that the texts of a group share, as :attr:`lookalike.FindResult.labels` has it; 64-bit integers."""
         return self._texts.map_batches(
             lambda texts: _made(find(texts, **options).labels, LABEL).alias(texts.name), return_dtype=polars.Int64
         )

@@ -33,9 +33,9 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.model_selection import BaseCrossValidator, GroupKFold, StratifiedGroupKFold
 
 from lookalike._find import find
-from lookalike._inputs import given
+from lookalike._documents.inputs import input_documents
 from lookalike._options import Options, Unpack, refused, whole_option
-from lookalike._sign import Prepared, prepared
+from lookalike._prepare import PrepareResult, prepared
 from lookalike.errors import DocumentError, DocumentTypeError, OptionError
 
 __all__ = ["NearDuplicateKFold", "SignatureTransformer", "near_duplicate_groups"]
@@ -148,13 +148,13 @@ class SignatureTransformer(TransformerMixin, BaseEstimator):  # type: ignore[mis
         if whole_option("bits", self.bits, 1) > _MOST_BITS:
             raise refused("bits", f"a whole number from 1 to {_MOST_BITS}", self.bits)
 
-    def _prepared(self, texts: Any) -> Prepared:
+    def _prepared(self, texts: Any) -> PrepareResult:
         signing = {
             name: value
             for name, value in self.get_params(deep=False).items()
             if name not in ("output", "bits") and value is not None
         }
-        documents = given(texts, id=False, tokens=self.tokens)
+        documents = input_documents(texts, id=False, tokens=self.tokens)
         if not isinstance(documents.engine, list) and (missing := documents.engine.first_missing()) is not None:
             error = DocumentError(f"row {missing[0]} has no text (null or NaN); fill it or leave the row out")
             error.row = missing[0]
@@ -176,7 +176,7 @@ def _refuse_paths(texts: Any) -> None:
         raise DocumentTypeError(f"expected several texts, such as a list of str, got one {type(texts).__name__}")
 
 
-def _matrix(prepared: Prepared, num_hashes: int) -> tuple[NDArray[numpy.uint32], NDArray[numpy.bool_]]:
+def _matrix(prepared: PrepareResult, num_hashes: int) -> tuple[NDArray[numpy.uint32], NDArray[numpy.bool_]]:
     """The signatures, and which of them are of texts without a token."""
     columns = {name: data for name, _, _, data in prepared.engine.state()}
     (_, _, (values,), _) = columns["signature"][3][0]

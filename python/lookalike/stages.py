@@ -37,7 +37,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from lookalike import _engine
-from lookalike._arrow_values import bool_scalar, import_arrow, int_scalar, read_table, text_array
+from lookalike._divided.arrow_values import bool_scalar, import_arrow, int_scalar, read_table, text_array
 from lookalike._options import FILE_OPTIONS, OPTIONS, check_options, named, refused, whole_option
 from lookalike._progress import warn
 from lookalike.errors import DocumentError, OptionError
@@ -129,7 +129,7 @@ class Plan:
 
     #: The options of the engine, all of them resolved.
     options: Mapping[str, Any]
-    #: The parameters as :attr:`lookalike.Found.parameters` has them.
+    #: The parameters as :attr:`lookalike.FindResult.parameters` has them.
     parameters: Mapping[str, Any]
     #: The column of texts.
     text: str = "text"

@@ -6,36 +6,15 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import pytest
-
-if TYPE_CHECKING:
-    from spark_cluster import SparkCluster
 
 # A shell starts what runs in the background with Ctrl-C ignored, and what that starts inherits it;
 # the tests that press it would wait for ever.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
-@pytest.fixture(scope="session")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkCluster]:
-    """A Spark cluster for all tests that need one."""
-    from spark_cluster import SparkCluster
-
-    with SparkCluster(tmp_path_factory.mktemp("cluster")) as made:
-        yield made
-
-
-@pytest.fixture(scope="session")
-def spark(cluster: SparkCluster) -> Iterator[Any]:
-    """A session of that cluster."""
-    session = cluster.session()
-    yield session
-    session.stop()
 
 
 @pytest.fixture(scope="session")

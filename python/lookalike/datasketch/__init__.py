@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from lookalike.datasketch import borrowed
 from lookalike.datasketch.b_bit_minhash import bBitMinHash
+from lookalike.datasketch.borrowed import ALTERNATIVES, borrowed as _borrowed
 from lookalike.datasketch.hashfunc import (
     sha1_hash32,
     sha1_hash64,
@@ -63,10 +63,8 @@ __all__ = [
 # That of the datasketch whose values these are.
 __version__ = "2.0.0"
 
-borrowed.install()
-
 
 def __getattr__(name: str) -> Any:
-    if name in borrowed.BORROWED:
-        return borrowed.borrow(name)
+    if name in ALTERNATIVES:
+        return _borrowed(name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     import altair
     from matplotlib.axes import Axes
 
-    from lookalike._found import Found
-    from lookalike._measure import Audit, Tuned
+    from lookalike._results.find_result import FindResult
+    from lookalike._measure import AuditResult, TuneResult
 
 __all__ = [
     "group_sizes",
@@ -46,11 +46,11 @@ __all__ = [
 
 @overload
 def similarity_histogram(
-    result: Found | Tuned | tables.SimilarityHistogram, *, bins: int | None = ..., backend: Literal["altair"]
+    result: FindResult | TuneResult | tables.SimilarityHistogram, *, bins: int | None = ..., backend: Literal["altair"]
 ) -> altair.LayerChart: ...
 @overload
 def similarity_histogram(
-    result: Found | Tuned | tables.SimilarityHistogram,
+    result: FindResult | TuneResult | tables.SimilarityHistogram,
     *,
     bins: int | None = ...,
     backend: Literal["matplotlib"],
@@ -58,14 +58,14 @@ def similarity_histogram(
 ) -> Axes: ...
 @overload
 def similarity_histogram(
-    result: Found | Tuned | tables.SimilarityHistogram,
+    result: FindResult | TuneResult | tables.SimilarityHistogram,
     *,
     bins: int | None = ...,
     backend: Backend | None = ...,
     ax: Axes | None = ...,
 ) -> Any: ...
 def similarity_histogram(
-    result: Found | Tuned | tables.SimilarityHistogram,
+    result: FindResult | TuneResult | tables.SimilarityHistogram,
     *,
     bins: int | None = None,
     backend: Backend | None = None,
@@ -90,27 +90,27 @@ def similarity_histogram(
 
 @overload
 def s_curve(
-    result: Found | Tuned | tables.SCurve, audit: Audit | None = ..., *, backend: Literal["altair"]
+    result: FindResult | TuneResult | tables.SCurve, audit: AuditResult | None = ..., *, backend: Literal["altair"]
 ) -> altair.LayerChart: ...
 @overload
 def s_curve(
-    result: Found | Tuned | tables.SCurve,
-    audit: Audit | None = ...,
+    result: FindResult | TuneResult | tables.SCurve,
+    audit: AuditResult | None = ...,
     *,
     backend: Literal["matplotlib"],
     ax: Axes | None = ...,
 ) -> Axes: ...
 @overload
 def s_curve(
-    result: Found | Tuned | tables.SCurve,
-    audit: Audit | None = ...,
+    result: FindResult | TuneResult | tables.SCurve,
+    audit: AuditResult | None = ...,
     *,
     backend: Backend | None = ...,
     ax: Axes | None = ...,
 ) -> Any: ...
 def s_curve(
-    result: Found | Tuned | tables.SCurve,
-    audit: Audit | None = None,
+    result: FindResult | TuneResult | tables.SCurve,
+    audit: AuditResult | None = None,
     *,
     backend: Backend | None = None,
     ax: Axes | None = None,
@@ -130,17 +130,17 @@ def s_curve(
 
 
 @overload
-def group_sizes(result: Found | tables.GroupSizes, *, backend: Literal["altair"]) -> altair.Chart: ...
+def group_sizes(result: FindResult | tables.GroupSizes, *, backend: Literal["altair"]) -> altair.Chart: ...
 @overload
 def group_sizes(
-    result: Found | tables.GroupSizes, *, backend: Literal["matplotlib"], ax: Axes | None = ...
+    result: FindResult | tables.GroupSizes, *, backend: Literal["matplotlib"], ax: Axes | None = ...
 ) -> Axes: ...
 @overload
 def group_sizes(
-    result: Found | tables.GroupSizes, *, backend: Backend | None = ..., ax: Axes | None = ...
+    result: FindResult | tables.GroupSizes, *, backend: Backend | None = ..., ax: Axes | None = ...
 ) -> Any: ...
 def group_sizes(
-    result: Found | tables.GroupSizes, *, backend: Backend | None = None, ax: Axes | None = None
+    result: FindResult | tables.GroupSizes, *, backend: Backend | None = None, ax: Axes | None = None
 ) -> Any:
     """Draws how many groups have how many documents.
 

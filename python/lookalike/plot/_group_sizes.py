@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from lookalike._found import Found
+from lookalike._results.find_result import FindResult
 from lookalike._options import refused
 
 __all__ = ["GroupSizes", "SizeStep", "group_sizes"]
@@ -51,7 +51,7 @@ class GroupSizes:
         ]
 
 
-def group_sizes(result: Found | GroupSizes) -> GroupSizes:
+def group_sizes(result: FindResult | GroupSizes) -> GroupSizes:
     """Counts the groups of a result by size, in the steps of the HTML report.
 
     :param result: of :func:`lookalike.find`.
@@ -64,7 +64,7 @@ def group_sizes(result: Found | GroupSizes) -> GroupSizes:
     """
     if isinstance(result, GroupSizes):
         return result
-    if not isinstance(result, Found):
+    if not isinstance(result, FindResult):
         raise refused("result", "what lookalike.find gave", result)
     sizes = Counter(Counter(result.groups["group"]).values())
     return GroupSizes(tuple(_steps(sizes)))

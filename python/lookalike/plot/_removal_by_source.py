@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from lookalike._dedup import Written
-from lookalike._found import Found
+from lookalike._dedup import DedupResult
+from lookalike._results.find_result import FindResult
 from lookalike._options import refused, whole_option
 from lookalike.errors import OptionError
 from lookalike.plot._table_arguments import refuse_with_table
@@ -111,14 +111,14 @@ def removal_by_source(
 
 def _figures(result: Any) -> tuple[Iterable[Mapping[str, Any]], Mapping[str, tuple[str, str]]]:
     """The rows of a result's sources, and the columns that count."""
-    if isinstance(result, Written):
+    if isinstance(result, DedupResult):
         if result.sources is None:
             raise OptionError(
                 "result: dedup counts by source with passages=True; lookalike.find of the same documents counts "
                 "duplicates by source"
             )
         return result.sources, _OF_PASSAGES
-    if isinstance(result, Found):
+    if isinstance(result, FindResult):
         return result.sources, _OF_DUPLICATES
     # What is found on a cluster has a list; its type needs packages that may not be there.
     sources = getattr(result, "sources", None)

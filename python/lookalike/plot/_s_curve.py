@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from lookalike import _engine
-from lookalike._found import Found
-from lookalike._measure import Audit, Tuned
+from lookalike._results.find_result import FindResult
+from lookalike._measure import AuditResult, TuneResult
 from lookalike._options import refused
 from lookalike.errors import OptionError
 from lookalike.plot._table_arguments import refuse_with_table
@@ -82,7 +82,7 @@ class SCurve:
         ]
 
 
-def s_curve(result: Found | Tuned | SCurve, audit: Audit | None = None) -> SCurve:
+def s_curve(result: FindResult | TuneResult | SCurve, audit: AuditResult | None = None) -> SCurve:
     """The predicted recall of a run by similarity, and what an audit of it measured.
 
     :param result: of :func:`lookalike.find` or :func:`lookalike.tune`.
@@ -99,7 +99,7 @@ def s_curve(result: Found | Tuned | SCurve, audit: Audit | None = None) -> SCurv
     if isinstance(result, SCurve):
         refuse_with_table(audit=audit)
         return result
-    if isinstance(result, Tuned):
+    if isinstance(result, TuneResult):
         run: Mapping[str, Any] = {
             "threshold": result.threshold,
             "predicted_recall": result.predicted_recall,
@@ -107,7 +107,7 @@ def s_curve(result: Found | Tuned | SCurve, audit: Audit | None = None) -> SCurv
             "rows": result.rows,
             "recall_caveat": result.recall_caveat,
         }
-    elif isinstance(result, Found):
+    elif isinstance(result, FindResult):
         run = result.parameters
     else:
         raise refused("result", "what lookalike.find or lookalike.tune gave", result)
@@ -124,8 +124,8 @@ def s_curve(result: Found | Tuned | SCurve, audit: Audit | None = None) -> SCurv
     return curve if audit is None else _with_audit(curve, audit)
 
 
-def _with_audit(curve: SCurve, audit: Audit) -> SCurve:
-    if not isinstance(audit, Audit):
+def _with_audit(curve: SCurve, audit: AuditResult) -> SCurve:
+    if not isinstance(audit, AuditResult):
         raise refused("audit", "what lookalike.audit gave", audit)
     of_audit = (audit.details["threshold"], audit.predicted_recall)
     of_curve = (curve.threshold, curve.predicted_recall)

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from lookalike._found import Found
-from lookalike._measure import Tuned
+from lookalike._results.find_result import FindResult
+from lookalike._measure import TuneResult
 from lookalike._options import refused, whole_option
 from lookalike.plot._table_arguments import refuse_with_table
 
@@ -51,7 +51,7 @@ class SimilarityHistogram:
 
 
 def similarity_histogram(
-    result: Found | Tuned | SimilarityHistogram, *, bins: int | None = None
+    result: FindResult | TuneResult | SimilarityHistogram, *, bins: int | None = None
 ) -> SimilarityHistogram:
     """Counts the pairs of a result by similarity.
 
@@ -70,10 +70,10 @@ def similarity_histogram(
         refuse_with_table(bins=bins)
         return result
     steps = None if bins is None else _checked_bins(bins)
-    if isinstance(result, Tuned):
+    if isinstance(result, TuneResult):
         # A sample is of the measure of signatures.
         return _counted(result.similarities, "jaccard", result.threshold, "pairs of the sample", steps)
-    if not isinstance(result, Found):
+    if not isinstance(result, FindResult):
         raise refused("result", "what lookalike.find or lookalike.tune gave", result)
     measure, threshold = result.parameters["measure"], result.parameters["threshold"]
     table, counted = (result.pairs, "verified pairs") if result.has_pairs else (result.groups, "duplicates")

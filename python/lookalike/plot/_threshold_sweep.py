@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from lookalike._find import find
-from lookalike._found import Found
-from lookalike._measure import Audit, audit
+from lookalike._results.find_result import FindResult
+from lookalike._measure import AuditResult, audit
 from lookalike._options import Options, Unpack, number_option, refused
 from lookalike._progress import Progress
 from lookalike.errors import ChangedError, DocumentTypeError, OptionError
@@ -59,7 +59,7 @@ class ThresholdSweep:
         return [row for row in self.rows() if row["recall"] is not None]
 
     @classmethod
-    def of_runs(cls, runs: Iterable[tuple[Found, Audit | None]]) -> ThresholdSweep:
+    def of_runs(cls, runs: Iterable[tuple[FindResult, AuditResult | None]]) -> ThresholdSweep:
         """From runs over the same documents at different thresholds, each with its audit or ``None``.
 
         :raises OptionError: there is no run, or two have one threshold.
@@ -88,7 +88,7 @@ class ThresholdSweep:
         return cls(documents, tuple(steps))
 
 
-def _step(found: Found, audited: Audit | None) -> SweepStep:
+def _step(found: FindResult, audited: AuditResult | None) -> SweepStep:
     counts = found.counts
     recall = None if audited is None else audited.recall
     interval = None if audited is None or recall is None else audited.interval

@@ -9,6 +9,6 @@ byte.
 Nodes need this package and pyarrow. ``docs/cluster.md`` says when a cluster is worth it.
 """
 
-from lookalike.ray._find import RayFound, dedup, find
+from lookalike.ray._find import FindResult, dedup, find
 
-__all__ = ["RayFound", "dedup", "find"]
+__all__ = ["FindResult", "dedup", "find"]

@@ -8,38 +8,29 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from lookalike import stages
-from lookalike._divided_run import RunSums, check_read
-from lookalike._row_operations import RowTask
-from lookalike._stage_tasks import SliceTask
+from lookalike._divided.run_sums import RunSums, check_read
+from lookalike._divided.row_operations import RowTask
+from lookalike._divided.stage_tasks import SliceTask
+from lookalike.ray._expressions import Expressions, project
 from lookalike.ray._tasks import BatchTask, SemiJoin, TextJoin, run_task
 from lookalike.stages import PART
 
 if TYPE_CHECKING:
     import pyarrow
 
-    from lookalike.ray._find import _RayRun
+    from lookalike.ray._run import RayRun
 
 __all__ = ["RayRows"]
 
 _JOINS = {"inner": "inner", "left": "left outer", "semi": "left semi", "anti": "left anti"}
 
 
-class _Expressions:
-    """Expressions of Arrow by the names of Spark."""
-
-    def __init__(self) -> None:
-        import pyarrow.compute as pc
-
-        self.col, self.lit, self.coalesce = pc.field, pc.scalar, pc.coalesce
-        self.least, self.greatest = pc.min_element_wise, pc.max_element_wise
-
-
 class RayRows:
-    """:class:`~lookalike._row_operations.RowOperations` on tables and datasets."""
+    """:class:`~lookalike._divided.row_operations.RowOperations` on tables and datasets."""
 
-    def __init__(self, run: _RayRun, ray: Any) -> None:
+    def __init__(self, run: RayRun, ray: Any) -> None:
         self._run, self._ray = run, ray
-        self.functions: Any = _Expressions()
+        self.functions: Any = Expressions()
         self.parts = run.parts
 
     def stored(self, stage: str, make: Callable[[], pyarrow.Table]) -> pyarrow.Table:
@@ -53,7 +44,7 @@ class RayRows:
         blocks, sums = self._run.connected([documents], counters), RunSums()
         sums.add_notes(blocks.notes)
         check_read(sums.counts["documents"], count)
-        return self._run.labels(blocks)
+        return self._run.components(blocks)
 
     def texts(self, documents: Any, rows: pyarrow.Table) -> Any:
         return self._mapped(documents, TextJoin(self._run.plan, self._ray.put(rows.combine_chunks())))
@@ -100,11 +91,7 @@ class RayRows:
         return pa.table({name: pa.array([row[at] for row in rows], pa.int64()) for at, name in enumerate(names)})
 
     def select(self, rows: pyarrow.Table, columns: Mapping[str, Any]) -> pyarrow.Table:
-        from pyarrow import acero
-
-        source = acero.Declaration("table_source", acero.TableSourceNodeOptions(rows))
-        project = acero.ProjectNodeOptions(list(columns.values()), list(columns))
-        return acero.Declaration("project", project, [source]).to_table()
+        return project(rows, columns)
 
     def where(self, rows: pyarrow.Table, condition: Any) -> pyarrow.Table:
         return rows.filter(condition)

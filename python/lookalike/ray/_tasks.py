@@ -3,33 +3,30 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from lookalike import stages
+from lookalike._divided.row_operations import RowTask
+from lookalike._divided.stage_tasks import NO_LIMIT
+from lookalike._divided.survivors import row_columns
+from lookalike._divided.task_errors import stated_errors
 from lookalike.errors import DocumentError, DocumentTypeError
-from lookalike._row_operations import RowTask
-from lookalike._stage_tasks import NO_LIMIT
-from lookalike._task_errors import stated_errors
-from lookalike.stages import BLOCKS, DECIDED, INTERNAL, LABELS, Plan
+from lookalike.ray._expressions import Expressions, project
+from lookalike.stages import INTERNAL, LABELS, Plan
 
 __all__ = [
     "BIN",
+    "AllLabelsTask",
     "BatchTask",
-    "ConnectTask",
-    "CountTask",
-    "DecideTask",
     "DocumentTask",
     "KeyTask",
-    "LabelJoin",
     "KindTask",
-    "LabelTask",
-    "PartLabelTask",
+    "LabelJoin",
     "SemiJoin",
     "SurvivorTask",
     "TextJoin",
-    "TotalTask",
     "run_task",
     "summary",
 ]
@@ -39,6 +36,8 @@ __all__ = [
 BIN = f"{INTERNAL}bin"
 #: The number of a document in its table.
 _AT = f"{INTERNAL}at"
+#: Whether ``skip_bad`` did not leave a row out.
+_READABLE = f"{INTERNAL}readable"
 
 
 def _is_readable(plan: Plan, table: Any) -> Any:
@@ -117,42 +116,21 @@ class DocumentTask:
 
 
 @dataclass(frozen=True)
-class CountTask:
-    plan: Plan
-
-    def __call__(self, table: Any) -> Any:
-        return _table(stages.count(self.plan, table.combine_chunks().to_batches()), BLOCKS)
-
-
-@dataclass(frozen=True)
-class TotalTask:
-    def __call__(self, table: Any) -> Any:
-        return _table(stages.total(table.to_batches()), BLOCKS)
-
-
-@dataclass(frozen=True)
 class KeyTask:
+    """:class:`lookalike._divided.stage_tasks.KeyTask` with its counters in the object store."""
+
     plan: Plan
     parts: int
-    #: Counters of shingles in the object store, where keys are rare shingles.
+    #: Counters of shingles, where keys are rare shingles.
     counters: Any = None
 
-    def __call__(self, table: Any) -> Any:
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         counters = None if self.counters is None else _stored(self.counters)
-        return _table(stages.keys(self.plan, table.combine_chunks().to_batches(), self.parts, counters=counters), BLOCKS)
+        return stages.keys(self.plan, batches, self.parts, counters=counters)
 
 
 @dataclass(frozen=True)
-class ConnectTask:
-    parts: int
-    probed: bool
-
-    def __call__(self, table: Any) -> Any:
-        return _table(stages.connect(table.to_batches(), self.parts, probed=self.probed), BLOCKS)
-
-
-@dataclass(frozen=True)
-class LabelTask:
+class AllLabelsTask:
     """The labels of all documents of components, of the results of all parts."""
 
     parts: int
@@ -169,14 +147,6 @@ class LabelTask:
             here = [batch.filter(pc.equal(batch["part"], part)) for batch in batches]
             rows += list(stages.label([batch for batch in here if batch.num_rows]))
         return pa.Table.from_batches(rows) if rows else stages.empty_table(LABELS)
-
-
-@dataclass(frozen=True)
-class PartLabelTask:
-    """The labels of the documents of a part."""
-
-    def __call__(self, table: Any) -> Any:
-        return _table(stages.label(table.to_batches()), LABELS)
 
 
 @dataclass(frozen=True)
@@ -272,16 +242,6 @@ class TextJoin:
 
 
 @dataclass(frozen=True)
-class DecideTask:
-    """Decides about components, which the caller has found to fit a task."""
-
-    plan: Plan
-
-    def __call__(self, table: Any) -> Any:
-        return _table(stages.decide_unsorted(self.plan, table.drop_columns([BIN])), DECIDED)
-
-
-@dataclass(frozen=True)
 class SurvivorTask:
     """Selects the rows that are not duplicates, or annotates all rows."""
 
@@ -304,11 +264,12 @@ class SurvivorTask:
         at = at.combine_chunks() if isinstance(at, pa.ChunkedArray) else at
         if not self.annotate:
             return table.filter(pc.is_null(at))
-        rows = members.take(pc.if_else(is_readable, at, pa.scalar(None, pa.int32())))
-        kept = pc.coalesce(rows["lookalike_kept"], is_readable)
-        size = pc.coalesce(rows["lookalike_group_size"], pa.scalar(1, pa.int64()))
-        size = pc.if_else(kept, size, pa.scalar(None, pa.int64()))
-        added = {name: rows[name] for name in rows.column_names if name != "id"}
-        for name, values in (added | {"lookalike_kept": kept, "lookalike_group_size": size}).items():
-            table = table.append_column(name, values)
+        rows = members.take(pc.if_else(is_readable, at, pa.scalar(None, pa.int32()))).drop_columns(["id"])
+        names = rows.column_names
+        rows = rows.append_column(_READABLE, is_readable)
+        functions = Expressions()
+        columns = {name: functions.col(name) for name in names}
+        rows = project(rows, columns | row_columns(functions, functions.col(_READABLE)))
+        for name in names:
+            table = table.append_column(name, rows[name])
         return table

@@ -11,7 +11,7 @@ Executors need this package and pyarrow. ``docs/cluster.md`` says when a cluster
 """
 
 from lookalike.spark._audit import audit
-from lookalike.spark._extract import Extracted, extract
-from lookalike.spark._find import Found, dedup, find, release
+from lookalike.spark._extract import ExtractResult, extract
+from lookalike.spark._find import FindResult, dedup, find, release
 
-__all__ = ["Extracted", "Found", "audit", "dedup", "extract", "find", "release"]
+__all__ = ["ExtractResult", "FindResult", "audit", "dedup", "extract", "find", "release"]

@@ -12,14 +12,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from lookalike import _engine
-from lookalike._task_errors import cause_of, task_errors
+from lookalike._divided.task_errors import cause_of, task_errors
 from lookalike.errors import LookalikeError, OptionError
 from lookalike.spark import _tables
 from lookalike.spark._arguments import options_of, parsed, spelled
-from lookalike.spark._columns import ANNOTATIONS, refuse_annotations
-from lookalike.spark._find import REMEDY, Found, find, survivors
+from lookalike._divided.survivors import ANNOTATIONS
+from lookalike.spark._columns import refuse_annotations
+from lookalike.spark._find import FindResult, find
 from lookalike.spark._json_lines import LineFields
 from lookalike.spark._paths import PATH
+from lookalike.spark._run import REMEDY, survivors
 from lookalike.stages import keep_rules
 
 if TYPE_CHECKING:
@@ -90,9 +92,9 @@ def _run(args: argparse.Namespace) -> None:
         how_read = {"is_typed": False, "has_paths": has_paths}
         written = None if args.command == "find" else args.output_format or kind
         is_typed = written not in (None, "json", "jsonl")
-        given = _tables.read(spark, args.inputs, kind, fields, args.schema, **(how_read | {"is_typed": is_typed}))
+        inputs = _tables.read(spark, args.inputs, kind, fields, args.schema, **(how_read | {"is_typed": is_typed}))
         if fields.refused:
-            refuse_annotations(given.rows)
+            refuse_annotations(inputs.rows)
         reference = None
         if args.reference:
             known = replace(fields, refused=())
@@ -100,11 +102,11 @@ def _run(args: argparse.Namespace) -> None:
         if has_paths:
             options["path_field"] = PATH
         with _tables.header_errors():
-            found = find(given.documents, reference=reference, pairs=getattr(args, "pairs", None) is not None, **options)
+            found = find(inputs.documents, reference=reference, pairs=getattr(args, "pairs", None) is not None, **options)
         if written is None:
             _write_found(args, found)
         else:
-            given.write(survivors(given.rows, found, annotate=args.annotate), args.output, written)
+            inputs.write(survivors(inputs.rows, found.run, annotate=args.annotate), args.output, written)
         found.release()
         print(_described(found, as_json=args.json), flush=True)
 
@@ -162,7 +164,7 @@ def _outputs(args: argparse.Namespace, kind: str) -> list[tuple[str | None, str]
     return [(args.output, args.output_format or kind)]
 
 
-def _write_found(args: argparse.Namespace, found: Found) -> None:
+def _write_found(args: argparse.Namespace, found: FindResult) -> None:
     if args.output is not None:
         is_lines = args.output.rstrip("/").lower().endswith(".jsonl")
         found.write(args.output, format=args.output_format or ("jsonl" if is_lines else "csv"))
@@ -170,7 +172,7 @@ def _write_found(args: argparse.Namespace, found: Found) -> None:
         found.write_pairs(args.pairs)
 
 
-def _described(found: Found, *, as_json: bool) -> str:
+def _described(found: FindResult, *, as_json: bool) -> str:
     """What is printed: the counts."""
     if as_json:
         figures = {"counts": found.counts, "sources": found.sources, "parameters": found.parameters}

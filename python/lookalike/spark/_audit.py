@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from lookalike import audit_stages
-from lookalike._task_errors import file_errors, task_errors
-from lookalike._measure import Audit
+from lookalike._divided.task_errors import file_errors, task_errors
+from lookalike._measure import AuditResult
 from lookalike._options import number_option, whole_option
 from lookalike.audit_stages import DRAWN, FOUND, TEXTS, AuditSample
 from lookalike.errors import ChangedError, OptionError
-from lookalike.spark._find import REMEDY, Found
+from lookalike.spark._find import FindResult
+from lookalike.spark._run import REMEDY
 from lookalike.spark._worker import map_rows
 from lookalike.stages import Plan
 
@@ -24,7 +25,7 @@ _ALL = (1 << 64) - 1
 _MERGING = 32
 
 
-def audit(found: Found, *, sample: int = 2_000, confidence: float = 0.95, seed: int = 1) -> Audit:
+def audit(found: FindResult, *, sample: int = 2_000, confidence: float = 0.95, seed: int = 1) -> AuditResult:
     """Measures how much of what is there a run found: documents drawn at random are compared exactly
     with all others. The figures are those of :func:`lookalike.audit` for the same documents,
     parameters and seed.
@@ -39,7 +40,7 @@ def audit(found: Found, *, sample: int = 2_000, confidence: float = 0.95, seed: 
     :param seed: draws the sample.
     :raises ChangedError: the frame gave other rows than in the run.
     """
-    if not isinstance(found, Found):
+    if not isinstance(found, FindResult):
         raise OptionError(
             f"found: expected what lookalike.spark.find gave, got {type(found).__module__}.{type(found).__qualname__}; "
             "audit(find(df)) takes a frame"
@@ -47,7 +48,7 @@ def audit(found: Found, *, sample: int = 2_000, confidence: float = 0.95, seed: 
     wanted = whole_option("sample", sample, 1)
     run = _AuditRun(found, wanted, number_option("confidence", confidence), whole_option("seed", seed, 0))
     with task_errors(REMEDY), file_errors("cannot read the documents"):
-        return Audit.of_json(found._run._timed("audit", run.figures))
+        return AuditResult.of_json(found.run.timed("audit", run.figures))
 
 
 @dataclass(frozen=True)
@@ -77,8 +78,11 @@ class _MergeTask:
 
 
 class _AuditRun:
-    def __init__(self, found: Found, sample: int, confidence: float, seed: int) -> None:
-        self._run, self._sample, self._confidence, self._seed = found._run, sample, confidence, seed
+    def __init__(self, found: FindResult, sample: int, confidence: float, seed: int) -> None:
+        self._run = found.run
+        self._sample = sample
+        self._confidence = confidence
+        self._seed = seed
         counts = found.counts
         self._documents, self._population = counts["documents"], counts["documents"] - counts["empty"]
 
@@ -88,7 +92,7 @@ class _AuditRun:
             self._run.plan, self._drawn(), self._documents, self._sample, self._seed, self._confidence
         )
         searched = sample.searched()
-        rows = map_rows(self._run._docs, _SearchTask(sample), FOUND)
+        rows = map_rows(self._run.documents, _SearchTask(sample), FOUND)
         rows = map_rows(rows.repartition(min(self._run.parts, _MERGING)), _MergeTask(sample), FOUND)
         for row in rows.collect():
             searched.merge(row["note"])
@@ -98,8 +102,7 @@ class _AuditRun:
     def _refuse_changed(self, searched: Any) -> None:
         documents, population = searched.counts()
         if (documents, population) == (self._documents, self._population):
-            assert self._run._connected is not None
-            blocks = self._run._connected.where("kind = 'identities'").select("rows")
+            blocks = self._run.blocks.where("kind = 'identities'").select("rows")
             rows = map_rows(blocks, audit_stages.read_texts, TEXTS).collect()
             if audit_stages.added((row["documents"], int(row["digest"])) for row in rows) == searched.texts():
                 return
@@ -116,7 +119,7 @@ class _AuditRun:
         attempt = 0
         while True:
             limit = audit_stages.draw_limit(self._population, self._sample, attempt)
-            rows = map_rows(self._run._docs, _DrawTask(self._run.plan, self._seed, limit), DRAWN).collect()
+            rows = map_rows(self._run.documents, _DrawTask(self._run.plan, self._seed, limit), DRAWN).collect()
             if limit == _ALL or len({row["id"] for row in rows}) >= self._sample:
                 break
             attempt += 1
@@ -125,15 +128,14 @@ class _AuditRun:
 
     def _judged(self, searched: Any) -> str:
         """Of groups and pairs only those travel whose documents matter."""
-        functions, run = self._run._functions, self._run
+        run = self._run
+        functions = run.functions
         ids = run.spark.createDataFrame([(id_,) for id_ in searched.ids()], "id string")
         if not run.plan.options.get("pairs"):
             duplicates = run.members().where("role = 'duplicate'").select("id")
             rows = duplicates.join(functions.broadcast(ids), "id", "left_semi").collect()
             return str(searched.judge([row["id"] for row in rows], None))
-        assert run._decided is not None
-        verified = run._decided.where("kind = 'pair'")
-        pairs = verified.select(functions.col("keeper").alias("id_a"), functions.col("id").alias("id_b"))
+        pairs = run.verified_pairs().select(functions.col("keeper").alias("id_a"), functions.col("id").alias("id_b"))
         for side in ("id_a", "id_b"):
             pairs = pairs.join(functions.broadcast(ids.withColumnRenamed("id", side)), side, "left_semi")
         return str(searched.judge([], [(row["id_a"], row["id_b"]) for row in pairs.collect()]))

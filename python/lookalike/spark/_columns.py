@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lookalike._stage_tasks import ANNOTATIONS
+from lookalike._divided.survivors import ANNOTATIONS
 from lookalike.errors import DocumentTypeError, OptionError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["ANNOTATIONS", "check_frame", "column", "literal_row", "refuse_annotations"]
-
+__all__ = ["check_frame", "column", "literal_row", "refuse_annotations"]
 
 
 def column(name: str) -> Any:

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from lookalike import stages
-from lookalike._star_rounds import StarTask, edge_limit, star_rounds
-from lookalike.spark._tasks import ConnectTask, CountTask, KeyTask, LabelTask, MergeTask, TotalTask
+from lookalike._divided.stage_tasks import ConnectTask, CountTask, KeyTask, LabelTask, TotalTask
+from lookalike._divided.star_rounds import StarTask, edge_limit, star_rounds
+from lookalike.spark._tasks import MergeTask
 from lookalike.spark._worker import map_rows
 from lookalike.stages import BLOCKS, LABELS, Plan, StarStep
 

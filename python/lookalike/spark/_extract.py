@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from lookalike._task_errors import file_errors, task_errors
+from lookalike._divided.task_errors import file_errors, task_errors
 from lookalike._options import Reading, Unpack, check_options, path_option, refused
 from lookalike.errors import DocumentError, DocumentTypeError, OptionError
 from lookalike.spark._checkpoint import kept
 from lookalike.spark._columns import check_frame
-from lookalike.spark._find import REMEDY, _functions
+from lookalike.spark._run import REMEDY, functions_module
 from lookalike.spark._spool import FileSpool, FolderName
 from lookalike.spark._worker import map_rows
 from lookalike.stages import Plan
@@ -20,7 +20,7 @@ from lookalike.stages import Plan
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["Extracted", "ExtractOptions", "extract"]
+__all__ = ["ExtractResult", "ExtractOptions", "extract"]
 
 #: Rows of a task: documents, and what was not read, which has a reason.
 _ROWS = "id string, text string, modified string, source string, line long, reason string"
@@ -38,7 +38,7 @@ class ExtractOptions(Reading, total=False):
     text_field: str | None
 
 
-class Extracted:
+class ExtractResult:
     """The documents of files, and what was not read of these. The cluster keeps both until
     :meth:`release`."""
 
@@ -61,7 +61,7 @@ class Extracted:
     def documents(self) -> DataFrame:
         """``id``, ``text``, ``modified`` (the time of the file, ``2026-01-31T12:00:00.000000Z``), and a
         column for each field; ``keep="field:modified"`` keeps the newest."""
-        functions = _functions()
+        functions = functions_module()
         named = [functions.col(_field(number)).alias(name) for number, name in enumerate(self._fields)]
         return self._rows.where("reason is null").select("id", "text", "modified", *named)
 
@@ -83,7 +83,7 @@ def extract(
     fields: Sequence[str] = (),
     ids_by_file: bool = False,
     **options: Unpack[ExtractOptions],
-) -> Extracted:
+) -> ExtractResult:
     """Extracts the texts of files: web pages, mail, PDF, office files, archives, plain text, records.
 
     Texts, limits and reasons are those of ``lookalike find FOLDER``, and so are the ids: the path in the
@@ -121,7 +121,7 @@ def extract(
     task = _ExtractTask(Plan(given, {}), FolderName.of(folder), tuple(fields), ids_by_file)
     schema = ", ".join([_ROWS, *(f"{_field(number)} string" for number in range(len(task.fields)))])
     with task_errors(REMEDY), file_errors(f"cannot read the files of {folder}"):
-        return Extracted(map_rows(files.select("path", "content", *time), task, schema), task.fields)
+        return ExtractResult(map_rows(files.select("path", "content", *time), task, schema), task.fields)
 
 
 def _check_fields(fields: object) -> None:

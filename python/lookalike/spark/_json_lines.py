@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from lookalike import _engine
-from lookalike._arrow_values import read_table
+from lookalike._divided.arrow_values import read_table
+from lookalike._divided.survivors import ANNOTATIONS
 from lookalike.errors import DocumentError
-from lookalike.spark._columns import ANNOTATIONS, column
+from lookalike.spark._columns import column
 from lookalike.spark._paths import PATH, FileNames, with_files
 from lookalike.spark._worker import map_rows
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from lookalike._divided_run import RunSums, check_read
-from lookalike._row_operations import RowTask
-from lookalike._stage_tasks import SliceTask
+from lookalike._divided.run_sums import RunSums, check_read
+from lookalike._divided.row_operations import RowTask
+from lookalike._divided.stage_tasks import SliceTask
 from lookalike.spark._checkpoint import Checkpoint
 from lookalike.spark._columns import column
 from lookalike.spark._connect import by_part, connected, labelled, shingle_counters
@@ -28,7 +28,7 @@ _JOINS = {"inner": "inner", "left": "left", "semi": "left_semi", "anti": "left_a
 
 @dataclass
 class SparkRows:
-    """:class:`~lookalike._row_operations.RowOperations` on data frames."""
+    """:class:`~lookalike._divided.row_operations.RowOperations` on data frames."""
 
     spark: SparkSession
     plan: Plan

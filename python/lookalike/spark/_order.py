@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from lookalike._stage_tasks import RowOrder
+from lookalike._divided.stage_tasks import RowOrder
 from lookalike.spark._tasks import SameTask, SortedTask
 from lookalike.spark._worker import map_rows
 

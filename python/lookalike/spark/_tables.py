@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
-from lookalike._task_errors import file_error, file_errors
+from lookalike._divided.task_errors import file_error, file_errors
 from lookalike.errors import FileError, LookalikeError, OptionError
 from lookalike.spark._checkpoint import is_absent
 from lookalike.spark._columns import column

@@ -7,26 +7,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from lookalike import stages
-from lookalike._arrow_values import MOST_BYTES, int_scalar, text_array
-from lookalike._row_operations import RowTask
-from lookalike._stage_tasks import NO_LIMIT, RowOrder, by_range
+from lookalike._divided.arrow_values import MOST_BYTES, text_array
+from lookalike._divided.row_operations import RowTask
+from lookalike._divided.stage_tasks import NO_LIMIT, RowOrder, by_range, group_numbers
 from lookalike.errors import OptionError
 from lookalike.stages import Plan
 
 __all__ = [
-    "ConnectTask",
-    "CountTask",
     "DecideTask",
-    "KeyTask",
-    "LabelTask",
     "LineTask",
     "MergeTask",
     "NumberTask",
     "OneFileTask",
     "SameTask",
     "SortedTask",
-    "TotalTask",
-    "UnsortedDecideTask",
 ]
 
 _Batches = Iterable[Any]
@@ -40,25 +34,6 @@ _SHORT_BYTES = 1 << 30
 
 
 @dataclass(frozen=True)
-class KeyTask:
-    plan: Plan
-    parts: int
-    counters: bytes | None = None
-
-    def __call__(self, batches: _Batches) -> Iterator[Any]:
-        return stages.keys(self.plan, batches, self.parts, counters=self.counters)
-
-
-@dataclass(frozen=True)
-class ConnectTask:
-    parts: int
-    probed: bool
-
-    def __call__(self, batches: _Batches) -> Iterator[Any]:
-        return stages.connect(batches, self.parts, probed=self.probed)
-
-
-@dataclass(frozen=True)
 class MergeTask:
     """Joins forests, which the driver has found to fit a task."""
 
@@ -69,12 +44,6 @@ class MergeTask:
 
 
 @dataclass(frozen=True)
-class LabelTask:
-    def __call__(self, batches: _Batches) -> Iterator[Any]:
-        return stages.label(batches)
-
-
-@dataclass(frozen=True)
 class DecideTask:
     """Decides about components, which the driver has found to fit a task."""
 
@@ -82,34 +51,6 @@ class DecideTask:
 
     def __call__(self, batches: _Batches) -> Iterator[Any]:
         return stages.decide(self.plan, batches, task_bytes=NO_LIMIT)
-
-
-@dataclass(frozen=True)
-class UnsortedDecideTask:
-    """:class:`DecideTask` where the engine does not sort rows: it holds all rows of its partition."""
-
-    plan: Plan
-
-    def __call__(self, batches: _Batches) -> Iterator[Any]:
-        import pyarrow as pa
-
-        there = [batch for batch in batches if batch.num_rows]
-        if there:
-            yield from stages.decide_unsorted(self.plan, pa.Table.from_batches(there))
-
-
-@dataclass(frozen=True)
-class CountTask:
-    plan: Plan
-
-    def __call__(self, batches: _Batches) -> Iterator[Any]:
-        return stages.count(self.plan, batches)
-
-
-@dataclass(frozen=True)
-class TotalTask:
-    def __call__(self, batches: _Batches) -> Iterator[Any]:
-        return stages.total(batches)
 
 
 @dataclass(frozen=True)
@@ -178,17 +119,13 @@ class NumberTask:
     offsets: dict[int, int]
 
     def __call__(self, batches: _Batches) -> Iterator[Any]:
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
         at, group = None, 0
         for batch in batches:
             for table in by_range(batch):
                 if table["range"][0].as_py() != at:
                     at = table["range"][0].as_py()
                     group = self.offsets[at]
-                is_keeper = pc.cast(pc.equal(table["role"], text_array(b"keeper")[0]), pa.int64())
-                numbers = pc.add(pc.cumulative_sum(is_keeper), int_scalar(group))
+                numbers = group_numbers(table["role"], group)
                 group = numbers[-1].as_py()
                 yield from table.append_column("group", numbers).combine_chunks().to_batches()
 

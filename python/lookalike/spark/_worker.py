@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from lookalike._task_errors import stated_errors
+from lookalike._divided.task_errors import stated_errors
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

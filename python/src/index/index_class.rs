@@ -479,7 +479,7 @@ impl StoredIndex {
         py.detach(move || originals::text(&handle, &id, version))
     }
 
-    /// Counts and sizes, in the order of `lookalike.Stats` and of `lookalike.OriginalStats`.
+    /// Counts and sizes, in the order of `lookalike.IndexStats` and of `lookalike.OriginalStats`.
     fn stats(&self, py: Python<'_>) -> PyResult<([u64; 9], Option<[u64; 5]>)> {
         let handle = self.opened.get()?;
         let stats = interruptible(py, move || handle.index.stats())?.map_err(index_error)?;

@@ -1,0 +1,1 @@
+"""What the engines of divided runs share: tasks, sums, errors, rounds over large components."""

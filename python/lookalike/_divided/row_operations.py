@@ -1,0 +1,121 @@
+"""What the rounds over large components need of an engine. Spark and Ray have one class each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal, Protocol, TypeVar
+
+__all__ = ["RowOperations", "RowTask"]
+
+#: From Arrow batches to Arrow batches.
+RowTask = Callable[[Iterable[Any]], Iterator[Any]]
+#: Rows as the engine has them.
+R = TypeVar("R")
+#: Documents with their texts.
+D = TypeVar("D")
+
+
+class RowOperations(Protocol[R, D]):
+    """Operations on rows, which are small, and on documents, which have texts.
+
+    Conditions and columns are expressions made from :attr:`functions`, by ``==``, ``<=``, ``>``, ``>=``,
+    ``&``, ``|``, ``~``, ``+`` and ``*``.
+    """
+
+    @property
+    def functions(self) -> Any:
+        """``col``, ``lit``, ``coalesce``, ``when``, ``least`` and ``greatest``, as in ``pyspark.sql.functions``."""
+        ...
+
+    @property
+    def parts(self) -> int:
+        """Into how many parts documents are divided."""
+        ...
+
+    def stored(self, stage: str, make: Callable[[], R]) -> R:
+        """The result of a stage, which is not computed again."""
+        ...
+
+    def documents(self, labels: R) -> D:
+        """The documents of some nodes, with ``check``; stored.
+
+        :param labels: ``node`` and ``check``.
+        """
+        ...
+
+    def connected(self, documents: D, count: int) -> R:
+        """The labels of documents that share rare shingles.
+
+        :param count: how many documents there are.
+        """
+        ...
+
+    def texts(self, documents: D, rows: R) -> D:
+        """The documents of rows with ``id`` and ``reference``, once for each of these rows, with their
+        columns :data:`~lookalike.stages.PART` and :data:`~lookalike.stages.KEPT`."""
+        ...
+
+    def map(self, rows: R, task: RowTask, columns: str) -> R:
+        """Rows through a task."""
+        ...
+
+    def map_documents(self, documents: D, task: RowTask, columns: str) -> R:
+        """Documents through a task."""
+        ...
+
+    def map_parts(self, documents: D, task: RowTask, columns: str) -> R:
+        """Documents with one value of :data:`~lookalike.stages.PART` through one call of a task."""
+        ...
+
+    def semi_joined(self, documents: D, nodes: R) -> D:
+        """The documents of some nodes."""
+        ...
+
+    def sliced(self, places: Callable[[], R], slice_bytes: int) -> R:
+        """Rows of :data:`~lookalike.stages.PLACES`, in the order of their places divided into slices of some
+        bytes, whose numbers are ``slice``; stored."""
+        ...
+
+    def repeated(self, rows: R, name: str, count: int) -> R:
+        """Each row ``count`` times, with the numbers from 0 in a column ``name``."""
+        ...
+
+    def share(self, column: str, shares: int) -> Any:
+        """A number below ``shares``, by a column of whole numbers."""
+        ...
+
+    def table(self, rows: Sequence[tuple[int, int]], names: tuple[str, str]) -> R:
+        """Rows of two numbers each; few."""
+        ...
+
+    def select(self, rows: R, columns: Mapping[str, Any]) -> R:
+        """Columns by their names."""
+        ...
+
+    def where(self, rows: R, condition: Any) -> R:
+        """Rows for which a condition is true."""
+        ...
+
+    def union(self, rows: R, others: R) -> R:
+        """Rows of both, which have the same columns."""
+        ...
+
+    def join(self, rows: R, others: R, on: Sequence[str], how: Literal["inner", "left", "semi", "anti"]) -> R:
+        """Rows with those of others that are equal in some columns; no other column has a name in both."""
+        ...
+
+    def grouped(self, rows: R, by: Sequence[str], sums: Mapping[str, tuple[str, str]]) -> R:
+        """A row for each value of some columns.
+
+        :param sums: new columns: ``sum``, ``max``, ``count`` (of values that are not null) or ``count_distinct`` of a
+            column.
+        """
+        ...
+
+    def best(self, rows: R, by: str, order: Sequence[str]) -> R:
+        """Of the rows with one value of a column the greatest, compared column by column; these columns."""
+        ...
+
+    def collected(self, rows: R) -> list[dict[str, Any]]:
+        """Rows in the process of the caller; few."""
+        ...

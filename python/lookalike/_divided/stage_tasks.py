@@ -1,0 +1,250 @@
+"""Tasks that engines share: functions from Arrow batches to Arrow batches, which pickle with their plan."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Final, TypeAlias
+
+from lookalike import stages
+from lookalike._divided.arrow_values import int_scalar, text_array
+from lookalike.stages import DECIDED, KEPT, PART, Plan
+
+__all__ = [
+    "MEMBER_ORDER",
+    "NO_LIMIT",
+    "PAIR_ORDER",
+    "BlockTask",
+    "ConnectTask",
+    "CountTask",
+    "KeyTask",
+    "LabelTask",
+    "MatchTask",
+    "MemberTask",
+    "PlaceTask",
+    "RowOrder",
+    "SliceTask",
+    "TotalTask",
+    "UnsortedDecideTask",
+    "by_range",
+    "group_numbers",
+]
+
+_Batches = Iterable[Any]
+#: Columns by which rows are sorted, and ``ascending`` or ``descending`` for each.
+RowOrder: TypeAlias = Sequence[tuple[str, str]]
+
+#: Members of groups, and pairs, in the order of the reports.
+MEMBER_ORDER: Final[RowOrder] = (
+    ("size", "descending"), ("keeper", "ascending"), ("reference", "ascending"), ("role", "descending"),
+    ("rank", "descending"), ("id", "ascending"),
+)
+#: Where documents and references share ids, several pairs may have the same two.
+PAIR_ORDER: Final[RowOrder] = (
+    ("keeper", "ascending"), ("id", "ascending"), ("intersection", "ascending"), ("left", "ascending"),
+    ("right", "ascending"),
+)
+#: Bytes of documents that no component has.
+NO_LIMIT = 1 << 62
+#: The rank of a keeper, as ``decide`` has it.
+_GREATEST = (1 << 63) - 1
+
+
+@dataclass(frozen=True)
+class KeyTask:
+    plan: Plan
+    parts: int
+    counters: bytes | None = None
+
+    def __call__(self, batches: _Batches) -> Iterator[Any]:
+        return stages.keys(self.plan, batches, self.parts, counters=self.counters)
+
+
+@dataclass(frozen=True)
+class ConnectTask:
+    parts: int
+    probed: bool
+
+    def __call__(self, batches: _Batches) -> Iterator[Any]:
+        return stages.connect(batches, self.parts, probed=self.probed)
+
+
+@dataclass(frozen=True)
+class CountTask:
+    plan: Plan
+
+    def __call__(self, batches: _Batches) -> Iterator[Any]:
+        return stages.count(self.plan, batches)
+
+
+@dataclass(frozen=True)
+class TotalTask:
+    def __call__(self, batches: _Batches) -> Iterator[Any]:
+        return stages.total(batches)
+
+
+@dataclass(frozen=True)
+class LabelTask:
+    def __call__(self, batches: _Batches) -> Iterator[Any]:
+        return stages.label(batches)
+
+
+@dataclass(frozen=True)
+class UnsortedDecideTask:
+    """Decides about components in any order: it holds all rows of its partition."""
+
+    plan: Plan
+
+    def __call__(self, batches: _Batches) -> Iterator[Any]:
+        import pyarrow as pa
+
+        there = [batch for batch in batches if batch.num_rows]
+        if there:
+            yield from stages.decide_unsorted(self.plan, pa.Table.from_batches(there))
+
+
+@dataclass(frozen=True)
+class PlaceTask:
+    plan: Plan
+
+    def __call__(self, batches: _Batches) -> Iterator[Any]:
+        return stages.places(self.plan, batches)
+
+
+@dataclass(frozen=True)
+class SliceTask:
+    """Adds ``slice`` to rows of one range that are in the keep order: slices are numbered in that
+    order, and have documents of some ``slice_bytes`` each."""
+
+    offsets: dict[int, int]
+    slice_bytes: int
+
+    def __call__(self, batches: _Batches) -> Iterator[Any]:
+        import pyarrow.compute as pc
+
+        at, before = None, 0
+        for batch in batches:
+            for table in by_range(batch):
+                if table["range"][0].as_py() != at:
+                    at = table["range"][0].as_py()
+                    before = self.offsets[at]
+                ends = pc.add(pc.cumulative_sum(table["bytes"]), int_scalar(before))
+                before = ends[-1].as_py()
+                slices = pc.divide(pc.subtract(ends, table["bytes"]), int_scalar(self.slice_bytes))
+                yield from table.append_column("slice", slices).combine_chunks().to_batches()
+
+
+@dataclass(frozen=True)
+class MatchTask:
+    """Compares the documents of each part with the kept ones of that part. Rows are sorted by
+    :data:`PART`, and by :data:`KEPT` so that the kept ones come first."""
+
+    plan: Plan
+
+    def __call__(self, batches: _Batches) -> Iterator[Any]:
+        for table in _by_part(batches):
+            kept, documents = _kept_and_others(table)
+            if kept.num_rows and documents.num_rows:
+                yield from stages.match(self.plan, documents, kept)
+
+
+@dataclass(frozen=True)
+class BlockTask:
+    """Decides about the documents of each part: those of a document and a kept one, or, where none is
+    kept, about all as one component."""
+
+    plan: Plan
+
+    def __call__(self, batches: _Batches) -> Iterator[Any]:
+        import pyarrow as pa
+
+        for table in _by_part(batches):
+            kept, documents = _kept_and_others(table)
+            if kept.num_rows == 0:
+                component = pa.repeat(int_scalar(0), documents.num_rows)
+                rows = documents.append_column("component", component)
+                yield from stages.decide(self.plan, rows.to_batches(), task_bytes=NO_LIMIT)
+            elif documents.num_rows:
+                yield from stages.match(self.plan, documents, kept)
+
+
+@dataclass(frozen=True)
+class MemberTask:
+    """Rows of members as :data:`lookalike.stages.DECIDED`; columns that they do not have are null. Those
+    without ``id`` are keepers."""
+
+    def __call__(self, batches: _Batches) -> Iterator[Any]:
+        import pyarrow as pa
+
+        schema = stages.empty_table(DECIDED).schema
+        for batch in batches:
+            columns = {name: batch.column(name) for name in batch.schema.names}
+            role = b"duplicate" if "id" in columns else b"keeper"
+            if role == b"keeper":
+                columns |= {"id": columns["keeper"], "rank": pa.repeat(int_scalar(_GREATEST), batch.num_rows)}
+            columns |= {name: pa.repeat(text_array(value)[0], batch.num_rows) for name, value in (("kind", b"member"), ("role", role))}
+            arrays = [
+                columns[kind.name].cast(kind.type) if kind.name in columns else pa.nulls(batch.num_rows, kind.type)
+                for kind in schema
+            ]
+            yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _kept_and_others(table: Any) -> tuple[Any, Any]:
+    import pyarrow.compute as pc
+
+    return table.filter(table[KEPT]), table.filter(pc.invert(table[KEPT]))
+
+
+def _by_part(batches: _Batches) -> Iterator[Any]:
+    """The rows of each part as one table.
+
+    :raises RuntimeError: the engine did not sort them.
+    """
+    import pyarrow as pa
+
+    pending: list[Any] = []
+    seen: set[int] = set()
+    for batch in batches:
+        for table in _runs(batch, PART):
+            part = table[PART][0].as_py()
+            if pending and pending[0][PART][0].as_py() != part:
+                yield pa.concat_tables(pending)
+                pending = []
+            if not pending and part in seen:
+                raise RuntimeError(f"rows of the part {part} come in several places; they must be sorted")
+            seen.add(part)
+            pending.append(table)
+    if pending:
+        yield pa.concat_tables(pending)
+
+
+def group_numbers(roles: Any, before: int) -> Any:
+    """The number of the group of each member, in the order of the reports.
+
+    :param before: the number of the last group before these members.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    is_keeper = pc.cast(pc.equal(roles, text_array(b"keeper")[0]), pa.int64())
+    return pc.add(pc.cumulative_sum(is_keeper), int_scalar(before))
+
+
+def by_range(batch: Any) -> Iterator[Any]:
+    """The rows of each range of a batch; ranges are in order."""
+    return _runs(batch, "range")
+
+
+def _runs(batch: Any, column: str) -> Iterator[Any]:
+    """The rows of a batch that have one value in a column, by which they are sorted."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    table = pa.Table.from_batches([batch])
+    values = table[column]
+    changes = pc.indices_nonzero(pc.not_equal(values[1:], values[:-1])).to_pylist()
+    starts = [0, *(change + 1 for change in changes)] if table.num_rows else []
+    for start, end in pairwise([*starts, table.num_rows]):
+        yield table.slice(start, end - start)

@@ -1,0 +1,172 @@
+"""Documents of packages that have the Arrow PyCapsule interface."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lookalike import _engine
+from lookalike._documents.input_documents import TEXT, Columns, InputDocuments, is_of, stretches
+from lookalike._results.table import Table
+from lookalike.errors import OptionError
+
+__all__ = ["Stream", "of_arrow", "of_lazy_polars", "with_texts"]
+
+
+def of_lazy_polars(docs: Any, columns: Columns) -> InputDocuments | None:
+    if is_of("polars", docs) and hasattr(docs, "collect"):
+        return of_arrow(docs.collect(), columns)
+    return None
+
+
+def of_arrow(docs: Any, columns: Columns) -> InputDocuments | None:
+    """Anything with the Arrow PyCapsule interface."""
+    if not (hasattr(docs, "__arrow_c_stream__") or hasattr(docs, "__arrow_c_array__")):
+        return None
+    if is_of("polars", docs):
+        return _polars(docs, columns)
+    if is_of("pyarrow", docs) and hasattr(docs, "read_all"):
+        docs = docs.read_all()
+    elif columns.back:
+        docs = _held(docs)
+    names = getattr(getattr(docs, "schema", None), "names", ()) if columns.back else ()
+    return InputDocuments(
+        columns.engine(docs),
+        lambda kept: _filtered(docs, kept),
+        lambda more, added: _widened(docs, more, added),
+        lambda left: _filtered(with_texts(docs, left, columns), left["kept"]),
+        names,
+    )
+
+
+def _held(docs: Any) -> Any:
+    """The same rows in pyarrow. Another reading of what makes its rows on the way, such as a query,
+    may give others or none, so there is only this one."""
+    try:
+        import pyarrow
+    except ImportError:
+        raise OptionError(
+            f"what stays of {type(docs).__name__} comes back as a pyarrow.Table, and there is no "
+            "pyarrow; install it, or take the rows that find names"
+        ) from None
+    if isinstance(docs, (pyarrow.Table, pyarrow.RecordBatch, pyarrow.Array, pyarrow.ChunkedArray)):
+        return docs
+    if not hasattr(docs, "__arrow_c_stream__"):
+        array = pyarrow.array(docs)
+        is_table = pyarrow.types.is_struct(array.type)
+        return pyarrow.Table.from_batches([pyarrow.RecordBatch.from_struct_array(array)]) if is_table else array
+    stream = docs.__arrow_c_stream__()
+    try:
+        columns = _engine.stream_columns(stream)
+        return pyarrow.chunked_array(Stream(stream)) if columns is None else pyarrow.table(Stream(stream))
+    except (pyarrow.ArrowException, OSError) as error:
+        _engine.producer_failed(str(error))
+
+
+@dataclass(frozen=True)
+class Stream:
+    """A stream that was begun."""
+
+    capsule: object
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self.capsule
+
+
+def _filtered(docs: Any, kept: Sequence[bool]) -> Any:
+    import pyarrow
+
+    flags = pyarrow.array(list(kept), type=pyarrow.bool_())
+    if isinstance(docs, pyarrow.Table):
+        columns = [_kept(column, flags) for column in docs.columns]
+        return pyarrow.Table.from_arrays(columns, schema=docs.schema) if columns else docs.filter(flags)
+    if isinstance(docs, pyarrow.RecordBatch):
+        columns = [_kept(column, flags) for column in docs.columns]
+        return pyarrow.RecordBatch.from_arrays(columns, schema=docs.schema) if columns else docs.filter(flags)
+    return _kept(docs, flags)
+
+
+def _kept(column: Any, flags: Any) -> Any:
+    """The rows of a column, or the stretches of them where pyarrow cannot pick rows of its type."""
+    import pyarrow
+
+    try:
+        return column.filter(flags)
+    except pyarrow.ArrowNotImplementedError:
+        pieces = [column.slice(start, count) for start, count in stretches(flags.to_pylist())]
+    if not pieces:
+        return column.slice(0, 0)
+    if isinstance(column, pyarrow.Array):
+        return pyarrow.concat_arrays(pieces)
+    chunks = [chunk for piece in pieces for chunk in piece.chunks]
+    return pyarrow.chunked_array([pyarrow.concat_arrays(chunks)], type=column.type)
+
+
+def _widened(docs: Any, more: _engine.Table, names: dict[str, str]) -> Any:
+    import pyarrow
+
+    table, added = docs, pyarrow.table(more)
+    if isinstance(table, pyarrow.RecordBatch):
+        table = pyarrow.Table.from_batches([table])
+    if not isinstance(table, pyarrow.Table):
+        table = pyarrow.table({TEXT: table})
+    for old, new in names.items():
+        table = table.append_column(new, added[old])
+    return table
+
+
+def with_texts(docs: Any, left: Table, columns: Columns) -> Any:
+    """The same rows of pyarrow with other texts where there are some."""
+    import pyarrow
+
+    texts = pyarrow.table(left)["text"]
+    if not hasattr(docs, "columns"):
+        replaced = _replaced(docs, texts)
+        return replaced.combine_chunks() if isinstance(docs, pyarrow.Array) else replaced
+    name = columns.only_text
+    replaced = _replaced(docs[name], texts)
+    arrays = [replaced if field.name == name else docs[field.name] for field in docs.schema]
+    fields = [field.with_type(replaced.type) if field.name == name else field for field in docs.schema]
+    schema = pyarrow.schema(fields, docs.schema.metadata)
+    if isinstance(docs, pyarrow.RecordBatch):
+        flat = [array.combine_chunks() if isinstance(array, pyarrow.ChunkedArray) else array for array in arrays]
+        return pyarrow.RecordBatch.from_arrays(flat, schema=schema)
+    return pyarrow.Table.from_arrays(arrays, schema=schema)
+
+
+def _replaced(column: Any, texts: Any) -> Any:
+    """A column with other texts where there are some; of a dictionary, its values."""
+    import pyarrow
+    import pyarrow.compute
+
+    kind = column.type.value_type if pyarrow.types.is_dictionary(column.type) else column.type
+    plain = kind if pyarrow.types.is_string(kind) else pyarrow.large_string()
+    column = pyarrow.chunked_array([column]) if isinstance(column, pyarrow.Array) else column
+    return pyarrow.compute.coalesce(texts.cast(plain), column.cast(plain)).cast(kind)
+
+
+def _polars(docs: Any, columns: Columns) -> InputDocuments:
+    import polars
+
+    rows = docs.clone()
+
+    def annotate(more: _engine.Table, names: dict[str, str]) -> Any:
+        frame = rows.to_frame(TEXT) if isinstance(rows, polars.Series) else rows
+        added = polars.DataFrame(more).select(list(names)).rename(names)
+        return frame.hstack(added)
+
+    def rewrite(left: Table) -> Any:
+        texts = polars.DataFrame(left)["text"]
+        old = rows[columns.only_text] if is_frame else rows
+        new = texts.zip_with(texts.is_not_null(), old.cast(polars.String)).alias(old.name)
+        new = new.cast(old.dtype) if old.dtype == polars.Categorical else new
+        return kept_rows(rows.with_columns(new) if is_frame else new, left["kept"])
+
+    def kept_rows(docs: Any, kept: Sequence[bool]) -> Any:
+        return docs.filter(polars.Series(list(kept), dtype=polars.Boolean))
+
+    is_frame = isinstance(rows, polars.DataFrame)
+    read = rows.select(columns.used(rows.columns)) if is_frame else rows
+    names = rows.columns if is_frame else ()
+    return InputDocuments(columns.engine(read), lambda kept: kept_rows(rows, kept), annotate, rewrite, names)

@@ -1,0 +1,92 @@
+"""Documents of Hugging Face datasets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from typing import Any
+
+from lookalike import _engine
+from lookalike._documents.arrow_input import with_texts
+from lookalike._documents.input_documents import Columns, InputDocuments, is_of
+from lookalike._results.table import Table
+from lookalike.errors import DocumentTypeError
+
+__all__ = ["of_datasets"]
+
+
+def of_datasets(docs: Any, columns: Columns) -> InputDocuments | None:
+    """A dataset, of which only the columns that are used are read."""
+    if not is_of("datasets", docs):
+        return None
+    if hasattr(docs, "with_format") and hasattr(docs, "select"):
+        used = docs.select_columns(columns.used(docs.column_names))
+        rows = _few_chunks(used.with_format("arrow")[:])
+        documents = columns.engine(rows)
+
+        def annotate(more: _engine.Table, names: dict[str, str]) -> Any:
+            import pyarrow
+
+            added = pyarrow.table(more).select(list(names)).rename_columns(list(names.values()))
+            return _widened(docs, added)
+
+        def select(kept: Sequence[bool]) -> Any:
+            return docs.select([i for i, keep in enumerate(kept) if keep])
+
+        def rewrite(left: Table) -> Any:
+            name = columns.only_text
+            texts = with_texts(rows.select([name]), left, columns)
+            rewritten = _widened(docs.remove_columns(name), texts).select_columns(docs.column_names)
+            return rewritten.select([i for i, keep in enumerate(left["kept"]) if keep])
+
+        return InputDocuments(documents, select, annotate, rewrite, docs.column_names)
+    if isinstance(docs, Mapping):
+        splits = ", ".join(map(str, docs))
+        raise DocumentTypeError(f"a dict of splits was given; choose one of them: {splits}")
+    return None
+
+
+def _widened(docs: Any, added: Any) -> Any:
+    """A dataset with more columns, without a copy of those that it has and without a file: its own
+    functions write one where rows were chosen or shuffled."""
+    datasets, tables = import_module("datasets"), import_module("datasets.table")
+    chosen = docs._indices
+    if chosen is not None:
+        places = _places(chosen.column(0).to_pylist(), docs.data.num_rows)
+        if places is None:
+            # A row was chosen twice, with two values of a column.
+            docs, chosen = docs.flatten_indices(keep_in_memory=True), None
+        else:
+            added = added.take(places)
+    table = tables.concat_tables([docs.data, tables.InMemoryTable(added)], axis=1)
+    info = docs.info.copy()
+    more = datasets.Features.from_arrow_schema(added.schema)
+    info.features = datasets.Features({**docs.features, **more})
+    widened = datasets.Dataset(table, info=info, split=docs.split, indices_table=chosen)
+    form = docs.format
+    if form["type"] is None and form["columns"] == docs.column_names:
+        return widened
+    columns = [*form["columns"], *added.column_names]
+    return widened.with_format(
+        form["type"], columns=columns, output_all_columns=form["output_all_columns"], **form["format_kwargs"]
+    )
+
+
+def _places(chosen: Sequence[int], rows: int) -> Any:
+    """The place of each row among those that were chosen, null for others; ``None`` where one was
+    chosen twice."""
+    import pyarrow
+
+    places: list[int | None] = [None] * rows
+    for place, row in enumerate(chosen):
+        if places[row] is not None:
+            return None
+        places[row] = place
+    return pyarrow.array(places, pyarrow.int64())
+
+
+def _few_chunks(table: Any) -> Any:
+    """The same rows. Those that were chosen from others come in a chunk each, and to hand over a
+    chunk takes longer than to copy the texts of many rows."""
+    chunks = max((column.num_chunks for column in table.columns), default=0)
+    return table.combine_chunks() if chunks > len(table) // 64 else table

@@ -1,0 +1,259 @@
+"""Documents as the engine takes them, and how results get their type."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta, timezone
+from itertools import groupby
+from typing import Any
+
+from lookalike import _engine
+from lookalike._results.table import Table
+from lookalike.errors import DocumentError, DocumentTypeError, OptionError
+
+__all__ = [
+    "ID",
+    "TEXT",
+    "Columns",
+    "InputDocuments",
+    "RowValues",
+    "at_row",
+    "field_values",
+    "is_list",
+    "is_of",
+    "description",
+    "stretches",
+    "token_lists",
+]
+
+#: Default names of columns.
+TEXT, ID = "text", "id"
+
+#: Columns that :func:`lookalike.dedup` adds.
+_ADDED = tuple(
+    f"lookalike_{name}"
+    for name in (
+        "kept",
+        "group",
+        "keeper",
+        "jaccard",
+        "containment",
+        "reason",
+        "neighbour",
+        "neighbour_jaccard",
+        "neighbour_containment",
+        "group_size",
+    )
+)
+
+
+@dataclass(frozen=True)
+class InputDocuments:
+    """Documents of the caller."""
+
+    #: The input of the engine: documents in memory, or paths.
+    engine: _engine.Documents | list[str]
+    #: Selects the kept rows, in the type of the input: from a list of flags, one per row.
+    select: Callable[[Sequence[bool]], Any]
+    #: Adds columns to all rows, in the type of the input.
+    annotate: Callable[[_engine.Table, dict[str, str]], Any] | None = None
+    #: The rows that stay, in the type of the input, with other texts: from the columns ``kept`` and
+    #: ``text``, which has none where the text stays as it is.
+    rewrite: Callable[[Table], Any] | None = None
+    #: Its columns, if it has some.
+    names: Sequence[str] = ()
+    #: Arguments for columns that have no meaning here, with what these documents are.
+    unused: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def tokens(self) -> bool:
+        """Whether they are lists of tokens, which the engine has with blanks between them."""
+        return not isinstance(self.engine, list) and self.engine.are_tokens
+
+    def refuse_added(self) -> None:
+        """Refuses columns that are there already.
+
+        :raises OptionError: one of them is.
+        """
+        for name in self.names:
+            if name in _ADDED:
+                raise OptionError(
+                    f"annotate=True adds the column {name!r}, which is there already; drop or rename it first"
+                )
+
+
+@dataclass(frozen=True)
+class RowValues:
+    """Columns of Python values of the same rows."""
+
+    #: Those of each column of the text.
+    texts: Sequence[Sequence[Any]]
+    #: The ids; ``None`` where rows are the ids.
+    ids: Sequence[Any] | None = None
+    #: Those of each column that decides what is kept.
+    fields: Sequence[Iterable[Any]] = ()
+    #: The names of the columns of the text and of ids, if the documents have columns.
+    names: Sequence[str] = ()
+    id_name: str | None = None
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns that are read."""
+
+    #: Those of the text: joined, where there are several.
+    text: str | tuple[str, ...] | None
+    id: str | None | bool
+    fields: tuple[str, ...]
+    back: bool
+    #: Whether rows that are lists are lists of tokens, not pairs.
+    tokens: bool = False
+
+    @property
+    def texts(self) -> list[str]:
+        """The columns of the text."""
+        if self.text is None:
+            return [TEXT]
+        return [self.text] if isinstance(self.text, str) else list(self.text)
+
+    @property
+    def only_text(self) -> str:
+        """The column of the text, if it is one.
+
+        :raises OptionError: there are several.
+        """
+        if len(self.texts) > 1:
+            raise OptionError("text names several columns, and parts of texts are taken out of one; name that one")
+        return self.texts[0]
+
+    def refuse_fields(self, what: str) -> None:
+        """Of documents that have an id and a text at most."""
+        if self.fields:
+            names = ", ".join(map(repr, self.fields))
+            raise OptionError(f"keep, path_field or source_field name {names}, but {what} has no such column; give dicts or a table")
+
+    def without_meaning(self, what: str) -> dict[str, str]:
+        """Names of columns that were given for documents without columns."""
+        columns = (("text", self.text), ("id", self.id))
+        return {
+            name: f"{name}={column!r} names a column, but {what} has none; give dicts or a table, or leave it out"
+            for name, column in columns
+            if isinstance(column, (str, tuple))
+        }
+
+    def without_rows(self) -> dict[str, str]:
+        """``id=False`` that was given for files."""
+        if self.id is not False:
+            return {}
+        return {
+            "id": "id=False is for documents in memory; files have ids of their own, id='name' names "
+            "the field, and with line_ids=True they are FILE:LINE"
+        }
+
+    @property
+    def id_name(self) -> str | None:
+        return self.id if isinstance(self.id, str) else None
+
+    def used(self, names: Sequence[str]) -> list[str]:
+        """The columns that are read, each once, of a table with these columns."""
+        ids = [ID] if self.id is None and ID in names else []
+        if self.id_name is not None:
+            ids = [self.id_name]
+        used = list(dict.fromkeys((*self.texts, *ids, *self.fields)))
+        for name in used:
+            count = sum(other == name for other in names)
+            if count == 0:
+                there = ", ".join(map(str, names)) or "none"
+                raise DocumentError(f"there is no column {name!r}; there are {there}")
+            if count > 1:
+                raise DocumentError(f"there are several columns {name!r}; name one of them otherwise")
+        return used
+
+    def engine(self, table: Any) -> _engine.Documents:
+        """The columns of a table with the Arrow PyCapsule interface."""
+        texts = None if self.text is None else self.texts
+        return _engine.Documents.of_arrow(table, texts, self.id_name, self.id is None, list(self.fields), True)
+
+    def of_rows(self, values: RowValues) -> _engine.Documents:
+        """Documents of Python values."""
+        return _engine.Documents.of_texts(*self.engine_values(values), bool(token_lists(values.texts)))
+
+    def engine_values(self, values: RowValues) -> EngineValues:
+        """The arguments of the engine for some rows."""
+        named = zip(self.fields, values.fields, strict=True)
+        fields = [(name, field_values(name, column)) for name, column in named]
+        return values.texts, values.ids, fields, values.names, values.id_name
+
+
+#: Columns of texts, ids, fields by name, and the names of the columns of texts and of ids.
+EngineValues = tuple[
+    Sequence[Sequence[Any]],
+    "Sequence[Any] | None",
+    "list[tuple[str, list[str | None]]]",
+    Sequence[str],
+    "str | None",
+]
+
+
+def is_list(value: object) -> bool:
+    """Whether a value is a list, a tuple, or an array of NumPy."""
+    return isinstance(value, (list, tuple)) or type(value).__name__ == "ndarray"
+
+
+def token_lists(texts: Sequence[Sequence[Any]]) -> bool | None:
+    """Whether texts are lists of tokens, by the first text; ``None`` without a text."""
+    first = next((value for value in texts[0] if value is not None), None)
+    return None if first is None else is_list(first)
+
+
+def is_of(package: str, value: Any) -> bool:
+    """Whether a value's type is from a package, or made from one that is."""
+    return any(base.__module__.partition(".")[0] == package for base in type(value).__mro__)
+
+
+def field_values(name: str, values: Iterable[Any]) -> list[str | None]:
+    """The values of a column of a keep rule, as texts."""
+    return [_text_or_none(name, row, value) for row, value in enumerate(values)]
+
+
+def _text_or_none(name: str, row: int, value: Any) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    if hasattr(value, "__len__"):
+        raise at_row(row, f"the field {name!r} is to be one value, a str, a number or a date, got {description(value)}")
+    if type(value).__name__ in ("bool", "bool_"):
+        # As Arrow's are written.
+        return "true" if value else "false"
+    # NaN and NaT are not equal to themselves; of pandas.NA nothing is known, not even that.
+    other = value != value
+    if other is value or bool(other):
+        return None
+    if isinstance(value, timedelta):
+        return str(value // timedelta(microseconds=1))
+    # Texts of times in one zone are ordered as the times are.
+    is_aware = isinstance(value, datetime) and value.utcoffset() is not None
+    return str(value.astimezone(timezone.utc) if is_aware else value)
+
+
+def stretches(flags: Sequence[bool]) -> list[tuple[int, int]]:
+    """Start and length of each run of kept rows."""
+    stretches: list[tuple[int, int]] = []
+    row = 0
+    for stays, rows in groupby(flags):
+        count = sum(1 for _ in rows)
+        if stays:
+            stretches.append((row, count))
+        row += count
+    return stretches
+
+
+def description(value: object) -> str:
+    text = repr(value)
+    return f"{type(value).__name__} {text if len(text) <= 60 else text[:59] + '…'}"
+
+
+def at_row(row: int, text: str) -> DocumentTypeError:
+    error = DocumentTypeError(f"row {row}: {text}")
+    error.row = row
+    return error

@@ -1,0 +1,115 @@
+"""Documents in pandas."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from lookalike import _engine
+from lookalike._documents.input_documents import ID, Columns, InputDocuments, RowValues, is_of, stretches
+from lookalike._results.table import Table
+from lookalike.errors import DocumentTypeError
+
+__all__ = ["of_pandas", "present"]
+
+
+def of_pandas(docs: Any, columns: Columns) -> InputDocuments | None:
+    """pandas, whose columns of Python objects are looked at value by value."""
+    if not is_of("pandas", docs):
+        return None
+    import pandas
+
+    if isinstance(docs, pandas.DataFrame):
+        frame = docs.copy(deep=False)
+        documents = _pandas_frame(frame, columns)
+
+        def annotate(table: _engine.Table, names: dict[str, str]) -> Any:
+            more = Table(table).to_pandas()
+            more.index = frame.index
+            return frame.assign(**{new: more[old] for old, new in names.items()})
+
+        def rewrite(left: Table) -> Any:
+            name = columns.only_text
+            return _pandas_kept(frame.assign(**{name: _replaced(frame[name], left["text"])}), left["kept"])
+
+        def select(kept: Sequence[bool]) -> Any:
+            return _pandas_kept(frame, kept)
+
+        return InputDocuments(documents, select, annotate, rewrite, list(frame.columns))
+    if not (hasattr(docs, "isna") and hasattr(docs, "tolist")):
+        raise DocumentTypeError(
+            f"expected a DataFrame or a Series of pandas, got {type(docs).__name__}"
+        )
+    columns.refuse_fields("a column of texts")
+    series = docs.copy(deep=False) if isinstance(docs, pandas.Series) else docs.copy()
+    unused = columns.without_meaning("a column of texts")
+    documents = _pandas_series(series, columns)
+
+    def shortened(left: Table) -> Any:
+        return _pandas_kept(_replaced(series, left["text"]), left["kept"])
+
+    return InputDocuments(documents, lambda kept: _pandas_kept(series, kept), rewrite=shortened, unused=unused)
+
+
+def _pandas_kept(docs: Any, kept: Sequence[bool]) -> Any:
+    """The rows of a frame or a series, or the stretches of them where a column is of a type whose
+    rows pyarrow cannot pick."""
+    import numpy
+    import pandas
+
+    try:
+        return docs[numpy.asarray(kept, dtype=bool)]
+    except NotImplementedError:
+        rows = docs.iloc if hasattr(docs, "iloc") else docs
+        pieces = [rows[start : start + count] for start, count in stretches(kept)]
+    return pandas.concat(pieces) if pieces else rows[:0]
+
+
+def _replaced(series: Any, texts: Sequence[str | None]) -> Any:
+    """The same column with some other texts."""
+    changed = [row for row, text in enumerate(texts) if text is not None]
+    values = [texts[row] for row in changed]
+    try:
+        replaced = series.copy()
+        replaced.iloc[changed] = values
+    except (NotImplementedError, TypeError, ValueError):
+        # Texts that a category or another type does not have.
+        replaced = series.astype(object)
+        replaced.iloc[changed] = values
+    return replaced
+
+
+def _pandas_frame(frame: Any, columns: Columns) -> _engine.Documents:
+    used = columns.used(list(frame.columns))
+    id_name = columns.id_name
+    if columns.id is None and ID in used:
+        id_name = ID
+    if all(_is_arrow(frame[name]) for name in used):
+        exact = Columns(tuple(columns.texts), id_name if id_name is not None else False, columns.fields, False)
+        return exact.engine(frame[used])
+    fields = [frame[name].tolist() for name in columns.fields]
+    ids = None if id_name is None else present(frame[id_name])
+    texts = [present(frame[name]) for name in columns.texts]
+    return columns.of_rows(RowValues(texts, ids, fields, columns.texts, id_name))
+
+
+def _pandas_series(series: Any, columns: Columns) -> _engine.Documents:
+    if hasattr(series, "__arrow_c_stream__") and _is_arrow(series):
+        return _engine.Documents.of_arrow(series, None, None, False, [], True)
+    return columns.of_rows(RowValues([present(series)]))
+
+
+def present(series: Any) -> list[Any]:
+    """The values; ``None`` for missing values of pandas, such as NaN."""
+    missing = series.isna().tolist()
+    values: list[Any] = series.tolist()
+    if True not in missing:
+        return values
+    return [None if gone else value for value, gone in zip(values, missing, strict=True)]
+
+
+def _is_arrow(series: Any) -> bool:
+    """Whether the values are in memory in the format of Arrow, so that no conversion is needed."""
+    kind = type(series.dtype).__name__
+    is_text = kind == "StringDtype" and getattr(series.dtype, "storage", "") == "pyarrow"
+    return is_text or kind == "ArrowDtype"

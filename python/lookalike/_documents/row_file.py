@@ -1,0 +1,133 @@
+"""Rows of an iterable in a temporary file, and those of them that are given back."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import compress
+from typing import IO, Any, overload
+
+from lookalike._results.table import Table
+from lookalike.errors import DocumentTypeError, FileError
+
+__all__ = ["KeptRows", "RowFile"]
+
+
+class RowFile:
+    """Rows that were taken some at a time, pickled to a file that ends with this object.
+
+    :param memory: the options ``memory`` and ``temp_dir``, of which the latter says where the file is.
+    :raises FileError: the file cannot be made.
+    """
+
+    def __init__(self, memory: Mapping[str, Any]) -> None:
+        import tempfile
+
+        try:
+            # It has no name, so that nobody else opens it, and nothing of it is left after a crash.
+            self._file: IO[bytes] = tempfile.TemporaryFile(dir=memory.get("temp_dir"), prefix="lookalike-")
+        except OSError as error:
+            raise FileError(f"cannot make a temporary file: {error}; temp_dir names another folder") from error
+        #: Of each part: where it begins in the file, and the number of its first row.
+        self._starts: list[tuple[int, int]] = []
+        self._rows = 0
+
+    def __len__(self) -> int:
+        return self._rows
+
+    def append(self, rows: list[Any]) -> None:
+        """Adds a part.
+
+        :raises DocumentTypeError: a row cannot be pickled.
+        :raises FileError: the file cannot be written.
+        """
+        import pickle
+
+        try:
+            self._starts.append((self._file.tell(), self._rows))
+            pickle.dump(rows, self._file, pickle.HIGHEST_PROTOCOL)
+        except OSError as error:
+            raise FileError(f"cannot write a temporary file: {error}; temp_dir names another folder") from error
+        except Exception as error:  # what an object raises when it is pickled is its own
+            raise DocumentTypeError(
+                f"a row from {self._rows} on cannot be pickled to the temporary file: {error}; leave out memory, which "
+                "needs that, or give rows of str and numbers"
+            ) from error
+        self._rows += len(rows)
+
+    def parts(self) -> int:
+        """How many parts there are."""
+        return len(self._starts)
+
+    def between(self, number: int) -> tuple[int, int]:
+        """The numbers of the first row of a part, and of that behind it."""
+        behind = self._starts[number + 1][1] if number + 1 < len(self._starts) else self._rows
+        return self._starts[number][1], behind
+
+    def part(self, number: int) -> tuple[int, list[Any]]:
+        """The number of the first row of a part, and its rows."""
+        import pickle
+
+        start, first = self._starts[number]
+        try:
+            self._file.seek(start)
+            return first, pickle.load(self._file)
+        except OSError as error:
+            raise FileError(f"cannot read a temporary file: {error}") from error
+
+
+class KeptRows(Sequence[Any]):
+    """Rows that are read from the file each time: a sequence, of which a part is in memory at a time.
+
+    :param kept: a flag for each row.
+    :param decisions: columns of what comes with each kept row in a pair.
+    """
+
+    def __init__(self, rows: RowFile, kept: Sequence[bool], decisions: Mapping[str, Sequence[Any]] | None = None) -> None:
+        self._rows = rows
+        self._decisions = decisions
+        self._kept = bytes(kept)
+        #: The number of the first kept row of each part.
+        self._firsts: list[int] = []
+        count = 0
+        for part in range(rows.parts()):
+            self._firsts.append(count)
+            count += self._kept.count(1, *rows.between(part))
+        self._count = count
+
+
+    def with_decisions(self, decisions: Table) -> KeptRows:
+        """Pairs of these rows and what was decided of each."""
+        columns = {name: decisions[name] for name in decisions.column_names}
+        return KeptRows(self._rows, [flag == 1 for flag in self._kept], columns)
+
+    def _part(self, part: int) -> list[Any]:
+        first, rows = self._rows.part(part)
+        kept = list(compress(rows, self._kept[first : first + len(rows)]))
+        if self._decisions is None:
+            return kept
+        columns = self._decisions.items()
+        return [(row, {name: of[at] for name, of in columns}) for at, row in enumerate(kept, self._firsts[part])]
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[Any]:
+        for part in range(self._rows.parts()):
+            yield from self._part(part)
+
+    @overload
+    def __getitem__(self, index: int) -> Any: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Any]: ...
+    def __getitem__(self, index: int | slice) -> Any:
+        if isinstance(index, slice):
+            return [self[at] for at in range(*index.indices(self._count))]
+        at = index + self._count if index < 0 else index
+        if not 0 <= at < self._count:
+            raise IndexError(f"expected a row from {-self._count} to {self._count - 1}, got {index}")
+        part = bisect_right(self._firsts, at) - 1
+        return self._part(part)[at - self._firsts[part]]
+
+    def __repr__(self) -> str:
+        return f"<{self._count} documents in a temporary file>"

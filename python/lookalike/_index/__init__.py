@@ -1,0 +1,1 @@
+"""The persistent index: its class, arguments, inputs and results."""

@@ -1,0 +1,788 @@
+"""A persistent index of documents, with similarity search."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
+
+from lookalike._decisions import decisions_option
+from lookalike._engine import StoredIndex
+from lookalike._index.arguments import (
+    IndexSettings,
+    NewIndexSettings,
+    When,
+    Where,
+    check_settings,
+    common_and_names,
+    conditions,
+    count_option,
+    expiry,
+    folder_path,
+    iterator_of,
+    limit_option,
+    nanoseconds,
+    nearest_option,
+    number_option,
+    rows_of,
+    text_option,
+    threshold_option,
+)
+from lookalike._index.files import add_result, check_reading, fields_of, files_of, refuse_reading
+from lookalike._index.results import (
+    AddResult,
+    Category,
+    Document,
+    DocumentVersion,
+    IndexStats,
+    Json,
+    Matches,
+    OriginalStats,
+    Problem,
+    RemoveResult,
+)
+from lookalike._index.tables import as_records, tables_of
+from lookalike._options import Reading, Unpack
+from lookalike._progress import Progress, reporting
+from lookalike._results.find_result import FindResult
+from lookalike.errors import OptionError
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from typing_extensions import Self
+
+__all__ = ["Index"]
+
+#: The action for a document whose id exists.
+OnExisting = Literal["error", "update", "keep"]
+
+#: Ids that are read at a time.
+_PAGE = 4096
+
+
+class Index:
+    """A persistent index of documents in a folder, with similarity search.
+
+    Made by :meth:`create` and :meth:`open`. Use it in a ``with`` statement, or :meth:`close` it.
+    Threads may share an index: calls run in parallel without the interpreter's lock. Written
+    documents are on the disk when a call returns. One process at a time may open the index for
+    writing, any number for reading. A forked or spawned process must open it again, since an open
+    index cannot be pickled.
+
+    >>> import lookalike, tempfile, os
+    >>> folder = os.path.join(tempfile.mkdtemp(), "news")
+    >>> with lookalike.Index.create(folder, threshold=0.5) as index:
+    ...     added = index.add([
+    ...         ("a", "the quick brown fox jumps over the lazy dog in the green park today"),
+    ...         ("b", "an entirely different text about the weather in the north of the country"),
+    ...     ])
+    ...     text = "the quick brown fox jumps over the lazy dog in the green park now"
+    ...     [(match.id, round(match.similarity, 3)) for match in index.query(text)]
+    [('a', 0.818)]
+    """
+
+    __slots__ = ("__weakref__", "_stored")
+    _stored: StoredIndex
+
+    def __init__(self, *_: object, **__: object) -> None:
+        raise TypeError(
+            "an Index is not made by calling the class, expected lookalike.Index.create(path, …) "
+            "for a new one or lookalike.Index.open(path) for one that is there"
+        )
+
+    @classmethod
+    def _of(cls, stored: StoredIndex) -> Index:
+        index = object.__new__(cls)
+        index._stored = stored
+        return index
+
+    @classmethod
+    def create(cls, path: str | os.PathLike[str], **settings: Unpack[NewIndexSettings]) -> Index:
+        """Creates an empty index and opens it for writing. Its settings cannot be changed later.
+
+        :param path: A folder that does not exist yet.
+        :param threshold: The least similarity of matches unless a query names another; above 0,
+            at most 1. 0.8 by default.
+        :param recall: The least predicted share of the documents *at* the threshold that are
+            found; above 0, below 1. 0.99 by default.
+        :param measure: ``jaccard`` (the default) divides shared shingles by the shingles of both
+            documents. ``containment`` divides them by those of the shorter one, which finds
+            excerpts of longer texts, and needs another ``store`` than ``signatures``.
+        :param shingle: ``words:N`` (``words:5`` by default), ``chars:N`` or ``bytes:N`` with N
+            from 1 to 256, or ``bag``.
+        :param tokens: ``words`` (the default), ``word-runs`` (the default with ``segment``) or
+            ``whitespace``.
+        :param case: ``fold`` (the default) reads upper case as lower case, ``keep`` distinguishes
+            them.
+        :param frequencies: Whether repeats of a shingle count.
+        :param stop_words: The language whose stop words are left out, such as ``en``.
+        :param normalize: The normal form of texts (``docs/reference/normalize.md``); None for none.
+        :param language: ``auto`` leaves out the stop words of each document's own language.
+        :param segment: ``dictionary`` finds the words of scripts written without spaces.
+        :param num_hashes: Values in a signature, 1 to 8192; chosen for threshold and recall.
+        :param bands: Bands of a signature; chosen.
+        :param rows: Rows of a band; chosen.
+        :param scheme: ``fss`` (the default), ``multiply-shift``, ``mod-prime``, ``xor`` or
+            ``xor-multiply``.
+        :param seed: Draws the hash functions; 0 to 2**64 - 1.
+        :param store: What each document stores in addition to its signature: ``signatures``
+            (nothing: similarities are estimates, there are no groups), ``sets`` of shingles (the
+            default: similarities are exact), sets and ``texts``, or these and the ``originals`` of
+            each version (:meth:`original`, :meth:`versions`).
+        :param max_original: With ``store="originals"``, the most bytes of an original: a number or
+            a text such as ``"64MiB"``, up to 512 MiB; 256 MiB by default. A document with more is
+            an error.
+        :raises StoreError: The path exists, or cannot be written.
+        :raises OptionError: An option has an invalid value.
+
+        >>> import lookalike, tempfile, os
+        >>> folder = os.path.join(tempfile.mkdtemp(), "notes")
+        >>> with lookalike.Index.create(folder, shingle="chars:7", store="texts") as index:
+        ...     len(index)
+        0
+        """
+        check_settings("Index.create", settings, NewIndexSettings)
+        return cls._of(StoredIndex.create(folder_path(path), {"threshold": 0.8, "recall": 0.99, **settings}))
+
+    @classmethod
+    def open(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        read_only: bool = False,
+        wait: float = 5.0,
+        **settings: Unpack[IndexSettings],
+    ) -> Index:
+        """Opens an existing index.
+
+        :param path: Its folder.
+        :param read_only: Opens it for reading only. Other processes may write meanwhile; each call
+            sees their changes.
+        :param wait: Seconds to wait for another writer.
+        :param settings: Expected settings, as for :meth:`create`. Settings that are not named may
+            have any value.
+        :raises StoreError: There is no index, it has another version, or it is open for writing
+            already, in this process or another.
+        :raises MismatchError: The index has other settings than the expected ones.
+
+        >>> import lookalike, tempfile, os
+        >>> folder = os.path.join(tempfile.mkdtemp(), "news")
+        >>> lookalike.Index.create(folder).close()
+        >>> with lookalike.Index.open(folder, read_only=True, shingle="words:5") as index:
+        ...     index.settings["shingle"]
+        'words:5'
+        """
+        check_settings("Index.open", settings, IndexSettings)
+        seconds = number_option("wait", wait)
+        return cls._of(StoredIndex.open(folder_path(path), bool(read_only), seconds, {**settings}))
+
+    @property
+    def engine(self) -> StoredIndex:
+        """The object of the engine; private to the package."""
+        return self._stored
+
+    @property
+    def name(self) -> str:
+        """Its path or address."""
+        return self._stored.name
+
+    @property
+    def read_only(self) -> bool:
+        """Whether it was opened for reading only."""
+        return self._stored.read_only
+
+    @property
+    def closed(self) -> bool:
+        """Whether it is closed, or was opened by the parent of this forked process."""
+        return self._stored.closed
+
+    @property
+    def settings(self) -> dict[str, Json]:
+        """The settings of :meth:`create`, and the ``predicted_recall`` at the threshold.
+        ``recall_caveat`` is present if a query may find less. ``wording`` has the effect of
+        ``normalize``, ``language`` and ``segment``; ``stop_words`` is the name of the language."""
+        text, recall, caveat = self._stored.settings()
+        settings: dict[str, Json] = json.loads(text)
+        if settings["stop_words"] is not None:
+            settings["stop_words"] = settings["stop_words"]["name"]
+        settings["predicted_recall"] = recall
+        if caveat is not None:
+            settings["recall_caveat"] = caveat
+        return settings
+
+    def add(
+        self,
+        documents: Any,
+        *,
+        metadata: Mapping[str, Json] | Sequence[str] | None = None,
+        expires: When | None = None,
+        on_existing: OnExisting = "error",
+        id_field: str = "id",
+        text_field: str = "text",
+        threads: int | None = None,
+        progress: bool | Progress | None = False,
+        **reading: Unpack[Reading],
+    ) -> AddResult:
+        """Adds documents, some thousand at a time. Written documents stay if a later one fails.
+
+        :param documents: One of
+
+            - a mapping of ids to texts;
+            - an iterable of ``(id, text)``, ``(id, text, metadata)`` or records with named members,
+              such as a streamed Hugging Face dataset;
+            - a table of pyarrow, pandas, polars, DuckDB or Hugging Face, or any object with the
+              Arrow PyCapsule interface;
+            - files and folders: a ``str`` or path, a pattern, a list of ``pathlib.Path``.
+
+            Ids and texts are ``str``. Iterables and batches of tables may be larger than memory.
+        :param metadata: A mapping that every document gets, or names of members, columns or fields
+            that become metadata. None and null are left out. A record may lack a name; a name that
+            no record has causes a warning. Documents of files also get the name of the file and the
+            metadata of mail, pages and office files.
+        :param expires: When the documents expire: a ``datetime`` with a zone, or a ``timedelta``
+            from now; None for never.
+        :param on_existing: The action for an id that exists: ``error``, ``update`` (replaces the
+            document), or ``keep`` (keeps the old document).
+        :param id_field: The member or column of ids in records and tables.
+        :param text_field: The member or column of texts.
+        :param threads: Threads to use; None for one per processor.
+        :param progress: ``True`` for bars by tqdm, or a function of the stage, the amount done and
+            the total if it is known.
+        :param reading: How files are read, :class:`Reading`: ``format``, ``skip_bad``, ``unit``, …
+            Refused for documents in memory.
+        :returns: Counts of documents, and the skipped records of files.
+        :raises DocumentError: A document cannot be stored; :attr:`~DocumentError.row` is its row in
+            ``documents``, from 0. Earlier documents are stored.
+        :raises FileError: A file cannot be read.
+        :raises StoreError: The index cannot be written, or is closed.
+
+        >>> import lookalike, tempfile, os
+        >>> with lookalike.Index.create(os.path.join(tempfile.mkdtemp(), "news")) as index:
+        ...     index.add({"a": "one text", "b": "another"}, metadata={"language": "en"})
+        ...     index.add([{"id": "c", "text": "a third", "year": 2024}], metadata=["year"])
+        AddResult(added=2, updated=0, kept=0, without_shingles=0, skipped=[])
+        AddResult(added=1, updated=0, kept=0, without_shingles=0, skipped=[])
+        """
+        common, names = common_and_names(metadata)
+        fields = (text_option("id_field", id_field), text_option("text_field", text_field))
+        at = expiry(expires)
+        threads = count_option("threads", threads, "a whole number from 1")
+        existing = text_option("on_existing", on_existing)
+        files = files_of(documents)
+        with reporting(progress) as reporter:
+            if files is not None:
+                chosen = fields_of(common, names)
+                options = {"id_field": fields[0], "text_field": fields[1], **reading}
+                check_reading(reading)
+                return add_result(
+                    *self._stored.add_files(files, chosen, at, existing, threads, options, reporter)
+                )
+            refuse_reading(reading)
+            columns = [*fields, *names]
+            tables = tables_of(documents, columns)
+            if tables is not None:
+                counts = self._stored.add_tables(
+                    tables, common, names, fields, at, existing, threads, reporter
+                )
+                return AddResult(*counts, [])
+            rows = rows_of(as_records(documents, columns))
+            # Counting other iterables can be expensive.
+            total = len(documents) if isinstance(documents, (list, tuple, dict)) else None
+            counts = self._stored.add(rows, common, names, fields, at, existing, threads, reporter, total)
+            return AddResult(*counts, [])
+
+    def update(
+        self,
+        documents: Any,
+        *,
+        metadata: Mapping[str, Json] | Sequence[str] | None = None,
+        expires: When | None = None,
+        id_field: str = "id",
+        text_field: str = "text",
+        threads: int | None = None,
+        progress: bool | Progress | None = False,
+        **reading: Unpack[Reading],
+    ) -> AddResult:
+        """Like :meth:`add`, but replaces documents whose ids exist.
+
+        >>> import lookalike, tempfile, os
+        >>> with lookalike.Index.create(os.path.join(tempfile.mkdtemp(), "news")) as index:
+        ...     index.update({"a": "one text"})
+        ...     index.update({"a": "another text"})
+        AddResult(added=1, updated=0, kept=0, without_shingles=0, skipped=[])
+        AddResult(added=0, updated=1, kept=0, without_shingles=0, skipped=[])
+        """
+        return self.add(
+            documents,
+            metadata=metadata,
+            expires=expires,
+            on_existing="update",
+            id_field=id_field,
+            text_field=text_field,
+            threads=threads,
+            progress=progress,
+            **reading,
+        )
+
+    def add_one(
+        self,
+        id: str | UUID,
+        text: str,
+        metadata: Mapping[str, Json] | None = None,
+        *,
+        modified: datetime | None = None,
+        expires: When | None = None,
+        on_existing: OnExisting = "error",
+    ) -> AddResult:
+        """Adds one document. Use :meth:`add` for several: each call waits for the disk.
+
+        :param id: Its id: not empty, at most 16,384 bytes, no NUL; a ``uuid.UUID`` is its text.
+        :param text: Its text, at most 1 GiB.
+        :param metadata: Its metadata: any value of JSON, at most 1 MiB.
+        :param modified: When its file was last changed, with a zone.
+        :param expires: As in :meth:`add`.
+        :param on_existing: As in :meth:`add`.
+        :raises DocumentError: It cannot be stored, or its id exists.
+
+        >>> import lookalike, tempfile, os
+        >>> with lookalike.Index.create(os.path.join(tempfile.mkdtemp(), "news")) as index:
+        ...     _ = index.add_one("a", "one text", {"tags": ["short", "new"]})
+        ...     index.get("a").metadata
+        {'tags': ['short', 'new']}
+        """
+        changed = None if modified is None else nanoseconds("modified", modified)
+        at = expiry(expires)
+        existing = text_option("on_existing", on_existing)
+        return AddResult(*self._stored.add_one(id, text, metadata, changed, at, existing), [])
+
+    def remove(self, ids: str | UUID | Iterable[str | UUID]) -> RemoveResult:
+        """Removes documents by their ids. An unknown id is no error.
+
+        :param ids: One id, or any number of them.
+        :returns: The number of removed documents, and the unknown ids.
+
+        >>> import lookalike, tempfile, os
+        >>> with lookalike.Index.create(os.path.join(tempfile.mkdtemp(), "news")) as index:
+        ...     _ = index.add({"a": "one text", "b": "another"})
+        ...     index.remove(["a", "c"])
+        RemoveResult(removed=1, absent=['c'])
+        """
+        is_one = isinstance(ids, str) or type(ids).__name__ == "UUID"
+        removed = iter((ids,)) if is_one else iterator_of("ids", ids, "str")
+        return RemoveResult._make(self._stored.remove(removed))
+
+    def query(
+        self,
+        text: str | None = None,
+        *,
+        id: str | UUID | None = None,
+        limit: int | None = 10,
+        threshold: float | None = None,
+        nearest: int | None = None,
+        where: Where | None = None,
+        texts: bool = False,
+    ) -> Matches:
+        """Finds documents similar to a text, or to a document of the index; by descending similarity, then by id.
+
+        :param text: The text.
+        :param id: Instead of a text, the id of a document of the index; it does not find itself.
+        :param limit: The most matches to return; None for all.
+        :param threshold: The least similarity; above 0, at most 1. None for the threshold of the
+            index. A lower one misses more; ``predicted_recall`` estimates how much.
+        :param nearest: Instead of ``limit`` and ``threshold``: the number of most similar documents
+            to return, at any similarity above 0. Compares the signatures of all documents, which
+            takes a byte of memory for each of their values.
+        :param where: Conditions on metadata that all matches meet: a mapping of members to values
+            (equal), or to pairs of an operator (``= != < <= > >= ~``) and a value; or texts as on
+            the command line, such as ``"year>=2020"``, ``"title~budget"``, ``"author.name"``
+            (exists).
+        :param texts: Whether matches have their texts; needs an index with ``store="texts"`` or
+            ``"originals"``.
+        :raises OptionError: An option has an invalid value.
+        :raises DocumentError: The text cannot be used, or no document has this id.
+
+        >>> import lookalike, tempfile, os
+        >>> with lookalike.Index.create(os.path.join(tempfile.mkdtemp(), "news")) as index:
+        ...     _ = index.add([("a", "a text of some words", {"year": 2019}),
+        ...                    ("b", "a text of some words", {"year": 2024})])
+        ...     [match.id for match in index.query("A text of some words.")]
+        ...     late = {"year": (">", 2020)}
+        ...     [match.id for match in index.query("A text of some words.", where=late)]
+        ...     [match.id for match in index.query(id="b")]
+        ...     [match.id for match in index.query("a text of some words and more", nearest=1)]
+        ['a', 'b']
+        ['b']
+        ['a']
+        ['a']
+        """
+        if text is not None and id is not None:
+            raise OptionError("a text and an id were both given, expected one of them")
+        return Matches.of_rows(
+            *self._stored.query(
+                text,
+                id,
+                limit_option(limit),
+                threshold_option(threshold),
+                nearest_option(nearest, limit, threshold),
+                conditions(where),
+                bool(texts),
+            )
+        )
+
+    def query_many(
+        self,
+        texts: Iterable[str],
+        *,
+        limit: int | None = 10,
+        threshold: float | None = None,
+        nearest: int | None = None,
+        where: Where | None = None,
+        with_texts: bool = False,
+        threads: int | None = None,
+    ) -> list[Matches]:
+        """Finds documents similar to each of several texts: :meth:`query` for each, on several threads.
+
+        :param texts: The texts.
+        :param with_texts: Whether matches have their texts.
+        :param threads: Threads to use, 1024 at most; None for one per processor.
+        :returns: Matches of each text, in the order of the texts.
+
+        >>> import lookalike, tempfile, os
+        >>> with lookalike.Index.create(os.path.join(tempfile.mkdtemp(), "news")) as index:
+        ...     _ = index.add({"a": "a text of some words", "b": "another one"})
+        ...     answers = index.query_many(["another one", "neither of them"], threads=2)
+        ...     [[match.id for match in matches] for matches in answers]
+        [['b'], []]
+        """
+        threads = count_option("threads", threads, "a whole number from 1")
+        if isinstance(texts, str):
+            raise OptionError(
+                "texts is one str, expected several in a list: query asks for a single one"
+            )
+        answers = self._stored.query_many(
+            iterator_of("texts", texts, "str"),
+            limit_option(limit),
+            threshold_option(threshold),
+            nearest_option(nearest, limit, threshold),
+            conditions(where),
+            bool(with_texts),
+            threads,
+        )
+        return [Matches.of_rows(*answer) for answer in answers]
+
+    def get(self, id: str | UUID) -> Document | None:
+        """Returns the document with this id; None if it does not exist or has expired.
+
+        >>> import lookalike, tempfile, os
+        >>> with lookalike.Index.create(os.path.join(tempfile.mkdtemp(), "news")) as index:
+        ...     _ = index.add_one("a", "one text", {"language": "en"})
+        ...     index.get("a").metadata, index.get("b")
+        ({'language': 'en'}, None)
+        """
+        row = self._stored.get(id)
+        return None if row is None else Document._make(row)
+
+    def group_sizes(self, ids: Iterable[str | UUID]) -> list[int]:
+        """Returns how many documents each document represents: itself, and the duplicates of it that
+        ``dedup(…, add=True)`` recorded (``docs/dedup.md``). Use it to weight a corpus.
+
+        :param ids: Ids of documents.
+        :returns: The sizes in the order of the ids, all of one moment; 0 for an unknown id.
+
+        >>> import lookalike, tempfile, os
+        >>> with lookalike.Index.create(os.path.join(tempfile.mkdtemp(), "news")) as index:
+        ...     docs = {"a": "the same old story again today", "b": "The same old story, again today!", "c": "some news"}
+        ...     kept = lookalike.dedup(docs, reference=index, add=True)
+        ...     list(kept), index.group_sizes(kept)
+        (['b', 'c'], [2, 1])
+        """
+        return self._stored.group_sizes(iterator_of("ids", ids, "str"))
+
+    def ids(self, category: str | None = None) -> Iterator[str]:
+        """Yields the ids of all documents that have not expired, in the order of insertion. A
+        replaced document counts as inserted again. Documents added meanwhile are included.
+
+        :param category: Only documents of the category with this path and below it; ``"none"`` for
+            documents without a category.
+        :raises OptionError: There is no such category.
+
+        >>> import lookalike, tempfile, os
+        >>> with lookalike.Index.create(os.path.join(tempfile.mkdtemp(), "news")) as index:
+        ...     _ = index.add({"b": "one text", "a": "another"})
+        ...     list(index.ids())
+        ['b', 'a']
+        """
+        after = 0
+        while (page := self._page(category, after)) is not None:
+            ids, after = page
+            yield from ids
+
+    def _page(self, category: str | None, after: int) -> tuple[list[str], int] | None:
+        if category is None:
+            return self._stored.ids(after, _PAGE)
+        return self._stored.category_ids(text_option("category", category), after, _PAGE)
+
+    def groups(
+        self,
+        *,
+        threshold: float | None = None,
+        recall: float | None = None,
+        measure: Literal["jaccard", "containment"] | None = None,
+        exact: bool = False,
+        keep: str | Sequence[str] = "longest",
+        group: Literal["stars", "components"] = "stars",
+        pairs: bool = False,
+        estimates: bool = False,
+        source_field: str | None = None,
+        decisions: Any = None,
+        memory: int | str | None = None,
+        temp_dir: str | os.PathLike[str] | None = None,
+        threads: int | None = None,
+        progress: bool | Progress | None = False,
+    ) -> FindResult:
+        """Near-duplicates among the documents of the index. The result equals that of
+        :func:`lookalike.find` on the same documents.
+
+        :param threshold: The least exact similarity of a reported pair; None for the index's.
+        :param recall: The least predicted share of the pairs at the threshold that are found.
+        :param measure: ``jaccard`` or ``containment``; None for the index's.
+        :param keep: Which document of a group stays: ``longest``, ``shortest``, ``first``,
+            ``last`` (inserted), ``newest``, ``oldest``, ``field:NAME`` of metadata, ``path:GLOB``
+            of ids; several decide in turn.
+        :param pairs: Whether to list all verified pairs.
+        :param estimates: Whether the pairs have ``estimated_jaccard``, ``error`` and
+            ``standard_error`` of their signatures; needs ``pairs=True``.
+        :param source_field: The member of metadata whose value documents are counted under.
+        :param decisions: User decisions, as for :func:`lookalike.find`; None for the decisions that
+            the index stores, False for none.
+        :raises StoreError: The index stores signatures only.
+        :raises KeyboardInterrupt: Ctrl-C, when the work has stopped.
+        :warns RunawayWarning: Many documents look alike without being similar, which takes long.
+
+        Other parameters are those of :func:`lookalike.find`.
+
+        >>> import lookalike, tempfile, os
+        >>> with lookalike.Index.create(os.path.join(tempfile.mkdtemp(), "news")) as index:
+        ...     _ = index.add({"a": "some few words", "b": "Some few words!", "c": "another text"})
+        ...     [(group.keeper, group.duplicates) for group in index.groups()]
+        [('b', (Member(id='a', similarity=1.0),))]
+        """
+        options = {
+            "threshold": threshold,
+            "recall": recall,
+            "measure": measure,
+            "exact": exact,
+            "keep": keep,
+            "group": group,
+            "pairs": pairs,
+            "estimates": estimates,
+            "source_field": source_field,
+            "decisions": None if decisions is False else decisions_option(decisions),
+            "own_decisions": decisions is None,
+            "memory": memory,
+            "temp_dir": None if temp_dir is None else folder_path(temp_dir),
+            "threads": threads,
+        }
+        with reporting(progress) as reporter:
+            return FindResult(self._stored.groups(options, reporter))
+
+    def categorise(
+        self, *, topics: int | None = None, threads: int | None = None, progress: bool | Progress | None = False
+    ) -> list[Category]:
+        """Divides the documents into a tree of categories by vocabulary and similarity, and replaces
+        the earlier tree (``docs/reference/categories.md``). Documents added later get a category at
+        once; no document changes its category until the next call.
+
+        :param topics: The most topics, 1 to 1000; an eighth of the square root of the documents by
+            default, 2 to 17.
+        :param threads: Threads to use; None for one per processor.
+        :returns: The result of :meth:`categories`.
+        :raises StoreError: The index stores no texts (``store="texts"``), or was opened for reading.
+        :raises KeyboardInterrupt: Ctrl-C; the earlier categories remain.
+
+        >>> import lookalike, tempfile, os
+        >>> with lookalike.Index.create(os.path.join(tempfile.mkdtemp(), "news"), store="texts") as index:
+        ...     _ = index.add({f"s{i}": f"ship harbour sails anchor captain voyage {i}" for i in range(5)})
+        ...     _ = index.add({f"c{i}": f"cat kitten purrs whiskers mouse paw {i}" for i in range(5)})
+        ...     topics = [one for one in index.categorise(topics=2) if one.parent is None]
+        ...     _ = index.add({"new": "a captain on a voyage"})
+        ...     [one.documents for one in topics], index.category("new") == index.category("s1").split(".")[0]
+        ([5, 5], True)
+        """
+        with reporting(progress) as reporter:
+            self._stored.categorise({"topics": topics, "threads": threads}, reporter)
+        return self.categories()
+
+    def categories(self) -> list[Category]:
+        """Returns the categories, from top to bottom; none before :meth:`categorise`. Reads the
+        texts of documents added since then."""
+        rows = self._stored.categories()
+        return [Category(path, parent, level, tuple(label), count) for path, parent, level, label, count in rows]
+
+    def category(self, id: str | UUID) -> str | None:
+        """Returns the path of a document's category; None without one.
+
+        :raises DocumentError: No document has this id.
+        """
+        return self._stored.category(id)
+
+    def versions(self, id: str | UUID) -> list[DocumentVersion]:
+        """Returns the versions of a document by time; the last one is current. An update with the
+        same original continues the current version.
+
+        :raises DocumentError: No document has this id.
+        :raises StoreError: The index stores no originals (``store="originals"``).
+
+        >>> import lookalike, tempfile, os
+        >>> with lookalike.Index.create(os.path.join(tempfile.mkdtemp(), "notes"), store="originals") as index:
+        ...     _ = index.add({"a": "the first text"})
+        ...     _ = index.update({"a": "another text"})
+        ...     [(one.version, one.bytes, one.ended is None) for one in index.versions("a")]
+        ...     index.original("a", version=1), index.version_text("a", 1)
+        [(1, 14, False), (2, 12, True)]
+        (b'the first text', 'the first text')
+        """
+        return [DocumentVersion._make(row) for row in self._stored.versions(id)]
+
+    def original(self, id: str | UUID, version: int | None = None) -> bytes:
+        """Returns the bytes that a document was read from: a file without its compression, a record
+        as in its input, or an added text in UTF-8. Verifies their SHA-256.
+
+        :param version: The number of a version, from 1; None for the current one.
+        :raises DocumentError: No document has this id.
+        :raises OptionError: There is no such version.
+        :raises StoreError: The index stores no originals (``store="originals"``).
+        :raises DamagedError: The original differs from the stored one.
+        """
+        return self._stored.original(id, _version_option(version))
+
+    def version_text(self, id: str | UUID, version: int | None = None) -> str | None:
+        """Returns the text of a version, for :func:`lookalike.compare`; None if it was stored
+        without one. Parameters and errors are those of :meth:`original`."""
+        return self._stored.version_text(id, _version_option(version))
+
+    def stats(self) -> IndexStats:
+        """Returns counts and sizes.
+
+        >>> import lookalike, tempfile, os
+        >>> with lookalike.Index.create(os.path.join(tempfile.mkdtemp(), "news")) as index:
+        ...     _ = index.add({"a": "one text", "b": "..."})
+        ...     index.stats().documents, index.stats().without_shingles
+        (2, 1)
+        """
+        counts, originals = self._stored.stats()
+        return IndexStats._make([*counts, None if originals is None else OriginalStats._make(originals)])
+
+    def check(self) -> list[Problem]:
+        """Checks all stored data without changing it; returns the problems.
+
+        >>> import lookalike, tempfile, os
+        >>> with lookalike.Index.create(os.path.join(tempfile.mkdtemp(), "news")) as index:
+        ...     index.check()
+        []
+        """
+        return [Problem._make(row) for row in self._stored.check()]
+
+    def repair(self) -> list[Problem]:
+        """Rebuilds everything that can be derived from documents and signatures; returns the
+        remaining problems, which need a backup.
+
+        >>> import lookalike, tempfile, os
+        >>> with lookalike.Index.create(os.path.join(tempfile.mkdtemp(), "news")) as index:
+        ...     index.repair()
+        []
+        """
+        self._stored.repair()
+        return self.check()
+
+    def compact(self) -> None:
+        """Frees the disk space of removed and expired documents, and makes queries as fast as
+        possible. After Ctrl-C it continues in the background until it is done or the process ends;
+        nothing is lost.
+
+        >>> import lookalike, tempfile, os
+        >>> with lookalike.Index.create(os.path.join(tempfile.mkdtemp(), "news")) as index:
+        ...     index.compact()
+        """
+        self._stored.compact()
+
+    def backup(self, path: str | os.PathLike[str]) -> None:
+        """Copies a snapshot of the index to a new folder, while it is in use.
+
+        :param path: A folder that does not exist yet.
+        :raises StoreError: The path exists, or cannot be written.
+
+        >>> import lookalike, tempfile, os
+        >>> folder = tempfile.mkdtemp()
+        >>> with lookalike.Index.create(os.path.join(folder, "news")) as index:
+        ...     index.backup(os.path.join(folder, "copy"))
+        >>> lookalike.Index.open(os.path.join(folder, "copy"), read_only=True).close()
+        """
+        self._stored.backup(folder_path(path))
+
+    def export(self, path: str | os.PathLike[str]) -> int:
+        """Writes the documents as JSON lines: id, bytes, metadata, times, and the text if it is
+        stored. The file appears when it is complete.
+
+        :param path: ``FILE.jsonl``, also ``.gz`` or ``.zst``.
+        :returns: The number of written documents.
+        :raises FileError: The file cannot be written.
+
+        >>> import lookalike, tempfile, os
+        >>> folder = tempfile.mkdtemp()
+        >>> with lookalike.Index.create(os.path.join(folder, "news")) as index:
+        ...     _ = index.add({"a": "one text", "b": "another"})
+        ...     index.export(os.path.join(folder, "news.jsonl"))
+        2
+        """
+        return self._stored.export(folder_path(path))
+
+    def close(self) -> None:
+        """Closes the index: new calls fail, and this call waits for running ones of other threads.
+        Merges segments first, which takes longer the more was added. Does nothing on a closed index.
+
+        Within a call of the index (from an iterable that it adds, or from ``progress``) it does not
+        wait; the index closes when the last call ends, also if that call continues after Ctrl-C.
+
+        :raises KeyboardInterrupt: Ctrl-C, while it waits for other calls, which continue.
+        """
+        self._stored.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __contains__(self, id: object) -> bool:
+        """Whether a document with this id exists and has not expired."""
+        return self._stored.contains(id)
+
+    def __len__(self) -> int:
+        """The number of documents; expired ones count until :meth:`compact`."""
+        return self._stored.len()
+
+    def __bool__(self) -> bool:
+        """True, also for an index without documents."""
+        return True
+
+    def __repr__(self) -> str:
+        if self.closed:
+            return f"<lookalike.Index {self.name!r}, closed>"
+        return f"<lookalike.Index {self.name!r}, {'reading' if self.read_only else 'writing'}>"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            f"{self.name}: an open index cannot be pickled or copied: hand its path to the other "
+            "process and open it there, with lookalike.Index.open(path, read_only=True)"
+        )
+
+
+def _version_option(version: object) -> int | None:
+    return count_option("version", version, "a whole number from 1")

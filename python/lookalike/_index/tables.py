@@ -1,0 +1,119 @@
+"""Tables to add to an index: those of each package, as objects with the Arrow PyCapsule interface.
+
+Of packages that make Arrow of what they have, only the columns that are needed are made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from lookalike import _engine
+from lookalike._documents.arrow_input import Stream
+from lookalike._documents.input_documents import is_of
+from lookalike._documents.pandas_input import present
+from lookalike.errors import DocumentTypeError
+
+__all__ = ["as_records", "tables_of"]
+
+#: Documents of a dataset that are fetched together.
+_ROWS = 1000
+
+
+def tables_of(documents: Any, columns: Sequence[str]) -> Iterator[Any] | None:
+    """An iterator over tables; ``None`` for other types.
+
+    :param columns: Those that are needed.
+    :raises DocumentTypeError: There is not one of each, as far as that is known without reading.
+    """
+    if isinstance(documents, Mapping):
+        return None
+    if is_of("pandas", documents) and hasattr(documents, "iloc") and hasattr(documents, "columns"):
+        frame = _arrow_of_pandas(documents, columns)
+        return None if frame is None else iter((frame,))
+    if is_of("polars", documents) and hasattr(documents, "select"):
+        return iter((_columns_of_polars(documents, columns),))
+    if is_of("datasets", documents) and hasattr(documents, "num_rows"):
+        return _batches_of_dataset(documents, columns)
+    if is_of("pyarrow", documents) and hasattr(documents, "read_next_batch"):
+        # Batches raise the exceptions of a generator unchanged, a stream raises them as text.
+        return _each(documents)
+    if hasattr(documents, "__arrow_c_stream__") or hasattr(documents, "__arrow_c_array__"):
+        return iter((documents,))
+    fetch = getattr(documents, "fetch_arrow_reader", None)
+    return None if fetch is None else _each(fetch())
+
+
+def _each(batches: Any) -> Iterator[Any]:
+    each: Iterator[Any] = iter(batches)
+    return each
+
+
+def as_records(documents: Any, columns: Sequence[str]) -> Any:
+    """Documents of a type of such a package that is no table, one by one."""
+    if is_of("pandas", documents) and hasattr(documents, "columns"):
+        return _records_of_pandas(documents, columns)
+    if is_of("datasets", documents) and hasattr(documents, "with_format"):
+        # With a format, rows are arrays or tables.
+        return documents.with_format(None)
+    return documents
+
+
+def _columns_of_polars(frame: Any, columns: Sequence[str]) -> Any:
+    is_lazy = hasattr(frame, "collect")
+    names = frame.collect_schema().names() if is_lazy else frame.columns
+    _engine.check_columns(names, columns)
+    needed = frame.select(list(dict.fromkeys(columns)))
+    return needed.collect() if is_lazy else needed
+
+
+def _batches_of_dataset(dataset: Any, columns: Sequence[str]) -> Iterator[Any]:
+    _engine.check_columns(dataset.column_names, columns)
+    needed = dataset.select_columns(list(dict.fromkeys(columns)))
+    return _each(needed.with_format("arrow").iter(batch_size=_ROWS))
+
+
+def _needed(frame: Any, columns: Sequence[str]) -> Any:
+    """The columns of a frame of pandas that are needed, and its index where that is one of them."""
+    names = [str(name) for name in frame.columns]
+    index = [name for name in frame.index.names if name in columns and name not in names]
+    _engine.check_columns([*names, *index], columns)
+    needed = frame.iloc[:, [place for place, name in enumerate(names) if name in columns]]
+    needed = needed.set_axis([name for name in names if name in columns], axis=1)
+    return needed if index else needed.reset_index(drop=True)
+
+
+def _arrow_of_pandas(frame: Any, columns: Sequence[str]) -> Any:
+    """A frame as Arrow; ``None`` without pyarrow, which pandas makes Arrow by."""
+    needed = _needed(frame, columns)
+    ids = columns[0]
+    if ids in needed and any(type(value).__name__ == "UUID" for value in needed[ids].head(1)):
+        # pyarrow would make bytes of them.
+        needed = needed.assign(**{ids: needed[ids].map(str, na_action="ignore")})
+    try:
+        return Stream(needed.__arrow_c_stream__())
+    except (ImportError, AttributeError):
+        return None
+    except (ValueError, TypeError, NotImplementedError, OverflowError) as error:
+        row = _mixed_row(needed, columns[:2])
+        place = "the table" if row is None else f"document {row}: the column"
+        reported = DocumentTypeError(f"{place} cannot be read as Arrow, expected str: {error}")
+        reported.row = row
+        raise reported from error
+
+
+def _mixed_row(frame: Any, columns: Sequence[str]) -> int | None:
+    """The first row of a frame of pandas that has something else than a text."""
+    for column in columns:
+        for row, value in enumerate(present(frame[column]) if column in frame else ()):
+            if value is not None and not isinstance(value, str):
+                return row
+    return None
+
+
+def _records_of_pandas(frame: Any, columns: Sequence[str]) -> Any:
+    needed = _needed(frame, columns)
+    if any(name is not None for name in needed.index.names):
+        needed = needed.reset_index()
+    values = {name: present(needed[name]) for name in dict.fromkeys(columns)}
+    return ({name: value for name, value in zip(values, row)} for row in zip(*values.values()))

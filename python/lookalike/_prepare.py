@@ -1,0 +1,79 @@
+"""Signatures and bucket keys, for other systems that group by them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+from lookalike import _engine
+from lookalike._options import PrepareOptions, Unpack, check_options, named
+from lookalike._documents.inputs import InputDocuments, input_documents, token_rule
+from lookalike._progress import Progress, reporting
+from lookalike._results.table import Table
+
+__all__ = ["PrepareResult", "prepare"]
+
+
+class PrepareResult(Table):
+    """A row for each document: ``id``; ``shingles`` (uint64), how many different ones it has;
+    ``fingerprint`` (16 bytes), equal for equal shingle sets; ``signature`` (``num_hashes`` values
+    of uint32); ``band_keys`` (``bands`` keys of uint64). Of a document without a token both lists
+    are zeros: it is similar to no document."""
+
+    __slots__ = ("parameters", "skipped")
+
+    def __init__(
+        self, table: _engine.Table, parameters: dict[str, Any], skipped: _engine.Table
+    ) -> None:
+        super().__init__(table)
+        #: The parameters; only rows with the same parameters are comparable.
+        self.parameters = parameters
+        #: Skipped records: ``source``, ``line`` (from 1; for documents in memory the row, from
+        #: 0), ``id``, ``reason``.
+        self.skipped = Table(skipped)
+
+    def __reduce__(self) -> tuple[Callable[..., PrepareResult], tuple[Any, ...]]:
+        states = (self._table.state(), self.skipped.engine.state())
+        return _prepared, (states[0], self.parameters, states[1])
+
+
+def _prepared(rows: Any, parameters: dict[str, Any], skipped: Any) -> PrepareResult:
+    """From a pickle."""
+    of_state = _engine.Table.of_state
+    return PrepareResult(of_state(rows), parameters, of_state(skipped))
+
+
+def prepare(
+    docs: Any,
+    *,
+    threshold: float | None = 0.8,
+    recall: float | None = 0.99,
+    text: str | Sequence[str] | None = None,
+    id: str | Literal[False] | None = None,  # noqa: A002 - the name of the column
+    progress: bool | Progress | None = False,
+    **options: Unpack[PrepareOptions],
+) -> PrepareResult:
+    """Computes signatures and bucket keys of documents.
+
+    Two documents are candidates where they have the same key at the same place of ``band_keys``;
+    with the probability that :func:`lookalike.tune` predicts, where they are similar.
+    Parameters, errors and cost are those of :func:`lookalike.find`; rows are in the order of the
+    documents. With ``skip_bad`` the later of two documents with one id is left out, too.
+
+    >>> import lookalike
+    >>> rows = lookalike.prepare(["one two three four five six", "One two three four five six!"])
+    >>> rows.parameters["num_hashes"], rows.parameters["bands"], rows["shingles"]
+    (128, 21, [2, 2])
+    >>> rows["band_keys"][0] == rows["band_keys"][1]
+    True
+    """
+    check_options(options, "prepare", PrepareOptions)
+    arguments = named({"threshold": threshold, "recall": recall, **options}, text, id)
+    return prepared(input_documents(docs, text=text, id=id, tokens=options.get("tokens")), arguments, progress)
+
+
+def prepared(documents: InputDocuments, arguments: dict[str, Any], progress: bool | Progress | None = False) -> PrepareResult:
+    """The same of documents that were taken already."""
+    arguments = token_rule(arguments, documents)
+    with reporting(progress) as reporter:
+        return PrepareResult(*_engine.prepare(documents.engine, arguments, reporter))

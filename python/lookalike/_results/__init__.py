@@ -1,0 +1,1 @@
+"""Results of calls: groups, tables, explanations and their pages in notebooks."""

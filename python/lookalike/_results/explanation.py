@@ -1,0 +1,142 @@
+"""Why two documents are, or are not, in one group."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from lookalike import _engine
+from lookalike._compare import CompareResult, compare
+from lookalike.errors import OptionError
+
+if TYPE_CHECKING:
+    from lookalike._results.find_result import FindResult
+
+__all__ = ["Explanation", "explained"]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What :meth:`FindResult.explain` says of two documents."""
+
+    #: Their ids.
+    a: Any
+    b: Any
+    #: How similar they are, and where they differ.
+    comparison: CompareResult = field(repr=False)
+    #: The document that is kept of the group of each; ``None`` where it is in no group.
+    keeper_a: Any
+    keeper_b: Any
+    #: The probability that documents of their similarity are compared at all; ``None`` where every similar
+    #: pair is.
+    probability: float | None
+    #: A sentence.
+    reason: str
+
+    def __str__(self) -> str:
+        return self.reason
+
+    def _repr_html_(self) -> str:
+        """The reason, and both texts next to each other with their differences marked, for notebooks."""
+        from lookalike._results.notebook import framed_texts
+
+        made = self.comparison
+        sentences = [self.reason, made._sentence()]
+        return framed_texts((str(self.a), str(self.b)), sentences, made._texts(), made._options)
+
+
+def explained(found: FindResult, a: Any, b: Any, options: Mapping[str, Any] | None) -> Explanation:
+    """Compares two documents of a run as the run does.
+
+    :raises OptionError: the documents are in an index.
+    """
+    if options is None:
+        raise OptionError(
+            "the documents of these groups are in an index: lookalike.compare explains the texts of two, which "
+            "index.get gives"
+        )
+    run = found.parameters
+    # What was read is compared; files are not read again.
+    reading = ("text_field", "id_field")
+    comparing: Any = {name: value for name, value in options.items() if name not in reading}
+    comparing.update((name, run[name]) for name in ("num_hashes", "bands", "rows") if name in run)
+    comparison = compare(found.text(id=a), found.text(id=b), differences=True, **comparing)
+    table = found.groups
+    members: Iterator[tuple[Any, Any]] = zip(table["id"], table["keeper"], strict=True)
+    keepers = dict(members)
+    keeper_a, keeper_b = keepers.get(a), keepers.get(b)
+    similarity, measured = comparison.jaccard, "jaccard"
+    if run["measure"] == "containment":
+        similarity, measured = max(comparison.containment_a, comparison.containment_b), "containment"
+    signed = "bands" in run
+    probability = _engine.curve([similarity], run["bands"], run["rows"])[0] if signed else None
+    figures = f"their {measured} is {similarity:.6f}, the threshold {run['threshold']:g}"
+    decided = _in_effect(found, a, b)
+    reason = _reason((a, keeper_a), (b, keeper_b), comparison, figures, probability, decided)
+    return Explanation(a, b, comparison, keeper_a, keeper_b, probability, reason)
+
+
+@dataclass(frozen=True)
+class _Decided:
+    """What people decided about two documents, as far as it had an effect."""
+
+    duplicates: bool
+    no_duplicates: bool
+    both_kept: bool
+
+
+def _in_effect(found: FindResult, a: Any, b: Any) -> _Decided:
+    pair, *kept = found._findings.judged(str(a), str(b))
+    unapplied = found.decisions.unapplied if found.decisions else []
+    without_effect = {(decision["line"], str(id)) for decision in unapplied for id in decision["documents"]}
+    judged = None if pair is None or (pair[1], str(a)) in without_effect else pair[0]
+    lines = zip(kept, (a, b), strict=True)
+    both_kept = all(line is not None and (line, str(id)) not in without_effect for line, id in lines)
+    return _Decided(judged is True, judged is False, both_kept)
+
+
+def _reason(
+    first: tuple[Any, Any],
+    second: tuple[Any, Any],
+    comparison: CompareResult,
+    figures: str,
+    probability: float | None,
+    decided: _Decided,
+) -> str:
+    (a, keeper_a), (b, keeper_b) = first, second
+    if a == b:
+        return f"Both ids are of one document, {a!r}."
+    if keeper_a is not None and keeper_a == keeper_b:
+        if keeper_a not in (a, b):
+            return f"Both are duplicates of {keeper_a!r}; {figures}."
+        other = b if keeper_a == a else a
+        by_decision = decided.duplicates and not comparison.similar
+        why = f": people decided that they are duplicates; {figures}" if by_decision else ""
+        return f"{other!r} is a duplicate of {keeper_a!r}, which is kept{why}."
+    empty = [id_ for id_, shingles in ((a, comparison.shingles_a), (b, comparison.shingles_b)) if not shingles]
+    if empty:
+        subject = " and ".join(map(repr, empty))
+        return f"{subject}: without a shingle, and so similar to no document."
+    if not comparison.similar:
+        return f"They are not similar: {figures}."
+    if decided.no_duplicates:
+        return f"They are similar ({figures}), and people decided that they are no duplicates."
+    if decided.both_kept:
+        return f"They are similar ({figures}), and people decided that both are kept."
+    return _unlinked(first, second, figures, probability)
+
+
+def _unlinked(first: tuple[Any, Any], second: tuple[Any, Any], figures: str, probability: float | None) -> str:
+    """Why two similar documents are not in one group."""
+    (_, keeper_a), (_, keeper_b) = first, second
+    if keeper_a is None and keeper_b is None and probability is not None:
+        return (
+            f"They are similar ({figures}), and were not compared: signatures make {probability:.4f} of such pairs "
+            "candidates; exact=True misses none."
+        )
+    kept = [id_ for id_, keeper in (first, second) if keeper is None or keeper == id_]
+    if len(kept) == 2:
+        return f"They are similar ({figures}), and no candidates of each other; exact=True misses no pair."
+    sides = " and ".join(f"{id_!r} is a duplicate of {keeper!r}" for id_, keeper in (first, second) if id_ not in kept)
+    return f"They are similar ({figures}); {sides}: a duplicate goes to the kept document that is most similar to it."

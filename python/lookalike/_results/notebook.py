@@ -1,0 +1,57 @@
+"""Results in notebooks."""
+
+from __future__ import annotations
+
+import html
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from lookalike import _engine
+
+if TYPE_CHECKING:
+    from lookalike._contamination import ContaminationResult
+    from lookalike._results.find_result import FindResult
+    from lookalike._passages import PassagesResult
+
+__all__ = ["framed", "framed_texts"]
+
+#: Characters of a page that a notebook keeps.
+_MOST = 4_000_000
+#: The options that say what a word is.
+_WORDS = ("shingle", "tokens", "case")
+
+
+def framed(found: FindResult | PassagesResult | ContaminationResult) -> str:
+    """The page of a run in a frame of its own, whose styles and scripts do not meet those of the notebook."""
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "page.html")
+        found.write_report(path)
+        with open(path, encoding="utf-8") as file:
+            page = file.read()
+    return _frame(page, repr(found), "found.write_report(&quot;page.html&quot;) writes the page")
+
+
+def framed_texts(
+    names: Sequence[str],
+    sentences: Sequence[str],
+    texts: Sequence[str],
+    options: Mapping[str, Any],
+) -> str:
+    """Two texts next to each other in a frame, with their differences marked as in the page of a run."""
+    title = "Two texts"
+    rule = {name: options[name] for name in _WORDS if options.get(name) is not None}
+    page = _engine.comparison_page(title, names, sentences, texts, rule)
+    return _frame(page, " ".join(sentences), "the texts are too long to be shown")
+
+
+def _frame(page: str, title: str, instead: str) -> str:
+    """A frame with a page, or what is said in place of one that is too large."""
+    if len(page) > _MOST:
+        return f"<pre>{html.escape(title)}\n{instead}</pre>"
+    return (
+        f'<iframe srcdoc="{html.escape(page)}" title="{html.escape(title)}" '
+        'style="width:100%;height:640px;border:1px solid #8888" loading="lazy"></iframe>'
+    )

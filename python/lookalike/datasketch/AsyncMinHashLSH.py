@@ -1,0 +1,5 @@
+"""Says how to get the class ``AsyncMinHashLSH`` of datasketch."""
+
+from lookalike.datasketch.borrowed import refuse_class_stub
+
+refuse_class_stub(__name__)

@@ -1,0 +1,5 @@
+"""The module ``experimental`` of an installed datasketch."""
+
+from lookalike.datasketch.borrowed import replace_stub
+
+replace_stub(__name__, "aio", "aio.lsh")

@@ -1,0 +1,40 @@
+"""Expressions of Arrow, by the names of ``pyspark.sql.functions``, and what computes them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pyarrow
+
+__all__ = ["Expressions", "project"]
+
+
+class Expressions:
+    """The functions of :class:`~lookalike._divided.row_operations.RowOperations`."""
+
+    def __init__(self) -> None:
+        import pyarrow.compute as pc
+
+        self.col = pc.field
+        self.lit = pc.scalar
+        self.coalesce = pc.coalesce
+        self.least = pc.min_element_wise
+        self.greatest = pc.max_element_wise
+
+    def when(self, condition: Any, value: Any) -> Any:
+        """The value where the condition is true, else null."""
+        import pyarrow.compute as pc
+
+        return pc.if_else(condition, value, pc.scalar(None))
+
+
+def project(rows: pyarrow.Table, columns: Mapping[str, Any]) -> pyarrow.Table:
+    """Computes columns from those of a table."""
+    from pyarrow import acero
+
+    source = acero.Declaration("table_source", acero.TableSourceNodeOptions(rows))
+    computed = acero.ProjectNodeOptions(list(columns.values()), list(columns))
+    # Threads would change the order of the rows.
+    return acero.Declaration("project", computed, [source]).to_table(use_threads=False)

@@ -1,0 +1,391 @@
+"""The stages of a run on Spark, and the frames of its results."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from lookalike import stages
+from lookalike._divided.run import MOST_NAMED_IDS, DividedRun
+from lookalike._divided.run_sums import NODE_SUM_RANGE, bytes_of
+from lookalike._divided.stage_tasks import MEMBER_ORDER, PAIR_ORDER, RowOrder, UnsortedDecideTask
+from lookalike._divided.survivors import is_own_member, member_columns, row_columns
+from lookalike._divided.task_errors import file_errors, task_errors
+from lookalike._options import path_option, whole_option
+from lookalike.errors import ChangedError, DamagedError, DocumentError, DocumentTypeError, OptionError
+from lookalike.spark._checkpoint import Checkpoint
+from lookalike.spark._columns import check_frame, column, literal_row
+from lookalike.spark._connect import connected, labelled, shingle_counters
+from lookalike.spark._large import SparkRows
+from lookalike.spark._order import OrderedRows, offsets_of
+from lookalike.spark._tables import check_writable, refuse_existing, write_lines
+from lookalike.spark._tasks import DecideTask, LineTask, NumberTask, OneFileTask
+from lookalike.spark._worker import map_rows
+from lookalike.stages import DECIDED, Plan
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+__all__ = ["REMEDY", "SparkRun", "functions_module", "survivors"]
+
+#: Documents of components up to which their nodes are sent to all executors.
+_BROADCAST = 10_000_000
+#: Nodes of several documents whose ids are compared.
+_COMPARED = 1_000_000
+#: Where a worker has no lookalike.
+REMEDY = "install the version of the driver on all workers, or name the workers' interpreter by PYSPARK_PYTHON"
+#: The order of groups whose rows are divided into ranges, and columns by which pairs are divided.
+_REPORT_ORDER = (("range", "ascending"), *MEMBER_ORDER)
+_PAIR_RANGES = ["keeper", "id"]
+_LINES = "value string"
+_MEMBERS = ("size", "keeper", "reference", "role", "rank", "id", "intersection", "left", "right", "jaccard", "containment")
+
+
+def _is_readable(plan: Plan) -> Any:
+    """Whether a row is not one that ``skip_bad`` leaves out."""
+    return column(plan.text).isNotNull() & column(plan.id).isNotNull() & (column(plan.id).cast("string") != "")
+
+
+def functions_module() -> Any:
+    try:
+        from pyspark.sql import functions
+    except ImportError:
+        raise OptionError("lookalike.spark needs PySpark 3.5 or later: pip install pyspark") from None
+    return functions
+
+
+class SparkRun(DividedRun["DataFrame", "DataFrame", "DataFrame"]):
+    """A run on Spark. Its rows are frames, which are computed when they are used."""
+
+    def __init__(
+        self,
+        df: DataFrame,
+        reference: DataFrame | None,
+        plan: Plan,
+        checkpoint: str | os.PathLike[str] | None,
+        task_memory: int | str,
+        partitions: int | None,
+    ) -> None:
+        self.functions = functions_module()
+        _check_columns(df, plan, "df")
+        if reference is not None:
+            _check_columns(reference, plan, "reference")
+        self.spark: SparkSession = df.sparkSession
+        parts = whole_option("partitions", partitions, 1, 31) if partitions is not None else self._default_parts()
+        super().__init__(plan, parts, bytes_of("task_memory", task_memory), logging.getLogger("lookalike.spark"))
+        self.has_reference = reference is not None
+        division = {"partitions": self.parts, "reference": self.has_reference}
+        folder = None if checkpoint is None else path_option("checkpoint", checkpoint)
+        self.checkpoint = Checkpoint(self.spark, folder, plan, division)
+        kinds = {dict(_typed(frame))[plan.id] for frame in (df, reference) if frame is not None}
+        #: The type of ids if both sides have the same, else strings.
+        self._id_kind = kinds.pop() if len(kinds) == 1 else "string"
+        #: All documents, with ``node``, and ``reference`` where there is a reference collection.
+        self.documents = self._documents(df, reference)
+        self._order = OrderedRows(self.spark, self.parts)
+        #: How the names of the stages begin whose results depend on the division of components.
+        self._stages = ""
+
+    def _id_column(self, name: str, alias: str | None = None) -> Any:
+        """A column of ids in the type of the frame."""
+        return column(name).cast(self._id_kind).alias(alias or name)
+
+    def _default_parts(self) -> int:
+        try:
+            return max(1, int(self.spark.conf.get("spark.sql.shuffle.partitions", "200") or 200))
+        except Exception:  # noqa: BLE001 - an engine without that setting
+            return 200
+
+    def _documents(self, df: DataFrame, reference: DataFrame | None) -> DataFrame:
+        f, plan = self.functions, self.plan
+        columns = [column(plan.id).cast("string").alias(plan.id)]
+        columns += [column(name) for name in plan.columns if name != plan.id]
+
+        def side(frame: DataFrame, is_reference: bool) -> DataFrame:
+            rows = frame.select(*columns)
+            hashed = [column(plan.id)] + ([f.lit(True)] if is_reference else [])
+            rows = rows.withColumn("node", _node(hashed))
+            return rows.withColumn("reference", f.lit(is_reference)) if self.has_reference else rows
+
+        docs = side(df, False)
+        return docs if reference is None else docs.unionByName(side(reference, True))
+
+    def _readable(self) -> DataFrame:
+        """Documents without the rows that ``skip_bad`` leaves out, whose ids may be those of others."""
+        return self.documents.where(_is_readable(self.plan)) if self.plan.options.get("skip_bad") else self.documents
+
+    def run(self) -> None:
+        """Runs all stages up to the decisions."""
+        try:
+            with task_errors(REMEDY), file_errors(self._file_problem()):
+                check_writable(self.spark, self.checkpoint.folder, f"cannot use the checkpoint {self.checkpoint.folder}")
+                self.checkpoint.begin()
+                self.run_stages()
+        except DamagedError as error:
+            if self.checkpoint.folder is not None:
+                raise
+            # An engine that keeps no results, or has lost one, makes it again from the frame.
+            raise ChangedError(
+                f"{str(error).split(';')[0]}; without a checkpoint a stage may run again for those behind it, and it had other "
+                "rows: the frame must give the same rows each time, so write it to a table first, and read that"
+            ) from error
+
+    def _file_problem(self) -> str:
+        """What cannot be done where a run cannot read or write a path; frames have no paths."""
+        folder = self.checkpoint.folder
+        return "cannot read the documents" if folder is None else f"cannot use the checkpoint {folder}, or read the documents"
+
+    def connect(self) -> DataFrame:
+        is_new = False
+
+        def make() -> DataFrame:
+            nonlocal is_new
+            is_new = True
+            counters = shingle_counters(self.documents, self.plan, self.parts) if self.plan.is_counted else None
+            return connected(self.documents, self.plan, self.parts, counters)
+
+        blocks = self.checkpoint.result("connected", make, lambda rows: self._check_ids(_notes(self.functions, rows)))
+        self._add_notes(_notes(self.functions, blocks))
+        if not is_new:
+            self._refuse_other_rows()
+        #: Edges, identities and notes of all documents.
+        self.blocks = blocks
+        return blocks
+
+    def _add_notes(self, notes: DataFrame) -> None:
+        for row in notes.where("counts is not null or source is not null").select("counts", "source").collect():
+            self.sums.add(*(json.loads(row[name] or "null") for name in ("counts", "source")))
+
+    def _refuse_other_rows(self) -> None:
+        """Refuses a frame that has other ids than the one that a checkpoint is of."""
+        f = self.functions
+        row = self.documents.agg(f.count("*"), f.sum(f.pmod("node", f.lit(NODE_SUM_RANGE)))).first()
+        assert row is not None
+        self.sums.check_rows(row[0], row[1] or 0)
+
+    def components(self, blocks: DataFrame) -> DataFrame:
+        def stored(stage: str, make: Callable[[], DataFrame]) -> DataFrame:
+            return self.checkpoint.stored(f"forest-{self.task_bytes}-{stage}", make)
+
+        return self.checkpoint.result("labels", lambda: labelled(blocks, self.parts, self.task_bytes, stored))
+
+    def row_operations(self) -> SparkRows:
+        return SparkRows(
+            self.spark, self.plan, self.parts, self.task_bytes, self.checkpoint, self._order, self._readable(), self.has_reference
+        )
+
+    def decide(self, labels: DataFrame, total: int, is_divided: bool) -> DataFrame:
+        f = self.functions
+        self._stages = f"large-{self.task_bytes}-" if is_divided else ""
+
+        def make() -> DataFrame:
+            nodes = labels.select("node", "component", "check")
+            docs = self._readable().join(f.broadcast(nodes) if total <= _BROADCAST else nodes, "node")
+            docs = docs.repartition(self.parts, "component")
+            if not self._order.is_sorting:
+                return map_rows(docs, UnsortedDecideTask(self.plan), DECIDED)
+            return map_rows(docs.sortWithinPartitions("component"), DecideTask(self.plan), DECIDED)
+
+        decided = self.checkpoint.result(f"{self._stages}decided", make)
+        self._add_notes(_notes(f, decided))
+        return decided
+
+    def _check_ids(self, notes: DataFrame) -> None:
+        """Rejects documents with one id."""
+        f, plan = self.functions, self.plan
+        nodes = notes.where("repeated is not null").select(f.col("repeated").cast("long").alias("node"))
+        if not nodes.take(1):
+            return
+        keys = [column(plan.id).alias("id"), *(["reference"] if self.has_reference else [])]
+        # Of very many most are no collisions.
+        ids = self._readable().join(f.broadcast(nodes.limit(_COMPARED)), "node", "left_semi").select(*keys)
+        counts = ids.groupBy(*ids.columns).agg(f.count("*").alias("rows")).where("rows > 1")
+        repeated = counts.orderBy("id").limit(MOST_NAMED_IDS + 1).collect()
+        remedy = f"df.dropDuplicates([{plan.id!r}]) leaves one row of each"
+        self.refuse_repeated([(row["id"], row["rows"]) for row in repeated], remedy)
+
+    def members(self) -> DataFrame:
+        """Documents of groups, in any order."""
+        return self.decided.where("kind = 'member'").select(*_MEMBERS)
+
+    def numbered(self) -> DataFrame:
+        """Documents of groups in the order of the report, with ``group``."""
+        rows, offsets = self._ranges()
+        schema = f"{_schema(rows)}, group long"
+        return self._order.mapped(rows, ["range"], _REPORT_ORDER, NumberTask(offsets), schema)
+
+    def _ranges(self) -> tuple[DataFrame, dict[int, int]]:
+        """Documents of groups with the ranges that they are in, and the groups before each range."""
+        f = self.functions
+
+        def make() -> DataFrame:
+            # Size, keeper and side tell a group from others.
+            return self._order.divided(self.members(), MEMBER_ORDER[:3])
+
+        rows = self.checkpoint.result(f"{self._stages}members", make)
+        keepers = rows.where("role = 'keeper'").groupBy("range").agg(f.count("*").alias("keepers")).collect()
+        offsets = offsets_of({int(row["range"]): int(row["keepers"]) for row in keepers})
+        return rows, offsets
+
+    def keeper_column(self) -> Any:
+        """The keepers of members, in the type of the ids of the frame."""
+        return self._id_column("keeper")
+
+    def groups(self) -> DataFrame:
+        id_, keeper = map(self._id_column, ("id", "keeper"))
+        return self.numbered().select("group", id_, "role", keeper, "jaccard")
+
+    def pairs(self) -> DataFrame:
+        rows = self.verified_pairs()
+        rows = self._order.sorted(rows, _PAIR_RANGES, PAIR_ORDER, _schema(rows))
+        return rows.select(self._id_column("keeper", "id_a"), self._id_column("id", "id_b"), "jaccard")
+
+    def verified_pairs(self) -> DataFrame:
+        """Verified pairs, in any order."""
+        return self.decided.where("kind = 'pair'").select("keeper", "id", "intersection", "left", "right", "jaccard")
+
+    def empty(self) -> DataFrame:
+        """Documents without a token."""
+        f = self.functions
+        notes = _notes(f, self.blocks).where("empty is not null").select("empty")
+        rows = notes.select(*(f.get_json_object("empty", f"$.{name}").alias(name) for name in ("id", "reference", "content")))
+        # A document comes before one of the reference, which may have its id.
+        side = f.when(f.col("reference") == "true", f.lit("r")).otherwise(f.lit("d"))
+        rows = rows.select("id", "content", f.concat(side, "id").alias("document"))
+        first = rows.where("content is not null").groupBy("content").agg(f.min("document").alias("first"))
+        rows = rows.join(first, "content", "left")
+        same = f.when(f.col("first") != f.col("document"), f.expr("substring(first, 2)"))
+        return rows.select(self._id_column("id"), same.cast(self._id_kind).alias("same_text_as"))
+
+    def skipped(self) -> DataFrame:
+        """Rows that were left out."""
+        f = self.functions
+        notes = _notes(f, self.blocks).where("skipped is not null").select("skipped")
+        id_, reason = (f.get_json_object("skipped", f"$.{name}") for name in ("id", "reason"))
+        return notes.select(id_.cast(self._id_kind).alias("id"), reason.alias("reason"))
+
+    def write_groups(self, folder: str, form: str, mode: str) -> None:
+        with task_errors(REMEDY):
+            if mode == "error":
+                refuse_existing(self.spark, folder, "files")
+            rows, offsets = self._ranges()
+            header = stages.group_lines(self.plan, _no_members(), header=True).decode() if form == "csv" else ""
+            task = LineTask(self.plan, form, offsets)
+            self._write(rows, ["range"], _REPORT_ORDER, task, header.rstrip("\n"), folder, mode)
+
+    def write_pairs(self, folder: str, mode: str) -> None:
+        with task_errors(REMEDY):
+            if mode == "error":
+                refuse_existing(self.spark, folder, "files")
+            header = stages.pair_lines(self.plan, _no_members(), header=True).decode()
+            self._write(self.verified_pairs(), _PAIR_RANGES, PAIR_ORDER, LineTask(self.plan), header.rstrip("\n"), folder, mode)
+
+    def _write(
+        self, rows: DataFrame, ranges: list[str], order: RowOrder, task: LineTask, header: str, folder: str, mode: str
+    ) -> None:
+        if not self._order.is_sorting:
+            lines = self._order.mapped(rows, ranges, order, OneFileTask(task, header), _LINES)
+            write_lines(lines, folder, mode)
+            return
+        lines = self._order.mapped(rows, ranges, order, task, _LINES)
+        if header:
+            # A union keeps the order of its sides, and of the partitions of each.
+            lines = literal_row(self.spark, value=header).union(lines)
+        write_lines(lines, folder, mode)
+
+
+def survivors(df: DataFrame, run: SparkRun, *, annotate: bool) -> DataFrame:
+    """The result of :func:`lookalike.spark.dedup` for a frame. The caller does not use the results of the run
+    afterwards: the cluster keeps only the members of groups."""
+    f, plan = run.functions, run.plan
+    key = "lookalike_id"
+    while key in map(str.lower, df.columns):
+        key += "_"
+    on = column(plan.id).cast("string") == f.col(key)
+    is_readable = _is_readable(plan) if plan.options.get("skip_bad") else f.lit(True)
+    if not annotate:
+        duplicates = run.members().where("role = 'duplicate'").select(f.col("id").alias(key))
+        return df.where(is_readable).join(run.checkpoint.last(duplicates), on, "left_anti")
+    columns = member_columns(f, plan.parameters["measure"], run.keeper_column())
+    members = run.numbered().where(is_own_member(f))
+    members = members.select(f.col("id").alias(key), *(value.alias(name) for name, value in columns.items()))
+    rows = df.join(run.checkpoint.last(members), on & is_readable, "left").drop(key)
+    for name, value in row_columns(f, is_readable).items():
+        rows = rows.withColumn(name, value)
+    return rows
+
+
+def _node(columns: list[Any]) -> Any:
+    """The node of a document; it may be that of another one, too."""
+    return functions_module().xxhash64(*columns)
+
+
+def _no_members() -> Any:
+    import pyarrow as pa
+
+    texts, numbers = pa.array([], pa.string()), pa.array([], pa.int64())
+    return pa.table({"keeper": texts, "role": texts, "id": texts, "reference": pa.array([], pa.bool_()),
+                     "intersection": numbers, "left": numbers, "right": numbers})
+
+
+def _typed(frame: DataFrame) -> list[tuple[str, str]]:
+    return [(field.name, field.dataType.simpleString()) for field in frame.schema.fields]
+
+
+def _schema(frame: DataFrame) -> str:
+    return ", ".join(f"{name} {kind}" for name, kind in _typed(frame))
+
+
+def _notes(functions: Any, frame: DataFrame) -> DataFrame:
+    """Notes, a column for each kind."""
+    notes = frame.where("kind = 'note'").select("note")
+    kinds = ("counts", "source", "repeated", "empty", "skipped")
+    return notes.select(*(functions.get_json_object("note", f"$.{kind}").alias(kind) for kind in kinds))
+
+
+_WHOLE = ("tinyint", "smallint", "int", "bigint")
+#: How the names of types begin whose values no rule compares.
+_UNORDERED = ("binary", "array", "map", "struct", "variant", "interval")
+
+
+def _check_columns(frame: DataFrame, plan: Plan, name: str) -> None:
+    """Refuses a frame without the columns of the plan, or with others of these names.
+
+    :param name: what the frame is called.
+    :raises DocumentError: it is one, or no frame.
+    """
+    check_frame(frame, name)
+    kinds = dict(_typed(frame))
+    for column in plan.columns:
+        if column not in kinds:
+            raise DocumentError(f"{name} has no column {column!r}; there are {', '.join(kinds) or 'none'}")
+        if (count := frame.columns.count(column)) > 1:
+            raise DocumentError(f"{name} has {count} columns {column!r}; rename all but one of them, or leave them out")
+        alike = [other for other in frame.columns if other.lower() == column.lower()]
+        if len(alike) > 1 and not _tells_case(frame):
+            raise DocumentError(
+                f"{name} has the columns {', '.join(map(repr, alike))}, which Spark takes for one; rename all but one of them, "
+                "or leave them out"
+            )
+    if kinds[plan.text] != "string":
+        raise _wrong_type(name, plan.text, kinds[plan.text], "string")
+    if kinds[plan.id] not in ("string", *_WHOLE):
+        raise _wrong_type(name, plan.id, kinds[plan.id], "string or whole numbers")
+    for field in plan.fields:
+        if kinds[field].startswith(_UNORDERED):
+            raise _wrong_type(name, field, kinds[field], "string, numbers, booleans, dates or times")
+
+
+def _tells_case(frame: DataFrame) -> bool:
+    """Whether the session tells names apart by case."""
+    return str(frame.sparkSession.conf.get("spark.sql.caseSensitive", "false")).lower() == "true"
+
+
+def _wrong_type(name: str, column: str, got: str, expected: str) -> DocumentTypeError:
+    return DocumentTypeError(
+        f"{name}: the column {column!r} is {got}, expected {expected}; "
+        f"{name}.withColumn({column!r}, {name}[{column!r}].cast('string')) makes texts of it"
+    )

@@ -1,0 +1,496 @@
+"""What dedup gives back and writes: the documents that it looked at, all of them, and no others."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import lookalike
+from lookalike.errors import DocumentError, FileError, LookalikeError, OptionError
+from sample_texts import texts
+from waiting import PATIENCE, wait_until, writer
+
+SAME = "one two three four five six seven"
+OTHER = "eight nine ten eleven twelve thirteen"
+
+
+def jsonl(path: Path, docs: list[str]) -> str:
+    lines = (json.dumps({"id": f"{path.stem}{i}", "text": text}) for i, text in enumerate(docs))
+    text = "".join(line + "\n" for line in lines)
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return text
+
+
+def test_removed_is_not_written_over_an_input(tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    first, second = folder / "a.jsonl", folder / "b.jsonl"
+    before = {path: jsonl(path, [SAME, OTHER]) for path in (first, second)}
+    reference = tmp_path / "reference.jsonl"
+    before[reference] = jsonl(reference, [SAME])
+    out = tmp_path / "out.jsonl"
+    for docs, output, removed, reason in [
+        (first, out, first, "is an input"),
+        (folder, tmp_path / "kept", folder / ".." / "in" / "b.jsonl", "is an input"),
+        (first, out, reference, "is an input"),
+        (first, out, out, "two outputs"),
+    ]:
+        with pytest.raises(OptionError, match=reason):
+            lookalike.dedup(docs, output=output, reference=reference, removed=removed)
+    assert {path: path.read_text(encoding="utf-8") for path in before} == before
+    assert not out.exists()
+
+
+def test_removed_does_not_lie_in_the_output(tmp_path: Path) -> None:
+    jsonl(tmp_path / "in" / "a.jsonl", [SAME, SAME])
+    (tmp_path / "kept").mkdir()
+    with pytest.raises(OptionError, match="lies in the output"):
+        lookalike.dedup(tmp_path / "in", output=tmp_path / "kept", removed=tmp_path / "kept" / "a.jsonl")
+
+
+def test_results_are_not_written_over_files_of_an_input_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    corpus = folder / "a.jsonl"
+    before = jsonl(corpus, [SAME, SAME])
+    found = lookalike.find(folder)
+    with pytest.raises(FileError, match="is an input"):
+        found.write(corpus)
+    assert corpus.read_text(encoding="utf-8") == before
+    for _ in range(2):
+        found.write(folder / "groups.csv")
+    assert (folder / "groups.csv").read_text(encoding="utf-8").startswith("group,id")
+
+
+def test_the_name_of_an_annotation_is_taken(tmp_path: Path) -> None:
+    jsonl(tmp_path / "a.jsonl", [SAME, SAME])
+    lookalike.dedup(tmp_path / "a.jsonl", output=tmp_path / "b.jsonl", annotate=True)
+    with pytest.raises(FileError, match="has the field \"lookalike_kept\" already; rename it first"):
+        lookalike.dedup(tmp_path / "b.jsonl", output=tmp_path / "c.jsonl", annotate=True)
+    assert not (tmp_path / "c.jsonl").exists()
+
+
+NAMED_PIPES = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes have no names here")
+
+
+@NAMED_PIPES
+def test_other_threads_go_on_while_files_are_opened(tmp_path: Path) -> None:
+    pipe, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    os.mkfifo(pipe)
+
+    def write() -> None:
+        # This thread finds the pipe being opened while the main one opens it.
+        with writer(pipe) as end:
+            end.write(json.dumps({"id": "a", "text": SAME}).encode() + b"\n")
+
+    thread = threading.Thread(target=write, daemon=True)
+    thread.start()
+    assert lookalike.dedup(pipe, output=out, format="jsonl").kept == 1
+    thread.join(PATIENCE)
+
+
+@NAMED_PIPES
+@pytest.mark.parametrize("output", ["kept.csv.gz", "kept"])
+def test_ctrl_c_leaves_nothing_half_written(
+    output: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A list of files, then a folder of records and files; each while it is being written.
+
+    The pass that writes reads the inputs again. It opens a named pipe in the place of an empty file
+    and waits there until the signal has been handled. More files to write follow.
+    """
+    folder, records, out = tmp_path / "in", tmp_path / "records.jsonl", tmp_path / output
+    folder.mkdir()
+    for number, text in enumerate(texts(900)[::3]):
+        (folder / f"{number:03}.txt").write_text(f"{number} {text}", encoding="utf-8")
+    pipe = folder / "100.txt"
+    pipe.write_bytes(b"")
+    inputs = [folder]
+    target = str(out)
+    if out.suffix:
+        out.write_bytes(b"old")
+    else:
+        target += os.sep
+        jsonl(records, texts(300, seed=8)[::3])
+        inputs = [records, folder]
+    before = {path.name for path in tmp_path.iterdir()}
+    handled, unfinished = [], []
+
+    def handle(*_: object) -> None:
+        handled.append(True)
+        raise KeyboardInterrupt
+
+    def was_handled() -> bool:
+        # While this thread has the interpreter's lock, the main one is out of the handler or in it.
+        frame = sys._current_frames()[threading.main_thread().ident or 0]
+        return bool(handled) and frame.f_code is not handle.__code__
+
+    def press() -> None:
+        with writer(pipe):
+            unfinished.extend(tmp_path.glob(".lookalike-*"))
+            os.kill(os.getpid(), signal.SIGINT)
+            wait_until(was_handled, "the signal handler")
+
+    presser = threading.Thread(target=press, daemon=True)
+
+    def replace(stage: str, *_: object) -> None:
+        # Every file has been read by now, and none resembles another so that it is read again. The
+        # pipe has the size and the time of the file, so that the inputs count as unchanged.
+        if stage == "verify and group" and not pipe.is_fifo():
+            times = pipe.stat().st_atime_ns, pipe.stat().st_mtime_ns
+            pipe.unlink()
+            os.mkfifo(pipe)
+            os.utime(pipe, ns=times)
+            presser.start()
+
+    previous = signal.signal(signal.SIGINT, handle)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            lookalike.dedup(inputs, output=target, progress=replace, threads=1)
+    finally:
+        signal.signal(signal.SIGINT, previous)
+    presser.join(PATIENCE)
+    assert not presser.is_alive() and len(unfinished) == 1
+    assert {path.name for path in tmp_path.iterdir()} == before
+    assert not out.exists() or out.read_bytes() == b"old"
+
+
+def test_a_list_that_changes_meanwhile() -> None:
+    docs = [SAME, OTHER, SAME]
+    expected = lookalike.dedup(list(docs), keep="first")
+
+    def shuffle(*_: object) -> None:
+        docs.reverse()
+        docs.append("more")
+
+    given = {"a": SAME, "b": OTHER, "c": SAME}
+    assert lookalike.dedup(docs, keep="first", progress=shuffle) == expected
+    assert lookalike.dedup(given, keep="first", progress=lambda *_: given.clear()) == {"a": SAME, "b": OTHER}
+
+
+def test_a_frame_that_changes_meanwhile() -> None:
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"text": [SAME, OTHER, SAME], "n": [3, 1, 2]})
+
+    def sort(*_: object) -> None:
+        frame.sort_values("n", inplace=True)
+
+    kept = lookalike.dedup(frame, keep="first", progress=sort)
+    assert kept["text"].tolist() == [SAME, OTHER] and kept["n"].tolist() == [3, 1]
+    assert frame["n"].tolist() == [1, 2, 3]
+    pl = pytest.importorskip("polars")
+    other = pl.DataFrame({"text": [SAME, OTHER, SAME]})
+
+    def extend(*_: object) -> None:
+        other.extend(pl.DataFrame({"text": ["more"]}))
+
+    assert lookalike.dedup(other, keep="first", progress=extend)["text"].to_list() == [SAME, OTHER]
+
+
+def test_an_empty_frame_keeps_its_columns() -> None:
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"id": pd.Series([], dtype=int), "text": pd.Series([], dtype=str)})
+    assert lookalike.dedup(frame).columns.tolist() == ["id", "text"]
+    assert lookalike.dedup(frame, annotate=True).columns.tolist()[:3] == ["id", "text", "lookalike_kept"]
+    assert len(lookalike.dedup(frame["text"])) == 0
+
+
+class Once:
+    """A stream that can be read once."""
+
+    def __init__(self, table: Any) -> None:
+        self.streams = [table.__arrow_c_stream__()]
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self.streams.pop()
+
+
+def test_what_can_be_read_once() -> None:
+    pa = pytest.importorskip("pyarrow")
+    table = pa.table({"text": [SAME, OTHER, SAME], "n": [1, 2, 3]}).replace_schema_metadata({"who": "me"})
+    kept = lookalike.dedup(Once(table), keep="first")
+    assert kept["n"].to_pylist() == [1, 2] and kept.schema.metadata == {b"who": b"me"}
+    column = lookalike.dedup(Once(pa.chunked_array([table["text"].to_pylist()])), keep="first")
+    assert column.to_pylist() == [SAME, OTHER]
+    assert lookalike.find(Once(table)).counts["duplicates"] == 1
+    marked = lookalike.dedup(Once(table), keep="first", annotate=True)
+    assert marked["lookalike_kept"].to_pylist() == [True, True, False]
+
+
+def test_a_query_runs_once() -> None:
+    duckdb = pytest.importorskip("duckdb")
+    pytest.importorskip("pyarrow")
+    runs = []
+    connection = duckdb.connect()
+
+    def count(number: int) -> str:
+        runs.append(number)
+        return SAME if number % 2 else f"{number} {OTHER}"
+
+    connection.create_function("text_of", count, ["BIGINT"], "VARCHAR", side_effects=True)
+    relation = connection.sql("select i as id, text_of(i) as text from range(5) t(i)")
+    kept = lookalike.dedup(relation, keep="first")
+    assert sorted(runs) == list(range(5))
+    assert kept["id"].to_pylist() == [0, 1, 2, 4]
+
+
+def test_a_query_whose_rows_come_in_any_order() -> None:
+    duckdb = pytest.importorskip("duckdb")
+    pytest.importorskip("pyarrow")
+    connection = duckdb.connect()
+    connection.execute(
+        "create table docs as select (i % 20000) as id, 'text of number ' || (i % 10000) || ' and so on' as text "
+        "from range(60000) t(i)"
+    )
+    for query in (
+        "select text, min(id) as id from docs group by text",
+        "select * from docs using sample 5000 rows",
+    ):
+        kept = lookalike.dedup(connection.sql(query), id=False, shingle="words:1", threshold=1.0)
+        distinct = set(kept["text"].to_pylist())
+        assert len(distinct) == kept.num_rows
+        if "group by" in query:
+            assert kept.num_rows == 10_000
+
+
+def test_columns_of_an_annotation_that_are_there() -> None:
+    pa = pytest.importorskip("pyarrow")
+    table = pa.table({"text": [SAME, SAME], "lookalike_kept": [1, 2]})
+    given: list[Any] = [table]
+    for package, make in [
+        ("pandas", lambda m: table.to_pandas()),
+        ("polars", lambda m: m.DataFrame(table)),
+        ("datasets", lambda m: m.Dataset(table)),
+    ]:
+        try:
+            given.append(make(__import__(package)))
+        except ImportError:
+            pass
+    for docs in given:
+        begun: list[object] = []
+        with pytest.raises(OptionError, match="'lookalike_kept', which is there already"):
+            lookalike.dedup(docs, annotate=True, progress=lambda *a: begun.append(a))
+        assert not begun
+        assert len(lookalike.dedup(docs)) == 1
+
+
+def test_columns_that_pyarrow_cannot_filter() -> None:
+    pa = pytest.importorskip("pyarrow")
+    view = pa.array([SAME, OTHER, SAME, None], pa.string_view())
+    table = pa.table({"text": view, "n": [1, 2, 3, 4]})
+    runs = pa.RunEndEncodedArray.from_arrays([2, 4], ["x", "y"])
+    kept = lookalike.dedup(table.append_column("runs", runs), keep="first", skip_bad=True)
+    assert kept["text"].to_pylist() == [SAME, OTHER] and kept.schema.field("text").type == pa.string_view()
+    assert kept["runs"].to_pylist() == ["x", "x"]
+    batch = lookalike.dedup(table.to_batches()[0].slice(0, 3), keep="first")
+    assert isinstance(batch, pa.RecordBatch) and batch["n"].to_pylist() == [1, 2]
+    assert lookalike.dedup(view.slice(0, 3), keep="first").to_pylist() == [SAME, OTHER]
+    chunks = lookalike.dedup(pa.chunked_array([view.slice(0, 2), view.slice(2, 1)]), keep="last")
+    assert isinstance(chunks, pa.ChunkedArray) and chunks.to_pylist() == [OTHER, SAME]
+    none = lookalike.dedup(view.slice(0, 3), reference=[SAME, OTHER])
+    assert none.to_pylist() == [] and none.type == pa.string_view()
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"text": pd.Series(view.slice(0, 3), dtype=pd.ArrowDtype(pa.string_view())), "n": [1, 2, 3]})
+    assert lookalike.dedup(frame, keep="first")["n"].tolist() == [1, 2]
+    assert lookalike.dedup(frame["text"], keep="first").tolist() == [SAME, OTHER]
+    assert lookalike.dedup(frame, reference=[SAME, OTHER]).columns.tolist() == ["text", "n"]
+
+
+def test_an_iterator_that_ends_with_ctrl_c() -> None:
+    def rows() -> Iterator[str]:
+        yield SAME
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        lookalike.dedup(rows())
+    pa = pytest.importorskip("pyarrow")
+
+    def batches() -> Iterator[Any]:
+        yield pa.record_batch({"text": [SAME]})
+        raise KeyboardInterrupt
+
+    class Stream:
+        def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+            schema = pa.schema([("text", pa.string())])
+            return pa.RecordBatchReader.from_batches(schema, batches()).__arrow_c_stream__()
+
+    with pytest.raises(KeyboardInterrupt):
+        lookalike.find(Stream())
+    with pytest.raises(KeyboardInterrupt):
+        lookalike.dedup(Stream())
+
+
+def test_a_stream_that_fails() -> None:
+    pa = pytest.importorskip("pyarrow")
+
+    def batches() -> Iterator[Any]:
+        yield pa.record_batch({"text": [SAME]})
+        raise ValueError("the disk is gone")
+
+    class Stream:
+        def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+            schema = pa.schema([("text", pa.string())])
+            return pa.RecordBatchReader.from_batches(schema, batches()).__arrow_c_stream__()
+
+    for work in (lookalike.find, lookalike.dedup):
+        with pytest.raises(DocumentError, match="the disk is gone"):
+            work(Stream())
+
+
+def test_an_annotation_says_what_that_of_the_command_line_says(tmp_path: Path) -> None:
+    # c resembles b, which is a duplicate of a; a and c are less alike.
+    a = " ".join(f"w{n}" for n in range(40))
+    b = a.replace("w0 w1 w2 w3 ", "")
+    c = b.replace(" w36 w37 w38 w39", "")
+    texts = {"a": a, "b": b, "c": c, "empty": "...", "alone": OTHER, "same": a}
+    path = tmp_path / "in.jsonl"
+    path.write_text("".join(json.dumps({"id": i, "text": t}) + "\n" for i, t in texts.items()))
+    for measure in ("jaccard", "containment"):
+        options: Any = {"measure": measure, "threshold": 0.85 if measure == "jaccard" else 0.95}
+        if measure == "containment":
+            options["shingle"] = "words:3"
+        out = tmp_path / "out.jsonl"
+        lookalike.dedup(path, output=out, annotate=True, **options)
+        lines = [json.loads(line) for line in out.read_text().splitlines()]
+        prefix = "lookalike_"
+        theirs = {line["id"]: {name.removeprefix(prefix): line[name] for name in line if name.startswith(prefix)} for line in lines}
+        ours = lookalike.dedup(list(texts.items()), annotate=True, **options)
+        named = {id_: what for (id_, _), what in ours}
+        for id_, said in theirs.items():
+            assert {name: named[id_][name] for name in said} == said, (measure, id_)
+            # In memory, members are there without a value, too.
+            for name in named[id_].keys() - said.keys():
+                assert named[id_][name] is None, (measure, id_, name)
+        reasons = {what["reason"] for what in theirs.values()}
+        related = {"related"} if measure == "jaccard" else set[str]()
+        assert reasons == {"keeper", "longest", "id", "empty", "unique"} | related
+
+
+def test_related_documents_name_their_neighbour() -> None:
+    a = " ".join(f"w{n}" for n in range(40))
+    b = a.replace("w0 w1 w2 w3 ", "")
+    c = b.replace(" w36 w37 w38 w39", "")
+    docs = [{"id": "a", "text": a}, {"id": "b", "text": b}, {"id": "c", "text": c}]
+    said = [what for _, what in lookalike.dedup(docs, threshold=0.87, annotate=True)]
+    assert [what["reason"] for what in said] == ["keeper", "longest", "related"]
+    assert [what["neighbour"] for what in said] == [None, None, "b"]
+    assert said[2]["kept"] and said[2]["group"] is None and said[2]["keeper"] is None
+    assert said[2]["neighbour_jaccard"] == round(28 / 32, 6)
+    bad: Any = [*docs, {"id": "d", "text": None}, {"id": "a", "text": OTHER}]
+    said = [what for _, what in lookalike.dedup(bad, threshold=0.87, annotate=True, skip_bad=True)]
+    assert [what["reason"] for what in said[3:]] == ["skipped", "skipped"]
+    assert [what["kept"] for what in said] == [True, False, True, False, False]
+    assert [what["group_size"] for what in said] == [2, None, 1, None, None]
+    reference = lookalike.dedup([b, OTHER], reference=[a], annotate=True)
+    assert [what["reason"] for _, what in reference] == ["reference", "unique"]
+    pa = pytest.importorskip("pyarrow")
+    marked = lookalike.dedup(pa.Table.from_pylist(docs), threshold=0.87, annotate=True)
+    assert marked.column_names == ["id", "text"] + [
+        f"lookalike_{name}"
+        for name in ("kept", "group", "keeper", "jaccard", "reason", "neighbour", "neighbour_jaccard", "group_size")
+    ]
+    assert marked["lookalike_neighbour"].to_pylist() == [None, None, "b"]
+    assert marked["lookalike_group_size"].to_pylist() == [2, None, 1]
+    with pytest.raises(OptionError, match="'lookalike_reason', which is there already"):
+        lookalike.dedup(pa.table({"text": [a], "lookalike_reason": [1]}), annotate=True)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="hard links of Unix")
+def test_a_link_needs_every_byte_to_be_equal(tmp_path: Path) -> None:
+    """Three files of one size and the same words; the last letter of one is a capital."""
+    text = " ".join(f"w{number}" for number in range(50_000))
+    for name, end in (("a.txt", "end"), ("b.txt", "end"), ("c.txt", "enD")):
+        (tmp_path / name).write_text(f"{text} {end}", encoding="utf-8")
+    command = [sys.executable, "-m", "lookalike", "dedup", str(tmp_path), "--link", "hard"]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert "c.txt: its bytes are not those of" in done.stderr, done.stderr
+    first, second, third = ((tmp_path / name).stat().st_ino for name in ("a.txt", "b.txt", "c.txt"))
+    assert first == second != third
+    assert (tmp_path / "c.txt").read_text(encoding="utf-8").endswith("enD")
+
+
+def test_records_are_written_as_utf_8_with_an_end_to_the_last_line(tmp_path: Path) -> None:
+    """As ``docs/dedup.md`` says for JSONL and CSV, of input in UTF-16 and of input with a mark."""
+    jsonl = '{"id": "a",  "text": "é one"}\r\n\n{"text": "two", "id": "b", "n": 1.50}'
+    (tmp_path / "in.jsonl").write_bytes(jsonl.encode("utf-16"))
+    (tmp_path / "in.csv").write_bytes('\ufeffid,text\r\na,"é\none"\nb,two'.encode())
+    for name in ("in.jsonl", "in.csv"):
+        lookalike.dedup(tmp_path / name, output=tmp_path / f"out-{name}")
+    written = (tmp_path / "out-in.jsonl").read_bytes()
+    assert written == jsonl.replace("\n\n", "\n").encode() + b"\n"
+    written = (tmp_path / "out-in.csv").read_bytes()
+    assert written == '\ufeffid,text\r\na,"é\none"\nb,two\n'.encode()
+
+
+def test_an_annotation_names_the_rule_that_decided() -> None:
+    text = texts(1)[0]
+    rows = [
+        {"id": "a", "text": text, "score": 1},
+        {"id": "b", "text": text, "score": 2},
+        {"id": "c", "text": f"{text} more", "score": 1},
+        {"id": "d", "text": "...", "score": 0},
+        {"id": "e", "text": "another text", "score": 0},
+    ]
+
+    def reasons(**options: Any) -> list[str]:
+        return [what["reason"] for _, what in lookalike.dedup(rows, annotate=True, **options)]
+
+    assert reasons() == ["longest", "longest", "keeper", "empty", "unique"]
+    by_score = reasons(keep=["field:score", "longest"])
+    assert by_score == ["field:score:desc", "keeper", "field:score:desc", "empty", "unique"]
+    assert reasons(keep="shortest")[:3] == ["keeper", "id", "shortest"]
+    assert reasons(reference=[text])[:3] == ["reference"] * 3
+
+
+def test_an_output_does_not_lie_in_an_input(tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "a.txt").write_text("one")
+    full = tmp_path / "full"
+    full.mkdir()
+    (full / "old").write_text("old")
+    for output, said in (
+        (folder, "is an input"),
+        (folder / "out", "lies in the input"),
+        (full, "the folder is not empty"),
+    ):
+        with pytest.raises(LookalikeError, match=said):
+            lookalike.dedup(folder, output=f"{output}{os.sep}")
+    assert [path.name for path in folder.iterdir()] == ["a.txt"]
+    assert (full / "old").read_text() == "old"
+
+
+def test_units_are_taken_out_of_files(tmp_path: Path) -> None:
+    path, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    jsonl(path, [f"{OTHER}\n\n{SAME}", f"{SAME}\n\nanother end of seven words in all"])
+    found = lookalike.find(path, unit="paragraph", keep="first")
+    assert found.groups["id"] == ["in0#2", "in1#1"]
+    lookalike.dedup(path, output=out, unit="paragraph", keep="first")
+    kept = [json.loads(line)["text"] for line in out.read_text(encoding="utf-8").splitlines()]
+    assert kept == [f"{OTHER}\n\n{SAME}", "another end of seven words in all"]
+    with pytest.raises(OptionError, match="document, paragraph, line or sentence"):
+        lookalike.find(path, unit="page")  # type: ignore[arg-type]
+    with pytest.raises(OptionError, match="document, paragraph, line or sentence"):
+        lookalike.find([SAME, OTHER], unit="page")  # type: ignore[arg-type]
+
+
+def test_an_index_is_a_reference(tmp_path: Path) -> None:
+    fox = "the quick brown fox jumps over the lazy dog in the green park"
+    docs = {"x": f"{fox} now", "y": "something completely different about the weather in the north of it"}
+    for store in ("texts", "sets"):
+        path = tmp_path / store
+        with lookalike.Index.create(path, store=store) as index:
+            index.add([("a", f"{fox} today")])
+            assert lookalike.dedup(docs, reference=index, threshold=0.7) == {"y": docs["y"]}
+        found = lookalike.find(docs, reference=str(path), threshold=0.7)
+        assert [(group.keeper, [one.id for one in group.duplicates]) for group in found] == [("a", ["x"])]
+    with pytest.raises(lookalike.errors.LookalikeError, match="words:3"):
+        lookalike.find(docs, reference=str(tmp_path / "sets"), shingle="words:3")

@@ -1,0 +1,210 @@
+"""Runs of an engine next to those of one machine."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from soak import IS_SOAK
+from test_stages import corpus
+
+import lookalike
+
+#: Counts of comparisons.
+WORK = ("candidates", "verified")
+COLUMNS = ("id", "text", "date", "site")
+
+
+def python_path() -> str:
+    """The PYTHONPATH by which other processes find the modules of the tests."""
+    here = Path(__file__).parent
+    return os.pathsep.join(filter(None, [str(here), str(here.parent), os.environ.get("PYTHONPATH")]))
+
+
+def frame(spark: Any, rows: list[dict[str, Any]], pieces: int = 3) -> Any:
+    values = [tuple(row.get(name) for name in COLUMNS) for row in rows]
+    schema = ", ".join(f"{name} string" for name in COLUMNS)
+    return spark.createDataFrame(values, schema).repartition(pieces)
+
+
+def joined(folder: Path) -> bytes:
+    """The bytes of the files of a folder, but for those that engines add."""
+    files = sorted(path for path in folder.iterdir() if path.name[0] not in "._")
+    return b"".join(path.read_bytes() for path in files)
+
+
+def compare(
+    spark: Any, place: Path, rows: list[dict[str, Any]], /, *, reference: list[dict[str, Any]] | None = None,
+    partitions: int | None = None, pieces: int = 3, groups: int = 3, same_work: bool = True,
+    task_memory: int | str = "2GiB", checkpoint: str | None = None, frames: bool = IS_SOAK, **options: Any,
+) -> Any:
+    """Compares files and counts of the cluster with those of one machine.
+
+    :param same_work: whether as many documents are compared; where components are divided by rare
+        shingles, or decided in rounds, they are others.
+    :param frames: whether the rows of the frames are compared as well.
+    """
+    import lookalike.spark
+
+    place.mkdir()
+    one = lookalike.find(rows, reference=reference, pairs=True, **options)
+    there = None if reference is None else frame(spark, reference)
+    found = lookalike.spark.find(
+        frame(spark, rows, pieces), reference=there, pairs=True, partitions=partitions, task_memory=task_memory,
+        checkpoint=checkpoint, **options,
+    )
+    expected = one.counts if same_work else one.counts | {name: found.counts[name] for name in WORK}
+    assert found.counts == expected and found.counts["groups"] >= groups
+    for form in ("csv", "jsonl"):
+        one.write(place / f"one.{form}")
+        found.write(str(place / form), format=form)
+        assert joined(place / form) == (place / f"one.{form}").read_bytes()
+    one.write_pairs(place / "one-pairs.csv")
+    found.write_pairs(str(place / "pairs"))
+    assert joined(place / "pairs") == (place / "one-pairs.csv").read_bytes()
+    assert textless(row.asDict() for row in found.empty.collect()) == textless(one.empty)
+    skipped = [(row["id"], row["reason"]) for row in found.skipped.collect()]
+    assert sorted(skipped, key=str) == sorted(zip(one.skipped["id"], one.skipped["reason"]), key=str)
+    assert found.sources == (by_source(one) if "source_field" in options else [])
+    if frames:
+        groups, pairs = found.groups.collect(), found.pairs.collect()
+        assert [row.asDict() for row in groups] == rows_of(one.groups, ["group", "id", "role", "keeper", "jaccard"])
+        assert [row.asDict() for row in pairs] == rows_of(one.pairs, ["id_a", "id_b", "jaccard"])
+    found.release()
+    return found
+
+
+def rows_of(table: Any, columns: list[str]) -> list[dict[str, Any]]:
+    """The rows of a table of one machine, of some of its columns."""
+    return [{name: row[name] for name in columns} for row in table]
+
+
+def by_source(one: lookalike.FindResult) -> list[dict[str, Any]]:
+    """The sources of one machine, which are in reading order, as rows of a cluster have them."""
+    return sorted(one.sources, key=lambda row: (row["reference"], row["source"]))
+
+
+def textless(rows: Iterable[Mapping[str, Any]]) -> list[list[str]]:
+    """Ids of documents without a token, those of one text together: which of them is named is decided by the reading
+    order on one machine, by the ids on a cluster."""
+    same: dict[str, list[str]] = {}
+    for row in rows:
+        same.setdefault(row["same_text_as"] or row["id"], []).append(row["id"])
+    return sorted(sorted(ids) for ids in same.values())
+
+
+def named_oddly(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The same rows with other names of columns."""
+    names = {"id": "Doc.`id`", "text": "the text", "date": "date\"", "site": "Site"}
+    return [{names[name]: value for name, value in row.items()} for row in rows]
+
+
+def by_id(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Rows in the order of their ids; a row without one comes first."""
+    return sorted((dict(row) for row in rows), key=lambda row: row["id"] or "")
+
+
+def with_annotations(rows: list[dict[str, Any]], **options: Any) -> list[dict[str, Any]]:
+    """The rows of one machine with the columns that annotated rows of a cluster have."""
+    names = ("kept", "group", "keeper", options.get("measure", "jaccard"), "group_size")
+    found = []
+    for row, about in lookalike.dedup(rows, annotate=True, **options):
+        found.append({**row, **{f"lookalike_{name}": about[name] for name in names}})
+    return found
+
+
+#: Bands of one row: of the kind `bucket` of :func:`skewed`, most documents share a bucket, and few resemble each other.
+BUCKET: dict[str, Any] = {"threshold": 0.8, "bands": 20, "rows": 1, "num_hashes": 20, "shingle": "words:3", "recall": None}
+
+
+def skewed(kind: str, documents: int) -> list[dict[str, Any]]:
+    draw = random.Random(2)
+    words = [f"w{number}" for number in range(3000)]
+    text = draw.choices(words, k=60)
+    rows = []
+    for number in range(documents):
+        if kind == "copies":
+            own = text
+        elif kind == "forms":
+            own = text[:50] + draw.choices(words, k=6)
+        elif kind == "bucket":
+            own = text[:40] + draw.choices(words, k=20) if number % 50 else text[:40] + words[:20]
+        else:  # Each document resembles the next: a chain through all partitions.
+            text = text[1:] + draw.choices(words, k=1)
+            own = text
+        rows.append({"id": f"{kind}{number:05}", "text": " ".join(own)})
+    return [*rows, *corpus(60, seed=5)]
+
+
+def large(kind: str, documents: int) -> list[dict[str, Any]]:
+    """Documents that one task cannot hold: of `templates` few resemble each other, of `edits` many
+    do, some are equal, and a chain of them goes through all prefixes."""
+    draw = random.Random(4)
+    words = [f"w{number}" for number in range(3000)]
+    text, rows = draw.choices(words, k=60), []
+    for number in range(documents):
+        own = text[:]
+        if kind == "templates":
+            own = text[:48] + draw.choices(words, k=12) if number % 5 else own
+        else:
+            for _ in range(draw.choice([0, 1, 1, 2, 3])):
+                own[draw.randrange(60)] = draw.choice(words)
+            text = text[1:] + draw.choices(words, k=1) if number % 3 == 0 else text
+        site = f"s{number % 3}"
+        rows.append({"id": f"{kind}{number:05}", "text": " ".join(own), "site": site, "date": f"20{number % 100:02}"})
+    rows += corpus(60, seed=5)
+    draw.shuffle(rows)
+    return rows
+
+
+def sources(rows: list[dict[str, Any]], references: int, threshold: float, shingle: str, keep: str) -> list[dict[str, Any]]:
+    """What goes of each site, and of each site of the first rows, which are the reference collection."""
+    one = lookalike.find(rows[references:], reference=rows[:references], threshold=threshold, shingle=shingle, keep=keep)
+    gone = {member.id for group in one for member in group.duplicates}
+    found = []
+    for is_reference, side in ((False, rows[references:]), (True, rows[:references])):
+        for site in sorted({row["site"] for row in side}):
+            there = [row for row in side if row["site"] == site]
+            out = [row for row in there if row["id"] in gone]
+            sums = {name: sum(len(row["text"]) for row in some) for name, some in (("bytes", there), ("duplicate_bytes", out))}
+            found.append({"source": site, "reference": is_reference, "documents": len(there), "duplicates": len(out), **sums})
+    return found
+
+
+def filled_in() -> list[dict[str, Any]]:
+    """Documents of one template that do not reach the threshold, and copies of some."""
+    draw = random.Random(6)
+    words = [f"w{number}" for number in range(3000)]
+    text = draw.choices(words, k=60)
+    filled = [" ".join(text[:46] + draw.choices(words, k=14)) for _ in range(90)]
+    rows = [{"id": f"t{number:03}", "text": one} for number, one in enumerate(filled + filled[:30])]
+    return rows
+
+
+def star_round_calls(monkeypatch: pytest.MonkeyPatch, module: Any) -> list[Any]:
+    """The edges of each call of ``star_rounds`` by a module of an engine, from now on."""
+    calls, rounds = [], module.star_rounds
+
+    def noted(edges: Any, *others: Any) -> Any:
+        calls.append(edges)
+        return rounds(edges, *others)
+
+    monkeypatch.setattr(module, "star_rounds", noted)
+    return calls
+
+
+def kill_once(monkeypatch: pytest.MonkeyPatch, task: str, flag: Path) -> None:
+    """Kills the first executor that runs a task of this kind; the flag is a file that says so."""
+    from unstable_tasks import KillOnce
+
+    from lookalike._divided import large_components, stage_tasks
+    from lookalike.spark import _connect, _large, _run, _tasks
+
+    made = getattr(_tasks, task, None) or getattr(stage_tasks, task)
+    for module in (_connect, _run, _large, large_components):
+        if hasattr(module, task):
+            monkeypatch.setattr(module, task, lambda *arguments: KillOnce(made(*arguments), str(flag)))

@@ -1,0 +1,19 @@
+"""Texts of which some resemble each other."""
+
+from __future__ import annotations
+
+import random
+
+
+def texts(count: int, seed: int = 7) -> list[str]:
+    """Every third text begins again; the two behind it have a word more."""
+    words = random.Random(seed)
+    made: list[str] = []
+    text = ""
+    for i in range(count):
+        if i % 3 == 0:
+            text = " ".join(f"w{words.randrange(5000)}" for _ in range(60))
+            made.append(text)
+        else:
+            made.append(f"{text} and{i}")
+    return made

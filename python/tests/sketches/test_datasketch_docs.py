@@ -1,0 +1,63 @@
+"""The examples of docs/datasketch.md run, one behind the other, and print what they say."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("numpy", reason="numpy is not installed")
+
+GUIDE = Path(__file__).resolve().parents[3] / "docs" / "datasketch.md"
+TEXT = GUIDE.read_text(encoding="utf-8")
+
+
+def test_examples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    blocks = list(re.finditer(r"^```python\n(.*?)^```", TEXT, re.M | re.S))
+    assert len(blocks) >= 4
+    names: dict[str, Any] = {}
+    for block in blocks:
+        line = TEXT[: block.start(1)].count("\n")
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            # Empty lines before it make the numbers in a traceback those of the guide.
+            exec(compile("\n" * line + block.group(1), str(GUIDE), "exec"), names)
+        said = re.findall(r"^\s*print\(.*\)\s+# (.*)$", block.group(1), re.M)
+        assert printed.getvalue().splitlines() == said
+
+
+def test_values_of_the_schemes() -> None:
+    """The table of the values of one token."""
+    from lookalike.datasketch import MinHash
+
+    rows = re.findall(r"^\| `(affine32|affine64|legacy)` \| ([\d, ]+) \|$", TEXT, re.M)
+    assert len(rows) == 3
+    for scheme, values in rows:
+        m = MinHash(4, scheme=scheme)
+        m.update(b"lookalike")
+        assert m.digest().tolist() == [int(value) for value in values.split(", ")]
+
+
+def test_modules_and_names_are_there() -> None:
+    import importlib
+
+    rows = re.findall(r"^\| ((?:`[a-z_]+`(?:, )?)+) \| (`.*) \|$", TEXT, re.M)
+    assert len(rows) >= 8
+    for modules, names in rows:
+        if "affine" in modules or "legacy" in modules:
+            continue
+        loaded = [
+            importlib.import_module(f"lookalike.datasketch.{module}")
+            for module in re.findall(r"`(\w+)`", modules)
+        ]
+        named = re.findall(r"`(\w+)`", names)
+        classes = [name for name in named if name[0].isupper() or name.startswith("b")]
+        for name in named:
+            owners = [*loaded, *(getattr(m, c) for m in loaded for c in classes if hasattr(m, c))]
+            found = any(hasattr(owner, name) for owner in owners)
+            assert found or name in ("b", "r", "h", "hashranges"), name
