@@ -13,7 +13,8 @@ pub(crate) fn of_children() -> Option<f64> {
 fn parse(line: &str) -> Option<f64> {
     let (_, columns) = line.rsplit_once(')')?;
     let mut columns = columns.split_whitespace().skip(13).map(str::parse::<f64>);
-    let (user, system) = (columns.next()?.ok()?, columns.next()?.ok()?);
+    let user = columns.next()?.ok()?;
+    let system = columns.next()?.ok()?;
     Some((user + system) / TICKS)
 }
 

@@ -83,7 +83,9 @@ fn check_list(list: &str, functions: &TestFunctions, listed: &str, findings: &mu
     }
     let mut is_promised = false;
     for (number, line) in (1..).zip(listed.lines()) {
-        if line.starts_with("## ") {
+        if [".rs::", ".py::"].iter().any(|test| line.contains(test)) {
+            findings.push(format!("{LISTED}:{number}: names of tests belong to {FILE}"));
+        } else if line.starts_with("## ") {
             is_promised = true;
         } else if line.starts_with(NOT_PROMISED) {
             is_promised = false;
@@ -229,13 +231,15 @@ mod tests {
 
     #[test]
     fn items_of_the_threat_model_are_listed() {
-        let listed = "* Item.\n## Threat\n* One.\n* Two.\n\nNot promised:\n\n* Three.\n";
+        let listed = "* Item.\n## Threat\n* One.\n* Two.\n| One. | a.rs::same |\n\n\
+                      Not promised:\n\n* Three.\n";
         let list = "[docs/threat-model.md]\nOne.\n    a::b::same\nFour.\n    a::b::same\n";
         assert_eq!(
             found(list, listed),
             [
                 "xtask/promises.txt:4: docs/threat-model.md has no such text",
                 "docs/threat-model.md:4: xtask/promises.txt has no such promise with tests",
+                "docs/threat-model.md:5: names of tests belong to xtask/promises.txt",
             ]
         );
     }

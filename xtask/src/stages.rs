@@ -223,7 +223,8 @@ impl Stages {
         name: &str,
         work: impl FnOnce(&mut TestCounts) -> Result<T, String>,
     ) -> Result<T, String> {
-        let (start, cpu) = (Instant::now(), cpu_time::of_children());
+        let start = Instant::now();
+        let cpu = cpu_time::of_children();
         let result = work(&mut self.counts);
         self.finish_stage(name, start, cpu);
         result
@@ -247,7 +248,8 @@ impl Stages {
         name: &str,
         threads: impl IntoIterator<Item = ScopedJoinHandle<'scope, (Self, Result<(), String>)>>,
     ) -> Result<(), String> {
-        let (start, cpu) = (Instant::now(), cpu_time::of_children());
+        let start = Instant::now();
+        let cpu = cpu_time::of_children();
         let results: Vec<_> = threads.into_iter().map(|thread| self.join(thread)).collect();
         self.finish_stage(name, start, cpu);
         results.into_iter().collect()
@@ -256,8 +258,8 @@ impl Stages {
     /// Adds a stage that ends.
     fn finish_stage(&mut self, name: &str, start: Instant, cpu: Option<f64>) {
         let cpu = cpu_time::of_children().zip(cpu).map(|(after, before)| after - before);
-        let (name, seconds) = (name.to_owned(), start.elapsed().as_secs_f64());
-        self.finished.push(StageTime { name, seconds, cpu });
+        let seconds = start.elapsed().as_secs_f64();
+        self.finished.push(StageTime { name: name.to_owned(), seconds, cpu });
     }
 
     /// Waits for stages of another thread, whose seconds are in no total, and adds them.

@@ -75,8 +75,10 @@ pub(crate) fn run(
     counts: &mut TestCounts,
     out: &mut (impl Write + Send),
 ) -> Result<SkippedTests, String> {
-    let (skipped, out) = (Mutex::new(SkippedTests::default()), Mutex::new(out));
-    let (programs, failed) = (Mutex::new(programs.into_iter()), Mutex::new(Vec::new()));
+    let skipped = Mutex::new(SkippedTests::default());
+    let out = Mutex::new(out);
+    let programs = Mutex::new(programs.into_iter());
+    let failed = Mutex::new(Vec::new());
     let counts = Mutex::new(counts);
     let next = || programs.lock().next();
     let work = || {
@@ -86,7 +88,8 @@ pub(crate) fn run(
             if !program.tests.is_empty() {
                 command.arg("--exact").args(&program.tests);
             }
-            let (mut text, mut counted) = (Vec::new(), TestCounts::default());
+            let mut text = Vec::new();
+            let mut counted = TestCounts::default();
             let result = count(&mut command, &mut text, &mut counted);
             skipped.lock().add_program(&program.executable, counted.take_skipped_names());
             let mut counts = counts.lock();

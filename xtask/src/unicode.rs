@@ -113,7 +113,8 @@ fn generate() -> Result<String, String> {
     for (number, record) in records.values_mut().enumerate() {
         *record = u8::try_from(number).map_err(|_| "more than 256 records".to_owned())?;
     }
-    let (mut block_of, mut blocks) = (Vec::new(), Vec::<Vec<u8>>::new());
+    let mut block_of = Vec::new();
+    let mut blocks = Vec::<Vec<u8>>::new();
     for rows in rows.chunks(BLOCK_SIZE) {
         let block: Vec<u8> = rows.iter().map(|row| records[row]).collect();
         let number = blocks.iter().position(|known| *known == block).unwrap_or_else(|| {
@@ -239,7 +240,8 @@ fn padded<T: Copy + Default>(values: &[T]) -> Vec<T> {
 
 /// An array in lines of at most 100 columns.
 fn array<T: ToString>(values: &[T]) -> String {
-    let (mut out, mut line) = (String::from("[\n"), String::new());
+    let mut out = String::from("[\n");
+    let mut line = String::new();
     for value in values {
         let value = value.to_string();
         if line.len() + value.len() + 1 > 100 {

@@ -97,8 +97,10 @@ fn command(hidden: &[OptionalPart], folder: &Path, program: &OsStr) -> Result<Co
     if folder.exists() {
         fs::remove_dir_all(folder).map_err(failed)?;
     }
-    let (mut programs, mut modules) = (Vec::new(), Vec::new());
-    let (mut variables, mut drops_rights) = (Vec::new(), false);
+    let mut programs = Vec::new();
+    let mut modules = Vec::new();
+    let mut variables = Vec::new();
+    let mut drops_rights = false;
     for part in hidden {
         match part.hiding {
             Hiding::Programs(names) => programs.extend(names),

@@ -195,7 +195,9 @@ impl<'a> Visit<'a> for SourceVisitor {
             syn::Pat::Type(typed) => &typed.pat,
             pattern => pattern,
         };
+        // With `else` the pattern compares several values, which has no other form.
         if let (syn::Pat::Tuple(_), Some(init)) = (pattern, &local.init)
+            && init.diverge.is_none()
             && let syn::Expr::Tuple(tuple) = &*init.expr
         {
             self.file.packed_tuples.push(tuple.span().start().line);
@@ -301,7 +303,8 @@ mod tests {
     fn packed_tuples() {
         let file = parsed(
             "fn f() {\n    let (a, b) = (1, 2);\n    let (c, d): (u8, u8) = (3, 4);\n    \
-             (a, b) = (b, a);\n    let (e, g) = f();\n    let h = (1, 2);\n}\n\
+             (a, b) = (b, a);\n    let (e, g) = f();\n    let h = (1, 2);\n    \
+             let (Some(i), Ok(k)) = (j, l) else { return };\n}\n\
              #[cfg(test)]\nmod tests { fn f() { let (a, b) = (1, 2); } }\n",
         );
         assert_eq!(file.packed_tuples, [2, 3, 4]);
