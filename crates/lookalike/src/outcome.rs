@@ -6,8 +6,10 @@
 //! Findings ─ Outcomes::of (sorted by document) ─ cursor ─► Outcome, in reading order
 //! ```
 
+use crate::engine::{
+    DocumentNumber, DocumentStatus, Duplicate, FindOptions, Findings, Group, Keeper,
+};
 use crate::error::Error;
-use crate::engine::{DocumentStatus, Duplicate, FindOptions, Findings, Group, Keeper};
 use crate::spill::codec::{FieldReader, put_bytes, put_u64};
 use crate::spill::{SortedRecords, Sorter};
 use crate::words::TextSpan;
@@ -178,8 +180,12 @@ impl OutcomeCursor<'_> {
     ///
     /// # Errors
     /// A temporary file cannot be read.
-    pub fn of(&mut self, document: u32, status: DocumentStatus) -> Result<Outcome<'_>, Error> {
-        let key = document.to_be_bytes();
+    pub fn of(
+        &mut self,
+        document: DocumentNumber,
+        status: DocumentStatus,
+    ) -> Result<Outcome<'_>, Error> {
+        let key = document.0.to_be_bytes();
         let is_reached = |record: &Result<(Vec<u8>, Vec<u8>), Error>| {
             record.as_ref().map_or(true, |(number, _)| **number <= key[..])
         };
@@ -200,7 +206,7 @@ impl OutcomeCursor<'_> {
 }
 
 /// Stores an outcome. Those that follow from the status of a document are not stored.
-fn push(sorter: &mut Sorter, document: u32, outcome: &Outcome<'_>) -> Result<(), Error> {
+fn push(sorter: &mut Sorter, document: DocumentNumber, outcome: &Outcome<'_>) -> Result<(), Error> {
     let mut payload = Vec::new();
     match *outcome {
         Outcome::Keeper { group, size } => {
@@ -226,7 +232,7 @@ fn push(sorter: &mut Sorter, document: u32, outcome: &Outcome<'_>) -> Result<(),
         | Outcome::RepeatedId
         | Outcome::Repeated { .. } => return Ok(()),
     }
-    sorter.push(&document.to_be_bytes(), &payload)
+    sorter.push(&document.0.to_be_bytes(), &payload)
 }
 
 fn decoded(payload: &[u8]) -> Option<Outcome<'_>> {
@@ -260,19 +266,19 @@ mod tests {
         let keeper = Outcome::Keeper { group: 1, size: 70_000 };
         let mut sorter = Sorter::new(None, 1 << 20);
         for (document, outcome) in [(9, duplicate), (11, related), (300, keeper)] {
-            push(&mut sorter, document, &outcome).unwrap();
+            push(&mut sorter, DocumentNumber(document), &outcome).unwrap();
         }
         let outcomes = Outcomes(sorter.finish().unwrap());
         for _ in 0..2 {
             let mut cursor = outcomes.cursor();
-            assert_eq!(cursor.of(0, STATUS).unwrap(), Outcome::Unique);
-            assert_eq!(cursor.of(9, STATUS).unwrap(), duplicate);
+            assert_eq!(cursor.of(DocumentNumber(0), STATUS).unwrap(), Outcome::Unique);
+            assert_eq!(cursor.of(DocumentNumber(9), STATUS).unwrap(), duplicate);
             let empty = DocumentStatus { empty: true, ..STATUS };
-            assert_eq!(cursor.of(10, empty).unwrap(), Outcome::Empty);
-            assert_eq!(cursor.of(11, STATUS).unwrap(), related);
-            assert_eq!(cursor.of(300, STATUS).unwrap(), keeper);
+            assert_eq!(cursor.of(DocumentNumber(10), empty).unwrap(), Outcome::Empty);
+            assert_eq!(cursor.of(DocumentNumber(11), STATUS).unwrap(), related);
+            assert_eq!(cursor.of(DocumentNumber(300), STATUS).unwrap(), keeper);
             let dropped = DocumentStatus { dropped: true, ..STATUS };
-            assert_eq!(cursor.of(301, dropped).unwrap(), Outcome::Dropped);
+            assert_eq!(cursor.of(DocumentNumber(301), dropped).unwrap(), Outcome::Dropped);
         }
     }
 
@@ -282,7 +288,7 @@ mod tests {
             let mut sorter = Sorter::new(None, 1 << 20);
             sorter.push(&3u32.to_be_bytes(), payload).unwrap();
             let outcomes = Outcomes(sorter.finish().unwrap());
-            assert!(outcomes.cursor().of(3, STATUS).is_err(), "{payload:?}");
+            assert!(outcomes.cursor().of(DocumentNumber(3), STATUS).is_err(), "{payload:?}");
         }
     }
 }

@@ -3,8 +3,8 @@
 use super::neighbours::Neighbours;
 use super::outcome::{Audit, JudgedBy};
 use super::{AuditOptions, true_neighbours};
-use crate::error::{AuditError, Error};
 use crate::engine::{FindOptions, Findings};
+use crate::error::{AuditError, Error};
 use crate::progress::{Progress, Stage};
 use crate::read::{Collection, ReadError};
 use std::time::Duration;
@@ -20,7 +20,7 @@ pub fn audit_findings(
     open: impl Fn() -> Result<Collection, ReadError>,
     how: AuditOptions,
     progress: &dyn Progress,
-) -> Result<(Audit, [(Stage, Duration); 2]), Error> {
+) -> Result<(Audit, Vec<(Stage, Duration)>), Error> {
     let decisions = options.decisions.clone();
     let how = AuditOptions { ids_by_file: findings.ids_by_file, decisions, ..how };
     let neighbours = true_neighbours(open, &options.params, &how, progress)?;

@@ -131,7 +131,7 @@ pub fn true_neighbours<E: Into<Error>>(
         Ok::<_, Error>((searched, found))
     });
     let (searched, found) = result?;
-    let times = [(Stage::Draw, draw_time), (Stage::Search, search_time)];
+    let times = vec![(Stage::Draw, draw_time), (Stage::Search, search_time)];
     let neighbours = searched.neighbours(&found, seen, (options.seed, options.confidence))?;
     Ok(Neighbours { times, ..neighbours })
 }

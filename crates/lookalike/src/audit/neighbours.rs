@@ -143,7 +143,7 @@ pub struct Neighbours {
     pub(super) seed: u64,
     pub(super) confidence: f64,
     /// The times of the stages that found them.
-    pub(super) times: [(Stage, Duration); 2],
+    pub(super) times: Vec<(Stage, Duration)>,
     /// In the order in which they were drawn.
     pub(super) sample: Vec<DocumentNeighbours>,
 }

@@ -9,14 +9,13 @@ use crate::document_pass::DocumentVisitor;
 use crate::engine::prepare::shingles::ShingleCutter;
 use crate::error::AuditError;
 use crate::error::Error;
-use crate::progress::{Interruption, Progress, Stage};
+use crate::progress::{Interruption, Progress};
 use crate::read::{Block, Document, DocumentSink, SkippedItem};
 use lookalike_core::hash::mix64;
 use lookalike_core::kernel::Kernel;
 use lookalike_core::params::Params;
 use lookalike_core::verify::{self, Overlap};
 use std::collections::HashMap;
-use std::time::Duration;
 
 /// What a document adds to the digest of texts, by the lower half of its fingerprint, which is all
 /// that the stages of a divided run keep of it. The digest depends on no order, as sums do not.
@@ -96,7 +95,7 @@ impl SearchedSample {
             bins: self.bins.clone(),
             seed,
             confidence,
-            times: [(Stage::Draw, Duration::ZERO), (Stage::Search, Duration::ZERO)],
+            times: Vec::new(),
             sample: found.sample.clone(),
         })
     }

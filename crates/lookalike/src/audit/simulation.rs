@@ -96,6 +96,7 @@ impl Population {
             bins: self.bins.clone(),
             seed,
             confidence: CONFIDENCE,
+            times: Vec::new(),
             sample: sample.collect(),
         };
         let mut judge = neighbours.judge_by(JudgedBy::Pairs);

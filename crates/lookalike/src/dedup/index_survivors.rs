@@ -1,8 +1,8 @@
 //! Documents that stay → an index, so that the next run has them as a reference.
 
+use crate::engine::{FindOptions, Findings, Group};
 use crate::error::Error;
 use crate::extract::Fields;
-use crate::engine::{FindOptions, Findings, Group};
 use crate::index::{
     AddCounts, AddOptions, DuplicateRecorder, FeedError, InterruptedAdd, NewDocument,
     OwnedOriginal, add_documents,

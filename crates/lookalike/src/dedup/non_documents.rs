@@ -5,8 +5,8 @@
 
 use super::destination::Destination;
 use super::files::FolderWriter;
-use crate::error::Error;
 use crate::engine::SkippedRecords;
+use crate::error::Error;
 use crate::read::name_of;
 use crate::report::part_file::is_temporary_name;
 use ignore::{DirEntry, WalkBuilder};

@@ -7,8 +7,8 @@ use super::non_documents::{Copier, Others, OthersCopied, UnreadParts};
 #[cfg(feature = "parquet")]
 use super::parquet::Rewriter;
 use super::{SourceRecord, values};
-use crate::error::{CutPart, CutProblem, Error, SurvivorsProblem};
 use crate::engine::Findings;
+use crate::error::{CutPart, CutProblem, Error, SurvivorsProblem};
 use crate::outcome::Outcome;
 use crate::read::{Collection, CsvHeader, Format};
 use crate::report::Output;

@@ -9,8 +9,8 @@ use crate::dedup::actions::{
 use crate::dedup::{
     AnnotationSubject, RemovedList, SurvivorCounts, add_survivors, apply, find_files,
 };
-use crate::error::Error;
 use crate::engine::{FindOptions, Findings};
+use crate::error::Error;
 use crate::index::{AddCounts, AddOptions, time};
 use crate::progress::Progress;
 use crate::read::Collection;

@@ -2,8 +2,8 @@
 
 use super::RunInputs;
 use crate::dedup::{Annotate, AnnotationSubject, Destination, Others, RemovedList, Survivors};
-use crate::error::Error;
 use crate::engine::Findings;
+use crate::error::Error;
 use crate::read::Collection;
 use crate::report::csv::{self, CellRule};
 use crate::report::{Output, Target};

@@ -2,8 +2,8 @@
 
 use super::RunInputs;
 use crate::audit::{Audit, AuditOptions, audit_findings};
-use crate::error::Error;
 use crate::engine::{FindOptions, Findings, in_collection};
+use crate::error::Error;
 use crate::progress::Progress;
 use crate::read::Collection;
 use crate::tune::choose_bands;

@@ -54,7 +54,6 @@ fn clause(rule: &KeepRule) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::DocumentNumber;
 
     #[test]
     fn every_rule_has_its_clause() {
