@@ -3,9 +3,9 @@
 use crate::terminal;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lookalike::core::curve::Choice;
+use lookalike::core::params::Params;
 use lookalike::progress::{Interruption, Progress, Stage, Warning};
 use lookalike::report::phrases::{self, RemedySpelling, thousands};
-use lookalike::tune::ChosenBands;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -105,15 +105,14 @@ impl Progress for StageBar {
 
     fn end(&self, _: Stage, _: Duration) {}
 
-    fn chose_bands(&self, chosen: &ChosenBands) {
+    fn chose_bands(&self, params: &Params, documents: usize) {
         if !self.is_quiet {
-            let ChosenBands { params, documents } = chosen;
             let flags = setting(&Choice {
                 num_hashes: params.num_hashes(),
                 bands: params.bands(),
                 rows: params.rows(),
             });
-            let documents = thousands(*documents as u64);
+            let documents = thousands(documents as u64);
             let text = format!("bands chosen for {documents} documents drawn: {flags}");
             self.inner.suspend(|| drop(terminal::stderr().message(&text)));
         }

@@ -1,7 +1,7 @@
 //! How far a run is, and whether it is still wanted: a callback, never a print.
 
-use crate::tune::ChosenBands;
 use lookalike_core::curve::Choice;
+use lookalike_core::params::Params;
 use std::fmt;
 use std::time::{Duration, Instant};
 
@@ -94,8 +94,8 @@ pub trait Progress: Sync {
     fn advance(&self, done: u64) -> Result<(), Interruption>;
     /// The stage has ended.
     fn end(&self, stage: Stage, elapsed: Duration);
-    /// Bands and rows were chosen for the documents.
-    fn chose_bands(&self, _: &ChosenBands) {}
+    /// Bands and rows were chosen for this many documents of a sample.
+    fn chose_bands(&self, _: &Params, _: usize) {}
     /// Something to know while the run goes on; the same kind may come several times.
     fn warn(&self, _: &Warning) {}
 }

@@ -5,6 +5,7 @@ mod actions;
 mod add;
 mod args;
 mod cut_args;
+mod outputs;
 mod passages;
 mod print;
 
@@ -17,18 +18,12 @@ use crate::terminal;
 use crate::termination;
 use crate::waiting::WaitingNote;
 pub(crate) use args::DedupArgs;
-use lookalike::core::parameter::NamesParameters;
 use lookalike::core::params::{Params, ParamsBuilder};
-use lookalike::error::Error;
 use lookalike::find::FindOptions;
 use lookalike::progress::NoProgress;
-use lookalike::report::{self, OutputFormat, Target, option_name};
-use lookalike::request::{DedupOutputs, DedupRequest, FindRequest, RunInputs};
-use std::path::{Path, PathBuf};
+use lookalike::request::{DedupRequest, FindRequest, RunInputs};
+use std::path::Path;
 use std::time::Instant;
-
-/// The formats of the list of removed documents.
-const LISTS: &[OutputFormat] = &[OutputFormat::Csv, OutputFormat::Jsonl];
 
 /// Runs the command.
 pub(crate) fn run(given: &mut ExplicitArgs<DedupArgs>, worker: WorkerOption<'_>) -> CommandResult {
@@ -58,7 +53,7 @@ pub(crate) fn run(given: &mut ExplicitArgs<DedupArgs>, worker: WorkerOption<'_>)
         is_dry_run: args.result.dry_run,
     };
     let waiting = WaitingNote::new(all_inputs(), args.result.quiet);
-    let opened = request.open().map_err(refused)?;
+    let opened = request.open().map_err(outputs::refused)?;
     drop(waiting);
     termination::clean_up(args.written_paths())?;
     let bar = StageBar::new(args.result.quiet);
@@ -92,16 +87,6 @@ pub(crate) fn run(given: &mut ExplicitArgs<DedupArgs>, worker: WorkerOption<'_>)
     Ok(code)
 }
 
-/// The error of a request that its inputs do not allow.
-fn refused(error: Error) -> CommandError {
-    match error {
-        Error::Survivors { .. } | Error::NotFiles { .. } => {
-            CommandError::Usage(error.spelled(option_name))
-        }
-        error => error.into(),
-    }
-}
-
 /// Refuses actions on whole files where parts of them are compared.
 fn refuse_actions_on_units(args: &DedupArgs) -> Result<(), CommandError> {
     let Some(option) = args.result.actions.option() else { return Ok(()) };
@@ -115,35 +100,4 @@ fn options(args: &DedupArgs, builder: &ParamsBuilder) -> Result<FindOptions, Com
     let mut options = args.run.options(Params::new(builder)?)?;
     options.drop = args.drop.read()?;
     Ok(options)
-}
-
-impl DedupArgs {
-    /// The files to write. No two have one name, and none is an input.
-    fn outputs(&self) -> Result<DedupOutputs, CommandError> {
-        let target = |option: &str, path: &Option<PathBuf>, formats| {
-            let target = path.as_deref().map(|path| Target::new(path, formats)).transpose();
-            target.map_err(|error| CommandError::Usage(format!("{option}: {error}")))
-        };
-        let result = &self.result;
-        let outputs = DedupOutputs {
-            survivors: result.output.clone(),
-            annotate: result.annotate.then(|| result.annotate_field.clone()),
-            copies_others: !result.documents_only,
-            removed: target("--removed", &result.removed, LISTS)?,
-            skipped: target("--skipped", &result.skipped, &[OutputFormat::Csv])?,
-            cells: result.csv.cells(),
-        };
-        let files = outputs.lists().map(Target::path).chain(result.actions.script.as_deref());
-        let output = result.output.as_deref().filter(|output| *output != Path::new("-"));
-        report::check_places(files, output, &self.inputs, self.run.reference())
-            .map_err(|taken| CommandError::Usage(taken.to_string()))?;
-        Ok(outputs)
-    }
-
-    /// The outputs that the command writes.
-    fn written_paths(&self) -> impl Iterator<Item = &Path> {
-        let result = &self.result;
-        let files = [&result.removed, &result.skipped, &result.output, &result.actions.script];
-        files.into_iter().flatten().map(PathBuf::as_path)
-    }
 }

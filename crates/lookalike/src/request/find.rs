@@ -63,7 +63,7 @@ impl OpenedFind {
         let Self { request: FindRequest { inputs, mut options, auto_bands }, collection } = self;
         if let Some(builder) = auto_bands {
             let chosen = choose_bands(&inputs.open()?, &builder, progress)?;
-            progress.chose_bands(&chosen);
+            progress.chose_bands(&chosen.params, chosen.documents);
             options.params = chosen.params;
             options.bands_sample = Some(chosen.documents);
         }

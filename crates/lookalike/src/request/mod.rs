@@ -2,11 +2,11 @@
 //! the outcome; the order of steps and the rules between them are here.
 //!
 //! ```text
-//! RunInputs ─┬─► FindRequest ──── open ─► OpenedFind ───── run ──► FindOutcome
-//!            ├─► DedupRequest ─── open ─► OpenedDedup ──── find ─► FoundDedup ─ write ─► DedupOutcome
-//!            ├─► CutRequest ───── open ─► OpenedCut ────── find ─► FoundCuts ── write ─► CutOutcome
-//!            ├─► PassageRequest ─ open ─► OpenedPassages ─ run ──► PassageFindings
-//!            └─► AuditRequest ──────────────────────────── run ──► Audit
+//! RunInputs ─┬─► FindRequest ──── open, run ─────────► FindOutcome
+//!            ├─► DedupRequest ─── open, find, write ─► DedupOutcome
+//!            ├─► CutRequest ───── open, find, write ─► CutOutcome
+//!            ├─► PassageRequest ─ open, run ─────────► PassageFindings
+//!            └─► AuditRequest ─── run ───────────────► Audit
 //! ```
 //!
 //! Opening fails before any document is read, so that a mistake in the command is reported at once.
