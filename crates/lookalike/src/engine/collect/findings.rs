@@ -18,6 +18,7 @@ use crate::engine::prepare::keep_keys::IdleRules;
 use crate::engine::prepare::mail_removals::MailRemovals;
 use crate::engine::prepare::skipped::SkippedRecords;
 use crate::engine::prepare::sources::SourceCounts;
+use crate::engine::setting::SettingProfile;
 use crate::error::Error;
 use crate::folding::FoldingEffect;
 use crate::progress::Stage;
@@ -27,7 +28,6 @@ use crate::read::{
     TextUnit,
 };
 use crate::spill::{SortedRecords, Sorter, TempSpace};
-use crate::tune::SettingProfile;
 use serde::Serialize;
 use std::io;
 use std::sync::Arc;
