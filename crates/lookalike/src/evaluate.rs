@@ -30,7 +30,7 @@ use pair::{FileSimilarity, NumberedPair, PairScore};
 use partition::Partition;
 use serde::Serialize;
 use std::path::Path;
-pub(crate) use table::{open_decompressed, open_table};
+pub(crate) use table::open_table;
 
 /// Pairs shown of each kind.
 const EXAMPLES: usize = 5;

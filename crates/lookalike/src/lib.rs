@@ -58,6 +58,7 @@
 
 pub mod audit;
 pub mod categories;
+mod compressed_file;
 pub mod contamination;
 pub mod decisions;
 pub mod dedup;

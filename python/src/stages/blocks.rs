@@ -50,7 +50,7 @@ pub(crate) fn connect(
             rows.push_block(BlockKind::Identities, &block);
         }
         for node in connected.repeated {
-            rows.push_note(&json!({"repeated": node.cast_signed()}).to_string());
+            rows.push_note(&json!({"repeated": node.0.cast_signed()}).to_string());
         }
         Ok(rows)
     });
@@ -123,13 +123,11 @@ pub(crate) fn stars(
 /// Edges and identities by the parts of their nodes.
 fn divided(forest: &[Edge], identities: Vec<NodeIdentity>, parts: NonZeroU32) -> Vec<PartBlock> {
     let mut blocks: BTreeMap<u32, ShardBlock> = BTreeMap::new();
-    for Edge { component, node } in forest {
-        let block = blocks.entry(part_of(*node, parts)).or_default();
-        block.edges.push((*component, *node));
+    for edge in forest {
+        blocks.entry(part_of(edge.node.0, parts)).or_default().edges.push(*edge);
     }
     for identity in identities {
-        let block = blocks.entry(part_of(identity.node, parts)).or_default();
-        block.identities.push(identity);
+        blocks.entry(part_of(identity.node.0, parts)).or_default().identities.push(identity);
     }
     let encode = |(part, block): (u32, ShardBlock)| PartBlock { part, rows: block.encode() };
     blocks.into_iter().map(encode).collect()
@@ -148,17 +146,18 @@ pub(crate) fn label(py: Python<'_>, blocks: &Bound<'_, PyAny>) -> PyResult<Arrow
         }
         all.identities.sort_unstable();
         // After rounds some edges are several; of the components of a node the least is its own.
-        all.edges.sort_unstable_by_key(|(component, node)| (*node, *component));
-        all.edges.dedup_by_key(|(_, node)| *node);
+        all.edges.sort_unstable_by_key(|edge| (edge.node, edge.component));
+        all.edges.dedup_by_key(|edge| edge.node);
         let mut columns = [(); 5].map(|()| Vec::with_capacity(all.edges.len()));
-        for (component, node) in all.edges {
+        for Edge { component, node } in all.edges {
             let first = all.identities.partition_point(|identity| identity.node < node);
             let from_first = &all.identities[first..];
             let documents = from_first.iter().take_while(|identity| identity.node == node).count();
             let Some(identity) = from_first[..documents].first() else { return Ok(None) };
             let bytes = from_first[..documents].iter().map(|identity| identity.bytes).sum();
             let check = (documents == 1).then_some(identity.check);
-            let values = [Some(node), Some(component), check, Some(bytes), Some(documents as u64)];
+            let values =
+                [Some(node.0), Some(component.0), check, Some(bytes), Some(documents as u64)];
             for (column, value) in columns.iter_mut().zip(values) {
                 column.push(value.map(u64::cast_signed));
             }

@@ -12,7 +12,7 @@ use lookalike::read::{
     Collection, Content, Document, DocumentSink, InMemoryDocuments, ReadBuffers, ReadError,
     ReadOptions, Side, SkippedItem,
 };
-use lookalike::shard::{KeepRuleUse, KeyCollector, RarityCounters, ShardError, node_of};
+use lookalike::shard::{KeepRuleUse, KeyCollector, Node, RarityCounters, ShardError, node_of};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::json;
@@ -219,7 +219,7 @@ impl DocumentSink for KeySink<'_> {
             *documents += 1;
             *bytes += document.bytes();
         }
-        let collected = self.collector.add(node.cast_unsigned(), document);
+        let collected = self.collector.add(Node(node.cast_unsigned()), document);
         let check = self.checks.and_then(|checks| checks.get(row).copied().flatten());
         if check.is_some_and(|check| check.cast_unsigned() != collected.check) {
             return Err(Error::Shard(ShardError::Changed { id: document.id.to_owned() }));
@@ -263,7 +263,7 @@ pub(crate) fn nodes(
     let nodes: Result<Vec<i64>, _> = py.detach(|| {
         let mut buffer = String::new();
         (0..source.rows.len())
-            .map(|row| Ok(node_of(source.rows.id(row, &mut buffer)?, reference).cast_signed()))
+            .map(|row| Ok(node_of(source.rows.id(row, &mut buffer)?, reference).0.cast_signed()))
             .collect()
     });
     let nodes = nodes.map_err(|reason: lookalike::read::SkipReason| {

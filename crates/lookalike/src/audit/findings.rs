@@ -85,7 +85,7 @@ mod tests {
             || true_neighbours(open, &params, &AuditOptions::default(), &NoProgress).unwrap();
         write(["a", "b", "c"]);
         let before = neighbours();
-        let groups = engine::in_collection(&open().unwrap(), &options, &NoProgress).unwrap();
+        let groups = engine::run(&open().unwrap(), &options, &NoProgress).unwrap();
         let audit = before.judge_findings(&groups).unwrap();
         assert_eq!((audit.judged_by, audit.overall.found), (JudgedBy::Groups, 3));
         write(["a", "b", "d"]);
@@ -93,7 +93,7 @@ mod tests {
         assert!(error.contains("the run read 3 documents, digest "), "{error}");
         write(["a", "b", "c"]);
         options.pairs = engine::PairList::Exact;
-        let mut pairs = engine::in_collection(&open().unwrap(), &options, &NoProgress).unwrap();
+        let mut pairs = engine::run(&open().unwrap(), &options, &NoProgress).unwrap();
         let audit = before.judge_findings(&pairs).unwrap();
         assert_eq!((audit.judged_by, audit.overall.found), (JudgedBy::Pairs, 3));
         pairs.pairs = Some(engine::Pairs::default());

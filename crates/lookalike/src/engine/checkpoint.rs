@@ -1,18 +1,18 @@
-//! Finished steps of a run, so that it goes on from them after an interruption.
+//! The finished steps of a run, from which an interrupted run resumes.
 //!
 //! ```text
 //! prepare: Chunk … Prepared      bucket: Band …      decide: Batch …
 //! ```
 //!
-//! A step is written to the journal when the data it speaks of are on the disk. What is cheap and
-//! the same every time (numbering, equal documents, connecting, planning) is done again.
-//! Memory and threads are not part of what makes a run: it may go on with more or less of both.
+//! A step is written to the journal when its data are on the disk. Cheap steps (numbering, equal
+//! documents, connecting, planning) are repeated and have the same result. A run may resume with
+//! another number of threads or another limit on memory.
 
 use crate::decisions::Decisions;
 use crate::engine::ids::{DocumentNumber, Id, SourceIndex};
 use crate::engine::link::drop_list::DropList;
 use crate::engine::options::{FindOptions, PairList};
-use crate::engine::prepare::block_notes::{BlockNotes, BlockPlace, ColumnChunk};
+use crate::engine::prepare::block_notes::{BlockNotes, BlockRanges, ColumnChunk};
 use crate::engine::prepare::sources::{SourceName, SourceTally, Tallies};
 use crate::error::Error;
 use crate::read::{Collection, InputStamp, ReadError, RetainedState, Stamp};
@@ -35,7 +35,7 @@ const DESCRIBED_FILES: usize = 1000;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct ChunkStep {
     pub(crate) chunk: ColumnChunk,
-    pub(crate) blocks: Vec<(RetainedState, BlockNotes, BlockPlace)>,
+    pub(crate) blocks: Vec<(RetainedState, BlockNotes, BlockRanges)>,
     /// Values of the log of columns, of 8 bytes each.
     pub(crate) columns: u64,
     /// Bytes of the log of rows.
@@ -88,7 +88,7 @@ pub(crate) enum Step {
 #[derive(Debug, Default)]
 pub(crate) struct CompletedSteps {
     pub(crate) chunks: Vec<ChunkStep>,
-    /// Of all chunks.
+    /// The sources of all chunks.
     pub(crate) sources: Vec<SourceName>,
     pub(crate) tallies: Tallies,
     pub(crate) prepared: bool,
@@ -121,14 +121,15 @@ impl CompletedSteps {
 
     /// Whether the blocks of a chunk are in it, or are parts: earlier chunks without blocks.
     fn is_next_chunk(&self, step: &ChunkStep) -> bool {
-        step.blocks.iter().all(|(_, notes, place)| {
-            if let Some(part) = self.chunks.get(place.chunk as usize) {
+        step.blocks.iter().all(|(_, notes, ranges)| {
+            if let Some(part) = self.chunks.get(ranges.chunk as usize) {
                 let documents = part.chunk.documents;
-                return part.blocks.is_empty() && (place.within, notes.documents) == (0, documents);
+                return part.blocks.is_empty()
+                    && (ranges.within, notes.documents) == (0, documents);
             }
-            let end = place.within.checked_add(notes.documents);
+            let end = ranges.within.checked_add(notes.documents);
             let is_within = end.is_some_and(|end| end <= step.chunk.documents);
-            is_within && place.chunk as usize == self.chunks.len()
+            is_within && ranges.chunk as usize == self.chunks.len()
         })
     }
 }
@@ -143,37 +144,27 @@ pub(crate) struct Checkpoint {
 }
 
 impl Checkpoint {
-    /// Opens the space for temporary files, which is the folder of the run where it may be resumed:
-    /// made now, or by an earlier run with the same inputs and options.
+    /// Opens the space for temporary files. The space of a run that may be resumed is its folder,
+    /// made now or by an earlier run with the same inputs and options. `passages` describes a search
+    /// for passages.
     pub(crate) fn open(
         collection: &Collection,
         options: &FindOptions,
-    ) -> Result<(Self, Arc<TempSpace>), Error> {
-        let parent = options.memory.temp_dir();
-        if !options.memory.resume {
-            return Ok((Self::default(), Arc::new(TempSpace::new(parent))));
-        }
-        let description = describe_run(collection, options)?;
-        // Shingles are counted while documents are read, and the counts are not stored: what is
-        // read is of use only together with the buckets that the counts lead to.
-        let deferred = options.params.exact().then(Mutex::default);
-        let (opened, temp) = Self::resumable(collection, &parent, &description)?;
-        Ok((Self { deferred, ..opened }, temp))
-    }
-
-    /// The same for a search for passages, which `work` describes.
-    pub(crate) fn of_texts(
-        collection: &Collection,
-        options: &FindOptions,
-        work: &Value,
+        passages: Option<&Value>,
     ) -> Result<(Self, Arc<TempSpace>), Error> {
         let parent = options.memory.temp_dir();
         if !options.memory.resume {
             return Ok((Self::default(), Arc::new(TempSpace::new(parent))));
         }
         let mut description = describe_run(collection, options)?;
-        description["passages"] = work.clone();
-        Self::resumable(collection, &parent, &description)
+        // Shingles are counted while documents are read, and the counts are not stored: the read
+        // documents are of use only together with the buckets that the counts lead to.
+        let is_deferred = options.params.exact() && passages.is_none();
+        if let Some(passages) = passages {
+            description["passages"] = passages.clone();
+        }
+        let (opened, temp) = Self::resumable(collection, &parent, &description)?;
+        Ok((Self { deferred: is_deferred.then(Mutex::default), ..opened }, temp))
     }
 
     fn resumable(
@@ -276,14 +267,14 @@ mod tests {
     use super::*;
 
     /// A chunk of 10 documents with one block and one source.
-    fn chunk_step(place: &BlockPlace, documents: u32, source: u32) -> Step {
+    fn chunk_step(ranges: &BlockRanges, documents: u32, source: u32) -> Step {
         let notes = BlockNotes { documents, ..BlockNotes::default() };
         let number = json!({ "source": 0, "index": 0 });
         let state = json!({ "number": number, "kept": { "Files": { "start": 0, "end": 1 } } });
         let tally = json!({ "source": source, "first": [number, 0], "documents": 1, "bytes": 1 });
         serde_json::from_value(json!({ "Chunk": {
             "chunk": ColumnChunk { at: 0, documents: 10 },
-            "blocks": [[state, notes, place]],
+            "blocks": [[state, notes, ranges]],
             "columns": 0,
             "rows": 0,
             "anchors": 0,
@@ -302,17 +293,17 @@ mod tests {
 
     #[test]
     fn steps_with_numbers_that_no_run_writes_are_refused() {
-        let place = |chunk, within| BlockPlace { chunk, within, rows: 0..0, anchors: 0..0 };
+        let ranges = |chunk, within| BlockRanges { chunk, within, rows: 0..0, anchors: 0..0 };
         let mut done = CompletedSteps::default();
-        done.add(chunk_step(&place(0, 0), 10, 0)).unwrap();
-        done.add(Step::Together(vec![chunk_step(&place(1, 7), 3, 1), batch_step(3, 4)])).unwrap();
+        done.add(chunk_step(&ranges(0, 0), 10, 0)).unwrap();
+        done.add(Step::Together(vec![chunk_step(&ranges(1, 7), 3, 1), batch_step(3, 4)])).unwrap();
         assert_eq!((done.chunks.len(), done.batches.len(), done.sources.len()), (2, 1, 2));
         let wrong = [
-            chunk_step(&place(1, 0), 1, 0),
-            chunk_step(&place(u32::MAX, 0), 1, 0),
-            chunk_step(&place(2, 8), 3, 0),
-            chunk_step(&place(2, u32::MAX), 1, 0),
-            chunk_step(&place(2, 0), 1, u32::MAX),
+            chunk_step(&ranges(1, 0), 1, 0),
+            chunk_step(&ranges(u32::MAX, 0), 1, 0),
+            chunk_step(&ranges(2, 8), 3, 0),
+            chunk_step(&ranges(2, u32::MAX), 1, 0),
+            chunk_step(&ranges(2, 0), 1, u32::MAX),
             batch_step(4, 3),
         ];
         for step in wrong {

@@ -94,6 +94,18 @@ ids! {
     pub(crate) struct SourceIndex;
 }
 
+/// A document of a divided run: 64 bits that the caller chooses, such as
+/// [`node_of`](crate::shard::node_of).
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+#[repr(transparent)]
+pub struct Node(
+    /// The bits.
+    pub u64,
+);
+
 impl DocumentNumber {
     /// The index of this document in the block whose first document is `start`.
     pub(crate) fn row_after(self, start: Self) -> RowIndex {

@@ -11,7 +11,7 @@
 //! ```
 //!
 //! Without a limit everything is held; a share is then as good as endless. What is held only
-//! decides whether bytes go through a temporary file, never what comes out.
+//! decides whether bytes go through a temporary file, never the results.
 
 use crate::engine::prepare::long_records::{LongRecords, RecordCost, RecordMemory};
 use crate::engine::workers::MAX_THREADS;
@@ -36,10 +36,10 @@ const LEAST_TEXT_WORK: u64 = LEAST_WORK + MIB;
 /// What is held of a block while it is read or compared, for each of its bytes: it and its next,
 /// texts, shingles, two sets.
 const BLOCK_FACTOR: u64 = 6;
-/// The same where units are compared, whose shingles are few: it and its next, texts.
+/// The same factor for units, whose shingles are few: the block and its next, texts.
 const UNIT_BLOCK_FACTOR: u64 = 4;
-/// The same where words are compared: it in a buffer that grows, its text, in one case; or its
-/// text in one case and that of the document that it is compared with.
+/// The same factor for words: the block in a buffer that grows, and its text in one case; or its
+/// text in one case and the text of the document that it is compared with.
 const TEXT_BLOCK_FACTOR: u64 = 4;
 /// In addition, for each of its words: tokens and windows of them, or words of two documents.
 const WORD_BYTES: u64 = 16;
@@ -61,11 +61,11 @@ pub struct Memory {
     pub limit: Option<u64>,
     /// The folder in which temporary files are made; the current one where it is `None`.
     pub temp_dir: Option<PathBuf>,
-    /// Whether finished stages are kept in `temp_dir`, so that the same run goes on from them after
-    /// it was interrupted.
+    /// Whether finished stages are kept in `temp_dir`, so that the run resumes after an
+    /// interruption.
     pub resume: bool,
-    /// The most bytes of results that are in memory before they go to a temporary file, where
-    /// `limit` allows as many; `None` for what `limit` allows.
+    /// The most bytes of results in memory before they are written to a temporary file, if `limit`
+    /// allows as many; `None` for what `limit` allows.
     pub results: Option<u64>,
 }
 
@@ -107,7 +107,7 @@ pub(crate) fn long_words(document: &Document<'_>) -> u64 {
 enum BlockUse {
     /// Columns and shingle sets.
     Documents,
-    /// The same of units: the whole of a long document is held, and little of what is made of it.
+    /// Columns and shingle sets of units: a long document is in memory, and its units take little.
     Units,
     /// Anchors, and words that are compared.
     Texts,
@@ -362,7 +362,7 @@ impl Budget {
         (self.work() / parts) as usize
     }
 
-    /// Columns of blocks that are held before they go to the disk.
+    /// Bytes of columns in memory before they are written to the disk.
     pub(crate) fn columns(&self) -> usize {
         let (blocks, whole) = self.block_share();
         let share = self.work() / whole * (whole - blocks);
@@ -467,7 +467,7 @@ impl Budget {
         (self.work() / 8 / self.threads).min(CACHE_BYTES) as usize
     }
 
-    /// Results of one kind, before they go to the disk.
+    /// Bytes of results of one kind before they are written to the disk.
     pub(crate) fn results(&self) -> usize {
         (self.work() / 16).min(self.results) as usize
     }

@@ -1,38 +1,38 @@
-//! The main job: documents in, groups of near-duplicates out.
+//! The engine of a run: documents in, groups of near-duplicates out.
 //!
 //! ```text
-//! blocks ─ prepare (threads) → block_store ─ documents (numbering)
-//!   ─ identity (unique ids, equal documents)
-//!   ─ bucket: band keys → lists   or   exact_candidates: rare shingles → lists
-//!   ─ batch (connected components, as many as memory allows)
-//!   ─ decide (threads over components: shingle sets, prefix filter, groups, copies)
-//!   → results (groups, pairs) → findings
+//! prepare  blocks → columns and rows (threads) → numbered documents
+//! link     unique ids, equal documents
+//!          band keys → lists of documents   or   rare shingles → lists of documents
+//! decide   connected components, as many as memory allows (threads):
+//!          shingle sets, prefix filter, groups, copies
+//! collect  groups, pairs, related documents → findings
 //! ```
 //!
-//! `pipeline` calls the stages one after the other.
+//! `pipeline` calls the stages in this order. No file of the engine imports a use case.
 //!
-//! The first pass keeps of each document its id, bucket keys, fingerprint, position and keep key;
-//! the texts are dropped. Verification reads the documents that share a bucket with another one
-//! again. Stages exchange columns and lists in logs (`spill`), which go to temporary files where
-//! `memory` says so, and from which a run with `checkpoint` goes on. Of each document, one byte of
-//! state, its parent in the disjoint sets and one bit are always held.
+//! The first pass keeps the id, bucket keys, fingerprint, position and keep key of each document,
+//! and drops its text. Verification reads the documents that share a bucket with another one again.
+//! Stages exchange columns and lists in logs (`spill`). `memory` decides whether a log is in memory
+//! or in a temporary file, from which a run with `checkpoint` resumes. One byte of state, a parent
+//! in the disjoint sets and one bit of each document are always in memory.
 //!
-//! Results do not depend on the number of threads or the order in which they work, nor on the
-//! memory: blocks are put in reading order, documents are compared in the keep order, components
-//! are independent.
+//! Results depend neither on the number of threads and their order of work nor on the memory: blocks
+//! are sorted into reading order, documents are compared in the keep order, and components are
+//! independent.
 
 pub(crate) mod collect;
 pub(crate) mod decide;
 pub(crate) mod link;
 pub(crate) mod prepare;
 
-mod better_setting;
 mod checkpoint;
 pub(crate) mod ids;
 mod memory;
 mod memory_amount;
 mod options;
 mod pipeline;
+mod setting;
 pub mod workers;
 
 pub use crate::error::NoEstimates;
@@ -55,12 +55,12 @@ pub use memory::Memory;
 pub(crate) use memory::{Budget, long_words};
 pub use memory_amount::parse_memory;
 pub use options::{FindOptions, Grouping, KeeperChoice, PairList};
-pub(crate) use pipeline::explained;
-pub use pipeline::{find, in_collection};
+pub(crate) use pipeline::{explained, run};
 pub(crate) use prepare::input_measure::read_within_limit;
 pub use prepare::mail_removals::MailRemovals;
 pub(crate) use prepare::share::{BlockDocuments, PreparedShare, ShareNotes};
 pub use prepare::skipped::SkippedRecords;
 pub use prepare::sources::{MAX_SOURCES, SourceCounts};
 pub(crate) use prepare::text_run::{DocumentBlock, TextRun};
+pub use setting::{Setting, SettingChanges, SettingJob, SettingProfile};
 pub use workers::MAX_THREADS;

@@ -1,4 +1,4 @@
-//! What a run is asked to do.
+//! The options of a run.
 
 use crate::decisions::Decisions;
 use crate::engine::link::drop_list::DropList;
@@ -83,15 +83,15 @@ impl PairList {
 /// Which documents others may be duplicates of.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum KeeperChoice {
-    /// Those that resemble no keeper before them in the keep order, and all of a reference
-    /// collection.
+    /// Documents that resemble no keeper before them in the keep order, and all documents of a
+    /// reference collection.
     #[default]
     Found,
-    /// Those of the reference collection: the others are not compared with each other.
+    /// Documents of the reference collection: the others are not compared with each other.
     Reference,
-    /// Likewise, and of these only the documents that come earlier in the keep order, in which it
-    /// does not count that they are of a reference collection: with the longest first, a document
-    /// of 80 bytes is a duplicate of a similar reference document of 90 bytes, and of none of 70.
+    /// Documents of the reference collection that come earlier in the keep order, in which it does
+    /// not count that they are of a reference collection: with the longest first, a document of 80
+    /// bytes is a duplicate of a similar reference document of 90 bytes, and of none of 70.
     EarlierReference,
 }
 
@@ -114,11 +114,11 @@ pub struct FindOptions {
     pub bands_sample: Option<usize>,
     /// How groups are formed.
     pub grouping: Grouping,
-    /// Which documents others may be duplicates of. Where the keepers are given, groups are stars,
-    /// pairs are those of a keeper and another document, and equal documents are not counted as
+    /// Which documents others may be duplicates of. If the keepers are given, groups are stars, a
+    /// pair is a keeper and another document, and equal documents are not counted as
     /// [copies](crate::find::RunCounts::copies).
     pub keepers: KeeperChoice,
-    /// What people decided about documents, where the keepers are not given.
+    /// The decisions of people about documents; not allowed if the keepers are given.
     pub decisions: Option<Arc<Decisions>>,
     /// Documents of the inputs that the run is without.
     pub drop: Option<Arc<DropList>>,
@@ -145,7 +145,7 @@ pub struct FindOptions {
     /// Threads that work at a time, at most [`MAX_THREADS`](crate::find::MAX_THREADS): a run with more is
     /// refused.
     pub threads: NonZeroUsize,
-    /// The inner loops to use; all give the same result.
+    /// The inner loops to use; all have the same result.
     pub kernel: Kernel,
 }
 

@@ -1,6 +1,5 @@
 //! The stages of a run, one after the other.
 
-use crate::engine::better_setting::better_setting_of;
 use crate::engine::checkpoint::Checkpoint;
 use crate::engine::collect::findings::{self, Findings};
 use crate::engine::collect::results::ResultCollector;
@@ -21,11 +20,10 @@ use crate::engine::prepare::limited_reading::LimitedReading;
 use crate::engine::prepare::long_records::{LongRecords, RecordCost};
 use crate::engine::prepare::shingle_counts::ShingleCounts;
 use crate::error::Error;
-use crate::progress::{NoProgress, Progress, Stage, timed};
-use crate::read::{Collection, ReadError, ReadOptions, Spool};
+use crate::progress::{Progress, Stage, timed};
+use crate::read::{Collection, ReadError, Spool};
 use crate::spill::TempSpace;
 use lookalike_core::params::Measure;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -35,46 +33,9 @@ const AVERAGE_WORD_BYTES: u64 = 6;
 /// Rounding of the limit on one record when the least memory for it is computed.
 const BLOCK_ROUNDING: u64 = 16;
 
-/// Finds the near-duplicates among files and folders, read with the defaults of [`ReadOptions`].
-///
-/// ```
-/// use lookalike::core::params::{Params, ParamsBuilder};
-/// use lookalike::find::FindOptions;
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let folder = tempfile::tempdir()?;
-/// # let folder = folder.path().to_owned();
-/// std::fs::write(folder.join("draft.txt"), "the report of the first quarter in six words")?;
-/// std::fs::write(folder.join("copy.txt"), "The report of the first quarter, in six words.")?;
-///
-/// let options = FindOptions::new(Params::new(&ParamsBuilder::default())?);
-/// let findings = lookalike::find(&[folder], &options)?;
-/// for group in findings.groups.iter() {
-///     let group = group?;
-///     assert_eq!(group.keeper.id, "copy.txt");
-///     assert_eq!(group.duplicates[0].id, "draft.txt");
-/// }
-/// assert_eq!(findings.counts.duplicates, 1);
-/// # Ok(())
-/// # }
-/// ```
-///
-/// # Errors
-/// As [`in_collection`], and those of [`Collection::open`].
-pub fn find(inputs: &[PathBuf], options: &FindOptions) -> Result<Findings, Error> {
-    let read = options.read_options(ReadOptions::default());
-    in_collection(&Collection::open(inputs, &read)?, options, &NoProgress)
-}
-
-/// Finds the near-duplicates of an open collection.
-///
-/// Cost: one pass over the input at some 600 MB per second and core, then a second reading of the
-/// documents that share a bucket. Memory: about `8 · bands + 130` bytes per document, and
-/// the text of inputs that cannot be read twice (compressed ones and standard input).
-///
-/// # Errors
-/// What [`Error`] lists: unreadable input, ids that repeat, input that changes meanwhile.
-pub fn in_collection(
+/// Finds the near-duplicates of an open collection; cost and errors are documented at
+/// [`find::in_collection`](crate::find::in_collection).
+pub(crate) fn run(
     collection: &Collection,
     options: &FindOptions,
     progress: &dyn Progress,
@@ -87,40 +48,25 @@ pub fn in_collection(
     let budget = budget.with_unit(collection.unit()).next_to(0, 0, held);
     let mut limited = LimitedReading { collection, options, cost, budget, progress };
     limited.check()?;
-    let (checkpoint, temp) = Checkpoint::open(collection, options)?;
+    let (checkpoint, temp) = Checkpoint::open(collection, options, None)?;
     limited.begin(checkpoint.is_active());
     let mut run = FindRun::new(collection, options, progress, &checkpoint, temp);
     let linked = loop {
-        let records = limited.records();
-        let (documents, counts) = match run.prepare(&limited.budget, records.as_ref()) {
-            Ok(read) => read,
-            Err(error) => {
-                limited.reserve(error)?;
-                run.times.clear();
-                continue;
-            }
-        };
-        let budget = limited.read(records.as_ref());
+        let ((documents, counts), budget) = limited.read(|budget, records| {
+            run.times.clear();
+            run.prepare(budget, records)
+        })?;
         if let Some(linked) = run.link(documents, counts, budget)? {
             break linked;
         }
         // Two files have the same id: they are read again with ids that begin with the file.
         collection.name_ids_by_file();
         collection.rewind();
-        run.times.clear();
     };
     let idle = std::mem::take(&mut run.idle);
     let mut findings = run.decide(linked)?;
-    findings.read_as_text = collection.read_as_text().to_vec();
-    findings.line_ids = collection.line_ids();
-    findings.normalization = collection.normalization();
+    findings.note_inputs(collection, idle);
     findings.set_unit(collection.unit());
-    findings.missing_fields = idle.fields;
-    findings.unmatched_patterns = idle.patterns;
-    findings.ids_by_file = collection.has_ids_by_file();
-    if options.advice {
-        findings.better_setting = better_setting_of(&findings, options, progress)?;
-    }
     Ok(findings)
 }
 

@@ -53,7 +53,7 @@ impl<K: Ord, E> Earliest<K, E> {
     /// What all the work came to.
     ///
     /// # Errors
-    /// The failure of the earliest piece; without one that of `done`.
+    /// The failure of the earliest piece; without one, the error of `done`.
     pub fn or<T, F: From<E>>(self, done: Result<T, F>) -> Result<T, F> {
         match self.0.into_inner() {
             Some((_, error)) => Err(error.into()),
@@ -62,8 +62,8 @@ impl<K: Ord, E> Earliest<K, E> {
     }
 }
 
-/// Runs `work` on every thread, or on as many as the system gives, and gives what each returns, in
-/// no particular order.
+/// Runs `work` on every thread, or on as many as the system allows. Returns the results in no
+/// particular order.
 ///
 /// # Errors
 /// The first one met in that order, when all have stopped.
@@ -86,7 +86,7 @@ pub fn on_threads<T: Send, E: Send>(
         return Ok(vec![run()?]);
     }
     std::thread::scope(|scope| {
-        // Where the system gives no more threads, the work is done by those there are.
+        // If the system allows no more threads, the running ones do the work.
         let thread = || Builder::new().spawn_scoped(scope, run).ok();
         let others: Vec<_> = (1..threads.get()).map_while(|_| thread()).collect();
         let mut results = vec![run()];

@@ -4,17 +4,15 @@ use super::estimates::PairError;
 use super::pair::{FileSimilarity, NumberedPair, PairScore};
 use super::partition::Partition;
 use super::rows;
+use crate::compressed_file::open_decompressed;
 use crate::error::Error;
 use crate::read::ReadError;
 use csv::{ReaderBuilder, StringRecord};
 use serde::Deserialize;
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, Read};
 use std::path::{Path, PathBuf};
 
-/// Bytes read at a time.
-const BUFFER_BYTES: usize = 1 << 18;
 /// Digits behind the point of similarities in groups, by `docs/reference/report.md`.
 const GROUP_DECIMALS: u8 = 6;
 /// More digits than these say nothing in an `f64`.
@@ -159,20 +157,6 @@ pub(crate) fn open_table(path: &Path) -> Result<Box<dyn BufRead>, Error> {
         return Ok(Box::new(io::Cursor::new(rows::lines(path)?)));
     }
     Ok(input)
-}
-
-/// Opens a file, decompressed where it is compressed with gzip or zstd.
-pub(crate) fn open_decompressed(path: &Path) -> io::Result<Box<dyn BufRead>> {
-    let mut file = BufReader::with_capacity(BUFFER_BYTES, File::open(path)?);
-    let start = file.fill_buf()?;
-    let decoded: Box<dyn Read> = if start.starts_with(&[0x1F, 0x8B]) {
-        Box::new(flate2::bufread::MultiGzDecoder::new(file))
-    } else if start.starts_with(&[0x28, 0xB5, 0x2F, 0xFD]) {
-        Box::new(zstd::stream::read::Decoder::with_buffer(file)?)
-    } else {
-        return Ok(Box::new(file));
-    };
-    Ok(Box::new(BufReader::with_capacity(BUFFER_BYTES, decoded)))
 }
 
 fn unreadable(path: &Path, error: io::Error) -> Error {

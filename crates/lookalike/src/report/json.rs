@@ -3,11 +3,11 @@
 use super::option_name;
 use super::{FORMAT_VERSION, jsonl};
 use crate::audit::Audit;
+use crate::engine::SettingProfile;
 use crate::engine::{BetterSetting, DecisionCounts, FindOptions, Findings, MailRemovals};
 use crate::evaluate::Evaluation;
 use crate::folding::FoldingEffect;
 use crate::read::{Normalization, SkippedItem, TextUnit};
-use crate::tune::SettingProfile;
 use lookalike_core::parameter::NamesParameters;
 use lookalike_core::params::Params;
 use serde::Serialize;
@@ -401,7 +401,7 @@ mod tests {
         let read = ReadOptions { skip_bad: true, ..ReadOptions::default() };
         let collection = Collection::open(&[input], &read).unwrap();
         let options = FindOptions::new(Params::new(&ParamsBuilder::default()).unwrap());
-        let findings = crate::engine::in_collection(&collection, &options, &NoProgress).unwrap();
+        let findings = crate::engine::run(&collection, &options, &NoProgress).unwrap();
         let mut bytes = Vec::new();
         summary(&mut bytes, &findings, &options, None).unwrap();
         let value: serde_json::Value = serde_json::from_slice(&bytes).unwrap();

@@ -1,6 +1,6 @@
 //! Whether a file is what a run wrote: tables, lists and reports are known by how they begin.
 
-use crate::evaluate::open_decompressed;
+use crate::compressed_file::open_decompressed;
 use serde_json::Value;
 #[cfg(feature = "parquet")]
 use std::fs::File;

@@ -472,9 +472,8 @@ mod tests {
         options.pairs = PairList::WithEstimates;
         let read = ReadOptions { unit: TextUnit::Paragraph, ..ReadOptions::default() };
         let collection = Collection::open(&[folder.path().to_owned()], &read).unwrap();
-        let found = crate::engine::in_collection(&collection, &options, &NoProgress).unwrap();
-        let measure = Measure::Jaccard;
-        let exact = CellRule::Exact;
+        let found = crate::engine::run(&collection, &options, &NoProgress).unwrap();
+        let (measure, exact) = (Measure::Jaccard, CellRule::Exact);
         let of_groups = cells(|output| groups(output, &found.groups, measure).unwrap());
         let csv = cells_of_csv(|out| {
             crate::report::csv::groups(out, &found.groups, measure, exact).unwrap();

@@ -1,7 +1,7 @@
 //! Phrases of summaries, notes and pages.
 
+use crate::engine::{Setting, SettingChanges};
 use crate::progress::ExcessCandidates;
-use crate::tune::{Setting, SettingChanges};
 use lookalike_core::curve::Choice;
 use std::borrow::Cow;
 

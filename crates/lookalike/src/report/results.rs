@@ -95,7 +95,7 @@ impl OutputKind {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::{FindOptions, find};
+    use crate::find::{FindOptions, find};
     use crate::report::{Target, UnknownName};
     use lookalike_core::params::{Params, ParamsBuilder};
 

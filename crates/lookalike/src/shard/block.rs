@@ -2,6 +2,8 @@
 //! costs an engine more than the work on it.
 
 use super::error::BlockError;
+use super::forest::Edge;
+use crate::engine::ids::Node;
 
 /// How a block begins.
 pub const BLOCK_VERSION: [u8; 4] = *b"lkb1";
@@ -19,14 +21,14 @@ pub struct Membership {
     /// The key of the bucket; it has the number of its band in it.
     pub key: u64,
     /// The document.
-    pub node: u64,
+    pub node: Node,
 }
 
 /// A document that was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeIdentity {
     /// The document.
-    pub node: u64,
+    pub node: Node,
     /// The lower half of its fingerprint, by which a second reading is compared.
     pub check: u64,
     /// The length of its text in bytes.
@@ -40,7 +42,7 @@ pub struct ShardBlock {
     /// Documents and their buckets, of those buckets that belong to the part.
     pub memberships: Vec<Membership>,
     /// Documents that share a bucket.
-    pub edges: Vec<(u64, u64)>,
+    pub edges: Vec<Edge>,
     /// Documents whose nodes belong to the part.
     pub identities: Vec<NodeIdentity>,
 }
@@ -65,13 +67,13 @@ impl ShardBlock {
             out.extend((count as u32).to_le_bytes());
         }
         for Membership { key, node } in &self.memberships {
-            put(&mut out, [*key, *node]);
+            put(&mut out, [*key, node.0]);
         }
-        for (a, b) in &self.edges {
-            put(&mut out, [*a, *b]);
+        for Edge { component, node } in &self.edges {
+            put(&mut out, [component.0, node.0]);
         }
         for NodeIdentity { node, check, bytes } in &self.identities {
-            put(&mut out, [*node, *check, *bytes]);
+            put(&mut out, [node.0, *check, *bytes]);
         }
         out
     }
@@ -102,14 +104,13 @@ impl ShardBlock {
         }
         let (memberships, rest) = rows.split_at(ends[0] as usize);
         let (edges, identities) = rest.split_at((ends[1] - ends[0]) as usize);
-        let pairs = |bytes| rows_of::<2>(bytes);
-        self.memberships.extend(pairs(memberships).map(|[key, node]| Membership { key, node }));
-        self.edges.extend(pairs(edges).map(|[a, b]| (a, b)));
-        self.identities.extend(rows_of::<3>(identities).map(|[node, check, bytes]| NodeIdentity {
-            node,
-            check,
-            bytes,
-        }));
+        let membership = |[key, node]: [u64; 2]| Membership { key, node: Node(node) };
+        self.memberships.extend(rows_of(memberships).map(membership));
+        let edge = |[component, node]: [u64; 2]| Edge::new(component, node);
+        self.edges.extend(rows_of(edges).map(edge));
+        let identity =
+            |[node, check, bytes]: [u64; 3]| NodeIdentity { node: Node(node), check, bytes };
+        self.identities.extend(rows_of(identities).map(identity));
         Ok(())
     }
 }
@@ -134,11 +135,11 @@ mod tests {
     fn block() -> ShardBlock {
         ShardBlock {
             memberships: vec![
-                Membership { key: 1, node: u64::MAX },
-                Membership { key: 2, node: 3 },
+                Membership { key: 1, node: Node(u64::MAX) },
+                Membership { key: 2, node: Node(3) },
             ],
-            edges: vec![(4, 5)],
-            identities: vec![NodeIdentity { node: 6, check: 7, bytes: 8 }],
+            edges: vec![Edge::new(4, 5)],
+            identities: vec![NodeIdentity { node: Node(6), check: 7, bytes: 8 }],
         }
     }
 

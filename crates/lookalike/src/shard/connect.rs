@@ -5,6 +5,7 @@ use super::block::{NodeIdentity, ShardBlock};
 use super::error::BlockError;
 use super::forest::{Edge, merge};
 use super::keys::BucketRule;
+use crate::engine::ids::Node;
 
 /// Collects the blocks of a part. Holds their rows: 16 bytes for a bucket of a document, 24 for a
 /// document.
@@ -23,7 +24,7 @@ pub struct ConnectedPart {
     /// The documents whose nodes belong to the part, by node.
     pub identities: Vec<NodeIdentity>,
     /// Nodes of more than one document: their ids are equal, or collide. Ascending.
-    pub repeated: Vec<u64>,
+    pub repeated: Vec<Node>,
 }
 
 impl Connector {
@@ -46,12 +47,15 @@ impl Connector {
         let ShardBlock { mut memberships, edges, mut identities } = self.rows;
         memberships.sort_unstable();
         let connected = self.rule.buckets(&memberships).filter(|(_, is_connected)| *is_connected);
-        let shared = connected
-            .flat_map(|(bucket, _)| bucket[1..].iter().map(|member| (bucket[0].node, member.node)));
-        let mut forest = merge(edges.into_iter().chain(shared.filter(|(a, b)| a != b)));
+        let shared = connected.flat_map(|(bucket, _)| {
+            let component = bucket[0].node;
+            bucket[1..].iter().map(move |member| Edge { component, node: member.node })
+        });
+        let shared = shared.filter(|edge| edge.component != edge.node);
+        let mut forest = merge(edges.into_iter().chain(shared));
         identities.sort_unstable();
         let equal = identities.chunk_by(|a, b| a.node == b.node).filter(|same| same.len() > 1);
-        let repeated: Vec<u64> = equal.map(|same| same[0].node).collect();
+        let repeated: Vec<Node> = equal.map(|same| same[0].node).collect();
         forest.extend(repeated.iter().map(|node| Edge { component: *node, node: *node }));
         ConnectedPart { forest, identities, repeated }
     }
@@ -64,11 +68,11 @@ mod tests {
 
     #[test]
     fn buckets_and_edges_are_connected_and_repeated_nodes_are_named() {
-        let member = |key, node| Membership { key, node };
-        let identity = |node, check| NodeIdentity { node, check, bytes: 1 };
+        let member = |key, node| Membership { key, node: Node(node) };
+        let identity = |node, check| NodeIdentity { node: Node(node), check, bytes: 1 };
         let first = ShardBlock {
             memberships: vec![member(1, 10), member(2, 30)],
-            edges: vec![(50, 40)],
+            edges: vec![Edge::new(50, 40)],
             identities: vec![identity(10, 1), identity(30, 2)],
         };
         let second = ShardBlock {
@@ -80,11 +84,10 @@ mod tests {
         connector.add(&second.encode()).unwrap();
         connector.add(&first.encode()).unwrap();
         let connected = connector.finish();
-        let edge = |component, node| Edge { component, node };
-        let forest = [edge(10, 20), edge(30, 40), edge(30, 50), edge(10, 10)];
+        let forest = [Edge::new(10, 20), Edge::new(30, 40), Edge::new(30, 50), Edge::new(10, 10)];
         assert_eq!(connected.forest, forest);
         let identities = [identity(10, 1), identity(10, 3), identity(20, 4), identity(30, 2)];
         assert_eq!(connected.identities, identities);
-        assert_eq!(connected.repeated, [10]);
+        assert_eq!(connected.repeated, [Node(10)]);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::error::ShardError;
 use super::rank::SimilarityRank;
-use crate::engine::{FindOptions, Findings, Group, PairCursor, in_collection};
+use crate::engine::{self, FindOptions, Findings, Group, PairCursor};
 use crate::error::Error;
 use crate::progress::Progress;
 use crate::read::Collection;
@@ -23,15 +23,14 @@ impl CheckedDocuments<'_> {
     /// those of the stage `keys`; the others add up to those of one run.
     ///
     /// # Errors
-    /// [`Error::Shard`] where a document is not what it was in the stage `keys`; those of
-    /// [`in_collection`].
+    /// [`Error::Shard`] if a document has changed since the stage `keys`, and errors of
+    /// [`in_collection`](crate::find::in_collection).
     pub fn decide(
         &self,
         options: &FindOptions,
         progress: &dyn Progress,
     ) -> Result<Findings, Error> {
-        let options = FindOptions { advice: false, ..options.clone() };
-        let findings = in_collection(self.collection, &options, progress)?;
+        let findings = engine::run(self.collection, options, progress)?;
         let mut read = 0;
         findings.each_fingerprint(&mut |id, fingerprint| {
             let check = self.checks.get(read).copied();

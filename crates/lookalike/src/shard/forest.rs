@@ -1,17 +1,25 @@
 //! Connected documents: edges in, a spanning forest out, whose trees are stars around their least
 //! nodes.
 
+use crate::engine::ids::Node;
 use lookalike_core::disjoint_sets::DisjointSets;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// A document and the least node of its component.
+/// Two connected documents; in a forest, a document and the least node of its component.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Edge {
     /// The least node of the component, which names it.
-    pub component: u64,
+    pub component: Node,
     /// Another node of the component.
-    pub node: u64,
+    pub node: Node,
+}
+
+impl Edge {
+    /// An edge between the nodes with these bits.
+    pub const fn new(component: u64, node: u64) -> Self {
+        Self { component: Node(component), node: Node(node) }
+    }
 }
 
 /// Joins edges, those of other forests among them, to one forest: an [`Edge`] for each node that
@@ -21,11 +29,10 @@ pub struct Edge {
 /// ```
 /// use lookalike::shard::{Edge, merge};
 ///
-/// let forest = merge([(7, 3), (9, 4), (3, 9)]);
-/// assert_eq!(forest.iter().map(|edge| (edge.component, edge.node)).collect::<Vec<_>>(),
-///            [(3, 4), (3, 7), (3, 9)]);
+/// let forest = merge([Edge::new(7, 3), Edge::new(9, 4), Edge::new(3, 9)]);
+/// assert_eq!(forest, [Edge::new(3, 4), Edge::new(3, 7), Edge::new(3, 9)]);
 /// ```
-pub fn merge(edges: impl IntoIterator<Item = (u64, u64)>) -> Vec<Edge> {
+pub fn merge(edges: impl IntoIterator<Item = Edge>) -> Vec<Edge> {
     let mut forest = merge_with_roots(edges);
     forest.retain(|edge| edge.component != edge.node);
     forest
@@ -33,10 +40,12 @@ pub fn merge(edges: impl IntoIterator<Item = (u64, u64)>) -> Vec<Edge> {
 
 /// As [`merge`], with an edge from each component to itself. A node that has an edge to itself
 /// alone is a component.
-pub fn merge_with_roots(edges: impl IntoIterator<Item = (u64, u64)>) -> Vec<Edge> {
+pub fn merge_with_roots(edges: impl IntoIterator<Item = Edge>) -> Vec<Edge> {
     let mut nodes = NodeNumbers::default();
-    let numbered: Vec<(u32, u32)> =
-        edges.into_iter().map(|(a, b)| (nodes.number(a), nodes.number(b))).collect();
+    let numbered: Vec<(u32, u32)> = edges
+        .into_iter()
+        .map(|edge| (nodes.number(edge.component), nodes.number(edge.node)))
+        .collect();
     let mut sets = DisjointSets::new(nodes.names.len());
     for (a, b) in numbered {
         sets.join(a, b);
@@ -46,9 +55,9 @@ pub fn merge_with_roots(edges: impl IntoIterator<Item = (u64, u64)>) -> Vec<Edge
         let first = sets.first(number) as usize;
         least[first] = least[first].min(nodes.names[number as usize]);
     }
-    let edge = |number: u32| {
-        let (component, node) = (least[sets.first(number) as usize], nodes.names[number as usize]);
-        Edge { component, node }
+    let edge = |number: u32| Edge {
+        component: least[sets.first(number) as usize],
+        node: nodes.names[number as usize],
     };
     let mut forest: Vec<Edge> = (0..nodes.names.len() as u32).map(edge).collect();
     forest.sort_unstable();
@@ -58,12 +67,12 @@ pub fn merge_with_roots(edges: impl IntoIterator<Item = (u64, u64)>) -> Vec<Edge
 /// Numbers nodes as they occur.
 #[derive(Default)]
 struct NodeNumbers {
-    numbers: HashMap<u64, u32, BuildHasherDefault<NodeHasher>>,
-    names: Vec<u64>,
+    numbers: HashMap<Node, u32, BuildHasherDefault<NodeHasher>>,
+    names: Vec<Node>,
 }
 
 impl NodeNumbers {
-    fn number(&mut self, node: u64) -> u32 {
+    fn number(&mut self, node: Node) -> u32 {
         *self.numbers.entry(node).or_insert_with(|| {
             self.names.push(node);
             (self.names.len() - 1) as u32
@@ -99,14 +108,14 @@ mod tests {
     use std::collections::BTreeMap;
 
     /// Components by repeated relabelling.
-    fn naive(edges: &[(u64, u64)]) -> Vec<Edge> {
-        let mut names: BTreeMap<u64, u64> =
-            edges.iter().flat_map(|(a, b)| [(*a, *a), (*b, *b)]).collect();
+    fn naive(edges: &[Edge]) -> Vec<Edge> {
+        let nodes = edges.iter().flat_map(|edge| [edge.component, edge.node]);
+        let mut names: BTreeMap<Node, Node> = nodes.map(|node| (node, node)).collect();
         for _ in 0..names.len() {
-            for (a, b) in edges {
-                let least = names[a].min(names[b]);
-                names.insert(*a, least);
-                names.insert(*b, least);
+            for Edge { component, node } in edges {
+                let least = names[component].min(names[node]);
+                names.insert(*component, least);
+                names.insert(*node, least);
             }
         }
         let mut forest: Vec<Edge> = names
@@ -124,12 +133,12 @@ mod tests {
             edges in prop::collection::vec((0..40u64, 0..40u64), 0..60),
             cut in 0..60usize,
         ) {
+            let edges: Vec<Edge> = edges.iter().map(|(a, b)| Edge::new(*a, *b)).collect();
             let whole = merge(edges.iter().copied());
             prop_assert_eq!(&whole, &naive(&edges));
             let (left, right) = edges.split_at(cut.min(edges.len()));
             let parts = [left, right].map(|part| merge(part.iter().copied()));
-            let pairs = parts.iter().flatten().map(|edge| (edge.component, edge.node));
-            prop_assert_eq!(merge(pairs), whole);
+            prop_assert_eq!(merge(parts.into_iter().flatten()), whole);
         }
     }
 }

@@ -1,16 +1,15 @@
 //! Documents in, packed rows for each part out.
 
 use super::block::{Membership, NodeIdentity, ShardBlock};
-use super::forest::merge;
+use super::forest::{Edge, merge};
 use super::rarity::RarityCounters;
 use crate::engine::FindOptions;
-use crate::engine::prepare::shingles::ShingleCutter;
+use crate::engine::ids::Node;
+use crate::engine::prepare::shingles::{BandKeys, ShingleCutter};
 use crate::read::{Document, DocumentSink, ReadError, SkippedItem};
-use lookalike_core::band;
 use lookalike_core::hash;
 use lookalike_core::params::Measure;
 use lookalike_core::prefix;
-use lookalike_core::signature::Signer;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
@@ -34,7 +33,7 @@ pub struct PartBlock {
 /// What the keys of a document are.
 enum KeyRule {
     /// The buckets of its signature.
-    Bands { signer: Signer, rows: usize, bands: usize },
+    Bands(BandKeys),
     /// Its rarest shingles: as many that documents which reach the threshold share one.
     Rarest { counters: Arc<RarityCounters>, threshold: f64, ranked: Vec<u64>, rule: BucketRule },
 }
@@ -93,9 +92,9 @@ impl KeyRule {
     fn keys(&mut self, hashes: &[u32], keys: &mut Vec<u64>) {
         keys.clear();
         match self {
-            Self::Bands { signer, rows, bands } => {
-                keys.resize(*bands, 0);
-                band::bucket_keys(signer.sign(hashes), *rows, keys);
+            Self::Bands(bands) => {
+                keys.resize(bands.count(), 0);
+                bands.write(hashes, keys);
             }
             Self::Rarest { counters, threshold, ranked, rule } => {
                 let length = prefix::prefix_length(hashes.len(), *threshold);
@@ -217,7 +216,7 @@ impl MembershipCollector {
     }
 
     /// Adds the bucket keys of a document with a token.
-    pub(crate) fn add_keys(&mut self, node: u64, keys: impl IntoIterator<Item = u64>) {
+    pub(crate) fn add_keys(&mut self, node: Node, keys: impl IntoIterator<Item = u64>) {
         self.memberships.extend(keys.into_iter().map(|key| Membership { key, node }));
     }
 
@@ -238,18 +237,17 @@ impl MembershipCollector {
                 let [others @ .., one] = bucket else { continue };
                 here.memberships.push(*one);
                 let others = others.iter().map(|member| member.node);
-                here.edges
-                    .extend(others.filter(|node| *node != one.node).map(|node| (one.node, node)));
+                let others = others.filter(|node| *node != one.node);
+                here.edges.extend(others.map(|node| Edge { component: one.node, node }));
             } else {
                 here.memberships.extend(bucket);
             }
         }
         for block in &mut blocks {
-            let forest = merge(std::mem::take(&mut block.edges));
-            block.edges = forest.iter().map(|edge| (edge.component, edge.node)).collect();
+            block.edges = merge(std::mem::take(&mut block.edges));
         }
         for identity in self.identities.drain(..) {
-            blocks[part_of(identity.node, self.parts) as usize].identities.push(identity);
+            blocks[part_of(identity.node.0, self.parts) as usize].identities.push(identity);
         }
         let numbered = (0..).zip(blocks).filter(|(_, block)| !block.is_empty());
         numbered.map(|(part, block)| PartBlock { part, rows: block.encode() }).collect()
@@ -272,14 +270,8 @@ pub struct KeyCollector {
 impl KeyCollector {
     /// Keys of signatures: a key for each band. `None` for an exact run, which has none.
     pub fn new(options: &FindOptions, parts: NonZeroU32) -> Option<Self> {
-        let (params, kernel) = (&options.params, options.kernel);
-        if params.exact() {
-            return None;
-        }
-        let (scheme, num_hashes, seed) = (params.scheme(), params.num_hashes(), params.seed());
-        let signer = Signer::with_kernel(scheme, num_hashes, seed, kernel);
-        let (rows, bands) = (params.rows(), params.bands());
-        Some(Self::with(options, parts, KeyRule::Bands { signer, rows, bands }))
+        let bands = BandKeys::new(options);
+        (bands.count() > 0).then(|| Self::with(options, parts, KeyRule::Bands(bands)))
     }
 
     /// Keys of the rarest shingles, a share of 1 - threshold of them: templates that are filled in
@@ -296,7 +288,7 @@ impl KeyCollector {
 
     fn with(options: &FindOptions, parts: NonZeroU32, rule: KeyRule) -> Self {
         let buckets = match &rule {
-            KeyRule::Bands { .. } => BucketRule::Shared,
+            KeyRule::Bands(_) => BucketRule::Shared,
             KeyRule::Rarest { rule, .. } => *rule,
         };
         Self {
@@ -310,7 +302,7 @@ impl KeyCollector {
     }
 
     /// Adds a document; what is known of it. One without a token is known by its identity alone.
-    pub fn add(&mut self, node: u64, document: &Document<'_>) -> CollectedDocument {
+    pub fn add(&mut self, node: Node, document: &Document<'_>) -> CollectedDocument {
         let shingles = self.cutter.shingles(document);
         let (check, empty) = (shingles.fingerprint as u64, shingles.hashes.is_empty());
         self.rows.add(NodeIdentity { node, check, bytes: document.bytes() });
@@ -344,7 +336,6 @@ impl KeyCollector {
 mod tests {
     use super::*;
     use crate::shard::connect::Connector;
-    use crate::shard::forest::Edge;
 
     /// The rows of a task whose documents come in this order, a flush after `first` of them.
     fn attempt(documents: &[u64], first: usize, parts: NonZeroU32) -> Vec<PartBlock> {
@@ -352,8 +343,9 @@ mod tests {
         let mut rows = Vec::new();
         for flush in [&documents[..first], &documents[first..]] {
             for node in flush {
-                collector.add(NodeIdentity { node: node << 60, check: 0, bytes: 0 });
-                collector.add_keys(node << 60, [1 << 61, 7 << 61]);
+                let node = Node(node << 60);
+                collector.add(NodeIdentity { node, check: 0, bytes: 0 });
+                collector.add_keys(node, [1 << 61, 7 << 61]);
             }
             rows.extend(collector.flush());
         }
@@ -364,7 +356,7 @@ mod tests {
     fn parts_may_come_from_attempts_with_other_orders() {
         let parts = NonZeroU32::new(8).unwrap();
         let attempts = [attempt(&[1, 4, 9], 2, parts), attempt(&[4, 9, 1], 2, parts)];
-        let edge = |node: u64| Edge { component: 1 << 60, node: node << 60 };
+        let edge = |node: u64| Edge::new(1 << 60, node << 60);
         for choice in 0..1 << 8 {
             let mut edges = Vec::new();
             for part in 0..8 {
@@ -375,7 +367,7 @@ mod tests {
                 }
                 edges.extend(connector.finish().forest);
             }
-            let forest = merge(edges.iter().map(|edge| (edge.component, edge.node)));
+            let forest = merge(edges);
             assert_eq!(forest, [edge(4), edge(9)], "{choice:b}");
         }
     }
@@ -389,7 +381,7 @@ mod tests {
             let rows = [(1, 20), (2, 20), (3, 20), (4, 20), (5, 30), (6, 31), (7, 41), (8, 41)];
             for (node, key) in rows {
                 // The bucket 20 is not looked up, 30 is by one, 40 by both.
-                collector.add_keys(node, [key]);
+                collector.add_keys(Node(node), [key]);
                 if flushes == 2 {
                     for block in collector.flush() {
                         connector.add(&block.rows).unwrap();
@@ -399,8 +391,8 @@ mod tests {
             for block in collector.flush() {
                 connector.add(&block.rows).unwrap();
             }
-            let edge = |component, node| Edge { component, node };
-            assert_eq!(connector.finish().forest, [edge(5, 6), edge(7, 8)], "{flushes}");
+            let forest = [Edge::new(5, 6), Edge::new(7, 8)];
+            assert_eq!(connector.finish().forest, forest, "{flushes}");
         }
     }
 }

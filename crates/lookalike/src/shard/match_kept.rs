@@ -1,6 +1,6 @@
 //! Documents and kept documents in; which of the kept each document resembles most out.
 
-use crate::engine::{FindOptions, Findings, KeeperChoice, in_collection};
+use crate::engine::{self, FindOptions, Findings, KeeperChoice};
 use crate::error::Error;
 use crate::progress::Progress;
 use crate::read::Collection;
@@ -21,13 +21,13 @@ use crate::read::Collection;
 /// [`CheckedDocuments`]: super::CheckedDocuments
 ///
 /// # Errors
-/// Those of [`in_collection`].
+/// Errors of [`in_collection`](crate::find::in_collection).
 pub fn match_kept(
     collection: &Collection,
     keepers: KeeperChoice,
     options: &FindOptions,
     progress: &dyn Progress,
 ) -> Result<Findings, Error> {
-    let options = FindOptions { keepers, advice: false, related: false, ..options.clone() };
-    in_collection(collection, &options, progress)
+    let options = FindOptions { keepers, related: false, ..options.clone() };
+    engine::run(collection, &options, progress)
 }

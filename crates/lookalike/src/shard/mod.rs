@@ -42,6 +42,7 @@ mod rank;
 mod rarity;
 mod stars;
 
+pub use crate::engine::ids::Node;
 pub use block::{BLOCK_VERSION, Membership, NodeIdentity, ShardBlock};
 pub use connect::{ConnectedPart, Connector};
 pub use decide::{CheckedDocuments, MemberRole, MemberRow, PairRow, member_rows, pair_rows};
@@ -66,11 +67,11 @@ use lookalike_core::hash;
 /// assert_eq!(node_of("a", false), node_of("a", false));
 /// assert_ne!(node_of("a", false), node_of("a", true));
 /// ```
-pub fn node_of(id: &str, reference: bool) -> u64 {
+pub fn node_of(id: &str, reference: bool) -> Node {
     node_of_hash(hash::token_hash(id.as_bytes()), reference)
 }
 
 /// The node of a document whose id has the hash `id`.
-pub(crate) fn node_of_hash(id: u64, reference: bool) -> u64 {
-    if reference { hash::mix64(id) } else { id }
+pub(crate) fn node_of_hash(id: u64, reference: bool) -> Node {
+    Node(if reference { hash::mix64(id) } else { id })
 }

@@ -12,7 +12,9 @@
 //! ```
 
 use super::block::{Membership, ShardBlock};
+use super::forest::Edge;
 use super::keys::{PartBlock, part_of};
+use crate::engine::ids::Node;
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
@@ -42,10 +44,11 @@ pub struct StarRows {
 /// Runs a task of a step on the rows of one part or of several. O(n log n).
 pub fn star_step(step: StarStep, mut rows: ShardBlock, parts: NonZeroU32) -> StarRows {
     let mut out = PartRows { parts, blocks: BTreeMap::new(), unsettled: 0 };
-    for (a, b) in &mut rows.edges {
-        (*a, *b) = ((*a).min(*b), (*a).max(*b));
+    for edge in &mut rows.edges {
+        let Edge { component, node } = *edge;
+        *edge = Edge { component: component.min(node), node: component.max(node) };
     }
-    rows.edges.sort_unstable_by_key(|(least, node)| (*node, *least));
+    rows.edges.sort_unstable_by_key(|edge| (edge.node, edge.component));
     rows.edges.dedup();
     match step {
         StarStep::Request => out.request(&rows),
@@ -64,70 +67,73 @@ struct PartRows {
 }
 
 impl PartRows {
-    fn push_edge(&mut self, least: u64, node: u64) {
-        let part = part_of(node, self.parts);
-        self.blocks.entry(part).or_default().edges.push((least, node));
+    fn push_edge(&mut self, edge: Edge) {
+        let part = part_of(edge.node.0, self.parts);
+        self.blocks.entry(part).or_default().edges.push(edge);
     }
 
-    fn push_message(&mut self, part: u32, key: u64, node: u64) {
-        self.blocks.entry(part).or_default().memberships.push(Membership { key, node });
+    /// Sends a message about a node to a part. The message is a node, or the number of a part.
+    fn push_message(&mut self, part: u32, about: Node, message: Node) {
+        let membership = Membership { key: about.0, node: message };
+        self.blocks.entry(part).or_default().memberships.push(membership);
     }
 
     fn request(&mut self, rows: &ShardBlock) {
         let mut questions = Vec::new();
-        for (least, node) in &rows.edges {
-            self.push_edge(*least, *node);
-            if least != node {
-                questions.push((*least, part_of(*node, self.parts)));
+        for edge in &rows.edges {
+            self.push_edge(*edge);
+            if edge.component != edge.node {
+                questions.push((edge.component, part_of(edge.node.0, self.parts)));
             }
         }
         questions.sort_unstable();
         questions.dedup();
         for (node, part) in questions {
-            self.push_message(part_of(node, self.parts), node, part.into());
+            self.push_message(part_of(node.0, self.parts), node, Node(part.into()));
         }
     }
 
     fn reply(&mut self, rows: ShardBlock) {
         for Membership { key, node: part } in rows.memberships {
-            let first = rows.edges.partition_point(|(_, node)| *node < key);
-            let least = rows.edges.get(first).filter(|(least, node)| *node == key && least < node);
-            if let Some((least, _)) = least {
-                self.push_message(part as u32, key, *least);
+            let about = Node(key);
+            let first = rows.edges.partition_point(|edge| edge.node < about);
+            let is_least = |edge: &&Edge| edge.node == about && edge.component < edge.node;
+            if let Some(edge) = rows.edges.get(first).filter(is_least) {
+                self.push_message(part.0 as u32, about, edge.component);
             }
         }
-        for (least, node) in rows.edges {
-            self.push_edge(least, node);
+        for edge in rows.edges {
+            self.push_edge(edge);
         }
     }
 
     fn join(&mut self, mut rows: ShardBlock) {
         rows.memberships.sort_unstable();
-        let least_of = |node: u64| {
-            let at = rows.memberships.binary_search_by_key(&node, |reply| reply.key);
+        let least_of = |node: Node| {
+            let at = rows.memberships.binary_search_by_key(&node.0, |reply| reply.key);
             at.map_or(node, |at| rows.memberships[at].node)
         };
-        for (least, node) in &mut rows.edges {
+        for Edge { component: least, node } in &mut rows.edges {
             let further = if least == node { *least } else { least_of(*least) };
             self.unsettled += u64::from(further != *least);
             *least = further;
         }
-        rows.edges.sort_unstable_by_key(|(least, node)| (*node, *least));
+        rows.edges.sort_unstable_by_key(|edge| (edge.node, edge.component));
         rows.edges.dedup();
         let mut roots = Vec::new();
-        for edges in rows.edges.chunk_by(|a, b| a.1 == b.1) {
-            let (root, node) = edges[0];
-            self.push_edge(root, node);
+        for edges in rows.edges.chunk_by(|a, b| a.node == b.node) {
+            let root = edges[0].component;
+            self.push_edge(edges[0]);
             roots.push(root);
-            for (other, _) in edges[1..].iter().filter(|(other, node)| other != node) {
-                self.push_edge(root, *other);
+            for other in edges[1..].iter().filter(|edge| edge.component != edge.node) {
+                self.push_edge(Edge { component: root, node: other.component });
                 self.unsettled += 1;
             }
         }
         roots.sort_unstable();
         roots.dedup();
         for root in roots {
-            self.push_edge(root, root);
+            self.push_edge(Edge { component: root, node: root });
         }
     }
 }
@@ -139,11 +145,12 @@ mod tests {
     use proptest::prelude::*;
 
     /// Rounds until all edges are settled; how many, and the edges.
-    fn components(edges: &[(u64, u64)], parts: u32) -> (u32, Vec<(u64, u64)>) {
+    fn components(edges: &[Edge], parts: u32) -> (u32, Vec<Edge>) {
         let parts = NonZeroU32::new(parts).unwrap();
         let mut blocks: BTreeMap<u32, ShardBlock> = BTreeMap::new();
-        for (a, b) in edges {
-            blocks.entry(part_of(*a.max(b), parts)).or_default().edges.push((*a, *b));
+        for edge in edges {
+            let greater = edge.component.max(edge.node);
+            blocks.entry(part_of(greater.0, parts)).or_default().edges.push(*edge);
         }
         for round in 1.. {
             let mut unsettled = 0;
@@ -168,9 +175,8 @@ mod tests {
         unreachable!("rounds have no end")
     }
 
-    fn expected(edges: &[(u64, u64)]) -> Vec<(u64, u64)> {
-        let forest = merge_with_roots(edges.iter().copied());
-        forest.iter().map(|edge| (edge.component, edge.node)).collect()
+    fn expected(edges: &[Edge]) -> Vec<Edge> {
+        merge_with_roots(edges.iter().copied())
     }
 
     /// Numbers that are spread over parts as hashes are.
@@ -180,11 +186,11 @@ mod tests {
 
     #[test]
     fn a_chain_takes_few_rounds() {
-        let chain: Vec<_> = (0..2_000).map(|at| (spread(at), spread(at + 1))).collect();
+        let chain: Vec<_> = (0..2_000).map(|at| Edge::new(spread(at), spread(at + 1))).collect();
         let (rounds, edges) = components(&chain, 16);
         assert_eq!(edges, expected(&chain));
         assert!(rounds <= 14, "{rounds}");
-        let ascending: Vec<_> = (0..2_000).map(|at| (at << 50, (at + 1) << 50)).collect();
+        let ascending: Vec<_> = (0..2_000).map(|at| Edge::new(at << 50, (at + 1) << 50)).collect();
         let (rounds, edges) = components(&ascending, 16);
         assert_eq!(edges, expected(&ascending));
         assert!(rounds <= 14, "{rounds}");
@@ -193,7 +199,7 @@ mod tests {
     #[test]
     fn a_hub_makes_no_part_large() {
         let parts = NonZeroU32::new(64).unwrap();
-        let edges = (1..64_000).map(|at| (7, spread(at) | 1 << 20)).collect();
+        let edges = (1..64_000).map(|at| Edge::new(7, spread(at) | 1 << 20)).collect();
         let rows = ShardBlock { edges, ..ShardBlock::default() };
         let done = star_step(StarStep::Request, rows, parts);
         let largest = done.blocks.iter().map(|block| block.rows.len()).max().unwrap();
@@ -206,7 +212,7 @@ mod tests {
             edges in prop::collection::vec((0..60u64, 0..60u64), 0..90),
             parts in 1..9u32,
         ) {
-            let edges: Vec<_> = edges.iter().map(|(a, b)| (spread(*a), spread(*b))).collect();
+            let edges: Vec<_> = edges.iter().map(|(a, b)| Edge::new(spread(*a), spread(*b))).collect();
             let (_, found) = components(&edges, parts);
             prop_assert_eq!(found, expected(&edges));
         }

@@ -40,35 +40,26 @@ impl LogValue for u8 {
     }
 }
 
-impl LogValue for u32 {
-    const BYTES: usize = 4;
+macro_rules! log_numbers {
+    ($($number:ty),*) => {$(
+        impl LogValue for $number {
+            const BYTES: usize = size_of::<Self>();
 
-    fn write(values: &[Self], out: &mut Vec<u8>) {
-        out.reserve(Self::BYTES * values.len());
-        for value in values {
-            out.extend_from_slice(&value.to_le_bytes());
+            fn write(values: &[Self], out: &mut Vec<u8>) {
+                out.reserve(Self::BYTES * values.len());
+                for value in values {
+                    out.extend_from_slice(&value.to_le_bytes());
+                }
+            }
+
+            fn read(bytes: &[u8], out: &mut Vec<Self>) {
+                out.extend(bytes.as_chunks().0.iter().map(|value| Self::from_le_bytes(*value)));
+            }
         }
-    }
-
-    fn read(bytes: &[u8], out: &mut Vec<Self>) {
-        out.extend(bytes.as_chunks().0.iter().map(|value| Self::from_le_bytes(*value)));
-    }
+    )*};
 }
 
-impl LogValue for u64 {
-    const BYTES: usize = 8;
-
-    fn write(values: &[Self], out: &mut Vec<u8>) {
-        out.reserve(Self::BYTES * values.len());
-        for value in values {
-            out.extend_from_slice(&value.to_le_bytes());
-        }
-    }
-
-    fn read(bytes: &[u8], out: &mut Vec<Self>) {
-        out.extend(bytes.as_chunks().0.iter().map(|value| Self::from_le_bytes(*value)));
-    }
-}
+log_numbers!(u32, u64, u128);
 
 /// A key and a document.
 impl<D: Into<u32> + From<u32> + Copy> LogValue for (u64, D) {

@@ -1,7 +1,7 @@
 //! Sorts numbers of 128 bits: records of a fixed width, where they are too many for the bytes and
 //! comparisons of a [`Sorter`](super::Sorter).
 
-use super::log::{LogValue, SpillLog};
+use super::log::SpillLog;
 use super::temp_space::TempSpace;
 use crate::error::Error;
 use std::borrow::Cow;
@@ -21,21 +21,6 @@ const LEAST_PART: usize = 32;
 const MOST_NEAR: usize = 64;
 /// Values of a run that are read at once.
 const PIECE: u64 = 1 << 12;
-
-impl LogValue for u128 {
-    const BYTES: usize = 16;
-
-    fn write(values: &[Self], out: &mut Vec<u8>) {
-        out.reserve(Self::BYTES * values.len());
-        for value in values {
-            out.extend_from_slice(&value.to_le_bytes());
-        }
-    }
-
-    fn read(bytes: &[u8], out: &mut Vec<Self>) {
-        out.extend(bytes.as_chunks().0.iter().map(|value| Self::from_le_bytes(*value)));
-    }
-}
 
 /// Takes numbers and gives them in ascending order, equal ones as often as they were pushed.
 #[derive(Debug)]

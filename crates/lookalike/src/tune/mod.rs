@@ -22,14 +22,12 @@ mod settings;
 mod shared_shingles;
 mod similarities;
 
+pub use crate::engine::{Setting, SettingChanges, SettingJob, SettingProfile};
 pub use advice::{Advice, AdviceReason, advise};
 pub use auto::{ChosenBands, choose_bands};
 pub use document_sample::{SAMPLE_DOCUMENTS, TextSample, sample};
 pub use plan::{BandPlan, MeasuredSample, plan, rules_to_try};
 pub use profile::{Profile, measure};
 pub use rules::{LENGTHS, rules, usual_rules};
-pub use settings::{
-    Setting, SettingChanges, SettingJob, SettingProfile, SettingTexts, better_setting,
-    measure_settings, settings_to_compare,
-};
+pub use settings::{SettingTexts, better_setting, measure_settings, settings_to_compare};
 pub use similarities::{RELATED_WORDS, SampleSimilarities};

@@ -16,7 +16,7 @@ use lookalike::read::{
 };
 use lookalike::report::csv::{self, CellRule};
 use lookalike::shard::{
-    BucketRule, CheckedDocuments, Connector, Edge, GroupLines, KeyCollector, MemberRole,
+    BucketRule, CheckedDocuments, Connector, Edge, GroupLines, KeyCollector, MemberRole, Node,
     NodeIdentity, PairLines, PairRow, RarityCounter, RarityCounters, ShardError, SimilarityRank,
     member_rows, merge_with_roots, node_of, pair_rows, part_of,
 };
@@ -111,8 +111,8 @@ struct Division {
 }
 
 impl Division {
-    fn node(&self, id: &str, reference: bool) -> u64 {
-        node_of(id, reference) >> (64 - self.node_bits)
+    fn node(&self, id: &str, reference: bool) -> Node {
+        Node(node_of(id, reference).0 >> (64 - self.node_bits))
     }
 }
 
@@ -201,7 +201,7 @@ fn divided(rows: &[Row], reference: &[Row], options: &FindOptions, division: Div
         flush(&mut collector, &mut connectors, rule);
         empty += collector.counts().1;
     }
-    let (mut forests, mut identities) = (Vec::new(), HashMap::<u64, Vec<NodeIdentity>>::new());
+    let (mut forests, mut identities) = (Vec::new(), HashMap::<Node, Vec<NodeIdentity>>::new());
     for connected in connectors.into_values().map(Connector::finish) {
         assert!(division.node_bits < 64 || connected.repeated.is_empty());
         forests.extend(connected.forest);
@@ -209,7 +209,7 @@ fn divided(rows: &[Row], reference: &[Row], options: &FindOptions, division: Div
             identities.entry(identity.node).or_default().push(identity);
         }
     }
-    let forest = merge_with_roots(forests.iter().map(|edge| (edge.component, edge.node)));
+    let forest = merge_with_roots(forests.iter().copied());
     let decided = by_component(&forest, rows, reference, options, division, &identities);
     let mut out = sorted(decided, options);
     out.counts[0] = empty;
@@ -234,9 +234,9 @@ fn by_component(
     reference: &[Row],
     options: &FindOptions,
     division: Division,
-    identities: &HashMap<u64, Vec<NodeIdentity>>,
+    identities: &HashMap<Node, Vec<NodeIdentity>>,
 ) -> Decided {
-    let mut components: HashMap<u64, u64> = HashMap::new();
+    let mut components: HashMap<Node, Node> = HashMap::new();
     for edge in forest {
         components.insert(edge.node, edge.component);
     }
@@ -246,7 +246,7 @@ fn by_component(
         for row in rows {
             let node = division.node(&row.0, side == 1);
             if let Some(component) = components.get(&node) {
-                let batch = hash::mix64(*component) % batches;
+                let batch = hash::mix64(component.0) % batches;
                 batch_rows.entry(batch).or_default()[side].push(row.clone());
             }
         }
@@ -484,7 +484,7 @@ fn documents_that_changed_or_are_missing_are_named() {
 }
 
 /// The check of each document by its node; documents without a token have none.
-fn checks_by_node(sides: [&[Row]; 2], options: &FindOptions) -> HashMap<u64, u64> {
+fn checks_by_node(sides: [&[Row]; 2], options: &FindOptions) -> HashMap<Node, u64> {
     let one = NonZeroU32::MIN;
     let rarest = || KeyCollector::screening(options, one, Arc::new(counters(sides[0], options)));
     let mut collector = KeyCollector::new(options, one).unwrap_or_else(rarest);

@@ -96,7 +96,6 @@ impl PlanArgs {
         let mut options = self.keep.options(Params::new(&builder)?, work)?;
         options.pairs = PairList::new(self.pairs, false)?;
         options.skip_repeated_ids = false;
-        options.advice = false;
         Ok(options)
     }
 

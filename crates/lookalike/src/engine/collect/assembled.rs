@@ -1,4 +1,4 @@
-//! The findings of a divided run, put together from those of its shares and parts.
+//! The findings of a divided run, assembled from its shares and parts.
 
 use crate::engine::collect::empty_copies::EmptyCopies;
 use crate::engine::collect::findings::{Findings, RunCounts};
@@ -9,6 +9,7 @@ use crate::engine::memory::Budget;
 use crate::engine::options::FindOptions;
 use crate::engine::prepare::block_store::BlockStore;
 use crate::engine::prepare::documents::RunDocuments;
+use crate::engine::prepare::keep_keys::IdleRules;
 use crate::engine::prepare::share::{EmptyDocument, ShareNotes};
 use crate::engine::prepare::skipped::SkippedLog;
 use crate::engine::prepare::sources::{SourceCounts, Sources};
@@ -136,20 +137,16 @@ impl<'a> FindingsAssembler<'a> {
         if pairs > MAX_PAIRS {
             return Err(Error::TooManyPairs { got: pairs, most: MAX_PAIRS });
         }
-        let (results, empty) = (self.results.finish(pairs)?, self.empty.finish()?);
+        let results = self.results.finish(pairs)?;
+        let empty = self.empty.finish()?;
         let empty_copies = EmptyCopies::new(self.empty_copies.finish()?);
         let documents = self.documents;
         let counts = RunCounts { documents, copies, candidates, verified, ..RunCounts::default() };
         // The tasks have read the files; here only the first block of each tells how ids are made.
         self.collection.read_headers()?;
-        let found = Findings::new(self.notes, results, empty, empty_copies, counts, self.temp)?;
-        Ok(Findings {
-            read_as_text: self.collection.read_as_text().to_vec(),
-            line_ids: self.collection.line_ids(),
-            missing_fields: self.missing_fields.unwrap_or_default(),
-            ids_by_file: self.collection.has_ids_by_file(),
-            normalization: self.collection.normalization(),
-            ..found
-        })
+        let mut found = Findings::new(self.notes, results, empty, empty_copies, counts, self.temp)?;
+        let fields = self.missing_fields.unwrap_or_default();
+        found.note_inputs(self.collection, IdleRules { fields, patterns: Vec::new() });
+        Ok(found)
     }
 }

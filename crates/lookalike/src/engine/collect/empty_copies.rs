@@ -1,4 +1,4 @@
-//! Documents without a token whose text is that of an earlier one: pictures of characters,
+//! Documents without a token whose text equals the text of an earlier one: pictures of characters,
 //! punctuation, blanks.
 
 use crate::engine::memory::Budget;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// Empty documents with the text of another one, and which.
 #[derive(Debug, Default)]
 pub struct EmptyCopies {
-    /// The id of the copy → that of the first document with its text.
+    /// The id of the copy → the id of the first document with its text.
     sorted: SortedRecords,
 }
 
@@ -55,7 +55,8 @@ impl EmptyCopies {
         Ok(Self { sorted: copies.finish()? })
     }
 
-    /// Of records of the id of a copy and that of the first document with its text.
+    /// Creates the list from records: the id of a copy, and the id of the first document with its
+    /// text.
     pub(crate) fn new(sorted: SortedRecords) -> Self {
         Self { sorted }
     }
@@ -70,7 +71,8 @@ impl EmptyCopies {
         self.len() == 0
     }
 
-    /// The id of each, and that of the first document in reading order with its text, ascending.
+    /// Iterates over the ids of the copies, ascending, each with the id of the first document in
+    /// reading order that has its text.
     pub fn iter(&self) -> impl Iterator<Item = io::Result<(String, String)>> + '_ {
         let text = |id: &[u8]| Some(std::str::from_utf8(id).ok()?.to_owned());
         self.sorted.decoded("an id", move |copy, first| Some((text(copy)?, text(first)?)))

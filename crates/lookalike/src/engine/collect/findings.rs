@@ -14,24 +14,26 @@ use crate::engine::link::excluded_documents::ExcludedDocuments;
 use crate::engine::link::judged_documents::DecisionCounts;
 use crate::engine::memory::Budget;
 use crate::engine::prepare::documents::{DocumentState, RunDocuments};
+use crate::engine::prepare::keep_keys::IdleRules;
 use crate::engine::prepare::mail_removals::MailRemovals;
 use crate::engine::prepare::skipped::SkippedRecords;
 use crate::engine::prepare::sources::SourceCounts;
+use crate::engine::setting::SettingProfile;
 use crate::error::Error;
 use crate::folding::FoldingEffect;
 use crate::progress::Stage;
+use crate::read::Collection;
 use crate::read::{
     Description, Document, DocumentSink, Location, Normalization, ReadBuffers, SkippedItem,
     TextUnit,
 };
 use crate::spill::{SortedRecords, Sorter, TempSpace};
-use crate::tune::SettingProfile;
 use serde::Serialize;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A setting that finds more than that of a run which found few documents.
+/// A setting that finds more than the setting of a run which found few documents.
 #[derive(Debug, Clone)]
 pub struct BetterSetting {
     /// What the setting of the run finds, all pairs compared.
@@ -51,7 +53,7 @@ pub struct RunCounts {
     pub empty: u64,
     /// Records and files that could not be read as documents.
     pub skipped: u64,
-    /// Documents whose shingles equal those of an earlier one, found without comparing.
+    /// Documents whose shingles equal the shingles of an earlier document, found without comparing.
     pub copies: u64,
     /// Other documents that share a bucket with another one.
     pub candidates: u64,
@@ -67,18 +69,18 @@ pub struct RunCounts {
 pub struct Findings {
     /// Largest group first, then by the keeper's id.
     pub groups: Groups,
-    /// All verified pairs, sorted by both ids, where they were asked for.
+    /// All verified pairs, sorted by both ids, if they are listed.
     pub pairs: Option<Pairs>,
-    /// Kept documents without a group that resemble duplicates of other keepers, where they were
-    /// asked for ([`FindOptions::related`](crate::find::FindOptions::related)).
+    /// Kept documents without a group that resemble duplicates of other keepers, if requested
+    /// ([`FindOptions::related`](crate::find::FindOptions::related)).
     pub related: RelatedDocuments,
     /// How the pairs within groups are spread over the groups.
     pub concentration: GroupConcentration,
-    /// What became of the decisions, where there were some.
+    /// The effect of the decisions, if the run had some.
     pub decisions: Option<DecisionCounts>,
-    /// What became of the list of documents to leave out, where there was one.
+    /// The effect of the list of documents to leave out, if the run had one.
     pub dropped: Option<DropCounts>,
-    /// What is no document.
+    /// Records and files that are not documents.
     pub skipped: SkippedRecords,
     /// Files of folders that are documents although their names promise records, with the reason:
     /// tables without the columns.
@@ -105,7 +107,7 @@ pub struct Findings {
     pub unit: TextUnit,
     /// How many documents of a sample the normal form `fold` changes.
     pub folding: FoldingEffect,
-    /// A setting that finds more, where the run found few documents.
+    /// A setting that finds more, if the run found few documents.
     pub better_setting: Option<BetterSetting>,
     /// Numbers of everything.
     pub counts: RunCounts,
@@ -126,7 +128,7 @@ pub struct DocumentStatus {
     pub source: u32,
     /// Whether it has no token.
     pub empty: bool,
-    /// Whether an earlier document has the same id, so that it was no part of the run.
+    /// Whether an earlier document has the same id, so that the run left it out.
     pub repeated_id: bool,
     /// Whether a list leaves it out ([`FindOptions::drop`](crate::find::FindOptions::drop)).
     pub dropped: bool,
@@ -163,8 +165,8 @@ pub(crate) fn findings(
 }
 
 impl Findings {
-    /// Of documents and what is known of them; completes the counts. The times and what depends on
-    /// the collection are left to the caller.
+    /// Creates the findings from documents and results, and completes the counts. The times and
+    /// what depends on the collection are left to the caller.
     pub(crate) fn new(
         mut documents: RunDocuments,
         results: SortedResults,
@@ -216,7 +218,17 @@ impl Findings {
         })
     }
 
-    /// Says what was compared as a document.
+    /// Notes how the inputs were read, and the keep rules that put no document before another.
+    pub(crate) fn note_inputs(&mut self, collection: &Collection, idle: IdleRules) {
+        self.read_as_text = collection.read_as_text().to_vec();
+        self.line_ids = collection.line_ids();
+        self.normalization = collection.normalization();
+        self.ids_by_file = collection.has_ids_by_file();
+        self.missing_fields = idle.fields;
+        self.unmatched_patterns = idle.patterns;
+    }
+
+    /// Sets the unit of comparison.
     pub(crate) fn set_unit(&mut self, unit: TextUnit) {
         let is_part = unit != TextUnit::Document;
         self.unit = unit;
@@ -226,8 +238,8 @@ impl Findings {
         }
     }
 
-    /// Lets go of everything, and of what was kept so that the run could go on: call it when the
-    /// results are where they should be.
+    /// Releases everything, and removes what a resumable run has stored: call it when the results
+    /// are written.
     ///
     /// # Errors
     /// [`Error::Spill`] when the folder of a run that may be resumed cannot be removed.
@@ -237,7 +249,7 @@ impl Findings {
         temp.finish()
     }
 
-    /// Reads a document again and gives its text; `document` is its number in reading order.
+    /// Reads a document again and returns its text; `document` is its number in reading order.
     ///
     /// # Errors
     /// [`Error::Read`] when it is no longer what it was, [`Error::NoDocument`] for a number that is
@@ -249,7 +261,7 @@ impl Findings {
         })?
     }
 
-    /// As [`text`](Self::text), but as it is written: in no normal form.
+    /// Reads a document again and returns its text as written, in no normal form.
     ///
     /// # Errors
     /// As [`text`](Self::text).
@@ -269,8 +281,8 @@ impl Findings {
         self.documents.with_row(document, |_, row| row.id.to_owned())
     }
 
-    /// The number of the first document whose id is wanted, those of reference collections last.
-    /// Cost: one pass over the ids.
+    /// The number of the first document whose id is wanted; documents of reference collections come
+    /// last. Cost: one pass over the ids.
     ///
     /// # Errors
     /// As [`id`](Self::id).
@@ -295,7 +307,7 @@ impl Findings {
         Ok(of_reference)
     }
 
-    /// Where a document was read.
+    /// The location at which a document was read.
     ///
     /// # Errors
     /// As [`id`](Self::id).
@@ -314,12 +326,12 @@ impl Findings {
         })?
     }
 
-    /// Whether [`text`](Self::text) has something to give: an index may keep no texts.
+    /// Returns true if [`text`](Self::text) can return texts: an index may keep none.
     pub fn has_texts(&self) -> bool {
         self.documents.store.blocks.iter().all(|block| block.retained.has_texts())
     }
 
-    /// Where a document belongs, and what it was found to be; `document` is its number in reading
+    /// The source of a document, and its state in the run; `document` is its number in reading
     /// order.
     ///
     /// # Errors
@@ -421,7 +433,7 @@ impl IdList {
     /// Of some ids, in any order.
     ///
     /// # Errors
-    /// None, as they are held in memory.
+    /// None: the ids are in memory.
     pub fn of<'a>(ids: impl IntoIterator<Item = &'a str>) -> Result<Self, Error> {
         let mut sorter = Sorter::new(None, usize::MAX);
         for id in ids {
@@ -430,7 +442,7 @@ impl IdList {
         Ok(Self { sorted: sorter.finish()? })
     }
 
-    /// The ids in order; may be asked for again.
+    /// Iterates over the ids in order, from the first at each call.
     ///
     /// # Errors
     /// An item is an error where a temporary file cannot be read ([`Error::of_io`]); it is the

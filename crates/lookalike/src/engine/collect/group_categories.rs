@@ -1,4 +1,4 @@
-//! The categories of groups, where the documents are those of an index with categories.
+//! The categories of groups, if the documents are in an index with categories.
 
 use serde::Serialize;
 
@@ -20,7 +20,8 @@ pub struct GroupCategories {
 }
 
 impl GroupCategories {
-    /// Of all categories, and for each group the number of its own, from 1; 0 for none.
+    /// Creates the table from all categories, and the number of the category of each group, from 1;
+    /// 0 for none.
     pub(crate) fn new(names: Vec<CategoryName>, groups: Vec<u32>) -> Self {
         Self { names, groups }
     }

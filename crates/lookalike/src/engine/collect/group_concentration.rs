@@ -1,7 +1,7 @@
 //! How the pairs within groups are spread over the groups: whether one group has most of them.
 //!
-//! The predicted recall is the mean over seeds. Of one run it is a good estimate where the pairs
-//! are independent of each other, as those of many small groups are. In a large cluster of
+//! The predicted recall is the mean over seeds. It is a good estimate for one run if the pairs are
+//! independent of each other, such as the pairs of many small groups. In a large cluster of
 //! documents that have most of their shingles in common, pairs of one similarity have much the same
 //! values in their signatures, so one seed finds nearly all of them or misses many.
 

@@ -28,7 +28,7 @@ pub struct Keeper {
     pub reference: bool,
     /// Whether it is kept because a person decided so.
     pub by_decision: bool,
-    /// Its range in its document, where it is a unit.
+    /// Its range in its document, if it is a unit.
     pub unit: Option<UnitRange>,
 }
 
@@ -41,14 +41,14 @@ pub struct Duplicate {
     pub document: DocumentNumber,
     /// The length of its text in bytes.
     pub bytes: u64,
-    /// Exact overlap with the keeper: `left` is the keeper's set. Where both documents have equal
-    /// shingles the sizes are not counted: 1, 1 and 1 represent them.
+    /// Exact overlap with the keeper: `left` is the keeper's set. If both documents have equal
+    /// shingles, the sizes are not counted: 1, 1 and 1 represent them.
     pub overlap: Overlap,
     /// The rule that put the keeper first, by its place in
     /// [`KeepPolicy::rules`](lookalike_core::keep::KeepPolicy::rules), from 0; `None` where the id,
     /// a reference collection or a decision did.
     pub decided_by: Option<u32>,
-    /// Its range in its document, where it is a unit.
+    /// Its range in its document, if it is a unit.
     pub unit: Option<UnitRange>,
 }
 
@@ -61,7 +61,7 @@ pub struct Group {
     pub duplicates: Vec<Duplicate>,
 }
 
-/// The groups of a run: largest first, then by the keeper's id; of two with one id, that of a
+/// The groups of a run: largest first, then by the keeper's id; of two with one id, the keeper of a
 /// reference collection comes second.
 #[derive(Debug, Default)]
 pub struct Groups {
@@ -91,7 +91,7 @@ impl Groups {
         self.units = units;
     }
 
-    /// The categories of the groups, where the documents are those of an index that has some.
+    /// The categories of the groups, if the documents are in an index with categories.
     pub fn categories(&self) -> Option<&GroupCategories> {
         self.categories.as_ref()
     }
@@ -101,7 +101,7 @@ impl Groups {
         self.categories = Some(categories);
     }
 
-    /// The groups in order; may be asked for again. They are read as they are asked for.
+    /// Iterates over the groups in order, from the first at each call, and reads them one by one.
     ///
     /// # Errors
     /// An item is an error where a temporary file cannot be read ([`Error::of_io`]); it is the
@@ -118,7 +118,7 @@ impl Groups {
     /// Of groups made by hand, in any order.
     ///
     /// # Errors
-    /// None, as they are held in memory.
+    /// None: the groups are in memory.
     pub fn of(groups: &[Group]) -> Result<Self, Error> {
         let mut sorter = Sorter::new(None, usize::MAX);
         for group in groups {
@@ -127,7 +127,7 @@ impl Groups {
         Ok(Self { sorted: sorter.finish()?, units: false, categories: None })
     }
 
-    /// Of records as [`records`] makes them.
+    /// Creates the groups from the records of [`records`].
     pub(crate) fn new(sorted: SortedRecords) -> Self {
         Self { sorted, units: false, categories: None }
     }
@@ -186,7 +186,7 @@ pub(crate) fn duplicates_of_key(key: &[u8]) -> Option<u64> {
     FieldReader::new(key).key_u64_descending()
 }
 
-/// Added to a number behind which the range of a unit follows.
+/// Added to a number that the range of a unit follows.
 pub(crate) const HAS_UNIT: u64 = 1 << 32;
 /// The flag of a keeper that is kept because a person decided so.
 const BY_DECISION: u64 = 1 << 1;

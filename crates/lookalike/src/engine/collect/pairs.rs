@@ -16,7 +16,7 @@ use crate::spill::{RecordCursor, SortedRecords, Sorter, until_error};
 use lookalike_core::verify::Overlap;
 use std::io;
 
-/// The most pairs a run lists: that of a million equal documents would be 5 · 10¹¹.
+/// The most pairs a run lists: a million equal documents would have 5 · 10¹¹.
 pub const MAX_PAIRS: u64 = 200_000_000;
 
 /// The most pairs of one record.
@@ -33,7 +33,7 @@ pub struct Pair {
     pub overlap: Overlap,
     /// What their signatures estimate, with [`PairList::WithEstimates`].
     pub estimate: Option<SignatureEstimate>,
-    /// Their ranges in their documents, where they are units.
+    /// Their ranges in their documents, if they are units.
     pub units: Option<[UnitRange; 2]>,
 }
 
@@ -46,14 +46,14 @@ pub struct PairRef<'a> {
     pub b: &'a str,
     /// Their exact overlap.
     pub overlap: Overlap,
-    /// What their signatures estimate, where it was asked for.
+    /// The estimate of their signatures, if requested.
     pub estimate: Option<SignatureEstimate>,
-    /// Their ranges in their documents, where they are units.
+    /// Their ranges in their documents, if they are units.
     pub units: Option<[UnitRange; 2]>,
 }
 
 /// All verified pairs of a run, sorted by both ids, then by their overlap: its intersection, left
-/// and right. Each pair once; ids alone tell pairs apart where there is no reference collection.
+/// and right. Each pair once; without a reference collection, ids alone tell pairs apart.
 #[derive(Debug, Default)]
 pub struct Pairs {
     sorted: SortedRecords,
@@ -88,7 +88,7 @@ impl Pairs {
         self.units = units;
     }
 
-    /// The pairs in order; may be asked for again. They are read as they are asked for.
+    /// Iterates over the pairs in order, from the first at each call, and reads them one by one.
     /// [`cursor`](Self::cursor) does the same without a copy of each.
     ///
     /// # Errors
@@ -127,7 +127,7 @@ impl Pairs {
         }
     }
 
-    /// Of records as [`records`] makes them.
+    /// Creates the pairs from the records of [`records`].
     pub(crate) fn new(sorted: SortedRecords, len: u64, estimates: bool) -> Self {
         Self { sorted, len, estimates, units: false }
     }
@@ -135,7 +135,7 @@ impl Pairs {
     /// Of pairs made by hand, in any order.
     ///
     /// # Errors
-    /// None, as they are held in memory.
+    /// None: the pairs are in memory.
     pub fn of(pairs: &[Pair]) -> Result<Self, Error> {
         let mut sorter = Sorter::new(None, usize::MAX);
         let mut record = PairRecord::default();
@@ -153,10 +153,10 @@ fn corrupt() -> Error {
     Error::temporary_file("verified pairs")
 }
 
-/// Gives the pairs of a batch as records: those of the members that represent their equals, and
-/// with them those of their equals, at most `most`; they are counted first. Returns how many.
-/// A document and one of a reference collection may have one id: with `has_reference` each pair is
-/// a record, as several pairs may then have the same two ids.
+/// Calls `take` with the pairs of a batch as records: the pairs of members, and with them the pairs
+/// of their classes, at most `most`. Pairs are counted first. Returns how many. A document and one
+/// of a reference collection may have one id: with `has_reference` each pair is a record, as
+/// several pairs may then have the same two ids.
 pub(crate) fn records(
     batch: &ComponentBatch,
     decided: &BatchResult,
@@ -198,13 +198,13 @@ pub(crate) fn records(
     Ok(listed)
 }
 
-/// The ranges of two documents of a batch, where they are units.
+/// The ranges of two documents of a batch, if they are units.
 fn units_of(batch: &ComponentBatch, a: BatchIndex, b: BatchIndex) -> Option<[UnitRange; 2]> {
     let unit = |document| batch.rows.row(document).place.unit();
     unit(a).zip(unit(b)).map(<[UnitRange; 2]>::from)
 }
 
-/// The order of a batch's documents by their ids; of two with one id, that of the reference
+/// The order of a batch's documents by their ids; of two with one id, the document of the reference
 /// collection is the later.
 struct Ranks<'a> {
     ids: IdVec<IdRank, &'a str>,
@@ -242,7 +242,7 @@ const IN_CLASS: u32 = u32::MAX;
 struct Edges<'a> {
     batch: &'a ComponentBatch,
     verified: &'a [VerifiedPair],
-    /// Where the pairs of a document begin in `edges`; the last entry is the end.
+    /// The start of the pairs of each document in `edges`, then the end.
     starts: Vec<u32>,
     /// Indices of verified pairs.
     edges: Vec<u32>,

@@ -28,7 +28,7 @@ pub struct RelatedDocuments {
 }
 
 impl RelatedDocuments {
-    /// Of records as [`records`] makes them.
+    /// Creates the list from the records of [`records`].
     pub(crate) fn new(sorted: SortedRecords) -> Self {
         Self { sorted }
     }
@@ -43,7 +43,7 @@ impl RelatedDocuments {
     }
 }
 
-/// Gives those of a batch as records.
+/// Calls `take` with the related documents of a batch as records.
 pub(crate) fn records(
     batch: &ComponentBatch,
     decided: &BatchResult,

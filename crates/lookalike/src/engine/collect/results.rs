@@ -1,4 +1,4 @@
-//! What batches give, put in the order of a report. A run that may be resumed stores it, too.
+//! Sorts the results of batches into the order of a report. A resumable run also stores them.
 
 use crate::engine::checkpoint::{BatchStep, Checkpoint, Step};
 use crate::engine::collect::group_concentration::GroupConcentration;
@@ -210,7 +210,7 @@ impl<'a> ResultCollector<'a> {
         self.checkpoint.append(Step::Batch(step))
     }
 
-    /// Adds the numbers of a batch to those of all.
+    /// Adds the numbers of a batch to the sums.
     ///
     /// # Errors
     /// [`Error::TemporaryFile`] for a source that the run does not have, or numbers that are too

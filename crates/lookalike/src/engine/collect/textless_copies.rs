@@ -30,7 +30,7 @@ impl TextlessCopies {
                 SkipReason::NoText { content: Some(content), .. } => {
                     known.push((**content, at, name.to_owned()));
                 }
-                // Of what is in another file there is nothing to read.
+                // A record of another file cannot be read by its name.
                 SkipReason::Binary | SkipReason::NoText { .. } if each.line.is_none() => {
                     let Ok(file) = std::fs::metadata(name) else { continue };
                     if file.is_file() && file.len() > 0 {
@@ -71,7 +71,7 @@ impl TextlessCopies {
         self.first.len()
     }
 
-    /// Documents without a token whose text is that of an earlier one.
+    /// Documents without a token whose text equals the text of an earlier one.
     pub fn empty_copies(&self) -> &EmptyCopies {
         &self.empty
     }

@@ -20,7 +20,7 @@ use std::ops::Range;
 
 /// The unit in which the memory of a batch is counted.
 const UNIT_BYTES: usize = 24;
-/// Units of a document: its record, and what is decided about it.
+/// Units of a document: its record and its result.
 const DOCUMENT_UNITS: u32 = 12;
 /// Lists of documents that share a bucket or are equal.
 pub(crate) struct Links {
@@ -137,7 +137,7 @@ pub(crate) struct ComponentBatch {
     class_of: IdVec<BatchIndex, Option<ClassIndex>>,
     /// Every document by itself: a class of one.
     singles: Vec<BatchIndex>,
-    /// Of each class only its first document in reading order is in a component.
+    /// Components have only the first document in reading order of each class.
     pub(crate) candidates: Candidates,
     pub(crate) directed: bool,
     pub(crate) judged: JudgedDocuments<BatchIndex>,

@@ -93,8 +93,8 @@ impl OrderedComponent<'_> {
         Ok(())
     }
 
-    /// The screen by rare shingles, where it selects fewer pairs than the buckets do. From then on
-    /// misses are not counted.
+    /// The screen by rare shingles, if it selects fewer pairs than the buckets do. Misses are no
+    /// longer counted.
     fn screen<'p>(
         &'p self,
         comparer: &mut Comparer<'_, '_>,
@@ -134,7 +134,7 @@ impl OrderedComponent<'_> {
         }
     }
 
-    /// Groups by some buckets: those of the component, or those of the screen.
+    /// Groups by some buckets: the buckets of the component, or of the screen.
     fn group(
         &self,
         comparer: &mut Comparer<'_, '_>,
@@ -189,7 +189,8 @@ impl OrderedComponent<'_> {
 }
 
 impl OrderedComponent<'_> {
-    /// All verified pairs, but for those of two members that are of the reference collection alone.
+    /// All verified pairs without the pairs of two members that are entirely of the reference
+    /// collection.
     fn all_pairs(
         &self,
         buckets: &impl BucketMembership,

@@ -1,4 +1,4 @@
-//! The copies of a class: its documents behind the first, once it is decided what becomes of that.
+//! Decides the copies of a class, its documents after the first, once the first is decided.
 //!
 //! Copies of a kept document are its duplicates. Copies of a duplicate are duplicates of its
 //! keeper as well, unless a document that was kept between the two is more similar. Documents of a

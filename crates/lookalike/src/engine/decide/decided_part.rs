@@ -1,5 +1,5 @@
-//! Whole components of a divided run: verified and grouped as those of one run, given as records
-//! that are put in order with those of other parts.
+//! Whole components of a divided run: verified and grouped as in one run. The records are sorted
+//! with the records of other parts.
 
 use crate::engine::checkpoint::Checkpoint;
 use crate::engine::collect::findings::Findings;
@@ -64,7 +64,7 @@ impl<'a> PartDocuments<'a> {
         Ok(Self { collection, budget, sources: Arc::new(numbered), blocks: Vec::new() })
     }
 
-    /// Adds documents of a block. `spool` is the one that its share was read with.
+    /// Adds documents of a block. `spool` is the spool of its share.
     pub(crate) fn add(
         &mut self,
         block: BlockDocuments,

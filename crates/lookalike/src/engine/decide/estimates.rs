@@ -32,7 +32,7 @@ impl SignatureEstimate {
     pub fn error(&self, exact: &Overlap) -> f64 {
         let (part, whole) = (i128::from(exact.intersection), i128::from(exact.union().max(1)));
         let (equal, values) = (i128::from(self.equal), i128::from(self.num_hashes.max(1)));
-        // Equal fractions give 0, without rounding.
+        // Equal fractions are 0, without rounding.
         (equal * whole - part * values) as f64 / (values * whole) as f64
     }
 
@@ -55,7 +55,7 @@ impl SignatureEstimate {
     pub fn rounded(&self, exact: &Overlap) -> [f64; 3] {
         let values = [self.jaccard(), self.error(exact), self.standard_error(exact)];
         let texts = self.six_decimals(exact);
-        // Six decimals are a number, so that no value is left as it is.
+        // Six decimals are a number, so each value is parsed.
         std::array::from_fn(|i| texts[i].parse().unwrap_or(values[i]))
     }
 }

@@ -96,7 +96,7 @@ impl LoadedRows {
         keep::compare(a_key, a_id.as_bytes(), b_key, b_id.as_bytes())
     }
 
-    /// The same, regardless of which documents are of a reference collection.
+    /// Compares two documents in keep order, as if none were of a reference collection.
     pub(crate) fn compare_by_rules(&self, a: BatchIndex, b: BatchIndex) -> Ordering {
         let (a_key, a_id) = self.key_and_id(a);
         let (b_key, b_id) = self.key_and_id(b);

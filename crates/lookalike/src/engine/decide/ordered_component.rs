@@ -45,7 +45,7 @@ impl<'a> OrderedComponent<'a> {
             KeeperChoice::EarlierReference => batch.rows.compare_by_rules(a[0], b[0]),
         });
         if !batch.judged.is_empty() {
-            // Members that a decision keeps come directly after those of a reference collection.
+            // Members that a decision keeps come directly after members of a reference collection.
             members.sort_by_key(|(_, documents)| {
                 let is_fixed = batch.rows.is_reference(documents[0]);
                 (!is_fixed, !is_fixed && !batch.judged.is_kept(documents[0]))
@@ -72,7 +72,7 @@ impl<'a> OrderedComponent<'a> {
     /// The buckets that each member probes, where not all of a bucket may find each other.
     /// `ComponentBatch::load` makes two buckets of each list of [`Links`](super::batch::Links):
     /// all its documents are inserted into b, and those that probe b also into b + half. The others
-    /// probe b + half, so that of two members that meet one is among those that probe.
+    /// probe b + half, so at least one of two members that meet is a probing one.
     fn directed(&self) -> IdVec<MemberNumber, Vec<u32>> {
         let half = self.component.bucket_count as u32 / 2;
         let probed = |member: MemberNumber| {
@@ -281,7 +281,7 @@ pub(crate) struct Comparer<'p, 's> {
 }
 
 impl Comparer<'_, '_> {
-    /// The overlap of two members, the one that comes earlier first, if it reaches the threshold.
+    /// The overlap of two members, the earlier first, if it reaches the threshold.
     ///
     /// # Errors
     /// Why no more comparisons are made.

@@ -1,17 +1,17 @@
 //! Ten thousand forms, each filled in differently, share buckets and are not similar: comparing
-//! all of them with all is quadratic and gives nothing. Such a component gets other buckets: the
+//! all of them with all is quadratic and finds nothing. Such a component gets other buckets: the
 //! rarest shingles of each member, of which two similar members must share one ([`prefix`]): one of
 //! a longer prefix of the larger with one of a shorter prefix of the smaller. Pairs that share none
 //! are not similar, so leaving them out loses nothing.
 //!
-//! Where all shingles are common, as pairs of characters are, members meet more often in these
-//! buckets than in those of their signatures, which then stay in use ([`meetings`]).
+//! If all shingles are common, such as pairs of characters, members meet more often in these
+//! buckets than in the buckets of their signatures, which then stay in use ([`meetings`]).
 //!
 //! The i-th shingle has two buckets, b = 2 · (joined pairs + i) and b + 1. Members that have it in
-//! their longer prefix are inserted into b; those that have it in the shorter one are inserted into
-//! b + 1, too, and probe b; the others probe b + 1. So of two members that meet one has it in its
-//! shorter prefix. The first buckets are those of joined pairs: both members of the n-th one are
-//! inserted into 2n, and probe it.
+//! their longer prefix are inserted into b; members that have it in the shorter one are also
+//! inserted into b + 1, and probe b; the others probe b + 1. So of two members that meet one has it
+//! in its shorter prefix. The first buckets belong to joined pairs: both members of the n-th one
+//! are inserted into 2n, and probe it.
 
 use crate::engine::decide::ordered_component::OrderedComponent;
 use crate::engine::decide::shingle_sets::ShingleSets;

@@ -2,7 +2,7 @@
 //! where the keepers are given: members of the reference collection are inserted into them, the
 //! others probe them.
 //!
-//! Two documents of the reference collection are no pair. A document of the collection that is
+//! Two documents of the reference collection are not a pair. A document of the collection that is
 //! equal to one of them is part of the same member, and has pairs with others of them.
 
 use crate::engine::decide::ordered_component::OrderedComponent;
@@ -38,7 +38,7 @@ impl OrderedComponent<'_> {
     }
 }
 
-/// Some buckets that members of the reference collection probe, too.
+/// Some buckets that members of the reference collection also probe.
 pub(crate) struct ProbingReferences<'b, B>(pub(crate) &'b B);
 
 impl<B: BucketMembership> BucketMembership for ProbingReferences<'_, B> {

@@ -1,4 +1,4 @@
-//! Shingle sets of the members of one component, made when they are asked for.
+//! Shingle sets of the members of one component, read when they are first used.
 //!
 //! Documents are read again, or their sets from an index; the sets that were used last are kept,
 //! up to a share of memory. A document that is not what it was when it was read first is an error.

@@ -61,7 +61,7 @@ pub(crate) fn band_buckets(
                     lists.lock().add(found)?;
                 }
             }
-            // Of a band that is stored, all lists are, and those of no band that is not done.
+            // Lists are stored only when their band is complete.
             let mut lists = lists.lock();
             of_band.into_iter().try_for_each(|found| lists.add(found))?;
             lists.end_band(band as u32, checkpoint)?;

@@ -10,7 +10,7 @@ use crate::spill::{SpillLog, TempSpace};
 use lookalike_core::candidate::BandBuckets;
 use std::sync::Arc;
 
-/// A list of documents: their numbers, as they are stored.
+/// A list of stored document numbers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct DocumentList<'a>(&'a [u32]);
 
@@ -74,7 +74,7 @@ impl DocumentLists {
     pub(crate) fn of_band(buckets: &BandBuckets, documents: &[DocumentNumber]) -> Self {
         let memberships = buckets.memberships();
         let count = buckets.leaders().len();
-        // Where each list begins, then where its next document goes.
+        // The start of each list, then the index of its next document.
         let mut next = vec![0u32; count];
         for (_, bucket) in memberships {
             next[*bucket as usize] += 1;
@@ -125,7 +125,7 @@ impl BucketLists {
         self.log.append(lists.values).map(drop)
     }
 
-    /// Records that a band is done: its lists, and those of the bands before it, are complete.
+    /// Records that the lists of a band and of all bands before it are complete.
     pub(crate) fn end_band(&mut self, band: u32, checkpoint: &Checkpoint) -> Result<(), Error> {
         self.log.sync()?;
         let (lists, memberships) = (self.log.len(), self.memberships);

@@ -1,8 +1,8 @@
 //! Documents that a list leaves out of a run, by their ids and sources: `contamination` writes such
 //! lists, `dedup` reads them.
 
+use crate::compressed_file::open_decompressed;
 use crate::error::Error;
-use crate::evaluate::open_decompressed;
 use crate::read::ReadError;
 use lookalike_core::hash::{mix64, token_hash};
 use serde::Deserialize;
@@ -12,13 +12,13 @@ use std::path::Path;
 
 /// The longest line.
 const MAX_LINE: u64 = 64 << 20;
-/// Bytes of memory for a line next to those of its texts.
+/// Bytes of memory for a line in addition to its texts.
 const LINE_BYTES: u64 = 96;
 
 /// Ids of documents, each with the source that the document is in, or of any source.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DropList {
-    /// Of each id the lines that name it, from 0, with their sources.
+    /// The lines that name each id, from 0, with their sources.
     lines: HashMap<String, Vec<(u64, Option<String>)>>,
     len: u64,
     bytes: u64,
@@ -62,7 +62,7 @@ impl DropList {
         Self::of_lines(open_decompressed(path).map_err(unreadable)?, path)
     }
 
-    /// The same of lines that are at hand; `path` is where they are from, for messages.
+    /// Reads lines; `path` names their file in messages.
     ///
     /// # Errors
     /// As [`read`](Self::read).
@@ -106,8 +106,7 @@ impl DropList {
         self.len += 1;
     }
 
-    /// The same documents with the ids that `id` makes of these, where ids are written in another
-    /// way.
+    /// The same documents, with each id replaced by the result of `id`.
     #[must_use]
     pub fn with_ids(self, id: impl Fn(String) -> String) -> Self {
         let of_id = |(name, of): (String, Vec<(u64, Option<String>)>)| {

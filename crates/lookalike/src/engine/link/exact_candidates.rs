@@ -1,13 +1,13 @@
 //! Candidates without a miss: documents that share a rare shingle.
 //!
 //! Two documents with Jaccard t or more share one of the |x| − ⌈t·|x|⌉ + 1 rarest shingles of each,
-//! in whatever order of rarity, as long as it is the same for all (Chaudhuri, Ganti, Kaushik 2006;
-//! Bayardo, Ma, Srikant 2007). The one that is not larger needs about half as many (Xiao et al.
-//! 2008), so documents are inserted into the buckets of the former and probe those of the latter
-//! only: forms that share most of a template, but too little, meet nowhere. Shingles that occur
-//! once are shared by nobody, so most documents probe no bucket. For containment the rarest
-//! shingles of the shorter document probe the buckets of *all* shingles of the longer one, which
-//! takes one more reading.
+//! in any order of rarity that is the same for all (Chaudhuri, Ganti, Kaushik 2006; Bayardo, Ma,
+//! Srikant 2007). The one that is not larger needs about half as many (Xiao et al. 2008), so
+//! documents are inserted into the buckets of the former and probe only the buckets of the latter:
+//! forms that share most of a template, but too little, meet nowhere. A shingle that occurs once is
+//! not shared, so most documents probe no bucket. For containment the rarest shingles of the
+//! shorter document probe the buckets of *all* shingles of the longer one, which takes one more
+//! reading.
 
 use crate::engine::ids::DocumentNumber;
 use crate::engine::link::bucket_lists::{BucketLists, DocumentLists};
@@ -77,7 +77,8 @@ impl ExactCandidates<'_> {
         self.list(&inserted, Some(&probing), lists)
     }
 
-    /// Reads all documents that represent their equals again: what `keys` gives for each.
+    /// Reads all documents that represent their equals again, and collects the keys that `keys`
+    /// returns for each.
     fn read(
         &self,
         name: &'static str,
@@ -215,10 +216,10 @@ impl CandidateBuffers {
         Self { cutter: ShingleCutter::new(options), shared: Vec::new() }
     }
 
-    /// The keys of the rarest shingles of a document, but for those that occur nowhere else; for
-    /// Jaccard with a mark where it probes.
+    /// The keys of the rarest shingles of a document that other documents also have; for Jaccard
+    /// with a mark where it probes.
     ///
-    /// Shingles are put in order by the upper halves of their hashes, which some may share: as many
+    /// Shingles are sorted by the upper halves of their hashes, which some may share: as many
     /// different halves hold at least as many different shingles. Repeats in the text make the
     /// prefix longer than it must be.
     fn rare(

@@ -1,5 +1,5 @@
-//! Documents that are no part of a run: those that a list names, and those whose id an earlier one
-//! has.
+//! Documents that a run leaves out: documents that a list names, and documents with the id of an
+//! earlier one.
 
 use crate::engine::ids::Id;
 use crate::engine::link::drop_list::{DropCounts, DropList};
@@ -10,18 +10,18 @@ use crate::engine::prepare::documents::{DocumentState, RunDocuments};
 use crate::error::Error;
 use crate::read::Collection;
 
-/// How many documents are no part of a run.
+/// The number of documents that a run leaves out.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct ExcludedDocuments {
-    /// Those that a list names, and those with repeated ids.
+    /// Documents that a list names, and documents with repeated ids.
     pub(crate) documents: usize,
-    /// What became of the list of documents to leave out, where there is one.
+    /// The effect of the list of documents to leave out, if there is one.
     pub(crate) dropped: Option<DropCounts>,
 }
 
 /// Excludes the documents that a list names; of the others it refuses repeated ids, or excludes the
-/// later documents. `None`, changing nothing about ids, where two files of a folder have the same
-/// id and `can_reread`: the caller then reads again with ids that begin with the file.
+/// later documents. Returns `None`, changing nothing about ids, if two files of a folder have the
+/// same id and `can_reread`: the caller then reads again with ids that begin with the file.
 pub(crate) fn exclude(
     collection: &Collection,
     options: &FindOptions,
@@ -42,7 +42,7 @@ pub(crate) fn exclude(
     Ok(repeated.map(|repeated| ExcludedDocuments { documents: repeated + by_list, dropped }))
 }
 
-/// Excludes the documents that the list names; those of reference collections stay.
+/// Excludes the documents that the list names, except documents of reference collections.
 fn drop_listed(
     list: &DropList,
     collection: &Collection,

@@ -17,7 +17,7 @@ use lookalike_core::candidate::{self, BandScratch};
 
 /// Bytes of memory for one entry while documents are sorted by id.
 const ID_BYTES: usize = 32;
-/// The same by fingerprint.
+/// Bytes of memory for one entry while documents are sorted by fingerprint.
 const FINGERPRINT_BYTES: usize = 56;
 
 /// Refuses repeated ids, or excludes the later documents where `skip_repeated`. Documents of inputs
@@ -66,8 +66,8 @@ pub(crate) fn unique_ids(
     Ok(Some(repeated.len() + further))
 }
 
-/// Excludes the further units of documents whose ids are those of earlier documents: an earlier one
-/// may have fewer units. Returns how many.
+/// Excludes the further units of documents with the id of an earlier document, which may have fewer
+/// units. Returns how many.
 fn exclude_units(
     documents: &mut RunDocuments,
     repeated: &[(DocumentNumber, DocumentNumber)],
@@ -133,7 +133,7 @@ fn exclude_or_refuse(
 }
 
 /// Lists documents with equal shingles, and lets the first of each list represent the others.
-/// Those that are judged are represented by themselves.
+/// Judged documents represent themselves.
 pub(crate) fn equal_documents(
     documents: &mut RunDocuments,
     judged: &JudgedDocuments<DocumentNumber>,

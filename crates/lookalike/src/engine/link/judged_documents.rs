@@ -1,8 +1,7 @@
-//! Decisions of people in, the documents that they are about out: which are kept, which are no
-//! duplicates of each other, and which are.
+//! Decisions of people in; the documents that are kept, that are not duplicates of each other, and
+//! that are, out.
 //!
-//! A document that is judged is a member of its own, even where its shingles equal those of
-//! another one.
+//! A document that is judged is a member of its own, even if another document has equal shingles.
 
 use crate::decisions::{AppliedDecisions, Contradiction, Decisions, JudgedPair};
 use crate::engine::ids::{self, BatchIndex, DocumentNumber};
@@ -20,7 +19,7 @@ use std::hash::Hash;
 pub enum NoEffect {
     /// A document is not in the collection.
     Unknown,
-    /// A text is not the one that was decided about.
+    /// A text has changed since the decision.
     Changed,
     /// A document has no token, so that it is in no group.
     Empty,
@@ -70,7 +69,7 @@ impl DecisionCounts {
     }
 }
 
-/// The judgments of people about documents: those of a run, or those of a batch.
+/// The judgments of people about documents of a run or of a batch.
 #[derive(Debug)]
 pub(crate) struct JudgedDocuments<K> {
     kept: HashSet<K>,
@@ -232,8 +231,8 @@ struct NamedDocuments<'d> {
 }
 
 impl<'d> NamedDocuments<'d> {
-    /// Finds them by the hashes of their ids. An id that a reference collection has, too, is that
-    /// of the document that is not of it.
+    /// Finds them by the hashes of their ids. If a document of the inputs and one of a reference
+    /// collection have one id, it names the former.
     fn new(decisions: &Decisions, documents: &'d RunDocuments) -> Result<Self, Error> {
         let of_pairs = decisions.judged_pairs().flat_map(|pair| &pair.documents);
         let ids: HashSet<&str> = of_pairs

@@ -31,7 +31,7 @@ impl KeyRanges {
         Self { next: 0, of: needed.div_ceil(budget.entries().max(1)).max(1) as u64 }
     }
 
-    /// The same, but for not fewer than `least` of them.
+    /// Creates the ranges as [`new`](Self::new) does, and at least `least` of them.
     pub(crate) fn at_least(
         least: usize,
         entries: usize,

@@ -31,11 +31,11 @@ const SORTED_BYTES: usize = 256 << 20;
 /// Bytes of an anchor while it is sorted.
 const SORTED_ANCHOR: usize = 2 * size_of::<u128>();
 
-/// The anchors of all documents, as they were read.
+/// The anchors of all read documents.
 pub(crate) struct AnchorLog {
-    /// Of each document its entry, then those of its anchors.
+    /// The entry of each document, followed by the entries of its anchors.
     log: SpillLog<AnchorEntry>,
-    /// Where those of each block are.
+    /// The range of each block.
     ranges: Vec<Range<u64>>,
 }
 
@@ -82,7 +82,7 @@ impl AnchorWriter {
         Self { shingler, finder: AnchorFinder::new(rule.length), entries: Vec::new() }
     }
 
-    /// Adds a document; gives what its tokens are recognised by, and whether it has none.
+    /// Adds a document. Returns the fingerprint of its tokens, and whether it has none.
     pub(crate) fn add(&mut self, text: &str) -> (u128, bool) {
         let tokens = self.shingler.tokens(text);
         write_anchors(tokens, &mut self.finder, &mut self.entries);
@@ -113,7 +113,7 @@ pub(crate) fn fingerprint(tokens: &[u64]) -> u128 {
 /// The anchors of all documents, in reading order.
 pub(crate) struct CompleteAnchors {
     log: SpillLog<AnchorEntry>,
-    /// Those of each block.
+    /// The range of each block.
     ranges: Vec<Range<u64>>,
     /// The positions in the log of anchors with the hash of another one.
     repeated: PositionSet,
@@ -254,7 +254,7 @@ pub(crate) struct BlockAnchors<'a> {
 }
 
 impl DocumentAnchors<'_> {
-    /// Appends what the log has of a document that is as it was.
+    /// Appends what the log has of an unchanged document.
     pub(crate) fn copy(&self, out: &mut Vec<AnchorEntry>) {
         out.push((self.tokens, self.anchors.len() as u32));
         out.extend_from_slice(self.anchors);

@@ -24,15 +24,15 @@ pub(crate) struct BlockNotes {
     pub(crate) drawn: Vec<SampledText>,
 }
 
-/// Where the columns, rows and anchors of a block are.
+/// The ranges of the columns, rows and anchors of a block.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct BlockPlace {
+pub(crate) struct BlockRanges {
     pub(crate) chunk: u32,
     /// How many documents of the chunk are before its first.
     pub(crate) within: u32,
     /// Ends of the rows, then their bytes.
     pub(crate) rows: Range<u64>,
-    /// Of a search for passages.
+    /// Empty unless the run searches for passages.
     pub(crate) anchors: Range<u64>,
 }
 

@@ -16,7 +16,7 @@ use crate::engine::prepare::keep_keys::KeepKeyMaker;
 use crate::engine::prepare::long_records::LongRecords;
 use crate::engine::prepare::mail_removals::MailRemovals;
 use crate::engine::prepare::shingle_counts::{ShingleCounter, ShingleCounts};
-use crate::engine::prepare::shingles::ShingleCutter;
+use crate::engine::prepare::shingles::{BandKeys, ShingleCutter};
 use crate::engine::prepare::skipped::{SkippedLog, SkippedWriter};
 use crate::engine::prepare::sources::{SourceTally, Sources};
 use crate::engine::workers::{Earliest, on_threads};
@@ -28,9 +28,7 @@ use crate::read::{
 };
 use crate::read_progress::ReadProgress;
 use crate::spill::TempSpace;
-use lookalike_core::band;
 use lookalike_core::hash;
-use lookalike_core::signature::Signer;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -116,12 +114,9 @@ impl BlockPreparation<'_> {
 struct BlockPreparer<'a> {
     shared: &'a BlockPreparation<'a>,
     cutter: ShingleCutter,
-    signer: Signer,
+    bands: BandKeys,
     counting: Option<ShingleCounter<'a>>,
     anchors: Option<AnchorWriter>,
-    /// Bands, of which there are none in exact mode.
-    bands: usize,
-    rows_per_band: usize,
     source: u32,
     block: u32,
     /// [`RecordSize::copies`] of a record without backslashes, and of one with some.
@@ -154,21 +149,12 @@ impl<'a> BlockPreparer<'a> {
         sources: &'a Sources,
         store: &'a BlockStoreWriter<'a>,
     ) -> Self {
-        let params = &shared.options.params;
-        let signer = Signer::with_kernel(
-            params.scheme(),
-            params.num_hashes(),
-            params.seed(),
-            shared.options.kernel,
-        );
         Self {
             shared,
             cutter: ShingleCutter::new(shared.options),
-            signer,
+            bands: BandKeys::new(shared.options),
             counting: shared.counts.map(ShingleCounts::counting),
             anchors: shared.anchors.map(AnchorWriter::new),
-            bands: if params.exact() { 0 } else { params.bands() },
-            rows_per_band: params.rows(),
             source: 0,
             block: 0,
             copies: [0; 2],
@@ -187,7 +173,10 @@ impl<'a> BlockPreparer<'a> {
             skipped_file,
             inputs: InputsDigest::default(),
             cut_from_mail: MailRemovals::default(),
-            sampler: Sampler::new(params.shingle(), shared.collection.normalization()),
+            sampler: Sampler::new(
+                shared.options.params.shingle(),
+                shared.collection.normalization(),
+            ),
         }
     }
 
@@ -212,7 +201,8 @@ impl<'a> BlockPreparer<'a> {
 
     /// What was read since the last part of the block.
     fn take_documents(&mut self) -> BlockContents {
-        let columns = FixedColumns::transposed(&self.values, FIRST_BAND_COLUMN + self.bands);
+        let columns =
+            FixedColumns::transposed(&self.values, FIRST_BAND_COLUMN + self.bands.count());
         self.values.clear();
         self.values.shrink_to(KEPT_VALUES);
         let rows = std::mem::take(&mut self.rows);
@@ -226,8 +216,8 @@ impl<'a> BlockPreparer<'a> {
         BlockContents { notes, columns, rows, anchors }
     }
 
-    /// Stores the units that were read, where they take much memory. Columns and rows are there
-    /// twice while they are stored.
+    /// Stores the units that were read if they take much memory. Columns and rows take twice their
+    /// memory while they are stored.
     fn end_part(&mut self) -> Result<(), Error> {
         if 16 * self.values.len() + 2 * self.rows.bytes.len() < PART_BYTES {
             return Ok(());
@@ -255,9 +245,8 @@ impl<'a> BlockPreparer<'a> {
             self.empty.push(RowIndex::new(self.rows.len()));
         } else if let Some(counting) = &mut self.counting {
             counting.add(shingles.hashes);
-        } else if self.bands > 0 {
-            let signature = self.signer.sign(shingles.hashes);
-            band::bucket_keys(signature, self.rows_per_band, &mut self.values[start..]);
+        } else if self.bands.count() > 0 {
+            self.bands.write(shingles.hashes, &mut self.values[start..]);
         }
         Ok(shingles.fingerprint)
     }
@@ -312,7 +301,7 @@ impl DocumentSink for BlockPreparer<'_> {
         let id_hash = hash::token_hash(document.id.as_bytes());
         let start = self.values.len();
         self.values.extend([id_hash, 0, 0]);
-        self.values.resize(start + FIRST_BAND_COLUMN + self.bands, 0);
+        self.values.resize(start + FIRST_BAND_COLUMN + self.bands.count(), 0);
         let fingerprint = self.represent(document, start + FIRST_BAND_COLUMN)?;
         self.values[start + 1..start + FIRST_BAND_COLUMN]
             .copy_from_slice(&[(fingerprint >> 64) as u64, fingerprint as u64]);

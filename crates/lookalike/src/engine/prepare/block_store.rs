@@ -10,7 +10,7 @@ use crate::engine::checkpoint::{Checkpoint, ChunkStep, Step};
 use crate::engine::ids::RowIndex;
 use crate::engine::memory::Budget;
 use crate::engine::prepare::anchor_log::{AnchorEntry, AnchorLog};
-use crate::engine::prepare::block_notes::{BlockNotes, BlockPlace, ColumnChunk};
+use crate::engine::prepare::block_notes::{BlockNotes, BlockRanges, ColumnChunk};
 use crate::engine::prepare::columns::{self, FixedColumns, RowBuffer, Rows};
 use crate::engine::prepare::skipped::SkippedLog;
 use crate::engine::prepare::sources::{SourceTally, Sources, Tallies};
@@ -28,10 +28,10 @@ const CHUNK_BYTES: usize = 64 << 20;
 
 /// What is kept of one block in addition to its columns and rows.
 pub(crate) struct StoredBlock {
-    /// That of the whole block, where this is a part of one.
+    /// The whole block, if this is a part of one.
     pub(crate) retained: Arc<RetainedBlock>,
     pub(crate) notes: BlockNotes,
-    place: BlockPlace,
+    ranges: BlockRanges,
 }
 
 impl StoredBlock {
@@ -49,7 +49,7 @@ impl StoredBlock {
 /// A block that was read, on its way to the store.
 pub(crate) struct ColumnBlock {
     pub(crate) retained: RetainedBlock,
-    /// Those of its documents that are stored already.
+    /// The parts that are stored already.
     pub(crate) parts: Vec<BlockPart>,
     pub(crate) documents: BlockContents,
 }
@@ -59,14 +59,14 @@ pub(crate) struct BlockContents {
     pub(crate) notes: BlockNotes,
     pub(crate) columns: FixedColumns,
     pub(crate) rows: RowBuffer,
-    /// Of a search for passages.
+    /// Empty unless the run searches for passages.
     pub(crate) anchors: Vec<AnchorEntry>,
 }
 
 /// Documents of a block that are stored before the others are read.
 pub(crate) struct BlockPart {
     notes: BlockNotes,
-    place: BlockPlace,
+    ranges: BlockRanges,
 }
 
 /// All blocks of a run, in reading order.
@@ -109,7 +109,7 @@ impl BlockStore {
 
     /// Moves the anchors of all blocks out.
     pub(crate) fn take_anchors(&mut self) -> AnchorLog {
-        let ranges = self.blocks.iter().map(|block| block.place.anchors.clone()).collect();
+        let ranges = self.blocks.iter().map(|block| block.ranges.anchors.clone()).collect();
         AnchorLog::new(std::mem::take(&mut self.anchors), ranges)
     }
 
@@ -120,15 +120,15 @@ impl BlockStore {
         if !self.is_gathered {
             return order;
         }
-        let place = |block: u32| &self.blocks[block as usize].place;
-        order.sort_unstable_by_key(|block| (place(*block).chunk, place(*block).within));
+        let ranges = |block: u32| &self.blocks[block as usize].ranges;
+        order.sort_unstable_by_key(|block| (ranges(*block).chunk, ranges(*block).within));
         order
     }
 
     /// The chunk with the columns of a block, and the documents of the chunk that are its.
     pub(crate) fn in_chunk(&self, block: usize) -> (u32, Range<u32>) {
-        let StoredBlock { notes, place, .. } = &self.blocks[block];
-        (place.chunk, place.within..place.within + notes.documents)
+        let StoredBlock { notes, ranges, .. } = &self.blocks[block];
+        (ranges.chunk, ranges.within..ranges.within + notes.documents)
     }
 
     /// Some documents of one column of a chunk.
@@ -145,13 +145,13 @@ impl BlockStore {
 
     /// All rows of a block.
     pub(crate) fn rows(&self, block: usize) -> Result<Rows<'_>, Error> {
-        let StoredBlock { notes, place, .. } = &self.blocks[block];
-        Ok(Rows::new(self.rows.range(place.rows.clone())?, notes.documents as usize))
+        let StoredBlock { notes, ranges, .. } = &self.blocks[block];
+        Ok(Rows::new(self.rows.range(ranges.rows.clone())?, notes.documents as usize))
     }
 
     /// The bytes of one row of a block. For a few documents; [`rows`](Self::rows) for many.
     pub(crate) fn row(&self, block: usize, row: RowIndex) -> Result<Cow<'_, [u8]>, Error> {
-        let StoredBlock { notes, place: BlockPlace { rows, .. }, .. } = &self.blocks[block];
+        let StoredBlock { notes, ranges: BlockRanges { rows, .. }, .. } = &self.blocks[block];
         let end_of = |row: u32| {
             let at = rows.start + 4 * u64::from(row);
             let end = self.rows.range(at..at + 4)?;
@@ -191,7 +191,7 @@ struct WriterState {
     /// Their parts that are in earlier chunks.
     parts: Vec<StoredBlock>,
     gathered_bytes: usize,
-    /// Of the blocks that are gathered.
+    /// The tallies of the gathered blocks.
     tallies: Tallies,
     /// Sources whose names are in the journal.
     named: usize,
@@ -219,10 +219,11 @@ impl<'a> BlockStoreWriter<'a> {
         store.rows = SpillLog::stored(temp, "rows", usize::MAX, rows)?;
         for step in &done.chunks {
             store.chunks.push(step.chunk);
-            for (state, notes, place) in &step.blocks {
+            for (state, notes, ranges) in &step.blocks {
                 let retained = Arc::new(collection.retained(*state, spool)?);
-                let (notes, place) = (notes.clone(), place.clone());
-                store.blocks.push(StoredBlock { retained, notes, place });
+                let notes = notes.clone();
+                let ranges = ranges.clone();
+                store.blocks.push(StoredBlock { retained, notes, ranges });
             }
         }
         let state = Mutex::new(WriterState {
@@ -236,7 +237,7 @@ impl<'a> BlockStoreWriter<'a> {
         Ok(Self { checkpoint, spool, sources, budget: *budget, state })
     }
 
-    /// The same with anchors, of which `share` bytes are kept in memory.
+    /// Also stores anchors, with `share` bytes of them in memory.
     pub(crate) fn with_anchors(self, temp: &Arc<TempSpace>, share: usize) -> Result<Self, Error> {
         let done = self.checkpoint.done.chunks.last().map_or(0, |step| step.anchors);
         self.state().store.anchors = SpillLog::stored(temp, "anchors", share, done)?;
@@ -261,17 +262,17 @@ impl<'a> BlockStoreWriter<'a> {
         let ColumnBlock { retained, parts, documents } = block;
         let BlockContents { notes, columns, rows, anchors } = documents;
         let retained = Arc::new(retained);
-        let stored = |BlockPart { notes, place }| {
+        let stored = |BlockPart { notes, ranges }| {
             let retained = Arc::clone(&retained);
-            StoredBlock { retained, notes, place }
+            StoredBlock { retained, notes, ranges }
         };
         state.parts.extend(parts.into_iter().map(stored));
         let rows = state.store.rows.append(rows.into_bytes())?;
         let anchors = state.store.anchors.append(anchors)?;
         let chunk = state.store.chunks.len() as u32;
-        let place = BlockPlace { chunk, within: 0, rows, anchors };
+        let ranges = BlockRanges { chunk, within: 0, rows, anchors };
         state.gathered_bytes += columns.held();
-        state.gathered.push((StoredBlock { retained, notes, place }, columns));
+        state.gathered.push((StoredBlock { retained, notes, ranges }, columns));
         if !state.store.is_gathered || state.gathered_bytes > CHUNK_BYTES.min(share / 4) {
             self.end_chunk(&mut state)?;
         }
@@ -290,7 +291,7 @@ impl<'a> BlockStoreWriter<'a> {
         let anchors = state.store.anchors.append(anchors)?;
         self.store_chunk(&mut state, columns.values, notes.documents, Vec::new())?;
         state.spill_above(share / 2)?;
-        Ok(BlockPart { notes, place: BlockPlace { chunk, within: 0, rows, anchors } })
+        Ok(BlockPart { notes, ranges: BlockRanges { chunk, within: 0, rows, anchors } })
     }
 
     /// All blocks, in reading order.
@@ -316,7 +317,7 @@ impl<'a> BlockStoreWriter<'a> {
         let values = in_column_order(&mut gathered, width, state.gathered_bytes);
         let (mut blocks, mut documents) = (std::mem::take(&mut state.parts), 0);
         for (mut block, _) in gathered {
-            block.place.within = documents;
+            block.ranges.within = documents;
             documents += block.notes.documents;
             blocks.push(block);
         }
@@ -360,7 +361,7 @@ impl<'a> BlockStoreWriter<'a> {
         state.store.anchors.sync()?;
         let skipped = state.store.skipped.sync()?;
         let stored =
-            |block: &StoredBlock| Ok((block.state()?, block.notes.clone(), block.place.clone()));
+            |block: &StoredBlock| Ok((block.state()?, block.notes.clone(), block.ranges.clone()));
         let blocks = state.store.blocks[begun..].iter().map(stored);
         let blocks = blocks.collect::<Result<Vec<_>, Error>>()?;
         let sources = self.sources.names_from(state.named);
@@ -384,7 +385,7 @@ impl<'a> BlockStoreWriter<'a> {
     }
 }
 
-/// The values of blocks, column after column; those of a single block are moved.
+/// The values of blocks, column after column; the values of a single block are moved.
 fn in_column_order(
     gathered: &mut [(StoredBlock, FixedColumns)],
     width: usize,

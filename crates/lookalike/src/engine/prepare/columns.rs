@@ -90,7 +90,7 @@ impl<'a> DocumentRow<'a> {
     }
 }
 
-/// The error of bytes that are no row.
+/// The error of bytes that are not a row.
 pub(crate) fn damaged() -> Error {
     Error::temporary_file("a row of a document")
 }
@@ -99,7 +99,7 @@ pub(crate) fn damaged() -> Error {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RowBuffer {
     pub(crate) bytes: Vec<u8>,
-    /// Where each row ends. A block's rows are far below 4 GiB, for its texts are below 2 GiB.
+    /// The end of each row. A block's rows are far below 4 GiB, for its texts are below 2 GiB.
     pub(crate) ends: Vec<u32>,
 }
 
@@ -127,7 +127,7 @@ impl RowBuffer {
         DocumentRow::read(self.bytes.get(start..self.ends[i] as usize).ok_or_else(damaged)?)
     }
 
-    /// As a log holds them: where each row ends, then the rows.
+    /// The bytes of a log: the end of each row, then the rows.
     pub(crate) fn into_bytes(self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(4 * self.ends.len() + self.bytes.len());
         bytes.extend(self.ends.iter().flat_map(|end| end.to_le_bytes()));

@@ -58,7 +58,7 @@ pub(crate) struct RunDocuments {
     /// Bytes of memory they take.
     pub(crate) sources_held: u64,
     pub(crate) skipped: SkippedRecords,
-    /// Those that are excluded because of their ids.
+    /// Documents that are excluded because of their ids.
     repeated: SkippedWriter,
     pub(crate) inputs: InputsDigest,
     pub(crate) cut_from_mail: MailRemovals,
@@ -179,7 +179,7 @@ impl RunDocuments {
         self.repeated.push(skipped, &self.store.skipped)
     }
 
-    /// All records that are no documents; nothing is there afterwards.
+    /// Takes all skipped records out.
     pub(crate) fn take_skipped(&mut self) -> Result<SkippedRecords, Error> {
         let none = SkippedRecords::new(Arc::clone(&self.store.skipped));
         let mut skipped = std::mem::replace(&mut self.skipped, none);
@@ -207,7 +207,7 @@ impl RunDocuments {
         Ok(f(&self.store.blocks[i], DocumentRow::read(&bytes)?))
     }
 
-    /// Where the document was read.
+    /// The location at which the document was read.
     pub(crate) fn location(&self, document: DocumentNumber) -> Result<Location, Error> {
         self.with_row(document, |block, row| block.retained.location(row.place))
     }
@@ -220,7 +220,7 @@ impl RunDocuments {
     }
 
     /// Gives all values of some columns to `f`, block by block: the first document of the block and
-    /// the values of its documents. The order is that of the chunks.
+    /// the values of its documents. Blocks come in the order of the chunks.
     pub(crate) fn scan<const N: usize>(
         &self,
         columns: [usize; N],

@@ -19,9 +19,9 @@ pub(crate) struct KeepKeyMaker {
     fields: usize,
     path_field: bool,
     source_field: bool,
-    /// Of each field that the policy looks at: whether a document has it.
+    /// Whether a document has each field of the policy.
     seen: Vec<AtomicBool>,
-    /// Of each pattern: whether a document matches it.
+    /// Whether a document matches each pattern.
     matched: Vec<AtomicBool>,
 }
 
@@ -100,8 +100,8 @@ impl KeepKeyMaker {
     }
 
     /// The value of a field after the policy's fields; empty if the document does not have it.
-    fn field<'a>(&self, document: &Document<'a>, place: usize) -> &'a str {
-        document.fields.get(self.fields + place).copied().flatten().unwrap_or("")
+    fn field<'a>(&self, document: &Document<'a>, further: usize) -> &'a str {
+        document.fields.get(self.fields + further).copied().flatten().unwrap_or("")
     }
 
     /// Notes which fields and patterns a document in memory has, without making its key.
@@ -119,7 +119,7 @@ impl KeepKeyMaker {
         }
     }
 
-    /// The places of the policy's rules about fields and patterns, and whether a document had
+    /// The indices of the policy's rules about fields and patterns, and whether a document had
     /// them so far.
     pub(crate) fn uses(&self) -> Vec<(usize, bool)> {
         let (mut seen, mut matched) = (self.seen.iter(), self.matched.iter());
@@ -129,7 +129,7 @@ impl KeepKeyMaker {
             _ => None,
         });
         let flags = flags.enumerate();
-        flags.filter_map(|(place, flag)| Some((place, flag?.load(Ordering::Relaxed)))).collect()
+        flags.filter_map(|(rule, flag)| Some((rule, flag?.load(Ordering::Relaxed)))).collect()
     }
 
     /// The source a document is counted under.

@@ -44,7 +44,32 @@ impl LimitedReading<'_> {
         }
     }
 
-    /// What counts the long records of one reading.
+    /// Calls `read` until its result fits in memory: if long records do not, memory is reserved for
+    /// them and the input is read again. Returns the result and the budget that is left after it.
+    ///
+    /// # Errors
+    /// Errors of `read`, and [`Error::MemoryTooSmall`] with the least for the whole input.
+    pub(crate) fn read<T>(
+        &mut self,
+        mut read: impl FnMut(&Budget, Option<&LongRecords>) -> Result<T, Error>,
+    ) -> Result<(T, Budget), Error> {
+        loop {
+            let records = self.records();
+            match read(&self.budget, records.as_ref()) {
+                Ok(found) => {
+                    let budget = self.budget.reading_once(false);
+                    let memory = records.map(|records| records.memory());
+                    return Ok((
+                        found,
+                        memory.map_or(budget, |memory| budget.with_records(memory)),
+                    ));
+                }
+                Err(error) => self.reserve(error)?,
+            }
+        }
+    }
+
+    /// Counts the long records of one reading, if memory is limited.
     pub(crate) fn records(&self) -> Option<LongRecords> {
         let is_limited = self.budget.is_limited();
         is_limited.then(|| self.budget.long_records(self.cost.clone()))
@@ -76,11 +101,5 @@ impl LimitedReading<'_> {
         self.limit_records();
         self.collection.rewind();
         Ok(())
-    }
-
-    /// The budget after all is read.
-    pub(crate) fn read(&self, records: Option<&LongRecords>) -> Budget {
-        let budget = self.budget.reading_once(false);
-        records.map_or(budget, |records| budget.with_records(records.memory()))
     }
 }

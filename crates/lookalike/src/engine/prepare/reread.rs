@@ -13,12 +13,12 @@ use lookalike_core::shingle::Shingler;
 use std::ops::Range;
 
 impl RunDocuments {
-    /// Reads the documents of the i-th block again and gives each with its number to `take`: those
-    /// of all parts with the first part of a block, and none with a later one. Those of a selection
-    /// are read one by one, and have shingles and no text.
+    /// Reads the documents of the i-th block again and calls `take` with each. The first part of a
+    /// block reads the documents of all its parts, a later part reads none. Documents of a
+    /// selection are read one by one, and have shingles and no text.
     ///
     /// # Errors
-    /// [`Error::Changed`] where the block now holds more documents or fewer; those of reading.
+    /// [`Error::Changed`] where the block now holds more documents or fewer; errors of reading.
     pub(crate) fn read_again(
         &self,
         i: usize,

@@ -1,5 +1,5 @@
-//! A share of a collection, read by one task of a divided run: its documents block by block, as
-//! they go to other tasks, and what is known of it otherwise.
+//! A share of a collection, read by one task of a divided run: its documents, which are sent to
+//! other tasks block by block, and its notes.
 //!
 //! ```text
 //! blocks of the share ─ prepare → PreparedShare ─ BlockDocuments, ShareNotes → files of the task
@@ -20,6 +20,7 @@ use crate::engine::prepare::keep_keys::KeepKeyMaker;
 use crate::engine::prepare::limited_reading::LimitedReading;
 use crate::engine::prepare::long_records::RecordCost;
 use crate::engine::prepare::mail_removals::MailRemovals;
+use crate::engine::prepare::shingles::BandKeys;
 use crate::engine::prepare::sources::SourceCounts;
 use crate::error::Error;
 use crate::folding::SampledText;
@@ -115,8 +116,7 @@ impl PreparedShare {
             }
         };
         let documents = RunDocuments::new(blocks, &[])?;
-        let bands = if options.params.exact() { 0 } else { options.params.bands() };
-        let width = FIRST_BAND_COLUMN + bands;
+        let width = FIRST_BAND_COLUMN + BandKeys::count_of(options);
         Ok(Self { documents, width, missing_fields: rules.idle_rules().fields })
     }
 
@@ -223,7 +223,7 @@ impl BlockDocuments {
         Ok(self.rows.get(row)?.id.to_owned())
     }
 
-    /// Where it was read. `spool` is the one that its share was read with.
+    /// The location at which a document was read. `spool` is the spool of its share.
     pub(crate) fn location(
         &self,
         row: RowIndex,

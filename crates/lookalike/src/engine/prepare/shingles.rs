@@ -1,11 +1,12 @@
-//! The shingles of a document, as signatures and counters take them: cut from its text, or those
-//! that an index has.
+//! The shingles of a document, cut from its text or stored in an index, and its bucket keys.
 
 use crate::engine::options::FindOptions;
 use crate::read::Document;
+use lookalike_core::band;
 use lookalike_core::kernel::Kernel;
 use lookalike_core::params::ShingleRule;
 use lookalike_core::shingle::{Shingler, Shingles};
+use lookalike_core::signature::Signer;
 
 /// One thread's tools.
 pub(crate) struct ShingleCutter {
@@ -42,5 +43,40 @@ impl ShingleCutter {
         set.clear();
         set.extend_from_slice(shingled.set);
         shingled.fingerprint
+    }
+}
+
+/// Computes the bucket keys of documents from their shingles. One thread's tools.
+pub(crate) struct BandKeys {
+    signer: Signer,
+    rows: usize,
+    bands: usize,
+}
+
+impl BandKeys {
+    /// The bands of a run; an exact run has none.
+    pub(crate) fn new(options: &FindOptions) -> Self {
+        let params = &options.params;
+        let num_hashes = params.num_hashes();
+        Self {
+            signer: Signer::with_kernel(params.scheme(), num_hashes, params.seed(), options.kernel),
+            rows: params.rows(),
+            bands: Self::count_of(options),
+        }
+    }
+
+    /// The number of bands of a run.
+    pub(crate) fn count_of(options: &FindOptions) -> usize {
+        if options.params.exact() { 0 } else { options.params.bands() }
+    }
+
+    /// The number of bands.
+    pub(crate) fn count(&self) -> usize {
+        self.bands
+    }
+
+    /// Writes the bucket key of each band for a document with these shingles.
+    pub(crate) fn write(&mut self, hashes: &[u32], keys: &mut [u64]) {
+        band::bucket_keys(self.signer.sign(hashes), self.rows, keys);
     }
 }

@@ -1,4 +1,4 @@
-//! Records that are no documents: kept as bytes in a log, and given in reading order.
+//! Skipped records, stored as bytes in a log and read in reading order.
 //!
 //! ```text
 //! a block's records → SkippedWriter → BlockSkips: pieces of a SkippedLog
@@ -57,7 +57,7 @@ impl SkippedLog {
         self.0.lock()
     }
 
-    /// Brings all bytes to the disk where a later run may go on with them, and gives their number.
+    /// Writes all bytes to the disk if a later run may resume. Returns their number.
     pub(crate) fn sync(&self) -> Result<u64, Error> {
         let mut log = self.log();
         log.sync()?;
@@ -80,7 +80,7 @@ pub(crate) struct SkippedWriter {
 }
 
 impl SkippedWriter {
-    /// Takes a record; they go to `log` when they are many.
+    /// Adds a record. Many records are moved to `log`.
     pub(crate) fn push(&mut self, skipped: &SkippedItem, log: &SkippedLog) -> Result<(), Error> {
         let SkippedItem { source, line, id, reason } = skipped;
         let reason = serde_json::to_vec(reason).map_err(|_| corrupt())?;
@@ -119,15 +119,15 @@ impl SkippedWriter {
         Ok(())
     }
 
-    /// The records since it was asked last.
+    /// The records since the last call.
     pub(crate) fn take(&mut self, log: &SkippedLog) -> Result<BlockSkips, Error> {
         self.end_piece(log)?;
         Ok(std::mem::take(&mut self.of_block))
     }
 }
 
-/// What is no document, held in memory or on the disk: files that a folder's walk left out, then
-/// what could not be read, then repeated ids, each in reading order.
+/// Skipped records, in memory or on the disk: files that the walk of a folder left out, then
+/// unreadable records, then repeated ids, each in reading order.
 #[derive(Debug)]
 pub struct SkippedRecords {
     blocks: Vec<BlockSkips>,
@@ -140,7 +140,7 @@ impl SkippedRecords {
         Self { blocks: Vec::new(), log, len: 0 }
     }
 
-    /// Adds records behind those that are there.
+    /// Appends the records of a block.
     pub(crate) fn add(&mut self, of_block: BlockSkips) {
         if of_block.count > 0 {
             self.len += of_block.count;
@@ -148,7 +148,7 @@ impl SkippedRecords {
         }
     }
 
-    /// Adds some that are held by somebody else, too.
+    /// Appends copies of some records.
     pub(crate) fn extend<'a>(
         &mut self,
         records: impl IntoIterator<Item = &'a SkippedItem>,
@@ -169,7 +169,7 @@ impl SkippedRecords {
         self.len == 0
     }
 
-    /// The records in order; may be asked for again. They are read as they are asked for.
+    /// Iterates over the records in order, from the first at each call, and reads them one by one.
     ///
     /// # Errors
     /// An item is an error where a temporary file cannot be read ([`Error::of_io`]); it is the
@@ -188,10 +188,10 @@ impl SkippedRecords {
         until_error(next).map(|record| record.map_err(Error::into_io))
     }
 
-    /// Of some records.
+    /// Creates the list from some records.
     ///
     /// # Errors
-    /// None, as they are held in memory.
+    /// None: the records are in memory.
     pub fn of(records: &[SkippedItem]) -> Result<Self, Error> {
         let mut all = Self::new(Arc::default());
         all.extend(records)?;

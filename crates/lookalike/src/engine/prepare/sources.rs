@@ -1,5 +1,5 @@
-//! The sources that documents are counted under: numbered by the threads as they meet them, put in
-//! reading order when all are read.
+//! The sources that documents are counted under: numbered by the threads as they meet them, and
+//! sorted into reading order when all are read.
 
 use crate::engine::ids::{Id, IdVec, SourceIndex, SourceNumber};
 use crate::engine::memory::Budget;
@@ -28,13 +28,13 @@ pub struct SourceCounts {
     pub reference: bool,
 }
 
-/// The most values of a field that documents are counted under: nobody reads a longer table.
+/// The most values of a field that documents are counted under: a longer table is not readable.
 pub const MAX_SOURCES: usize = 100_000;
 
 /// Bytes of memory for a source in addition to its name, which is held twice.
 const SOURCE_BYTES: u64 = 200;
 
-/// A source as it is stored: its name, and whether it belongs to a reference collection.
+/// A stored source: its name, and whether it belongs to a reference collection.
 pub(crate) type SourceName = (String, bool);
 
 /// The documents of one source in a block, or in several.
@@ -83,7 +83,7 @@ pub(crate) struct Sources {
 
 #[derive(Default)]
 struct SourceNumbers {
-    /// Those of the input, and those of reference collections.
+    /// Sources of the input, and sources of reference collections.
     numbers: [HashMap<Arc<str>, SourceNumber>; 2],
     names: IdVec<SourceNumber, (Arc<str>, bool)>,
     tallies: Tallies,
@@ -145,7 +145,7 @@ impl Sources {
         self.known().tallies.add(tallies);
     }
 
-    /// Those that were met after the first `known`.
+    /// The sources that were met after the first `known`.
     pub(crate) fn names_from(&self, known: usize) -> Vec<SourceName> {
         let all = self.known();
         let names = all.names.as_slice().get(known..).unwrap_or_default().iter();

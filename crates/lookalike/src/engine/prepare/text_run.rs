@@ -40,8 +40,8 @@ pub(crate) struct TextRun {
 }
 
 impl TextRun {
-    /// Reads all documents, and gives the anchors of their runs of `length` tokens. A run that may
-    /// be resumed goes on from what an earlier one with the same `work` has read.
+    /// Reads all documents. Returns the run and the anchors of runs of `length` tokens. A resumable
+    /// run continues from the documents that an earlier run with the same `work` has read.
     ///
     /// # Errors
     /// As [`in_collection`](crate::find::in_collection).
@@ -58,59 +58,46 @@ impl TextRun {
         let budget = budget.with_texts().next_to(0, 0, held);
         let mut limited = LimitedReading { collection, options, cost, budget, progress };
         limited.check()?;
-        let (checkpoint, temp) = Checkpoint::of_texts(collection, options, work)?;
+        let (checkpoint, temp) = Checkpoint::open(collection, options, Some(work))?;
         limited.begin(checkpoint.is_active());
         let start = Instant::now();
-        loop {
-            progress.begin(Stage::Prepare, collection.bytes());
-            let records = limited.records();
-            let reading = TextReading {
-                collection,
-                options,
-                length,
-                budget: &limited.budget,
-                temp: &temp,
-                records: records.as_ref(),
-                checkpoint: &checkpoint,
-            };
-            let read = match reading.read(progress) {
-                Ok(read) => read,
-                Err(error) => {
-                    limited.reserve(error)?;
-                    continue;
-                }
-            };
-            let budget = limited.read(records.as_ref());
+        let (reading, budget) = loop {
+            let (read, budget) = limited.read(|budget, records| {
+                progress.begin(Stage::Prepare, collection.bytes());
+                let reading = TextReading {
+                    collection,
+                    options,
+                    length,
+                    budget,
+                    temp: &temp,
+                    records,
+                    checkpoint: &checkpoint,
+                };
+                reading.read(progress)
+            })?;
             progress.end(Stage::Prepare, start.elapsed());
-            let Some((documents, anchors, idle, excluded)) = read else {
-                // Two files have the same id: they are read again with ids that begin with the
-                // file.
-                collection.name_ids_by_file();
-                collection.rewind();
-                continue;
-            };
-            let order = keep_order(&documents, &budget, &temp)?;
-            let times = vec![(Stage::Prepare, start.elapsed())];
-            let held = documents.store.held() as u64;
-            let blocks = documents.store.blocks.len();
-            let sources = documents.sources_held;
-            let text_bytes = documents.sources.iter().map(|source| source.bytes).sum();
-            let anchor_bytes = limited.cost.held(documents.len() as u64, text_bytes);
-            let budget = budget.next_to(0, 0, sources + anchor_bytes);
-            let budget = budget.with_documents(documents.len(), blocks, 0)?;
-            let budget = budget.with_rows(held);
-            let sorted = ResultSorters::new(options, &budget, &temp).finish(0)?;
-            let found = RunResults { sorted, compared: 0, candidates: 0, duplicates: Vec::new() };
-            let mut findings =
-                findings::findings(documents, found, excluded, &budget, times, Arc::clone(&temp))?;
-            findings.read_as_text = collection.read_as_text().to_vec();
-            findings.line_ids = collection.line_ids();
-            findings.normalization = collection.normalization();
-            findings.missing_fields = idle.fields;
-            findings.unmatched_patterns = idle.patterns;
-            findings.ids_by_file = collection.has_ids_by_file();
-            return Ok((Self { findings, budget, order, anchor_bytes }, anchors));
-        }
+            if let Some(reading) = read {
+                break (reading, budget);
+            }
+            // Two files have the same id: they are read again with ids that begin with the file.
+            collection.name_ids_by_file();
+            collection.rewind();
+        };
+        let (documents, anchors, idle, excluded) = reading;
+        let order = keep_order(&documents, &budget, &temp)?;
+        let times = vec![(Stage::Prepare, start.elapsed())];
+        let held = documents.store.held() as u64;
+        let blocks = documents.store.blocks.len();
+        let text_bytes = documents.sources.iter().map(|source| source.bytes).sum();
+        let anchor_bytes = limited.cost.held(documents.len() as u64, text_bytes);
+        let budget = budget.next_to(0, 0, documents.sources_held + anchor_bytes);
+        let budget = budget.with_documents(documents.len(), blocks, 0)?;
+        let budget = budget.with_rows(held);
+        let sorted = ResultSorters::new(options, &budget, &temp).finish(0)?;
+        let found = RunResults { sorted, compared: 0, candidates: 0, duplicates: Vec::new() };
+        let mut findings = findings::findings(documents, found, excluded, &budget, times, temp)?;
+        findings.note_inputs(collection, idle);
+        Ok((Self { findings, budget, order, anchor_bytes }, anchors))
     }
 
     /// Reserves the memory by which anchors and counts of words exceed the expected size.
@@ -214,8 +201,8 @@ impl DocumentBlock<'_> {
     }
 }
 
-/// What one reading of all documents gives: these, their anchors, keep rules that put none before
-/// another, and how many are excluded.
+/// The result of one reading of all documents: these, their anchors, keep rules that put none
+/// before another, and how many are excluded.
 type Reading = (RunDocuments, AnchorLog, IdleRules, ExcludedDocuments);
 
 /// How all documents are read once.

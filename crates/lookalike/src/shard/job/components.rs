@@ -9,7 +9,7 @@ use crate::engine::{BlockDocuments, FindOptions, ShareNotes};
 use crate::error::Error;
 use crate::read::{Collection, Spool};
 use crate::shard::block::ShardBlock;
-use crate::shard::{node_of_hash, part_of};
+use crate::shard::{Node, node_of_hash, part_of};
 use crate::spill::codec::FieldReader;
 use lookalike_core::hash::mix64;
 use std::collections::{BTreeMap, HashMap};
@@ -25,13 +25,13 @@ const LEAST_HELD: usize = 64 << 10;
 #[derive(Default)]
 struct ShareComponents {
     /// Nodes and their components, the least of their nodes; by node.
-    of: Vec<(u64, u64)>,
+    of: Vec<(Node, Node)>,
     /// Nodes of several documents, ascending.
-    repeated: Vec<u64>,
+    repeated: Vec<Node>,
 }
 
 impl ShareComponents {
-    fn of(&self, node: u64) -> Option<u64> {
+    fn of(&self, node: Node) -> Option<Node> {
         let at = self.of.binary_search_by_key(&node, |(node, _)| *node).ok()?;
         Some(self.of[at].1)
     }
@@ -81,17 +81,17 @@ impl Job {
         nodes.sort_unstable();
         let mut file = self.open_file(JobStage::Label, 0)?;
         let (path, mut components) = (file.path().to_owned(), ShareComponents::default());
-        let is_here = |node: &u64| nodes.binary_search(node).is_ok();
+        let is_here = |node: &Node| nodes.binary_search(node).is_ok();
         file.each(SectionKind::Rows, None, &mut |_, rows| {
             let mut block = ShardBlock::default();
             block.decode_into(rows).map_err(|problem| damaged(&path, problem.to_string()))?;
-            let edges = block.edges.into_iter().filter(|(_, node)| is_here(node));
-            components.of.extend(edges.map(|(component, node)| (node, component)));
+            let edges = block.edges.into_iter().filter(|edge| is_here(&edge.node));
+            components.of.extend(edges.map(|edge| (edge.node, edge.component)));
             Ok(())
         })?;
         components.of.sort_unstable();
         file.each(SectionKind::Repeated, None, &mut |_, bytes| {
-            let repeated = bytes.as_chunks().0.iter().map(|node| u64::from_le_bytes(*node));
+            let repeated = bytes.as_chunks().0.iter().map(|node| Node(u64::from_le_bytes(*node)));
             components.repeated.extend(repeated.filter(is_here));
             Ok(())
         })?;
@@ -103,7 +103,7 @@ impl Job {
     fn refuse_repeated(
         &self,
         task: u32,
-        nodes: &[u64],
+        nodes: &[Node],
         collection: &Collection,
         texts: &[Option<String>],
     ) -> Result<(), Error> {
@@ -137,7 +137,7 @@ fn each_block(
 }
 
 /// The node of a document of a block.
-fn node_of(block: &BlockDocuments, row: RowIndex) -> u64 {
+fn node_of(block: &BlockDocuments, row: RowIndex) -> Node {
     node_of_hash(block.id_hash(row), block.reference)
 }
 
@@ -168,7 +168,7 @@ impl PartWriter {
         for row in block.rows() {
             if let Some(component) = components.of(node_of(block, row)) {
                 // The least of several hashes is no longer spread evenly.
-                let part = part_of(mix64(component), self.parts);
+                let part = part_of(mix64(component.0), self.parts);
                 rows_of.entry(part).or_default().push(row);
             }
         }
@@ -202,7 +202,7 @@ struct RepeatedIds {
 }
 
 impl RepeatedIds {
-    fn collect(&mut self, nodes: &[u64], task: u32, block: &BlockDocuments) -> Result<(), Error> {
+    fn collect(&mut self, nodes: &[Node], task: u32, block: &BlockDocuments) -> Result<(), Error> {
         for row in block.rows() {
             if nodes.binary_search(&node_of(block, row)).is_ok() {
                 self.documents.push((task, block.select(&[row], |source| source)?));

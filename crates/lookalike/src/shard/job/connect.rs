@@ -27,10 +27,9 @@ impl Job {
             })?;
         }
         let connected = connector.finish();
-        let repeated = connected.repeated.iter().flat_map(|node| node.to_le_bytes());
+        let repeated = connected.repeated.iter().flat_map(|node| node.0.to_le_bytes());
         let mut out = EdgeWriter::new(self.create_file(JobStage::Connect, part)?);
-        let mut edges = connected.forest.iter().map(|edge| (edge.component, edge.node));
-        edges.try_for_each(|edge| out.push(part, edge))?;
+        connected.forest.into_iter().try_for_each(|edge| out.push(part, edge))?;
         let mut out = out.finish()?;
         out.push(SectionKind::Repeated, part, &repeated.collect::<Vec<u8>>())?;
         out.finish()

@@ -8,7 +8,7 @@ use crate::engine::{FindOptions, ShareNotes};
 use crate::error::Error;
 use crate::read::Collection;
 use crate::shard::block::ShardBlock;
-use crate::shard::part_of;
+use crate::shard::{Edge, Node, part_of};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 
@@ -38,7 +38,7 @@ impl Job {
         let parts = (task..self.plan.tasks(JobStage::Connect)).step_by(step);
         let (components, repeated) = self.node_components(JobStage::Connect, parts, options)?;
         let mut out = EdgeWriter::new(self.create_file(JobStage::Merge, task)?);
-        components.each(&mut |component, node| out.push(0, (component, node)))?;
+        components.each(&mut |edge| out.push(0, edge))?;
         let mut out = out.finish()?;
         push_repeated(&mut out, repeated)?;
         out.finish()
@@ -57,9 +57,7 @@ impl Job {
         let (components, repeated) = self.node_components(JobStage::Merge, tasks, options)?;
         let mut out = EdgeWriter::new(self.create_file(JobStage::Label, 0)?);
         let parts = self.plan.parts();
-        components.each_by_node(&mut |component, node| {
-            out.push(part_of(node, parts), (component, node))
-        })?;
+        components.each_by_node(&mut |edge| out.push(part_of(edge.node.0, parts), edge))?;
         let mut out = out.finish()?;
         push_repeated(&mut out, repeated)?;
         out.push_json(&self.component_notes()?)?;
@@ -67,7 +65,8 @@ impl Job {
     }
 
     fn component_notes(&self) -> Result<ComponentNotes, Error> {
-        let (mut notes, mut known) = (ComponentNotes::default(), HashSet::new());
+        let mut notes = ComponentNotes::default();
+        let mut known = HashSet::new();
         for task in 0..self.plan.tasks(JobStage::Keys) {
             let mut file = self.open_file(JobStage::Keys, task)?;
             notes.texts.push(file.texts().map(str::to_owned));
@@ -88,7 +87,7 @@ impl Job {
         stage: JobStage,
         tasks: impl Iterator<Item = u32>,
         options: &FindOptions,
-    ) -> Result<(NodeComponents, Vec<u64>), Error> {
+    ) -> Result<(NodeComponents, Vec<Node>), Error> {
         let mut edges = EdgeCollector::new(&options.memory.temp_dir());
         let mut repeated = Vec::new();
         for task in tasks {
@@ -101,7 +100,8 @@ impl Job {
                 forest.edges.into_iter().try_for_each(|edge| edges.push(edge))
             })?;
             file.each(SectionKind::Repeated, None, &mut |_, nodes| {
-                repeated.extend(nodes.as_chunks().0.iter().map(|node| u64::from_le_bytes(*node)));
+                let nodes = nodes.as_chunks().0.iter();
+                repeated.extend(nodes.map(|node| Node(u64::from_le_bytes(*node))));
                 Ok(())
             })?;
         }
@@ -113,7 +113,7 @@ impl Job {
 pub(super) struct EdgeWriter {
     file: SectionWriter,
     part: u32,
-    edges: Vec<(u64, u64)>,
+    edges: Vec<Edge>,
 }
 
 impl EdgeWriter {
@@ -121,7 +121,7 @@ impl EdgeWriter {
         Self { file, part: 0, edges: Vec::new() }
     }
 
-    pub(super) fn push(&mut self, part: u32, edge: (u64, u64)) -> Result<(), Error> {
+    pub(super) fn push(&mut self, part: u32, edge: Edge) -> Result<(), Error> {
         if part != self.part || self.edges.len() == SECTION_EDGES {
             self.flush()?;
             self.part = part;
@@ -146,8 +146,8 @@ impl EdgeWriter {
     }
 }
 
-fn push_repeated(out: &mut SectionWriter, mut nodes: Vec<u64>) -> Result<(), Error> {
+fn push_repeated(out: &mut SectionWriter, mut nodes: Vec<Node>) -> Result<(), Error> {
     nodes.sort_unstable();
-    let bytes: Vec<u8> = nodes.iter().flat_map(|node| node.to_le_bytes()).collect();
+    let bytes: Vec<u8> = nodes.iter().flat_map(|node| node.0.to_le_bytes()).collect();
     out.push(SectionKind::Repeated, 0, &bytes)
 }

@@ -7,6 +7,7 @@
 //! ```
 
 use crate::error::Error;
+use crate::shard::{Edge, Node};
 use crate::spill::{SortedValues, TempSpace, ValueSorter};
 use lookalike_core::disjoint_sets::DisjointSets;
 use std::path::Path;
@@ -23,7 +24,7 @@ pub(super) struct EdgeCollector {
     edges: PairSorter,
     nodes: PairSorter,
     /// The first node of the last edge.
-    last: Option<u64>,
+    last: Option<Node>,
 }
 
 impl EdgeCollector {
@@ -35,16 +36,17 @@ impl EdgeCollector {
     }
 
     /// Adds an edge between two nodes; one of a node and itself adds the node.
-    pub(super) fn push(&mut self, (a, b): (u64, u64)) -> Result<(), Error> {
+    pub(super) fn push(&mut self, edge: Edge) -> Result<(), Error> {
+        let Edge { component, node } = edge;
         // Edges of a forest come with those of the same component.
-        if self.last.replace(a) != Some(a) {
-            self.nodes.push(0, a)?;
+        if self.last.replace(component) != Some(component) {
+            self.nodes.push(0, component.0)?;
         }
-        if a == b {
+        if component == node {
             return Ok(());
         }
-        self.nodes.push(0, b)?;
-        self.edges.push(a, b)
+        self.nodes.push(0, node.0)?;
+        self.edges.push(component.0, node.0)
     }
 
     /// Connects what was collected.
@@ -69,8 +71,8 @@ fn number_firsts(
 ) -> Result<SortedValues, Error> {
     let mut numbers = NumberedNodes::new(nodes);
     for edge in edges.iter() {
-        let (a, b) = split(edge?);
-        numbered.push(b, numbers.number_of(a)?)?;
+        let (component, node) = split(edge?);
+        numbered.push(node, numbers.number_of(Node(component))?)?;
     }
     numbered.finish()
 }
@@ -80,8 +82,8 @@ fn join_numbers(numbered: &SortedValues, nodes: &SortedValues) -> Result<Disjoin
     let mut sets = DisjointSets::new(NumberedNodes::new(nodes).count()?);
     let mut numbers = NumberedNodes::new(nodes);
     for edge in numbered.iter() {
-        let (b, a) = split(edge?);
-        sets.join(a as u32, numbers.number_of(b)? as u32);
+        let (node, component) = split(edge?);
+        sets.join(component as u32, numbers.number_of(Node(node))? as u32);
     }
     Ok(sets)
 }
@@ -94,7 +96,7 @@ fn firsts_of(
 ) -> Result<SortedValues, Error> {
     let mut numbers = NumberedNodes::new(nodes);
     while let Some((number, node)) = numbers.next()? {
-        firsts.push(u64::from(sets.first(number as u32)), node)?;
+        firsts.push(u64::from(sets.first(number as u32)), node.0)?;
     }
     firsts.finish()
 }
@@ -108,12 +110,13 @@ pub(super) struct NodeComponents {
 }
 
 impl NodeComponents {
-    /// Gives component and node of each node, by component and node.
+    /// Calls `take` with an edge from the component to each node, by component and node.
     pub(super) fn each(
         &self,
-        take: &mut dyn FnMut(u64, u64) -> Result<(), Error>,
+        take: &mut dyn FnMut(Edge) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let (mut numbers, mut last) = (NumberedNodes::new(&self.nodes), None);
+        let mut numbers = NumberedNodes::new(&self.nodes);
+        let mut last = None;
         for first in self.firsts.iter() {
             let (first, node) = split(first?);
             let component = match last {
@@ -121,23 +124,23 @@ impl NodeComponents {
                 _ => numbers.node_of(first)?,
             };
             last = Some((first, component));
-            take(component, node)?;
+            take(Edge { component, node: Node(node) })?;
         }
         Ok(())
     }
 
-    /// The same, by node.
+    /// Calls `take` with the edges of [`each`](Self::each), by node.
     pub(super) fn each_by_node(
         self,
-        take: &mut dyn FnMut(u64, u64) -> Result<(), Error>,
+        take: &mut dyn FnMut(Edge) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let mut sorter = PairSorter::new(&self.temp);
-        self.each(&mut |component, node| sorter.push(node, component))?;
+        self.each(&mut |edge| sorter.push(edge.node.0, edge.component.0))?;
         drop(self);
         let sorted = sorter.finish()?;
         sorted.iter().try_for_each(|pair| {
             let (node, component) = split(pair?);
-            take(component, node)
+            take(Edge::new(component, node))
         })
     }
 }
@@ -172,7 +175,7 @@ fn split(pair: u128) -> (u64, u64) {
 struct NumberedNodes<'a> {
     nodes: Box<dyn Iterator<Item = Result<u128, Error>> + 'a>,
     /// The number and the node that were given last.
-    now: Option<(u64, u64)>,
+    now: Option<(u64, Node)>,
 }
 
 impl<'a> NumberedNodes<'a> {
@@ -180,9 +183,9 @@ impl<'a> NumberedNodes<'a> {
         Self { nodes: Box::new(nodes.iter()), now: None }
     }
 
-    fn next(&mut self) -> Result<Option<(u64, u64)>, Error> {
+    fn next(&mut self) -> Result<Option<(u64, Node)>, Error> {
         for node in self.nodes.by_ref() {
-            let (_, node) = split(node?);
+            let node = Node(split(node?).1);
             match self.now {
                 Some((_, last)) if last == node => {}
                 now => {
@@ -203,16 +206,16 @@ impl<'a> NumberedNodes<'a> {
         Ok(count as usize)
     }
 
-    fn number_of(&mut self, node: u64) -> Result<u64, Error> {
+    fn number_of(&mut self, node: Node) -> Result<u64, Error> {
         self.walk(|(_, now)| now == node).map(|(number, _)| number)
     }
 
-    fn node_of(&mut self, number: u64) -> Result<u64, Error> {
+    fn node_of(&mut self, number: u64) -> Result<Node, Error> {
         self.walk(|(now, _)| now == number).map(|(_, node)| node)
     }
 
     /// The next number and node that are wanted, those given last among them.
-    fn walk(&mut self, is_wanted: impl Fn((u64, u64)) -> bool) -> Result<(u64, u64), Error> {
+    fn walk(&mut self, is_wanted: impl Fn((u64, Node)) -> bool) -> Result<(u64, Node), Error> {
         let mut now = self.now;
         loop {
             match now {
@@ -238,26 +241,24 @@ mod tests {
             edges in prop::collection::vec((0u64..60, 0u64..60), 0..120),
             factor in prop::sample::select(vec![1, u64::MAX / 60]),
         ) {
-            let edges: Vec<_> = edges.iter().map(|(a, b)| (a * factor, b * factor)).collect();
+            let edges: Vec<_> =
+                edges.iter().map(|(a, b)| Edge::new(a * factor, b * factor)).collect();
             let collected = || {
                 let mut collector = EdgeCollector::new(Path::new("no folder is needed"));
                 edges.iter().try_for_each(|edge| collector.push(*edge)).unwrap();
                 collector.finish().unwrap()
             };
-            let mut expected: Vec<_> = merge_with_roots(edges.iter().copied())
-                .iter()
-                .map(|edge| (edge.component, edge.node))
-                .collect();
+            let mut expected = merge_with_roots(edges.iter().copied());
             let mut got = Vec::new();
-            let mut take = |component, node| -> Result<(), Error> {
-                got.push((component, node));
+            let mut take = |edge| -> Result<(), Error> {
+                got.push(edge);
                 Ok(())
             };
             collected().each(&mut take).unwrap();
             collected().each_by_node(&mut take).unwrap();
             let count = expected.len();
             prop_assert_eq!(&got[..count], &expected);
-            expected.sort_unstable_by_key(|(_, node)| *node);
+            expected.sort_unstable_by_key(|edge| edge.node);
             prop_assert_eq!(&got[count..], &expected);
         }
     }
@@ -270,15 +271,17 @@ mod tests {
         let length = (SORTED_BYTES / 3 / size_of::<u128>()) as u64 + 10;
         let node = |at: u64| (at + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         for at in 0..length {
-            collector.push((node(at), node(at + 1))).unwrap();
+            collector.push(Edge::new(node(at), node(at + 1))).unwrap();
         }
         let least = (0..=length).map(node).min().unwrap();
-        let (mut count, mut last) = (0, None);
+        let mut count = 0;
+        let mut last = None;
         let components = collector.finish().unwrap();
         assert!(std::fs::read_dir(folder.path()).unwrap().next().is_some());
-        let of_one = &mut |component, node| {
-            assert!(component == least && last < Some(node));
-            (count, last) = (count + 1, Some(node));
+        let of_one = &mut |edge: Edge| {
+            assert!(edge.component == Node(least) && last < Some(edge.node));
+            count += 1;
+            last = Some(edge.node);
             Ok(())
         };
         components.each_by_node(of_one).unwrap();

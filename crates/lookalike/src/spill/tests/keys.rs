@@ -1,6 +1,5 @@
-//! Records and keys as bytes; amounts of memory.
+//! Records and keys as bytes.
 
-use crate::engine::parse_memory;
 use crate::spill::codec::{
     FieldReader, key_part, key_u64_descending, put_bytes, put_overlap, put_u32, put_u64,
 };
@@ -98,50 +97,4 @@ fn numbers_that_are_too_long_are_none() {
     let mut length = Vec::new();
     put_u64(&mut length, u64::MAX);
     assert_eq!(FieldReader::new(&length).bytes(), None);
-}
-
-#[test]
-fn amounts_of_memory() {
-    for (text, bytes) in [
-        ("512MiB", 512 << 20),
-        ("4GiB", 4 << 30),
-        ("4 gib", 4 << 30),
-        ("2GB", 2_000_000_000),
-        ("1.5g", 3 << 29),
-        ("1.5G", 3 << 29),
-        ("0.1kb", 100),
-        ("300000000", 300_000_000),
-        ("1b", 1),
-        ("7k", 7 << 10),
-        ("2t", 2 << 40),
-        ("3tib", 3 << 40),
-        ("5MB", 5_000_000),
-        ("18446744073709551615", u64::MAX),
-        ("0.3333333333333333333333333333333333333333333333333g", 357_913_941),
-    ] {
-        assert_eq!(parse_memory(text), Ok(bytes), "{text}");
-    }
-    for text in [
-        "",
-        "0",
-        "0.2",
-        "-1",
-        "g",
-        ".5g",
-        "1.g",
-        "1..5g",
-        "1.5.5g",
-        "4 G i B",
-        "4x",
-        "1e9",
-        "∞",
-        "18446744073709551616",
-        "16777216TiB",
-        "0x10",
-        "1,5g",
-    ] {
-        let message = parse_memory(text).unwrap_err().to_string();
-        assert!(message.contains("memory") && message.contains("512MiB"), "{message}");
-        assert!(message.contains(&format!("{text:?}")), "{message}");
-    }
 }

@@ -1,12 +1,11 @@
-//! Whether another setting finds more, where a run found few documents: measured exactly on all
-//! documents of small collections, by [`tune::measure_settings`](crate::tune::measure_settings).
+//! Measures other settings exactly on all documents of a small collection in which a run found few
+//! groups.
 
-use crate::engine::collect::findings::{BetterSetting, Findings};
-use crate::engine::ids;
-use crate::engine::options::FindOptions;
+use crate::engine::Setting;
+use crate::engine::{BetterSetting, FindOptions, Findings, ids};
 use crate::error::Error;
 use crate::progress::Progress;
-use crate::tune::{Setting, SettingTexts, better_setting, measure_settings, settings_to_compare};
+use crate::tune::{SettingTexts, better_setting, measure_settings, settings_to_compare};
 use std::ops::RangeInclusive;
 
 /// Documents with a token of a collection that is measured.
@@ -18,9 +17,9 @@ const FEW: u64 = 10;
 /// Meetings of two documents in a shingle that are counted for a setting, at most.
 const MOST_MEETINGS: u64 = 50_000_000;
 
-/// `None` where results are not few, the collection is not small, or no setting that is tried
-/// finds clearly more.
-pub(crate) fn better_setting_of(
+/// Returns a setting that finds clearly more than the run. Returns `None` if the run found many
+/// groups, if the collection is not small, or if no measured setting finds clearly more.
+pub(super) fn better_setting_of(
     findings: &Findings,
     options: &FindOptions,
     progress: &dyn Progress,
