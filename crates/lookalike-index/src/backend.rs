@@ -7,7 +7,7 @@
 use crate::category_table::{CategoryMember, CategoryState};
 use crate::decision_log::DecisionCallback;
 use crate::duplicate_table::{DuplicateCallback, DuplicateEntry};
-use crate::entry::{IndexEntry, IndexRecord, RecordFields};
+use crate::entry::{DocumentNumber, IndexEntry, IndexRecord, RecordFields};
 use crate::error::IndexError;
 use crate::original::DocumentVersion;
 use crate::query::containment;
@@ -102,7 +102,7 @@ pub trait SideTableChanges {
     fn replace_categories(
         &self,
         model: &[u8],
-        through: u64,
+        through: DocumentNumber,
         members: &[CategoryMember],
     ) -> Result<u64, IndexError>;
 
@@ -115,7 +115,7 @@ pub trait SideTableChanges {
     fn add_category_members(
         &self,
         number: u64,
-        through: u64,
+        through: DocumentNumber,
         members: &[CategoryMember],
     ) -> Result<bool, IndexError>;
 }
@@ -193,7 +193,7 @@ pub trait Backend: SideTableChanges + Send + Sync {
 }
 
 /// Takes the number of a document and its encoded shingle set.
-pub type SetCallback<'a> = &'a mut dyn FnMut(u64, &[u8]) -> Result<(), IndexError>;
+pub type SetCallback<'a> = &'a mut dyn FnMut(DocumentNumber, &[u8]) -> Result<(), IndexError>;
 
 /// What a snapshot has of an index next to its documents.
 pub trait SideTables {
@@ -214,7 +214,7 @@ pub trait SideTables {
     ///
     /// # Errors
     /// Read errors.
-    fn group_sizes(&mut self, numbers: &[u64]) -> Result<Vec<u64>, IndexError>;
+    fn group_sizes(&mut self, numbers: &[DocumentNumber]) -> Result<Vec<u64>, IndexError>;
 
     /// Gives the duplicates that are recorded for the documents with these numbers (ascending) to
     /// `each`, by number of the keeper, then by id.
@@ -223,7 +223,7 @@ pub trait SideTables {
     /// Read errors, [`IndexError::Damaged`] for a damaged row, and errors of `each`.
     fn duplicates(
         &mut self,
-        numbers: &[u64],
+        numbers: &[DocumentNumber],
         each: DuplicateCallback<'_>,
     ) -> Result<(), IndexError>;
 
@@ -253,7 +253,7 @@ pub trait SideTables {
     fn category_members(
         &mut self,
         categories: (u32, u32),
-        after: u64,
+        after: DocumentNumber,
         most: usize,
     ) -> Result<Vec<CategoryMember>, IndexError>;
 
@@ -289,14 +289,18 @@ pub trait Snapshot: SideTables + Send {
     ///
     /// # Errors
     /// Read errors.
-    fn number_of(&mut self, id: &str) -> Result<Option<u64>, IndexError>;
+    fn number_of(&mut self, id: &str) -> Result<Option<DocumentNumber>, IndexError>;
 
     /// Numbers of all documents that have one of these bucket keys, ascending, each once, into
     /// `numbers`, which is cleared. It may contain numbers of removed documents.
     ///
     /// # Errors
     /// Read errors.
-    fn candidates(&mut self, keys: &[u64], numbers: &mut Vec<u64>) -> Result<(), IndexError>;
+    fn candidates(
+        &mut self,
+        keys: &[u64],
+        numbers: &mut Vec<DocumentNumber>,
+    ) -> Result<(), IndexError>;
 
     /// Gives the documents with these numbers (ascending) to `each`, in this order, without
     /// removed ones.
@@ -305,7 +309,7 @@ pub trait Snapshot: SideTables + Send {
     /// Read errors, and errors of `each`.
     fn records(
         &mut self,
-        numbers: &[u64],
+        numbers: &[DocumentNumber],
         wanted: RecordFields,
         each: &mut dyn FnMut(&IndexRecord) -> Result<(), IndexError>,
     ) -> Result<(), IndexError>;
@@ -315,7 +319,11 @@ pub trait Snapshot: SideTables + Send {
     ///
     /// # Errors
     /// Read errors, [`IndexError::Damaged`] for a document without a set, and errors of `each`.
-    fn sets(&mut self, numbers: &[u64], each: SetCallback<'_>) -> Result<(), IndexError> {
+    fn sets(
+        &mut self,
+        numbers: &[DocumentNumber],
+        each: SetCallback<'_>,
+    ) -> Result<(), IndexError> {
         let wanted = RecordFields { set: true, ..RecordFields::default() };
         self.records(numbers, wanted, &mut |record| match &record.set {
             Some(code) => each(record.number, code),
@@ -336,7 +344,7 @@ pub trait Snapshot: SideTables + Send {
     /// Read errors, and errors of `each`.
     fn scan(
         &mut self,
-        from: u64,
+        from: DocumentNumber,
         most: usize,
         wanted: RecordFields,
         each: &mut dyn FnMut(&IndexRecord) -> Result<(), IndexError>,
@@ -351,7 +359,7 @@ impl dyn Snapshot + '_ {
     /// Read errors, and errors of `each`.
     pub fn try_records<E: From<IndexError>>(
         &mut self,
-        numbers: &[u64],
+        numbers: &[DocumentNumber],
         wanted: RecordFields,
         mut each: impl FnMut(&IndexRecord) -> Result<(), E>,
     ) -> Result<(), E> {
@@ -368,7 +376,7 @@ impl dyn Snapshot + '_ {
     /// Read errors, and errors of `each`.
     pub fn try_scan<E: From<IndexError>>(
         &mut self,
-        from: u64,
+        from: DocumentNumber,
         most: usize,
         wanted: RecordFields,
         mut each: impl FnMut(&IndexRecord) -> Result<(), E>,

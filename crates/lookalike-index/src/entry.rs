@@ -2,7 +2,9 @@
 
 use crate::error::IndexError;
 use crate::original::{DocumentVersion, OriginalEntry};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use std::fmt::{self, Display, Formatter};
 
 /// Maximum length of an id, in bytes of UTF-8.
 pub const MAX_ID_BYTES: usize = 16 << 10;
@@ -10,6 +12,43 @@ pub const MAX_ID_BYTES: usize = 16 << 10;
 pub const MAX_METADATA_BYTES: usize = 1 << 20;
 /// Maximum size of a text, in bytes.
 pub const MAX_TEXT_BYTES: usize = 1 << 30;
+
+/// The number of a document in an index: greater than all assigned before, never reused.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct DocumentNumber(pub u64);
+
+impl DocumentNumber {
+    /// The number that no document exceeds.
+    pub const MAX: Self = Self(u64::MAX);
+
+    /// The next number, from which a scan continues.
+    #[must_use]
+    pub fn next(self) -> Self {
+        Self(self.0.saturating_add(1))
+    }
+}
+
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+impl DocumentNumber {
+    /// A number of a database, whose integers are signed.
+    pub(crate) fn of_signed(number: i64) -> Self {
+        Self(number.cast_unsigned())
+    }
+
+    /// The number in a database.
+    pub(crate) fn signed(self) -> i64 {
+        self.0.cast_signed()
+    }
+}
+
+impl Display for DocumentNumber {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
 
 /// Metadata of a document: any JSON object. Members that have a meaning
 /// elsewhere: `source`, `language`, `time`.
@@ -48,7 +87,9 @@ impl IndexEntry<'_> {
     /// The current version of the document, of the original under the key `stored`.
     pub(crate) fn version(
         &self,
-        [number, document, stored]: [u64; 3],
+        number: u64,
+        document: DocumentNumber,
+        stored: u64,
         original: &OriginalEntry<'_>,
     ) -> DocumentVersion {
         DocumentVersion {
@@ -127,8 +168,8 @@ pub struct RecordFields {
 /// A document as it is stored. Fields that were not requested are empty.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct IndexRecord {
-    /// Its number: greater than all assigned before, never reused.
-    pub number: u64,
+    /// Its number.
+    pub number: DocumentNumber,
     /// Its id.
     pub id: String,
     /// The fingerprint of its shingles.

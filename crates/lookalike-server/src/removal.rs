@@ -11,6 +11,7 @@ use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use lookalike::index::time;
 use lookalike::store::backend::ChangeOutcome;
+use lookalike::store::entry::DocumentNumber;
 use lookalike::store::entry::RecordFields;
 use lookalike::store::filter::MetadataFilter;
 use serde_json::json;
@@ -62,15 +63,16 @@ pub(crate) async fn delete(State(app): State<Arc<App>>, request: Request) -> Han
 fn find(worker: &PoolWorker, from: u64, filters: &[MetadataFilter]) -> Result<FoundIds, Problem> {
     let wanted = RecordFields { metadata: true, ..RecordFields::default() };
     let (mut ids, mut last, now) = (Vec::new(), None, time::now());
-    let count = worker.index.snapshot()?.scan(from, STEP, wanted, &mut |record| {
-        last = Some(record.number);
-        let fits = filters.iter().all(|filter| filter.matches(&record.metadata));
-        if fits && !record.is_expired(now) {
-            ids.push(record.id.clone());
-        }
-        Ok(())
-    })?;
-    let next = last.filter(|_| count == STEP).map(|last| last.saturating_add(1));
+    let count =
+        worker.index.snapshot()?.scan(DocumentNumber(from), STEP, wanted, &mut |record| {
+            last = Some(record.number);
+            let fits = filters.iter().all(|filter| filter.matches(&record.metadata));
+            if fits && !record.is_expired(now) {
+                ids.push(record.id.clone());
+            }
+            Ok(())
+        })?;
+    let next = last.filter(|_| count == STEP).map(|last| last.next().0);
     Ok(FoundIds { ids, next })
 }
 

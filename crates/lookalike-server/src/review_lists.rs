@@ -13,6 +13,7 @@ use axum::extract::{Request, State};
 use lookalike::index::time;
 use lookalike::store::Index;
 use lookalike::store::backend::Snapshot;
+use lookalike::store::entry::DocumentNumber;
 use lookalike::store::entry::RecordFields;
 use serde_json::json;
 use std::collections::HashSet;
@@ -71,7 +72,7 @@ fn write_kept(
     removed: &HashSet<&str>,
     out: &mut dyn Write,
 ) -> Result<(), LinesError> {
-    let (mut from, now) = (0, time::now());
+    let (mut from, now) = (DocumentNumber(0), time::now());
     loop {
         let (mut ids, mut last) = (Vec::new(), None);
         let read = snapshot.scan(from, STEP, RecordFields::default(), &mut |record| {
@@ -86,7 +87,7 @@ fn write_kept(
         }
         match (read, last) {
             (Err(error), _) => return Err(error.into()),
-            (Ok(STEP), Some(last)) => from = last.saturating_add(1),
+            (Ok(STEP), Some(last)) => from = last.next(),
             (Ok(_), _) => return Ok(()),
         }
     }

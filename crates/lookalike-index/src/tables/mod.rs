@@ -27,6 +27,7 @@ mod version_plan;
 pub(crate) mod versions;
 pub(crate) mod write_plan;
 
+use crate::entry::DocumentNumber;
 use crate::error::IndexError;
 use crate::settings::IndexSettings;
 pub(crate) use similar_documents::SimilarDocument;
@@ -70,6 +71,11 @@ impl Value<'_> {
         Self::Integer(i64::try_from(number).unwrap_or(i64::MAX))
     }
 
+    /// The number of a document.
+    pub(crate) fn document(number: DocumentNumber) -> Self {
+        Self::Integer(number.signed())
+    }
+
     /// A number that is stored with its bits as those of a signed one.
     pub(crate) fn unsigned(number: u64) -> Self {
         Self::Integer(number.cast_signed())
@@ -110,6 +116,11 @@ pub(crate) trait TableRow {
 }
 
 impl dyn TableRow + '_ {
+    /// The number of a document.
+    pub(crate) fn document(&self, column: usize) -> Result<DocumentNumber, IndexError> {
+        self.integer(column).map(DocumentNumber::of_signed)
+    }
+
     /// An integer whose bits are those of an unsigned one.
     pub(crate) fn unsigned(&self, column: usize) -> Result<u64, IndexError> {
         self.integer(column).map(i64::cast_unsigned)

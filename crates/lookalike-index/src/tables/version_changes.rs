@@ -85,8 +85,7 @@ impl<'a> VersionChanges<'a> {
         tables.insert(&VERSIONS, &mut added().map(|one| values(one.id, &one.version)))?;
         originals::release(tables, unused)?;
         let ended = added().filter(|one| one.version.ended.is_some());
-        let text =
-            |one: &PlannedVersion<'_>| Some((one.version.document.cast_signed(), one.change?));
+        let text = |one: &PlannedVersion<'_>| Some((one.version.document.signed(), one.change?));
         Ok(FinishedVersions { ended: ended.filter_map(text).collect(), removed })
     }
 }

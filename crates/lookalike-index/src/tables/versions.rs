@@ -47,7 +47,7 @@ impl VersionRow {
         // another length is reported by `verify`, so that damaged rows can be removed.
         let sha256 = row.bytes(10)?;
         let version = DocumentVersion {
-            document: row.unsigned(0)?,
+            document: row.document(0)?,
             number: row.unsigned(2)?,
             original: row.unsigned(3)?,
             added: row.integer(4)?,
@@ -87,7 +87,7 @@ pub(crate) fn version_name(id: &str, number: u64, index: &str) -> String {
 /// The values of a row, in the order of the columns of [`VERSIONS`].
 pub(super) fn values<'a>(id: &'a str, version: &'a DocumentVersion) -> Vec<Value<'a>> {
     vec![
-        Value::unsigned(version.document),
+        Value::document(version.document),
         Value::Text(id),
         Value::unsigned(version.number),
         Value::unsigned(version.original),

@@ -13,7 +13,7 @@ use crate::skipped::SkippedItem;
 use crate::source::{BlockContent, LaneReader, RetainedContent, Source};
 use crate::source_info::SourceInfo;
 use crate::spool::Spool;
-use lookalike_index::entry::{IndexRecord, RecordFields};
+use lookalike_index::entry::{DocumentNumber, IndexRecord, RecordFields};
 use lookalike_index::filter;
 use lookalike_index::settings::StoredContent;
 use lookalike_index::{Index, IndexError, backend::Snapshot, set};
@@ -61,7 +61,7 @@ impl Source for IndexSource {
     }
 
     fn open_lane(self: Arc<Self>, _: u32) -> Result<Box<dyn LaneReader>, ReadError> {
-        Ok(Box::new(IndexLane { source: self, next: 0, planned: VecDeque::new() }))
+        Ok(Box::new(IndexLane { source: self, next: DocumentNumber(0), planned: VecDeque::new() }))
     }
 
     fn restore(
@@ -77,7 +77,7 @@ impl Source for IndexSource {
 /// Divides the documents into blocks.
 struct IndexLane {
     source: Arc<IndexSource>,
-    next: u64,
+    next: DocumentNumber,
     planned: VecDeque<NumberRange>,
 }
 
@@ -204,7 +204,11 @@ impl IndexSource {
 
     /// Divides the documents from number `next` on into blocks by the size of their texts; gives
     /// the number to plan from next.
-    fn plan(&self, next: u64, planned: &mut VecDeque<NumberRange>) -> Result<u64, ReadError> {
+    fn plan(
+        &self,
+        next: DocumentNumber,
+        planned: &mut VecDeque<NumberRange>,
+    ) -> Result<DocumentNumber, ReadError> {
         let block_bytes = self.info.settings.block_bytes as u64;
         let (mut last, mut bytes) = (None, 0);
         let over = self.info.settings.longest_record(false);
@@ -223,13 +227,13 @@ impl IndexSource {
                 }
                 _ => {
                     bytes = entry.bytes;
-                    planned.push_back(NumberRange { from: entry.number, count: 1 });
+                    planned.push_back(NumberRange { from: entry.number.0, count: 1 });
                 }
             }
             Ok(())
         };
         self.snapshot().try_scan(next, PLANNED, RecordFields::default(), add)?;
-        Ok(last.map_or(next, |last: u64| last.saturating_add(1)))
+        Ok(last.map_or(next, |last: DocumentNumber| last.next()))
     }
 
     fn scan(&self, range: NumberRange) -> Result<Vec<IndexRecord>, ReadError> {
@@ -237,7 +241,7 @@ impl IndexSource {
         let metadata = self.metadata;
         let wanted = RecordFields { set: !text, text, metadata, ..RecordFields::default() };
         let mut entries = Vec::with_capacity(range.count);
-        self.snapshot().scan(range.from, range.count, wanted, &mut |entry| {
+        self.snapshot().scan(DocumentNumber(range.from), range.count, wanted, &mut |entry| {
             if !entry.is_expired(self.now) {
                 entries.push(entry.clone());
             }
@@ -319,7 +323,7 @@ impl IndexSource {
                 modified: record.modified.and_then(|time| u64::try_from(time).ok()),
                 shingled,
                 about: None,
-                raw: Raw::Row(record.number),
+                raw: Raw::Row(record.number.0),
                 contents: None,
                 parent: None,
             };
@@ -351,7 +355,7 @@ fn damaged(id: &str, why: &str) -> IndexError {
 }
 
 /// Places of one index are in the order of the numbers.
-fn place(number: u64) -> DocumentPosition {
+fn place(DocumentNumber(number): DocumentNumber) -> DocumentPosition {
     DocumentPosition {
         start: (number >> 32) as u32,
         length: number as u32,
@@ -361,6 +365,6 @@ fn place(number: u64) -> DocumentPosition {
     }
 }
 
-fn number(place: DocumentPosition) -> u64 {
-    u64::from(place.start) << 32 | u64::from(place.length)
+fn number(place: DocumentPosition) -> DocumentNumber {
+    DocumentNumber(u64::from(place.start) << 32 | u64::from(place.length))
 }

@@ -13,7 +13,7 @@ use lookalike::read::{
     Collection, Normalization, ReadError, ReadOptions, SkippedItem, Stamp, name_of,
 };
 use lookalike::store::backend::Snapshot;
-use lookalike::store::entry::RecordFields;
+use lookalike::store::entry::{DocumentNumber, RecordFields};
 use lookalike::store::index::{Access, IndexLocation, open};
 use lookalike::store::query::{QueryBuffers, QueryRequest};
 use lookalike::store::query_by_id::query_stored;
@@ -201,11 +201,11 @@ impl<'a> Intake<'a> {
         &self,
         index: &Index,
         before: &mut dyn Snapshot,
-        last: u64,
+        last: DocumentNumber,
     ) -> Result<Vec<Resemblance>, IndexError> {
         let mut snapshot = index.snapshot()?;
         let mut new = Vec::new();
-        snapshot.scan(last + 1, usize::MAX, RecordFields::default(), &mut |record| {
+        snapshot.scan(last.next(), usize::MAX, RecordFields::default(), &mut |record| {
             new.push((record.number, record.id.clone(), record.added));
             Ok(())
         })?;
@@ -240,7 +240,7 @@ impl<'a> Intake<'a> {
         index: &Index,
         snapshot: &mut dyn Snapshot,
         id: &str,
-        number: u64,
+        number: DocumentNumber,
         buffers: &mut QueryBuffers,
     ) -> Result<Vec<lookalike::store::query::Match>, IndexError> {
         let request = QueryRequest {
