@@ -19,13 +19,13 @@ use std::path::Path;
 /// One change. Changes of one call happen in order, all or none.
 #[derive(Debug, Clone, Copy)]
 pub enum Change<'a> {
-    /// Adds a document whose id must not be there. One that expired before it is added counts as
-    /// gone, here and in [`Put`](Self::Put).
+    /// Adds a document whose id must be new. A document that expired before counts as removed, here
+    /// and in [`Put`](Self::Put).
     Add(IndexEntry<'a>),
     /// Adds a document, or replaces the one with its id.
     Put(IndexEntry<'a>),
-    /// Removes the document with this id, if there is one, or what is recorded of a
-    /// [duplicate](SideTableChanges::add_duplicates) with this id.
+    /// Removes the document with this id, or the record of a
+    /// [duplicate](SideTableChanges::add_duplicates) with this id, if either exists.
     Remove(&'a str),
 }
 
@@ -60,7 +60,7 @@ pub enum ChangeOutcome {
     Absent,
 }
 
-/// Changes of what an index stores next to its documents.
+/// Changes of decisions, duplicates and categories, which an index stores next to its documents.
 pub trait SideTableChanges {
     /// Adds entries to the log of decisions, all or none; returns the number of the last one. They
     /// are durable when it returns. With `last`, adds them only if no entry has a greater number,
@@ -132,9 +132,8 @@ pub trait Backend: SideTableChanges + Send + Sync {
     /// Applies changes in order, all or none. They are durable when it returns.
     ///
     /// # Errors
-    /// [`IndexError::IdTaken`] for an [`Change::Add`] of an id that is there,
-    /// [`IndexError::Document`] for one that cannot be stored, and write errors.
-    /// After an error, nothing has changed.
+    /// [`IndexError::IdTaken`] for an [`Change::Add`] of an existing id, [`IndexError::Document`] for
+    /// a document that cannot be stored, and write errors. After an error, nothing has changed.
     fn write(&self, changes: &[Change<'_>]) -> Result<Vec<ChangeOutcome>, IndexError>;
 
     /// A snapshot of the index, which does not see later changes. It holds resources such as a
@@ -195,7 +194,7 @@ pub trait Backend: SideTableChanges + Send + Sync {
 /// Takes the number of a document and its encoded shingle set.
 pub type SetCallback<'a> = &'a mut dyn FnMut(DocumentNumber, &[u8]) -> Result<(), IndexError>;
 
-/// What a snapshot has of an index next to its documents.
+/// Decisions, duplicates, categories and versions of a snapshot.
 pub trait SideTables {
     /// Gives at most `most` entries of the log of decisions, numbered above `after`, to `each`, by
     /// ascending number; returns how many. Numbers begin at 1.
@@ -280,7 +279,7 @@ pub trait Snapshot: SideTables + Send {
     /// The number of documents, including expired ones.
     fn len(&self) -> u64;
 
-    /// Whether there is no document.
+    /// Returns true for an index without documents.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -137,7 +137,7 @@ impl TableWriter for PostgresBackend {
             match effect {
                 Effect::Nothing => {}
                 Effect::Invisible => {
-                    connection.commit()?.map_err(|error| self.pool.failure(&error))?
+                    connection.commit()?.map_err(|error| self.pool.failure(&error))?;
                 }
                 Effect::Visible => count_and_commit(connection, &CountChanges::default(), last)?,
             }

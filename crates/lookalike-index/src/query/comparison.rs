@@ -375,12 +375,12 @@ pub(crate) fn read(
             Ok(())
         })?;
     }
-    let one = |ScoredCandidate { number, id, similarity }| match records.remove(&number) {
-        Some(record) => Ok(Match { record, similarity }),
-        None => {
+    let one = |ScoredCandidate { number, id, similarity }| {
+        let record = records.remove(&number).ok_or_else(|| {
             let why = "its row was there and is gone at the same moment";
-            Err(IndexError::damaged_document(&id, why))
-        }
+            IndexError::damaged_document(&id, why)
+        })?;
+        Ok(Match { record, similarity })
     };
     similar.into_iter().map(one).collect()
 }

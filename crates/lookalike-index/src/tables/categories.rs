@@ -137,7 +137,7 @@ pub(super) fn add_members(
     Ok((true, Effect::Invisible))
 }
 
-/// Inserts the members whose documents are still stored, in place of earlier rows.
+/// Replaces the rows of the members whose documents are still stored.
 fn insert(tables: Tables<'_>, members: &[CategoryMember]) -> Result<(), IndexError> {
     let numbers: Vec<i64> = members.iter().map(|member| member.document.signed()).collect();
     let keys = Keys::Numbers("doc", &numbers);

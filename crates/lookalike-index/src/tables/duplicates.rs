@@ -107,12 +107,14 @@ pub(super) fn add(
             changed.insert(entry.id, keeper);
         }
     }
-    let changed: Vec<(&str, i64)> = changed.into_iter().collect();
+    // In the order of the entries, so that equal input gives equal bytes.
+    let changed = entries.iter().filter_map(|entry| changed.remove_entry(entry.id));
+    let changed: Vec<(&str, i64)> = changed.collect();
     put(tables, &changed)?;
     Ok((count, Effect::visible_if(!changed.is_empty())))
 }
 
-/// Inserts rows, in place of earlier ones with their ids.
+/// Replaces the rows of these ids.
 fn put(tables: Tables<'_>, rows: &[(&str, i64)]) -> Result<(), IndexError> {
     let ids: Vec<&str> = rows.iter().map(|(id, _)| *id).collect();
     remove(tables, &ids)?;
@@ -128,9 +130,9 @@ fn remove(tables: Tables<'_>, ids: &[&str]) -> Result<(), IndexError> {
     tables.each_of(DUPLICATES.name, sql, Keys::Ids(ids), &mut |_| Ok(()))
 }
 
-/// Follows a batch of changes of documents with these ids. The duplicates of a removed document
-/// are removed. Those of a document that is replaced by one with the same shingles go to that one.
-/// An id of a document is no duplicate.
+/// Follows a batch of changes of documents with these ids. It removes the duplicates of a removed
+/// document, and the duplicates with these ids. If a document replaces one with the same shingles,
+/// it becomes the keeper of its duplicates.
 ///
 /// # Errors
 /// Errors of the database.
@@ -165,7 +167,7 @@ pub(crate) fn any(tables: Tables<'_>) -> Result<bool, IndexError> {
     Ok(tables.integer(DUPLICATES.name, "SELECT 1 FROM duplicates LIMIT 1")? == 1)
 }
 
-/// Removes rows whose keeper is no document.
+/// Removes rows whose keeper was removed.
 ///
 /// # Errors
 /// Errors of the database.

@@ -1,4 +1,4 @@
-//! Side tables: what a database stores of an index next to its documents.
+//! Side tables: the tables of an index in a database next to the tables of documents.
 //!
 //! | module | tables |
 //! |---|---|
@@ -76,7 +76,7 @@ impl Value<'_> {
         Self::Integer(number.signed())
     }
 
-    /// A number that is stored with its bits as those of a signed one.
+    /// An unsigned number, stored as the signed one with the same bits.
     pub(crate) fn unsigned(number: u64) -> Self {
         Self::Integer(number.cast_signed())
     }
@@ -121,7 +121,7 @@ impl dyn TableRow + '_ {
         self.integer(column).map(DocumentNumber::of_signed)
     }
 
-    /// An integer whose bits are those of an unsigned one.
+    /// An unsigned number, stored as the signed one with the same bits.
     pub(crate) fn unsigned(&self, column: usize) -> Result<u64, IndexError> {
         self.integer(column).map(i64::cast_unsigned)
     }
@@ -263,14 +263,14 @@ pub(crate) trait TableSnapshot {
     /// Runs `work` on the connection of the snapshot.
     ///
     /// # Errors
-    /// Errors of `work`, and those of a connection that is lost.
+    /// Errors of `work`, and the error of a lost connection.
     fn with_tables<T>(
         &mut self,
         work: impl FnOnce(Tables<'_>) -> Result<T, IndexError>,
     ) -> Result<T, IndexError>;
 }
 
-/// What a transaction has changed.
+/// The effect of a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Effect {
     /// Nothing: it may be rolled back.

@@ -45,8 +45,8 @@ impl BatchNeighbours {
         Ok(Self { stored, added: HashMap::new() })
     }
 
-    /// The document that shares the most of these distinct keys with the document of a change, and
-    /// adds the keys as those of its number.
+    /// Returns the document that shares the most of these distinct keys, the keys of the document
+    /// of a change, and adds that document with its number.
     pub(super) fn find_and_add(&mut self, change: usize, keys: &[u64], number: i64) -> Option<i64> {
         let added = keys.iter().filter_map(|key| self.added.insert(*key, number));
         let best = SimilarDocument::best(added).max(self.stored.get(&change).copied());

@@ -62,7 +62,7 @@ impl VersionRow {
         Ok(Self { id: row.text(1)?.to_owned(), version, hash_bytes, checksum: row.integer(9)? })
     }
 
-    /// Checks that the row is as it was stored, in the index `index`.
+    /// Checks the checksum of the row, and the length of the hash, for the index `index`.
     ///
     /// # Errors
     /// [`IndexError::Damaged`].
@@ -111,7 +111,7 @@ pub(super) fn of_id(tables: Tables<'_>, id: &str) -> Result<Vec<VersionRow>, Ind
     Ok(rows)
 }
 
-/// The versions of documents, as they are stored: nothing is verified.
+/// The versions of documents, unverified.
 ///
 /// # Errors
 /// Read errors.
@@ -123,7 +123,7 @@ pub(super) fn of_documents(
     tables.rows_of(VERSIONS.name, &sql, Keys::Numbers("doc", documents), VersionRow::of)
 }
 
-/// At most `most` versions of documents numbered above `after`, ascending, as they are stored.
+/// At most `most` versions of documents numbered above `after`, ascending, unverified.
 ///
 /// # Errors
 /// Read errors.

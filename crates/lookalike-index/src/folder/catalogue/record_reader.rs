@@ -35,7 +35,7 @@ impl Catalogue<'_> {
             let mut statement = connection.prepare_cached(sql)?;
             let mut rows = statement.query([number])?;
             let Some(row) = rows.next()? else { return Ok(None) };
-            if row.get_ref(0)?.as_bytes().map_or(true, |got| got != id.as_bytes()) {
+            if !row.get_ref(0)?.as_bytes().is_ok_and(|got| got == id.as_bytes()) {
                 return Ok(Some(None));
             }
             // A damaged fingerprint, which a reader reports, equals no other.
