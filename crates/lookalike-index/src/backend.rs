@@ -132,8 +132,9 @@ pub trait Backend: SideTableChanges + Send + Sync {
     /// Applies changes in order, all or none. They are durable when it returns.
     ///
     /// # Errors
-    /// [`IndexError::IdTaken`] for an [`Change::Add`] of an existing id, [`IndexError::Document`] for
-    /// a document that cannot be stored, and write errors. After an error, nothing has changed.
+    /// [`IndexError::IdTaken`] for an [`Change::Add`] of an existing id,
+    /// [`IndexError::Document`] for a document that cannot be stored, and write errors. After an
+    /// error, nothing has changed.
     fn write(&self, changes: &[Change<'_>]) -> Result<Vec<ChangeOutcome>, IndexError>;
 
     /// A snapshot of the index, which does not see later changes. It holds resources such as a

@@ -1,10 +1,10 @@
 //! A document to add, and a document as it is stored.
 
+pub use crate::document_number::DocumentNumber;
 use crate::error::IndexError;
 use crate::original::{DocumentVersion, OriginalEntry};
-use serde::{Deserialize, Serialize};
+pub use crate::shortened_id::shortened_id;
 use serde_json::{Map, Value};
-use std::fmt::{self, Display, Formatter};
 
 /// Maximum length of an id, in bytes of UTF-8.
 pub const MAX_ID_BYTES: usize = 16 << 10;
@@ -12,43 +12,6 @@ pub const MAX_ID_BYTES: usize = 16 << 10;
 pub const MAX_METADATA_BYTES: usize = 1 << 20;
 /// Maximum size of a text, in bytes.
 pub const MAX_TEXT_BYTES: usize = 1 << 30;
-
-/// The number of a document in an index: greater than all assigned before, never reused.
-#[derive(
-    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
-#[serde(transparent)]
-pub struct DocumentNumber(pub u64);
-
-impl DocumentNumber {
-    /// The number that no document exceeds.
-    pub const MAX: Self = Self(u64::MAX);
-
-    /// The next number, from which a scan continues.
-    #[must_use]
-    pub fn next(self) -> Self {
-        Self(self.0.saturating_add(1))
-    }
-}
-
-#[cfg(any(feature = "postgres", feature = "sqlite"))]
-impl DocumentNumber {
-    /// A number of a database, whose integers are signed.
-    pub(crate) fn of_signed(number: i64) -> Self {
-        Self(number.cast_unsigned())
-    }
-
-    /// The number in a database.
-    pub(crate) fn signed(self) -> i64 {
-        self.0.cast_signed()
-    }
-}
-
-impl Display for DocumentNumber {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
 
 /// Metadata of a document: any JSON object. Members that have a meaning
 /// elsewhere: `source`, `language`, `time`.
@@ -140,15 +103,6 @@ pub fn check_id(id: &str) -> Result<(), IndexError> {
         return wrong("its id has a NUL character: leave it out");
     }
     Ok(())
-}
-
-/// An id for messages, shortened if it is long.
-pub fn shortened_id(id: &str) -> String {
-    const MOST: usize = 80;
-    match id.char_indices().nth(MOST) {
-        Some((end, _)) => format!("{}…", &id[..end]),
-        None => id.to_owned(),
-    }
 }
 
 /// The fields of a document to read back, in addition to those that a row always has.

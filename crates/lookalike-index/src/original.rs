@@ -5,7 +5,7 @@
 //! another original, the former one stays as a version. `docs/reference/index.md` specifies how
 //! they are stored.
 
-use crate::entry::DocumentNumber;
+use crate::document_number::DocumentNumber;
 use sha2::{Digest, Sha256};
 
 /// The greatest limit on the bytes of an original.

@@ -30,8 +30,7 @@ pub(crate) mod write_plan;
 use crate::entry::DocumentNumber;
 use crate::error::IndexError;
 use crate::settings::IndexSettings;
-pub(crate) use similar_documents::SimilarDocument;
-pub(crate) use versions::EndedVersion;
+use std::collections::HashMap;
 
 /// A side table.
 #[derive(Debug)]
@@ -42,19 +41,12 @@ pub(crate) struct SideTable {
     pub(crate) columns: &'static [&'static str],
     /// The position of `id` among the columns. SQLite finds such rows by the column `id_key`, the
     /// hash of an id.
+    #[cfg_attr(
+        not(feature = "sqlite"),
+        expect(dead_code, reason = "only SQLite has such a column")
+    )]
     pub(crate) id: Option<usize>,
 }
-
-/// All side tables.
-#[cfg(feature = "postgres")]
-pub(crate) const ALL: [&SideTable; 6] = [
-    &decisions::DECISIONS,
-    &categories::CATEGORIES,
-    &categories::MEMBERS,
-    &originals::ORIGINALS,
-    &versions::VERSIONS,
-    &duplicates::DUPLICATES,
-];
 
 /// A value of a statement or of a row.
 #[derive(Debug, Clone, Copy)]
@@ -129,6 +121,35 @@ impl dyn TableRow + '_ {
 
 /// Takes the rows of a statement.
 pub(crate) type RowCallback<'a> = &'a mut dyn FnMut(&dyn TableRow) -> Result<(), IndexError>;
+
+/// A document, and how many bucket keys it shares with another one. The greatest is the best base.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct SimilarDocument {
+    pub(crate) shared: u32,
+    pub(crate) document: i64,
+}
+
+impl SimilarDocument {
+    /// The document that shares the most keys, the latest of several, of one entry for each key.
+    pub(crate) fn best(documents: impl Iterator<Item = i64>) -> Option<Self> {
+        let mut counts = HashMap::<i64, u32>::new();
+        for document in documents {
+            *counts.entry(document).or_default() += 1;
+        }
+        counts.into_iter().map(|(document, shared)| Self { shared, document }).max()
+    }
+}
+
+/// The end of a version.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct EndedVersion {
+    /// The number of its document.
+    pub(crate) document: i64,
+    /// When it ended, in ns since 1970.
+    pub(crate) ended: Option<i64>,
+    /// The checksum of its row.
+    pub(crate) checksum: i64,
+}
 
 /// A connection in a transaction.
 pub(crate) trait TableConnection {

@@ -30,17 +30,6 @@ pub(crate) struct VersionRow {
     checksum: i64,
 }
 
-/// The end of a version.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct EndedVersion {
-    /// The number of its document.
-    pub(crate) document: i64,
-    /// When it ended, in ns since 1970.
-    pub(crate) ended: Option<i64>,
-    /// The checksum of its row.
-    pub(crate) checksum: i64,
-}
-
 impl VersionRow {
     fn of(row: &dyn TableRow) -> Result<Self, IndexError> {
         // The hash is missing where the original is; reading the original reports that. A hash of

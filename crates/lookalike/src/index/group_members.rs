@@ -11,8 +11,7 @@ const BATCH: usize = 4096;
 /// returns how many were recorded under no keeper before.
 ///
 /// # Errors
-/// As
-/// [`SideTableChanges::add_duplicates`](lookalike_index::backend::SideTableChanges::add_duplicates).
+/// As [`add_duplicates`](lookalike_index::backend::SideTableChanges::add_duplicates).
 /// The duplicates of earlier documents stay recorded.
 pub fn record_duplicates<'a>(
     index: &Index,
