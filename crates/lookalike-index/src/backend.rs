@@ -7,7 +7,7 @@
 use crate::category_table::{CategoryMember, CategoryState};
 use crate::decision_log::DecisionCallback;
 use crate::duplicate_table::{DuplicateCallback, DuplicateEntry};
-use crate::entry::{IndexEntry, IndexRecord, RecordFields};
+use crate::entry::{DocumentNumber, IndexEntry, IndexRecord, RecordFields};
 use crate::error::IndexError;
 use crate::original::DocumentVersion;
 use crate::query::containment;
@@ -19,13 +19,13 @@ use std::path::Path;
 /// One change. Changes of one call happen in order, all or none.
 #[derive(Debug, Clone, Copy)]
 pub enum Change<'a> {
-    /// Adds a document whose id must not be there. One that expired before it is added counts as
-    /// gone, here and in [`Put`](Self::Put).
+    /// Adds a document whose id must be new. A document that expired before counts as removed, here
+    /// and in [`Put`](Self::Put).
     Add(IndexEntry<'a>),
     /// Adds a document, or replaces the one with its id.
     Put(IndexEntry<'a>),
-    /// Removes the document with this id, if there is one, or what is recorded of a
-    /// [duplicate](SideTableChanges::add_duplicates) with this id.
+    /// Removes the document with this id, or the record of a
+    /// [duplicate](SideTableChanges::add_duplicates) with this id, if either exists.
     Remove(&'a str),
 }
 
@@ -60,7 +60,7 @@ pub enum ChangeOutcome {
     Absent,
 }
 
-/// Changes of what an index stores next to its documents.
+/// Changes of decisions, duplicates and categories, which an index stores next to its documents.
 pub trait SideTableChanges {
     /// Adds entries to the log of decisions, all or none; returns the number of the last one. They
     /// are durable when it returns. With `last`, adds them only if no entry has a greater number,
@@ -102,7 +102,7 @@ pub trait SideTableChanges {
     fn replace_categories(
         &self,
         model: &[u8],
-        through: u64,
+        through: DocumentNumber,
         members: &[CategoryMember],
     ) -> Result<u64, IndexError>;
 
@@ -115,7 +115,7 @@ pub trait SideTableChanges {
     fn add_category_members(
         &self,
         number: u64,
-        through: u64,
+        through: DocumentNumber,
         members: &[CategoryMember],
     ) -> Result<bool, IndexError>;
 }
@@ -132,9 +132,9 @@ pub trait Backend: SideTableChanges + Send + Sync {
     /// Applies changes in order, all or none. They are durable when it returns.
     ///
     /// # Errors
-    /// [`IndexError::IdTaken`] for an [`Change::Add`] of an id that is there,
-    /// [`IndexError::Document`] for one that cannot be stored, and write errors.
-    /// After an error, nothing has changed.
+    /// [`IndexError::IdTaken`] for an [`Change::Add`] of an existing id,
+    /// [`IndexError::Document`] for a document that cannot be stored, and write errors. After an
+    /// error, nothing has changed.
     fn write(&self, changes: &[Change<'_>]) -> Result<Vec<ChangeOutcome>, IndexError>;
 
     /// A snapshot of the index, which does not see later changes. It holds resources such as a
@@ -193,9 +193,9 @@ pub trait Backend: SideTableChanges + Send + Sync {
 }
 
 /// Takes the number of a document and its encoded shingle set.
-pub type SetCallback<'a> = &'a mut dyn FnMut(u64, &[u8]) -> Result<(), IndexError>;
+pub type SetCallback<'a> = &'a mut dyn FnMut(DocumentNumber, &[u8]) -> Result<(), IndexError>;
 
-/// What a snapshot has of an index next to its documents.
+/// Decisions, duplicates, categories and versions of a snapshot.
 pub trait SideTables {
     /// Gives at most `most` entries of the log of decisions, numbered above `after`, to `each`, by
     /// ascending number; returns how many. Numbers begin at 1.
@@ -214,7 +214,7 @@ pub trait SideTables {
     ///
     /// # Errors
     /// Read errors.
-    fn group_sizes(&mut self, numbers: &[u64]) -> Result<Vec<u64>, IndexError>;
+    fn group_sizes(&mut self, numbers: &[DocumentNumber]) -> Result<Vec<u64>, IndexError>;
 
     /// Gives the duplicates that are recorded for the documents with these numbers (ascending) to
     /// `each`, by number of the keeper, then by id.
@@ -223,7 +223,7 @@ pub trait SideTables {
     /// Read errors, [`IndexError::Damaged`] for a damaged row, and errors of `each`.
     fn duplicates(
         &mut self,
-        numbers: &[u64],
+        numbers: &[DocumentNumber],
         each: DuplicateCallback<'_>,
     ) -> Result<(), IndexError>;
 
@@ -253,7 +253,7 @@ pub trait SideTables {
     fn category_members(
         &mut self,
         categories: (u32, u32),
-        after: u64,
+        after: DocumentNumber,
         most: usize,
     ) -> Result<Vec<CategoryMember>, IndexError>;
 
@@ -280,7 +280,7 @@ pub trait Snapshot: SideTables + Send {
     /// The number of documents, including expired ones.
     fn len(&self) -> u64;
 
-    /// Whether there is no document.
+    /// Returns true for an index without documents.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -289,14 +289,18 @@ pub trait Snapshot: SideTables + Send {
     ///
     /// # Errors
     /// Read errors.
-    fn number_of(&mut self, id: &str) -> Result<Option<u64>, IndexError>;
+    fn number_of(&mut self, id: &str) -> Result<Option<DocumentNumber>, IndexError>;
 
     /// Numbers of all documents that have one of these bucket keys, ascending, each once, into
     /// `numbers`, which is cleared. It may contain numbers of removed documents.
     ///
     /// # Errors
     /// Read errors.
-    fn candidates(&mut self, keys: &[u64], numbers: &mut Vec<u64>) -> Result<(), IndexError>;
+    fn candidates(
+        &mut self,
+        keys: &[u64],
+        numbers: &mut Vec<DocumentNumber>,
+    ) -> Result<(), IndexError>;
 
     /// Gives the documents with these numbers (ascending) to `each`, in this order, without
     /// removed ones.
@@ -305,7 +309,7 @@ pub trait Snapshot: SideTables + Send {
     /// Read errors, and errors of `each`.
     fn records(
         &mut self,
-        numbers: &[u64],
+        numbers: &[DocumentNumber],
         wanted: RecordFields,
         each: &mut dyn FnMut(&IndexRecord) -> Result<(), IndexError>,
     ) -> Result<(), IndexError>;
@@ -315,7 +319,11 @@ pub trait Snapshot: SideTables + Send {
     ///
     /// # Errors
     /// Read errors, [`IndexError::Damaged`] for a document without a set, and errors of `each`.
-    fn sets(&mut self, numbers: &[u64], each: SetCallback<'_>) -> Result<(), IndexError> {
+    fn sets(
+        &mut self,
+        numbers: &[DocumentNumber],
+        each: SetCallback<'_>,
+    ) -> Result<(), IndexError> {
         let wanted = RecordFields { set: true, ..RecordFields::default() };
         self.records(numbers, wanted, &mut |record| match &record.set {
             Some(code) => each(record.number, code),
@@ -336,7 +344,7 @@ pub trait Snapshot: SideTables + Send {
     /// Read errors, and errors of `each`.
     fn scan(
         &mut self,
-        from: u64,
+        from: DocumentNumber,
         most: usize,
         wanted: RecordFields,
         each: &mut dyn FnMut(&IndexRecord) -> Result<(), IndexError>,
@@ -351,7 +359,7 @@ impl dyn Snapshot + '_ {
     /// Read errors, and errors of `each`.
     pub fn try_records<E: From<IndexError>>(
         &mut self,
-        numbers: &[u64],
+        numbers: &[DocumentNumber],
         wanted: RecordFields,
         mut each: impl FnMut(&IndexRecord) -> Result<(), E>,
     ) -> Result<(), E> {
@@ -368,7 +376,7 @@ impl dyn Snapshot + '_ {
     /// Read errors, and errors of `each`.
     pub fn try_scan<E: From<IndexError>>(
         &mut self,
-        from: u64,
+        from: DocumentNumber,
         most: usize,
         wanted: RecordFields,
         mut each: impl FnMut(&IndexRecord) -> Result<(), E>,

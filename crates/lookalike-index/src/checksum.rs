@@ -27,7 +27,7 @@ pub(crate) fn version(id: &str, version: &DocumentVersion) -> i64 {
         bytes.extend_from_slice(&(text.len() as u32).to_le_bytes());
         bytes.extend_from_slice(text.as_bytes());
     }
-    content(document, &bytes).cast_signed()
+    content(document.0, &bytes).cast_signed()
 }
 
 /// The fields of a row except signature, set and text.

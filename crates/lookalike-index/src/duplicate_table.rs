@@ -4,7 +4,7 @@
 //! the ids of what was left out, each with its keeper, so that a keeper can be weighted by the
 //! documents that it represents, whichever batches they were in. `docs/dedup.md` has the rule.
 
-use crate::entry::check_id;
+use crate::entry::{DocumentNumber, check_id};
 use crate::error::IndexError;
 
 /// A document that went as the duplicate of a document of the index.
@@ -17,7 +17,7 @@ pub struct DuplicateEntry<'a> {
 }
 
 /// Takes the number of a keeper and the id of one of its duplicates.
-pub type DuplicateCallback<'a> = &'a mut dyn FnMut(u64, &str) -> Result<(), IndexError>;
+pub type DuplicateCallback<'a> = &'a mut dyn FnMut(DocumentNumber, &str) -> Result<(), IndexError>;
 
 /// Checks ids.
 ///

@@ -1,7 +1,9 @@
 //! A document to add, and a document as it is stored.
 
+pub use crate::document_number::DocumentNumber;
 use crate::error::IndexError;
 use crate::original::{DocumentVersion, OriginalEntry};
+pub use crate::shortened_id::shortened_id;
 use serde_json::{Map, Value};
 
 /// Maximum length of an id, in bytes of UTF-8.
@@ -48,7 +50,9 @@ impl IndexEntry<'_> {
     /// The current version of the document, of the original under the key `stored`.
     pub(crate) fn version(
         &self,
-        [number, document, stored]: [u64; 3],
+        number: u64,
+        document: DocumentNumber,
+        stored: u64,
         original: &OriginalEntry<'_>,
     ) -> DocumentVersion {
         DocumentVersion {
@@ -101,15 +105,6 @@ pub fn check_id(id: &str) -> Result<(), IndexError> {
     Ok(())
 }
 
-/// An id for messages, shortened if it is long.
-pub fn shortened_id(id: &str) -> String {
-    const MOST: usize = 80;
-    match id.char_indices().nth(MOST) {
-        Some((end, _)) => format!("{}…", &id[..end]),
-        None => id.to_owned(),
-    }
-}
-
 /// The fields of a document to read back, in addition to those that a row always has.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "any of them goes with any other")]
@@ -127,8 +122,8 @@ pub struct RecordFields {
 /// A document as it is stored. Fields that were not requested are empty.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct IndexRecord {
-    /// Its number: greater than all assigned before, never reused.
-    pub number: u64,
+    /// Its number.
+    pub number: DocumentNumber,
     /// Its id.
     pub id: String,
     /// The fingerprint of its shingles.

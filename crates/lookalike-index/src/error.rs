@@ -1,6 +1,6 @@
 //! Errors of an index.
 
-use crate::entry::shortened_id;
+use crate::shortened_id::shortened_id;
 use lookalike_core::error::ParamsError;
 use lookalike_core::parameter::{NamesParameters, Parameter, ParameterSpelling};
 use lookalike_core::params::Measure;

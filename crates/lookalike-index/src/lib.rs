@@ -89,6 +89,7 @@ pub mod category_table;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod checksum;
 pub mod decision_log;
+mod document_number;
 pub mod duplicate_table;
 pub mod entry;
 pub mod error;
@@ -108,6 +109,7 @@ pub mod query;
 mod record_check;
 pub mod set;
 pub mod settings;
+mod shortened_id;
 pub mod sketches;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod tables;

@@ -8,7 +8,7 @@ use crate::backend::{
 use crate::category_table::{CategoryMember, CategoryState};
 use crate::decision_log::DecisionCallback;
 use crate::duplicate_table::{self, DuplicateCallback, DuplicateEntry};
-use crate::entry::{IndexEntry, IndexRecord, RecordFields};
+use crate::entry::{DocumentNumber, IndexEntry, IndexRecord, RecordFields};
 use crate::error::IndexError;
 use crate::original::DocumentVersion;
 use crate::original_limits::original_of;
@@ -30,14 +30,14 @@ pub struct MemoryBackend {
 #[derive(Debug, Clone, Default)]
 struct MemoryState {
     version: u64,
-    last: u64,
-    records: BTreeMap<u64, IndexRecord>,
-    numbers: BTreeMap<String, u64>,
+    last: DocumentNumber,
+    records: BTreeMap<DocumentNumber, IndexRecord>,
+    numbers: BTreeMap<String, DocumentNumber>,
     decisions: BTreeMap<u64, String>,
     categories: Option<(CategoryState, Vec<u8>)>,
-    members: BTreeMap<u64, u32>,
+    members: BTreeMap<DocumentNumber, u32>,
     /// The numbers of keepers by the ids of duplicates.
-    duplicates: BTreeMap<String, u64>,
+    duplicates: BTreeMap<String, DocumentNumber>,
     /// Versions by id.
     versions: BTreeMap<String, Vec<StoredVersion>>,
 }
@@ -90,13 +90,13 @@ impl MemoryState {
         let replaced = old.filter(|old| !old.is_expired(entry.added));
         let is_replaced = replaced.is_some();
         let is_same = replaced.is_some_and(|old| old.fingerprint == entry.fingerprint);
-        self.last += 1;
+        self.last = self.last.next();
         self.duplicates.remove(entry.id);
         for keeper in self.duplicates.values_mut().filter(|keeper| before == Some(**keeper)) {
             // 0 is the number of no document.
-            *keeper = if is_same { self.last } else { 0 };
+            *keeper = if is_same { self.last } else { DocumentNumber(0) };
         }
-        self.duplicates.retain(|_, keeper| *keeper != 0);
+        self.duplicates.retain(|_, keeper| *keeper != DocumentNumber(0));
         let record = IndexRecord {
             number: self.last,
             id: entry.id.to_owned(),
@@ -131,7 +131,7 @@ impl MemoryState {
             version.ended = Some(entry.added);
         }
         versions.push(StoredVersion {
-            version: entry.version([number, document, document], &original),
+            version: entry.version(number, document, document.0, &original),
             original: original.bytes.to_vec(),
             text: entry.text.map(str::to_owned),
         });
@@ -212,7 +212,7 @@ impl SideTableChanges for MemoryBackend {
     fn replace_categories(
         &self,
         model: &[u8],
-        through: u64,
+        through: DocumentNumber,
         members: &[CategoryMember],
     ) -> Result<u64, IndexError> {
         self.change(|state| {
@@ -227,7 +227,7 @@ impl SideTableChanges for MemoryBackend {
     fn add_category_members(
         &self,
         number: u64,
-        through: u64,
+        through: DocumentNumber,
         members: &[CategoryMember],
     ) -> Result<bool, IndexError> {
         self.change(|state| match &mut state.categories {
@@ -343,8 +343,8 @@ impl SideTables for MemorySnapshot {
         Ok(count)
     }
 
-    fn group_sizes(&mut self, numbers: &[u64]) -> Result<Vec<u64>, IndexError> {
-        let count = |number: &u64| {
+    fn group_sizes(&mut self, numbers: &[DocumentNumber]) -> Result<Vec<u64>, IndexError> {
+        let count = |number: &DocumentNumber| {
             let own = self.state.duplicates.values().filter(|keeper| *keeper == number);
             1 + own.count() as u64
         };
@@ -353,7 +353,7 @@ impl SideTables for MemorySnapshot {
 
     fn duplicates(
         &mut self,
-        numbers: &[u64],
+        numbers: &[DocumentNumber],
         each: DuplicateCallback<'_>,
     ) -> Result<(), IndexError> {
         for number in numbers {
@@ -382,7 +382,7 @@ impl SideTables for MemorySnapshot {
     fn category_members(
         &mut self,
         (first, last): (u32, u32),
-        after: u64,
+        after: DocumentNumber,
         most: usize,
     ) -> Result<Vec<CategoryMember>, IndexError> {
         let members = self.state.members().filter(|member| member.document > after);
@@ -413,11 +413,15 @@ impl Snapshot for MemorySnapshot {
         self.state.records.len() as u64
     }
 
-    fn number_of(&mut self, id: &str) -> Result<Option<u64>, IndexError> {
+    fn number_of(&mut self, id: &str) -> Result<Option<DocumentNumber>, IndexError> {
         Ok(self.state.numbers.get(id).copied())
     }
 
-    fn candidates(&mut self, keys: &[u64], numbers: &mut Vec<u64>) -> Result<(), IndexError> {
+    fn candidates(
+        &mut self,
+        keys: &[u64],
+        numbers: &mut Vec<DocumentNumber>,
+    ) -> Result<(), IndexError> {
         numbers.clear();
         let mut own = Vec::new();
         for (number, record) in &self.state.records {
@@ -432,7 +436,7 @@ impl Snapshot for MemorySnapshot {
 
     fn records(
         &mut self,
-        numbers: &[u64],
+        numbers: &[DocumentNumber],
         wanted: RecordFields,
         each: &mut dyn FnMut(&IndexRecord) -> Result<(), IndexError>,
     ) -> Result<(), IndexError> {
@@ -447,7 +451,7 @@ impl Snapshot for MemorySnapshot {
 
     fn scan(
         &mut self,
-        from: u64,
+        from: DocumentNumber,
         most: usize,
         wanted: RecordFields,
         each: &mut dyn FnMut(&IndexRecord) -> Result<(), IndexError>,

@@ -5,6 +5,7 @@
 //! another original, the former one stays as a version. `docs/reference/index.md` specifies how
 //! they are stored.
 
+use crate::document_number::DocumentNumber;
 use sha2::{Digest, Sha256};
 
 /// The greatest limit on the bytes of an original.
@@ -36,7 +37,7 @@ pub struct DocumentVersion {
     /// Its number among the versions of its id, from 1 by time.
     pub number: u64,
     /// The number that its document has or had.
-    pub document: u64,
+    pub document: DocumentNumber,
     /// Its original; a key of the backend.
     pub original: u64,
     /// The SHA-256 of its original.

@@ -23,9 +23,12 @@ impl<'a> RecordChecker<'a> {
     /// # Errors
     /// [`IndexError::Params`] for an unknown scheme of signatures.
     pub(crate) fn new(settings: &'a IndexSettings) -> Result<Self, IndexError> {
-        let scheme = settings.scheme.parse::<Scheme>()?;
-        let signer = || Signer::new(scheme, settings.num_hashes, settings.seed);
-        let signer = settings.store.has_sets().then(signer);
+        let signer = if settings.store.has_sets() {
+            let scheme = settings.scheme.parse::<Scheme>()?;
+            Some(Signer::new(scheme, settings.num_hashes, settings.seed))
+        } else {
+            None
+        };
         Ok(Self { settings, signer, set: Vec::new() })
     }
 

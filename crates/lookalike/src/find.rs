@@ -44,7 +44,7 @@ pub use crate::engine::{
 /// # Errors
 /// Errors of [`in_collection`] and of [`Collection::open`].
 pub fn find(inputs: &[PathBuf], options: &FindOptions) -> Result<Findings, Error> {
-    let read = ReadOptions { fields: options.fields(), ..ReadOptions::default() };
+    let read = options.read_options(ReadOptions::default());
     in_collection(&Collection::open(inputs, &read)?, options, &NoProgress)
 }
 

@@ -8,7 +8,7 @@ use lookalike::categories::{CategoryNumber, MAX_TOPICS, NO_CATEGORY};
 use lookalike::error::Error;
 use lookalike::index::{CategoriseOptions, IndexCategories, categorise, time};
 use lookalike::store::IndexError;
-use lookalike::store::entry::RecordFields;
+use lookalike::store::entry::{DocumentNumber, RecordFields};
 use lookalike::store::query_by_id::record;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -118,7 +118,8 @@ pub(super) fn ids(
         return Err(OptionError::new_err(format!("category: {none}")));
     };
     let category = number(&categories, path)?;
-    let numbers = categories.members(&mut *snapshot, category, after, most).map_err(index_error)?;
+    let numbers = categories.members(&mut *snapshot, category, DocumentNumber(after), most);
+    let numbers = numbers.map_err(index_error)?;
     let (now, mut ids) = (time::now(), Vec::with_capacity(numbers.len()));
     let read = snapshot.records(&numbers, RecordFields::default(), &mut |record| {
         if !record.is_expired(now) {
@@ -127,7 +128,7 @@ pub(super) fn ids(
         Ok(())
     });
     read.map_err(index_error)?;
-    Ok(numbers.last().map(|last| (ids, *last)))
+    Ok(numbers.last().map(|last| (ids, last.0)))
 }
 
 fn number(categories: &IndexCategories, path: &str) -> PyResult<CategoryNumber> {

@@ -22,7 +22,7 @@ use lookalike::index::{self, NewDocument, time};
 use lookalike::read::Collection;
 use lookalike::report::{Output, OutputFormat, Target};
 use lookalike::store::IndexError;
-use lookalike::store::entry::RecordFields;
+use lookalike::store::entry::{DocumentNumber, RecordFields};
 use lookalike::store::error::Unwritable;
 use lookalike::store::filter::MetadataFilter;
 use lookalike::store::index::{Access, IndexLocation};
@@ -378,7 +378,7 @@ impl StoredIndex {
             let (now, mut ids, mut last) = (time::now(), Vec::new(), None);
             let mut snapshot = handle.index.snapshot()?;
             snapshot.scan(
-                after.saturating_add(1),
+                DocumentNumber(after.saturating_add(1)),
                 most,
                 RecordFields::default(),
                 &mut |record| {
@@ -389,7 +389,7 @@ impl StoredIndex {
                     Ok(())
                 },
             )?;
-            Ok(last.map(|last| (ids, last)))
+            Ok(last.map(|last| (ids, last.0)))
         })
     }
 

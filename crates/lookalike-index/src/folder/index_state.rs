@@ -6,7 +6,7 @@
 
 use crate::backend::SetCallback;
 use crate::backend::Snapshot;
-use crate::entry::{IndexRecord, RecordFields};
+use crate::entry::{DocumentNumber, IndexRecord, RecordFields};
 use crate::error::{IndexError, Unwritable};
 use crate::folder::catalogue::connection::Catalogue;
 use crate::folder::catalogue::read_connection::ReadConnection;
@@ -259,21 +259,27 @@ impl Snapshot for FolderSnapshot {
         self.head.documents
     }
 
-    fn number_of(&mut self, id: &str) -> Result<Option<u64>, IndexError> {
+    fn number_of(&mut self, id: &str) -> Result<Option<DocumentNumber>, IndexError> {
         let mut numbers = Vec::new();
         let keys = [id_key(id.as_bytes())];
         self.view.find(PostingList::Ids, &keys, |_, number| numbers.push(number))?;
         for number in numbers {
             if self.catalogue()?.stored(number, id)?.is_some() {
-                return Ok(Some(number.into()));
+                return Ok(Some(DocumentNumber(number.into())));
             }
         }
         Ok(None)
     }
 
-    fn candidates(&mut self, keys: &[u64], numbers: &mut Vec<u64>) -> Result<(), IndexError> {
+    fn candidates(
+        &mut self,
+        keys: &[u64],
+        numbers: &mut Vec<DocumentNumber>,
+    ) -> Result<(), IndexError> {
         numbers.clear();
-        self.view.find(PostingList::Bands, keys, |_, number| numbers.push(u64::from(number)))?;
+        self.view.find(PostingList::Bands, keys, |_, number| {
+            numbers.push(DocumentNumber(number.into()));
+        })?;
         numbers.sort_unstable();
         numbers.dedup();
         Ok(())
@@ -281,14 +287,18 @@ impl Snapshot for FolderSnapshot {
 
     fn records(
         &mut self,
-        numbers: &[u64],
+        numbers: &[DocumentNumber],
         wanted: RecordFields,
         each: &mut dyn FnMut(&IndexRecord) -> Result<(), IndexError>,
     ) -> Result<(), IndexError> {
         self.catalogue()?.records(numbers, wanted, each)
     }
 
-    fn sets(&mut self, numbers: &[u64], each: SetCallback<'_>) -> Result<(), IndexError> {
+    fn sets(
+        &mut self,
+        numbers: &[DocumentNumber],
+        each: SetCallback<'_>,
+    ) -> Result<(), IndexError> {
         self.catalogue()?.sets(numbers, each)
     }
 
@@ -299,12 +309,12 @@ impl Snapshot for FolderSnapshot {
 
     fn scan(
         &mut self,
-        from: u64,
+        from: DocumentNumber,
         most: usize,
         wanted: RecordFields,
         each: &mut dyn FnMut(&IndexRecord) -> Result<(), IndexError>,
     ) -> Result<usize, IndexError> {
-        self.catalogue()?.range((from, u64::MAX), most, wanted, each)
+        self.catalogue()?.range((from, DocumentNumber::MAX), most, wanted, each)
     }
 }
 
@@ -343,7 +353,7 @@ mod tests {
         let earlier = reader.begin().unwrap();
         put(&*writer, "a");
         let mut later = reader.snapshot().unwrap();
-        assert_eq!(later.number_of("a").unwrap(), Some(2));
+        assert_eq!(later.number_of("a").unwrap(), Some(DocumentNumber(2)));
         assert!(later.view.covers(&later.head));
         assert!(!later.view.covers(&earlier.head), "document 1 is in no run");
     }
@@ -392,9 +402,11 @@ mod tests {
             sets.push(record.set.is_some());
             Ok(())
         };
-        snapshot.records(&[1, 2], wanted, take).unwrap();
+        snapshot.records(&[DocumentNumber(1), DocumentNumber(2)], wanted, take).unwrap();
         assert_eq!(sets, [true, false]);
-        let error = snapshot.sets(&[1, 2, 3], &mut |_, _| Ok(())).unwrap_err();
+        let error = snapshot
+            .sets(&[DocumentNumber(1), DocumentNumber(2), DocumentNumber(3)], &mut |_, _| Ok(()))
+            .unwrap_err();
         assert!(error.to_string().contains("\"b\""), "{error}");
     }
 }

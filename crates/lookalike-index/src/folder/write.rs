@@ -267,7 +267,7 @@ struct WriteBatch<'a> {
 }
 
 impl WriteBatch<'_> {
-    /// Removes documents, with their texts unless these stay as those of versions.
+    /// Removes documents, and their texts unless a version keeps them.
     fn remove(
         &mut self,
         documents: &[i64],
@@ -288,7 +288,7 @@ impl WriteBatch<'_> {
         removed.map_err(|error| self.catalogue.place.database(error))
     }
 
-    /// Stores the texts of versions that the batch has added and ended, and removes those of
+    /// Stores the texts of versions that the batch has added and ended, and removes the texts of
     /// removed versions.
     fn move_texts(
         &mut self,

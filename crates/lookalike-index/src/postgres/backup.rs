@@ -13,13 +13,20 @@ use super::schema::{TABLES_VERSION, begin_new, fill_new};
 use super::snapshot::PostgresSnapshot;
 use crate::error::IndexError;
 use crate::settings::IndexSettings;
-use crate::tables::{self, SideTable};
+use crate::tables::categories::{CATEGORIES, MEMBERS};
+use crate::tables::decisions::DECISIONS;
+use crate::tables::duplicates::DUPLICATES;
+use crate::tables::originals::ORIGINALS;
+use crate::tables::versions::VERSIONS;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
 
+/// The side tables, each in a file with its name.
+const TABLES: [&str; 6] =
+    [DECISIONS.name, CATEGORIES.name, MEMBERS.name, ORIGINALS.name, VERSIONS.name, DUPLICATES.name];
 /// The file with the rows of `docs`.
 const ROWS: &str = "docs.copy";
 const MANIFEST: &str = "index.json";
@@ -92,7 +99,7 @@ fn copy(
     let last = column(&row, "state", 0)?;
     let rows = format!("SELECT {COLUMNS} FROM docs ORDER BY doc");
     copy_rows(connection, &rows, &to.join(ROWS))?;
-    for SideTable { name, .. } in tables::ALL {
+    for name in TABLES {
         copy_rows(connection, &format!("SELECT * FROM {name}"), &to.join(copy_name(name)))?;
     }
     let name = to.join(MANIFEST);
@@ -148,7 +155,7 @@ pub(super) fn restore(url: &str, from: &Path) -> Result<(), IndexError> {
     let mut connection = begin_new(&pool)?;
     fill_new(&mut connection, &settings)?;
     copy_back(&mut connection, &from.join(ROWS), &format!("docs ({COLUMNS})"))?;
-    for SideTable { name, .. } in tables::ALL {
+    for name in TABLES {
         copy_back(&mut connection, &from.join(copy_name(name)), name)?;
     }
     connection.execute("DROP INDEX bands_key")?;

@@ -1,6 +1,5 @@
 //! Compaction and statistics.
 
-use super::PostgresBackend;
 use super::pool::ConnectionPool;
 use super::row::column;
 use super::snapshot::no_state;
@@ -9,29 +8,35 @@ use super::write::remove;
 use crate::backend::Stats;
 use crate::error::IndexError;
 use crate::settings::IndexSettings;
-use crate::tables::{check, originals};
+use crate::tables::check;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Documents of one removal; other writers can write in between.
 const CHUNK: i64 = 5_000;
 
-/// Removes documents that expired before `now`, and makes the space of removed rows reusable.
-pub(super) fn compact(backend: &PostgresBackend, now: i64) -> Result<(), IndexError> {
-    let PostgresBackend { pool, settings, .. } = backend;
+/// Removes documents that expired before `now`.
+pub(super) fn remove_expired(
+    pool: &Arc<ConnectionPool>,
+    settings: &IndexSettings,
+    wait: Duration,
+    now: i64,
+) -> Result<(), IndexError> {
     loop {
-        let (mut connection, last) = lock(pool, backend.wait()?)?;
+        let (mut connection, last) = lock(pool, wait)?;
         let sql = "SELECT doc FROM docs WHERE expires <= $1 ORDER BY doc LIMIT $2";
         let rows = connection.query(sql, &[&now, &CHUNK])?;
         let docs = rows.iter().map(|row| column(row, "docs", 0));
         let docs = docs.collect::<Result<Vec<i64>, IndexError>>()?;
         if docs.is_empty() {
-            break;
+            return Ok(());
         }
         remove(&mut connection, settings, &docs, last)?;
     }
-    if settings.store.has_originals() {
-        originals::remove_unused(backend)?;
-    }
+}
+
+/// Makes the space of removed rows reusable.
+pub(super) fn vacuum(pool: &Arc<ConnectionPool>) -> Result<(), IndexError> {
     let (mut connection, _) = pool.begin("SELECT 1")?;
     connection.execute("VACUUM (ANALYZE) docs, bands, state, originals, versions, duplicates")
 }

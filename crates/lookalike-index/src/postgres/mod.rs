@@ -48,7 +48,7 @@ use crate::access::Access;
 use crate::backend::{Backend, Change, ChangeOutcome, IndexProblem, Snapshot, Stats};
 use crate::error::{IndexError, Unwritable};
 use crate::settings::IndexSettings;
-use crate::tables::{Effect, TableWriter, Tables};
+use crate::tables::{Effect, TableWriter, Tables, originals};
 use address::Address;
 use lookalike_core::error::ParamsError;
 use lookalike_core::parameter::Parameter;
@@ -137,7 +137,7 @@ impl TableWriter for PostgresBackend {
             match effect {
                 Effect::Nothing => {}
                 Effect::Invisible => {
-                    connection.commit()?.map_err(|error| self.pool.failure(&error))?
+                    connection.commit()?.map_err(|error| self.pool.failure(&error))?;
                 }
                 Effect::Visible => count_and_commit(connection, &CountChanges::default(), last)?,
             }
@@ -168,7 +168,11 @@ impl Backend for PostgresBackend {
     }
 
     fn compact(&self, now: i64) -> Result<(), IndexError> {
-        compact::compact(self, now)
+        compact::remove_expired(&self.pool, &self.settings, self.wait()?, now)?;
+        if self.settings.store.has_originals() {
+            originals::remove_unused(self)?;
+        }
+        compact::vacuum(&self.pool)
     }
 
     fn check(&self) -> Result<Vec<IndexProblem>, IndexError> {

@@ -1,7 +1,7 @@
 //! Converts rows of `docs` to documents.
 
 use crate::checksum::{self, RowFields};
-use crate::entry::{IndexRecord, RecordFields};
+use crate::entry::{DocumentNumber, IndexRecord, RecordFields};
 use crate::error::IndexError;
 use crate::text_code;
 use postgres::Row;
@@ -72,7 +72,7 @@ pub(super) fn record(
     verified(&fields, parts, value(row, 11, &id)?)
         .map_err(|why| IndexError::damaged_document(&id, why))?;
     *record = IndexRecord {
-        number: doc as u64,
+        number: DocumentNumber::of_signed(doc),
         fingerprint,
         bytes,
         added,

@@ -115,7 +115,7 @@ impl TableConnection for PooledConnection {
         let sql = format!("COPY {} ({columns}) FROM STDIN BINARY", table.name);
         copy_in(self, &sql, |to| {
             for row in rows {
-                to.row(row.len() as i16)?;
+                to.row(i16::try_from(row.len()).unwrap_or(i16::MAX))?;
                 for value in row {
                     match value {
                         Value::Integer(value) => to.bigint(value)?,
@@ -158,7 +158,7 @@ impl TableConnection for PooledConnection {
         let documents: Vec<i64> = ended.iter().map(|one| one.document).collect();
         let times: Vec<Option<i64>> = ended.iter().map(|one| one.ended).collect();
         let sums: Vec<i64> = ended.iter().map(|one| one.checksum).collect();
-        // The last 8 of the checksums of a document are that of its text.
+        // The last 8 bytes of a document's checksums are the checksum of its text.
         let sql = "UPDATE versions SET ended = now.ended, checksum = now.checksum, \
                    text = docs.text, text_checksum = substring(docs.checksums from 33 for 8) \
                    FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) \

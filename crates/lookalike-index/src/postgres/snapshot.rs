@@ -3,7 +3,7 @@
 use super::pool::{ConnectionPool, PooledConnection};
 use super::row::{column, columns, record};
 use crate::backend::Snapshot;
-use crate::entry::{IndexRecord, RecordFields};
+use crate::entry::{DocumentNumber, IndexRecord, RecordFields};
 use crate::error::IndexError;
 use crate::original::DocumentVersion;
 use crate::settings::IndexSettings;
@@ -104,23 +104,27 @@ impl Snapshot for PostgresSnapshot {
         self.documents
     }
 
-    fn number_of(&mut self, id: &str) -> Result<Option<u64>, IndexError> {
+    fn number_of(&mut self, id: &str) -> Result<Option<DocumentNumber>, IndexError> {
         if id.contains('\0') {
             return Ok(None);
         }
         let rows = self.connection.query("SELECT doc FROM docs WHERE id = $1", &[&id])?;
         let number = rows.first().map(|row| column::<i64>(row, "docs", 0)).transpose()?;
-        Ok(number.map(i64::cast_unsigned))
+        Ok(number.map(DocumentNumber::of_signed))
     }
 
-    fn candidates(&mut self, keys: &[u64], numbers: &mut Vec<u64>) -> Result<(), IndexError> {
+    fn candidates(
+        &mut self,
+        keys: &[u64],
+        numbers: &mut Vec<DocumentNumber>,
+    ) -> Result<(), IndexError> {
         numbers.clear();
         if keys.is_empty() {
             return Ok(());
         }
         let keys: Vec<i64> = keys.iter().map(|key| key.cast_signed()).collect();
         self.connection.stream("SELECT doc FROM bands WHERE key = ANY($1)", &[&keys], |row| {
-            numbers.push(column::<i64>(row, "bands", 0)?.cast_unsigned());
+            numbers.push(DocumentNumber::of_signed(column(row, "bands", 0)?));
             Ok(())
         })?;
         numbers.sort_unstable();
@@ -130,14 +134,14 @@ impl Snapshot for PostgresSnapshot {
 
     fn records(
         &mut self,
-        numbers: &[u64],
+        numbers: &[DocumentNumber],
         wanted: RecordFields,
         each: &mut dyn FnMut(&IndexRecord) -> Result<(), IndexError>,
     ) -> Result<(), IndexError> {
         let columns = columns(wanted);
         let sql = format!("SELECT {columns} FROM docs WHERE doc = ANY($1) ORDER BY doc");
         for chunk in numbers.chunks(CHUNK) {
-            let docs = chunk.iter().filter_map(|number| i64::try_from(*number).ok());
+            let docs = chunk.iter().filter_map(|number| i64::try_from(number.0).ok());
             let docs: Vec<i64> = docs.collect();
             self.stream(&sql, &[&docs], wanted, each)?;
         }
@@ -157,17 +161,17 @@ impl Snapshot for PostgresSnapshot {
         if is_document {
             return Ok(text);
         }
-        self.connection.ended_text(version.document.cast_signed())
+        self.connection.ended_text(version.document.signed())
     }
 
     fn scan(
         &mut self,
-        from: u64,
+        from: DocumentNumber,
         most: usize,
         wanted: RecordFields,
         each: &mut dyn FnMut(&IndexRecord) -> Result<(), IndexError>,
     ) -> Result<usize, IndexError> {
-        let Ok(mut from) = i64::try_from(from) else { return Ok(0) };
+        let Ok(mut from) = i64::try_from(from.0) else { return Ok(0) };
         let columns = columns(wanted);
         let sql = format!("SELECT {columns} FROM docs WHERE doc >= $1 ORDER BY doc LIMIT $2");
         let mut total = 0;
@@ -176,7 +180,7 @@ impl Snapshot for PostgresSnapshot {
             let limit = (part as u64).cast_signed();
             let mut last = from;
             let count = self.stream(&sql, &[&from, &limit], wanted, &mut |record| {
-                last = record.number.cast_signed();
+                last = record.number.signed();
                 each(record)
             })?;
             total += count;

@@ -10,7 +10,7 @@
 //! removed before the snapshot it was read from, so an earlier snapshot reads its range itself.
 
 use crate::backend::Snapshot;
-use crate::entry::RecordFields;
+use crate::entry::{DocumentNumber, RecordFields};
 use crate::error::IndexError;
 use lookalike_core::compact;
 use parking_lot::Mutex;
@@ -35,12 +35,12 @@ pub struct CompactSignatures {
 #[derive(Debug, Default, Clone)]
 pub(crate) struct SignatureChunk {
     /// The documents.
-    pub(crate) numbers: Vec<u64>,
+    pub(crate) numbers: Vec<DocumentNumber>,
     /// A row for each.
     pub(crate) rows: Vec<u8>,
     /// The range.
-    first: u64,
-    last: u64,
+    first: DocumentNumber,
+    last: DocumentNumber,
     /// The version of the latest snapshot that it was read from.
     version: u64,
 }
@@ -88,7 +88,7 @@ impl CompactSignatures {
         let mut chunks = if is_sparse { Vec::new() } else { Vec::clone(&shown) };
         drop(shown);
         loop {
-            let first = chunks.last().map_or(0, |chunk| chunk.last + 1);
+            let first = chunks.last().map_or(DocumentNumber(0), |chunk| chunk.last.next());
             let (chunk, count) = SignatureChunk::read_at_most(snapshot, num_hashes, first, CHUNK)?;
             if count > 0 {
                 push(&mut chunks, chunk);
@@ -125,7 +125,7 @@ impl SignatureChunk {
     fn read_at_most(
         snapshot: &mut dyn Snapshot,
         num_hashes: usize,
-        first: u64,
+        first: DocumentNumber,
         most: usize,
     ) -> Result<(Self, usize), IndexError> {
         let mut chunk = Self { first, last: first, version: snapshot.version(), ..Self::default() };
@@ -147,14 +147,14 @@ impl SignatureChunk {
     fn read_range(
         snapshot: &mut dyn Snapshot,
         num_hashes: usize,
-        first: u64,
-        last: u64,
+        first: DocumentNumber,
+        last: DocumentNumber,
     ) -> Result<Self, IndexError> {
         let mut chunk = Self { first, last, version: snapshot.version(), ..Self::default() };
         let mut from = first;
         while from <= last {
             // As many numbers as are left, of which some may belong to later documents.
-            let most = CHUNK.min(usize::try_from(last - from + 1).unwrap_or(CHUNK));
+            let most = CHUNK.min(usize::try_from(last.0 - from.0 + 1).unwrap_or(CHUNK));
             let (mut part, count) = Self::read_at_most(snapshot, num_hashes, from, most)?;
             let within = part.numbers.partition_point(|number| *number <= last);
             part.rows.truncate(within * compact::row_bytes(num_hashes));
@@ -163,7 +163,7 @@ impl SignatureChunk {
             if count < most {
                 break;
             }
-            from = part.last + 1;
+            from = part.last.next();
         }
         Ok(chunk)
     }

@@ -1,7 +1,7 @@
 //! Comparison of a document with candidates, for queries and the search for the nearest.
 
 use crate::backend::Snapshot;
-use crate::entry::{IndexRecord, RecordFields};
+use crate::entry::{DocumentNumber, IndexRecord, RecordFields};
 use crate::error::IndexError;
 use crate::query::compact::CompactSignatures;
 use crate::query::filter::MetadataFilter;
@@ -39,7 +39,7 @@ pub struct QueryRequest<'a> {
     /// The current time in ns since 1970; documents that expired before it do not match.
     pub now: i64,
     /// A document to exclude: the one that the query is about.
-    pub except: Option<u64>,
+    pub except: Option<DocumentNumber>,
     /// The fields of the records of matches.
     pub wanted: RecordFields,
 }
@@ -146,9 +146,9 @@ const MAX_CACHED: usize = 1 << 14;
 #[derive(Debug, Default)]
 pub struct QueryBuffers {
     pub(crate) keys: Vec<u64>,
-    pub(crate) numbers: Vec<u64>,
+    pub(crate) numbers: Vec<DocumentNumber>,
     candidates: Vec<Candidate>,
-    unread: Vec<u64>,
+    unread: Vec<DocumentNumber>,
     set: Vec<u64>,
     similarities: HashMap<u128, Option<MatchSimilarity>>,
 }
@@ -156,7 +156,7 @@ pub struct QueryBuffers {
 /// A document that may be similar.
 #[derive(Debug)]
 pub(crate) struct Candidate {
-    number: u64,
+    number: DocumentNumber,
     fingerprint: u128,
     id: String,
 }
@@ -192,7 +192,7 @@ impl QueryBuffers {
 pub(crate) fn compare(
     snapshot: &mut dyn Snapshot,
     settings: &IndexSettings,
-    numbers: &[u64],
+    numbers: &[DocumentNumber],
     document: &QueryDocument<'_>,
     request: &QueryRequest<'_>,
     buffers: &mut QueryBuffers,
@@ -209,7 +209,7 @@ pub(crate) fn compare(
 /// Gives the similar ones among documents to `each`, by their signatures.
 fn compare_signatures(
     snapshot: &mut dyn Snapshot,
-    numbers: &[u64],
+    numbers: &[DocumentNumber],
     document: &QueryDocument<'_>,
     request: &QueryRequest<'_>,
     each: MatchCallback<'_>,
@@ -234,7 +234,7 @@ fn compare_signatures(
 /// Gives the similar ones among documents to `each`, by their shingle sets.
 fn compare_sets(
     snapshot: &mut dyn Snapshot,
-    numbers: &[u64],
+    numbers: &[DocumentNumber],
     measure: Measure,
     document: &QueryDocument<'_>,
     request: &QueryRequest<'_>,
@@ -306,7 +306,7 @@ impl Candidate {
 
 /// A document that is similar enough, as long as others may be more similar.
 pub(crate) struct ScoredCandidate {
-    number: u64,
+    number: DocumentNumber,
     id: String,
     similarity: MatchSimilarity,
 }
@@ -366,7 +366,7 @@ pub(crate) fn read(
     similar: Vec<ScoredCandidate>,
     wanted: RecordFields,
 ) -> Result<Vec<Match>, IndexError> {
-    let mut numbers: Vec<u64> = similar.iter().map(|one| one.number).collect();
+    let mut numbers: Vec<DocumentNumber> = similar.iter().map(|one| one.number).collect();
     numbers.sort_unstable();
     let mut records = HashMap::with_capacity(numbers.len());
     if !numbers.is_empty() {
@@ -375,12 +375,12 @@ pub(crate) fn read(
             Ok(())
         })?;
     }
-    let one = |ScoredCandidate { number, id, similarity }| match records.remove(&number) {
-        Some(record) => Ok(Match { record, similarity }),
-        None => {
+    let one = |ScoredCandidate { number, id, similarity }| {
+        let record = records.remove(&number).ok_or_else(|| {
             let why = "its row was there and is gone at the same moment";
-            Err(IndexError::damaged_document(&id, why))
-        }
+            IndexError::damaged_document(&id, why)
+        })?;
+        Ok(Match { record, similarity })
     };
     similar.into_iter().map(one).collect()
 }
@@ -415,13 +415,17 @@ mod tests {
         let mut all = Vec::new();
         for number in 0..10_000u64 {
             let value = (number * 7919 % 1000) as f64 / 1000.0;
-            let mut candidate = Candidate { number, id: format!("{number:05}"), fingerprint: 0 };
+            let mut candidate = Candidate {
+                number: DocumentNumber(number),
+                id: format!("{number:05}"),
+                fingerprint: 0,
+            };
             best.push(&mut candidate, MatchSimilarity::Estimated(value));
             assert!(best.similar.len() <= 2 * most + 64);
             all.push((value, number));
         }
         all.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        let kept: Vec<u64> = best.sorted().iter().map(|one| one.number).collect();
+        let kept: Vec<u64> = best.sorted().iter().map(|one| one.number.0).collect();
         let wanted: Vec<u64> = all[..most].iter().map(|one| one.1).collect();
         assert_eq!(kept, wanted);
     }

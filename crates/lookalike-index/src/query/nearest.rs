@@ -11,6 +11,7 @@
 //! compared. The probability that is reached is a part of the answer.
 
 use crate::backend::Snapshot;
+use crate::entry::DocumentNumber;
 use crate::error::IndexError;
 use crate::query::compact::{CompactSignatures, SignatureChunk};
 pub use crate::query::comparison::NearestRequest;
@@ -101,8 +102,8 @@ impl<'a> SimilarityLevels<'a> {
 
     /// The documents of the levels from `least` up to but without `end`, a list for each level,
     /// ascending.
-    fn documents(&self, least: usize, end: usize) -> Vec<Vec<u64>> {
-        let mut lists: Vec<Vec<u64>> =
+    fn documents(&self, least: usize, end: usize) -> Vec<Vec<DocumentNumber>> {
+        let mut lists: Vec<Vec<DocumentNumber>> =
             self.sizes[least..end].iter().map(|size| Vec::with_capacity(*size)).collect();
         let numbers = self.chunks.iter().flat_map(|chunk| &chunk.numbers);
         for (number, count) in numbers.zip(&self.counts) {
@@ -169,7 +170,7 @@ impl NearestSearch<'_> {
         &mut self,
         snapshot: &mut dyn Snapshot,
         request: &QueryRequest<'_>,
-        numbers: &[u64],
+        numbers: &[DocumentNumber],
         buffers: &mut QueryBuffers,
     ) -> Result<bool, IndexError> {
         let mut rest = numbers;

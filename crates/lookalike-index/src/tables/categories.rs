@@ -4,6 +4,7 @@ use super::{Effect, Keys, SideTable, TableRow, Tables, Value};
 use crate::backend::IndexProblem;
 use crate::category_table::{CategoryMember, CategoryState, MAX_MODEL_BYTES};
 use crate::checksum;
+use crate::entry::DocumentNumber;
 use crate::error::IndexError;
 use std::collections::HashSet;
 
@@ -20,7 +21,7 @@ pub(crate) const MEMBERS: SideTable =
 /// The state of the categories, if there are any.
 pub(super) fn state(tables: Tables<'_>) -> Result<Option<CategoryState>, IndexError> {
     tables.first(CATEGORIES.name, "SELECT number, through FROM categories", &[], |row| {
-        Ok(CategoryState { number: row.unsigned(0)?, through: row.unsigned(1)? })
+        Ok(CategoryState { number: row.unsigned(0)?, through: row.document(1)? })
     })
 }
 
@@ -57,22 +58,22 @@ pub(super) fn counts(tables: Tables<'_>) -> Result<Vec<(u32, u64)>, IndexError> 
 pub(super) fn members(
     tables: Tables<'_>,
     (first, last): (u32, u32),
-    after: u64,
+    after: DocumentNumber,
     most: usize,
 ) -> Result<Vec<CategoryMember>, IndexError> {
     let sql = "SELECT doc, category FROM category_members \
                WHERE doc > $1 AND category BETWEEN $2 AND $3 ORDER BY doc LIMIT $4";
     let values = [
-        Value::clamped(after),
+        Value::clamped(after.0),
         Value::Integer(first.into()),
         Value::Integer(last.into()),
         Value::clamped(most as u64),
     ];
-    let mut before = i64::try_from(after).unwrap_or(i64::MAX);
+    let mut before = i64::try_from(after.0).unwrap_or(i64::MAX);
     let mut members = Vec::new();
     tables.each(MEMBERS.name, sql, &values, &mut |row| {
         before = row.later(0, before)?;
-        let document = before.cast_unsigned();
+        let document = DocumentNumber::of_signed(before);
         members.push(CategoryMember { document, category: category(row, 1)? });
         Ok(())
     })?;
@@ -102,7 +103,7 @@ pub(super) fn check_model(model: &[u8]) -> Result<(), IndexError> {
 pub(super) fn replace(
     tables: Tables<'_>,
     model: &[u8],
-    through: u64,
+    through: DocumentNumber,
     members: &[CategoryMember],
 ) -> Result<(u64, Effect), IndexError> {
     let number = state(tables)?.map_or(0, |before| before.number) + 1;
@@ -111,7 +112,7 @@ pub(super) fn replace(
     tables.execute(MEMBERS.name, "DELETE FROM category_members", &[])?;
     let row = vec![
         Value::unsigned(number),
-        Value::unsigned(through),
+        Value::document(through),
         Value::unsigned(sum),
         Value::Bytes(model),
     ];
@@ -124,29 +125,29 @@ pub(super) fn replace(
 pub(super) fn add_members(
     tables: Tables<'_>,
     number: u64,
-    through: u64,
+    through: DocumentNumber,
     members: &[CategoryMember],
 ) -> Result<(bool, Effect), IndexError> {
     if state(tables)?.is_none_or(|stored| stored.number != number) {
         return Ok((false, Effect::Nothing));
     }
     let sql = "UPDATE categories SET through = $1 WHERE through < $1";
-    tables.execute(CATEGORIES.name, sql, &[Value::unsigned(through)])?;
+    tables.execute(CATEGORIES.name, sql, &[Value::document(through)])?;
     insert(tables, members)?;
     Ok((true, Effect::Invisible))
 }
 
-/// Inserts the members whose documents are still stored, in place of earlier rows.
+/// Replaces the rows of the members whose documents are still stored.
 fn insert(tables: Tables<'_>, members: &[CategoryMember]) -> Result<(), IndexError> {
-    let numbers: Vec<i64> = members.iter().map(|member| member.document.cast_signed()).collect();
+    let numbers: Vec<i64> = members.iter().map(|member| member.document.signed()).collect();
     let keys = Keys::Numbers("doc", &numbers);
     let stored =
-        tables.rows_of("docs", "SELECT doc FROM docs WHERE {keys}", keys, |row| row.unsigned(0))?;
-    let stored: HashSet<u64> = stored.into_iter().collect();
+        tables.rows_of("docs", "SELECT doc FROM docs WHERE {keys}", keys, |row| row.document(0))?;
+    let stored: HashSet<DocumentNumber> = stored.into_iter().collect();
     remove(tables, &numbers)?;
     let stored = members.iter().filter(|member| stored.contains(&member.document));
     let mut rows = stored.map(|member| {
-        vec![Value::unsigned(member.document), Value::Integer(member.category.into())]
+        vec![Value::document(member.document), Value::Integer(member.category.into())]
     });
     tables.insert(&MEMBERS, &mut rows)
 }

@@ -59,11 +59,11 @@ fn check_versions(tables: Tables<'_>, problems: &mut Vec<IndexProblem>) -> Resul
     loop {
         let page = versions::page(tables, after, BATCH)?;
         let Some(last) = page.last() else { return Ok(()) };
-        after = last.version.document.cast_signed();
+        after = last.version.document.signed();
         for row in &page {
             let mut seen = row.verify(tables.name());
             if row.version.ended.is_some() && seen.is_ok() {
-                seen = tables.ended_text(row.version.document.cast_signed()).map(drop);
+                seen = tables.ended_text(row.version.document.signed()).map(drop);
             }
             note(seen, problems)?;
         }

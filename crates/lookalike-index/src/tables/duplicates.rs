@@ -5,7 +5,7 @@ use super::{Effect, Keys, SideTable, TableRow, Tables, Value};
 use crate::backend::IndexProblem;
 use crate::checksum;
 use crate::duplicate_table::{DuplicateCallback, DuplicateEntry};
-use crate::entry::shortened_id;
+use crate::entry::{DocumentNumber, shortened_id};
 use crate::error::IndexError;
 use lookalike_core::hash::token_hash;
 use std::collections::{BTreeSet, HashMap};
@@ -17,14 +17,17 @@ pub(crate) const DUPLICATES: SideTable =
 ///
 /// # Errors
 /// As [`SideTables::group_sizes`](crate::backend::SideTables::group_sizes).
-pub(super) fn group_sizes(tables: Tables<'_>, numbers: &[u64]) -> Result<Vec<u64>, IndexError> {
+pub(super) fn group_sizes(
+    tables: Tables<'_>,
+    numbers: &[DocumentNumber],
+) -> Result<Vec<u64>, IndexError> {
     let sql = "SELECT keeper, count(*) FROM duplicates WHERE {keys} GROUP BY keeper";
     let keepers = signed(numbers);
     let counts =
         tables.rows_of(DUPLICATES.name, sql, Keys::Numbers("keeper", &keepers), |row| {
-            Ok((row.unsigned(0)?, row.unsigned(1)?))
+            Ok((row.document(0)?, row.unsigned(1)?))
         })?;
-    let counts: HashMap<u64, u64> = counts.into_iter().collect();
+    let counts: HashMap<DocumentNumber, u64> = counts.into_iter().collect();
     Ok(numbers.iter().map(|number| 1 + counts.get(number).unwrap_or(&0)).collect())
 }
 
@@ -34,7 +37,7 @@ pub(super) fn group_sizes(tables: Tables<'_>, numbers: &[u64]) -> Result<Vec<u64
 /// As [`SideTables::duplicates`](crate::backend::SideTables::duplicates).
 pub(super) fn read(
     tables: Tables<'_>,
-    numbers: &[u64],
+    numbers: &[DocumentNumber],
     each: DuplicateCallback<'_>,
 ) -> Result<(), IndexError> {
     let sql = "SELECT id, keeper, checksum, {id_key} FROM duplicates WHERE {keys} \
@@ -42,12 +45,12 @@ pub(super) fn read(
     let keepers = signed(numbers);
     tables.each_of(DUPLICATES.name, sql, Keys::Numbers("keeper", &keepers), &mut |row| {
         verify(row)?;
-        each(row.unsigned(1)?, row.text(0)?)
+        each(row.document(1)?, row.text(0)?)
     })
 }
 
-fn signed(numbers: &[u64]) -> Vec<i64> {
-    numbers.iter().filter_map(|number| i64::try_from(*number).ok()).collect()
+fn signed(numbers: &[DocumentNumber]) -> Vec<i64> {
+    numbers.iter().filter_map(|number| i64::try_from(number.0).ok()).collect()
 }
 
 /// Checks the checksum of a row. A row with a wrong `id_key` is damaged too: it is not found by its
@@ -104,12 +107,14 @@ pub(super) fn add(
             changed.insert(entry.id, keeper);
         }
     }
-    let changed: Vec<(&str, i64)> = changed.into_iter().collect();
+    // In the order of the entries, so that equal input gives equal bytes.
+    let changed = entries.iter().filter_map(|entry| changed.remove_entry(entry.id));
+    let changed: Vec<(&str, i64)> = changed.collect();
     put(tables, &changed)?;
     Ok((count, Effect::visible_if(!changed.is_empty())))
 }
 
-/// Inserts rows, in place of earlier ones with their ids.
+/// Replaces the rows of these ids.
 fn put(tables: Tables<'_>, rows: &[(&str, i64)]) -> Result<(), IndexError> {
     let ids: Vec<&str> = rows.iter().map(|(id, _)| *id).collect();
     remove(tables, &ids)?;
@@ -125,9 +130,9 @@ fn remove(tables: Tables<'_>, ids: &[&str]) -> Result<(), IndexError> {
     tables.each_of(DUPLICATES.name, sql, Keys::Ids(ids), &mut |_| Ok(()))
 }
 
-/// Follows a batch of changes of documents with these ids. The duplicates of a removed document
-/// are removed. Those of a document that is replaced by one with the same shingles go to that one.
-/// An id of a document is no duplicate.
+/// Follows a batch of changes of documents with these ids. It removes the duplicates of a removed
+/// document, and the duplicates with these ids. If a document replaces one with the same shingles,
+/// it becomes the keeper of its duplicates.
 ///
 /// # Errors
 /// Errors of the database.
@@ -162,7 +167,7 @@ pub(crate) fn any(tables: Tables<'_>) -> Result<bool, IndexError> {
     Ok(tables.integer(DUPLICATES.name, "SELECT 1 FROM duplicates LIMIT 1")? == 1)
 }
 
-/// Removes rows whose keeper is no document.
+/// Removes rows whose keeper was removed.
 ///
 /// # Errors
 /// Errors of the database.

@@ -1,4 +1,4 @@
-//! Side tables: what a database stores of an index next to its documents.
+//! Side tables: the tables of an index in a database next to the tables of documents.
 //!
 //! | module | tables |
 //! |---|---|
@@ -27,10 +27,10 @@ mod version_plan;
 pub(crate) mod versions;
 pub(crate) mod write_plan;
 
+use crate::entry::DocumentNumber;
 use crate::error::IndexError;
 use crate::settings::IndexSettings;
-pub(crate) use similar_documents::SimilarDocument;
-pub(crate) use versions::EndedVersion;
+use std::collections::HashMap;
 
 /// A side table.
 #[derive(Debug)]
@@ -41,19 +41,12 @@ pub(crate) struct SideTable {
     pub(crate) columns: &'static [&'static str],
     /// The position of `id` among the columns. SQLite finds such rows by the column `id_key`, the
     /// hash of an id.
+    #[cfg_attr(
+        not(feature = "sqlite"),
+        expect(dead_code, reason = "only SQLite has such a column")
+    )]
     pub(crate) id: Option<usize>,
 }
-
-/// All side tables.
-#[cfg(feature = "postgres")]
-pub(crate) const ALL: [&SideTable; 6] = [
-    &decisions::DECISIONS,
-    &categories::CATEGORIES,
-    &categories::MEMBERS,
-    &originals::ORIGINALS,
-    &versions::VERSIONS,
-    &duplicates::DUPLICATES,
-];
 
 /// A value of a statement or of a row.
 #[derive(Debug, Clone, Copy)]
@@ -70,7 +63,12 @@ impl Value<'_> {
         Self::Integer(i64::try_from(number).unwrap_or(i64::MAX))
     }
 
-    /// A number that is stored with its bits as those of a signed one.
+    /// The number of a document.
+    pub(crate) fn document(number: DocumentNumber) -> Self {
+        Self::Integer(number.signed())
+    }
+
+    /// An unsigned number, stored as the signed one with the same bits.
     pub(crate) fn unsigned(number: u64) -> Self {
         Self::Integer(number.cast_signed())
     }
@@ -110,7 +108,12 @@ pub(crate) trait TableRow {
 }
 
 impl dyn TableRow + '_ {
-    /// An integer whose bits are those of an unsigned one.
+    /// The number of a document.
+    pub(crate) fn document(&self, column: usize) -> Result<DocumentNumber, IndexError> {
+        self.integer(column).map(DocumentNumber::of_signed)
+    }
+
+    /// An unsigned number, stored as the signed one with the same bits.
     pub(crate) fn unsigned(&self, column: usize) -> Result<u64, IndexError> {
         self.integer(column).map(i64::cast_unsigned)
     }
@@ -118,6 +121,35 @@ impl dyn TableRow + '_ {
 
 /// Takes the rows of a statement.
 pub(crate) type RowCallback<'a> = &'a mut dyn FnMut(&dyn TableRow) -> Result<(), IndexError>;
+
+/// A document, and how many bucket keys it shares with another one. The greatest is the best base.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct SimilarDocument {
+    pub(crate) shared: u32,
+    pub(crate) document: i64,
+}
+
+impl SimilarDocument {
+    /// The document that shares the most keys, the latest of several, of one entry for each key.
+    pub(crate) fn best(documents: impl Iterator<Item = i64>) -> Option<Self> {
+        let mut counts = HashMap::<i64, u32>::new();
+        for document in documents {
+            *counts.entry(document).or_default() += 1;
+        }
+        counts.into_iter().map(|(document, shared)| Self { shared, document }).max()
+    }
+}
+
+/// The end of a version.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct EndedVersion {
+    /// The number of its document.
+    pub(crate) document: i64,
+    /// When it ended, in ns since 1970.
+    pub(crate) ended: Option<i64>,
+    /// The checksum of its row.
+    pub(crate) checksum: i64,
+}
 
 /// A connection in a transaction.
 pub(crate) trait TableConnection {
@@ -252,14 +284,14 @@ pub(crate) trait TableSnapshot {
     /// Runs `work` on the connection of the snapshot.
     ///
     /// # Errors
-    /// Errors of `work`, and those of a connection that is lost.
+    /// Errors of `work`, and the error of a lost connection.
     fn with_tables<T>(
         &mut self,
         work: impl FnOnce(Tables<'_>) -> Result<T, IndexError>,
     ) -> Result<T, IndexError>;
 }
 
-/// What a transaction has changed.
+/// The effect of a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Effect {
     /// Nothing: it may be rolled back.

@@ -86,7 +86,7 @@ impl<'c, 'a> OriginalWriter<'c, 'a> {
         // The original of the former version of each id.
         let mut before: HashMap<&str, i64> = HashMap::new();
         for one in planned {
-            let document = one.version.document.cast_signed();
+            let document = one.version.document.signed();
             let similar = match one.change {
                 Some(at) => neighbours.find_and_add(at, &self.keys(at)?, document),
                 None => None,

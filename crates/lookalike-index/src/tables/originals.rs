@@ -13,7 +13,7 @@ pub(crate) const ORIGINALS: SideTable = SideTable {
     id: None,
 };
 
-/// An original and those that it is a difference from, up to the one that is stored whole.
+/// An original, followed by the originals from which it is a difference, up to a whole one.
 const CHAIN: &str = "
     WITH RECURSIVE chain AS (
         SELECT original, sha256, bytes, base, zstd, checksum, 0 AS depth
@@ -45,8 +45,8 @@ pub(super) struct StoredOriginal {
 }
 
 impl EncodedOriginal {
-    /// The row of an original as its difference from `base`, the number and the bytes of another
-    /// one, where that is smaller; otherwise of the whole original.
+    /// The row of an original: its difference from `base`, the number and the bytes of another
+    /// original, if that is smaller, or else the whole original.
     ///
     /// # Errors
     /// Errors of the compression.
@@ -96,7 +96,7 @@ impl EncodedOriginal {
 /// whose base is not.
 pub(super) fn read(tables: Tables<'_>, number: i64) -> Result<StoredOriginal, IndexError> {
     let mut chain = Vec::new();
-    let values = [Value::Integer(number), Value::Integer(MAX_CHAIN as i64)];
+    let values = [Value::Integer(number), Value::clamped(MAX_CHAIN as u64)];
     tables.each(ORIGINALS.name, CHAIN, &values, &mut |row| {
         chain.push(EncodedOriginal::of(row)?);
         Ok(())
@@ -186,8 +186,8 @@ fn detach_from(tables: Tables<'_>, number: i64) -> Result<(), IndexError> {
     Ok(())
 }
 
-/// Removes originals that no version has and that stay only because others are differences from
-/// them; each in a transaction.
+/// Removes originals that no version has and that are stored only because others are differences
+/// from them; each in a transaction.
 ///
 /// # Errors
 /// Errors of the database and of the compression.
@@ -203,7 +203,7 @@ pub(crate) fn remove_unused(writer: &impl TableWriter) -> Result<(), IndexError>
             let Some(number) = next else { return Ok((None, Effect::Nothing)) };
             match detach_from(tables, number) {
                 Ok(()) => release(tables, vec![number])?,
-                // It stays, for what can still be read of the others.
+                // It is kept: some of the differences may still be readable.
                 Err(IndexError::Damaged { .. }) => return Ok((next, Effect::Nothing)),
                 Err(error) => return Err(error),
             }

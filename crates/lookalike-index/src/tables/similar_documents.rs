@@ -1,27 +1,9 @@
 //! The documents that share the most bucket keys with the documents of a batch, whose originals
 //! these may become differences from.
 
-use super::Tables;
+use super::{SimilarDocument, Tables};
 use crate::error::IndexError;
 use std::collections::HashMap;
-
-/// A document, and how many bucket keys it shares with another one. The greatest is the best base.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct SimilarDocument {
-    pub(crate) shared: u32,
-    pub(crate) document: i64,
-}
-
-impl SimilarDocument {
-    /// The document that shares the most keys, the latest of several, of one entry for each key.
-    pub(crate) fn best(documents: impl Iterator<Item = i64>) -> Option<Self> {
-        let mut counts = HashMap::<i64, u32>::new();
-        for document in documents {
-            *counts.entry(document).or_default() += 1;
-        }
-        counts.into_iter().map(|(document, shared)| Self { shared, document }).max()
-    }
-}
 
 /// The most similar stored documents of a batch, and the last document of the batch with each key.
 pub(super) struct BatchNeighbours {
@@ -45,8 +27,8 @@ impl BatchNeighbours {
         Ok(Self { stored, added: HashMap::new() })
     }
 
-    /// The document that shares the most of these distinct keys with the document of a change, and
-    /// adds the keys as those of its number.
+    /// Returns the document that shares the most of these distinct keys, the keys of the document
+    /// of a change, and adds that document with its number.
     pub(super) fn find_and_add(&mut self, change: usize, keys: &[u64], number: i64) -> Option<i64> {
         let added = keys.iter().filter_map(|key| self.added.insert(*key, number));
         let best = SimilarDocument::best(added).max(self.stored.get(&change).copied());

@@ -5,6 +5,7 @@ use crate::backend::{SideTableChanges, SideTables};
 use crate::category_table::{CategoryMember, CategoryState};
 use crate::decision_log::DecisionCallback;
 use crate::duplicate_table::{DuplicateCallback, DuplicateEntry};
+use crate::entry::DocumentNumber;
 use crate::error::IndexError;
 use crate::original::DocumentVersion;
 
@@ -18,13 +19,13 @@ impl<S: TableSnapshot> SideTables for S {
         self.with_tables(|tables| decisions::read(tables, after, most, each))
     }
 
-    fn group_sizes(&mut self, numbers: &[u64]) -> Result<Vec<u64>, IndexError> {
+    fn group_sizes(&mut self, numbers: &[DocumentNumber]) -> Result<Vec<u64>, IndexError> {
         self.with_tables(|tables| duplicates::group_sizes(tables, numbers))
     }
 
     fn duplicates(
         &mut self,
-        numbers: &[u64],
+        numbers: &[DocumentNumber],
         each: DuplicateCallback<'_>,
     ) -> Result<(), IndexError> {
         self.with_tables(|tables| duplicates::read(tables, numbers, each))
@@ -45,7 +46,7 @@ impl<S: TableSnapshot> SideTables for S {
     fn category_members(
         &mut self,
         categories: (u32, u32),
-        after: u64,
+        after: DocumentNumber,
         most: usize,
     ) -> Result<Vec<CategoryMember>, IndexError> {
         self.with_tables(|tables| categories::members(tables, categories, after, most))
@@ -91,7 +92,7 @@ impl<W: TableWriter> SideTableChanges for W {
     fn replace_categories(
         &self,
         model: &[u8],
-        through: u64,
+        through: DocumentNumber,
         members: &[CategoryMember],
     ) -> Result<u64, IndexError> {
         categories::check_model(model)?;
@@ -101,7 +102,7 @@ impl<W: TableWriter> SideTableChanges for W {
     fn add_category_members(
         &self,
         number: u64,
-        through: u64,
+        through: DocumentNumber,
         members: &[CategoryMember],
     ) -> Result<bool, IndexError> {
         self.change(|tables| categories::add_members(tables, number, through, members))

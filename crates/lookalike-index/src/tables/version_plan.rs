@@ -3,7 +3,7 @@
 use super::versions::VersionRow;
 use super::write_plan::WritePlan;
 use crate::backend::Change;
-use crate::entry::IndexEntry;
+use crate::entry::{DocumentNumber, IndexEntry};
 use crate::error::IndexError;
 use crate::original::{DocumentVersion, OriginalEntry, OriginalHash};
 use std::collections::BTreeMap;
@@ -67,7 +67,7 @@ pub(super) fn plan<'a>(
             if let Some(stored) = replaced.and(stored.get(id)) {
                 stored.verify(index)?;
             }
-            versions.put(at, number.cast_unsigned(), entry, &original);
+            versions.put(at, DocumentNumber::of_signed(number), entry, &original);
             continue;
         }
         *versions = IdVersions::default();
@@ -86,7 +86,7 @@ impl<'a> IdVersions<'a> {
     fn put(
         &mut self,
         at: usize,
-        document: u64,
+        document: DocumentNumber,
         entry: &IndexEntry<'a>,
         original: &OriginalEntry<'a>,
     ) {
@@ -107,7 +107,7 @@ impl<'a> IdVersions<'a> {
             }
             None => 1,
         };
-        let version = entry.version([version, document, NEW_ORIGINAL], original);
+        let version = entry.version(version, document, NEW_ORIGINAL, original);
         let change = Some(at);
         self.current = Some(PlannedVersion { id: entry.id, version, stored: None, change });
     }
@@ -116,7 +116,7 @@ impl<'a> IdVersions<'a> {
 impl<'a> PlannedVersion<'a> {
     fn of_stored(id: &'a str, stored: &VersionRow) -> Self {
         let version = stored.version.clone();
-        let document = version.document.cast_signed();
+        let document = version.document.signed();
         Self { id, version, stored: Some(document), change: None }
     }
 

@@ -30,24 +30,13 @@ pub(crate) struct VersionRow {
     checksum: i64,
 }
 
-/// The end of a version.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct EndedVersion {
-    /// The number of its document.
-    pub(crate) document: i64,
-    /// When it ended, in ns since 1970.
-    pub(crate) ended: Option<i64>,
-    /// The checksum of its row.
-    pub(crate) checksum: i64,
-}
-
 impl VersionRow {
     fn of(row: &dyn TableRow) -> Result<Self, IndexError> {
         // The hash is missing where the original is; reading the original reports that. A hash of
         // another length is reported by `verify`, so that damaged rows can be removed.
         let sha256 = row.bytes(10)?;
         let version = DocumentVersion {
-            document: row.unsigned(0)?,
+            document: row.document(0)?,
             number: row.unsigned(2)?,
             original: row.unsigned(3)?,
             added: row.integer(4)?,
@@ -62,7 +51,7 @@ impl VersionRow {
         Ok(Self { id: row.text(1)?.to_owned(), version, hash_bytes, checksum: row.integer(9)? })
     }
 
-    /// Checks that the row is as it was stored, in the index `index`.
+    /// Checks the checksum of the row, and the length of the hash, for the index `index`.
     ///
     /// # Errors
     /// [`IndexError::Damaged`].
@@ -87,7 +76,7 @@ pub(crate) fn version_name(id: &str, number: u64, index: &str) -> String {
 /// The values of a row, in the order of the columns of [`VERSIONS`].
 pub(super) fn values<'a>(id: &'a str, version: &'a DocumentVersion) -> Vec<Value<'a>> {
     vec![
-        Value::unsigned(version.document),
+        Value::document(version.document),
         Value::Text(id),
         Value::unsigned(version.number),
         Value::unsigned(version.original),
@@ -111,7 +100,7 @@ pub(super) fn of_id(tables: Tables<'_>, id: &str) -> Result<Vec<VersionRow>, Ind
     Ok(rows)
 }
 
-/// The versions of documents, as they are stored: nothing is verified.
+/// The versions of documents, unverified.
 ///
 /// # Errors
 /// Read errors.
@@ -123,7 +112,7 @@ pub(super) fn of_documents(
     tables.rows_of(VERSIONS.name, &sql, Keys::Numbers("doc", documents), VersionRow::of)
 }
 
-/// At most `most` versions of documents numbered above `after`, ascending, as they are stored.
+/// At most `most` versions of documents numbered above `after`, ascending, unverified.
 ///
 /// # Errors
 /// Read errors.

@@ -64,7 +64,8 @@ pub(crate) fn plan(
 ) -> Result<WritePlan, IndexError> {
     let mut known: HashMap<&str, IdState> =
         stored.iter().map(|(id, one)| (&id[..], IdState::Stored(one.number))).collect();
-    let (mut done, mut gone) = (Vec::with_capacity(changes.len()), Vec::new());
+    let mut done = Vec::with_capacity(changes.len());
+    let mut gone = Vec::new();
     let mut numbers = Vec::with_capacity(changes.len());
     for (at, change) in changes.iter().enumerate() {
         let id = change.id();
@@ -114,14 +115,16 @@ pub(crate) fn plan(
         });
         known.insert(id, after);
     }
-    let (mut kept, mut moved) = (Vec::new(), Vec::new());
-    for now in known.values() {
-        if let IdState::New(at, number, same) = *now {
+    let mut kept = Vec::new();
+    let mut moved = Vec::new();
+    for (at, change) in changes.iter().enumerate() {
+        if let Some(IdState::New(last_change, number, same)) = known.get(change.id()).copied()
+            && last_change == at
+        {
             kept.push((at, number));
             moved.extend(same.map(|same| (same, number)));
         }
     }
-    kept.sort_unstable();
     Ok(WritePlan { done, numbers, gone, moved, kept, last })
 }
 

@@ -12,6 +12,7 @@ use crate::conformance::documents::{Document, Maker, settings};
 use crate::conformance::{assert_clean, candidates, decisions, everything, now};
 use lookalike_index::IndexError;
 use lookalike_index::backend::{Backend, Change, bucket_keys};
+use lookalike_index::entry::DocumentNumber;
 use lookalike_index::entry::{IndexRecord, MAX_METADATA_BYTES};
 use lookalike_index::folder::{self, Tuning};
 use lookalike_index::index::Access;
@@ -344,7 +345,7 @@ fn damage_of_categories_is_named() {
     filled(&folder);
     let (writer, reader) = (open(&folder, WRITE).unwrap(), open(&folder, Access::Read).unwrap());
     assert_eq!(reader.snapshot().unwrap().categories().unwrap(), None);
-    assert_eq!(writer.replace_categories(b"model", 0, &[]).unwrap(), 1);
+    assert_eq!(writer.replace_categories(b"model", DocumentNumber(0), &[]).unwrap(), 1);
     assert!(reader.snapshot().unwrap().categories().unwrap().is_some());
     drop(writer);
     assert_clean(&*open(&folder, WRITE).unwrap());
@@ -374,7 +375,7 @@ fn what_is_wrong_with_rows_is_reported() {
     ];
     let full = records.iter().filter(|record| !record.signature.is_empty());
     for (sql, record) in damages.iter().zip(full.step_by(9)) {
-        catalogue.execute(sql, [record.number.cast_signed()]).unwrap();
+        catalogue.execute(sql, [record.number.0.cast_signed()]).unwrap();
     }
     drop(catalogue);
     let reader = open(&folder, Access::Read).unwrap();

@@ -4,6 +4,7 @@ use super::documents::{Maker, settings};
 use super::{Place, assert_clean};
 use lookalike_index::backend::{Backend, Change, ChangeOutcome, SideTableChanges as _};
 use lookalike_index::duplicate_table::DuplicateEntry;
+use lookalike_index::entry::DocumentNumber;
 use lookalike_index::error::IndexError;
 use lookalike_index::memory::MemoryBackend;
 use lookalike_index::settings::StoredContent;
@@ -11,13 +12,13 @@ use lookalike_index::settings::StoredContent;
 /// The duplicates of every document that has some, by the id of the keeper.
 pub fn duplicates(backend: &dyn Backend) -> Vec<(String, Vec<String>)> {
     let mut snapshot = backend.snapshot().unwrap();
-    let mut all: Vec<(u64, String, Vec<String>)> = super::everything(&mut *snapshot)
+    let mut all: Vec<(DocumentNumber, String, Vec<String>)> = super::everything(&mut *snapshot)
         .into_iter()
         .map(|record| (record.number, record.id, Vec::new()))
         .collect();
-    let numbers: Vec<u64> = all.iter().map(|(number, ..)| *number).collect();
+    let numbers: Vec<DocumentNumber> = all.iter().map(|(number, ..)| *number).collect();
     let mut at = 0;
-    let each = &mut |keeper: u64, id: &str| {
+    let each = &mut |keeper: DocumentNumber, id: &str| {
         at += all[at..].iter().position(|one| one.0 == keeper).expect("ascending keepers");
         all[at].2.push(id.to_owned());
         Ok(())
@@ -27,7 +28,8 @@ pub fn duplicates(backend: &dyn Backend) -> Vec<(String, Vec<String>)> {
     let sizes: Vec<u64> = all.iter().map(|(.., ids)| 1 + ids.len() as u64).collect();
     assert_eq!(snapshot.group_sizes(&numbers).unwrap(), sizes);
     // In the order that is asked for, and 1 for a number of no document.
-    let turned: Vec<u64> = numbers.iter().rev().copied().chain([u64::MAX]).collect();
+    let turned: Vec<DocumentNumber> =
+        numbers.iter().rev().copied().chain([DocumentNumber::MAX]).collect();
     let turned = snapshot.group_sizes(&turned).unwrap();
     assert!(turned.into_iter().eq(sizes.into_iter().rev().chain([1])));
     all.into_iter().filter(|one| !one.2.is_empty()).map(|(_, id, ids)| (id, ids)).collect()

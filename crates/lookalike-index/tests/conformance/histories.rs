@@ -3,6 +3,7 @@
 use super::documents::{Document, Maker, settings};
 use super::{Place, assert_clean, candidates, everything, unnumbered};
 use lookalike_index::backend::{Backend, Change, bucket_keys};
+use lookalike_index::entry::DocumentNumber;
 use lookalike_index::entry::RecordFields;
 use lookalike_index::memory::MemoryBackend;
 use lookalike_index::query::{MatchSimilarity, QueryBuffers, QueryRequest, query};
@@ -134,7 +135,7 @@ fn assert_equal(backend: &dyn Backend, model: &MemoryBackend, maker: &mut Maker,
             let scratch = &mut QueryBuffers::default();
             let mut answer = query(snapshot, model.settings(), &probe, &question, scratch).unwrap();
             for one in &mut answer.matches {
-                one.record.number = 0;
+                one.record.number = DocumentNumber(0);
             }
             answer
         };

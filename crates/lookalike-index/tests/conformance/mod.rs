@@ -33,7 +33,7 @@ pub use originals::*;
 pub use writing::*;
 
 use lookalike_index::backend::{Backend, Snapshot};
-use lookalike_index::entry::{IndexRecord, RecordFields};
+use lookalike_index::entry::{DocumentNumber, IndexRecord, RecordFields};
 use lookalike_index::settings::IndexSettings;
 use std::path::Path;
 
@@ -116,7 +116,7 @@ pub const ALL: RecordFields =
 /// Every document of a moment, by ascending number.
 pub fn everything(snapshot: &mut dyn Snapshot) -> Vec<IndexRecord> {
     let mut records = Vec::new();
-    let count = snapshot.scan(0, usize::MAX, ALL, &mut |record| {
+    let count = snapshot.scan(DocumentNumber(0), usize::MAX, ALL, &mut |record| {
         records.push(record.clone());
         Ok(())
     });
@@ -135,14 +135,14 @@ pub fn now(backend: &dyn Backend) -> Vec<IndexRecord> {
 /// The same without numbers, which are each backend's own.
 pub fn unnumbered(mut records: Vec<IndexRecord>) -> Vec<IndexRecord> {
     for record in &mut records {
-        record.number = 0;
+        record.number = DocumentNumber(0);
     }
     records
 }
 
 /// The documents among `candidates` of these keys that are there, as ids.
 pub fn candidates(snapshot: &mut dyn Snapshot, keys: &[u64]) -> Vec<String> {
-    let mut numbers = vec![7];
+    let mut numbers = vec![DocumentNumber(7)];
     snapshot.candidates(keys, &mut numbers).unwrap();
     assert!(numbers.windows(2).all(|pair| pair[0] < pair[1]), "ascending, each once");
     let mut ids = Vec::new();

@@ -3,6 +3,7 @@
 use super::documents::{Document, Maker, settings};
 use super::{ALL, Place, assert_clean, candidates, everything, now, unnumbered};
 use lookalike_index::backend::{Backend, Change, bucket_keys};
+use lookalike_index::entry::DocumentNumber;
 use lookalike_index::settings::{IndexSettings, StoredContent};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -242,5 +243,5 @@ pub fn a_backup_is_the_index_at_one_moment<P: Place>(fresh: impl Fn() -> P) {
         writer.join().unwrap();
     });
     let mut snapshot = backend.snapshot().unwrap();
-    assert_eq!(snapshot.scan(0, 3, ALL, &mut |_| Ok(())).unwrap(), 3);
+    assert_eq!(snapshot.scan(DocumentNumber(0), 3, ALL, &mut |_| Ok(())).unwrap(), 3);
 }

@@ -3,6 +3,7 @@
 use super::documents::{Document, Maker, settings};
 use super::{Place, assert_clean};
 use lookalike_index::backend::{Backend, Change};
+use lookalike_index::entry::DocumentNumber;
 use lookalike_index::error::IndexError;
 use lookalike_index::memory::MemoryBackend;
 use lookalike_index::original::DocumentVersion;
@@ -19,7 +20,11 @@ pub fn known(backend: &dyn Backend, id: &str) -> Known {
             let original = snapshot.original(&version).unwrap();
             assert_eq!(original.len() as u64, version.bytes);
             let text = snapshot.version_text(&version).unwrap();
-            (DocumentVersion { document: 0, original: 0, ..version }, original, text)
+            (
+                DocumentVersion { document: DocumentNumber(0), original: 0, ..version },
+                original,
+                text,
+            )
         })
         .collect()
 }

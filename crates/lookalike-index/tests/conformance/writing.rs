@@ -4,7 +4,7 @@ use super::documents::{Document, Maker, settings};
 use super::{ALL, Place, assert_clean, candidates, everything, now};
 use lookalike_index::IndexError;
 use lookalike_index::backend::{Change, ChangeOutcome, Snapshot, bucket_keys};
-use lookalike_index::entry::{IndexRecord, MAX_ID_BYTES, RecordFields};
+use lookalike_index::entry::{DocumentNumber, IndexRecord, MAX_ID_BYTES, RecordFields};
 use lookalike_index::settings::StoredContent;
 
 /// Any text is an id.
@@ -276,7 +276,7 @@ pub fn scanning_goes_page_by_page<P: Place>(fresh: impl Fn() -> P) {
     let mut snapshot = backend.snapshot().unwrap();
     let all = everything(&mut *snapshot);
     for most in [1, 2, 7, 33, 34] {
-        let (mut from, mut seen) = (0, Vec::<IndexRecord>::new());
+        let (mut from, mut seen) = (DocumentNumber(0), Vec::<IndexRecord>::new());
         loop {
             let count = snapshot.scan(from, most, ALL, &mut |record| {
                 seen.push(record.clone());
@@ -285,14 +285,14 @@ pub fn scanning_goes_page_by_page<P: Place>(fresh: impl Fn() -> P) {
             if count.unwrap() == 0 {
                 break;
             }
-            from = seen.last().map_or(0, |record| record.number + 1);
+            from = seen.last().map_or(DocumentNumber(0), |record| record.number.next());
         }
         assert_eq!(seen, all);
     }
-    assert_eq!(snapshot.scan(0, 0, ALL, &mut |_| Ok(())).unwrap(), 0);
-    assert_eq!(snapshot.scan(u64::MAX, 5, ALL, &mut |_| Ok(())).unwrap(), 0);
+    assert_eq!(snapshot.scan(DocumentNumber(0), 0, ALL, &mut |_| Ok(())).unwrap(), 0);
+    assert_eq!(snapshot.scan(DocumentNumber(u64::MAX), 5, ALL, &mut |_| Ok(())).unwrap(), 0);
     let mut count = 0;
-    let ended = snapshot.scan(0, 9, ALL, &mut |_| {
+    let ended = snapshot.scan(DocumentNumber(0), 9, ALL, &mut |_| {
         count += 1;
         Err(IndexError::NoSets { what: "test" })
     });
@@ -321,14 +321,17 @@ fn errors_of_another_kind_end_the_reading(snapshot: &mut dyn Snapshot) {
         numbers.push(record.number);
         Ok::<_, Full>(())
     };
-    snapshot.try_scan(0, 9, ALL, &mut push).unwrap();
+    snapshot.try_scan(DocumentNumber(0), 9, ALL, &mut push).unwrap();
     let mut seen = 0;
     let mut second = |record: &IndexRecord| {
         seen += 1;
-        if record.number == numbers[1] { Err(Full::At(record.number)) } else { Ok(()) }
+        if record.number == numbers[1] { Err(Full::At(record.number.0)) } else { Ok(()) }
     };
-    assert_eq!(snapshot.try_scan(0, 9, ALL, &mut second), Err(Full::At(numbers[1])));
-    assert_eq!(snapshot.try_records(&numbers, ALL, &mut second), Err(Full::At(numbers[1])));
+    assert_eq!(
+        snapshot.try_scan(DocumentNumber(0), 9, ALL, &mut second),
+        Err(Full::At(numbers[1].0))
+    );
+    assert_eq!(snapshot.try_records(&numbers, ALL, &mut second), Err(Full::At(numbers[1].0)));
     assert_eq!(seen, 4);
 }
 
@@ -354,7 +357,9 @@ pub fn only_what_is_wanted_is_read<P: Place>(fresh: impl Fn() -> P) {
             records.push(record.clone());
             Ok(())
         };
-        snapshot.records(&[0, number, number + 1, u64::MAX], wanted, give).unwrap();
+        snapshot
+            .records(&[DocumentNumber(0), number, number.next(), DocumentNumber::MAX], wanted, give)
+            .unwrap();
         assert_eq!(snapshot.scan(number, 1, wanted, give).unwrap(), 1);
         assert_eq!(records.len(), 2);
         for record in records {

@@ -10,7 +10,7 @@ use crate::format::TakeText;
 use crate::options::SourceInfo;
 use crate::source::retained_state::{KeptState, NumberRange, RetainedState};
 use crate::source::{BlockContent, LaneReader, Source};
-use lookalike_index::entry::{IndexRecord, RecordFields};
+use lookalike_index::entry::{DocumentNumber, IndexRecord, RecordFields};
 use lookalike_index::filter;
 use lookalike_index::settings::StoredContent;
 use lookalike_index::{Index, IndexError, backend::Snapshot, set};
@@ -57,7 +57,7 @@ impl Source for IndexSource {
     }
 
     fn open_lane(self: Arc<Self>, _: u32) -> Result<Box<dyn LaneReader>, ReadError> {
-        Ok(Box::new(IndexLane { source: self, next: 0, planned: VecDeque::new() }))
+        Ok(Box::new(IndexLane { source: self, next: DocumentNumber(0), planned: VecDeque::new() }))
     }
 
     fn restore(
@@ -73,7 +73,7 @@ impl Source for IndexSource {
 /// Divides the documents into blocks.
 struct IndexLane {
     source: Arc<IndexSource>,
-    next: u64,
+    next: DocumentNumber,
     planned: VecDeque<NumberRange>,
 }
 
@@ -192,7 +192,11 @@ impl IndexSource {
 
     /// Divides the documents from number `next` on into blocks by the size of their texts; returns
     /// the number to plan from next.
-    fn plan(&self, next: u64, planned: &mut VecDeque<NumberRange>) -> Result<u64, ReadError> {
+    fn plan(
+        &self,
+        next: DocumentNumber,
+        planned: &mut VecDeque<NumberRange>,
+    ) -> Result<DocumentNumber, ReadError> {
         let block_bytes = self.info.settings.block_bytes as u64;
         let mut last = None;
         let mut bytes = 0;
@@ -211,13 +215,13 @@ impl IndexSource {
                 }
                 _ => {
                     bytes = entry.bytes;
-                    planned.push_back(NumberRange { from: entry.number, count: 1 });
+                    planned.push_back(NumberRange { from: entry.number.0, count: 1 });
                 }
             }
             Ok(())
         };
         self.snapshot().try_scan(next, PLANNED, RecordFields::default(), add)?;
-        Ok(last.map_or(next, |last: u64| last.saturating_add(1)))
+        Ok(last.map_or(next, |last: DocumentNumber| last.next()))
     }
 
     fn scan(&self, range: NumberRange) -> Result<Vec<IndexRecord>, ReadError> {
@@ -225,7 +229,7 @@ impl IndexSource {
         let metadata = self.metadata;
         let wanted = RecordFields { set: !text, text, metadata, ..RecordFields::default() };
         let mut entries = Vec::with_capacity(range.count);
-        self.snapshot().scan(range.from, range.count, wanted, &mut |entry| {
+        self.snapshot().scan(DocumentNumber(range.from), range.count, wanted, &mut |entry| {
             if !entry.is_expired(self.now) {
                 entries.push(entry.clone());
             }
@@ -336,10 +340,10 @@ fn damaged(id: &str, why: &str) -> IndexError {
 }
 
 /// Places of one index are in the order of the numbers.
-fn place(number: u64) -> DocumentPosition {
+fn place(DocumentNumber(number): DocumentNumber) -> DocumentPosition {
     DocumentPosition::from_numbers([(number >> 32) as u32, number as u32, 0, 0])
 }
 
-fn number(place: DocumentPosition) -> u64 {
-    u64::from(place.start) << 32 | u64::from(place.length)
+fn number(place: DocumentPosition) -> DocumentNumber {
+    DocumentNumber(u64::from(place.start) << 32 | u64::from(place.length))
 }

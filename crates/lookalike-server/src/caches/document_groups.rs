@@ -12,6 +12,7 @@ use lookalike::error::Error;
 use lookalike::find::{FindOptions, Findings, Memory, NoEffect};
 use lookalike::index::{self, GroupingOptions, params_for};
 use lookalike::progress::{Interruption, Progress};
+use lookalike::store::entry::DocumentNumber;
 use lookalike::store::entry::RecordFields;
 use lookalike::store::query::MatchSimilarity;
 use lookalike::store::{Index, IndexError};
@@ -218,11 +219,11 @@ fn first_expiry(
 ) -> Result<(u64, Option<i64>), Problem> {
     const STEP: usize = 1_000;
     let mut snapshot = index.snapshot()?;
-    let (mut first, mut from, mut more): (Option<i64>, _, _) = (None, 0, true);
+    let (mut first, mut from, mut more): (Option<i64>, _, _) = (None, DocumentNumber(0), true);
     while more {
         progress.advance(0).map_err(|Interruption| interrupted())?;
         let count = snapshot.scan(from, STEP, RecordFields::default(), &mut |record| {
-            from = record.number.saturating_add(1);
+            from = record.number.next();
             if let Some(at) = record.expires.filter(|_| !record.is_expired(now)) {
                 first = Some(first.map_or(at, |first| first.min(at)));
             }

@@ -11,6 +11,7 @@ use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use lookalike::index::time;
 use lookalike::store::backend::ChangeOutcome;
+use lookalike::store::entry::DocumentNumber;
 use lookalike::store::entry::RecordFields;
 use lookalike::store::filter::MetadataFilter;
 use serde_json::json;
@@ -64,6 +65,7 @@ fn find(worker: &PoolWorker, from: u64, filters: &[MetadataFilter]) -> Result<Fo
     let mut ids = Vec::new();
     let mut last = None;
     let now = time::now();
+    let from = DocumentNumber(from);
     let count = worker.index.snapshot()?.scan(from, STEP, wanted, &mut |record| {
         last = Some(record.number);
         let fits = filters.iter().all(|filter| filter.matches(&record.metadata));
@@ -72,7 +74,7 @@ fn find(worker: &PoolWorker, from: u64, filters: &[MetadataFilter]) -> Result<Fo
         }
         Ok(())
     })?;
-    let next = last.filter(|_| count == STEP).map(|last| last.saturating_add(1));
+    let next = last.filter(|_| count == STEP).map(|last| last.next().0);
     Ok(FoundIds { ids, next })
 }
 

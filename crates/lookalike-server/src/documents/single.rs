@@ -23,7 +23,7 @@ use lookalike::categories::CategoryNumber;
 use lookalike::index::{DocumentFields, IndexCategories, PreparedDocument, TextPreparer, time};
 use lookalike::store::IndexError;
 use lookalike::store::backend::{ChangeOutcome, Snapshot};
-use lookalike::store::entry::{IndexRecord, RecordFields};
+use lookalike::store::entry::{DocumentNumber, IndexRecord, RecordFields};
 use lookalike::store::filter::MetadataFilter;
 use lookalike::store::query_by_id::record;
 use serde::Deserialize;
@@ -328,13 +328,13 @@ fn list_part(
         let most = STEP.min(limit - documents.len);
         let (records, count) = read_step(&mut *snapshot, &mut from, most, filter)?;
         read += count;
-        let numbers: Vec<u64> = records.iter().map(|record| record.number).collect();
+        let numbers: Vec<DocumentNumber> = records.iter().map(|record| record.number).collect();
         let sizes = snapshot.group_sizes(&numbers)?;
         let records = records.iter().zip(sizes);
         more = count == most;
         for (record, size) in records.filter(|(record, _)| !record.is_expired(now)) {
             if documents.bytes() >= LIST_BYTES {
-                (from, more) = (record.number, true);
+                (from, more) = (record.number.0, true);
                 break;
             }
             if !filters.is_empty() {
@@ -370,14 +370,15 @@ fn read_step(
     };
     let count = match filter {
         None => {
-            let count = snapshot.scan(*from, most, wanted, &mut take)?;
-            *from = records.last().map_or(*from, |last| last.number.saturating_add(1));
+            let count = snapshot.scan(DocumentNumber(*from), most, wanted, &mut take)?;
+            *from = records.last().map_or(*from, |last| last.number.next().0);
             count
         }
         Some((all, category)) => {
-            let numbers = all.members(snapshot, category, from.saturating_sub(1), most)?;
+            let after = DocumentNumber(from.saturating_sub(1));
+            let numbers = all.members(snapshot, category, after, most)?;
             snapshot.records(&numbers, wanted, &mut take)?;
-            *from = numbers.last().map_or(*from, |last| last.saturating_add(1));
+            *from = numbers.last().map_or(*from, |last| last.next().0);
             numbers.len()
         }
     };

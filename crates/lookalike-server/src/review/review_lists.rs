@@ -10,6 +10,7 @@ use crate::state::app::App;
 use axum::extract::{Request, State};
 use lookalike::index::time;
 use lookalike::store::backend::Snapshot;
+use lookalike::store::entry::DocumentNumber;
 use lookalike::store::entry::RecordFields;
 use serde_json::json;
 use std::collections::HashSet;
@@ -61,7 +62,7 @@ fn write_kept(
     removed: &HashSet<&str>,
     out: &mut dyn Write,
 ) -> Result<(), LinesError> {
-    let mut from = 0;
+    let mut from = DocumentNumber(0);
     let now = time::now();
     loop {
         let mut ids = Vec::new();
@@ -78,7 +79,7 @@ fn write_kept(
         }
         match (read, last) {
             (Err(error), _) => return Err(error.into()),
-            (Ok(STEP), Some(last)) => from = last.saturating_add(1),
+            (Ok(STEP), Some(last)) => from = last.next(),
             (Ok(_), _) => return Ok(()),
         }
     }

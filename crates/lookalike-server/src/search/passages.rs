@@ -17,6 +17,7 @@ use lookalike::index::{KnownRun, KnownRuns, time};
 use lookalike::passages::{DEFAULT_WORDS, TextSpan};
 use lookalike::store::backend::Snapshot;
 use lookalike::store::containment;
+use lookalike::store::entry::DocumentNumber;
 use lookalike::store::entry::{IndexRecord, RecordFields, shortened_id};
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
@@ -143,9 +144,9 @@ impl PassagesBody {
 /// The documents that may share a run with a text.
 enum WantedDocuments {
     /// Documents with these numbers, ascending.
-    Numbers(Vec<u64>),
+    Numbers(Vec<DocumentNumber>),
     /// All from this number on.
-    All(u64),
+    All(DocumentNumber),
 }
 
 /// By the postings of an index for containment those that share a shingle, where every run has one.
@@ -164,7 +165,7 @@ fn wanted_documents(
         && !rule.frequencies()
         && rule.stop_words().is_none();
     let Some(containment) = settings.containment.filter(|_| is_in_every_run) else {
-        return Ok(WantedDocuments::All(from));
+        return Ok(WantedDocuments::All(DocumentNumber(from)));
     };
     let mut keys = Vec::new();
     let mut numbers = Vec::new();
@@ -173,7 +174,7 @@ fn wanted_documents(
     containment::document_keys(containment.anchors, shingles, &mut keys);
     keys.sort_unstable();
     snapshot.candidates(&keys, &mut numbers)?;
-    numbers.retain(|number| *number >= from);
+    numbers.retain(|number| number.0 >= from);
     Ok(WantedDocuments::Numbers(numbers))
 }
 
@@ -222,11 +223,12 @@ impl PassageSearch<'_> {
             match &mut wanted {
                 WantedDocuments::All(from) => {
                     snapshot.scan(*from, STEP, fields, &mut take)?;
-                    *from = last.map_or(*from, |last| last.saturating_add(1));
+                    *from = last.map_or(*from, DocumentNumber::next);
                 }
                 WantedDocuments::Numbers(numbers) if numbers.is_empty() => return Ok(None),
                 WantedDocuments::Numbers(numbers) => {
-                    let numbers: Vec<u64> = numbers.drain(..STEP.min(numbers.len())).collect();
+                    let numbers: Vec<DocumentNumber> =
+                        numbers.drain(..STEP.min(numbers.len())).collect();
                     snapshot.records(&numbers, fields, &mut take)?;
                     // Removed documents also have postings.
                     last = numbers.last().copied();
@@ -236,7 +238,7 @@ impl PassageSearch<'_> {
             self.compare_step(snapshot, &step, reserve)?;
             let is_full = self.passages.len() >= PASSAGES || self.id_bytes > ID_BYTES;
             if is_full || Instant::now() >= deadline {
-                return Ok(Some(last));
+                return Ok(Some(last.0));
             }
         }
     }
@@ -245,7 +247,7 @@ impl PassageSearch<'_> {
     fn compare_step(
         &mut self,
         snapshot: &mut dyn Snapshot,
-        mut step: &[(u64, u64)],
+        mut step: &[(DocumentNumber, u64)],
         reserve: ReserveText<'_>,
     ) -> Result<(), Problem> {
         while let Some(((first, bytes), rest)) = step.split_first() {

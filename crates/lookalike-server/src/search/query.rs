@@ -16,7 +16,7 @@ use lookalike::core::error::ParamsError;
 use lookalike::index::{IndexCategories, time};
 use lookalike::store::IndexError;
 use lookalike::store::backend::Snapshot;
-use lookalike::store::entry::{Metadata, RecordFields, check_id};
+use lookalike::store::entry::{DocumentNumber, Metadata, RecordFields, check_id};
 use lookalike::store::filter::MetadataFilter;
 use lookalike::store::nearest::NearestRequest;
 use lookalike::store::query::{self, Match, QueryRequest};
@@ -306,7 +306,8 @@ impl QueryBody {
         };
         let compares = wanted.text && answer.matches.iter().any(has_equal_set);
         let query_text = if compares { self.query_text(snapshot)? } else { None };
-        let numbers: Vec<u64> = answer.matches.iter().map(|one| one.record.number).collect();
+        let numbers: Vec<DocumentNumber> =
+            answer.matches.iter().map(|one| one.record.number).collect();
         let sizes = snapshot.group_sizes(&numbers)?;
         for (one, size) in answer.matches.iter().zip(sizes) {
             let category = match &all {

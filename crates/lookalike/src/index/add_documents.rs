@@ -271,6 +271,7 @@ mod tests {
     use super::*;
     use crate::read::Normalization;
     use lookalike_core::params::{Params, ParamsBuilder};
+    use lookalike_index::entry::DocumentNumber;
     use lookalike_index::memory::MemoryBackend;
     use lookalike_index::settings::{IndexSettings, StoredContent};
 
@@ -325,7 +326,7 @@ mod tests {
             seen.push(record.id.clone());
             Ok(())
         };
-        snapshot.scan(0, 9999, wanted, &mut take).unwrap();
+        snapshot.scan(DocumentNumber(0), 9999, wanted, &mut take).unwrap();
         assert_eq!(seen, ids(0..3000));
     }
 

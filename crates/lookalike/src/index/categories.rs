@@ -8,7 +8,7 @@
 use crate::categories::{Category, CategoryBuffers, CategoryModel, CategoryNumber, NO_CATEGORY};
 use lookalike_index::backend::Snapshot;
 use lookalike_index::category_table::{CategoryMember, CategoryState};
-use lookalike_index::entry::{IndexRecord, RecordFields};
+use lookalike_index::entry::{DocumentNumber, IndexRecord, RecordFields};
 use lookalike_index::{Index, IndexError};
 use std::sync::Arc;
 
@@ -96,11 +96,12 @@ impl IndexCategories {
     pub fn of_document(
         &self,
         snapshot: &mut dyn Snapshot,
-        number: u64,
+        number: DocumentNumber,
     ) -> Result<CategoryNumber, IndexError> {
         let mut category = NO_CATEGORY;
         if number <= self.state.through {
-            let stored = snapshot.category_members(EVERY, number.saturating_sub(1), 1)?;
+            let stored =
+                snapshot.category_members(EVERY, DocumentNumber(number.0.saturating_sub(1)), 1)?;
             if let Some(member) = stored.first().filter(|member| member.document == number) {
                 self.check(member.category)?;
                 category = member.category;
@@ -124,12 +125,13 @@ impl IndexCategories {
         &self,
         snapshot: &mut dyn Snapshot,
         category: CategoryNumber,
-        after: u64,
+        after: DocumentNumber,
         most: usize,
-    ) -> Result<Vec<u64>, IndexError> {
+    ) -> Result<Vec<DocumentNumber>, IndexError> {
         let last = self.model.get(category).map_or(category, |category| category.last);
         let stored = snapshot.category_members((category, last), after, most)?;
-        let mut numbers: Vec<u64> = stored.iter().map(|member| member.document).collect();
+        let mut numbers: Vec<DocumentNumber> =
+            stored.iter().map(|member| member.document).collect();
         let mut after = after.max(self.state.through);
         while numbers.len() < most {
             let members = self.later(snapshot, &mut after)?;
@@ -148,7 +150,7 @@ impl IndexCategories {
     pub(super) fn all_members(
         &self,
         snapshot: &mut dyn Snapshot,
-        after: u64,
+        after: DocumentNumber,
         most: usize,
     ) -> Result<Vec<CategoryMember>, IndexError> {
         let stored = snapshot.category_members(EVERY, after, most)?;
@@ -164,10 +166,10 @@ impl IndexCategories {
     fn later(
         &self,
         snapshot: &mut dyn Snapshot,
-        after: &mut u64,
+        after: &mut DocumentNumber,
     ) -> Result<Vec<CategoryMember>, IndexError> {
         let (mut members, mut buffers) = (Vec::new(), CategoryBuffers::default());
-        snapshot.scan(after.saturating_add(1), BATCH, TEXT, &mut |record: &IndexRecord| {
+        snapshot.scan(after.next(), BATCH, TEXT, &mut |record: &IndexRecord| {
             let text = record.text.as_deref().unwrap_or_default();
             let category = self.model.category(text, &mut buffers);
             members.push(CategoryMember { document: record.number, category });
@@ -202,7 +204,7 @@ pub fn catch_up(index: &Index) -> Result<(), IndexError> {
         let mut snapshot = index.snapshot()?;
         let Some(state) = snapshot.categories()? else { return Ok(()) };
         let mut waiting = 0;
-        let (from, wanted) = (state.through.saturating_add(1), RecordFields::default());
+        let (from, wanted) = (state.through.next(), RecordFields::default());
         snapshot.scan(from, CATCH_UP, wanted, &mut |_| {
             waiting += 1;
             Ok(())
@@ -261,16 +263,16 @@ mod tests {
         backend.write(&changes).unwrap();
         let mut sample = CategorySample::default();
         (0..).zip(&texts).take(100).for_each(|(rank, text)| sample.add(rank, text));
-        backend.replace_categories(&sample.model(2).encode(), 0, &[]).unwrap();
+        backend.replace_categories(&sample.model(2).encode(), DocumentNumber(0), &[]).unwrap();
         Index::new(Box::new(backend)).unwrap()
     }
 
-    fn read(index: &Index) -> (CategoryState, Vec<u64>, Vec<u64>) {
+    fn read(index: &Index) -> (CategoryState, Vec<u64>, Vec<DocumentNumber>) {
         let mut snapshot = index.snapshot().unwrap();
         let all = IndexCategories::read(&mut *snapshot, None).unwrap().unwrap();
         let counts = all.counts(&mut *snapshot).unwrap();
         let second = all.model().find("2").unwrap();
-        let members = all.members(&mut *snapshot, second, 5, 7).unwrap();
+        let members = all.members(&mut *snapshot, second, DocumentNumber(5), 7).unwrap();
         for number in &members {
             let category = all.of_document(&mut *snapshot, *number).unwrap();
             assert!((second..=all.model().get(second).unwrap().last).contains(&category));
@@ -282,29 +284,29 @@ mod tests {
     fn categories_are_the_same_before_and_after_they_are_stored() {
         let index = index(1_200);
         let (state, counts, members) = read(&index);
-        assert_eq!((state.through, counts[0]), (0, 400));
+        assert_eq!((state.through.0, counts[0]), (0, 400));
         assert_eq!(members.len(), 7);
         catch_up(&index).unwrap();
         let (state, after, same) = read(&index);
-        assert_eq!((state.through, after, same), (1_200, counts, members));
+        assert_eq!((state.through.0, after, same), (1_200, counts, members));
     }
 
     #[test]
     fn the_categories_of_few_documents_are_not_stored() {
         let index = index(CATCH_UP - 1);
         catch_up(&index).unwrap();
-        assert_eq!(read(&index).0.through, 0);
+        assert_eq!(read(&index).0.through.0, 0);
     }
 
     #[test]
     fn a_category_that_the_model_does_not_have_is_damage() {
         let index = index(6);
-        let member = CategoryMember { document: 1, category: 99 };
-        index.add_category_members(1, 6, &[member]).unwrap();
+        let member = CategoryMember { document: DocumentNumber(1), category: 99 };
+        index.add_category_members(1, DocumentNumber(6), &[member]).unwrap();
         let mut snapshot = index.snapshot().unwrap();
         let all = IndexCategories::read(&mut *snapshot, None).unwrap().unwrap();
         let error = all.counts(&mut *snapshot).unwrap_err();
         assert!(matches!(error, IndexError::Damaged { .. }), "{error}");
-        assert!(all.of_document(&mut *snapshot, 1).is_err());
+        assert!(all.of_document(&mut *snapshot, DocumentNumber(1)).is_err());
     }
 }

@@ -13,7 +13,7 @@ use crate::progress::{Progress, Stage};
 use lookalike_core::hash::token_hash;
 use lookalike_index::backend::Snapshot;
 use lookalike_index::category_table::CategoryMember;
-use lookalike_index::entry::{IndexRecord, RecordFields};
+use lookalike_index::entry::{DocumentNumber, IndexRecord, RecordFields};
 use lookalike_index::{Index, IndexError};
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
@@ -58,7 +58,7 @@ pub fn categorise(
     let sample = sample(&mut *snapshot, now)?;
     let topics = options.topics.map_or_else(|| sample.default_topics(), NonZeroUsize::get);
     let model = sample.model(topics);
-    let (mut members, mut through) = (Vec::new(), 0);
+    let (mut members, mut through) = (Vec::new(), DocumentNumber(0));
     loop {
         let (numbers, texts) = batch(&mut *snapshot, through)?;
         let Some(last) = numbers.last() else { break };
@@ -79,7 +79,7 @@ pub fn categorise(
 /// The sample of a snapshot.
 fn sample(snapshot: &mut dyn Snapshot, now: i64) -> Result<CategorySample, IndexError> {
     let mut drawn = IdSample::new(MAX_SAMPLE);
-    let mut from = 0;
+    let mut from = DocumentNumber(0);
     loop {
         let mut last = None;
         snapshot.scan(from, BATCH, RecordFields::default(), &mut |record: &IndexRecord| {
@@ -91,11 +91,11 @@ fn sample(snapshot: &mut dyn Snapshot, now: i64) -> Result<CategorySample, Index
             Ok(())
         })?;
         let Some(last) = last else { break };
-        from = last.saturating_add(1);
+        from = last.next();
     }
-    let ranks: HashMap<u64, u64> =
+    let ranks: HashMap<DocumentNumber, u64> =
         (0..).zip(drawn.into_values()).map(|(r, (n, ()))| (n, r)).collect();
-    let mut numbers: Vec<u64> = ranks.keys().copied().collect();
+    let mut numbers: Vec<DocumentNumber> = ranks.keys().copied().collect();
     numbers.sort_unstable();
     let mut sample = CategorySample::default();
     snapshot.records(&numbers, TEXT, &mut |record| {
@@ -108,9 +108,12 @@ fn sample(snapshot: &mut dyn Snapshot, now: i64) -> Result<CategorySample, Index
 }
 
 /// Some documents numbered above `after`, with their texts.
-fn batch(snapshot: &mut dyn Snapshot, after: u64) -> Result<(Vec<u64>, Vec<String>), IndexError> {
+fn batch(
+    snapshot: &mut dyn Snapshot,
+    after: DocumentNumber,
+) -> Result<(Vec<DocumentNumber>, Vec<String>), IndexError> {
     let (mut numbers, mut texts) = (Vec::new(), Vec::new());
-    snapshot.scan(after.saturating_add(1), BATCH, TEXT, &mut |record: &IndexRecord| {
+    snapshot.scan(after.next(), BATCH, TEXT, &mut |record: &IndexRecord| {
         numbers.push(record.number);
         texts.push(record.text.clone().unwrap_or_default());
         Ok(())

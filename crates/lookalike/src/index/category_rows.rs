@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::report::csv::{self, CellRule};
 use lookalike_index::IndexError;
 use lookalike_index::backend::Snapshot;
-use lookalike_index::entry::RecordFields;
+use lookalike_index::entry::{DocumentNumber, RecordFields};
 use std::collections::HashMap;
 use std::io::{self, Write};
 
@@ -28,7 +28,8 @@ pub fn category_rows(
 ) -> io::Result<Result<u64, Error>> {
     let mut table = csv::writer(out);
     table.write_record(["id", "cluster", "category", "label"])?;
-    let (mut after, mut count) = (0, 0);
+    let mut after = DocumentNumber(0);
+    let mut count = 0;
     loop {
         let rows = match rows(categories, snapshot, now, &mut after) {
             Ok(Some(rows)) => rows,
@@ -53,13 +54,13 @@ fn rows(
     categories: &IndexCategories,
     snapshot: &mut dyn Snapshot,
     now: i64,
-    after: &mut u64,
+    after: &mut DocumentNumber,
 ) -> Result<Option<Vec<(String, u32)>>, IndexError> {
     let members = categories.all_members(snapshot, *after, BATCH)?;
     let Some(last) = members.last() else { return Ok(None) };
     *after = last.document;
-    let numbers: Vec<u64> = members.iter().map(|member| member.document).collect();
-    let by_number: HashMap<u64, u32> =
+    let numbers: Vec<DocumentNumber> = members.iter().map(|member| member.document).collect();
+    let by_number: HashMap<DocumentNumber, u32> =
         members.iter().map(|member| (member.document, member.category)).collect();
     let mut rows = Vec::with_capacity(members.len());
     snapshot.records(&numbers, RecordFields::default(), &mut |record| {

@@ -4,7 +4,7 @@ use super::exported_version::VersionMember;
 use super::time;
 use crate::error::Error;
 use lookalike_index::backend::Snapshot;
-use lookalike_index::entry::{IndexRecord, Metadata, RecordFields, shortened_id};
+use lookalike_index::entry::{DocumentNumber, IndexRecord, Metadata, RecordFields, shortened_id};
 use lookalike_index::original::DocumentVersion;
 use lookalike_index::{Index, IndexError};
 use serde::Serialize;
@@ -86,7 +86,8 @@ fn write_lines(
     };
     let wanted = RecordFields { metadata: true, text: true, ..RecordFields::default() };
     let store = index.settings().store;
-    let (mut from, mut count, mut read) = (0, 0, 0);
+    let mut from = DocumentNumber(0);
+    let (mut count, mut read) = (0, 0);
     loop {
         let mut batch: Vec<IndexRecord> = Vec::new();
         let mut last = None;
@@ -126,7 +127,7 @@ fn write_lines(
         }
         count += batch.len() as u64;
         match last {
-            Some(last) => from = last.saturating_add(1),
+            Some(last) => from = last.next(),
             None if read == snapshot.len() => return Ok(Ok(count)),
             None => return Ok(Err(incomplete(index, snapshot.len(), read).into())),
         }
@@ -137,9 +138,9 @@ fn write_lines(
 fn duplicates(
     snapshot: &mut dyn Snapshot,
     records: &[IndexRecord],
-) -> Result<HashMap<u64, Vec<String>>, IndexError> {
-    let numbers: Vec<u64> = records.iter().map(|record| record.number).collect();
-    let mut duplicates = HashMap::<u64, Vec<String>>::new();
+) -> Result<HashMap<DocumentNumber, Vec<String>>, IndexError> {
+    let numbers: Vec<DocumentNumber> = records.iter().map(|record| record.number).collect();
+    let mut duplicates = HashMap::<DocumentNumber, Vec<String>>::new();
     snapshot.duplicates(&numbers, &mut |keeper, id| {
         duplicates.entry(keeper).or_default().push(id.to_owned());
         Ok(())

@@ -11,8 +11,8 @@ const BATCH: usize = 4096;
 /// returns how many were recorded under no keeper before.
 ///
 /// # Errors
-/// As [`Backend::add_duplicates`](lookalike_index::backend::Backend::add_duplicates). Those of
-/// documents before stay recorded.
+/// As [`add_duplicates`](lookalike_index::backend::SideTableChanges::add_duplicates).
+/// The duplicates of earlier documents stay recorded.
 pub fn record_duplicates<'a>(
     index: &Index,
     documents: impl Iterator<Item = &'a PreparedDocument>,

@@ -2,16 +2,17 @@
 
 use lookalike_index::IndexError;
 use lookalike_index::backend::Snapshot;
-use lookalike_index::entry::RecordFields;
+use lookalike_index::entry::{DocumentNumber, RecordFields};
 
 /// The number of the last document of a snapshot, 0 without any; documents that are added later
 /// have greater ones. Found by some dozens of looks.
 ///
 /// # Errors
 /// Read errors.
-pub fn last_number(snapshot: &mut dyn Snapshot) -> Result<u64, IndexError> {
+pub fn last_number(snapshot: &mut dyn Snapshot) -> Result<DocumentNumber, IndexError> {
     let mut is_any = |from: u64| {
-        let count = snapshot.scan(from, 1, RecordFields::default(), &mut |_| Ok(()))?;
+        let count =
+            snapshot.scan(DocumentNumber(from), 1, RecordFields::default(), &mut |_| Ok(()))?;
         Ok::<bool, IndexError>(count > 0)
     };
     let mut beyond = 1u64;
@@ -28,7 +29,7 @@ pub fn last_number(snapshot: &mut dyn Snapshot) -> Result<u64, IndexError> {
             beyond = middle;
         }
     }
-    Ok(last)
+    Ok(DocumentNumber(last))
 }
 
 #[cfg(test)]
@@ -62,10 +63,10 @@ mod tests {
                 modified: None,
                 expires: None,
             };
-            assert_eq!(last_number(&mut *backend.snapshot().unwrap()).unwrap(), number - 1);
+            assert_eq!(last_number(&mut *backend.snapshot().unwrap()).unwrap().0, number - 1);
             backend.write(&[Change::Add(entry)]).unwrap();
         }
         backend.write(&[Change::Remove("5"), Change::Remove("39")]).unwrap();
-        assert_eq!(last_number(&mut *backend.snapshot().unwrap()).unwrap(), 38);
+        assert_eq!(last_number(&mut *backend.snapshot().unwrap()).unwrap().0, 38);
     }
 }

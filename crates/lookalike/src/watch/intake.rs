@@ -5,7 +5,7 @@ use crate::index::{self, AddOptions, Existing, last_number, time};
 use crate::progress::NoProgress;
 use crate::read::{Collection, Normalization, ReadError, ReadOptions, SkippedItem, Stamp, name_of};
 use lookalike_index::backend::Snapshot;
-use lookalike_index::entry::RecordFields;
+use lookalike_index::entry::{DocumentNumber, RecordFields};
 use lookalike_index::index::{Access, IndexLocation, open};
 use lookalike_index::query::{Match, QueryBuffers, QueryRequest};
 use lookalike_index::query_by_id::query_stored;
@@ -220,11 +220,11 @@ impl FolderIntake {
         &self,
         index: &Index,
         before: &mut dyn Snapshot,
-        last: u64,
+        last: DocumentNumber,
     ) -> Result<Vec<Resemblance>, IndexError> {
         let mut snapshot = index.snapshot()?;
         let mut new = Vec::new();
-        snapshot.scan(last + 1, usize::MAX, RecordFields::default(), &mut |record| {
+        snapshot.scan(last.next(), usize::MAX, RecordFields::default(), &mut |record| {
             new.push((record.number, record.id.clone(), record.added));
             Ok(())
         })?;
@@ -259,7 +259,7 @@ impl FolderIntake {
         index: &Index,
         snapshot: &mut dyn Snapshot,
         id: &str,
-        number: u64,
+        number: DocumentNumber,
         buffers: &mut QueryBuffers,
     ) -> Result<Vec<Match>, IndexError> {
         let request = QueryRequest {

@@ -17,6 +17,7 @@ use lookalike::store::backend::Change;
 use lookalike::store::entry::RecordFields;
 use lookalike::store::index::{Access, IndexLocation, create, open};
 use lookalike::store::settings::{IndexSettings, StoredContent};
+use lookalike_index::entry::DocumentNumber;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -89,14 +90,14 @@ fn groups(index: &Index) -> BTreeMap<String, (u64, Vec<String>)> {
     let mut snapshot = index.snapshot().unwrap();
     let mut ids = BTreeMap::new();
     let wanted = RecordFields::default();
-    let scanned = snapshot.scan(0, usize::MAX, wanted, &mut |record| {
+    let scanned = snapshot.scan(DocumentNumber(0), usize::MAX, wanted, &mut |record| {
         ids.insert(record.number, record.id.clone());
         Ok(())
     });
     scanned.unwrap();
-    let numbers: Vec<u64> = ids.keys().copied().collect();
-    let mut duplicates = BTreeMap::<u64, Vec<String>>::new();
-    let each = &mut |keeper: u64, id: &str| {
+    let numbers: Vec<DocumentNumber> = ids.keys().copied().collect();
+    let mut duplicates = BTreeMap::<DocumentNumber, Vec<String>>::new();
+    let each = &mut |keeper: DocumentNumber, id: &str| {
         duplicates.entry(keeper).or_default().push(id.to_owned());
         Ok(())
     };

@@ -20,6 +20,7 @@ use lookalike::store::entry::RecordFields;
 use lookalike::store::memory::MemoryBackend;
 use lookalike::store::settings::{IndexSettings, StoredContent};
 use lookalike::store::{Index, IndexError};
+use lookalike_index::entry::DocumentNumber;
 use serde_json::{Value, json};
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -176,7 +177,7 @@ fn stored(index: &Index) -> Vec<(String, Value, Option<String>)> {
         all.push((record.id.clone(), metadata, record.text.clone()));
         Ok(())
     };
-    snapshot.scan(0, usize::MAX, wanted, &mut each).unwrap();
+    snapshot.scan(DocumentNumber(0), usize::MAX, wanted, &mut each).unwrap();
     all
 }
 

@@ -6,7 +6,7 @@ use super::open_folder::{OpenFolder, records_of};
 use super::sketch_index::{SketchIndex, repeated};
 use lookalike::store::IndexError;
 use lookalike::store::backend::{Snapshot, bucket_keys};
-use lookalike::store::entry::{IndexRecord, RecordFields, shortened_id};
+use lookalike::store::entry::{DocumentNumber, IndexRecord, RecordFields, shortened_id};
 use lookalike::store::settings::IndexSettings;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -35,7 +35,7 @@ impl KeyRow {
         };
         let bands = settings.map(|settings| bands_of(record, settings)).transpose()?;
         Ok(Self {
-            number: record.number,
+            number: record.number.0,
             id: id.to_owned(),
             repeat,
             original,
@@ -139,7 +139,7 @@ impl SketchIndex {
             found.retain(|row| met.insert(row.id.clone()));
             // A repeat is found where the first record of its key has other bands.
             for row in found.iter_mut().filter(|row| row.repeat > 0) {
-                row.number = snapshot.number_of(&row.id)?.unwrap_or(row.number);
+                row.number = snapshot.number_of(&row.id)?.map_or(row.number, |number| number.0);
             }
         }
         found.sort_unstable_by_key(|row| row.number);
@@ -233,7 +233,7 @@ impl Scan {
         // One piece may hold the row that is no key, and nothing else.
         while rows.is_empty() {
             let mut last = None;
-            self.snapshot.scan(self.next, most, wanted, &mut |record| {
+            self.snapshot.scan(DocumentNumber(self.next), most, wanted, &mut |record| {
                 last = Some(record.number);
                 if record.id != REPEATED {
                     rows.push(KeyRow::of(record, settings)?);
@@ -241,7 +241,7 @@ impl Scan {
                 Ok(())
             })?;
             match last {
-                Some(last) => self.next = last + 1,
+                Some(last) => self.next = last.0 + 1,
                 None => break,
             }
         }

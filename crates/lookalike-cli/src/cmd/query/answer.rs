@@ -15,6 +15,7 @@ use lookalike::index::{IndexCategories, time};
 use lookalike::read::SkippedItem;
 use lookalike::report::phrases::{count, one_line, thousands};
 use lookalike::store::backend::Snapshot;
+use lookalike::store::entry::DocumentNumber;
 use lookalike::store::query::{Match, MatchSimilarity, QueryDocument, QueryRequest, QueryResult};
 use lookalike::store::settings::StoredContent;
 use lookalike::store::{Index, IndexError};
@@ -90,10 +91,11 @@ impl<'a> QueryOutput<'a> {
     ) -> Result<MatchDetails, IndexError> {
         let mut details = MatchDetails { category, ..MatchDetails::default() };
         if self.args.json {
-            let numbers: Vec<u64> = answer.matches.iter().map(|one| one.record.number).collect();
+            let numbers: Vec<DocumentNumber> =
+                answer.matches.iter().map(|one| one.record.number).collect();
             details.group_sizes = snapshot.group_sizes(&numbers)?;
             if let Some(all) = &self.categories {
-                let of = |number: &u64| all.of_document(&mut *snapshot, *number);
+                let of = |number: &DocumentNumber| all.of_document(&mut *snapshot, *number);
                 details.categories = numbers.iter().map(of).collect::<Result<_, _>>()?;
             }
         }

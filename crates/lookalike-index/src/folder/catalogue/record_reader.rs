@@ -2,7 +2,7 @@
 
 use crate::backend::SetCallback;
 use crate::checksum::{self, RowFields};
-use crate::entry::{IndexRecord, RecordFields, shortened_id};
+use crate::entry::{DocumentNumber, IndexRecord, RecordFields, shortened_id};
 use crate::error::IndexError;
 use crate::folder::catalogue::connection::Catalogue;
 use crate::tables::write_plan::StoredDocument;
@@ -35,7 +35,7 @@ impl Catalogue<'_> {
             let mut statement = connection.prepare_cached(sql)?;
             let mut rows = statement.query([number])?;
             let Some(row) = rows.next()? else { return Ok(None) };
-            if row.get_ref(0)?.as_bytes().map_or(true, |got| got != id.as_bytes()) {
+            if !row.get_ref(0)?.as_bytes().is_ok_and(|got| got == id.as_bytes()) {
                 return Ok(Some(None));
             }
             // A damaged fingerprint, which a reader reports, equals no other.
@@ -47,7 +47,7 @@ impl Catalogue<'_> {
         match self.run(read)? {
             // Another id with this hash, or more likely a damaged one.
             Some(None) => self
-                .records(&[number.into()], RecordFields::default(), &mut |_| Ok(()))
+                .records(&[DocumentNumber(number.into())], RecordFields::default(), &mut |_| Ok(()))
                 .map(|()| None),
             stored => Ok(stored.flatten()),
         }
@@ -59,7 +59,7 @@ impl Catalogue<'_> {
     /// Errors of SQLite, [`IndexError::Damaged`] for an invalid row, and errors of `each`.
     pub(crate) fn records(
         &self,
-        numbers: &[u64],
+        numbers: &[DocumentNumber],
         wanted: RecordFields,
         each: RecordCallback<'_>,
     ) -> Result<(), IndexError> {
@@ -67,7 +67,7 @@ impl Catalogue<'_> {
         let mut statement = self.connection.prepare_cached(BY_NUMBER).map_err(failed)?;
         let mut record = IndexRecord::default();
         for number in numbers {
-            let Ok(number) = i64::try_from(*number) else { continue };
+            let Ok(number) = i64::try_from(number.0) else { continue };
             let rows = statement.query([number]).map_err(failed)?;
             self.give(rows, wanted, &mut record, each)?;
         }
@@ -79,11 +79,15 @@ impl Catalogue<'_> {
     /// # Errors
     /// Errors of SQLite, [`IndexError::Damaged`] for a document without a set, and what `each`
     /// gives.
-    pub(crate) fn sets(&self, numbers: &[u64], each: SetCallback<'_>) -> Result<(), IndexError> {
+    pub(crate) fn sets(
+        &self,
+        numbers: &[DocumentNumber],
+        each: SetCallback<'_>,
+    ) -> Result<(), IndexError> {
         let failed = |error| self.place.database(error);
         let mut statement = self.connection.prepare_cached(SET).map_err(failed)?;
         for number in numbers {
-            let Ok(key) = i64::try_from(*number) else { continue };
+            let Ok(key) = i64::try_from(number.0) else { continue };
             let mut rows = statement.query([key]).map_err(failed)?;
             if let Some(row) = rows.next().map_err(failed)? {
                 let code = row.get_ref(0).map_err(failed)?.as_blob();
@@ -111,20 +115,20 @@ impl Catalogue<'_> {
     /// As [`records`](Self::records).
     pub(crate) fn range(
         &self,
-        (from, to): (u64, u64),
+        (from, to): (DocumentNumber, DocumentNumber),
         most: usize,
         wanted: RecordFields,
         each: RecordCallback<'_>,
     ) -> Result<usize, IndexError> {
-        let Ok(from) = i64::try_from(from) else { return Ok(0) };
-        let (to, most) = (i64::try_from(to), i64::try_from(most));
+        let Ok(from) = i64::try_from(from.0) else { return Ok(0) };
+        let (to, most) = (i64::try_from(to.0), i64::try_from(most));
         let (to, most) = (to.unwrap_or(i64::MAX), most.unwrap_or(i64::MAX));
         let failed = |error| self.place.database(error);
         let mut statement = self.connection.prepare_cached(FROM_NUMBER).map_err(failed)?;
         let rows = statement.query([from, to, most]).map_err(failed)?;
         let mut last = from.saturating_sub(1);
         self.give(rows, wanted, &mut IndexRecord::default(), &mut |record| {
-            last = self.place.later("docs", last, record.number.cast_signed())?;
+            last = self.place.later("docs", last, record.number.signed())?;
             each(record)
         })
     }
@@ -133,7 +137,7 @@ impl Catalogue<'_> {
     ///
     /// # Errors
     /// Errors of SQLite, [`IndexError::Damaged`] for a text that is not what was stored.
-    pub(crate) fn text_of(&self, number: u64) -> Result<Option<String>, IndexError> {
+    pub(crate) fn text_of(&self, number: DocumentNumber) -> Result<Option<String>, IndexError> {
         let mut text = None;
         let mut record = IndexRecord { number, ..IndexRecord::default() };
         let read = self.other_table(TEXT, true, &mut record, "text", |_, code| {
@@ -187,7 +191,7 @@ impl Catalogue<'_> {
         record: &mut IndexRecord,
         fields: &mut Vec<u8>,
     ) -> Result<(), RowError> {
-        record.number = row.get::<_, i64>(0)?.cast_unsigned();
+        record.number = DocumentNumber::of_signed(row.get(0)?);
         record.id.clear();
         record.id.push_str(row.get_ref(1)?.as_str().map_err(|_| wrong("its id is no text"))?);
         let fingerprint = blob(row.get_ref(2)?)?;
@@ -204,8 +208,16 @@ impl Catalogue<'_> {
         let expected = {
             let IndexRecord { number, ref id, bytes, added, modified, expires, .. } = *record;
             let (id, metadata) = (id.as_bytes(), json.as_bytes());
-            let row =
-                RowFields { number, id, fingerprint, bytes, added, modified, expires, metadata };
+            let row = RowFields {
+                number: number.0,
+                id,
+                fingerprint,
+                bytes,
+                added,
+                modified,
+                expires,
+                metadata,
+            };
             row.checksum(fields)
         };
         if row.get::<_, i64>(9)?.cast_unsigned() != expected {
@@ -254,7 +266,7 @@ impl Catalogue<'_> {
             return Ok(());
         }
         let mut statement = self.connection.prepare_cached(sql)?;
-        let mut rows = statement.query([record.number.cast_signed()])?;
+        let mut rows = statement.query([record.number.signed()])?;
         let Some(row) = rows.next()? else { return Ok(()) };
         let bytes = blob(row.get_ref(0)?)?;
         if !is_sound(row, 1, record.number, bytes)? {
@@ -263,15 +275,20 @@ impl Catalogue<'_> {
         take(record, bytes)
     }
 
-    fn damaged(&self, number: u64, why: &str) -> IndexError {
+    fn damaged(&self, number: DocumentNumber, why: &str) -> IndexError {
         let what = format!("document number {number} of {}", self.place.name);
         IndexError::damaged(what, why)
     }
 }
 
 /// Returns true if bytes of a document have the checksum in a column.
-fn is_sound(row: &Row<'_>, column: usize, number: u64, bytes: &[u8]) -> rusqlite::Result<bool> {
-    Ok(row.get::<_, i64>(column)?.cast_unsigned() == checksum::content(number, bytes))
+fn is_sound(
+    row: &Row<'_>,
+    column: usize,
+    number: DocumentNumber,
+    bytes: &[u8],
+) -> rusqlite::Result<bool> {
+    Ok(row.get::<_, i64>(column)?.cast_unsigned() == checksum::content(number.0, bytes))
 }
 
 enum RowError {

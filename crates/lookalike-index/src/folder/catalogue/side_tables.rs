@@ -1,5 +1,6 @@
 //! Side tables over a connection to the catalogue.
 
+use crate::entry::DocumentNumber;
 use crate::error::IndexError;
 use crate::folder::catalogue::connection::Catalogue;
 use crate::folder::catalogue::document_numbers::stored_documents;
@@ -174,7 +175,7 @@ impl TableConnection for CatalogueTables<'_> {
     }
 
     fn ended_text(&mut self, document: i64) -> Result<Option<String>, IndexError> {
-        self.catalogue.text_of(document.cast_unsigned())
+        self.catalogue.text_of(DocumentNumber::of_signed(document))
     }
 
     fn documents(&mut self, ids: &[&str]) -> Result<Vec<(String, i64)>, IndexError> {

@@ -1,7 +1,7 @@
 //! Checks all stored data.
 
 use crate::backend::{IndexProblem, Stats, posting_keys};
-use crate::entry::{IndexRecord, shortened_id};
+use crate::entry::{DocumentNumber, IndexRecord, shortened_id};
 use crate::error::IndexError;
 use crate::folder::catalogue;
 use crate::folder::index_state::{FolderSnapshot, IndexState};
@@ -165,9 +165,9 @@ fn documents(
     problems: &mut Vec<IndexProblem>,
 ) -> Result<(), IndexError> {
     let reader = snapshot.catalogue()?;
-    let mut from = 0;
-    while from <= u64::from(snapshot.head.last) {
-        let to = from + BATCH - 1;
+    let mut from = DocumentNumber(0);
+    while from.0 <= u64::from(snapshot.head.last) {
+        let to = DocumentNumber(from.0 + BATCH - 1);
         let result = reader.range((from, to), usize::MAX, EVERYTHING, &mut |record| {
             from = record.number;
             if let Some((what, repairable)) = checker.check_document(record)? {
@@ -177,11 +177,11 @@ fn documents(
             Ok(())
         });
         match result {
-            Ok(_) => from = to + 1,
+            Ok(_) => from = to.next(),
             Err(IndexError::Damaged { what, why }) => {
                 problems.push(IndexProblem { place: what, what: why, repairable: false });
                 // The row after the last one that could be read is the damaged one.
-                from = next_row(snapshot, from)? + 1;
+                from = next_row(snapshot, from)?.next();
             }
             Err(error) => return Err(error),
         }
@@ -190,13 +190,16 @@ fn documents(
 }
 
 /// The number of the first row after `number`, or the end.
-fn next_row(snapshot: &FolderSnapshot, number: u64) -> Result<u64, IndexError> {
+fn next_row(
+    snapshot: &FolderSnapshot,
+    number: DocumentNumber,
+) -> Result<DocumentNumber, IndexError> {
     let sql = "SELECT coalesce(min(doc), 4294967295) FROM docs WHERE doc > ?1";
     let next = snapshot.catalogue()?.run(|connection| {
         let mut statement = connection.prepare_cached(sql)?;
-        statement.query_row([number.cast_signed()], |row| row.get::<_, i64>(0))
+        statement.query_row([number.signed()], |row| row.get::<_, i64>(0))
     })?;
-    snapshot.state.place.later("docs", number.cast_signed(), next).map(i64::cast_unsigned)
+    snapshot.state.place.later("docs", number.signed(), next).map(DocumentNumber::of_signed)
 }
 
 impl DocumentChecker<'_> {
@@ -210,7 +213,7 @@ impl DocumentChecker<'_> {
         }
         let set = record.set.as_deref().unwrap_or_default();
         posting_keys(self.settings, &record.signature, set, &mut self.keys)?;
-        let number = record.number as u32;
+        let number = record.number.0 as u32;
         let is_lost =
             self.unreadable.iter().any(|(first, last)| (*first..=*last).contains(&number));
         // Documents after the last segment have no stored postings.

@@ -336,7 +336,10 @@ mod tests {
         assert_eq!(files(&path), segments);
         let mut snapshot = state.snapshot().unwrap();
         for number in 0..80 {
-            assert_eq!(snapshot.number_of(&number.to_string()).unwrap(), Some(number + 1));
+            assert_eq!(
+                snapshot.number_of(&number.to_string()).unwrap().map(|n| n.0),
+                Some(number + 1)
+            );
         }
     }
 

@@ -6,6 +6,7 @@ use crate::conformance::{assert_clean, everything, now};
 use lookalike_core::hash::SplitMix64;
 use lookalike_index::IndexError;
 use lookalike_index::backend::{Backend, bucket_keys};
+use lookalike_index::entry::DocumentNumber;
 use lookalike_index::entry::{IndexRecord, RecordFields};
 use lookalike_index::folder;
 use lookalike_index::index::Access;
@@ -30,7 +31,7 @@ fn exported(backend: &dyn Backend) -> Result<Vec<IndexRecord>, IndexError> {
     let mut snapshot = backend.snapshot()?;
     let wanted = RecordFields { signature: true, set: true, metadata: true, text: true };
     let mut records = Vec::new();
-    let read = snapshot.scan(0, usize::MAX, wanted, &mut |record| {
+    let read = snapshot.scan(DocumentNumber(0), usize::MAX, wanted, &mut |record| {
         records.push(record.clone());
         Ok(())
     })?;
@@ -104,7 +105,7 @@ fn every_stored_value_has_a_checksum() {
             assert!(matches!(looked, Err(IndexError::Damaged { .. })), "{looked:?}");
         }
         if sql.contains("SET code") {
-            let looked = reader.snapshot().unwrap().sets(&[7], &mut |_, _| Ok(()));
+            let looked = reader.snapshot().unwrap().sets(&[DocumentNumber(7)], &mut |_, _| Ok(()));
             assert!(matches!(looked, Err(IndexError::Damaged { .. })), "{looked:?}");
         }
     }

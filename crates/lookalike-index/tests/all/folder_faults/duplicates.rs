@@ -3,6 +3,7 @@
 use super::{WRITE, filled, open};
 use crate::conformance::{assert_clean, duplicates};
 use lookalike_index::duplicate_table::DuplicateEntry;
+use lookalike_index::entry::DocumentNumber;
 use lookalike_index::error::IndexError;
 use lookalike_index::index::Access;
 
@@ -17,7 +18,7 @@ fn an_open_reader_sees_duplicates() {
     assert_eq!(writer.add_duplicates(&entries).unwrap(), 1);
     assert_eq!(duplicates(&*reader), [(keeper.clone(), vec!["copy".to_owned()])]);
     writer.add_decisions(&["{}"], None).unwrap();
-    writer.replace_categories(b"model", 0, &[]).unwrap();
+    writer.replace_categories(b"model", DocumentNumber(0), &[]).unwrap();
     drop((writer, reader));
     let again = open(&folder, WRITE).unwrap();
     assert_eq!(duplicates(&*again).len(), 1);
@@ -54,7 +55,7 @@ fn damage_of_duplicates_is_named() {
         });
         assert!(named, "{sql}: {problems:?}");
         let mut snapshot = backend.snapshot().unwrap();
-        let numbers: Vec<u64> = (1..=400).collect();
+        let numbers: Vec<DocumentNumber> = (1..=400).map(DocumentNumber).collect();
         let read = snapshot.duplicates(&numbers, &mut |_, _| Ok(()));
         assert_eq!(matches!(read, Err(IndexError::Damaged { .. })), !repairable, "{sql}");
         drop(snapshot);

@@ -3,6 +3,7 @@
 use crate::conformance::documents::{Maker, settings};
 use crate::conformance::{assert_clean, known, page};
 use lookalike_index::backend::Backend;
+use lookalike_index::entry::DocumentNumber;
 use lookalike_index::entry::RecordFields;
 use lookalike_index::error::IndexError;
 use lookalike_index::folder;
@@ -121,7 +122,7 @@ fn an_interrupted_index_ends_each_operation() {
         backend.compact(1),
         backend.backup(&folder.with_extension("copy")),
         snapshot.versions("https://e.example/").map(drop),
-        snapshot.scan(0, 9, RecordFields::default(), &mut |_| Ok(())).map(drop),
+        snapshot.scan(DocumentNumber(0), 9, RecordFields::default(), &mut |_| Ok(())).map(drop),
     ];
     for ended in ended {
         assert!(matches!(ended, Err(IndexError::Interrupted { .. })), "{ended:?}");

@@ -7,6 +7,7 @@ use crate::conformance::{assert_clean, candidates, now};
 use ::postgres::Client;
 use lookalike_index::IndexError;
 use lookalike_index::backend::{Backend, Change, ChangeOutcome, bucket_keys};
+use lookalike_index::entry::DocumentNumber;
 use lookalike_index::entry::RecordFields;
 use lookalike_index::index::Access;
 use lookalike_index::postgres;
@@ -122,7 +123,7 @@ fn keys_in_the_table_are_those_of_the_signatures() {
     let (mut keys, mut postings) = (Vec::new(), 0);
     for record in now(&*backend) {
         bucket_keys(&settings, &record.signature, &mut keys);
-        let doc = record.number.cast_signed();
+        let doc = record.number.0.cast_signed();
         let sql = "SELECT band, key FROM bands WHERE doc = $1 ORDER BY band";
         let rows = client.query(sql, &[&doc]).unwrap();
         let there: Vec<u64> = rows.iter().map(|row| row.get::<_, i64>(1).cast_unsigned()).collect();
@@ -187,7 +188,7 @@ fn damage_is_found_and_what_can_be_is_repaired() {
         assert!(!found.repairable && found.place.contains("docs"), "{found:?}");
     }
     let wanted = RecordFields { text: true, ..RecordFields::default() };
-    let read = backend.snapshot().unwrap().records(&[5], wanted, &mut |_| Ok(()));
+    let read = backend.snapshot().unwrap().records(&[DocumentNumber(5)], wanted, &mut |_| Ok(()));
     assert!(matches!(read, Err(IndexError::Damaged { .. })), "{read:?}");
     // What is damaged can be removed, and nothing of it stays.
     let removals = ["d0", "d1", "d2", "d3", "d4", "d5"].map(Change::Remove);
@@ -341,7 +342,8 @@ fn columns_of_other_types_are_errors() {
             let mut numbers = Vec::new();
             errors.push(snapshot.number_of("d2").err());
             errors.push(snapshot.candidates(&[1, 2, 3], &mut numbers).err());
-            errors.push(snapshot.scan(0, usize::MAX, wanted, &mut |_| Ok(())).err());
+            errors
+                .push(snapshot.scan(DocumentNumber(0), usize::MAX, wanted, &mut |_| Ok(())).err());
         }
         let message = format!(
             "column {column} of table {table}: expected {expected}, got {got}; restore a backup, \
@@ -390,7 +392,7 @@ fn every_stored_value_has_a_checksum() {
         assert!(problems.iter().any(|problem| !problem.repairable), "{damage}: {problems:?}");
         let wanted = RecordFields { signature: true, set: true, metadata: true, text: true };
         let mut snapshot = backend.snapshot().unwrap();
-        let read = snapshot.scan(0, usize::MAX, wanted, &mut |_| Ok(()));
+        let read = snapshot.scan(DocumentNumber(0), usize::MAX, wanted, &mut |_| Ok(()));
         assert!(matches!(read, Err(IndexError::Damaged { .. })), "{damage}: {read:?}");
     }
 }

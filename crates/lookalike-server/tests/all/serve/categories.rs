@@ -3,6 +3,7 @@
 use crate::serve::served::{Served, settings};
 use lookalike::categories::CategorySample;
 use lookalike::store::backend::SideTableChanges;
+use lookalike::store::entry::DocumentNumber;
 use lookalike::store::memory::MemoryBackend;
 use lookalike::store::settings::StoredContent;
 use serde_json::{Value, json};
@@ -20,7 +21,7 @@ fn served() -> Served {
         sample.add(10 + n, &format!("{} a{n} b{n} c{n} d{n}", cats.join(" ")));
     }
     let memory = MemoryBackend::new(settings(StoredContent::Texts));
-    memory.replace_categories(&sample.model(2).encode(), 0, &[]).unwrap();
+    memory.replace_categories(&sample.model(2).encode(), DocumentNumber(0), &[]).unwrap();
     Served::with_memory(memory, |_| {})
 }
 
@@ -184,7 +185,7 @@ fn groups_are_those_of_a_category() {
 #[test]
 fn a_damaged_model_ends_no_query() {
     let memory = MemoryBackend::new(settings(StoredContent::Texts));
-    memory.replace_categories(b"no model", 0, &[]).unwrap();
+    memory.replace_categories(b"no model", DocumentNumber(0), &[]).unwrap();
     let served = Served::with_memory(memory, |_| {});
     let client = &served.client;
     client.put("/v1/documents/a", &json!({ "text": SHIPS })).ok(201);

@@ -8,6 +8,7 @@ use lookalike::store::backend::{
 };
 use lookalike::store::category_table::CategoryMember;
 use lookalike::store::duplicate_table::DuplicateEntry;
+use lookalike::store::entry::DocumentNumber;
 use lookalike::store::folder;
 use lookalike::store::memory::MemoryBackend;
 use lookalike::store::settings::{IndexSettings, StoredContent};
@@ -232,7 +233,7 @@ impl SideTableChanges for Gated {
     fn replace_categories(
         &self,
         model: &[u8],
-        through: u64,
+        through: DocumentNumber,
         members: &[CategoryMember],
     ) -> Result<u64, IndexError> {
         self.memory.replace_categories(model, through, members)
@@ -241,7 +242,7 @@ impl SideTableChanges for Gated {
     fn add_category_members(
         &self,
         number: u64,
-        through: u64,
+        through: DocumentNumber,
         members: &[CategoryMember],
     ) -> Result<bool, IndexError> {
         self.memory.add_category_members(number, through, members)
