@@ -3,7 +3,7 @@
 //! The crate chrono, which Parquet needs as well, has the calendar. ISO 8601 is parsed here: chrono
 //! has no parser that takes all forms that files use.
 
-use chrono::{DateTime, Datelike, NaiveDate};
+use chrono::{DateTime, Datelike, NaiveDate, SecondsFormat};
 
 /// Seconds since 1970 of `[year, month, day, hour, minute, second]`; `None` if a number is out of
 /// range. Years are 1 to 9999. Second 60 is the first of the next minute.
@@ -19,7 +19,7 @@ pub fn seconds([year, month, day, hour, minute, second]: [u32; 6]) -> Option<i64
 pub fn iso(seconds: i64) -> Option<String> {
     let time = DateTime::from_timestamp(seconds, 0)?;
     let is_written = (1..=9999).contains(&time.year());
-    is_written.then(|| time.format("%Y-%m-%dT%H:%M:%SZ").to_string())
+    is_written.then(|| time.to_rfc3339_opts(SecondsFormat::Secs, true))
 }
 
 /// Seconds since 1970 of a date in ISO 8601, such as `2024-05-06`, `2024-05-06T07:08:09.5Z`,

@@ -97,7 +97,8 @@ fn value(tag: &BytesStart<'_>, name: &str) -> String {
     attribute(tag, name).unwrap_or_default().into_owned()
 }
 
-#[cfg(all(test, feature = "html"))]
+#[cfg(test)]
+#[cfg(feature = "html")]
 mod tests {
     use super::*;
     use crate::reading::ExtractOptions;
