@@ -7,8 +7,8 @@
 //! decide Ann Lee sha256:9f86…
 //! ```
 //!
-//! A line may also contain the token itself instead of `sha256:` and its hash. Empty lines and lines that
-//! begin with `#` are comments.
+//! A line may also contain the token itself instead of `sha256:` and its hash. Empty lines and
+//! lines that begin with `#` are comments.
 
 use crate::config::config_error::ConfigError;
 use crate::config::index_name::IndexName;

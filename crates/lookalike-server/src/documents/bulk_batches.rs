@@ -235,8 +235,8 @@ pub(crate) struct PreparedBatch {
 }
 
 impl PreparedBatch {
-    /// Takes the change of a line or record, or its problem. Returns true if the batch ends with it:
-    /// at the first bad one with `stop`, and at a problem that it did not cause.
+    /// Takes the change of a line or record, or its problem. Returns true if the batch ends with
+    /// it: at the first bad one with `stop`, and at a problem that it did not cause.
     pub(crate) fn take(
         &mut self,
         number: u64,

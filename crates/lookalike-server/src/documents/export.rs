@@ -65,7 +65,7 @@ pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> Handle
 
 /// Why lines end before the last one.
 pub(crate) enum LinesError {
-    /// The client does not read them, so there is no client to report to.
+    /// The client disconnected, so nothing can be reported to it.
     Client,
     /// The index cannot be read.
     Index(String),

@@ -293,7 +293,7 @@ pub(crate) async fn list(State(app): State<Arc<App>>, request: Request) -> Handl
     app.answer(0, read).await
 }
 
-/// The number of the first document behind a cursor, which is that of the last one before.
+/// The number of the first document after a cursor, which is the number of the last listed one.
 pub(crate) fn next_number(cursor: &str) -> Option<u64> {
     cursor.parse::<u64>().ok()?.checked_add(1)
 }

@@ -22,8 +22,8 @@ use std::time::Duration;
 /// Time limit of the search for the shortest list of differences.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The memory of a comparison as a multiple of the work memory of one text: the words of both, their
-/// positions, the different parts, which may be as many, and the response.
+/// The memory of a comparison as a multiple of the work memory of one text: the words of both,
+/// their positions, the different parts, which may be as many, and the response.
 const FACTOR: usize = 4;
 /// Stored texts of up to this many bytes are compared without reserving memory.
 const SMALL: u64 = 64 << 10;

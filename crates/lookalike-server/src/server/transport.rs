@@ -3,9 +3,9 @@
 use tokio::io::{AsyncRead, AsyncWrite};
 
 /// A stream of bytes in both directions.
-pub(crate) trait ByteStream: AsyncRead + AsyncWrite + Send + Unpin {}
+pub(crate) trait TransportStream: AsyncRead + AsyncWrite + Send + Unpin {}
 
-impl<T: AsyncRead + AsyncWrite + Send + Unpin> ByteStream for T {}
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> TransportStream for T {}
 
 /// The stream of a connection.
-pub(crate) type Transport = Box<dyn ByteStream>;
+pub(crate) type Transport = Box<dyn TransportStream>;

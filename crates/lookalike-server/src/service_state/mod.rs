@@ -1,6 +1,6 @@
 //! State of an index that a server keeps from one run to the next: answers to requests that may be
-//! sent again, documents that wait to be looked up, and messages that wait to be sent. It is a small
-//! SQLite file, or in memory without a place for the file.
+//! sent again, documents that wait to be looked up, and messages that wait to be sent. It is a
+//! small SQLite file, or in memory without a place for the file.
 //!
 //! Changes survive the end of the process, however it ends; the last ones before a loss of power
 //! may be missing. Each row has a checksum, so that a changed byte is never answered or sent.

@@ -1,7 +1,7 @@
 //! Metrics of the server, in the text format of Prometheus.
 //!
 //! These lines replace the crate `prometheus`. Its registry would save the 60 lines that write the
-//! text, and needs as many to register each value and to read the gauges of each index at a request.
+//! text, and needs as many to register each value and to read the gauges of an index at a request.
 
 use parking_lot::Mutex;
 use std::collections::BTreeMap;

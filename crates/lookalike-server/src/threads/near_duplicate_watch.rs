@@ -212,7 +212,7 @@ impl WriteWatcher {
     }
 
     /// Queues a message for all senders, and removes the documents from their queue. If that fails,
-    /// the documents stay for another attempt after a pause. Returns true if the thread ends
+    /// another attempt follows after a pause. Returns true if the thread ends
     /// meanwhile.
     fn finish(&self, last: i64, documents: &[Value]) -> bool {
         let receivers: Vec<ReceiverHash> =

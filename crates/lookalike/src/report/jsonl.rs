@@ -13,10 +13,11 @@ use std::io::{self, Write};
 /// {"group":1,"keeper":"id","size":3,"duplicates":[{"id":"other","jaccard":0.912345}]}
 /// ```
 ///
-/// With `"containment":0.987654` behind the similarity where that is the measure, and
-/// `"reference":true` behind a keeper of a reference collection. A unit, keeper or duplicate, has
+/// With `"containment":0.987654` after the similarity if that is the measure, and
+/// `"reference":true` after a keeper of a reference collection. A unit, keeper or duplicate, has
 /// `"parent":"DOC","start":0,"end":9,"start_char":0,"end_char":9`. Groups of an index with
-/// categories end with `"category":{"path":"2.1","label":["word"]}`, the category of the keeper, or null.
+/// categories end with `"category":{"path":"2.1","label":["word"]}`, the category of the keeper, or
+/// null.
 ///
 /// # Errors
 /// Errors of `out`, and of temporary files that hold groups.

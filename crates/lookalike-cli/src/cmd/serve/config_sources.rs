@@ -1,4 +1,4 @@
-//! Where each setting of the server comes from: an option, the environment, a file, or nowhere.
+//! The origin of each setting of the server: an option, the environment, a file, or a default.
 
 use crate::cmd::CommandError;
 use std::collections::BTreeMap;
@@ -44,7 +44,7 @@ pub(super) const KNOWN: &[(&str, &str, bool)] = &[
     ("wait", "5s", false),
 ];
 
-/// Where a setting comes from.
+/// The origin of a setting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum SettingOrigin {
     Option,

@@ -1,5 +1,5 @@
 "use strict";
-// The versions of a document, where the index keeps originals.
+// The versions of a document, if the index keeps originals.
 
 import { compareTexts, documentPath, request, requestWhole } from "../client/api.js";
 import { differences } from "../search/differences.js";
@@ -40,7 +40,7 @@ const row = (id, version, place) => {
  * The versions of a document, the latest first, with their originals and differences.
  * @param {string} id
  * @param {AbortSignal} signal
- * @returns {Promise<Node[]>} a heading, a table, and room for what is asked for
+ * @returns {Promise<Node[]>} a heading, a table, and a place for differences and problems
  */
 export const versions = async (id, signal) => {
   const found = await requestWhole(`${documentPath(id)}/versions`, "versions", { signal });

@@ -1,9 +1,11 @@
 //! Beginning and end of a page.
 
 use super::escape::EscapedText;
-use super::{STYLE, VERSION};
 use std::io::{self, Write};
 
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+/// The style of all pages.
+pub(super) const STYLE: &str = include_str!("page.css");
 /// The policy of a page without scripts.
 const NO_SCRIPTS: &str = "default-src 'none'; style-src 'unsafe-inline'";
 /// The style of texts on a page without scripts.

@@ -48,13 +48,12 @@ pub use page::{
 pub use passages::passages;
 
 use chart::Hundredths;
+use frame::STYLE;
 use groups::GroupTotals;
 use lookalike_core::params::Measure;
 use number::{Count, Plural, Share};
 use std::io::{self, Write};
 
-const VERSION: &str = env!("CARGO_PKG_VERSION");
-const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
 /// Writes the page. Reads each stream once; of the groups it holds some dozen kilobytes and the
