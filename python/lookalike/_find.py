@@ -18,7 +18,7 @@ from lookalike._options import (
     Unpack,
     check_options,
     memory_options,
-    named,
+    with_columns,
 )
 from lookalike._progress import Progress, reporting
 
@@ -81,7 +81,7 @@ def find(
     """
     listed = {"pairs": pairs, "estimates": estimates}
     run = Run({"threshold": threshold, "recall": recall, **listed, **options}, text, id, reference)
-    return run.found(run.take(docs), progress)
+    return run.result(run.take(docs), progress)
 
 
 def with_decisions(options: dict[str, Any]) -> dict[str, Any]:
@@ -114,7 +114,7 @@ class Run:
         others: Collection[str] = OTHER_OPTIONS,
     ) -> None:
         check_options(options, function, accepted, others)
-        self.options = _with_drop(with_decisions(named(options, text, id_)))
+        self.options = _with_drop(with_decisions(with_columns(options, text, id_)))
         self._text, self._id = text, id_
         # The columns that decide what is kept, in the order in which the engine asks for them.
         deciding: dict[str, Any] = {key: options[key] for key in _DECIDING if key in options}
@@ -157,7 +157,7 @@ class Run:
         with reporting(progress) as reporter:
             return _engine.find(documents.engine, self.reference, self.options, related, reporter)
 
-    def found(self, documents: InputDocuments, progress: bool | Progress | None) -> FindResult:
+    def result(self, documents: InputDocuments, progress: bool | Progress | None) -> FindResult:
         """What the engine finds."""
         findings = self.find(documents, progress)
         rows = None if isinstance(documents.engine, list) else len(documents.engine)

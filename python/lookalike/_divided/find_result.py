@@ -7,7 +7,7 @@ from typing import Any, Generic, Literal, TypeVar
 
 from lookalike._divided.row_operations import R
 from lookalike._divided.run import DividedRun
-from lookalike._options import path_option, refused
+from lookalike._options import path_option, invalid_option
 
 __all__ = ["DividedFindResult", "mode_option"]
 
@@ -77,7 +77,7 @@ class DividedFindResult(Generic[R, Run]):
         :raises FileError: the folder exists and ``mode`` is ``"error"``, or it cannot be written.
         """
         if format not in ("csv", "jsonl"):
-            raise refused("format", "'csv' or 'jsonl'", format)
+            raise invalid_option("format", "'csv' or 'jsonl'", format)
         self.run.write_groups(path_option("folder", folder), format, mode_option(mode))
 
     def write_pairs(self, folder: str | os.PathLike[str], *, mode: Literal["error", "overwrite"] = "error") -> None:
@@ -93,5 +93,5 @@ class DividedFindResult(Generic[R, Run]):
 def mode_option(mode: object) -> str:
     """Checks ``mode``, which decides how a write treats an existing folder."""
     if mode not in ("error", "overwrite"):
-        raise refused("mode", "'error' or 'overwrite'", mode)
+        raise invalid_option("mode", "'error' or 'overwrite'", mode)
     return str(mode)

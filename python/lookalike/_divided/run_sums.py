@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from lookalike._options import refused, whole_option
+from lookalike._options import invalid_option, whole_option
 from lookalike._progress import warn
 from lookalike.errors import ChangedError, OptionError
 
@@ -130,6 +130,6 @@ def bytes_of(name: str, value: int | str) -> int:
     if isinstance(value, str):
         match = re.fullmatch(r"\s*(\d+)\s*([a-z]*)\s*", value.lower())
         if match is None or match[2] not in _UNITS:
-            raise refused(name, "bytes, or a text such as '512MiB'", value)
+            raise invalid_option(name, "bytes, or a text such as '512MiB'", value)
         return whole_option(name, int(match[1]) * _UNITS[match[2]], 1)
     return whole_option(name, value, 1)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from lookalike._divided.task_errors import file_errors, task_errors
-from lookalike._options import Reading, Unpack, check_options, path_option, refused
+from lookalike._options import Reading, Unpack, check_options, path_option, invalid_option
 from lookalike.errors import DocumentError, DocumentTypeError, OptionError
 from lookalike.spark._checkpoint import kept
 from lookalike.spark._columns import check_frame
@@ -126,7 +126,7 @@ def extract(
 
 def _check_fields(fields: object) -> None:
     if isinstance(fields, str) or not isinstance(fields, Sequence):
-        raise refused("fields", "a list of names", fields)
+        raise invalid_option("fields", "a list of names", fields)
     for name in fields:
         if name in ("id", "text", "modified") or list(fields).count(name) > 1:
             raise OptionError(f"fields: there is a column {name!r} already; leave it out")
