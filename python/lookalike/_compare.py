@@ -12,8 +12,6 @@ from lookalike._options import CompareOptions, Unpack, check_options, flag_optio
 from lookalike._documents.inputs import input_documents
 from lookalike.errors import DocumentTypeError
 
-__all__ = ["CompareResult", "Difference", "DifferenceCounts", "compare"]
-
 
 @dataclass(frozen=True)
 class Difference:

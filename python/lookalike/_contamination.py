@@ -21,8 +21,6 @@ from lookalike._results.once import once
 from lookalike._results.table import Table
 from lookalike.errors import OptionError
 
-__all__ = ["ContaminationResult", "contamination"]
-
 
 class ContaminationResult:
     """The result of :func:`contamination`.

@@ -14,8 +14,6 @@ from lookalike._engine import StoredIndex
 from lookalike._options import path_option, invalid_option
 from lookalike.errors import OptionError
 
-__all__ = ["DecisionCounts", "decision_counts", "decisions_option"]
-
 _EXPECTED = "the path of a file or an index, an Index, or a list of dicts such as {'decision': 'keep', 'documents': ['a']}"
 
 

@@ -13,14 +13,12 @@ from lookalike._decisions import DecisionCounts, decision_counts
 from lookalike._find import Run
 from lookalike._results.find_result import advice, better_setting_of
 from lookalike._index.index import Index
-from lookalike._documents.inputs import InputDocuments
+from lookalike._documents.input_documents import InputDocuments
 from lookalike._options import CUT_OPTIONS, DedupOptions, Unpack, flag_option, path_option
 from lookalike._progress import Progress, reporting
 from lookalike._results.table import Table
 from lookalike._documents.row_file import KeptRows
 from lookalike.errors import OptionError
-
-__all__ = ["DedupResult", "dedup"]
 
 
 @dataclass(frozen=True, repr=False)

@@ -13,8 +13,6 @@ from lookalike._results.find_result import FindResult
 from lookalike._options import flag_option, number_option, path_option, invalid_option
 from lookalike._results.table import Table
 
-__all__ = ["EvaluateResult", "evaluate"]
-
 
 @dataclass(frozen=True)
 class EvaluateResult:

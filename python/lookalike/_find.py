@@ -10,7 +10,8 @@ from lookalike._decisions import decisions_option
 from lookalike._documents.drop_list import drop_option
 from lookalike._results.find_result import FindResult
 from lookalike._index.index import Index
-from lookalike._documents.inputs import InputDocuments, input_documents, refuse_dates, refuse_unused, token_rule
+from lookalike._documents.input_documents import InputDocuments
+from lookalike._documents.inputs import input_documents, refuse_dates, refuse_unused, token_rule
 from lookalike._options import (
     OTHER_OPTIONS,
     CompareOptions,
@@ -21,8 +22,6 @@ from lookalike._options import (
     with_columns,
 )
 from lookalike._progress import Progress, reporting
-
-__all__ = ["Run", "find", "with_decisions"]
 
 
 def find(

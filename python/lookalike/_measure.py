@@ -26,8 +26,6 @@ from lookalike._options import (
 from lookalike._progress import Progress, reporting
 from lookalike.errors import OptionError
 
-__all__ = ["AuditResult", "TuneResult", "audit", "tune"]
-
 
 @dataclass(frozen=True)
 class AuditResult:

@@ -10,45 +10,19 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict
 from lookalike.errors import OptionError
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
+    from typing_extensions import Unpack as Unpack
 else:
     # Code that reads the hints of a function at run time finds it, on Python 3.10 something like it.
     try:
-        from typing import Unpack
+        from typing import Unpack as Unpack
     except ImportError:
         try:
-            from typing_extensions import Unpack
+            from typing_extensions import Unpack as Unpack
         except ImportError:
 
             class Unpack:
                 def __class_getitem__(cls, options: type) -> type:
                     return options
-
-
-__all__ = [
-    "CUT_OPTIONS",
-    "FILE_OPTIONS",
-    "OPTIONS",
-    "OTHER_OPTIONS",
-    "AuditOptions",
-    "CompareOptions",
-    "ContaminationOptions",
-    "DedupOptions",
-    "Options",
-    "PassageOptions",
-    "PrepareOptions",
-    "Reading",
-    "TuneOptions",
-    "Unpack",
-    "check_options",
-    "flag_option",
-    "memory_options",
-    "named",
-    "number_option",
-    "path_option",
-    "row_or_id",
-    "whole_option",
-]
 
 
 class _Wording(TypedDict, total=False):

@@ -14,8 +14,6 @@ from lookalike._progress import Progress, reporting
 from lookalike._results.once import once
 from lookalike._results.table import Table
 
-__all__ = ["Passage", "PassagesResult", "passages"]
-
 
 @dataclass(frozen=True)
 class Passage:

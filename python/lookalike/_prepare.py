@@ -7,11 +7,10 @@ from typing import Any, Literal
 
 from lookalike import _engine
 from lookalike._options import PrepareOptions, Unpack, check_options, with_columns
-from lookalike._documents.inputs import InputDocuments, input_documents, token_rule
+from lookalike._documents.input_documents import InputDocuments
+from lookalike._documents.inputs import input_documents, token_rule
 from lookalike._progress import Progress, reporting
 from lookalike._results.table import Table
-
-__all__ = ["PrepareResult", "prepare"]
 
 
 class PrepareResult(Table):

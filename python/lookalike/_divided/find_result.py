@@ -9,8 +9,6 @@ from lookalike._divided.row_operations import R
 from lookalike._divided.run import DividedRun
 from lookalike._options import path_option, invalid_option
 
-__all__ = ["DividedFindResult", "mode_option"]
-
 Run = TypeVar("Run", bound=DividedRun[Any, Any, Any])
 
 

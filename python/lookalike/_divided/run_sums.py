@@ -11,8 +11,6 @@ from lookalike._options import invalid_option, whole_option
 from lookalike._progress import warn
 from lookalike.errors import ChangedError, OptionError
 
-__all__ = ["NODE_SUM_RANGE", "RunSums", "bytes_of", "check_largest", "check_read"]
-
 _COUNTS = ("documents", "reference", "empty", "skipped", "copies", "candidates", "verified", "groups", "duplicates")
 _SOURCE = ("documents", "bytes", "duplicates", "duplicate_bytes")
 #: The sum of all nodes modulo this tells rows apart.

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-__all__ = ["ANNOTATIONS", "is_own_member", "member_columns", "row_columns"]
-
 #: Columns that annotated rows may get.
 ANNOTATIONS: Final = (
     "lookalike_kept",

@@ -12,8 +12,6 @@ from uuid import UUID
 from lookalike._options import path_option, invalid_option
 from lookalike.errors import OptionError
 
-__all__ = ["drop_option"]
-
 _EXPECTED = "the path of a list, or ids; of files also dicts such as {'id': 'd7', 'source': 'web.jsonl'}"
 
 

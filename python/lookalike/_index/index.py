@@ -55,8 +55,6 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-__all__ = ["Index"]
-
 #: The action for a document whose id exists.
 OnExisting = Literal["error", "update", "keep"]
 

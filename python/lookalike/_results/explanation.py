@@ -13,8 +13,6 @@ from lookalike.errors import OptionError
 if TYPE_CHECKING:
     from lookalike._results.find_result import FindResult
 
-__all__ = ["Explanation", "explain_pair"]
-
 
 @dataclass(frozen=True)
 class Explanation:

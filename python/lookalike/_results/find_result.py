@@ -18,9 +18,6 @@ from lookalike.errors import OptionError
 if TYPE_CHECKING:
     from lookalike._results.explanation import Explanation
 
-__all__ = ["FindResult", "Group", "Member", "advice", "better_setting_of"]
-
-
 
 @dataclass(frozen=True)
 class Member:

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from lookalike._results.find_result import FindResult
     from lookalike._passages import PassagesResult
 
-__all__ = ["frame_page", "frame_texts"]
-
 #: Characters of a page that a notebook keeps.
 _MOST = 4_000_000
 #: The options that say what a word is.

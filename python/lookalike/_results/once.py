@@ -6,8 +6,6 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar
 
-__all__ = ["once"]
-
 _Result = TypeVar("_Result")
 _Value = TypeVar("_Value")
 

@@ -9,8 +9,6 @@ from typing import Any, Literal
 from lookalike._options import invalid_option
 from lookalike.errors import OptionError
 
-__all__ = ["Backend", "draw"]
-
 Backend = Literal["matplotlib", "altair"]
 
 #: In the order in which they are looked for, with the module that draws by them.

@@ -10,8 +10,6 @@ from typing import Any
 from lookalike._results.find_result import FindResult
 from lookalike._options import invalid_option
 
-__all__ = ["GroupSizes", "SizeStep", "group_sizes"]
-
 
 @dataclass(frozen=True)
 class SizeStep:

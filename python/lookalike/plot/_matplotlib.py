@@ -29,8 +29,6 @@ from lookalike.plot._threshold_sweep import ThresholdSweep
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["group_sizes", "removal_by_source", "s_curve", "similarity_histogram", "threshold_sweep"]
-
 _SIZE = (6.4, 3.8)
 #: Inches of a bar of a source.
 _BAR = 0.32

@@ -12,8 +12,6 @@ from lookalike._options import invalid_option, whole_option
 from lookalike.errors import OptionError
 from lookalike.plot._table_arguments import refuse_with_table
 
-__all__ = ["RemovalBySource", "SourceRemoval", "removal_by_source"]
-
 #: Sources that are shown by default.
 _SHOWN = 30
 #: Of a result: what is counted, the columns of all and of what is removed.

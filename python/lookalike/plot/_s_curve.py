@@ -13,8 +13,6 @@ from lookalike._options import invalid_option
 from lookalike.errors import OptionError
 from lookalike.plot._table_arguments import refuse_with_table
 
-__all__ = ["MeasuredRecall", "SCurve", "s_curve"]
-
 #: Steps of the curve between 0 and 1.
 _STEPS = 200
 

@@ -12,8 +12,6 @@ from lookalike._measure import TuneResult
 from lookalike._options import invalid_option, whole_option
 from lookalike.plot._table_arguments import refuse_with_table
 
-__all__ = ["SimilarityHistogram", "similarity_histogram"]
-
 #: Similarities have six decimals.
 _MILLION = 1_000_000
 #: Steps between 0 and 1, and those where what there is spans more than half of it; as the HTML report has them.

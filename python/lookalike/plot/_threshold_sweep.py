@@ -13,8 +13,6 @@ from lookalike._options import Options, Unpack, number_option, invalid_option
 from lookalike._progress import Progress
 from lookalike.errors import ChangedError, DocumentTypeError, OptionError
 
-__all__ = ["SweepStep", "ThresholdSweep", "checked_sweep", "threshold_sweep"]
-
 
 @dataclass(frozen=True)
 class SweepStep:

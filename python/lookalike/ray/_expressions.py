@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ["Expressions", "project"]
-
 
 class Expressions:
     """The functions of :class:`~lookalike._divided.row_operations.RowOperations`."""

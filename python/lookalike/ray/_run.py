@@ -46,8 +46,6 @@ from lookalike.stages import BLOCKS, DECIDED, LABELS, Plan, StarStep
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ["RayRun", "check_dataset", "ray_module"]
-
 #: Counters that one task adds up.
 _JOINED = 16
 #: Members of groups in a file.

@@ -13,8 +13,6 @@ from typing import Any
 from lookalike import stages
 from lookalike.ray._tasks import run_task
 
-__all__ = ["each", "shuffled"]
-
 
 def each(ray: Any, tables: Sequence[Any], task: Callable[[Any], Any]) -> list[Any]:
     """Tables in the object store through a task, one by one."""

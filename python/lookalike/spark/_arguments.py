@@ -11,8 +11,6 @@ from typing import Any
 from lookalike import _engine
 from lookalike._options import OPTIONS
 
-__all__ = ["options_of", "parsed", "spelled"]
-
 #: Options of :func:`lookalike.spark.find` that take one value.
 _TEXTS = (
     "measure", "shingle", "tokens", "case", "scheme", "stop_words", "language", "segment", "group", "source_field",

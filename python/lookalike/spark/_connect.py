@@ -15,8 +15,6 @@ from lookalike.stages import BLOCKS, LABELS, Plan, StarStep
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["by_part", "connected", "labelled", "shingle_counters"]
-
 #: Forests, or counters, that one task joins.
 _JOINED = 16
 

@@ -20,8 +20,6 @@ from lookalike.stages import Plan
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["ExtractResult", "ExtractOptions", "extract"]
-
 #: Rows of a task: documents, and what was not read, which has a reason.
 _ROWS = "id string, text string, modified string, source string, line long, reason string"
 _COLUMNS = {"path": "string", "content": "binary"}

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
-__all__ = ["JsonLines", "LineFields", "ParseTask"]
-
 #: The column of lines as they are in the inputs.
 _LINE = "__lookalike_line"
 #: Whether a line is an object of JSON.

@@ -19,8 +19,6 @@ from lookalike.stages import INTERNAL, KEPT, PART, PLACES, Plan
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["SparkRows"]
-
 #: These of rows that are joined with documents, whose columns may have these names.
 _ID, _REFERENCE = f"{INTERNAL}id", f"{INTERNAL}reference"
 _JOINS = {"inner": "inner", "left": "left", "semi": "left_semi", "anti": "left_anti"}

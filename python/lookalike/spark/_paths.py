@@ -16,8 +16,6 @@ from lookalike.spark._worker import map_rows
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["PATH", "FileNames", "PathTask", "named_files", "with_files"]
-
 #: The column of paths that the program adds.
 PATH = "__lookalike_path"
 #: The scheme and the authority of an address.

@@ -29,8 +29,6 @@ from lookalike.stages import DECIDED, Plan
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["REMEDY", "SparkRun", "functions_module", "survivors"]
-
 #: Documents of components up to which their nodes are sent to all executors.
 _BROADCAST = 10_000_000
 #: Nodes of several documents whose ids are compared.

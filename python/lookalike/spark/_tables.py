@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
-__all__ = ["Input", "check_writable", "format_of", "header_errors", "read", "refuse_existing", "write_lines"]
-
 #: Formats by the ends of names.
 _ENDS = {"jsonl": "jsonl", "ndjson": "jsonl", "json": "jsonl", "csv": "csv", "parquet": "parquet",
          "orc": "orc"}
