@@ -70,7 +70,7 @@ class ContaminationResult:
     @property
     @once
     def skipped(self) -> Table:
-        """What was not read of either side, as :attr:`FindResult.skipped` has it."""
+        """Skipped records of both sides, with the columns of :attr:`FindResult.skipped`."""
         return Table(self._findings.skipped())
 
     @property

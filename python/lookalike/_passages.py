@@ -81,7 +81,7 @@ class PassagesResult:
     @property
     @once
     def skipped(self) -> Table:
-        """What was not read, as :attr:`FindResult.skipped` has it."""
+        """Skipped records, with the columns of :attr:`FindResult.skipped`."""
         return Table(self._findings.skipped())
 
     @property
@@ -98,8 +98,8 @@ class PassagesResult:
         return dict(self._findings.times())
 
     def text(self, row: int | str | None = None, *, id: Any = None) -> str:  # noqa: A002
-        """The text of a document as it is written, by its number in reading order, which for documents in memory
-        is its row; or by its id. Errors are those of :meth:`FindResult.text`."""
+        """The unchanged text of a document, by its number in reading order (its row, for documents in memory), or by
+        its id. Raises the errors of :meth:`FindResult.text`."""
         return self._findings.text(*row_or_id(row, id))
 
     def write(self, path: str | os.PathLike[str]) -> None:

@@ -13,7 +13,7 @@ Run = TypeVar("Run", bound=DividedRun[Any, Any, Any])
 
 
 class DividedFindResult(Generic[R, Run]):
-    """What the results of Spark and Ray share: rows and the run that has them."""
+    """The common part of the results of Spark and Ray."""
 
     def __init__(self, run: Run) -> None:
         #: The stages; private to the package.
@@ -79,7 +79,7 @@ class DividedFindResult(Generic[R, Run]):
         self.run.write_groups(path_option("folder", folder), format, mode_option(mode))
 
     def write_pairs(self, folder: str | os.PathLike[str], *, mode: Literal["error", "overwrite"] = "error") -> None:
-        """Writes the pairs: the bytes of ``lookalike find --pairs``. Parameters are those of :meth:`write`."""
+        """Writes the pairs: the bytes of ``lookalike find --pairs``. Takes the parameters of :meth:`write`."""
         self.run.expect_pairs()
         self.run.write_pairs(path_option("folder", folder), mode_option(mode))
 

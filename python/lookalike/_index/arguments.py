@@ -46,7 +46,7 @@ def check_settings(function: str, settings: Mapping[str, object], accepted: Any)
     """Rejects unknown keyword arguments, as a signature would.
 
     :param accepted: the settings of the function, a ``TypedDict``.
-    :raises TypeError: a name is no setting.
+    :raises TypeError: a name is unknown.
     """
     for name in settings:
         if name not in accepted.__optional_keys__:

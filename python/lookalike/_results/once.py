@@ -11,9 +11,9 @@ _Value = TypeVar("_Value")
 
 
 def once(method: Callable[[_Result], _Value]) -> Callable[[_Result], _Value]:
-    """Keeps the value of a method without arguments, for use below ``@property``. There is no lock, such
-    as ``functools.cached_property`` has up to Python 3.11: if another thread holds it while this
-    process forks, the child waits forever."""
+    """Keeps the value of a method without arguments, for use below ``@property``. It takes no lock,
+    unlike ``functools.cached_property`` up to Python 3.11: if another thread holds the lock while
+    this process forks, the child waits forever."""
     # A property hides the entry of the same name.
     name = method.__name__
 

@@ -29,7 +29,7 @@ class Expressions:
 
 
 def project(rows: pyarrow.Table, columns: Mapping[str, Any]) -> pyarrow.Table:
-    """Computes columns from those of a table."""
+    """Computes columns from the columns of a table."""
     from pyarrow import acero
 
     source = acero.Declaration("table_source", acero.TableSourceNodeOptions(rows))
