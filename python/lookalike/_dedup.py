@@ -261,10 +261,10 @@ def _index_to_add_to(reference: Any, passages: bool, options: Mapping[str, Any])
     :raises StoreError: it is closed, or open for reading only.
     """
     if not isinstance(reference, Index):
-        given = "none" if reference is None else f"of type {type(reference).__name__}"
+        kind = "none" if reference is None else f"of type {type(reference).__name__}"
         raise OptionError(
             "add=True adds what stays to the index that it is compared with, and the reference is "
-            f"{given}; give reference=lookalike.Index.open(path)"
+            f"{kind}; give reference=lookalike.Index.open(path)"
         )
     if passages or options.get("unit") not in (None, "document"):
         name = "passages" if passages else "unit"

@@ -86,12 +86,12 @@ class RunSums:
                 "this one"
             )
 
-    def check_decided(self, labelled: int) -> None:
+    def check_decided(self, documents: int) -> None:
         """Refuses a second reading that did not give all documents of components.
 
         :raises ChangedError: it did not.
         """
-        check_read(self._decided, labelled)
+        check_read(self._decided, documents)
 
     @property
     def sources(self) -> list[dict[str, Any]]:

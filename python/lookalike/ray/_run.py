@@ -29,7 +29,7 @@ from lookalike._divided.stage_tasks import (
 from lookalike._divided.star_rounds import StarTask, edge_limit, star_rounds
 from lookalike.errors import DocumentTypeError, FileError, LookalikeError, OptionError
 from lookalike.ray._large import RayRows
-from lookalike.ray._shuffle import each, shuffled
+from lookalike.ray._shuffle import each, shuffle
 from lookalike.ray._tasks import (
     BIN,
     AllLabelsTask,
@@ -159,7 +159,7 @@ class RayRun(DividedRun[ConnectedBlocks, "pyarrow.Table", Any]):
         return self._table(self._shuffled(ds.to_arrow_refs(), column, task, columns), columns)
 
     def _shuffled(self, tables: list[Any], column: str, task: Any, columns: str) -> list[Any]:
-        return shuffled(self._ray, tables, column, self.parts, task, columns)
+        return shuffle(self._ray, tables, column, self.parts, task, columns)
 
     def connect(self) -> ConnectedBlocks:
         counters = self.counters(self._sides) if self.plan.is_counted else None

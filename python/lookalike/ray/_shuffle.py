@@ -20,7 +20,7 @@ def each(ray: Any, tables: Sequence[Any], task: Callable[[Any], Any]) -> list[An
     return [run.remote(task, table) for table in tables]
 
 
-def shuffled(
+def shuffle(
     ray: Any, tables: Sequence[Any], column: str, parts: int, task: Callable[[Any], Any], columns: str
 ) -> list[Any]:
     """One table of results for each part, in the object store.

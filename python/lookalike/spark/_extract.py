@@ -115,8 +115,8 @@ def extract(
     _check_fields(fields)
     folder = path_option("folder", folder)
     time = ["modificationTime"] if "modificationTime" in kinds else []
-    given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
-    task = _ExtractTask(Plan(given, {}), FolderName.of(folder), tuple(fields), ids_by_file)
+    reading: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
+    task = _ExtractTask(Plan(reading, {}), FolderName.of(folder), tuple(fields), ids_by_file)
     schema = ", ".join([_ROWS, *(f"{_field(number)} string" for number in range(len(task.fields)))])
     with task_errors(REMEDY), file_errors(f"cannot read the files of {folder}"):
         return ExtractResult(map_rows(files.select("path", "content", *time), task, schema), task.fields)

@@ -53,10 +53,10 @@ class FileNames:
     def below(cls, inputs: list[str]) -> FileNames:
         """The names of files below inputs, or of inputs that are files."""
         roots = []
-        for given in inputs:
-            pattern = _PATTERN.search(given)
+        for entry in inputs:
+            pattern = _PATTERN.search(entry)
             # A shell replaces a pattern by paths that begin as the pattern does.
-            name = given if pattern is None else given[: given.rfind("/", 0, pattern.start()) + 1]
+            name = entry if pattern is None else entry[: entry.rfind("/", 0, pattern.start()) + 1]
             path = _SCHEME.sub("", name)
             if path == name:
                 path = os.path.abspath(path or ".")

@@ -18,7 +18,7 @@ from lookalike._options import path_option, whole_option
 from lookalike.errors import ChangedError, DamagedError, DocumentError, DocumentTypeError, OptionError
 from lookalike.spark._checkpoint import Checkpoint
 from lookalike.spark._columns import check_frame, column, literal_row
-from lookalike.spark._connect import connected, labelled, shingle_counters
+from lookalike.spark._connect import connect_documents, label_components, shingle_counters
 from lookalike.spark._large import SparkRows
 from lookalike.spark._order import OrderedRows, offsets_of
 from lookalike.spark._tables import check_writable, refuse_existing, write_lines
@@ -143,7 +143,7 @@ class SparkRun(DividedRun["DataFrame", "DataFrame", "DataFrame"]):
             nonlocal is_new
             is_new = True
             counters = shingle_counters(self.documents, self.plan, self.parts) if self.plan.is_counted else None
-            return connected(self.documents, self.plan, self.parts, counters)
+            return connect_documents(self.documents, self.plan, self.parts, counters)
 
         blocks = self.checkpoint.result("connected", make, lambda rows: self._check_ids(_notes(self.functions, rows)))
         self._add_notes(_notes(self.functions, blocks))
@@ -168,7 +168,7 @@ class SparkRun(DividedRun["DataFrame", "DataFrame", "DataFrame"]):
         def stored(stage: str, make: Callable[[], DataFrame]) -> DataFrame:
             return self.checkpoint.stored(f"forest-{self.task_bytes}-{stage}", make)
 
-        return self.checkpoint.result("labels", lambda: labelled(blocks, self.parts, self.task_bytes, stored))
+        return self.checkpoint.result("labels", lambda: label_components(blocks, self.parts, self.task_bytes, stored))
 
     def row_operations(self) -> SparkRows:
         return SparkRows(
