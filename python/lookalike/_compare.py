@@ -12,8 +12,6 @@ from lookalike._options import CompareOptions, Unpack, check_options, flag_optio
 from lookalike._documents.inputs import input_documents
 from lookalike.errors import DocumentTypeError
 
-__all__ = ["CompareResult", "Difference", "DifferenceCounts", "compare"]
-
 
 @dataclass(frozen=True)
 class Difference:
@@ -80,9 +78,9 @@ class CompareResult:
         for."""
         if not self.differences:
             return None
-        from lookalike._results.notebook import framed_texts
+        from lookalike._results.notebook import frame_texts
 
-        return framed_texts(("First text", "Second text"), [self._sentence()], self._texts(), self._options)
+        return frame_texts(("First text", "Second text"), [self._sentence()], self._texts(), self._options)
 
     def _sentence(self) -> str:
         verdict = "Similar" if self.similar else "Not similar"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from typing import Any, Literal, NoReturn, TypeVar
+from collections.abc import Sequence
+from typing import Any, Literal, NoReturn
 
 from lookalike import _engine
 from lookalike._documents.inputs import input_documents, refuse_unused, token_rule
@@ -13,16 +13,13 @@ from lookalike._options import (
     Unpack,
     check_options,
     memory_options,
-    named,
+    with_columns,
     path_option,
 )
 from lookalike._progress import Progress, reporting
+from lookalike._results.once import once
 from lookalike._results.table import Table
 from lookalike.errors import OptionError
-
-__all__ = ["ContaminationResult", "contamination"]
-
-_Made = TypeVar("_Made")
 
 
 class ContaminationResult:
@@ -38,46 +35,43 @@ class ContaminationResult:
 
     def __init__(self, findings: _engine.ContaminationFindings) -> None:
         self._findings = findings
-        self._made: dict[str, Any] = {}
-
-    def _once(self, name: str, make: Callable[[], _Made]) -> _Made:
-        # Without a lock, which a process that forks meanwhile would inherit.
-        if name not in self._made:
-            self._made[name] = make()
-        made: _Made = self._made[name]
-        return made
 
     @property
+    @once
     def items(self) -> Table:
         """A row for each item, in the order of the benchmark, field after field: ``benchmark`` (the file; ``against`` for
         items in memory), ``field`` (null without ``against_field``), ``id``, ``words``, ``covered`` (words in runs that a
         document has), ``share``, ``contaminated`` and ``documents`` (with such a run)."""
-        return self._once("items", lambda: Table(self._findings.items()))
+        return Table(self._findings.items())
 
     @property
+    @once
     def matches(self) -> Table:
         """A row for each run of words of an item that a document has: ``benchmark``, ``field`` and ``id`` of the item;
         ``source`` and ``document``; ``words``; where it is in the item, ``item_byte_start``, ``item_byte_end``,
         ``item_char_start``, ``item_char_end``, and where it is first in the document, ``byte_start``, ``byte_end``,
         ``char_start``, ``char_end``."""
-        return self._once("matches", lambda: Table(self._findings.matches()))
+        return Table(self._findings.matches())
 
     @property
+    @once
     def documents(self) -> Table:
         """A row for each document with a run of a contaminated item: ``id`` and ``source``, as ``drop`` of
         :func:`lookalike.dedup` takes them."""
-        return self._once("documents", lambda: Table(self._findings.documents()))
+        return Table(self._findings.documents())
 
     @property
+    @once
     def benchmarks(self) -> Table:
         """A row for each benchmark and field: ``benchmark``, ``field``, and numbers of ``items``, ``empty`` and
         ``contaminated`` ones, their ``words`` and those that are ``covered``."""
-        return self._once("benchmarks", lambda: Table(self._findings.benchmarks()))
+        return Table(self._findings.benchmarks())
 
     @property
+    @once
     def skipped(self) -> Table:
-        """What was not read of either side, as :attr:`FindResult.skipped` has it."""
-        return self._once("skipped", lambda: Table(self._findings.skipped()))
+        """Skipped records of both sides, with the columns of :attr:`FindResult.skipped`."""
+        return Table(self._findings.skipped())
 
     @property
     def counts(self) -> dict[str, int]:
@@ -110,12 +104,12 @@ class ContaminationResult:
 
     def _repr_html_(self) -> str:
         """The page of :meth:`write_report` in a frame, for notebooks."""
-        from lookalike._results.notebook import framed
+        from lookalike._results.notebook import frame_page
 
-        return framed(self)
+        return frame_page(self)
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("a Contamination cannot be pickled; pickle its tables: items, matches, benchmarks")
+        raise TypeError("a ContaminationResult cannot be pickled; pickle its tables: items, matches, benchmarks")
 
     def __repr__(self) -> str:
         names = ("documents", "items", "contaminated")
@@ -159,7 +153,7 @@ def contamination(
     ([True], [0])
     """
     check_options(options, "contamination", ContaminationOptions, ())
-    arguments = named({"ngram": ngram, "threshold": threshold, **options}, text, id)
+    arguments = with_columns({"ngram": ngram, "threshold": threshold, **options}, text, id)
     fields = _fields(against_field)
     tokens = options.get("tokens")
     corpus = input_documents(docs, text=text, id=id, tokens=tokens, alone=False, memory=memory_options(options))

@@ -11,10 +11,8 @@ from typing import Any
 from uuid import UUID
 
 from lookalike._engine import StoredIndex
-from lookalike._options import path_option, refused
+from lookalike._options import path_option, invalid_option
 from lookalike.errors import OptionError
-
-__all__ = ["DecisionCounts", "decision_counts", "decisions_option"]
 
 _EXPECTED = "the path of a file or an index, an Index, or a list of dicts such as {'decision': 'keep', 'documents': ['a']}"
 
@@ -61,13 +59,13 @@ def decisions_option(value: object) -> str | bytes | None:
     if isinstance(value, (str, os.PathLike)):
         return path_option("decisions", value)
     if isinstance(value, Mapping) or not isinstance(value, Iterable) or isinstance(value, (bytes, bytearray)):
-        raise refused("decisions", _EXPECTED, value)
+        raise invalid_option("decisions", _EXPECTED, value)
     return b"".join(_line(place, decision) for place, decision in enumerate(value, 1))
 
 
 def _line(place: int, decision: object) -> bytes:
     if not isinstance(decision, Mapping):
-        raise refused(f"decisions, line {place}", "a dict", decision)
+        raise invalid_option(f"decisions, line {place}", "a dict", decision)
     members = dict(decision)
     documents = members.get("documents")
     if isinstance(documents, (list, tuple)):

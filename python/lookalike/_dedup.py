@@ -13,14 +13,12 @@ from lookalike._decisions import DecisionCounts, decision_counts
 from lookalike._find import Run
 from lookalike._results.find_result import advice, better_setting_of
 from lookalike._index.index import Index
-from lookalike._documents.inputs import InputDocuments
+from lookalike._documents.input_documents import InputDocuments
 from lookalike._options import CUT_OPTIONS, DedupOptions, Unpack, flag_option, path_option
 from lookalike._progress import Progress, reporting
 from lookalike._results.table import Table
 from lookalike._documents.row_file import KeptRows
 from lookalike.errors import OptionError
-
-__all__ = ["DedupResult", "dedup"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -263,10 +261,10 @@ def _index_to_add_to(reference: Any, passages: bool, options: Mapping[str, Any])
     :raises StoreError: it is closed, or open for reading only.
     """
     if not isinstance(reference, Index):
-        given = "none" if reference is None else f"of type {type(reference).__name__}"
+        kind = "none" if reference is None else f"of type {type(reference).__name__}"
         raise OptionError(
             "add=True adds what stays to the index that it is compared with, and the reference is "
-            f"{given}; give reference=lookalike.Index.open(path)"
+            f"{kind}; give reference=lookalike.Index.open(path)"
         )
     if passages or options.get("unit") not in (None, "document"):
         name = "passages" if passages else "unit"

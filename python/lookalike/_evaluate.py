@@ -10,10 +10,8 @@ from typing import Any
 
 from lookalike import _engine
 from lookalike._results.find_result import FindResult
-from lookalike._options import flag_option, number_option, path_option, refused
+from lookalike._options import flag_option, number_option, path_option, invalid_option
 from lookalike._results.table import Table
-
-__all__ = ["EvaluateResult", "evaluate"]
 
 
 @dataclass(frozen=True)
@@ -101,13 +99,13 @@ def _rows(side: Any, name: str) -> tuple[Sequence[str], Iterable[Sequence[Any]]]
     if isinstance(side, Table) or hasattr(side, "columns") or hasattr(side, "column_names"):
         return _table_rows(side, name)
     if isinstance(side, (bytes, bytearray)) or not isinstance(side, Iterable):
-        raise refused(name, "a file, pairs, groups or a table", side)
+        raise invalid_option(name, "a file, pairs, groups or a table", side)
     parts = list(side)
     if all(isinstance(part, tuple) and len(part) == 2 for part in parts):
         return ("id_a", "id_b"), parts
     if all(isinstance(part, (list, tuple, set, frozenset)) for part in parts):
         return ("id", "cluster"), [(id_, number) for number, part in enumerate(parts) for id_ in sorted(part, key=str)]
-    raise refused(name, "a list of pairs (tuples of two ids), or of groups (lists of ids)", side)
+    raise invalid_option(name, "a list of pairs (tuples of two ids), or of groups (lists of ids)", side)
 
 
 def _table_rows(table: Any, name: str) -> tuple[Sequence[str], Iterator[Sequence[Any]]]:
@@ -116,7 +114,7 @@ def _table_rows(table: Any, name: str) -> tuple[Sequence[str], Iterator[Sequence
         if set(layout) <= set(names):
             columns = [_cells(table[column]) for column in layout]
             return layout, zip(*columns, strict=True)
-    raise refused(name, "a table with the columns id_a and id_b, or id and cluster", names)
+    raise invalid_option(name, "a table with the columns id_a and id_b, or id and cluster", names)
 
 
 def _cells(column: Any) -> list[Any]:

@@ -10,7 +10,8 @@ from lookalike._decisions import decisions_option
 from lookalike._documents.drop_list import drop_option
 from lookalike._results.find_result import FindResult
 from lookalike._index.index import Index
-from lookalike._documents.inputs import InputDocuments, input_documents, refuse_dates, refuse_unused, token_rule
+from lookalike._documents.input_documents import InputDocuments
+from lookalike._documents.inputs import input_documents, refuse_dates, refuse_unused, token_rule
 from lookalike._options import (
     OTHER_OPTIONS,
     CompareOptions,
@@ -18,11 +19,9 @@ from lookalike._options import (
     Unpack,
     check_options,
     memory_options,
-    named,
+    with_columns,
 )
 from lookalike._progress import Progress, reporting
-
-__all__ = ["Run", "find", "with_decisions"]
 
 
 def find(
@@ -81,7 +80,7 @@ def find(
     """
     listed = {"pairs": pairs, "estimates": estimates}
     run = Run({"threshold": threshold, "recall": recall, **listed, **options}, text, id, reference)
-    return run.found(run.take(docs), progress)
+    return run.result(run.take(docs), progress)
 
 
 def with_decisions(options: dict[str, Any]) -> dict[str, Any]:
@@ -114,7 +113,7 @@ class Run:
         others: Collection[str] = OTHER_OPTIONS,
     ) -> None:
         check_options(options, function, accepted, others)
-        self.options = _with_drop(with_decisions(named(options, text, id_)))
+        self.options = _with_drop(with_decisions(with_columns(options, text, id_)))
         self._text, self._id = text, id_
         # The columns that decide what is kept, in the order in which the engine asks for them.
         deciding: dict[str, Any] = {key: options[key] for key in _DECIDING if key in options}
@@ -157,7 +156,7 @@ class Run:
         with reporting(progress) as reporter:
             return _engine.find(documents.engine, self.reference, self.options, related, reporter)
 
-    def found(self, documents: InputDocuments, progress: bool | Progress | None) -> FindResult:
+    def result(self, documents: InputDocuments, progress: bool | Progress | None) -> FindResult:
         """What the engine finds."""
         findings = self.find(documents, progress)
         rows = None if isinstance(documents.engine, list) else len(documents.engine)

@@ -13,8 +13,6 @@ from lookalike._results.find_result import FindResult
 from lookalike._passages import PassagesResult, passages
 from lookalike._prepare import PrepareResult, prepare
 
-__all__ = ["KEPT", "LABEL", "ColumnMethods", "FrameMethods"]
-
 #: Names of columns.
 KEPT, LABEL = "lookalike_kept", "lookalike_label"
 

@@ -17,16 +17,14 @@ from lookalike._options import (
     TuneOptions,
     Unpack,
     check_options,
-    named,
+    with_columns,
     number_option,
     path_option,
-    refused,
+    invalid_option,
     whole_option,
 )
 from lookalike._progress import Progress, reporting
 from lookalike.errors import OptionError
-
-__all__ = ["AuditResult", "TuneResult", "audit", "tune"]
 
 
 @dataclass(frozen=True)
@@ -119,7 +117,7 @@ def audit(
             return AuditResult.of_json(found.engine.audit({**options}, sample, confidence, reporter))
         if docs is None:
             raise OptionError("a report does not hold its documents: give them as docs")
-        arguments = with_decisions(named(options, text, id))
+        arguments = with_decisions(with_columns(options, text, id))
         check_options(arguments)
         report = path_option("found", found)
         sides = [input_documents(side, text=text, id=id, alone=False) for side in (docs, reference) if side is not None]
@@ -178,7 +176,7 @@ class TuneResult:
         try:
             points = list(similarities)
         except TypeError:
-            raise refused("similarities", "a list of numbers from 0 to 1", similarities) from None
+            raise invalid_option("similarities", "a list of numbers from 0 to 1", similarities) from None
         numbers = [number_option("similarities", point) for point in points]
         return _engine.curve(numbers, self.bands, self.rows)
 
@@ -212,7 +210,7 @@ def tune(
     (128, 21, 6, 0.998)
     """
     check_options(options, "tune", TuneOptions)
-    arguments = named({"threshold": threshold, "recall": recall, **options}, text, id)
+    arguments = with_columns({"threshold": threshold, "recall": recall, **options}, text, id)
     sample = whole_option("sample", sample, 1)
     count = None if documents is None else whole_option("documents", documents, 1)
     rules = _rules(shingles)
@@ -229,9 +227,9 @@ def _rules(shingles: object) -> list[str]:
     if shingles is None:
         return []
     if isinstance(shingles, (str, bytes)) or not isinstance(shingles, Iterable):
-        raise refused("shingles", expected, shingles)
+        raise invalid_option("shingles", expected, shingles)
     rules = list(shingles)
     for rule in rules:
         if not isinstance(rule, str) or not rule.isascii():
-            raise refused("shingles", expected, rule)
+            raise invalid_option("shingles", expected, rule)
     return rules

@@ -10,45 +10,19 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict
 from lookalike.errors import OptionError
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
+    from typing_extensions import Unpack as Unpack
 else:
     # Code that reads the hints of a function at run time finds it, on Python 3.10 something like it.
     try:
-        from typing import Unpack
+        from typing import Unpack as Unpack
     except ImportError:
         try:
-            from typing_extensions import Unpack
+            from typing_extensions import Unpack as Unpack
         except ImportError:
 
             class Unpack:
                 def __class_getitem__(cls, options: type) -> type:
                     return options
-
-
-__all__ = [
-    "CUT_OPTIONS",
-    "FILE_OPTIONS",
-    "OPTIONS",
-    "OTHER_OPTIONS",
-    "AuditOptions",
-    "CompareOptions",
-    "ContaminationOptions",
-    "DedupOptions",
-    "Options",
-    "PassageOptions",
-    "PrepareOptions",
-    "Reading",
-    "TuneOptions",
-    "Unpack",
-    "check_options",
-    "flag_option",
-    "memory_options",
-    "named",
-    "number_option",
-    "path_option",
-    "row_or_id",
-    "whole_option",
-]
 
 
 class _Wording(TypedDict, total=False):
@@ -335,7 +309,7 @@ def refuse_add(options: Mapping[str, object]) -> None:
         )
 
 
-def named(
+def with_columns(
     options: Mapping[str, Any], text: object, id_: object
 ) -> dict[str, Any]:
     """The options with the columns of texts and ids, by the names that files have for them.
@@ -365,14 +339,14 @@ def memory_options(options: Mapping[str, Any]) -> dict[str, Any] | None:
 
 def _column(name: str, value: object, expected: str) -> None:
     if not isinstance(value, str):
-        raise refused(name, expected, value)
+        raise invalid_option(name, expected, value)
     try:
         value.encode()
     except UnicodeEncodeError:
-        raise refused(name, "the name of a column without lone surrogates", value) from None
+        raise invalid_option(name, "the name of a column without lone surrogates", value) from None
 
 
-def refused(name: str, expected: str, got: object) -> OptionError:
+def invalid_option(name: str, expected: str, got: object) -> OptionError:
     """The error of an argument of another type."""
     shown = repr(got)
     shown = shown if len(shown) <= 80 else shown[:79] + "…"
@@ -386,7 +360,7 @@ def whole_option(name: str, value: object, least: int, bits: int = 63) -> int:
     except TypeError:
         number = None
     if number is None or not least <= number < 2**bits:
-        raise refused(name, f"a whole number from {least} to 2**{bits} - 1", value)
+        raise invalid_option(name, f"a whole number from {least} to 2**{bits} - 1", value)
     return number
 
 
@@ -406,12 +380,12 @@ def number_option(name: str, value: object) -> float:
             raise TypeError
         return float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
-        raise refused(name, "a number", value) from None
+        raise invalid_option(name, "a number", value) from None
 
 
 def flag_option(name: str, value: object) -> bool:
     if not isinstance(value, bool):
-        raise refused(name, "True or False", value)
+        raise invalid_option(name, "True or False", value)
     return value
 
 
@@ -420,11 +394,11 @@ def path_option(name: str, value: object) -> str:
     try:
         path = os.fsdecode(value)  # type: ignore[arg-type]
     except TypeError:
-        raise refused(name, "a str or a pathlib.Path", value) from None
+        raise invalid_option(name, "a str or a pathlib.Path", value) from None
     if not path or "\0" in path:
-        raise refused(name, "the name of a file or folder", value)
+        raise invalid_option(name, "the name of a file or folder", value)
     try:
         os.fsencode(path)
     except UnicodeEncodeError:
-        raise refused(name, "a name without lone surrogates", value) from None
+        raise invalid_option(name, "a name without lone surrogates", value) from None
     return path

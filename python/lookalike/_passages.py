@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NoReturn, TypeVar
+from typing import Any, Literal, NoReturn
 
 from lookalike import _engine
 from lookalike._find import Run
 from lookalike._options import PassageOptions, Unpack, path_option, row_or_id
 from lookalike._progress import Progress, reporting
+from lookalike._results.once import once
 from lookalike._results.table import Table
-
-__all__ = ["Passage", "PassagesResult", "passages"]
-
-_Made = TypeVar("_Made")
 
 
 @dataclass(frozen=True)
@@ -47,14 +44,6 @@ class PassagesResult:
 
     def __init__(self, findings: _engine.PassageFindings) -> None:
         self._findings = findings
-        self._made: dict[str, Any] = {}
-
-    def _once(self, name: str, make: Callable[[], _Made]) -> _Made:
-        # Without a lock, which a process that forks meanwhile would inherit.
-        if name not in self._made:
-            self._made[name] = make()
-        made: _Made = self._made[name]
-        return made
 
     def __iter__(self) -> Iterator[Passage]:
         """The passages: those in most documents first, then those at most places, then the longest."""
@@ -68,43 +57,49 @@ class PassagesResult:
         return len(self.passages)
 
     @property
+    @once
     def passages(self) -> Table:
         """A row for each passage: ``passage`` (from 1), ``words``, ``places``, ``documents``, ``id`` of the document with
         its first place (for documents in memory also its ``row``), and ``text``, the beginning of that place."""
-        return self._once("passages", lambda: Table(self._findings.passages()))
+        return Table(self._findings.passages())
 
     @property
+    @once
     def places(self) -> Table:
         """A row for each place: ``passage``, ``words``, ``places``, ``documents``, ``id``, ``byte_start``, ``byte_end``,
         ``char_start``, ``char_end`` (of the text as it is written), ``first`` and ``maximal``, as
         ``docs/reference/passages.md`` says, and for documents in memory ``row``."""
-        return self._once("places", lambda: Table(self._findings.places()))
+        return Table(self._findings.places())
 
     @property
+    @once
     def sources(self) -> Table:
         """How much of each source is repeated: ``source``, ``documents``, ``documents_with_repeats``, ``words``,
         ``repeated_words`` and ``copied_words``."""
-        return self._once("sources", lambda: Table(self._findings.sources()))
+        return Table(self._findings.sources())
 
     @property
+    @once
     def skipped(self) -> Table:
-        """What was not read, as :attr:`FindResult.skipped` has it."""
-        return self._once("skipped", lambda: Table(self._findings.skipped()))
+        """Skipped records, with the columns of :attr:`FindResult.skipped`."""
+        return Table(self._findings.skipped())
 
     @property
+    @once
     def counts(self) -> dict[str, int]:
         """Numbers of documents, empty and skipped ones, words, passages, maximal runs, documents with repeats, and
         of the words that are repeated or copied."""
-        return self._once("counts", lambda: self._findings.counts())
+        return self._findings.counts()
 
     @property
+    @once
     def seconds(self) -> dict[str, float]:
         """Wall-clock seconds of each stage."""
-        return self._once("seconds", lambda: dict(self._findings.times()))
+        return dict(self._findings.times())
 
     def text(self, row: int | str | None = None, *, id: Any = None) -> str:  # noqa: A002
-        """The text of a document as it is written, by its number in reading order, which for documents in memory
-        is its row; or by its id. Errors are those of :meth:`FindResult.text`."""
+        """The unchanged text of a document, by its number in reading order (its row, for documents in memory), or by
+        its id. Raises the errors of :meth:`FindResult.text`."""
         return self._findings.text(*row_or_id(row, id))
 
     def write(self, path: str | os.PathLike[str]) -> None:
@@ -121,9 +116,9 @@ class PassagesResult:
 
     def _repr_html_(self) -> str:
         """The page of :meth:`write_report` in a frame, for notebooks."""
-        from lookalike._results.notebook import framed
+        from lookalike._results.notebook import frame_page
 
-        return framed(self)
+        return frame_page(self)
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a PassagesResult cannot be pickled, since it has the documents; pickle passages and places, its tables")

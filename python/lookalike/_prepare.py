@@ -6,12 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from lookalike import _engine
-from lookalike._options import PrepareOptions, Unpack, check_options, named
-from lookalike._documents.inputs import InputDocuments, input_documents, token_rule
+from lookalike._options import PrepareOptions, Unpack, check_options, with_columns
+from lookalike._documents.input_documents import InputDocuments
+from lookalike._documents.inputs import input_documents, token_rule
 from lookalike._progress import Progress, reporting
 from lookalike._results.table import Table
-
-__all__ = ["PrepareResult", "prepare"]
 
 
 class PrepareResult(Table):
@@ -34,10 +33,10 @@ class PrepareResult(Table):
 
     def __reduce__(self) -> tuple[Callable[..., PrepareResult], tuple[Any, ...]]:
         states = (self._table.state(), self.skipped.engine.state())
-        return _prepared, (states[0], self.parameters, states[1])
+        return _unpickled, (states[0], self.parameters, states[1])
 
 
-def _prepared(rows: Any, parameters: dict[str, Any], skipped: Any) -> PrepareResult:
+def _unpickled(rows: Any, parameters: dict[str, Any], skipped: Any) -> PrepareResult:
     """From a pickle."""
     of_state = _engine.Table.of_state
     return PrepareResult(of_state(rows), parameters, of_state(skipped))
@@ -68,11 +67,11 @@ def prepare(
     True
     """
     check_options(options, "prepare", PrepareOptions)
-    arguments = named({"threshold": threshold, "recall": recall, **options}, text, id)
-    return prepared(input_documents(docs, text=text, id=id, tokens=options.get("tokens")), arguments, progress)
+    arguments = with_columns({"threshold": threshold, "recall": recall, **options}, text, id)
+    return prepare_documents(input_documents(docs, text=text, id=id, tokens=options.get("tokens")), arguments, progress)
 
 
-def prepared(documents: InputDocuments, arguments: dict[str, Any], progress: bool | Progress | None = False) -> PrepareResult:
+def prepare_documents(documents: InputDocuments, arguments: dict[str, Any], progress: bool | Progress | None = False) -> PrepareResult:
     """The same of documents that were taken already."""
     arguments = token_rule(arguments, documents)
     with reporting(progress) as reporter:

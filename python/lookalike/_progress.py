@@ -11,8 +11,6 @@ from typing import Any
 
 from lookalike.errors import OptionError, RunawayWarning
 
-__all__ = ["Progress", "reporting", "warn"]
-
 #: Called with the name of the stage, the work done, and the total if it is known.
 Progress = Callable[[str, int, "int | None"], None]
 

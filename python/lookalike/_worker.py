@@ -11,8 +11,6 @@ from __future__ import annotations
 import os
 import sys
 
-__all__ = ["command"]
-
 # Ctrl-C reaches the whole process group; an exception would not be raised while the extension
 # reads a file, so the signal must end the process.
 _PROGRAM = """\

@@ -34,8 +34,8 @@ from sklearn.model_selection import BaseCrossValidator, GroupKFold, StratifiedGr
 
 from lookalike._find import find
 from lookalike._documents.inputs import input_documents
-from lookalike._options import Options, Unpack, refused, whole_option
-from lookalike._prepare import PrepareResult, prepared
+from lookalike._options import Options, Unpack, invalid_option, whole_option
+from lookalike._prepare import PrepareResult, prepare_documents
 from lookalike.errors import DocumentError, DocumentTypeError, OptionError
 
 __all__ = ["NearDuplicateKFold", "SignatureTransformer", "near_duplicate_groups"]
@@ -143,10 +143,10 @@ class SignatureTransformer(TransformerMixin, BaseEstimator):  # type: ignore[mis
     def check_parameters(self) -> None:
         """:raises OptionError: a parameter cannot be what was given."""
         if self.output not in ("sparse", "dense"):
-            raise refused("output", "'sparse' or 'dense'", self.output)
+            raise invalid_option("output", "'sparse' or 'dense'", self.output)
         whole_option("num_hashes", self.num_hashes, 1)
         if whole_option("bits", self.bits, 1) > _MOST_BITS:
-            raise refused("bits", f"a whole number from 1 to {_MOST_BITS}", self.bits)
+            raise invalid_option("bits", f"a whole number from 1 to {_MOST_BITS}", self.bits)
 
     def _prepared(self, texts: Any) -> PrepareResult:
         signing = {
@@ -160,7 +160,7 @@ class SignatureTransformer(TransformerMixin, BaseEstimator):  # type: ignore[mis
             error.row = missing[0]
             raise error
         # One band has the fewest keys, which nobody looks at.
-        return prepared(documents, {**signing, "bands": 1, "rows": self.num_hashes})
+        return prepare_documents(documents, {**signing, "bands": 1, "rows": self.num_hashes})
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -269,7 +269,7 @@ class NearDuplicateKFold(BaseCrossValidator):  # type: ignore[misc]
         **options: Unpack[Options],
     ) -> None:
         if not isinstance(n_splits, Integral) or n_splits < 2:
-            raise refused("n_splits", "a whole number from 2", n_splits)
+            raise invalid_option("n_splits", "a whole number from 2", n_splits)
         self.n_splits: int = int(n_splits)
         self.stratified: bool = stratified
         self.shuffle: bool = shuffle

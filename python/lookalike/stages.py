@@ -38,7 +38,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from lookalike import _engine
 from lookalike._divided.arrow_values import bool_scalar, import_arrow, int_scalar, read_table, text_array
-from lookalike._options import FILE_OPTIONS, OPTIONS, check_options, named, refused, whole_option
+from lookalike._options import FILE_OPTIONS, OPTIONS, check_options, with_columns, invalid_option, whole_option
 from lookalike._progress import warn
 from lookalike.errors import DocumentError, OptionError
 
@@ -194,7 +194,7 @@ def plan(
     _refuse_unnamed_paths(options)
     if documents is not None:
         options |= _bands(documents, {"threshold": threshold, "recall": recall, **options})
-    named_options = named({"threshold": threshold, "recall": recall, "pairs": pairs, **options}, text, id)
+    named_options = with_columns({"threshold": threshold, "recall": recall, "pairs": pairs, **options}, text, id)
     deciding: dict[str, Any] = {name: options[name] for name in ("keep", "path_field", "source_field") if name in options}
     fields = _engine.fields(deciding)
     for name in (text, id, *fields):
@@ -229,9 +229,9 @@ def _refuse_undivided(options: Mapping[str, Any]) -> None:
 def _check_names(text: object, id_: object) -> None:
     """Refuses texts and ids that are not in one column each."""
     if not isinstance(text, str):
-        raise refused("text", "the name of a column (str)", text)
+        raise invalid_option("text", "the name of a column (str)", text)
     if not isinstance(id_, str):
-        found = refused("id", "the name of a column (str)", id_)
+        found = invalid_option("id", "the name of a column (str)", id_)
         raise OptionError(f"{found}; rows of a cluster have no numbers: add a column, such as a hash of those that differ")
 
 

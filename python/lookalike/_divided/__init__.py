@@ -1,1 +1,1 @@
-"""What the engines of divided runs share: tasks, sums, errors, rounds over large components."""
+"""Code that Spark and Ray share: the order of stages, tasks, sums, errors, rounds over large components."""

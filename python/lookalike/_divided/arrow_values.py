@@ -14,8 +14,6 @@ from lookalike.errors import OptionError
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ["MOST_BYTES", "bool_scalar", "import_arrow", "int_scalar", "read_table", "text_array"]
-
 #: Bytes of texts that an Arrow array holds.
 MOST_BYTES: Final = (1 << 31) - 1
 

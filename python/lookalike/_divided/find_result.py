@@ -7,15 +7,13 @@ from typing import Any, Generic, Literal, TypeVar
 
 from lookalike._divided.row_operations import R
 from lookalike._divided.run import DividedRun
-from lookalike._options import path_option, refused
-
-__all__ = ["DividedFindResult", "mode_option"]
+from lookalike._options import path_option, invalid_option
 
 Run = TypeVar("Run", bound=DividedRun[Any, Any, Any])
 
 
 class DividedFindResult(Generic[R, Run]):
-    """What the results of Spark and Ray share: rows and the run that has them."""
+    """The common part of the results of Spark and Ray."""
 
     def __init__(self, run: Run) -> None:
         #: The stages; private to the package.
@@ -77,11 +75,11 @@ class DividedFindResult(Generic[R, Run]):
         :raises FileError: the folder exists and ``mode`` is ``"error"``, or it cannot be written.
         """
         if format not in ("csv", "jsonl"):
-            raise refused("format", "'csv' or 'jsonl'", format)
+            raise invalid_option("format", "'csv' or 'jsonl'", format)
         self.run.write_groups(path_option("folder", folder), format, mode_option(mode))
 
     def write_pairs(self, folder: str | os.PathLike[str], *, mode: Literal["error", "overwrite"] = "error") -> None:
-        """Writes the pairs: the bytes of ``lookalike find --pairs``. Parameters are those of :meth:`write`."""
+        """Writes the pairs: the bytes of ``lookalike find --pairs``. Takes the parameters of :meth:`write`."""
         self.run.expect_pairs()
         self.run.write_pairs(path_option("folder", folder), mode_option(mode))
 
@@ -93,5 +91,5 @@ class DividedFindResult(Generic[R, Run]):
 def mode_option(mode: object) -> str:
     """Checks ``mode``, which decides how a write treats an existing folder."""
     if mode not in ("error", "overwrite"):
-        raise refused("mode", "'error' or 'overwrite'", mode)
+        raise invalid_option("mode", "'error' or 'overwrite'", mode)
     return str(mode)

@@ -24,8 +24,6 @@ from lookalike._divided.row_operations import D, R, RowOperations
 from lookalike._divided.stage_tasks import BlockTask, MatchTask, MemberTask, PlaceTask
 from lookalike.stages import DECIDED, KEPT, PART, PLACES, Plan
 
-__all__ = ["LargeComponents", "LargeDecisions", "component_sizes"]
-
 #: Slices of the keep order that the documents of a task are made of, unless documents are large.
 _SLICES = 16
 _OVERLAP = ("intersection", "left", "right", "jaccard", "containment")

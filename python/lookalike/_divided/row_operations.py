@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, Protocol, TypeVar
 
-__all__ = ["RowOperations", "RowTask"]
-
 #: From Arrow batches to Arrow batches.
 RowTask = Callable[[Iterable[Any]], Iterator[Any]]
 #: Rows as the engine has them.

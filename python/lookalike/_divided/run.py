@@ -16,8 +16,6 @@ from lookalike._progress import Progress
 from lookalike.errors import DocumentError, OptionError
 from lookalike.stages import Plan
 
-__all__ = ["MOST_NAMED_IDS", "DividedRun"]
-
 #: Edges and identities as the engine has them.
 B = TypeVar("B")
 _T = TypeVar("_T")

@@ -7,11 +7,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from lookalike._options import refused, whole_option
+from lookalike._options import invalid_option, whole_option
 from lookalike._progress import warn
 from lookalike.errors import ChangedError, OptionError
-
-__all__ = ["NODE_SUM_RANGE", "RunSums", "bytes_of", "check_largest", "check_read"]
 
 _COUNTS = ("documents", "reference", "empty", "skipped", "copies", "candidates", "verified", "groups", "duplicates")
 _SOURCE = ("documents", "bytes", "duplicates", "duplicate_bytes")
@@ -88,12 +86,12 @@ class RunSums:
                 "this one"
             )
 
-    def check_decided(self, labelled: int) -> None:
+    def check_decided(self, documents: int) -> None:
         """Refuses a second reading that did not give all documents of components.
 
         :raises ChangedError: it did not.
         """
-        check_read(self._decided, labelled)
+        check_read(self._decided, documents)
 
     @property
     def sources(self) -> list[dict[str, Any]]:
@@ -130,6 +128,6 @@ def bytes_of(name: str, value: int | str) -> int:
     if isinstance(value, str):
         match = re.fullmatch(r"\s*(\d+)\s*([a-z]*)\s*", value.lower())
         if match is None or match[2] not in _UNITS:
-            raise refused(name, "bytes, or a text such as '512MiB'", value)
+            raise invalid_option(name, "bytes, or a text such as '512MiB'", value)
         return whole_option(name, int(match[1]) * _UNITS[match[2]], 1)
     return whole_option(name, value, 1)

@@ -11,26 +11,6 @@ from lookalike import stages
 from lookalike._divided.arrow_values import int_scalar, text_array
 from lookalike.stages import DECIDED, KEPT, PART, Plan
 
-__all__ = [
-    "MEMBER_ORDER",
-    "NO_LIMIT",
-    "PAIR_ORDER",
-    "BlockTask",
-    "ConnectTask",
-    "CountTask",
-    "KeyTask",
-    "LabelTask",
-    "MatchTask",
-    "MemberTask",
-    "PlaceTask",
-    "RowOrder",
-    "SliceTask",
-    "TotalTask",
-    "UnsortedDecideTask",
-    "by_range",
-    "group_numbers",
-]
-
 _Batches = Iterable[Any]
 #: Columns by which rows are sorted, and ``ascending`` or ``descending`` for each.
 RowOrder: TypeAlias = Sequence[tuple[str, str]]

@@ -10,8 +10,6 @@ from typing import Any, TypeVar
 from lookalike import stages
 from lookalike.stages import STAR_STEPS, StarStep
 
-__all__ = ["StarTask", "edge_limit", "star_rounds"]
-
 _R = TypeVar("_R")
 
 #: Bytes of edges that a task may hold, whatever ``task_memory`` is.

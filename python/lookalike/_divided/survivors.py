@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-__all__ = ["ANNOTATIONS", "is_own_member", "member_columns", "row_columns"]
-
 #: Columns that annotated rows may get.
 ANNOTATIONS: Final = (
     "lookalike_kept",
@@ -28,7 +26,7 @@ def is_own_member(functions: Any) -> Any:
 def member_columns(functions: Any, measure: str, keeper: Any) -> dict[str, Any]:
     """The annotations of a numbered member of a group.
 
-    :param functions: those of :class:`~lookalike._divided.row_operations.RowOperations`.
+    :param functions: :attr:`lookalike._divided.row_operations.RowOperations.functions`.
     :param measure: ``jaccard`` or ``containment``.
     :param keeper: the id of the keeper, in the type of the input.
     """
@@ -43,8 +41,7 @@ def member_columns(functions: Any, measure: str, keeper: Any) -> dict[str, Any]:
 
 
 def row_columns(functions: Any, is_readable: Any) -> dict[str, Any]:
-    """The annotations that rows without a group have, too. ``skip_bad`` leaves out unreadable rows; all
-    others are kept.
+    """The annotations of all rows, also without a group. Every readable row without a group is kept.
 
     :param is_readable: whether ``skip_bad`` did not leave a row out.
     """

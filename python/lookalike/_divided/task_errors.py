@@ -18,8 +18,6 @@ from lookalike import errors
 from lookalike._engine import VERSION
 from lookalike.errors import FileError, LookalikeError, OptionError
 
-__all__ = ["TaskError", "cause_of", "file_error", "file_errors", "stated_errors", "task_errors"]
-
 _MARK = "lookalike-task-error "
 #: What the system says of a full disk. The JVM has it in texts only.
 _NO_SPACE = os.strerror(errno.ENOSPC)

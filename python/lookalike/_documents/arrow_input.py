@@ -11,8 +11,6 @@ from lookalike._documents.input_documents import TEXT, Columns, InputDocuments, 
 from lookalike._results.table import Table
 from lookalike.errors import OptionError
 
-__all__ = ["Stream", "of_arrow", "of_lazy_polars", "with_texts"]
-
 
 def of_lazy_polars(docs: Any, columns: Columns) -> InputDocuments | None:
     if is_of("polars", docs) and hasattr(docs, "collect"):

@@ -12,8 +12,6 @@ from lookalike._documents.input_documents import Columns, InputDocuments, is_of
 from lookalike._results.table import Table
 from lookalike.errors import DocumentTypeError
 
-__all__ = ["of_datasets"]
-
 
 def of_datasets(docs: Any, columns: Columns) -> InputDocuments | None:
     """A dataset, of which only the columns that are used are read."""

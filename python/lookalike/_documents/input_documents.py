@@ -12,21 +12,6 @@ from lookalike import _engine
 from lookalike._results.table import Table
 from lookalike.errors import DocumentError, DocumentTypeError, OptionError
 
-__all__ = [
-    "ID",
-    "TEXT",
-    "Columns",
-    "InputDocuments",
-    "RowValues",
-    "at_row",
-    "field_values",
-    "is_list",
-    "is_of",
-    "description",
-    "stretches",
-    "token_lists",
-]
-
 #: Default names of columns.
 TEXT, ID = "text", "id"
 

@@ -38,8 +38,6 @@ from lookalike._results.table import Table
 from lookalike._documents.streamed_input import is_streamed, of_batches, of_stream
 from lookalike.errors import DocumentTypeError, FileError, OptionError
 
-__all__ = ["InputDocuments", "file_paths", "input_documents", "refuse_dates", "refuse_unused", "token_rule"]
-
 
 def input_documents(
     docs: Any,

@@ -9,8 +9,6 @@ from lookalike._documents.input_documents import Columns, InputDocuments, RowVal
 from lookalike._results.table import Table
 from lookalike.errors import DocumentTypeError
 
-__all__ = ["of_numpy"]
-
 
 def of_numpy(docs: Any, columns: Columns) -> InputDocuments | None:
     """An array of texts, or one with a column of texts or with columns of ids and texts; ``None`` for rows of other

@@ -10,8 +10,6 @@ from lookalike._documents.input_documents import ID, Columns, InputDocuments, Ro
 from lookalike._results.table import Table
 from lookalike.errors import DocumentTypeError
 
-__all__ = ["of_pandas", "present"]
-
 
 def of_pandas(docs: Any, columns: Columns) -> InputDocuments | None:
     """pandas, whose columns of Python objects are looked at value by value."""

@@ -13,8 +13,6 @@ from typing import Any
 from lookalike._documents.input_documents import ID, Columns, RowValues, at_row, is_list, description
 from lookalike.errors import DocumentError
 
-__all__ = ["RowKind", "row_kind"]
-
 
 class RowKind(ABC):
     """What rows are, and how their values are taken out."""

@@ -10,8 +10,6 @@ from typing import IO, Any, overload
 from lookalike._results.table import Table
 from lookalike.errors import DocumentTypeError, FileError
 
-__all__ = ["KeptRows", "RowFile"]
-
 
 class RowFile:
     """Rows that were taken some at a time, pickled to a file that ends with this object.

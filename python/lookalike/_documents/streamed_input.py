@@ -19,8 +19,6 @@ from lookalike._documents.python_rows import RowKind, row_kind
 from lookalike._documents.row_file import KeptRows, RowFile
 from lookalike.errors import DocumentError, DocumentTypeError
 
-__all__ = ["is_streamed", "of_batches", "of_stream"]
-
 #: Rows that are taken at a time: the most, and about how many characters they have.
 _ROWS, _CHARACTERS = 1024, 1 << 20
 

@@ -13,27 +13,6 @@ from typing import Any, Literal, TypedDict, Union
 from lookalike._index.results import Json
 from lookalike.errors import DocumentTypeError, OptionError
 
-__all__ = [
-    "IndexSettings",
-    "NewIndexSettings",
-    "When",
-    "Where",
-    "check_settings",
-    "common_and_names",
-    "conditions",
-    "count_option",
-    "expiry",
-    "folder_path",
-    "iterator_of",
-    "limit_option",
-    "nanoseconds",
-    "nearest_option",
-    "number_option",
-    "rows_of",
-    "text_option",
-    "threshold_option",
-]
-
 
 class IndexSettings(TypedDict, total=False):
     """Settings that an index keeps for good."""
@@ -67,7 +46,7 @@ def check_settings(function: str, settings: Mapping[str, object], accepted: Any)
     """Rejects unknown keyword arguments, as a signature would.
 
     :param accepted: the settings of the function, a ``TypedDict``.
-    :raises TypeError: a name is no setting.
+    :raises TypeError: a name is unknown.
     """
     for name in settings:
         if name not in accepted.__optional_keys__:

@@ -20,8 +20,6 @@ from typing import Any, TypeVar
 
 from lookalike.errors import StoreError
 
-__all__ = ["CallCancelled", "LoopRows", "StopSignal", "WorkerPool", "refuse_within", "run"]
-
 _Result = TypeVar("_Result")
 
 #: Documents of an asynchronous iterable that are fetched at a time.

@@ -11,8 +11,6 @@ from lookalike._documents.inputs import file_paths
 from lookalike._options import Reading, check_options
 from lookalike.errors import OptionError
 
-__all__ = ["add_result", "check_reading", "fields_of", "files_of", "refuse_reading"]
-
 
 def files_of(documents: object) -> list[str] | None:
     """Paths, if the argument is one: a path, a pattern, or a list of ``pathlib.Path``."""

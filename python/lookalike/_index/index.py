@@ -55,8 +55,6 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-__all__ = ["Index"]
-
 #: The action for a document whose id exists.
 OnExisting = Literal["error", "update", "keep"]
 
@@ -110,8 +108,8 @@ class Index:
         :param recall: The least predicted share of the documents *at* the threshold that are
             found; above 0, below 1. 0.99 by default.
         :param measure: ``jaccard`` (the default) divides shared shingles by the shingles of both
-            documents. ``containment`` divides them by those of the shorter one, which finds
-            excerpts of longer texts, and needs another ``store`` than ``signatures``.
+            documents. ``containment`` divides them by the shingles of the shorter one, which
+            finds excerpts of longer texts, and needs another ``store`` than ``signatures``.
         :param shingle: ``words:N`` (``words:5`` by default), ``chars:N`` or ``bytes:N`` with N
             from 1 to 256, or ``bag``.
         :param tokens: ``words`` (the default), ``word-runs`` (the default with ``segment``) or
@@ -130,7 +128,7 @@ class Index:
             ``xor-multiply``.
         :param seed: Draws the hash functions; 0 to 2**64 - 1.
         :param store: What each document stores in addition to its signature: ``signatures``
-            (nothing: similarities are estimates, there are no groups), ``sets`` of shingles (the
+            (nothing: similarities are estimates, groups are unavailable), ``sets`` of shingles (the
             default: similarities are exact), sets and ``texts``, or these and the ``originals`` of
             each version (:meth:`original`, :meth:`versions`).
         :param max_original: With ``store="originals"``, the most bytes of an original: a number or
@@ -165,7 +163,7 @@ class Index:
         :param wait: Seconds to wait for another writer.
         :param settings: Expected settings, as for :meth:`create`. Settings that are not named may
             have any value.
-        :raises StoreError: There is no index, it has another version, or it is open for writing
+        :raises StoreError: The index does not exist, it has another version, or it is open for writing
             already, in this process or another.
         :raises MismatchError: The index has other settings than the expected ones.
 
@@ -227,7 +225,7 @@ class Index:
         progress: bool | Progress | None = False,
         **reading: Unpack[Reading],
     ) -> AddResult:
-        """Adds documents, some thousand at a time. Written documents stay if a later one fails.
+        """Adds documents, some thousand at a time. Written documents remain if a later one fails.
 
         :param documents: One of
 
@@ -360,7 +358,7 @@ class Index:
         return AddResult(*self._stored.add_one(id, text, metadata, changed, at, existing), [])
 
     def remove(self, ids: str | UUID | Iterable[str | UUID]) -> RemoveResult:
-        """Removes documents by their ids. An unknown id is no error.
+        """Removes documents by their ids. Ignores unknown ids.
 
         :param ids: One id, or any number of them.
         :returns: The number of removed documents, and the unknown ids.
@@ -544,7 +542,7 @@ class Index:
         threads: int | None = None,
         progress: bool | Progress | None = False,
     ) -> FindResult:
-        """Near-duplicates among the documents of the index. The result equals that of
+        """Near-duplicates among the documents of the index. Returns the result of
         :func:`lookalike.find` on the same documents.
 
         :param threshold: The least exact similarity of a reported pair; None for the index's.
@@ -563,7 +561,7 @@ class Index:
         :raises KeyboardInterrupt: Ctrl-C, when the work has stopped.
         :warns RunawayWarning: Many documents look alike without being similar, which takes long.
 
-        Other parameters are those of :func:`lookalike.find`.
+        See :func:`lookalike.find` for the other parameters.
 
         >>> import lookalike, tempfile, os
         >>> with lookalike.Index.create(os.path.join(tempfile.mkdtemp(), "news")) as index:
@@ -662,7 +660,7 @@ class Index:
 
     def version_text(self, id: str | UUID, version: int | None = None) -> str | None:
         """Returns the text of a version, for :func:`lookalike.compare`; None if it was stored
-        without one. Parameters and errors are those of :meth:`original`."""
+        without one. Takes the parameters and raises the errors of :meth:`original`."""
         return self._stored.version_text(id, _version_option(version))
 
     def stats(self) -> IndexStats:

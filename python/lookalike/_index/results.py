@@ -5,20 +5,6 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, NamedTuple
 
-__all__ = [
-    "AddResult",
-    "Category",
-    "Document",
-    "DocumentVersion",
-    "Match",
-    "Matches",
-    "OriginalStats",
-    "Problem",
-    "RemoveResult",
-    "SkippedRecord",
-    "IndexStats",
-]
-
 #: A value of metadata: any value of JSON.
 Json = Any
 

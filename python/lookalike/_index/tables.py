@@ -14,8 +14,6 @@ from lookalike._documents.input_documents import is_of
 from lookalike._documents.pandas_input import present
 from lookalike.errors import DocumentTypeError
 
-__all__ = ["as_records", "tables_of"]
-
 #: Documents of a dataset that are fetched together.
 _ROWS = 1000
 

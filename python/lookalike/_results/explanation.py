@@ -13,8 +13,6 @@ from lookalike.errors import OptionError
 if TYPE_CHECKING:
     from lookalike._results.find_result import FindResult
 
-__all__ = ["Explanation", "explained"]
-
 
 @dataclass(frozen=True)
 class Explanation:
@@ -39,14 +37,14 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         """The reason, and both texts next to each other with their differences marked, for notebooks."""
-        from lookalike._results.notebook import framed_texts
+        from lookalike._results.notebook import frame_texts
 
         made = self.comparison
         sentences = [self.reason, made._sentence()]
-        return framed_texts((str(self.a), str(self.b)), sentences, made._texts(), made._options)
+        return frame_texts((str(self.a), str(self.b)), sentences, made._texts(), made._options)
 
 
-def explained(found: FindResult, a: Any, b: Any, options: Mapping[str, Any] | None) -> Explanation:
+def explain_pair(found: FindResult, a: Any, b: Any, options: Mapping[str, Any] | None) -> Explanation:
     """Compares two documents of a run as the run does.
 
     :raises OptionError: the documents are in an index.
@@ -78,7 +76,7 @@ def explained(found: FindResult, a: Any, b: Any, options: Mapping[str, Any] | No
 
 
 @dataclass(frozen=True)
-class _Decided:
+class _PairDecisions:
     """What people decided about two documents, as far as it had an effect."""
 
     duplicates: bool
@@ -86,14 +84,14 @@ class _Decided:
     both_kept: bool
 
 
-def _in_effect(found: FindResult, a: Any, b: Any) -> _Decided:
+def _in_effect(found: FindResult, a: Any, b: Any) -> _PairDecisions:
     pair, *kept = found._findings.judged(str(a), str(b))
     unapplied = found.decisions.unapplied if found.decisions else []
     without_effect = {(decision["line"], str(id)) for decision in unapplied for id in decision["documents"]}
     judged = None if pair is None or (pair[1], str(a)) in without_effect else pair[0]
     lines = zip(kept, (a, b), strict=True)
     both_kept = all(line is not None and (line, str(id)) not in without_effect for line, id in lines)
-    return _Decided(judged is True, judged is False, both_kept)
+    return _PairDecisions(judged is True, judged is False, both_kept)
 
 
 def _reason(
@@ -102,7 +100,7 @@ def _reason(
     comparison: CompareResult,
     figures: str,
     probability: float | None,
-    decided: _Decided,
+    decided: _PairDecisions,
 ) -> str:
     (a, keeper_a), (b, keeper_b) = first, second
     if a == b:

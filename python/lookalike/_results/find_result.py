@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex, TypeVar, overload
+from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex, overload
 
 from lookalike import _engine
 from lookalike._decisions import DecisionCounts, decision_counts
 from lookalike._options import path_option, row_or_id
+from lookalike._results.once import once
 from lookalike._results.table import Table
 from lookalike.errors import OptionError
 
 if TYPE_CHECKING:
     from lookalike._results.explanation import Explanation
-
-__all__ = ["FindResult", "Group", "Member", "advice", "better_setting_of"]
-
-
-_Made = TypeVar("_Made")
 
 
 @dataclass(frozen=True)
@@ -65,16 +61,6 @@ class FindResult:
         self._rows = rows
         #: What is similar, as :func:`lookalike.compare` takes it.
         self._options = options
-        self._made: dict[str, Any] = {}
-
-    def _once(self, name: str, make: Callable[[], _Made]) -> _Made:
-        """A value that is computed at its first use. There is no lock, such as
-        ``functools.cached_property`` has up to Python 3.11: if another thread holds it while
-        this process forks, the child waits forever."""
-        if name not in self._made:
-            self._made[name] = make()
-        made: _Made = self._made[name]
-        return made
 
     @property
     def engine(self) -> _engine.Findings:
@@ -103,47 +89,45 @@ class FindResult:
     def __getitem__(self, group: slice) -> list[Group]: ...
     def __getitem__(self, group: SupportsIndex | slice) -> Group | list[Group]:
         """A group, or several, by their places in the order of :meth:`__iter__`, from 0."""
-        groups = self._once("list", lambda: list(self))
-        return groups[group]
+        return self._groups[group]
+
+    @property
+    @once
+    def _groups(self) -> list[Group]:
+        return list(self)
 
     def __len__(self) -> int:
         """How many groups there are."""
         return int(self.counts["groups"])
 
     @property
+    @once
     def mask(self) -> list[bool]:
         """Of each document in memory, by its row, whether it stays: ``frame[found.mask]``.
 
         :raises OptionError: the documents are in files, or parts of them were compared.
         """
-        return self._once("mask", lambda: Table(self._findings.decisions(self._row_count("mask")))["kept"])
+        return Table(self._findings.decisions(self._row_count("mask")))["kept"]
 
     @property
+    @once
     def kept_rows(self) -> list[int]:
         """The rows of the documents in memory that stay, from 0, ascending: ``dataset.select(found.kept_rows)``.
 
         :raises OptionError: as :attr:`mask`.
         """
-        return self._once("kept_rows", lambda: [row for row, stays in enumerate(self.mask) if stays])
+        return [row for row, stays in enumerate(self.mask) if stays]
 
     @property
+    @once
     def labels(self) -> list[int]:
         """A number for each document in memory, by its row: documents of a group have the least row of
         theirs, all others their own.
 
         :raises OptionError: as :attr:`mask`.
         """
-        return self._once("labels", lambda: self._labels(self._row_count("labels")))
-
-    def _row_count(self, name: str) -> int:
-        if self._rows is None:
-            raise OptionError(f"{name} is for documents in memory by their rows; groups has those of files by their ids")
-        if "parent" in self.groups.column_names:
-            raise OptionError(f"{name} is for whole documents; groups has their parts, by row and range")
-        return self._rows
-
-    def _labels(self, rows: int) -> list[int]:
-        labels, members = list(range(rows)), (self.groups["group"], self.groups["row"])
+        labels = list(range(self._row_count("labels")))
+        members = (self.groups["group"], self.groups["row"])
         least: dict[int, int] = {}
         for group, row in zip(*members, strict=True):
             if row is not None:
@@ -153,7 +137,15 @@ class FindResult:
                 labels[row] = least[group]
         return labels
 
+    def _row_count(self, name: str) -> int:
+        if self._rows is None:
+            raise OptionError(f"{name} is for documents in memory by their rows; groups has those of files by their ids")
+        if "parent" in self.groups.column_names:
+            raise OptionError(f"{name} is for whole documents; groups has their parts, by row and range")
+        return self._rows
+
     @property
+    @once
     def groups(self) -> Table:
         """A row for each document of a group: ``group`` (from 1), ``id``, ``role`` (``keeper`` or
         ``duplicate``), ``keeper`` (an id), ``jaccard`` (float64, null for keepers; ``containment``
@@ -161,16 +153,17 @@ class FindResult:
         ``keeper_row`` (from 0; null for a reference). With ``unit`` also ``parent``, the id of the
         document, and where the unit is in its text: ``start`` and ``end`` in bytes, ``start_char`` and
         ``end_char`` in characters."""
-        return self._once("groups", lambda: Table(self._findings.groups()))
+        return Table(self._findings.groups())
 
     @property
+    @once
     def pairs(self) -> Table:
         """A row for each verified pair: ``id_a``, ``id_b``, ``jaccard`` (and ``containment``); with ``unit``
         the columns of :attr:`groups` about units, with ``_a`` and ``_b``.
 
         :raises OptionError: pairs were not asked for by ``find(…, pairs=True)``.
         """
-        return self._once("pairs", lambda: Table(self._findings.pairs()))
+        return Table(self._findings.pairs())
 
     @property
     def has_pairs(self) -> bool:
@@ -178,24 +171,28 @@ class FindResult:
         return self._findings.has_pairs()
 
     @property
+    @once
     def skipped(self) -> Table:
         """Skipped records: ``source``, ``line`` (from 1), ``id``, ``reason``, and for documents in memory
         ``row`` (from 0)."""
-        return self._once("skipped", lambda: Table(self._findings.skipped()))
+        return Table(self._findings.skipped())
 
     @property
+    @once
     def empty(self) -> Table:
         """Documents without a token, which are similar to no document: ``id``, ``same_text_as`` (the id of
         the first one that has the same text; null without one)."""
-        return self._once("empty", lambda: Table(self._findings.empty()))
+        return Table(self._findings.empty())
 
     @property
+    @once
     def counts(self) -> dict[str, int]:
         """Numbers of documents, references, empty and skipped ones, copies (equal shingles),
         candidates, compared pairs (``verified``), groups and duplicates."""
-        return self._once("counts", lambda: self._findings.counts())
+        return self._findings.counts()
 
     @property
+    @once
     def sources(self) -> Table:
         """A row for each source, in reading order: ``source`` (a file, a folder directly below a folder of texts, or the
         value of ``source_field``; documents in memory without one are ``documents`` and ``reference``), ``reference``
@@ -208,9 +205,10 @@ class FindResult:
         >>> sources["source"], sources["documents"], sources["duplicates"]
         (['x', 'y'], [1, 1], [1, 0])
         """
-        return self._once("sources", lambda: Table(self._findings.sources()))
+        return Table(self._findings.sources())
 
     @property
+    @once
     def decisions(self) -> DecisionCounts | None:
         """What became of the decisions that were given: how many were applied, which had no effect, which contradict
         each other, which are asked again; ``None`` without decisions.
@@ -221,39 +219,44 @@ class FindResult:
         >>> len(found), found.decisions.applied, found.decisions.asked_again
         (0, 1, [])
         """
-        return self._once("decisions", lambda: decision_counts(self._findings.decision_counts()))
+        return decision_counts(self._findings.decision_counts())
 
     @property
+    @once
     def cut_from_mail(self) -> dict[str, int]:
         """Text that was cut from messages: ``quoting_messages``, ``signed_messages``,
         ``signature_words``, ``signature_bytes``."""
-        return self._once("cut_from_mail", lambda: self._findings.cut_from_mail())
+        return self._findings.cut_from_mail()
 
     @property
+    @once
     def folding(self) -> dict[str, Any]:
         """How many documents of a sample ``normalize="fold"`` changes: ``documents`` (0 where texts
         are folded already), ``changed``, and ``scripts``, a dict of counts."""
-        return self._once("folding", lambda: self._findings.folding())
+        return self._findings.folding()
 
     @property
+    @once
     def parameters(self) -> dict[str, Any]:
         """The chosen parameters (bands, rows, …) and their predicted recall; with ``bands="auto"``
         also ``bands_sample``, for how many documents they were chosen."""
-        return self._once("parameters", lambda: self._findings.parameters())
+        return self._findings.parameters()
 
     @property
+    @once
     def better_setting(self) -> dict[str, Any] | None:
         """Where few documents are in groups, the setting of ``docs/choosing.md`` that finds clearly
         more, as reports have it: ``in_use`` and ``better``, each a dict of ``job``, ``measure``,
         ``shingle``, ``threshold``, ``documents``, ``with_neighbour``, ``with_passage``, ``pairs``
         and ``background``; and ``options``, those that :func:`find` takes for it. ``None`` where
         there is no such setting, and where the collection is not small."""
-        return self._once("better_setting", lambda: better_setting_of(self._findings.better_setting()))
+        return better_setting_of(self._findings.better_setting())
 
     @property
+    @once
     def seconds(self) -> dict[str, float]:
         """Wall-clock seconds of each stage."""
-        return self._once("seconds", lambda: dict(self._findings.times()))
+        return dict(self._findings.times())
 
     def text(self, row: int | str | None = None, *, id: Any = None) -> str:  # noqa: A002
         """The text of a document, by its number in reading order, which for documents in memory
@@ -282,9 +285,9 @@ class FindResult:
         >>> print(found.explain("a", "b").reason)
         'a' is a duplicate of 'b', which is kept.
         """
-        from lookalike._results.explanation import explained
+        from lookalike._results.explanation import explain_pair
 
-        return explained(self, a, b, self._options)
+        return explain_pair(self, a, b, self._options)
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Writes the groups to a file ``.jsonl``, ``.csv`` (also ``.gz``, ``.zst``) or
@@ -310,16 +313,16 @@ class FindResult:
 
     def _repr_html_(self) -> str:
         """The page of :meth:`write_report` in a frame, for notebooks."""
-        from lookalike._results.notebook import framed
+        from lookalike._results.notebook import frame_page
 
-        return framed(self)
+        return frame_page(self)
 
     def __copy__(self) -> FindResult:
         return self
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(
-            "a Found cannot be pickled: it has the documents in memory, or what is left of their "
+            "a FindResult cannot be pickled: it has the documents in memory, or what is left of their "
             "files; pickle its tables (found.groups, found.pairs, found.skipped), found.counts, or "
             "list(found)"
         )

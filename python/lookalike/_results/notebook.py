@@ -14,15 +14,13 @@ if TYPE_CHECKING:
     from lookalike._results.find_result import FindResult
     from lookalike._passages import PassagesResult
 
-__all__ = ["framed", "framed_texts"]
-
 #: Characters of a page that a notebook keeps.
 _MOST = 4_000_000
 #: The options that say what a word is.
 _WORDS = ("shingle", "tokens", "case")
 
 
-def framed(found: FindResult | PassagesResult | ContaminationResult) -> str:
+def frame_page(found: FindResult | PassagesResult | ContaminationResult) -> str:
     """The page of a run in a frame of its own, whose styles and scripts do not meet those of the notebook."""
     import tempfile
 
@@ -34,7 +32,7 @@ def framed(found: FindResult | PassagesResult | ContaminationResult) -> str:
     return _frame(page, repr(found), "found.write_report(&quot;page.html&quot;) writes the page")
 
 
-def framed_texts(
+def frame_texts(
     names: Sequence[str],
     sentences: Sequence[str],
     texts: Sequence[str],

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     import polars
     import pyarrow
 
-__all__ = ["Table"]
-
 _SHOWN_ROWS = 10
 _CHUNK = 65_536
 #: Types of pandas for those of Arrow and whether values may be missing; texts and lists apart.

@@ -25,8 +25,6 @@ from lookalike.plot._style import (
 )
 from lookalike.plot._threshold_sweep import ThresholdSweep
 
-__all__ = ["group_sizes", "removal_by_source", "s_curve", "similarity_histogram", "threshold_sweep"]
-
 _WIDTH, _HEIGHT = 460, 260
 #: Counts have whole numbers next to their axis.
 _COUNTS = alt.Axis(format=",d", tickMinStep=1)

@@ -6,10 +6,8 @@ import importlib
 from importlib.util import find_spec
 from typing import Any, Literal
 
-from lookalike._options import refused
+from lookalike._options import invalid_option
 from lookalike.errors import OptionError
-
-__all__ = ["Backend", "draw"]
 
 Backend = Literal["matplotlib", "altair"]
 
@@ -36,7 +34,7 @@ def draw(name: str, table: Any, backend: Backend | None, ax: Any) -> Any:
 
 def _chosen(backend: str | None, ax: Any) -> str:
     if backend is not None and (not isinstance(backend, str) or backend not in _MODULES):
-        raise refused("backend", "'matplotlib' or 'altair'", backend)
+        raise invalid_option("backend", "'matplotlib' or 'altair'", backend)
     if ax is not None:
         if backend == "altair":
             raise OptionError("ax is for matplotlib; charts of altair are put together by altair's | and &")

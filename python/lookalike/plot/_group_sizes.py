@@ -8,9 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lookalike._results.find_result import FindResult
-from lookalike._options import refused
-
-__all__ = ["GroupSizes", "SizeStep", "group_sizes"]
+from lookalike._options import invalid_option
 
 
 @dataclass(frozen=True)
@@ -65,7 +63,7 @@ def group_sizes(result: FindResult | GroupSizes) -> GroupSizes:
     if isinstance(result, GroupSizes):
         return result
     if not isinstance(result, FindResult):
-        raise refused("result", "what lookalike.find gave", result)
+        raise invalid_option("result", "what lookalike.find gave", result)
     sizes = Counter(Counter(result.groups["group"]).values())
     return GroupSizes(tuple(_steps(sizes)))
 

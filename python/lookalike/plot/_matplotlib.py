@@ -29,17 +29,15 @@ from lookalike.plot._threshold_sweep import ThresholdSweep
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["group_sizes", "removal_by_source", "s_curve", "similarity_histogram", "threshold_sweep"]
-
 _SIZE = (6.4, 3.8)
 #: Inches of a bar of a source.
 _BAR = 0.32
 
 
-def _axes(given: Axes | None, size: tuple[float, float] = _SIZE) -> Axes:
+def _axes(ax: Axes | None, size: tuple[float, float] = _SIZE) -> Axes:
     """Axes to draw on: those of the caller, or new ones of a figure of pyplot, which notebooks show."""
-    if given is not None:
-        return given
+    if ax is not None:
+        return ax
     _, made = plt.subplots(figsize=size, layout="constrained")
     return made
 
@@ -62,8 +60,8 @@ def _whole(axis: Any) -> None:
     axis.set_major_locator(MaxNLocator(nbins="auto", integer=True, steps=[1, 2, 5, 10]))
 
 
-def similarity_histogram(table: SimilarityHistogram, given: Axes | None) -> Axes:
-    ax = _axes(given)
+def similarity_histogram(table: SimilarityHistogram, axes: Axes | None) -> Axes:
+    ax = _axes(axes)
     edges, width = table.edges, table.edges[1] - table.edges[0]
     widths = [high - low for low, high in zip(edges, edges[1:], strict=False)]
     ax.bar(edges[:-1], table.counts, widths, align="edge", color=BLUE, edgecolor="white", linewidth=0.5)
@@ -77,8 +75,8 @@ def similarity_histogram(table: SimilarityHistogram, given: Axes | None) -> Axes
     return ax
 
 
-def s_curve(table: SCurve, given: Axes | None) -> Axes:
-    ax = _axes(given)
+def s_curve(table: SCurve, axes: Axes | None) -> Axes:
+    ax = _axes(axes)
     ax.axvspan(table.threshold, 1, color=BLUE, alpha=0.08, linewidth=0)
     ax.plot(table.similarities, table.probabilities, color=BLUE, linewidth=2.5, label="predicted")
     _mark_threshold(ax, table.threshold)
@@ -107,8 +105,8 @@ def s_curve(table: SCurve, given: Axes | None) -> Axes:
     return ax
 
 
-def group_sizes(table: GroupSizes, given: Axes | None) -> Axes:
-    ax = _axes(given)
+def group_sizes(table: GroupSizes, axes: Axes | None) -> Axes:
+    ax = _axes(axes)
     bars = ax.bar(range(len(table.steps)), [step.groups for step in table.steps], color=BLUE)
     ax.bar_label(bars, [f"{step.groups:,}" for step in table.steps], padding=2)
     ax.set_xticks(range(len(table.steps)), [step.label for step in table.steps])
@@ -120,9 +118,9 @@ def group_sizes(table: GroupSizes, given: Axes | None) -> Axes:
     return ax
 
 
-def removal_by_source(table: RemovalBySource, given: Axes | None) -> Axes:
+def removal_by_source(table: RemovalBySource, axes: Axes | None) -> Axes:
     sources = table.sources
-    ax = _axes(given, (_SIZE[0], 1.4 + _BAR * max(len(sources), 1)))
+    ax = _axes(axes, (_SIZE[0], 1.4 + _BAR * max(len(sources), 1)))
     places = range(len(sources))
     removed = [each.removed for each in sources]
     ax.barh(places, removed, color=ORANGE, label="removed")
@@ -142,8 +140,8 @@ def removal_by_source(table: RemovalBySource, given: Axes | None) -> Axes:
     return ax
 
 
-def threshold_sweep(table: ThresholdSweep, given: Axes | None) -> Axes:
-    ax = _axes(given)
+def threshold_sweep(table: ThresholdSweep, axes: Axes | None) -> Axes:
+    ax = _axes(axes)
     thresholds = [step.threshold for step in table.steps]
     ax.plot(thresholds, [step.duplicates for step in table.steps], "o-", color=ORANGE, label="duplicates")
     ax.plot(thresholds, [step.groups for step in table.steps], "s-", color=BLUE, label="groups")

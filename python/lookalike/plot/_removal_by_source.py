@@ -8,11 +8,9 @@ from typing import Any, Literal
 
 from lookalike._dedup import DedupResult
 from lookalike._results.find_result import FindResult
-from lookalike._options import refused, whole_option
+from lookalike._options import invalid_option, whole_option
 from lookalike.errors import OptionError
 from lookalike.plot._table_arguments import refuse_with_table
-
-__all__ = ["RemovalBySource", "SourceRemoval", "removal_by_source"]
 
 #: Sources that are shown by default.
 _SHOWN = 30
@@ -102,7 +100,7 @@ def removal_by_source(
     by = "documents" if by is None else by
     rows, columns = _figures(result)
     if not isinstance(by, str) or by not in columns:
-        raise refused("by", " or ".join(map(repr, columns)), by)
+        raise invalid_option("by", " or ".join(map(repr, columns)), by)
     total, removed = columns[by]
     sources = [SourceRemoval(row["source"], bool(row.get("reference")), row[total], row[removed]) for row in rows]
     sources.sort(key=lambda each: -each.removed)
@@ -124,4 +122,4 @@ def _figures(result: Any) -> tuple[Iterable[Mapping[str, Any]], Mapping[str, tup
     sources = getattr(result, "sources", None)
     if isinstance(sources, list) and hasattr(result, "counts"):
         return sources, _OF_DUPLICATES
-    raise refused("result", "what lookalike.find or lookalike.dedup(passages=True) gave", result)
+    raise invalid_option("result", "what lookalike.find or lookalike.dedup(passages=True) gave", result)

@@ -9,11 +9,9 @@ from typing import Any
 from lookalike import _engine
 from lookalike._results.find_result import FindResult
 from lookalike._measure import AuditResult, TuneResult
-from lookalike._options import refused
+from lookalike._options import invalid_option
 from lookalike.errors import OptionError
 from lookalike.plot._table_arguments import refuse_with_table
-
-__all__ = ["MeasuredRecall", "SCurve", "s_curve"]
 
 #: Steps of the curve between 0 and 1.
 _STEPS = 200
@@ -110,7 +108,7 @@ def s_curve(result: FindResult | TuneResult | SCurve, audit: AuditResult | None 
     elif isinstance(result, FindResult):
         run = result.parameters
     else:
-        raise refused("result", "what lookalike.find or lookalike.tune gave", result)
+        raise invalid_option("result", "what lookalike.find or lookalike.tune gave", result)
     # Without signatures nothing is predicted, since nothing is missed.
     threshold, predicted = run["threshold"], run.get("predicted_recall", 1.0)
     bands, rows = run.get("bands"), run.get("rows")
@@ -126,7 +124,7 @@ def s_curve(result: FindResult | TuneResult | SCurve, audit: AuditResult | None 
 
 def _with_audit(curve: SCurve, audit: AuditResult) -> SCurve:
     if not isinstance(audit, AuditResult):
-        raise refused("audit", "what lookalike.audit gave", audit)
+        raise invalid_option("audit", "what lookalike.audit gave", audit)
     of_audit = (audit.details["threshold"], audit.predicted_recall)
     of_curve = (curve.threshold, curve.predicted_recall)
     # Reports have predictions with some decimals only.

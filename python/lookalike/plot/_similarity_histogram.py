@@ -9,10 +9,8 @@ from typing import Any
 
 from lookalike._results.find_result import FindResult
 from lookalike._measure import TuneResult
-from lookalike._options import refused, whole_option
+from lookalike._options import invalid_option, whole_option
 from lookalike.plot._table_arguments import refuse_with_table
-
-__all__ = ["SimilarityHistogram", "similarity_histogram"]
 
 #: Similarities have six decimals.
 _MILLION = 1_000_000
@@ -74,7 +72,7 @@ def similarity_histogram(
         # A sample is of the measure of signatures.
         return _counted(result.similarities, "jaccard", result.threshold, "pairs of the sample", steps)
     if not isinstance(result, FindResult):
-        raise refused("result", "what lookalike.find or lookalike.tune gave", result)
+        raise invalid_option("result", "what lookalike.find or lookalike.tune gave", result)
     measure, threshold = result.parameters["measure"], result.parameters["threshold"]
     table, counted = (result.pairs, "verified pairs") if result.has_pairs else (result.groups, "duplicates")
     values = (value for value in table[measure] if value is not None)
@@ -84,7 +82,7 @@ def similarity_histogram(
 def _checked_bins(bins: int) -> int:
     steps = whole_option("bins", bins, 1)
     if steps > 1_000:
-        raise refused("bins", "a whole number from 1 to 1,000", bins)
+        raise invalid_option("bins", "a whole number from 1 to 1,000", bins)
     return steps
 
 

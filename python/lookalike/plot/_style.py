@@ -10,20 +10,6 @@ from lookalike.plot._s_curve import SCurve
 from lookalike.plot._similarity_histogram import SimilarityHistogram
 from lookalike.plot._threshold_sweep import ThresholdSweep
 
-__all__ = [
-    "BLUE",
-    "EQUAL",
-    "GREY",
-    "INK",
-    "ORANGE",
-    "curve_title",
-    "histogram_title",
-    "measured_label",
-    "shown_name",
-    "source_label",
-    "sweep_title",
-]
-
 #: What stays, and pairs; what goes, and the threshold; what was measured; grids; equal pairs.
 BLUE: Final = "#2a66c4"
 ORANGE: Final = "#a03a00"

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from lookalike.errors import OptionError
 
-__all__ = ["refuse_with_table"]
-
 
 def refuse_with_table(**arguments: object) -> None:
     """Refuses arguments that say how a result becomes a table, since there is one.

@@ -9,11 +9,9 @@ from typing import Any, Literal
 from lookalike._find import find
 from lookalike._results.find_result import FindResult
 from lookalike._measure import AuditResult, audit
-from lookalike._options import Options, Unpack, number_option, refused
+from lookalike._options import Options, Unpack, number_option, invalid_option
 from lookalike._progress import Progress
 from lookalike.errors import ChangedError, DocumentTypeError, OptionError
-
-__all__ = ["SweepStep", "ThresholdSweep", "checked_sweep", "threshold_sweep"]
 
 
 @dataclass(frozen=True)
@@ -162,11 +160,11 @@ def threshold_sweep(
 def _checked_thresholds(thresholds: Any) -> list[float]:
     """Before the first run, which may take long."""
     if isinstance(thresholds, (str, bytes)) or not isinstance(thresholds, Iterable):
-        raise refused("thresholds", "a list of numbers above 0, at most 1", thresholds)
+        raise invalid_option("thresholds", "a list of numbers above 0, at most 1", thresholds)
     checked = [number_option("thresholds", threshold) for threshold in thresholds]
     for threshold in checked:
         if not 0 < threshold <= 1:
-            raise refused("thresholds", "numbers above 0, at most 1", threshold)
+            raise invalid_option("thresholds", "numbers above 0, at most 1", threshold)
     repeated = {threshold for threshold in checked if checked.count(threshold) > 1}
     if repeated:
         raise OptionError(f"thresholds: expected different ones, got {min(repeated):g} twice")
@@ -179,5 +177,5 @@ def checked_sweep(sweep: object) -> ThresholdSweep:
     :raises OptionError: it is none.
     """
     if not isinstance(sweep, ThresholdSweep):
-        raise refused("sweep", "what lookalike.plot.tables.threshold_sweep gave", sweep)
+        raise invalid_option("sweep", "what lookalike.plot.tables.threshold_sweep gave", sweep)
     return sweep

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ["Expressions", "project"]
-
 
 class Expressions:
     """The functions of :class:`~lookalike._divided.row_operations.RowOperations`."""
@@ -31,7 +29,7 @@ class Expressions:
 
 
 def project(rows: pyarrow.Table, columns: Mapping[str, Any]) -> pyarrow.Table:
-    """Computes columns from those of a table."""
+    """Computes columns from the columns of a table."""
     from pyarrow import acero
 
     source = acero.Declaration("table_source", acero.TableSourceNodeOptions(rows))

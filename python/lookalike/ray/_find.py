@@ -19,8 +19,6 @@ from lookalike.ray._tasks import SurvivorTask, run_task
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ["FindResult", "dedup", "find"]
-
 _REMEDY = "install the version of the driver on all nodes, or in the runtime_env of ray.init"
 
 

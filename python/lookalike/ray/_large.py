@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from lookalike.ray._run import RayRun
 
-__all__ = ["RayRows"]
-
 _JOINS = {"inner": "inner", "left": "left outer", "semi": "left semi", "anti": "left anti"}
 
 

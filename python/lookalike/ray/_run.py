@@ -29,7 +29,7 @@ from lookalike._divided.stage_tasks import (
 from lookalike._divided.star_rounds import StarTask, edge_limit, star_rounds
 from lookalike.errors import DocumentTypeError, FileError, LookalikeError, OptionError
 from lookalike.ray._large import RayRows
-from lookalike.ray._shuffle import each, shuffled
+from lookalike.ray._shuffle import each, shuffle
 from lookalike.ray._tasks import (
     BIN,
     AllLabelsTask,
@@ -45,8 +45,6 @@ from lookalike.stages import BLOCKS, DECIDED, LABELS, Plan, StarStep
 
 if TYPE_CHECKING:
     import pyarrow
-
-__all__ = ["RayRun", "check_dataset", "ray_module"]
 
 #: Counters that one task adds up.
 _JOINED = 16
@@ -66,9 +64,9 @@ def ray_module() -> Any:
 
 
 def check_dataset(ds: object, name: str) -> None:
-    """Refuses what is no dataset.
+    """Rejects anything else than a dataset.
 
-    :param name: what the dataset is called.
+    :param name: the name of the dataset in messages.
     :raises DocumentTypeError: it is none.
     """
     if not isinstance(ds, ray_module().data.Dataset):
@@ -130,7 +128,7 @@ class RayRun(DividedRun[ConnectedBlocks, "pyarrow.Table", Any]):
         return self._columns(self._pairs(), {"id_a": "keeper", "id_b": "id", "jaccard": "jaccard"})
 
     def _columns(self, rows: pyarrow.Table, names: dict[str, str]) -> pyarrow.Table:
-        """Columns under new names, those of ids in the type of the dataset."""
+        """Columns under new names, with ids in the type of the dataset."""
         engine = self.row_operations()
         col = engine.functions.col
         columns = {new: self.id_column(name) if name in ("id", "keeper") else col(name) for new, name in names.items()}
@@ -161,7 +159,7 @@ class RayRun(DividedRun[ConnectedBlocks, "pyarrow.Table", Any]):
         return self._table(self._shuffled(ds.to_arrow_refs(), column, task, columns), columns)
 
     def _shuffled(self, tables: list[Any], column: str, task: Any, columns: str) -> list[Any]:
-        return shuffled(self._ray, tables, column, self.parts, task, columns)
+        return shuffle(self._ray, tables, column, self.parts, task, columns)
 
     def connect(self) -> ConnectedBlocks:
         counters = self.counters(self._sides) if self.plan.is_counted else None
@@ -268,7 +266,7 @@ class RayRun(DividedRun[ConnectedBlocks, "pyarrow.Table", Any]):
         starts = [at for at, role in enumerate(rows["role"].to_pylist()) if role == "keeper"]
         start = 0
         while start < rows.num_rows or start == 0:
-            # Whole groups: a file ends before the keeper that is behind its last row.
+            # Whole groups: a file ends before the next keeper.
             place = bisect_left(starts, start + _FILE_ROWS)
             end = starts[place] if place < len(starts) else rows.num_rows
             some = rows.slice(start, end - start)
@@ -324,7 +322,7 @@ def _write(folder: str, files: Iterator[bytes], mode: str) -> None:
     """Writes a folder that appears whole, and creates the folders above it.
 
     :param mode: ``"error"``, or ``"overwrite"``: a folder with files of an earlier call alone is replaced.
-    :raises FileError: it is there, or cannot be written.
+    :raises FileError: the folder exists, or cannot be written.
     """
     place = Path(folder).absolute()
     try:

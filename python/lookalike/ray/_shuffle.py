@@ -13,8 +13,6 @@ from typing import Any
 from lookalike import stages
 from lookalike.ray._tasks import run_task
 
-__all__ = ["each", "shuffled"]
-
 
 def each(ray: Any, tables: Sequence[Any], task: Callable[[Any], Any]) -> list[Any]:
     """Tables in the object store through a task, one by one."""
@@ -22,7 +20,7 @@ def each(ray: Any, tables: Sequence[Any], task: Callable[[Any], Any]) -> list[An
     return [run.remote(task, table) for table in tables]
 
 
-def shuffled(
+def shuffle(
     ray: Any, tables: Sequence[Any], column: str, parts: int, task: Callable[[Any], Any], columns: str
 ) -> list[Any]:
     """One table of results for each part, in the object store.

@@ -16,22 +16,6 @@ from lookalike.errors import DocumentError, DocumentTypeError
 from lookalike.ray._expressions import Expressions, project
 from lookalike.stages import INTERNAL, LABELS, Plan
 
-__all__ = [
-    "BIN",
-    "AllLabelsTask",
-    "BatchTask",
-    "DocumentTask",
-    "KeyTask",
-    "KindTask",
-    "LabelJoin",
-    "SemiJoin",
-    "SurvivorTask",
-    "TextJoin",
-    "run_task",
-    "summary",
-]
-
-
 #: The part of the component of a row, by which rows are grouped.
 BIN = f"{INTERNAL}bin"
 #: The number of a document in its table.

@@ -15,7 +15,7 @@ from lookalike import _engine
 from lookalike._divided.task_errors import cause_of, task_errors
 from lookalike.errors import LookalikeError, OptionError
 from lookalike.spark import _tables
-from lookalike.spark._arguments import options_of, parsed, spelled
+from lookalike.spark._arguments import options_of, parse_arguments, spell_options
 from lookalike._divided.survivors import ANNOTATIONS
 from lookalike.spark._columns import refuse_annotations
 from lookalike.spark._find import FindResult, find
@@ -41,7 +41,7 @@ def main(arguments: list[str] | None = None) -> int:
     :param arguments: those of the process by default.
     :return: the exit code: 0 success, 1 error, 2 wrong use.
     """
-    args = parsed(arguments)
+    args = parse_arguments(arguments)
     try:
         with task_errors(REMEDY), _warnings():
             _run(args)
@@ -62,7 +62,7 @@ def _warnings() -> Iterator[None]:
     """Prints warnings of the package as the command line does, in one line without the place in the code."""
 
     def shown(message: Warning | str, *_: Any, **__: Any) -> None:
-        print(f"warning: {spelled(str(message))}", file=sys.stderr, flush=True)
+        print(f"warning: {spell_options(str(message))}", file=sys.stderr, flush=True)
 
     with warnings.catch_warnings():
         warnings.filterwarnings("always", category=UserWarning, module="lookalike")
@@ -74,7 +74,7 @@ def _warnings() -> Iterator[None]:
 
 
 def _failed(error: Exception, code: int) -> int:
-    text = spelled(" ".join(str(error).splitlines())) if isinstance(error, LookalikeError) else cause_of(error)
+    text = spell_options(" ".join(str(error).splitlines())) if isinstance(error, LookalikeError) else cause_of(error)
     print(f"error: {text}", file=sys.stderr, flush=True)
     return code
 

@@ -11,8 +11,6 @@ from typing import Any
 from lookalike import _engine
 from lookalike._options import OPTIONS
 
-__all__ = ["options_of", "parsed", "spelled"]
-
 #: Options of :func:`lookalike.spark.find` that take one value.
 _TEXTS = (
     "measure", "shingle", "tokens", "case", "scheme", "stop_words", "language", "segment", "group", "source_field",
@@ -35,7 +33,7 @@ _MEANINGS = {
 _NAMED = ("text", "id", "documents", "checkpoint", "task_memory", "partitions")
 
 
-def parsed(arguments: list[str] | None) -> argparse.Namespace:
+def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
     """Reads the arguments; wrong ones end the process with the exit code 2.
 
     :param arguments: those of the process by default.
@@ -65,11 +63,11 @@ def parsed(arguments: list[str] | None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def options_of(given: argparse.Namespace) -> dict[str, Any]:
+def options_of(arguments: argparse.Namespace) -> dict[str, Any]:
     """The arguments of :func:`lookalike.spark.find` that were given."""
     names = ("threshold", "recall", *_NAMED, *_TEXTS, *_WHOLES, *_FLAGS, *_LISTS)
-    values = {name: getattr(given, name) for name in names}
-    return {name: value for name, value in values.items() if value is not None} | dict(given.option or [])
+    values = {name: getattr(arguments, name) for name in names}
+    return {name: value for name, value in values.items() if value is not None} | dict(arguments.option or [])
 
 
 #: Options whose names contain ``_``, so that no word of a sentence equals one.
@@ -82,7 +80,7 @@ _NAMED_BY = re.compile(rf"(?<=\bby )({_OPTION})\b|(?<=\bwith )(checkpoint)\b|(?<
 _BARE = re.compile(rf"(?<![\w'\"-])({'|'.join(_UNDERSCORED)})(?![\w'\"=])")
 
 
-def spelled(message: str) -> str:
+def spell_options(message: str) -> str:
     """A message of the package with the names that options have in this program."""
 
     def option(name: str) -> str:
@@ -101,10 +99,10 @@ def spelled(message: str) -> str:
 _FORMATS = ("parquet", "jsonl", "json", "csv", "orc", "table")
 
 
-def _option(given: str) -> tuple[str, Any]:
-    name, equals, value = given.partition("=")
+def _option(text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
     if not name or not equals:
-        raise argparse.ArgumentTypeError(f"expected NAME=VALUE, got {given!r}")
+        raise argparse.ArgumentTypeError(f"expected NAME=VALUE, got {text!r}")
     if name in ("df", "pairs", "reference"):
         raise argparse.ArgumentTypeError(f"{name} is no option with a value; INPUT, --pairs and --reference are for that")
     if name in ("id", "text"):

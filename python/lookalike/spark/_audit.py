@@ -17,8 +17,6 @@ from lookalike.spark._run import REMEDY
 from lookalike.spark._worker import map_rows
 from lookalike.stages import Plan
 
-__all__ = ["audit"]
-
 #: The limit that draws all documents.
 _ALL = (1 << 64) - 1
 #: Tasks that add up what others found, at most.

@@ -17,9 +17,6 @@ from lookalike.stages import Plan
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row, SparkSession
 
-__all__ = ["Checkpoint", "is_absent", "kept"]
-
-
 #: Columns of the manifest of a stage: its name, plan and division as JSON, and columns and number of its rows.
 _MANIFEST = "stage string, plan string, schema string, rows long"
 

@@ -10,8 +10,6 @@ from lookalike.errors import DocumentTypeError, OptionError
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["check_frame", "column", "literal_row", "refuse_annotations"]
-
 
 def column(name: str) -> Any:
     """The column with exactly this name, whatever signs are in it."""

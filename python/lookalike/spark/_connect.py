@@ -15,8 +15,6 @@ from lookalike.stages import BLOCKS, LABELS, Plan, StarStep
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["by_part", "connected", "labelled", "shingle_counters"]
-
 #: Forests, or counters, that one task joins.
 _JOINED = 16
 
@@ -35,7 +33,7 @@ def by_part(frame: DataFrame, parts: int, part: str = "part") -> DataFrame:
     return frame.repartition(parts, part)
 
 
-def connected(documents: DataFrame, plan: Plan, parts: int, counters: bytes | None) -> DataFrame:
+def connect_documents(documents: DataFrame, plan: Plan, parts: int, counters: bytes | None) -> DataFrame:
     """The edges, identities and notes of documents.
 
     :param counters: those of :func:`shingle_counters`, where keys are rare shingles.
@@ -55,7 +53,7 @@ def shingle_counters(documents: DataFrame, plan: Plan, parts: int) -> bytes:
     return bytes(rows[0]["rows"]) if rows else stages.empty_counters(plan)
 
 
-def labelled(
+def label_components(
     edges_and_identities: DataFrame,
     parts: int,
     task_bytes: int,
@@ -63,7 +61,7 @@ def labelled(
 ) -> DataFrame:
     """The documents of components.
 
-    :param edges_and_identities: rows of :func:`connected`.
+    :param edges_and_identities: rows of :func:`connect_documents`.
     :param task_bytes: the most that the edges of a task may take; where they take more, the components are
         found in rounds.
     :param stored: keeps a result.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from lookalike._divided.task_errors import file_errors, task_errors
-from lookalike._options import Reading, Unpack, check_options, path_option, refused
+from lookalike._options import Reading, Unpack, check_options, path_option, invalid_option
 from lookalike.errors import DocumentError, DocumentTypeError, OptionError
 from lookalike.spark._checkpoint import kept
 from lookalike.spark._columns import check_frame
@@ -19,8 +19,6 @@ from lookalike.stages import Plan
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-
-__all__ = ["ExtractResult", "ExtractOptions", "extract"]
 
 #: Rows of a task: documents, and what was not read, which has a reason.
 _ROWS = "id string, text string, modified string, source string, line long, reason string"
@@ -117,8 +115,8 @@ def extract(
     _check_fields(fields)
     folder = path_option("folder", folder)
     time = ["modificationTime"] if "modificationTime" in kinds else []
-    given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
-    task = _ExtractTask(Plan(given, {}), FolderName.of(folder), tuple(fields), ids_by_file)
+    reading: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
+    task = _ExtractTask(Plan(reading, {}), FolderName.of(folder), tuple(fields), ids_by_file)
     schema = ", ".join([_ROWS, *(f"{_field(number)} string" for number in range(len(task.fields)))])
     with task_errors(REMEDY), file_errors(f"cannot read the files of {folder}"):
         return ExtractResult(map_rows(files.select("path", "content", *time), task, schema), task.fields)
@@ -126,7 +124,7 @@ def extract(
 
 def _check_fields(fields: object) -> None:
     if isinstance(fields, str) or not isinstance(fields, Sequence):
-        raise refused("fields", "a list of names", fields)
+        raise invalid_option("fields", "a list of names", fields)
     for name in fields:
         if name in ("id", "text", "modified") or list(fields).count(name) > 1:
             raise OptionError(f"fields: there is a column {name!r} already; leave it out")

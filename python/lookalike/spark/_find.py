@@ -17,8 +17,6 @@ from lookalike.spark._run import SparkRun, survivors
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["FindResult", "dedup", "find", "release"]
-
 
 class FindResult(DividedFindResult["DataFrame", SparkRun]):
     """The result of :func:`find`. Its frames are computed when they are used."""

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
-__all__ = ["JsonLines", "LineFields", "ParseTask"]
-
 #: The column of lines as they are in the inputs.
 _LINE = "__lookalike_line"
 #: Whether a line is an object of JSON.
@@ -106,10 +104,10 @@ class JsonLines:
         rows = map_rows(lines, ParseTask(self._fields, with_lines), schema)
         return rows.withColumn(_LINE, column(_LINE).cast("string"))
 
-    def schema(self, given: str | None) -> StructType:
+    def schema(self, columns: str | None) -> StructType:
         """The columns of the lines, for which Spark reads them where none are given."""
         reader = self._spark.read.option("columnNameOfCorruptRecord", _BROKEN)
-        return (reader if given is None else reader.schema(given)).json(self._inputs).schema
+        return (reader if columns is None else reader.schema(columns)).json(self._inputs).schema
 
     def lines_of(self, rows: DataFrame) -> DataFrame:
         """The lines of rows as a column of texts, with annotations if the rows have them."""

@@ -11,15 +11,13 @@ from lookalike._divided.row_operations import RowTask
 from lookalike._divided.stage_tasks import SliceTask
 from lookalike.spark._checkpoint import Checkpoint
 from lookalike.spark._columns import column
-from lookalike.spark._connect import by_part, connected, labelled, shingle_counters
+from lookalike.spark._connect import by_part, connect_documents, label_components, shingle_counters
 from lookalike.spark._order import OrderedRows, offsets_of
 from lookalike.spark._worker import map_rows
 from lookalike.stages import INTERNAL, KEPT, PART, PLACES, Plan
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-__all__ = ["SparkRows"]
 
 #: These of rows that are joined with documents, whose columns may have these names.
 _ID, _REFERENCE = f"{INTERNAL}id", f"{INTERNAL}reference"
@@ -60,13 +58,13 @@ class SparkRows:
     def connected(self, documents: DataFrame, count: int) -> DataFrame:
         def make() -> DataFrame:
             counters = shingle_counters(documents, self.plan, self.parts)
-            return connected(documents, self.plan, self.parts, counters)
+            return connect_documents(documents, self.plan, self.parts, counters)
 
         blocks, sums = self._result("connected", make), RunSums()
         notes = blocks.where("kind = 'note'").select("note").collect()
         sums.add_notes(row["note"] for row in notes)
         check_read(sums.counts["documents"], count)
-        return self.stored("labels", lambda: labelled(blocks, self.parts, self.task_bytes, self.stored))
+        return self.stored("labels", lambda: label_components(blocks, self.parts, self.task_bytes, self.stored))
 
     def texts(self, documents: DataFrame, rows: DataFrame) -> DataFrame:
         f = self.functions

@@ -12,8 +12,6 @@ from lookalike.spark._worker import map_rows
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["OrderedRows", "offsets_of"]
-
 _Task = Callable[[Iterable[Any]], Iterator[Any]]
 
 

@@ -16,8 +16,6 @@ from lookalike.spark._worker import map_rows
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["PATH", "FileNames", "PathTask", "named_files", "with_files"]
-
 #: The column of paths that the program adds.
 PATH = "__lookalike_path"
 #: The scheme and the authority of an address.
@@ -55,10 +53,10 @@ class FileNames:
     def below(cls, inputs: list[str]) -> FileNames:
         """The names of files below inputs, or of inputs that are files."""
         roots = []
-        for given in inputs:
-            pattern = _PATTERN.search(given)
+        for entry in inputs:
+            pattern = _PATTERN.search(entry)
             # A shell replaces a pattern by paths that begin as the pattern does.
-            name = given if pattern is None else given[: given.rfind("/", 0, pattern.start()) + 1]
+            name = entry if pattern is None else entry[: entry.rfind("/", 0, pattern.start()) + 1]
             path = _SCHEME.sub("", name)
             if path == name:
                 path = os.path.abspath(path or ".")

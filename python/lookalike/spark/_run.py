@@ -18,7 +18,7 @@ from lookalike._options import path_option, whole_option
 from lookalike.errors import ChangedError, DamagedError, DocumentError, DocumentTypeError, OptionError
 from lookalike.spark._checkpoint import Checkpoint
 from lookalike.spark._columns import check_frame, column, literal_row
-from lookalike.spark._connect import connected, labelled, shingle_counters
+from lookalike.spark._connect import connect_documents, label_components, shingle_counters
 from lookalike.spark._large import SparkRows
 from lookalike.spark._order import OrderedRows, offsets_of
 from lookalike.spark._tables import check_writable, refuse_existing, write_lines
@@ -29,13 +29,11 @@ from lookalike.stages import DECIDED, Plan
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["REMEDY", "SparkRun", "functions_module", "survivors"]
-
 #: Documents of components up to which their nodes are sent to all executors.
 _BROADCAST = 10_000_000
 #: Nodes of several documents whose ids are compared.
 _COMPARED = 1_000_000
-#: Where a worker has no lookalike.
+#: The remedy if a worker has no lookalike.
 REMEDY = "install the version of the driver on all workers, or name the workers' interpreter by PYSPARK_PYTHON"
 #: The order of groups whose rows are divided into ranges, and columns by which pairs are divided.
 _REPORT_ORDER = (("range", "ascending"), *MEMBER_ORDER)
@@ -114,7 +112,7 @@ class SparkRun(DividedRun["DataFrame", "DataFrame", "DataFrame"]):
         return docs if reference is None else docs.unionByName(side(reference, True))
 
     def _readable(self) -> DataFrame:
-        """Documents without the rows that ``skip_bad`` leaves out, whose ids may be those of others."""
+        """Documents without the rows that ``skip_bad`` leaves out, whose ids may be repeated."""
         return self.documents.where(_is_readable(self.plan)) if self.plan.options.get("skip_bad") else self.documents
 
     def run(self) -> None:
@@ -134,7 +132,7 @@ class SparkRun(DividedRun["DataFrame", "DataFrame", "DataFrame"]):
             ) from error
 
     def _file_problem(self) -> str:
-        """What cannot be done where a run cannot read or write a path; frames have no paths."""
+        """The failed action if a run cannot read or write a path; frames have no paths."""
         folder = self.checkpoint.folder
         return "cannot read the documents" if folder is None else f"cannot use the checkpoint {folder}, or read the documents"
 
@@ -145,7 +143,7 @@ class SparkRun(DividedRun["DataFrame", "DataFrame", "DataFrame"]):
             nonlocal is_new
             is_new = True
             counters = shingle_counters(self.documents, self.plan, self.parts) if self.plan.is_counted else None
-            return connected(self.documents, self.plan, self.parts, counters)
+            return connect_documents(self.documents, self.plan, self.parts, counters)
 
         blocks = self.checkpoint.result("connected", make, lambda rows: self._check_ids(_notes(self.functions, rows)))
         self._add_notes(_notes(self.functions, blocks))
@@ -160,7 +158,7 @@ class SparkRun(DividedRun["DataFrame", "DataFrame", "DataFrame"]):
             self.sums.add(*(json.loads(row[name] or "null") for name in ("counts", "source")))
 
     def _refuse_other_rows(self) -> None:
-        """Refuses a frame that has other ids than the one that a checkpoint is of."""
+        """Rejects a frame with other ids than the frame of the checkpoint."""
         f = self.functions
         row = self.documents.agg(f.count("*"), f.sum(f.pmod("node", f.lit(NODE_SUM_RANGE)))).first()
         assert row is not None
@@ -170,7 +168,7 @@ class SparkRun(DividedRun["DataFrame", "DataFrame", "DataFrame"]):
         def stored(stage: str, make: Callable[[], DataFrame]) -> DataFrame:
             return self.checkpoint.stored(f"forest-{self.task_bytes}-{stage}", make)
 
-        return self.checkpoint.result("labels", lambda: labelled(blocks, self.parts, self.task_bytes, stored))
+        return self.checkpoint.result("labels", lambda: label_components(blocks, self.parts, self.task_bytes, stored))
 
     def row_operations(self) -> SparkRows:
         return SparkRows(
@@ -200,7 +198,7 @@ class SparkRun(DividedRun["DataFrame", "DataFrame", "DataFrame"]):
         if not nodes.take(1):
             return
         keys = [column(plan.id).alias("id"), *(["reference"] if self.has_reference else [])]
-        # Of very many most are no collisions.
+        # If there are very many, most are real repetitions.
         ids = self._readable().join(f.broadcast(nodes.limit(_COMPARED)), "node", "left_semi").select(*keys)
         counts = ids.groupBy(*ids.columns).agg(f.count("*").alias("rows")).where("rows > 1")
         repeated = counts.orderBy("id").limit(MOST_NAMED_IDS + 1).collect()
@@ -319,7 +317,7 @@ def survivors(df: DataFrame, run: SparkRun, *, annotate: bool) -> DataFrame:
 
 
 def _node(columns: list[Any]) -> Any:
-    """The node of a document; it may be that of another one, too."""
+    """The node of a document. Several documents may share a node."""
     return functions_module().xxhash64(*columns)
 
 
@@ -354,7 +352,7 @@ _UNORDERED = ("binary", "array", "map", "struct", "variant", "interval")
 def _check_columns(frame: DataFrame, plan: Plan, name: str) -> None:
     """Refuses a frame without the columns of the plan, or with others of these names.
 
-    :param name: what the frame is called.
+    :param name: the name of the frame in messages.
     :raises DocumentError: it is one, or no frame.
     """
     check_frame(frame, name)

@@ -14,8 +14,6 @@ from typing import Any
 from lookalike import _engine
 from lookalike.errors import DocumentError, FileError, LookalikeError, OptionError
 
-__all__ = ["FileSpool", "FolderName"]
-
 #: Bytes and files that are written before they are read.
 _BYTES = 64 << 20
 _FILES = 4096

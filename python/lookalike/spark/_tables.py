@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
-__all__ = ["Input", "check_writable", "format_of", "header_errors", "read", "refuse_existing", "write_lines"]
-
 #: Formats by the ends of names.
 _ENDS = {"jsonl": "jsonl", "ndjson": "jsonl", "json": "jsonl", "csv": "csv", "parquet": "parquet",
          "orc": "orc"}
@@ -41,13 +39,13 @@ _SCHEMA = re.compile(r"(.+)\.(?:`[^`]+`|[^.`]+)$")
 _THERE = ("PATH_ALREADY_EXISTS", "path already exists")
 
 
-def format_of(inputs: list[str], given: str | None) -> str:
+def format_of(inputs: list[str], name: str | None) -> str:
     """The format of the inputs: what was given, or by the ends of their names.
 
     :raises OptionError: their names have ends of several formats.
     """
-    if given is not None:
-        return _named(given)
+    if name is not None:
+        return _named(name)
     ends = (re.search(r"\.(\w+?)(?:\.gz)?/*$", name.lower()) for name in inputs)
     formats = sorted({_ENDS.get(end[1], "parquet") if end else "parquet" for end in ends})
     if len(formats) > 1:
@@ -55,8 +53,8 @@ def format_of(inputs: list[str], given: str | None) -> str:
     return formats[0]
 
 
-def _named(given: str) -> str:
-    return "jsonl" if given == "json" else given
+def _named(name: str) -> str:
+    return "jsonl" if name == "json" else name
 
 
 @dataclass(frozen=True)

@@ -13,16 +13,6 @@ from lookalike._divided.stage_tasks import NO_LIMIT, RowOrder, by_range, group_n
 from lookalike.errors import OptionError
 from lookalike.stages import Plan
 
-__all__ = [
-    "DecideTask",
-    "LineTask",
-    "MergeTask",
-    "NumberTask",
-    "OneFileTask",
-    "SameTask",
-    "SortedTask",
-]
-
 _Batches = Iterable[Any]
 
 #: Rows of groups that are written at once as lines of JSON, unless a group has more.

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql.types import StructType
 
-__all__ = ["map_rows"]
-
 #: The modules that the processes of workers are started with, by fork or one by one.
 _WORKERS = ("pyspark.daemon", "pyspark.worker")
 

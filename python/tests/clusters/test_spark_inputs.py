@@ -203,7 +203,7 @@ def test_a_run_that_fails_keeps_nothing(spark: Any, monkeypatch: pytest.MonkeyPa
 
     storage = spark.sparkContext._jsc.getPersistentRDDs
     before = set(storage().keySet())
-    monkeypatch.setattr(module, "labelled", fails)
+    monkeypatch.setattr(module, "label_components", fails)
     with pytest.raises(OptionError, match="the labels fail"):
         lookalike.spark.find(frame(spark, corpus(20)))
     assert set(storage().keySet()) <= before
