@@ -305,7 +305,7 @@ impl IndexSource {
                 }
             }
             let place = place(record.number);
-            let raw = Raw::Row(record.number);
+            let raw = Raw::Row(record.number.0);
             sink.document(&Document {
                 fields: &extra.list(),
                 // Before 1970 there were no such files.

@@ -5,6 +5,7 @@ use lookalike::categories::{CategoryNumber, NO_CATEGORY};
 use lookalike::index::IndexCategories;
 use lookalike::store::IndexError;
 use lookalike::store::backend::Snapshot;
+use lookalike::store::entry::DocumentNumber;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
@@ -52,7 +53,7 @@ pub(crate) fn category_json(categories: &IndexCategories, number: CategoryNumber
 pub(crate) fn document_category(
     categories: &IndexCategories,
     snapshot: &mut dyn Snapshot,
-    number: u64,
+    number: DocumentNumber,
 ) -> Result<Value, IndexError> {
     Ok(category_json(categories, categories.of_document(snapshot, number)?))
 }

@@ -72,7 +72,7 @@ pub fn groups(
 ) -> Result<Findings, Error> {
     index.check_shingles(options.params.shingle(), &index.settings().normalization)?;
     let collection = Collection::of_index(index, now, &options.fields())?;
-    let mut findings = engine::in_collection(&collection, options, progress)?;
+    let mut findings = engine::run(&collection, options, progress)?;
     if let Some(categories) = group_categories(index, &findings)? {
         findings.groups.set_categories(categories);
     }
