@@ -163,8 +163,8 @@ impl ExtendedHeaders {
         Ok(())
     }
 
-    /// Headers without an entry: a global one, as in an empty archive, or the headers of a file that
-    /// is missing.
+    /// Headers without an entry: a global one, as in an empty archive, or the headers of a file
+    /// that is missing.
     fn alone(&self) -> TarEntry<'static> {
         let is_missing = self.name.is_some() || self.size.is_some() || self.sparse;
         let name = String::from_utf8_lossy(self.name.as_deref().unwrap_or_default());

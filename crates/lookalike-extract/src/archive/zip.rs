@@ -514,8 +514,8 @@ impl<R: Read + Seek> ZipReader<'_, R> {
         Ok(ZipEntries { entries, cut: Some(ExtractError::damaged(cut)) })
     }
 
-    /// Sets sizes and CRC from the data descriptor, and returns its length, 0 if it is missing. It is
-    /// found by its signature and the matching length.
+    /// Sets sizes and CRC from the data descriptor, and returns its length, 0 if it is missing. It
+    /// is found by its signature and the matching length.
     fn described_sizes(&mut self, entry: &mut ZipEntry) -> Result<u64, ExtractError> {
         let mut at = entry.data_offset;
         while at < self.size {

@@ -33,8 +33,8 @@ pub(super) const BOOK: ElementFields = &[
     ("language", "language"),
 ];
 
-/// Sets fields from the file `name` of a package, if it exists. Damaged metadata is ignored: the text
-/// is not affected. Exceeded limits are errors.
+/// Sets fields from the file `name` of a package, if it exists. Damaged metadata is ignored: the
+/// text is not affected. Exceeded limits are errors.
 pub(super) fn read(
     package: &Package<'_>,
     name: &str,

@@ -122,8 +122,8 @@ impl<'a> LimitTracker<'a> {
         }
     }
 
-    /// Inflates the deflate data of `what` step by step, within the limits, and appends it to `out`.
-    /// `first` is the room that is made at first.
+    /// Inflates the deflate data of `what` step by step, within the limits, and appends it to
+    /// `out`. `first` is the room that is made at first.
     pub(crate) fn inflate(
         &self,
         what: &str,

@@ -35,8 +35,9 @@ impl Block {
     /// Gives every document to the sink, in order. Blank lines are not documents.
     ///
     /// # Errors
-    /// The first error of the sink. [`ReadError::BadRecord`](crate::ReadError::BadRecord) for the first bad record, or file
-    /// named by the user that cannot be read, unless bad records are skipped.
+    /// The first error of the sink. [`ReadError::BadRecord`](crate::ReadError::BadRecord) for the
+    /// first bad record, or file named by the user that cannot be read, unless bad records are
+    /// skipped.
     pub fn read<S: DocumentSink>(
         &self,
         scratch: &mut ReadBuffers,

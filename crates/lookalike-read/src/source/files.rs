@@ -263,8 +263,8 @@ fn reject(
     sink.skipped(settings.reject_file(file.named, skipped(file, "", reason))?)
 }
 
-/// Gives the documents of the file at `start` to the sink; returns why it has none. `used` is what its
-/// container has used.
+/// Gives the documents of the file at `start` to the sink; returns why it has none. `used` is
+/// what its container has used.
 fn read_one(
     settings: &SourceSettings,
     (start, file): (u32, &DocumentFile),

@@ -89,8 +89,8 @@ impl LaneReader for IndexLane {
     }
 }
 
-/// Consecutive documents, with their sets or texts until the block was read. They are read again from
-/// the snapshot.
+/// Consecutive documents, with their sets or texts until the block was read. They are read again
+/// from the snapshot.
 struct IndexBlock {
     source: Arc<IndexSource>,
     range: NumberRange,

@@ -309,8 +309,10 @@ proptest! {
         let (_folder, path) = in_file("x.parquet", &plain(&groups, properties));
         let inputs = [path];
         let options = ReadOptions::default();
+        let paths = Side::Paths(&inputs);
+        let none = Side::Paths(&[]);
         let collection =
-            Collection::with_block_bytes(Side::Paths(&inputs), Side::Paths(&[]), &options, block_bytes).unwrap();
+            Collection::with_block_bytes(paths, none, &options, block_bytes).unwrap();
         let found = Mutex::new(Vec::new());
         std::thread::scope(|scope| {
             for _ in 0..3 {
