@@ -20,8 +20,8 @@
 //! ```
 //!
 //! Handlers parse a request, submit a job to the worker threads (`threads::pool`), and render its
-//! result. The writer thread writes changes of documents, and acknowledges them when they are on the
-//! disk.
+//! result. The writer thread writes changes of documents, and acknowledges them when they are on
+//! the disk.
 //!
 //! # Example
 //!
