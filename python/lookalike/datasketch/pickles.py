@@ -81,6 +81,8 @@ class _Writer(pickle._Pickler):
         self.memoize(obj)
 
     dispatch[FunctionType] = save_global
+    # dill puts a function of its own here, which writes names by another way.
+    dispatch[type] = cast(Any, pickle._Pickler).save_type
 
 
 def load(file: IO[bytes]) -> Any:
