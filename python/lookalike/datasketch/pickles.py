@@ -62,7 +62,10 @@ class _Reader(pickle.Unpickler):
 
 
 class _Writer(pickle._Pickler):
-    dispatch: ClassVar[Any] = dict(pickle._Pickler.dispatch)
+    # dill puts functions of its own here, which write names by another way.
+    dispatch: ClassVar[Any] = {
+        kind: save for kind, save in pickle._Pickler.dispatch.items() if save.__module__ == "pickle"
+    }
 
     def save_global(self: Any, obj: Any, name: str | None = None) -> None:
         module = getattr(obj, "__module__", None) or ""
@@ -81,6 +84,8 @@ class _Writer(pickle._Pickler):
         self.memoize(obj)
 
     dispatch[FunctionType] = save_global
+    dispatch[dict] = cast(Any, pickle._Pickler).save_dict
+    dispatch[type] = cast(Any, pickle._Pickler).save_type
 
 
 def load(file: IO[bytes]) -> Any:

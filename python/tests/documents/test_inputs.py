@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import lookalike
-from lookalike._documents.inputs import given
+from lookalike._documents.inputs import input_documents
 from lookalike.errors import DocumentError, DocumentTypeError, FileError
 from sample_texts import texts
 
@@ -400,7 +400,7 @@ def test_the_engine_reads_tokens() -> None:
         calls = 0
         sys.setprofile(count)
         try:
-            given(documents, tokens="given")
+            input_documents(documents, tokens="given")
         finally:
             sys.setprofile(None)
         # Fewer than one for each list.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import io
 import pickle
 import random
@@ -352,6 +353,18 @@ def test_borrowed_modules_are_read_from_pickles() -> None:
     ):
         with pytest.raises(ImportError, match="nothing"):
             exec(statement)
+
+
+def test_pickles_are_unchanged_by_dill() -> None:
+    """dill replaces functions of the pickler that all packages share."""
+    if importlib.util.find_spec("dill") is None:
+        pytest.skip("dill is not installed")
+    program = """
+import dill
+import lookalike.datasketch as ours
+assert b"lookalike" not in ours.dumps(ours.MinHash(4))
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
 
 
 def _distance(one: Any, two: Any) -> float:
