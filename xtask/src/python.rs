@@ -49,8 +49,8 @@ const PARALLEL: [&str; 4] = ["--numprocesses", "auto", "--dist", "loadfile"];
 const BORROWED_STUBS: [&str; 5] = [
     "--ignore-glob=*/datasketch/AsyncMinHashLSH.py",
     "--ignore-glob=*/datasketch/HNSW",
-    "--ignore-glob=*/datasketch/aio.py",
-    "--ignore-glob=*/datasketch/experimental.py",
+    "--ignore-glob=*/datasketch/aio",
+    "--ignore-glob=*/datasketch/experimental",
     "--ignore-glob=*/datasketch/hnsw.py",
 ];
 
