@@ -2,8 +2,9 @@
 
 use super::RunInputs;
 use crate::audit::{Audit, AuditOptions, audit_findings};
-use crate::engine::{self, FindOptions, Findings};
+use crate::engine::{FindOptions, Findings};
 use crate::error::Error;
+use crate::find::in_collection;
 use crate::progress::Progress;
 use crate::read::Collection;
 use crate::tune::choose_bands;
@@ -58,7 +59,7 @@ impl OpenedFind {
     /// Runs all stages.
     ///
     /// # Errors
-    /// Errors of [`in_collection`](crate::find::in_collection) and, with chosen bands, of [`choose_bands`].
+    /// Errors of [`in_collection`] and, with chosen bands, of [`choose_bands`].
     pub fn run(self, progress: &dyn Progress) -> Result<FindOutcome, Error> {
         let Self { request: FindRequest { inputs, mut options, auto_bands }, collection } = self;
         if let Some(builder) = auto_bands {
@@ -67,7 +68,7 @@ impl OpenedFind {
             options.params = chosen.params;
             options.bands_sample = Some(chosen.documents);
         }
-        let findings = engine::run(&collection, &options, progress)?;
+        let findings = in_collection(&collection, &options, progress)?;
         Ok(FindOutcome { findings, options, collection, inputs })
     }
 }

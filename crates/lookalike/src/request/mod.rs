@@ -6,6 +6,7 @@
 //!            ├─► DedupRequest ─── open, find, write ─► DedupOutcome
 //!            ├─► CutRequest ───── open, find, write ─► CutOutcome
 //!            ├─► PassageRequest ─ open, run ─────────► PassageFindings
+//!            ├─► PrepareRequest ─ run ───────────────► PrepareOutcome
 //!            └─► AuditRequest ─── run ───────────────► Audit
 //! ```
 //!
@@ -18,6 +19,7 @@ mod dedup_outputs;
 mod find;
 mod inputs;
 mod passages;
+mod prepare;
 
 pub use audit::AuditRequest;
 pub use cut::{CutOutcome, CutRequest, FoundCuts, OpenedCut};
@@ -28,3 +30,4 @@ pub use dedup_outputs::DedupOutputs;
 pub use find::{FindOutcome, FindRequest, OpenedFind};
 pub use inputs::{InputSide, RunInputs};
 pub use passages::{OpenedPassages, PassageRequest};
+pub use prepare::{DocumentIds, PrepareOutcome, PrepareRequest, PreparedBlock};

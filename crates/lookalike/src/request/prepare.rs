@@ -1,0 +1,229 @@
+//! `prepare`: documents → their signatures and bucket keys, as columns.
+
+use super::RunInputs;
+use crate::document_pass::{DocumentVisitor, each_document};
+use crate::error::Error;
+use crate::progress::{Progress, Stage, timed};
+use crate::read::{
+    Block, BlockNumber, Collection, Document, DocumentSink, Location, Raw, SkipReason, SkippedItem,
+};
+use lookalike_core::band;
+use lookalike_core::params::Params;
+use lookalike_core::shingle::Shingler;
+use lookalike_core::signature::Signer;
+use std::collections::HashMap;
+use std::num::NonZeroUsize;
+
+/// How the ids of documents are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DocumentIds {
+    /// Rows are the ids, so that no two are equal.
+    Rows,
+    /// Documents in memory have ids.
+    InMemory,
+    /// Documents in files have ids.
+    InFiles,
+}
+
+/// A request for the signatures of documents.
+pub struct PrepareRequest {
+    /// The documents. A bad record and a repeated id are errors unless `skip_bad` is set.
+    pub inputs: RunInputs,
+    /// The shingles, the signatures and the bands.
+    pub params: Params,
+    /// The number of threads.
+    pub threads: NonZeroUsize,
+    /// How ids are found.
+    pub ids: DocumentIds,
+}
+
+/// The documents of a block, column by column.
+#[derive(Debug, Default)]
+pub struct PreparedBlock {
+    source: u32,
+    /// The id of each document.
+    pub ids: Vec<String>,
+    /// The row of each document in memory, else 0.
+    rows: Vec<u64>,
+    skipped: Vec<SkippedItem>,
+    /// The number of different shingles of each document.
+    pub shingles: Vec<u64>,
+    /// The fingerprint of the shingles of each document, big-endian.
+    pub fingerprints: Vec<[u8; 16]>,
+    /// `num_hashes` values of each document, 0 without a token.
+    pub signatures: Vec<u32>,
+    /// `bands` keys of each document, 0 without a token.
+    pub keys: Vec<u64>,
+}
+
+/// Prepared documents.
+pub struct PrepareOutcome {
+    /// The blocks, in reading order.
+    pub blocks: Vec<PreparedBlock>,
+    /// The records that were skipped, and the documents with a repeated id.
+    pub skipped: Vec<SkippedItem>,
+}
+
+impl PrepareRequest {
+    /// Reads the documents once.
+    ///
+    /// Memory: all columns.
+    ///
+    /// # Errors
+    /// Errors of reading, [`Error::RepeatedId`] and [`Error::Interrupted`].
+    pub fn run(self, progress: &dyn Progress) -> Result<PrepareOutcome, Error> {
+        let Self { inputs, params, threads, ids } = self;
+        let collection = inputs.open()?;
+        let (workers, _) = timed(progress, Stage::Prepare, collection.bytes(), || {
+            each_document(&collection, threads, progress, || PrepareWorker::new(&params))
+        });
+        let mut blocks: Vec<(BlockNumber, PreparedBlock)> =
+            workers?.into_iter().flat_map(|worker| worker.blocks).collect();
+        blocks.sort_unstable_by_key(|(number, _)| *number);
+        let mut blocks: Vec<PreparedBlock> = blocks.into_iter().map(|(_, block)| block).collect();
+        let mut skipped = collection.listed().to_vec();
+        skipped.extend(blocks.iter_mut().flat_map(|block| std::mem::take(&mut block.skipped)));
+        if ids != DocumentIds::Rows {
+            let repeated = repeated_documents(&blocks);
+            if !inputs.reading.skip_bad
+                && let Some(&(later, first)) = repeated.first()
+            {
+                let [first, second] =
+                    [first, later].map(|at| location(&blocks, &collection, ids, at));
+                let id = blocks[later.0].ids[later.1].clone();
+                return Err(Error::RepeatedId { id, first, second });
+            }
+            progress.advance(0)?;
+            for &(later, first) in &repeated {
+                let first = location(&blocks, &collection, ids, first).to_string();
+                let (source, line) = match location(&blocks, &collection, ids, later) {
+                    Location::Row { source, row } => (source, Some(row)),
+                    other => (other.to_string(), None),
+                };
+                let id = Some(blocks[later.0].ids[later.1].clone());
+                let reason = SkipReason::RepeatedId { first };
+                skipped.push(SkippedItem { source, line, id, reason });
+            }
+            for of_block in repeated.chunk_by(|a, b| a.0.0 == b.0.0) {
+                let removed: Vec<usize> =
+                    of_block.iter().map(|((_, document), _)| *document).collect();
+                blocks[of_block[0].0.0].remove(&removed, &params);
+            }
+        }
+        Ok(PrepareOutcome { blocks, skipped })
+    }
+}
+
+/// A block, and the index of a document in it.
+type DocumentIndex = (usize, usize);
+
+/// The documents whose ids came before, in order, each with the first document of its id.
+fn repeated_documents(blocks: &[PreparedBlock]) -> Vec<(DocumentIndex, DocumentIndex)> {
+    let mut known: HashMap<&str, DocumentIndex> = HashMap::new();
+    let mut repeated = Vec::new();
+    for (number, block) in blocks.iter().enumerate() {
+        for (document, id) in block.ids.iter().enumerate() {
+            let index = (number, document);
+            let first = *known.entry(id).or_insert(index);
+            if first != index {
+                repeated.push((index, first));
+            }
+        }
+    }
+    repeated
+}
+
+fn location(
+    blocks: &[PreparedBlock],
+    collection: &Collection,
+    ids: DocumentIds,
+    (block, document): DocumentIndex,
+) -> Location {
+    let block = &blocks[block];
+    let source = collection.source_name(block.source).unwrap_or_default().to_owned();
+    if ids == DocumentIds::InMemory {
+        return Location::Row { source, row: block.rows[document] };
+    }
+    Location::Whole { source }
+}
+
+impl PreparedBlock {
+    /// Removes documents, whose indexes are ascending.
+    fn remove(&mut self, removed: &[usize], params: &Params) {
+        fn retain<T>(values: &mut Vec<T>, width: usize, removed: &[usize]) {
+            let mut index = 0;
+            values.retain(|_| {
+                index += 1;
+                removed.binary_search(&((index - 1) / width)).is_err()
+            });
+        }
+        retain(&mut self.ids, 1, removed);
+        retain(&mut self.rows, 1, removed);
+        retain(&mut self.shingles, 1, removed);
+        retain(&mut self.fingerprints, 1, removed);
+        retain(&mut self.signatures, params.num_hashes(), removed);
+        retain(&mut self.keys, params.bands(), removed);
+    }
+}
+
+/// Prepares the blocks of one thread.
+struct PrepareWorker<'a> {
+    params: &'a Params,
+    shingler: Shingler,
+    signer: Signer,
+    set: Vec<u64>,
+    upper: Vec<u32>,
+    blocks: Vec<(BlockNumber, PreparedBlock)>,
+}
+
+impl<'a> PrepareWorker<'a> {
+    fn new(params: &'a Params) -> Self {
+        Self {
+            params,
+            shingler: Shingler::new(params.shingle()),
+            signer: Signer::new(params.scheme(), params.num_hashes(), params.seed()),
+            set: Vec::new(),
+            upper: Vec::new(),
+            blocks: Vec::new(),
+        }
+    }
+}
+
+impl DocumentVisitor for PrepareWorker<'_> {
+    fn block(&mut self, block: &Block, _: bool) {
+        let source = block.number().source;
+        self.blocks.push((block.number(), PreparedBlock { source, ..PreparedBlock::default() }));
+    }
+}
+
+impl DocumentSink for PrepareWorker<'_> {
+    type Error = Error;
+
+    fn document(&mut self, document: &Document<'_>) -> Result<(), Error> {
+        let Some((_, block)) = self.blocks.last_mut() else { return Ok(()) };
+        let fingerprint = self.shingler.set(document.text, &mut self.set);
+        self.upper.clear();
+        self.upper.extend(self.set.iter().map(|hash| (hash >> 32) as u32));
+        block.ids.push(document.id.to_owned());
+        block.rows.push(if let Raw::Row(row) = document.raw { row } else { 0 });
+        block.shingles.push(self.set.len() as u64);
+        block.fingerprints.push(fingerprint.to_be_bytes());
+        let values = block.signatures.len();
+        let keys = block.keys.len();
+        block.signatures.resize(values + self.params.num_hashes(), 0);
+        block.keys.resize(keys + self.params.bands(), 0);
+        if !self.set.is_empty() {
+            let signature = self.signer.sign(&self.upper);
+            block.signatures[values..].copy_from_slice(signature);
+            band::bucket_keys(signature, self.params.rows(), &mut block.keys[keys..]);
+        }
+        Ok(())
+    }
+
+    fn skipped(&mut self, skipped: SkippedItem) -> Result<(), Error> {
+        if let Some((_, block)) = self.blocks.last_mut() {
+            block.skipped.push(skipped);
+        }
+        Ok(())
+    }
+}
