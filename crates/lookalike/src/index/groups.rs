@@ -2,8 +2,9 @@
 
 use super::categories::IndexCategories;
 use crate::categories::{Category, NO_CATEGORY};
-use crate::engine::{self, CategoryName, FindOptions, Findings, GroupCategories};
+use crate::engine::{CategoryName, FindOptions, Findings, GroupCategories};
 use crate::error::Error;
+use crate::find;
 use crate::progress::Progress;
 use crate::read::Collection;
 use lookalike_core::error::ParamsError;
@@ -72,7 +73,7 @@ pub fn groups(
 ) -> Result<Findings, Error> {
     index.check_shingles(options.params.shingle(), &index.settings().normalization)?;
     let collection = Collection::of_index(index, now, &options.fields())?;
-    let mut findings = engine::run(&collection, options, progress)?;
+    let mut findings = find::in_collection(&collection, options, progress)?;
     if let Some(categories) = group_categories(index, &findings)? {
         findings.groups.set_categories(categories);
     }
