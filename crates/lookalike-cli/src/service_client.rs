@@ -98,8 +98,8 @@ impl ServiceClient {
         let is_wrong = |text: &str| text.is_empty() || text.contains(['/', '?', '#', '@']);
         if is_wrong(authority) || index.is_some_and(is_wrong) {
             return Err(CommandError::Usage(format!(
-                "{}: expected the address of a service, such as http://127.0.0.1:8377, or of one of \
-                 its indexes, such as http://127.0.0.1:8377/v1/indexes/news",
+                "{}: expected the address of a service, such as http://127.0.0.1:8377, or of one \
+                 of its indexes, such as http://127.0.0.1:8377/v1/indexes/news",
                 one_line(address)
             )));
         }

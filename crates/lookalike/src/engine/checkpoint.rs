@@ -145,8 +145,8 @@ pub(crate) struct Checkpoint {
 
 impl Checkpoint {
     /// Opens the space for temporary files. The space of a run that may be resumed is its folder,
-    /// made now or by an earlier run with the same inputs and options. `passages` describes a search
-    /// for passages.
+    /// made now or by an earlier run with the same inputs and options. `passages` describes a
+    /// search for passages.
     pub(crate) fn open(
         collection: &Collection,
         options: &FindOptions,

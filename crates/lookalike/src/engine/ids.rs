@@ -26,7 +26,8 @@ macro_rules! ids {
     ($($(#[$doc:meta])* $visibility:vis struct $name:ident;)*) => {$(
         $(#[$doc])*
         #[derive(
-            Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+            Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize,
+            Deserialize,
         )]
         #[serde(transparent)]
         #[repr(transparent)]

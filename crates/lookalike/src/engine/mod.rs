@@ -17,9 +17,9 @@
 //! or in a temporary file, from which a run with `checkpoint` resumes. One byte of state, a parent
 //! in the disjoint sets and one bit of each document are always in memory.
 //!
-//! Results depend neither on the number of threads and their order of work nor on the memory: blocks
-//! are sorted into reading order, documents are compared in the keep order, and components are
-//! independent.
+//! Results depend neither on the number of threads and their order of work nor on the memory:
+//! blocks are sorted into reading order, documents are compared in the keep order, and components
+//! are independent.
 
 pub(crate) mod collect;
 pub(crate) mod decide;

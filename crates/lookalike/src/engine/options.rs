@@ -55,8 +55,8 @@ pub enum PairList {
     Omitted,
     /// Pairs have their exact similarity.
     Exact,
-    /// Pairs also have the estimates of their signatures ([`Pair::estimate`](crate::find::Pair)). An
-    /// error with the containment measure, and in an exact run, which has no signatures.
+    /// Pairs also have the estimates of their signatures ([`Pair::estimate`](crate::find::Pair)).
+    /// An error with the containment measure, and in an exact run, which has no signatures.
     WithEstimates,
 }
 
@@ -124,9 +124,9 @@ pub struct FindOptions {
     pub drop: Option<Arc<DropList>>,
     /// Whether and how all verified pairs are listed.
     pub pairs: PairList,
-    /// Whether [`Findings::related`](crate::find::Findings::related) is filled: kept documents without a
-    /// group that resemble duplicates of other keepers. Costs a comparison for each candidate pair
-    /// of such documents.
+    /// Whether [`Findings::related`](crate::find::Findings::related) is filled: kept documents
+    /// without a group that resemble duplicates of other keepers. Costs a comparison for each
+    /// candidate pair of such documents.
     pub related: bool,
     /// Whether the later of two documents with one id is left out; otherwise it is an error.
     pub skip_repeated_ids: bool,
@@ -137,13 +137,13 @@ pub struct FindOptions {
     /// with the file of a document, or with its id if the document is in memory.
     pub path_field: Option<String>,
     /// Whether a small run with few results looks for a setting that finds more
-    /// ([`Findings::better_setting`](crate::find::Findings::better_setting)), which reads its documents
-    /// again.
+    /// ([`Findings::better_setting`](crate::find::Findings::better_setting)), which reads its
+    /// documents again.
     pub advice: bool,
     /// How much memory there is, and where temporary files go.
     pub memory: Memory,
-    /// Threads that work at a time, at most [`MAX_THREADS`](crate::find::MAX_THREADS): a run with more is
-    /// refused.
+    /// Threads that work at a time, at most [`MAX_THREADS`](crate::find::MAX_THREADS): a run with
+    /// more is refused.
     pub threads: NonZeroUsize,
     /// The inner loops to use; all have the same result.
     pub kernel: Kernel,

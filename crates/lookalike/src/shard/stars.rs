@@ -212,7 +212,8 @@ mod tests {
             edges in prop::collection::vec((0..60u64, 0..60u64), 0..90),
             parts in 1..9u32,
         ) {
-            let edges: Vec<_> = edges.iter().map(|(a, b)| Edge::new(spread(*a), spread(*b))).collect();
+            let edge = |(a, b): &(u64, u64)| Edge::new(spread(*a), spread(*b));
+            let edges: Vec<_> = edges.iter().map(edge).collect();
             let (_, found) = components(&edges, parts);
             prop_assert_eq!(found, expected(&edges));
         }

@@ -28,9 +28,9 @@ pub(crate) struct Links {
     pub(crate) equal: BucketLists,
     /// Documents that share a bucket.
     pub(crate) shared: BucketLists,
-    /// Whether buckets are directed: each list of `shared` then has inserted documents, and those of
-    /// them that probe. With 4, 7 and 9 inserted and 7 probing, document 7 finds 4 and 9, which do
-    /// not find each other.
+    /// Whether buckets are directed: each list of `shared` then has inserted documents, and those
+    /// of them that probe. With 4, 7 and 9 inserted and 7 probing, document 7 finds 4 and 9, which
+    /// do not find each other.
     pub(crate) directed: bool,
     pub(crate) judged: JudgedDocuments<DocumentNumber>,
 }
