@@ -1,8 +1,8 @@
 //! The options of all commands that read documents.
 
+use crate::arguments::normalization_args::NormalizationArgs;
 use crate::cmd::CommandError;
 use crate::extraction::{ExtractArgs, WorkerOption};
-use crate::normalization_args::NormalizationArgs;
 use clap::Args;
 use lookalike::core::parameter::NamesParameters;
 use lookalike::read::{Format, Normalization, ReadError, ReadOptions, TextUnit, parse_delimiter};

@@ -1,6 +1,9 @@
 //! An index from the command line, from its making to its backup.
-
 #![allow(clippy::unwrap_used, reason = "this is a test")]
+
+mod categorise;
+mod originals;
+mod reference;
 
 use crate::command::{Place, Run, collection, jsonl, root, shared};
 use serde_json::{Value, json};

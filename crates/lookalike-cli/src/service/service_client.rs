@@ -1,7 +1,7 @@
 //! A client of `lookalike serve`, for the commands that maintain an index.
 
 use crate::cmd::CommandError;
-use crate::trusted_certificates::tls_config;
+use crate::service::trusted_certificates::tls_config;
 use lookalike::report::phrases::one_line;
 use serde_json::Value;
 use std::io::{ErrorKind, Read};

@@ -1,5 +1,4 @@
 //! Commands that ask a running service, and those that find its index in use.
-
 #![cfg(all(feature = "serve", feature = "sqlite", unix))]
 #![expect(clippy::unwrap_used, reason = "helpers of tests, too")]
 

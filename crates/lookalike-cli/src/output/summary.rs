@@ -1,7 +1,7 @@
 //! What a run did, in a few lines for people, on standard error.
 
 use crate::exit_code::ExitCode;
-use crate::terminal;
+use crate::output::terminal;
 pub(crate) use lookalike::core::parameter::NamesParameters;
 use lookalike::extract::ExtractError;
 use lookalike::find::{DropCounts, FindOptions, Findings};

@@ -1,6 +1,6 @@
 //! A note about pipes that nothing is written to: opening one blocks until a program does.
 
-use crate::terminal;
+use crate::output::terminal;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread;

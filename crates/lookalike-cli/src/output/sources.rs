@@ -5,8 +5,8 @@
 //!     1,000    632  63.20 %  crawl/2024.jsonl
 //! ```
 
-use crate::summary::percent;
-use crate::terminal::Style;
+use crate::output::summary::percent;
+use crate::output::terminal::Style;
 use lookalike::find::SourceCounts;
 use lookalike::report::phrases::{count, one_line, thousands};
 use std::io::{self, Write};
@@ -141,7 +141,7 @@ mod tests {
             source("r", 9, 0, true),
         ];
         let table = SourceTable { sources: &sources, fate: DuplicateAction::WouldGo };
-        let text = |most| crate::terminal::piped(|out| table.write(out, most).unwrap());
+        let text = |most| crate::output::terminal::piped(|out| table.write(out, most).unwrap());
         assert_eq!(
             text(1),
             "  documents           go     share  source\n\

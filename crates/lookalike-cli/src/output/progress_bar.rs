@@ -1,6 +1,6 @@
 //! How far a run is, on standard error, where that is a terminal.
 
-use crate::terminal;
+use crate::output::terminal;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lookalike::core::curve::Choice;
 use lookalike::core::params::Params;

@@ -1,7 +1,7 @@
 //! Differences of two texts → lines for a terminal, in context and colour.
 
-use crate::terminal::Style;
-use crate::text_width::{columns, visible};
+use crate::output::terminal::Style;
+use crate::output::text_width::{columns, visible};
 use anstyle::AnsiColor;
 use lookalike::difference::{DifferenceKind, Differences, WordPositions};
 use lookalike::report::phrases::count;
@@ -266,7 +266,7 @@ mod tests {
     fn shown(a: &str, b: &str) -> String {
         let found = Differences::between(a, b, &ShingleRule::default(), None);
         let layout = DifferenceLayout { width: 60, marks: true, all: false };
-        crate::terminal::piped(|out| write(&found, out, layout).unwrap())
+        crate::output::terminal::piped(|out| write(&found, out, layout).unwrap())
     }
 
     #[test]

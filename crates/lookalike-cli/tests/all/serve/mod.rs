@@ -1,7 +1,10 @@
 //! `lookalike serve`, as a process of its own.
-
 #![cfg(feature = "serve")]
 #![expect(clippy::unwrap_used, reason = "helpers of tests, too")]
+
+mod credentials;
+mod indexes;
+mod restart;
 
 use crate::command::Place;
 use lookalike_test_support::is_soak;

@@ -11,8 +11,8 @@
 //! In place of `comfy-table`, which holds all rows before the first is printed; groups are printed
 //! as they are read. It has not been compared (November 2026).
 
-use crate::terminal::Style;
-use crate::text_width::{shorten, visible};
+use crate::output::terminal::Style;
+use crate::output::text_width::{shorten, visible};
 use lookalike::core::params::Measure;
 use lookalike::core::verify::Overlap;
 use lookalike::find::{Group, Groups};
@@ -168,7 +168,7 @@ mod tests {
 
     fn text(extent: Extent) -> (String, NotShown) {
         let mut not_shown = NotShown::default();
-        let text = crate::terminal::piped(|out| {
+        let text = crate::output::terminal::piped(|out| {
             not_shown = write(out, &groups(), Measure::Jaccard, extent).unwrap();
         });
         (text, not_shown)
@@ -202,7 +202,7 @@ mod tests {
         let (text, _) = text(Extent { width: Some(40), spaced: true, ..Extent::default() });
         assert!(text.contains("\n\n    2      keeper  b\n"), "{text}");
         assert!(text.contains("  letter…ng-failure.txt\n"), "{text}");
-        assert!(text.lines().all(|line| crate::text_width::columns(line) <= 40));
+        assert!(text.lines().all(|line| crate::output::text_width::columns(line) <= 40));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What is done to every text before it is cut into words.
 
-use crate::named_values::one_of;
+use crate::arguments::named_values::one_of;
 use clap::{Args, ValueEnum};
 use lookalike::read::{NormalForm, Normalization};
 

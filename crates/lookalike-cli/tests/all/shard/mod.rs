@@ -2,6 +2,9 @@
 //! change nothing, and what cannot be divided is refused.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
+mod files;
+mod guide;
+
 use crate::command::{Place, Run};
 use crate::crash::{Random, end, names, short_documents, signal, start};
 use lookalike_test_support::{gzip, is_soak};

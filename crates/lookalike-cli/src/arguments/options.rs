@@ -1,11 +1,11 @@
 //! Flags that several commands share: which documents are kept, how the work is done, how results
 //! are written.
 
+use crate::arguments::decision_args::DecisionArgs;
+use crate::arguments::named_values::one_of;
 use crate::cmd::CommandError;
-use crate::decision_args::DecisionArgs;
 use crate::extraction::size;
 use crate::index_place;
-use crate::named_values::one_of;
 use clap::Args;
 use lookalike::core::error::ParamsError;
 use lookalike::core::keep::{KeepPolicy, KeepRule};

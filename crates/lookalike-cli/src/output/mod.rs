@@ -1,0 +1,11 @@
+//! What is printed: the streams, how lines are laid out, and the parts that several commands print.
+
+pub(crate) mod difference;
+pub(crate) mod plot;
+pub(crate) mod progress_bar;
+pub(crate) mod sources;
+pub(crate) mod summary;
+pub(crate) mod table;
+pub(crate) mod terminal;
+pub(crate) mod text_width;
+pub(crate) mod waiting;
