@@ -1,8 +1,8 @@
 //! A version of a document as a member of a line of an export.
 
-use super::original::OwnedOriginal;
-use super::prepare::FormerVersion;
-use super::time;
+use crate::index::original::OwnedOriginal;
+use crate::index::prepare::FormerVersion;
+use crate::index::time;
 use lookalike_index::original::DocumentVersion;
 use serde::{Deserialize, Serialize};
 

@@ -2,8 +2,9 @@
 //! real sets.
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a test")]
 
+mod oracle;
+
 use crate::collection::Drawn;
-use crate::passage_oracle::{Expected, Oracle, OracleDocument};
 use flate2::read::GzDecoder;
 use lookalike::core::hash::SplitMix64;
 use lookalike::core::keep::{KeepPolicy, KeepRule};
@@ -21,6 +22,7 @@ use lookalike::read::{Collection, Document, NormalForm, Normalization, ReadOptio
 use lookalike::report::passages::PassageOutput;
 use lookalike::report::{Output, Target, html};
 use lookalike_test_support::{document_sets, is_soak};
+use oracle::{Expected, Oracle, OracleDocument};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;

@@ -1,7 +1,9 @@
 //! Groups of an index are those of a fresh run over the same documents; adding keeps what it did.
 //! `tests/histories` has what became of an index before.
-
 #![allow(clippy::unwrap_used, reason = "this is a test")]
+
+mod decision_log;
+mod group_sizes;
 
 use crate::fresh_run::{find, reported};
 use lookalike::core::hash::SplitMix64;

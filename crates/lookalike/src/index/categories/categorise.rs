@@ -4,7 +4,7 @@
 //! ids ─ least hashes ─► sample of texts ─► CategoryModel ─ all texts (threads) ─► members ─► index
 //! ```
 
-use super::categories::TEXT;
+use super::index_categories::TEXT;
 use crate::categories::{CategoryBuffers, CategoryModel, CategorySample, MAX_SAMPLE};
 use crate::engine::workers::{Counter, on_threads};
 use crate::error::Error;

@@ -1,8 +1,11 @@
 //! An index in, its documents as JSON lines out.
 
-use super::exported_version::VersionMember;
+pub(super) mod exported;
+mod exported_version;
+
 use super::time;
 use crate::error::Error;
+use exported_version::VersionMember;
 use lookalike_index::backend::Snapshot;
 use lookalike_index::entry::{DocumentNumber, IndexRecord, Metadata, RecordFields, shortened_id};
 use lookalike_index::original::DocumentVersion;

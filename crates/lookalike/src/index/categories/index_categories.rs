@@ -147,7 +147,7 @@ impl IndexCategories {
 
     /// At most `most` documents numbered above `after` with their categories, ascending; none at
     /// the end.
-    pub(super) fn all_members(
+    pub(in crate::index) fn all_members(
         &self,
         snapshot: &mut dyn Snapshot,
         after: DocumentNumber,

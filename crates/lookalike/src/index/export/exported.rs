@@ -1,9 +1,9 @@
 //! Fields of a document from a line of an export.
 
 use super::exported_version::VersionMember;
-use super::original::OwnedOriginal;
-use super::prepare::{DocumentFields, FormerVersion};
-use super::time;
+use crate::index::original::OwnedOriginal;
+use crate::index::prepare::{DocumentFields, FormerVersion};
+use crate::index::time;
 use lookalike_index::entry::Metadata;
 use serde::Deserialize;
 
@@ -25,9 +25,9 @@ struct ExportedLine {
 
 /// The versions of a line: those before the document, by time, and the original of the document.
 #[derive(Debug, Default)]
-pub(super) struct ExportedVersions {
-    pub(super) former: Vec<FormerVersion>,
-    pub(super) original: Option<OwnedOriginal>,
+pub(in crate::index) struct ExportedVersions {
+    pub(in crate::index) former: Vec<FormerVersion>,
+    pub(in crate::index) original: Option<OwnedOriginal>,
 }
 
 /// Reads the fields that a line has into `fields`; the others stay. Gives the versions that it has;
@@ -35,7 +35,7 @@ pub(super) struct ExportedVersions {
 ///
 /// # Errors
 /// What is wrong with a member, in words.
-pub(super) fn read_exported(
+pub(in crate::index) fn read_exported(
     line: &[u8],
     text: &str,
     fields: &mut DocumentFields,

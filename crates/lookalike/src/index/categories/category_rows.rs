@@ -1,6 +1,6 @@
 //! The categories of an index → a table of its documents.
 
-use super::categories::IndexCategories;
+use super::index_categories::IndexCategories;
 use crate::error::Error;
 use crate::report::csv::{self, CellRule};
 use lookalike_index::IndexError;
