@@ -1,8 +1,8 @@
 //! What was not read, as a table.
 
-use crate::ids::IdKind;
-use crate::table::ArrowTable;
-use crate::text_column::TextColumn;
+use crate::arrow::table::ArrowTable;
+use crate::arrow::text_column::TextColumn;
+use crate::input::ids::IdKind;
 use arrow_array::ArrayRef;
 use arrow_array::builder::UInt64Builder;
 use lookalike::error::Error;

@@ -5,14 +5,14 @@
 //! at once ([`import`]) or a batch at a time ([`Batches`]).
 #![expect(unsafe_code, reason = "structures of C behind pointers")]
 
-use crate::array_chunks::ArrayChunks;
-use crate::c_data;
+use crate::arrow::array_chunks::ArrayChunks;
+use crate::arrow::c_data;
+use crate::arrow::column::{self, type_name};
+use crate::arrow::nested;
 use crate::call::PATIENCE;
-use crate::column::{self, type_name};
 use crate::error::{DocumentError, DocumentTypeError};
-use crate::nested;
-use crate::text;
-use crate::token_lists;
+use crate::input::text;
+use crate::input::token_lists;
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi_and_data_type};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{

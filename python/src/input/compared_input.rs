@@ -1,6 +1,6 @@
 //! What a call is given on one side of a comparison.
 
-use crate::documents::PythonDocuments;
+use crate::input::documents::PythonDocuments;
 use pyo3::prelude::*;
 use std::path::PathBuf;
 

@@ -1,7 +1,7 @@
 //! The findings of a run with what their rows and columns need.
 
 use crate::error::{DocumentError, OptionError, run_error};
-use crate::ids::{IdColumn, IdKind};
+use crate::input::ids::{IdColumn, IdKind};
 use arrow_array::ArrayRef;
 use arrow_array::builder::Float64Builder;
 use lookalike::core::params::Measure;

@@ -1,8 +1,8 @@
 //! Documents that a run is without: from a file or a list of the caller to what a run takes.
 
-use crate::compared_input::ComparedInput;
 use crate::error::{OptionError, run_error};
-use crate::ids::{in_digits, row_digits};
+use crate::input::compared_input::ComparedInput;
+use crate::input::ids::{in_digits, row_digits};
 use crate::options::KeywordOptions;
 use lookalike::find::DropList;
 use pyo3::prelude::*;

@@ -1,11 +1,11 @@
 //! Lines of JSON as rows, by the rules of files of them.
 
-use crate::array_chunks::{ArrayChunks, each_blob};
-use crate::capsule;
-use crate::column::type_name;
+use crate::arrow::array_chunks::{ArrayChunks, each_blob};
+use crate::arrow::capsule;
+use crate::arrow::column::type_name;
+use crate::arrow::table::ArrowTable;
+use crate::arrow::text_column::TextColumn;
 use crate::error::{DocumentError, DocumentTypeError, OptionError};
-use crate::table::ArrowTable;
-use crate::text_column::TextColumn;
 use arrow_array::builder::{BooleanBuilder, Int64Builder};
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;

@@ -1,10 +1,10 @@
 //! The documents of a folder, a table for each of its blocks, and what was not read of it.
 
+use crate::arrow::table::ArrowTable;
+use crate::arrow::text_column::TextColumn;
 use crate::error::{read_error, run_error};
 use crate::options::KeywordOptions;
-use crate::skipped::SkippedColumns;
-use crate::table::ArrowTable;
-use crate::text_column::TextColumn;
+use crate::results::skipped::SkippedColumns;
 use arrow_array::builder::Int64Builder;
 use lookalike::error::Error;
 use lookalike::read::{

@@ -1,8 +1,8 @@
 //! What a call is given to compare: documents that Python holds, or paths.
 
-use crate::compared_input::ComparedInput;
 use crate::error::{self, DocumentError, FileError, HELD, OptionError, read_error};
-use crate::ids;
+use crate::input::compared_input::ComparedInput;
+use crate::input::ids;
 use lookalike::read::{Collection, ReadError, ReadOptions};
 use lookalike::report::check_places;
 use lookalike::request::{InputSide, RunInputs};

@@ -1,15 +1,15 @@
 //! Documents that are taken some at a time, from an iterable that is not kept: their texts go to a
 //! temporary file, ids and fields stay in memory.
 
-use crate::array_chunks::ArrayChunks;
-use crate::column::ValueColumn;
-use crate::documents::{
+use crate::arrow::array_chunks::ArrayChunks;
+use crate::arrow::column::ValueColumn;
+use crate::arrow::text_column::TextColumn;
+use crate::error::{DocumentError, DocumentTypeError, OptionError, read_error};
+use crate::input::documents::{
     ColumnDescription, DocumentIds, DocumentTexts, FieldColumn, PythonDocuments,
 };
-use crate::error::{DocumentError, DocumentTypeError, OptionError, read_error};
+use crate::input::text::{self, TextRows, at_row};
 use crate::options::KeywordOptions;
-use crate::text::{self, TextRows, at_row};
-use crate::text_column::TextColumn;
 use arrow_array::builder::Int64Builder;
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::{DataType, Field};
@@ -214,7 +214,7 @@ impl SpooledIds {
             Self::Texts(packed) => packed.append(&TextRows::of_python(ids, what)?),
             Self::Numbers(numbers) => {
                 for (row, id) in ids.try_iter()?.enumerate() {
-                    numbers.append_option(crate::documents::integer(&id?, row, what)?);
+                    numbers.append_option(crate::input::documents::integer(&id?, row, what)?);
                 }
                 Ok(())
             }

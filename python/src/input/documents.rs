@@ -1,12 +1,12 @@
 //! Documents that Python holds, as a source of the engine.
 
-use crate::array_chunks::ArrayChunks;
-use crate::capsule::{self};
-use crate::column::{ValueColumn, type_name};
+use crate::arrow::array_chunks::ArrayChunks;
+use crate::arrow::capsule::{self};
+use crate::arrow::column::{ValueColumn, type_name};
+use crate::arrow::table::ArrowTable;
 use crate::error::{DocumentError, DocumentTypeError};
-use crate::table::ArrowTable;
-use crate::text::{self, TextRows, at_row};
-use crate::token_lists;
+use crate::input::text::{self, TextRows, at_row};
+use crate::input::token_lists;
 use arrow_array::Int64Array;
 use lookalike::read::{
     DocumentRowError, DocumentRows, Field, InMemoryDocuments, SkipReason, SpooledTexts,

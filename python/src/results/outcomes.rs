@@ -1,10 +1,10 @@
 //! The outcome of each document in memory, as a table: the columns of `--annotate`
 //! (`docs/dedup.md`).
 
-use crate::ids::IdColumn;
-use crate::run_findings::RunFindings;
-use crate::table::ArrowTable;
-use crate::text_column::TextColumn;
+use crate::arrow::table::ArrowTable;
+use crate::arrow::text_column::TextColumn;
+use crate::input::ids::IdColumn;
+use crate::results::run_findings::RunFindings;
 use arrow_array::builder::{BooleanBuilder, Float64Builder, UInt64Builder};
 use lookalike::core::params::Measure;
 use lookalike::dedup::AnnotationValues;

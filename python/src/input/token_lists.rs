@@ -1,8 +1,8 @@
 //! Lists of tokens as texts for the engine, which cuts them at white space again.
 
-use crate::array_chunks::ArrayChunks;
+use crate::arrow::array_chunks::ArrayChunks;
 use crate::error::{DocumentError, DocumentTypeError};
-use crate::text::{self, TextRows, at_row};
+use crate::input::text::{self, TextRows, at_row};
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::{DataType, FieldRef};

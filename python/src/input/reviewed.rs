@@ -2,7 +2,7 @@
 //! became of them.
 
 use crate::error::{OptionError, run_error};
-use crate::ids::{IdKind, in_digits};
+use crate::input::ids::{IdKind, in_digits};
 use crate::options::KeywordOptions;
 use lookalike::decisions::{self, Decisions, ReviewDecision};
 use lookalike::error::Error;

@@ -1,7 +1,7 @@
 //! What stays of the texts of documents in memory, where parts of them go.
 
-use crate::table::ArrowTable;
-use crate::text_column::TextColumn;
+use crate::arrow::table::ArrowTable;
+use crate::arrow::text_column::TextColumn;
 use arrow_array::BooleanArray;
 use lookalike::error::Error;
 use lookalike::find::Findings;

@@ -1,9 +1,9 @@
 //! Results as Arrow tables.
 
-use crate::capsule;
-use crate::column::type_name;
+use crate::arrow::capsule;
+use crate::arrow::column::type_name;
+use crate::arrow::pickled::{self, PickledColumn};
 use crate::error::LookalikeError;
-use crate::pickled::{self, PickledColumn};
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{ArrowError, Field, Schema};
 use pyo3::prelude::*;
@@ -105,6 +105,6 @@ impl ArrowTable {
         let array =
             self.batch.columns().get(column).map(|a| a.slice(start, count.min(rows - start)));
         let array = array.ok_or_else(|| LookalikeError::new_err(format!("no column {column}")))?;
-        crate::values::values(py, array.as_ref())
+        crate::arrow::values::values(py, array.as_ref())
     }
 }

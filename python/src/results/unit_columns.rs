@@ -1,7 +1,7 @@
 //! Where units are in their documents, as columns.
 
-use crate::ids::IdColumn;
-use crate::run_findings::RowNumbers;
+use crate::input::ids::IdColumn;
+use crate::results::run_findings::RowNumbers;
 use arrow_array::ArrayRef;
 use arrow_array::builder::UInt64Builder;
 use lookalike::read::unit::parent_id;

@@ -1,6 +1,6 @@
 //! Values of Arrow columns as text: ids that are numbers, and fields that decide what is kept.
 
-use crate::array_chunks::ArrayChunks;
+use crate::arrow::array_chunks::ArrayChunks;
 use crate::error::DocumentTypeError;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{

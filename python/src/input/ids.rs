@@ -1,8 +1,8 @@
 //! Ids in results: of the type that they were given in.
 
-use crate::compared_input::ComparedInput;
-use crate::documents::DocumentTable;
-use crate::text_column::TextColumn;
+use crate::arrow::text_column::TextColumn;
+use crate::input::compared_input::ComparedInput;
+use crate::input::documents::DocumentTable;
 use arrow_array::ArrayRef;
 use arrow_array::builder::{Int64Builder, UInt64Builder};
 use lookalike::read::TextUnit;

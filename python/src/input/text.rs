@@ -4,8 +4,8 @@
 //! makes a copy in UTF-8 when it is first asked for, and keeps it with the `str`.
 #![expect(unsafe_code, reason = "bytes are borrowed from objects that are kept next to them")]
 
-use crate::array_chunks::ArrayChunks;
-use crate::column::type_name;
+use crate::arrow::array_chunks::ArrayChunks;
+use crate::arrow::column::type_name;
 use crate::error::{DocumentError, DocumentTypeError};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{

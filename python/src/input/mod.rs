@@ -1,0 +1,13 @@
+//! What a call is given: documents, paths, ids, and what people decided on them.
+
+pub(crate) mod compared_input;
+pub(crate) mod document_spool;
+pub(crate) mod documents;
+pub(crate) mod dropped;
+pub(crate) mod folder_reader;
+pub(crate) mod ids;
+pub(crate) mod inputs;
+pub(crate) mod json_lines;
+pub(crate) mod reviewed;
+pub(crate) mod text;
+pub(crate) mod token_lists;
