@@ -1,4 +1,4 @@
-//! What a call is given: documents, paths, ids, and what people decided on them.
+//! The input of a call: documents, paths, ids, and decisions of people.
 
 pub(crate) mod compared_input;
 pub(crate) mod document_spool;

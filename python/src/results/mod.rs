@@ -1,4 +1,4 @@
-//! What a call gives: rows of documents with their ids, outcomes, and findings as files.
+//! The results of a call: rows of documents with their ids, outcomes, and findings as files.
 
 pub(crate) mod files;
 pub(crate) mod outcomes;

@@ -1,4 +1,4 @@
-//! What is printed: the streams, how lines are laid out, and the parts that several commands print.
+//! The output of commands: streams, the layout of lines, and the parts that several commands print.
 
 pub(crate) mod difference;
 pub(crate) mod plot;
