@@ -1,10 +1,10 @@
 //! `audit`: a report and its documents in, measured recall out.
 
 use crate::call;
-use crate::compared_input::ComparedInput;
 use crate::error::OptionError;
-use crate::ids::row_digits;
-use crate::inputs::ComparedInputs;
+use crate::input::compared_input::ComparedInput;
+use crate::input::ids::row_digits;
+use crate::input::inputs::ComparedInputs;
 use crate::options::KeywordOptions;
 use lookalike::audit::{Audit, AuditError, AuditOptions};
 use lookalike::core::params::Params;

@@ -1,10 +1,10 @@
 //! `compare`: two texts in, how alike they are and where they differ out.
 
 use crate::call::{self, Watch};
-use crate::compared_input::ComparedInput;
 use crate::error::{DocumentError, OptionError, run_error};
 use crate::find::unexpected;
-use crate::inputs::ComparedInputs;
+use crate::input::compared_input::ComparedInput;
+use crate::input::inputs::ComparedInputs;
 use crate::options::KeywordOptions;
 use lookalike::core::params::Params;
 use lookalike::difference::{Differences, Places};

@@ -1,15 +1,15 @@
 //! `contamination`: which items of a benchmark a corpus contains, as tables and files.
 
+use crate::arrow::table::ArrowTable;
+use crate::arrow::text_column::TextColumn;
 use crate::call;
-use crate::compared_input::ComparedInput;
 use crate::error::{DocumentError, FileError, HELD, run_error};
-use crate::ids::{IdColumn, IdKind};
-use crate::inputs::ComparedInputs;
+use crate::input::compared_input::ComparedInput;
+use crate::input::ids::{IdColumn, IdKind};
+use crate::input::inputs::ComparedInputs;
 use crate::options::KeywordOptions;
 use crate::passages::named;
-use crate::skipped::SkippedColumns;
-use crate::table::ArrowTable;
-use crate::text_column::TextColumn;
+use crate::results::skipped::SkippedColumns;
 use arrow_array::builder::{BooleanBuilder, Float64Builder, UInt64Builder};
 use lookalike::contamination::{
     BenchmarkField, Contamination, ContaminationOptions, contamination as compare,

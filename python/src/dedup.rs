@@ -1,15 +1,15 @@
 //! `dedup` of files: what stays is written in the format of the input.
 
+use crate::arrow::table::ArrowTable;
 use crate::call;
-use crate::compared_input::ComparedInput;
 use crate::error::{FileError, OptionError, run_error};
-use crate::ids::IdKind;
 use crate::index::StoredIndex;
-use crate::inputs::ComparedInputs;
+use crate::input::compared_input::ComparedInput;
+use crate::input::ids::IdKind;
+use crate::input::inputs::ComparedInputs;
 use crate::options::{KeywordOptions, RunArguments};
 use crate::parameters::{self, BetterSettingTuple};
 use crate::passages::{PassageArguments, cuts_by_source, refuse_unit};
-use crate::table::ArrowTable;
 use lookalike::dedup::{DEFAULT_FIELD, SurvivorCounts, SurvivorsProblem};
 use lookalike::error::Error;
 use lookalike::report::{self, OutputFormat, Target};
@@ -69,7 +69,8 @@ pub(crate) fn dedup<'py>(
     let SurvivorCounts { kept, removed, dropped, files, .. } = outcome.counts();
     let better = parameters::better_setting(py, find.findings.better_setting.as_ref())?;
     let decisions = find.findings.decisions.as_ref();
-    let decisions = decisions.map(|it| crate::reviewed::counts(it, IdKind::Files)).transpose()?;
+    let decisions =
+        decisions.map(|it| crate::input::reviewed::counts(it, IdKind::Files)).transpose()?;
     let parameters = parameters::of_run(py, &find.options)?;
     Ok((kept, removed, dropped, files, added, parameters, better, decisions))
 }

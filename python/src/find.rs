@@ -1,20 +1,20 @@
 //! `find`: documents in, groups of near-duplicates out, as tables and files.
 
+use crate::arrow::table::ArrowTable;
+use crate::arrow::text_column::TextColumn;
 use crate::call;
-use crate::compared_input::ComparedInput;
 use crate::error::{LookalikeError, OptionError, run_error};
-use crate::ids::{IdColumn, IdKind};
-use crate::inputs::ComparedInputs;
+use crate::input::compared_input::ComparedInput;
+use crate::input::ids::{IdColumn, IdKind};
+use crate::input::inputs::ComparedInputs;
 use crate::options::{KeywordOptions, RunArguments};
-use crate::outcomes::OutcomeColumns;
 use crate::parameters::BetterSettingTuple;
 use crate::passages::named;
-use crate::remaining_texts::RemainingTexts;
-use crate::run_findings::{RowNumbers, RunFindings, SimilarityColumns};
-use crate::skipped;
-use crate::table::ArrowTable;
-use crate::text_column::TextColumn;
-use crate::unit_columns::{self, UnitColumns};
+use crate::results::outcomes::OutcomeColumns;
+use crate::results::remaining_texts::RemainingTexts;
+use crate::results::run_findings::{RowNumbers, RunFindings, SimilarityColumns};
+use crate::results::skipped;
+use crate::results::unit_columns::{self, UnitColumns};
 use arrow_array::ArrayRef;
 use arrow_array::builder::{BooleanBuilder, Float64Builder, UInt64Builder};
 use lookalike::audit::audit_findings;
@@ -200,7 +200,7 @@ impl PyFindings {
     /// What became of decisions of people: JSON, as reports have it; none where there were none.
     fn decision_counts(&self) -> PyResult<Option<String>> {
         let (decisions, ids) = (self.run.findings.decisions.as_ref(), self.run.rows.ids);
-        decisions.map(|decisions| crate::reviewed::counts(decisions, ids)).transpose()
+        decisions.map(|decisions| crate::input::reviewed::counts(decisions, ids)).transpose()
     }
 
     /// Documents by source, in reading order: `source`, `reference`, `documents`, `bytes`,
@@ -319,7 +319,7 @@ impl PyFindings {
         let [inputs, reference] = self.inputs.run.paths();
         let RunFindings { findings, options, .. } = &self.run;
         let subject = RunSubject { findings, options, inputs, reference, audit: None };
-        py.detach(|| crate::files::write(what, &path, &subject))
+        py.detach(|| crate::results::files::write(what, &path, &subject))
     }
 
     fn __repr__(&self) -> String {

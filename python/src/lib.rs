@@ -9,50 +9,27 @@
 //! ```
 #![expect(clippy::needless_pass_by_value, reason = "what Python calls is given its arguments")]
 
-mod array_chunks;
+mod arrow;
 mod audit;
-mod c_data;
 mod call;
-mod capsule;
 mod cli;
-mod column;
 mod compare;
-mod compared_input;
 mod contamination;
 mod datasketch;
 mod dedup;
-mod document_spool;
-mod documents;
-mod dropped;
 mod error;
 mod evaluate;
 mod extraction;
-mod files;
 mod find;
-mod folder_reader;
-mod ids;
 mod index;
-mod inputs;
-mod json_lines;
-mod nested;
+mod input;
 mod options;
-mod outcomes;
 mod parameters;
 mod passages;
-mod pickled;
 mod prepare;
-mod remaining_texts;
-mod reviewed;
-mod run_findings;
-mod skipped;
+mod results;
 mod stages;
-mod table;
-mod text;
-mod text_column;
-mod token_lists;
 mod tune;
-mod unit_columns;
-mod values;
 
 use pyo3::prelude::*;
 
@@ -65,9 +42,11 @@ mod _engine {
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");
     #[pymodule_export]
-    use super::audit::audit;
+    use super::arrow::capsule::{producer_failed, stream_columns};
     #[pymodule_export]
-    use super::capsule::{producer_failed, stream_columns};
+    use super::arrow::table::ArrowTable;
+    #[pymodule_export]
+    use super::audit::audit;
     #[pymodule_export]
     use super::compare::{compare, comparison_page};
     #[pymodule_export]
@@ -75,25 +54,23 @@ mod _engine {
     #[pymodule_export]
     use super::dedup::{dedup, dedup_passages};
     #[pymodule_export]
-    use super::document_spool::DocumentSpool;
-    #[pymodule_export]
-    use super::documents::PythonDocuments;
-    #[pymodule_export]
     use super::evaluate::evaluate;
     #[pymodule_export]
     use super::find::{PyFindings, fields, find};
     #[pymodule_export]
-    use super::folder_reader::FolderReader;
-    #[pymodule_export]
     use super::index::{StoredIndex, check_columns};
     #[pymodule_export]
-    use super::json_lines::JsonLines;
+    use super::input::document_spool::DocumentSpool;
+    #[pymodule_export]
+    use super::input::documents::PythonDocuments;
+    #[pymodule_export]
+    use super::input::folder_reader::FolderReader;
+    #[pymodule_export]
+    use super::input::json_lines::JsonLines;
     #[pymodule_export]
     use super::passages::{PyPassages, cut_passages, passages};
     #[pymodule_export]
     use super::prepare::prepare;
-    #[pymodule_export]
-    use super::table::ArrowTable;
     #[pymodule_export]
     use super::tune::{curve, tune};
     #[pymodule_init]

@@ -1,9 +1,9 @@
 //! Arguments of a call → what the engine takes. They are named as the command line's options are,
 //! with `_` for `-`.
 
-use crate::compared_input::ComparedInput;
 use crate::error::{OptionError, params_error, run_error};
-use crate::ids::row_digits;
+use crate::input::compared_input::ComparedInput;
+use crate::input::ids::row_digits;
 use lookalike::contamination::{ContaminationOptions, MatchList};
 use lookalike::core::error::ParamsError;
 use lookalike::core::keep::{KeepPolicy, KeepRule};

@@ -1,16 +1,16 @@
 //! `passages`: what is repeated in documents, as tables and files; and documents without it.
 
+use crate::arrow::table::ArrowTable;
+use crate::arrow::text_column::TextColumn;
 use crate::call;
-use crate::compared_input::ComparedInput;
 use crate::error::{FileError, OptionError, run_error};
-use crate::ids::IdKind;
-use crate::inputs::ComparedInputs;
+use crate::input::compared_input::ComparedInput;
+use crate::input::ids::IdKind;
+use crate::input::inputs::ComparedInputs;
 use crate::options::KeywordOptions;
-use crate::remaining_texts::RemainingTexts;
-use crate::run_findings::RowNumbers;
-use crate::skipped;
-use crate::table::ArrowTable;
-use crate::text_column::TextColumn;
+use crate::results::remaining_texts::RemainingTexts;
+use crate::results::run_findings::RowNumbers;
+use crate::results::skipped;
 use arrow_array::ArrayRef;
 use arrow_array::builder::{BooleanBuilder, UInt64Builder};
 use lookalike::error::Error;

@@ -1,13 +1,13 @@
 //! `prepare`: documents in, signatures and bucket keys out, a row each.
 
+use crate::arrow::table::ArrowTable;
 use crate::call;
-use crate::compared_input::ComparedInput;
 use crate::error::OptionError;
-use crate::ids::{IdColumn, IdKind};
-use crate::inputs::ComparedInputs;
+use crate::input::compared_input::ComparedInput;
+use crate::input::ids::{IdColumn, IdKind};
+use crate::input::inputs::ComparedInputs;
 use crate::options::KeywordOptions;
-use crate::skipped::SkippedColumns;
-use crate::table::ArrowTable;
+use crate::results::skipped::SkippedColumns;
 use arrow_array::types::{UInt32Type, UInt64Type};
 use arrow_array::{
     ArrayRef, ArrowPrimitiveType, FixedSizeBinaryArray, FixedSizeListArray, PrimitiveArray,

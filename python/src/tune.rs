@@ -1,9 +1,9 @@
 //! `tune`: a threshold, a recall and perhaps documents in; bands, rows, and advice out.
 
 use crate::call;
-use crate::compared_input::ComparedInput;
 use crate::error::{OptionError, params_error};
-use crate::inputs::ComparedInputs;
+use crate::input::compared_input::ComparedInput;
+use crate::input::inputs::ComparedInputs;
 use crate::options::KeywordOptions;
 use lookalike::core::curve::{self as curves, Choice};
 use lookalike::core::params::{Params, ShingleRule};

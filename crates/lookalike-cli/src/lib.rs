@@ -25,37 +25,21 @@
 //! # }
 //! ```
 
+mod arguments;
 mod cmd;
-mod decision_args;
-mod deferred_args;
-mod difference;
-mod duration;
 mod exit_code;
-mod explicit_args;
 mod extraction;
 mod index_place;
 mod member;
-mod named_values;
-mod normalization_args;
-mod options;
-mod parameter_args;
-mod plot;
+mod output;
 #[cfg(feature = "postgres")]
 mod postgres_environment;
-mod progress_bar;
-mod read_args;
-#[cfg(feature = "serve")]
-mod service_client;
-mod sources;
-mod summary;
-mod table;
-mod terminal;
+mod service;
 mod termination;
-mod text_width;
-mod trusted_certificates;
 mod usage;
-mod waiting;
 
+use arguments::deferred_args::DeferredArgs;
+use arguments::explicit_args::ExplicitArgs;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use cmd::{
     CommandResult, audit, compare, completions, contamination, dedup, evaluate, find, index, man,
@@ -63,17 +47,15 @@ use cmd::{
 };
 #[cfg(feature = "serve")]
 use cmd::{serve, token};
-use deferred_args::DeferredArgs;
 pub use exit_code::ExitCode;
-use explicit_args::ExplicitArgs;
 pub use extraction::WORKER as EXTRACT_WORKER;
 use extraction::WorkerOption;
 use lookalike::extract::WorkerCommand;
 pub use lookalike::extract::serve as extract_worker;
+use output::terminal::{self, ColorWhen};
 use parking_lot::Mutex;
 use std::ffi::OsString;
 use std::sync::LazyLock;
-use terminal::ColorWhen;
 
 const EXAMPLE: &str = "\
 Examples:

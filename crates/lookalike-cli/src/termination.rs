@@ -1,6 +1,6 @@
 //! Removes temporary files when a signal ends the process, and those of runs that ended otherwise.
 
-use crate::terminal;
+use crate::output::terminal;
 use lookalike::report::phrases::{count, one_line};
 use lookalike::report::remove_leftovers;
 use lookalike::temporary;

@@ -1,8 +1,8 @@
 //! Help, and errors of the command line, as clap words them.
 
 use crate::Cli;
-use crate::terminal::{self, ColorWhen, TerminalStream, trusted};
-use crate::text_width::visible;
+use crate::output::terminal::{self, ColorWhen, TerminalStream, trusted};
+use crate::output::text_width::visible;
 use clap::builder::StyledStr;
 use clap::builder::styling::Styles;
 use clap::error::{ContextKind, ContextValue};

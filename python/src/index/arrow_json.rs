@@ -1,7 +1,7 @@
 //! Converts values of Arrow columns to JSON for metadata.
 
-use crate::column::type_name;
-use crate::text;
+use crate::arrow::column::type_name;
+use crate::input::text;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     ArrowPrimitiveType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,

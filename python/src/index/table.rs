@@ -3,11 +3,11 @@
 use super::add::{Feed, ProgressCallback, with_row};
 use super::arrow_json::{ValueError, ValueErrorKind, ValueReader, name_of};
 use super::json;
-use crate::array_chunks::ArrayChunks;
+use crate::arrow::array_chunks::ArrayChunks;
+use crate::arrow::capsule::{Batches, ImportedTable};
 use crate::call::staying;
-use crate::capsule::{Batches, ImportedTable};
 use crate::error::{DocumentError, DocumentTypeError};
-use crate::text::{self, SharedText, TextRows};
+use crate::input::text::{self, SharedText, TextRows};
 use arrow_array::ArrayRef;
 use arrow_schema::{DataType, Field};
 use lookalike::index::{DocumentBatch, NewDocument};

@@ -2,13 +2,13 @@
 
 use super::columns::StageTable;
 use super::plan_options::plan_options;
-use crate::array_chunks::each_blob;
-use crate::compared_input::ComparedInput;
+use crate::arrow::array_chunks::each_blob;
+use crate::arrow::table::ArrowTable;
+use crate::arrow::text_column::TextColumn;
 use crate::error::{DamagedError, OptionError, run_error};
-use crate::inputs::ComparedInputs;
-use crate::table::ArrowTable;
-use crate::text::TextRows;
-use crate::text_column::TextColumn;
+use crate::input::compared_input::ComparedInput;
+use crate::input::inputs::ComparedInputs;
+use crate::input::text::TextRows;
 use arrow_array::builder::{BinaryBuilder, BooleanBuilder};
 use lookalike::audit::divided::{
     AuditSample, DrawnDocument, ReadTexts, ShareNeighbours, draw_share, lot_limit,

@@ -1,9 +1,9 @@
 //! `connect`, `merge` and `label`: blocks in, components out.
 
 use super::columns::{BlockKind, BlockRows, StageTable};
-use crate::array_chunks::each_blob;
+use crate::arrow::array_chunks::each_blob;
+use crate::arrow::table::ArrowTable;
 use crate::error::{DamagedError, OptionError};
-use crate::table::ArrowTable;
 use arrow_array::Int64Array;
 use lookalike::shard::{
     BlockError, BucketRule, Connector, Edge, NodeIdentity, PartBlock, ShardBlock, StarStep,

@@ -1,10 +1,10 @@
 //! Columns of the stages' rows, from Arrow and to Arrow.
 
-use crate::array_chunks::ArrayChunks;
-use crate::capsule::{self, ImportedTable};
-use crate::column::type_name;
+use crate::arrow::array_chunks::ArrayChunks;
+use crate::arrow::capsule::{self, ImportedTable};
+use crate::arrow::column::type_name;
+use crate::arrow::table::ArrowTable;
 use crate::error::DocumentTypeError;
-use crate::table::ArrowTable;
 use arrow_array::builder::{BinaryBuilder, Int32Builder, StringBuilder};
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;

@@ -3,10 +3,10 @@
 use super::columns::{BlockKind, BlockRows, StageTable};
 use super::keys::{named_by_id, open, read_all};
 use super::plan_options::plan_options;
-use crate::array_chunks::each_blob;
-use crate::documents::PythonDocuments;
+use crate::arrow::array_chunks::each_blob;
+use crate::arrow::table::ArrowTable;
 use crate::error::DamagedError;
-use crate::table::ArrowTable;
+use crate::input::documents::PythonDocuments;
 use lookalike::read::ReadOptions;
 use lookalike::shard::{CountersError, PartBlock, RarityCounter, RarityCounters};
 use pyo3::prelude::*;

@@ -1,7 +1,7 @@
 //! The columns of a table of decisions.
 
-use crate::table::ArrowTable;
-use crate::text_column::TextColumn;
+use crate::arrow::table::ArrowTable;
+use crate::arrow::text_column::TextColumn;
 use arrow_array::builder::{BooleanBuilder, Float64Builder, Int64Builder};
 use lookalike::core::params::Measure;
 use lookalike::core::verify::Overlap;

@@ -1,9 +1,9 @@
 //! The rows of decisions, a table at a time: all at once may be more than a task has memory for.
 
 use super::decided_rows::DecidedRows;
+use crate::arrow::table::ArrowTable;
 use crate::call;
 use crate::error::run_error;
-use crate::table::ArrowTable;
 use lookalike::error::Error;
 use lookalike::progress::Interruption;
 use parking_lot::Mutex;

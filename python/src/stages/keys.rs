@@ -2,9 +2,9 @@
 
 use super::columns::{BlockKind, BlockRows, integers, optional_integers};
 use super::plan_options::plan_options;
-use crate::documents::PythonDocuments;
+use crate::arrow::table::ArrowTable;
 use crate::error::{DamagedError, DocumentError, OptionError, run_error};
-use crate::table::ArrowTable;
+use crate::input::documents::PythonDocuments;
 use arrow_array::Int64Array;
 use lookalike::error::Error;
 use lookalike::find::FindOptions;

@@ -2,7 +2,7 @@
 
 use super::columns::StageTable;
 use crate::error::{DocumentError, OptionError, params_error};
-use crate::text::TextRows;
+use crate::input::text::TextRows;
 use lookalike::core::params::Measure;
 use lookalike::core::verify::Overlap;
 use lookalike::shard::{GroupLines, MemberRole, MemberRow, PairLines, PairRow, SimilarityRank};

@@ -3,10 +3,10 @@
 use super::columns::optional_integers;
 use super::keys::{named_by_id, open, read_all};
 use super::plan_options::plan_options;
-use crate::documents::PythonDocuments;
+use crate::arrow::table::ArrowTable;
+use crate::arrow::text_column::TextColumn;
 use crate::error::run_error;
-use crate::table::ArrowTable;
-use crate::text_column::TextColumn;
+use crate::input::documents::PythonDocuments;
 use arrow_array::Int64Array;
 use arrow_array::builder::BinaryBuilder;
 use lookalike::error::Error;

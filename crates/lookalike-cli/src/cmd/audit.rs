@@ -1,13 +1,13 @@
 //! `lookalike audit REPORT INPUT…`: how much of what there is a finished run has found.
 
 use super::{CommandError, CommandResult};
-use crate::decision_args::DecisionArgs;
+use crate::arguments::decision_args::DecisionArgs;
+use crate::arguments::read_args::ReadArgs;
 use crate::exit_code::ExitCode;
 use crate::extraction::WorkerOption;
 use crate::index_place;
-use crate::progress_bar::StageBar;
-use crate::read_args::ReadArgs;
-use crate::terminal;
+use crate::output::progress_bar::StageBar;
+use crate::output::terminal;
 use lookalike::audit::{
     self, Audit, AuditOptions, CONFIDENCE, Figures, Interval, JudgedBy, SAMPLE_DOCUMENTS,
     SimilarityRange,

@@ -1,13 +1,13 @@
 //! `lookalike compare A B`: how alike two documents are, and where they differ.
 
 use super::{CommandError, CommandResult};
-use crate::difference::{self, DifferenceLayout};
+use crate::arguments::normalization_args::NormalizationArgs;
+use crate::arguments::parameter_args::{ParameterArgs, ShingleArgs};
 use crate::exit_code::ExitCode;
 use crate::extraction::{ExtractArgs, WorkerOption};
 use crate::member::FileMember;
-use crate::normalization_args::NormalizationArgs;
-use crate::parameter_args::{ParameterArgs, ShingleArgs};
-use crate::terminal::{self, Style};
+use crate::output::difference::{self, DifferenceLayout};
+use crate::output::terminal::{self, Style};
 use anstyle::AnsiColor;
 use lookalike::core::curve;
 use lookalike::core::parameter::NamesParameters;

@@ -5,7 +5,7 @@ use super::index::IndexArgs;
 use super::shard::ShardArgs;
 use crate::Cli;
 use crate::exit_code::ExitCode;
-use crate::terminal;
+use crate::output::terminal;
 use clap::{Args, Command, CommandFactory};
 use clap_complete::Shell;
 use std::io::Write;

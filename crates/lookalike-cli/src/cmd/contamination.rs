@@ -5,13 +5,13 @@ mod inputs;
 mod print;
 
 use super::{CommandError, CommandResult};
+use crate::arguments::options::WorkArgs;
+use crate::arguments::parameter_args::threshold;
+use crate::arguments::read_args::ReadArgs;
 use crate::exit_code::ExitCode;
 use crate::extraction::WorkerOption;
-use crate::options::WorkArgs;
-use crate::parameter_args::threshold;
-use crate::progress_bar::StageBar;
-use crate::read_args::ReadArgs;
-use crate::terminal;
+use crate::output::progress_bar::StageBar;
+use crate::output::terminal;
 use crate::termination;
 use lookalike::contamination::{
     BenchmarkField, ContaminationOptions, MatchList, NGRAM, contamination,

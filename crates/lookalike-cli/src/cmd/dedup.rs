@@ -10,13 +10,13 @@ mod passages;
 mod print;
 
 use super::{CommandError, CommandResult};
-use crate::explicit_args::ExplicitArgs;
+use crate::arguments::explicit_args::ExplicitArgs;
 use crate::extraction::WorkerOption;
-use crate::progress_bar::StageBar;
-use crate::summary::{Summary, exit_code};
-use crate::terminal;
+use crate::output::progress_bar::StageBar;
+use crate::output::summary::{Summary, exit_code};
+use crate::output::terminal;
+use crate::output::waiting::WaitingNote;
 use crate::termination;
-use crate::waiting::WaitingNote;
 pub(crate) use args::DedupArgs;
 use lookalike::core::params::{Params, ParamsBuilder};
 use lookalike::find::FindOptions;

@@ -1,9 +1,9 @@
 //! `lookalike evaluate REPORT TRUTH`: what a report has right, too much, and not.
 
 use super::CommandResult;
+use crate::arguments::parameter_args::threshold;
 use crate::exit_code::ExitCode;
-use crate::parameter_args::threshold;
-use crate::terminal;
+use crate::output::terminal;
 use lookalike::core::error::ParamsError;
 use lookalike::evaluate::{
     EstimateRange, Estimates, EvaluateOptions, Evaluation, Example, PairExamples, evaluate,

@@ -7,9 +7,9 @@ pub(super) mod targets;
 
 use super::{CommandError, CommandResult};
 use crate::extraction::WorkerOption;
-use crate::progress_bar::StageBar;
-use crate::summary::{Summary, exit_code};
-use crate::waiting::WaitingNote;
+use crate::output::progress_bar::StageBar;
+use crate::output::summary::{Summary, exit_code};
+use crate::output::waiting::WaitingNote;
 pub(crate) use args::FindArgs;
 pub(in crate::cmd) use args::FindOutputArgs;
 use lookalike::core::params::Params;

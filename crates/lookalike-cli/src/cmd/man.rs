@@ -3,7 +3,7 @@
 use super::{CommandError, CommandResult};
 use crate::Cli;
 use crate::exit_code::ExitCode;
-use crate::terminal;
+use crate::output::terminal;
 use clap::{Command, CommandFactory};
 use std::io::Write;
 

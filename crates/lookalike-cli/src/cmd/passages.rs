@@ -5,10 +5,10 @@ mod print;
 
 use super::{CommandError, CommandResult};
 use crate::extraction::WorkerOption;
-use crate::progress_bar::StageBar;
-use crate::summary::exit_code;
+use crate::output::progress_bar::StageBar;
+use crate::output::summary::exit_code;
+use crate::output::waiting::WaitingNote;
 use crate::termination;
-use crate::waiting::WaitingNote;
 pub(crate) use args::PassagesArgs;
 use args::PassagesOutputArgs;
 use lookalike::error::Error;

@@ -8,7 +8,7 @@ use crate::cmd::{CommandError, CommandResult};
 use crate::exit_code::ExitCode;
 use crate::extraction::WorkerOption;
 use crate::index_place::place;
-use crate::terminal;
+use crate::output::terminal;
 use config_sources::ConfigSources;
 use lookalike::store::index::{Access, IndexLocation, open};
 use lookalike_server::StartError;

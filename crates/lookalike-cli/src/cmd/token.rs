@@ -1,9 +1,9 @@
 //! `lookalike token`: a new token for clients of `lookalike serve`.
 
+use crate::arguments::duration::lifetime;
 use crate::cmd::{CommandError, CommandResult};
-use crate::duration::lifetime;
 use crate::exit_code::ExitCode;
-use crate::terminal;
+use crate::output::terminal;
 use clap::ValueEnum;
 use lookalike::index::time;
 use lookalike_server::config::token::random_token;

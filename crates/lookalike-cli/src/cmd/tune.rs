@@ -9,7 +9,7 @@ mod sample_advice;
 use super::{CommandError, CommandResult};
 use crate::exit_code::ExitCode;
 use crate::extraction::WorkerOption;
-use crate::terminal;
+use crate::output::terminal;
 use crate::termination;
 pub(crate) use args::TuneArgs;
 use lookalike::core::params::Params;

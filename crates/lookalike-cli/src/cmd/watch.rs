@@ -16,7 +16,7 @@ use crate::cmd::{CommandError, CommandResult, index_message, run_message};
 use crate::exit_code::ExitCode;
 use crate::extraction::WorkerOption;
 use crate::index_place::{place, refuse_inputs_within};
-use crate::terminal;
+use crate::output::terminal;
 pub(crate) use args::WatchArgs;
 use folder_watch::{FolderWatch, WatchMessage};
 use lookalike::error::Error;

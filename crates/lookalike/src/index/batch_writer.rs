@@ -2,7 +2,7 @@
 
 use super::add_options::{AddOptions, Existing};
 use super::buffered_documents::{BufferedDocuments, PreparedRow, RowLocation};
-use super::categories::catch_up;
+use super::categories::index_categories::catch_up;
 use super::existing_ids::ExistingIds;
 use super::group_members::record_members;
 use super::prepared_block::PreparedBlock;

@@ -1,7 +1,7 @@
 //! A block of a collection → documents as an index stores them: with metadata and times, checked.
 
 use super::add_options::AddOptions;
-use super::exported::{ExportedVersions, read_exported};
+use super::export::exported::{ExportedVersions, read_exported};
 use super::original::OwnedOriginal;
 use super::prepare::{DocumentFields, FormerVersion};
 use crate::error::Error;

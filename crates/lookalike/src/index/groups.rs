@@ -1,6 +1,6 @@
 //! The documents of an index in, groups of near-duplicates out: the same as of a fresh run.
 
-use super::categories::IndexCategories;
+use super::categories::index_categories::IndexCategories;
 use crate::categories::{Category, NO_CATEGORY};
 use crate::engine::{CategoryName, FindOptions, Findings, GroupCategories};
 use crate::error::Error;

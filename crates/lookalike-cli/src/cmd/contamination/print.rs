@@ -1,7 +1,7 @@
 //! The counts of each benchmark, and the items of which most is in the corpus.
 
-use crate::summary::percent;
-use crate::terminal::Style;
+use crate::output::summary::percent;
+use crate::output::terminal::Style;
 use lookalike::contamination::{Contamination, ItemVerdict};
 use lookalike::report::phrases::{count, one_line, thousands};
 use std::io::{self, Write};

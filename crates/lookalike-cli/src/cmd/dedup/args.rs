@@ -2,9 +2,9 @@
 
 use super::action_args::ActionArgs;
 use super::cut_args::CutArgs;
-use crate::options::{CsvArgs, RunArgs};
-use crate::parameter_args::{ParameterArgs, ShingleArgs};
-use crate::read_args::ReadArgs;
+use crate::arguments::options::{CsvArgs, RunArgs};
+use crate::arguments::parameter_args::{ParameterArgs, ShingleArgs};
+use crate::arguments::read_args::ReadArgs;
 use lookalike::dedup::DEFAULT_FIELD;
 use lookalike::error::Error;
 use lookalike::find::DropList;

@@ -1,9 +1,9 @@
 //! What was done, on standard error; in a dry run the table of the sources on standard output.
 
 use super::args::DedupArgs;
-use crate::sources::{DuplicateAction, SourceTable};
-use crate::summary::{self, SKIPPED_FILE, Summary};
-use crate::terminal;
+use crate::output::sources::{DuplicateAction, SourceTable};
+use crate::output::summary::{self, SKIPPED_FILE, Summary};
+use crate::output::terminal;
 use lookalike::dedup::actions::ActionCounts;
 use lookalike::dedup::{RefusedFile, SurvivorCounts};
 use lookalike::find::Findings;

@@ -1,9 +1,9 @@
 //! The arguments of `lookalike find`.
 
 use super::audit::AuditSampleArgs;
-use crate::options::{CsvArgs, RunArgs, WholeRunArgs};
-use crate::parameter_args::{ParameterArgs, ShingleArgs};
-use crate::read_args::ReadArgs;
+use crate::arguments::options::{CsvArgs, RunArgs, WholeRunArgs};
+use crate::arguments::parameter_args::{ParameterArgs, ShingleArgs};
+use crate::arguments::read_args::ReadArgs;
 use std::path::PathBuf;
 
 const EXAMPLE: &str = "\

@@ -3,10 +3,10 @@
 
 use super::args::FindOutputArgs;
 use crate::cmd::audit::write_text;
-use crate::sources::{DuplicateAction, SourceTable};
-use crate::summary::{self, SKIPPED_FILE, Summary};
-use crate::table::{self, Extent, NotShown};
-use crate::terminal;
+use crate::output::sources::{DuplicateAction, SourceTable};
+use crate::output::summary::{self, SKIPPED_FILE, Summary};
+use crate::output::table::{self, Extent, NotShown};
+use crate::output::terminal;
 use lookalike::audit::Audit;
 use lookalike::report::json;
 use lookalike::report::phrases::{count, one_line};

@@ -4,19 +4,19 @@ use super::open::{PlaceArgs, WaitArgs};
 #[cfg(feature = "serve")]
 use super::remote::{self, RemoteAdd};
 use super::settings::SettingsArgs;
+use crate::arguments::duration::lifetime;
+use crate::arguments::explicit_args::ExplicitArgs;
+use crate::arguments::options::ThreadArgs;
+use crate::arguments::read_args::ReadArgs;
 use crate::cmd::run_message;
 use crate::cmd::{CommandError, CommandResult};
-use crate::duration::lifetime;
-use crate::explicit_args::ExplicitArgs;
 use crate::extraction::WorkerOption;
-use crate::options::ThreadArgs;
-use crate::progress_bar::StageBar;
-use crate::read_args::ReadArgs;
+use crate::output::progress_bar::StageBar;
+use crate::output::summary::{exit_code, seconds, write_as_text, write_reasons};
+use crate::output::terminal;
+use crate::output::waiting::WaitingNote;
 #[cfg(feature = "serve")]
-use crate::service_client::ServiceClient;
-use crate::summary::{exit_code, seconds, write_as_text, write_reasons};
-use crate::terminal;
-use crate::waiting::WaitingNote;
+use crate::service::service_client::ServiceClient;
 use lookalike::core::parameter::NamesParameters;
 use lookalike::error::Error;
 use lookalike::index::time;

@@ -1,11 +1,11 @@
 //! `lookalike index categorise INDEX`: a tree of categories over the documents of an index.
 
 use super::open::{PlaceArgs, ReadingArgs, WaitArgs};
+use crate::arguments::options::{CsvArgs, ThreadArgs};
 use crate::cmd::{CommandError, CommandResult};
 use crate::exit_code::ExitCode;
-use crate::options::{CsvArgs, ThreadArgs};
-use crate::progress_bar::StageBar;
-use crate::terminal::{self, Style};
+use crate::output::progress_bar::StageBar;
+use crate::output::terminal::{self, Style};
 use crate::termination;
 use lookalike::categories::{Category, MAX_TOPICS, NO_CATEGORY};
 use lookalike::error::Error;

@@ -3,12 +3,12 @@
 use super::add::{HowArgs, IndexAdd, add, collection};
 use super::open::PlaceArgs;
 use super::settings::{self, StoreArg};
+use crate::arguments::parameter_args::{AimArgs, ShingleArgs, SignatureArgs};
+use crate::arguments::read_args::ReadArgs;
 use crate::cmd::CommandResult;
 use crate::exit_code::ExitCode;
 use crate::extraction::{WorkerOption, size};
-use crate::parameter_args::{AimArgs, ShingleArgs, SignatureArgs};
-use crate::read_args::ReadArgs;
-use crate::terminal;
+use crate::output::terminal;
 use lookalike::core::params::Measure;
 use lookalike::index::Existing;
 use lookalike::store::index::create;

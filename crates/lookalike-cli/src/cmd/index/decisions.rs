@@ -3,7 +3,7 @@
 use super::open::{PlaceArgs, WaitArgs};
 use crate::cmd::{CommandError, CommandResult};
 use crate::exit_code::ExitCode;
-use crate::terminal;
+use crate::output::terminal;
 use crate::termination;
 use lookalike::decisions::{self, ReviewDecision, UnknownDocuments};
 use lookalike::index::time;

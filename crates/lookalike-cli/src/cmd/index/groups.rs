@@ -1,13 +1,13 @@
 //! `lookalike index groups INDEX`: the near-duplicates among the documents of an index.
 
 use super::open::PlaceArgs;
+use crate::arguments::decision_args::DecisionArgs;
+use crate::arguments::options::{KeepArgs, WorkArgs};
+use crate::arguments::parameter_args::{recall, threshold};
 use crate::cmd::find::FindOutputArgs;
 use crate::cmd::find::targets::FindTargets;
 use crate::cmd::{CommandError, CommandResult};
-use crate::decision_args::DecisionArgs;
-use crate::options::{KeepArgs, WorkArgs};
-use crate::parameter_args::{recall, threshold};
-use crate::progress_bar::StageBar;
+use crate::output::progress_bar::StageBar;
 use lookalike::core::params::Measure;
 use lookalike::decisions::{self, Decisions};
 use lookalike::index::time;

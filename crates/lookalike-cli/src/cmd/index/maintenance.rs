@@ -5,7 +5,7 @@ use super::open::{PlaceArgs, ReadingArgs, WaitArgs};
 use super::remote;
 use crate::cmd::{CommandError, CommandResult};
 use crate::exit_code::ExitCode;
-use crate::terminal;
+use crate::output::terminal;
 use lookalike::index::time;
 use lookalike::report::phrases::count;
 use lookalike::store::backend::IndexProblem;

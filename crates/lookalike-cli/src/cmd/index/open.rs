@@ -1,10 +1,10 @@
 //! Where an index is, and how it is opened.
 
+use crate::arguments::duration::patience;
 use crate::cmd::CommandError;
-use crate::duration::patience;
 use crate::index_place::{place, refuse_inputs_within};
 #[cfg(feature = "serve")]
-use crate::service_client::{ServiceClient, is_service};
+use crate::service::service_client::{ServiceClient, is_service};
 use clap::Args;
 use lookalike::store::index::{Access, IndexLocation, open};
 use lookalike::store::{Index, IndexError};

@@ -3,7 +3,7 @@
 use super::open::PlaceArgs;
 use crate::cmd::{CommandError, CommandResult};
 use crate::exit_code::ExitCode;
-use crate::terminal;
+use crate::output::terminal;
 use crate::termination;
 use lookalike::error::Error;
 use lookalike::report::phrases::{count, thousands};

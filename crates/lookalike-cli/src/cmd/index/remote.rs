@@ -8,8 +8,8 @@ pub(super) use upkeep::{backup, check, compact};
 
 use crate::cmd::{CommandError, CommandResult};
 use crate::exit_code::ExitCode;
-use crate::service_client::{ClientBody, ServiceClient, ServiceRequest};
-use crate::terminal;
+use crate::output::terminal;
+use crate::service::service_client::{ClientBody, ServiceClient, ServiceRequest};
 use lookalike::index::RemovedCounts;
 use lookalike::report::phrases::count;
 use lookalike::report::{Output, OutputFormat, Target};

@@ -1,12 +1,12 @@
 //! `lookalike index remove INDEX ID…`: documents out of an index.
 
 use super::open::{PlaceArgs, WaitArgs};
+use crate::arguments::read_args::ReadArgs;
 use crate::cmd::{CommandError, CommandResult};
 use crate::exit_code::ExitCode;
 use crate::extraction::WorkerOption;
-use crate::progress_bar::StageBar;
-use crate::read_args::ReadArgs;
-use crate::terminal;
+use crate::output::progress_bar::StageBar;
+use crate::output::terminal;
 use lookalike::index::{self, RemovedCounts};
 use lookalike::read::Collection;
 use lookalike::report::phrases::{count, one_line, thousands};

@@ -1,9 +1,9 @@
 //! Options that an index is created with, and their comparison with the index when it is opened.
 
+use crate::arguments::explicit_args::ExplicitArgs;
+use crate::arguments::parameter_args::{AimArgs, ShingleArgs, SignatureArgs};
+use crate::arguments::read_args::ReadArgs;
 use crate::cmd::CommandError;
-use crate::explicit_args::ExplicitArgs;
-use crate::parameter_args::{AimArgs, ShingleArgs, SignatureArgs};
-use crate::read_args::ReadArgs;
 use clap::{Args, ValueEnum};
 use lookalike::core::params::{Measure, Params, ParamsBuilder};
 use lookalike::store::Index;

@@ -3,8 +3,8 @@
 use super::open::{PlaceArgs, ReadingArgs};
 use crate::cmd::CommandResult;
 use crate::exit_code::ExitCode;
-use crate::summary::percent;
-use crate::terminal;
+use crate::output::summary::percent;
+use crate::output::terminal;
 use lookalike::report::phrases::{count, one_line, thousands};
 use lookalike::store::Index;
 use lookalike::store::backend::{OriginalStats, Stats};

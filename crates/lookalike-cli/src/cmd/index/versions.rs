@@ -4,7 +4,7 @@ use super::open::{PlaceArgs, ReadingArgs};
 use super::original::{version, versions};
 use crate::cmd::{CommandError, CommandResult};
 use crate::exit_code::ExitCode;
-use crate::terminal;
+use crate::output::terminal;
 use lookalike::index::time;
 use lookalike::report::phrases::{one_line, thousands};
 use lookalike::store::original::DocumentVersion;

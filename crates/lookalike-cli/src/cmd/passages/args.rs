@@ -1,8 +1,8 @@
 //! The arguments of `lookalike passages`.
 
-use crate::options::{CsvArgs, OrderArgs, ResumeArgs, WholeRunArgs, WorkArgs};
-use crate::parameter_args::WordArgs;
-use crate::read_args::ReadArgs;
+use crate::arguments::options::{CsvArgs, OrderArgs, ResumeArgs, WholeRunArgs, WorkArgs};
+use crate::arguments::parameter_args::WordArgs;
+use crate::arguments::read_args::ReadArgs;
 use lookalike::passages::DEFAULT_WORDS;
 use std::path::PathBuf;
 

@@ -6,9 +6,9 @@
 //! ```
 
 use super::args::PassagesOutputArgs;
-use crate::summary::{self, percent, seconds};
-use crate::terminal::{self, Style};
-use crate::text_width::{columns, shorten, visible};
+use crate::output::summary::{self, percent, seconds};
+use crate::output::terminal::{self, Style};
+use crate::output::text_width::{columns, shorten, visible};
 use lookalike::passages::{PassageFindings, PassageOptions, PassageRow};
 use lookalike::report::passages;
 use lookalike::report::phrases::{count, one_line, thousands};

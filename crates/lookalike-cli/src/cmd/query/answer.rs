@@ -6,9 +6,9 @@
 //! ```
 
 use super::args::QueryArgs;
-use crate::summary::{percent, write_reasons};
-use crate::terminal::{self, Stdout, Style};
-use crate::text_width::{shorten, visible};
+use crate::output::summary::{percent, write_reasons};
+use crate::output::terminal::{self, Stdout, Style};
+use crate::output::text_width::{shorten, visible};
 use lookalike::categories::{Category, CategoryNumber};
 use lookalike::core::params::RecallCaveat;
 use lookalike::index::{IndexCategories, time};

@@ -1,9 +1,9 @@
 //! The arguments of `lookalike query`.
 
+use crate::arguments::explicit_args::ExplicitArgs;
+use crate::arguments::parameter_args::threshold;
+use crate::arguments::read_args::ReadArgs;
 use crate::cmd::index::{PlaceArgs, SettingsArgs};
-use crate::explicit_args::ExplicitArgs;
-use crate::parameter_args::threshold;
-use crate::read_args::ReadArgs;
 use lookalike::store::filter::MetadataFilter;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;

@@ -1,10 +1,10 @@
 //! What was said of the server's settings → its configuration.
 
 use super::config_sources::{ConfigSources, SettingOrigin, split};
+use crate::arguments::duration::patience;
 use crate::cmd::CommandError;
-use crate::duration::patience;
-use crate::terminal;
-use crate::trusted_certificates::trusted_certificates;
+use crate::output::terminal;
+use crate::service::trusted_certificates::trusted_certificates;
 use lookalike::extract::ExtractOptions;
 use lookalike::find::parse_memory;
 use lookalike_server::config::reload::ReloadedConfig;

@@ -1,10 +1,10 @@
 //! The arguments of `lookalike shard plan`, which all tasks read again from the plan.
 
+use crate::arguments::options::{KeepArgs, WorkArgs};
+use crate::arguments::parameter_args::{ParameterArgs, ShingleArgs};
+use crate::arguments::read_args::ReadArgs;
 use crate::cmd::CommandError;
 use crate::extraction::WorkerOption;
-use crate::options::{KeepArgs, WorkArgs};
-use crate::parameter_args::{ParameterArgs, ShingleArgs};
-use crate::read_args::ReadArgs;
 use lookalike::core::params::Params;
 use lookalike::find::{FindOptions, PairList};
 use lookalike::read::Collection;

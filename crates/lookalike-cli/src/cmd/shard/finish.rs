@@ -1,11 +1,11 @@
 //! `lookalike shard finish FOLDER`: what the tasks left, put together and written as `find` does.
 
 use super::tasks::{open, plan_args};
+use crate::arguments::options::WorkArgs;
 use crate::cmd::find::FindOutputArgs;
 use crate::cmd::find::targets::FindTargets;
 use crate::cmd::{CommandError, CommandResult};
 use crate::extraction::WorkerOption;
-use crate::options::WorkArgs;
 use lookalike::shard::job::Job;
 use std::path::PathBuf;
 use std::time::Instant;

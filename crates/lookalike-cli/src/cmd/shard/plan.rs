@@ -1,11 +1,11 @@
 //! `lookalike shard plan FOLDER INPUT…`: what there is to do, written down once.
 
 use super::args::PlanArgs;
+use crate::arguments::options::WorkArgs;
 use crate::cmd::{CommandError, CommandResult};
 use crate::exit_code::ExitCode;
 use crate::extraction::WorkerOption;
-use crate::options::WorkArgs;
-use crate::terminal;
+use crate::output::terminal;
 use lookalike::report::phrases::{count, one_line};
 use lookalike::shard::job::{Division, Job, JobStage};
 use std::ffi::OsString;

@@ -2,7 +2,7 @@
 
 use crate::cmd::CommandResult;
 use crate::exit_code::ExitCode;
-use crate::terminal;
+use crate::output::terminal;
 use clap::ValueEnum;
 use lookalike::report::phrases::count;
 use lookalike::shard::job::{Job, JobStage};

@@ -2,12 +2,12 @@
 
 use super::args::PlanArgs;
 use super::remedy;
+use crate::arguments::options::{TempArgs, WorkArgs};
 use crate::cmd::{CommandError, CommandResult};
 use crate::exit_code::ExitCode;
 use crate::extraction::WorkerOption;
-use crate::options::{TempArgs, WorkArgs};
-use crate::progress_bar::StageBar;
-use crate::terminal;
+use crate::output::progress_bar::StageBar;
+use crate::output::terminal;
 use lookalike::find::FindOptions;
 use lookalike::progress::Progress;
 use lookalike::read::Collection;

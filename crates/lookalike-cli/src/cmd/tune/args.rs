@@ -1,7 +1,7 @@
 //! The arguments of `lookalike tune`.
 
-use crate::parameter_args::{ParameterArgs, ShingleArgs};
-use crate::read_args::ReadArgs;
+use crate::arguments::parameter_args::{ParameterArgs, ShingleArgs};
+use crate::arguments::read_args::ReadArgs;
 use lookalike::core::params::ShingleRule;
 use lookalike::tune::SAMPLE_DOCUMENTS;
 use std::path::PathBuf;

@@ -1,6 +1,6 @@
 //! Headings, columns and numbers.
 
-use crate::terminal::Style;
+use crate::output::terminal::Style;
 use anstyle::AnsiColor;
 use lookalike::report::phrases::thousands;
 use std::io::{self, Write};
@@ -95,7 +95,7 @@ mod tests {
         let lines = [["a", "bb", "x"], ["111", "2", "yy"]];
         let lines: Vec<Vec<String>> =
             lines.iter().map(|line| line.iter().map(|&cell| cell.to_owned()).collect()).collect();
-        let out = crate::terminal::piped(|out| {
+        let out = crate::output::terminal::piped(|out| {
             write_table(out, &lines, [0, 0], |_| false).unwrap();
             write_table(out, &lines, [0, 1], |_| false).unwrap();
         });

@@ -3,7 +3,7 @@
 use super::args::TuneArgs;
 use super::layout::{duration, heading, rounded, six, write_table};
 use super::sample_advice::SampleAdvice;
-use crate::plot::CurvePlot;
+use crate::output::plot::CurvePlot;
 use lookalike::core::curve::{self, Banding, Choice, Cost};
 use lookalike::report::phrases::count;
 use lookalike::tune::BandPlan as Chosen;

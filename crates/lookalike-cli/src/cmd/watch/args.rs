@@ -1,10 +1,10 @@
 //! The options of `watch`.
 
+use crate::arguments::duration::patience;
+use crate::arguments::explicit_args::ExplicitArgs;
+use crate::arguments::parameter_args::threshold;
+use crate::arguments::read_args::ReadArgs;
 use crate::cmd::index::SettingsArgs;
-use crate::duration::patience;
-use crate::explicit_args::ExplicitArgs;
-use crate::parameter_args::threshold;
-use crate::read_args::ReadArgs;
 use std::path::PathBuf;
 use std::time::Duration;
 

@@ -5,7 +5,7 @@ use super::feed::GroupFeed;
 use super::resemblance;
 use super::webhook::Webhook;
 use crate::cmd::CommandError;
-use crate::terminal;
+use crate::output::terminal;
 use lookalike::core::parameter::NamesParameters;
 use lookalike::error::Error;
 use lookalike::index::time;

@@ -1,7 +1,7 @@
 //! Reports by HTTP: a POST of JSON, again after failures, within a bound.
 
 use crate::cmd::CommandError;
-use crate::trusted_certificates::tls_config;
+use crate::service::trusted_certificates::tls_config;
 use serde_json::Value;
 use std::time::Duration;
 use ureq::Agent;

@@ -1,7 +1,7 @@
 //! Documents to a service: read as for an index, sent as lines, some hundred at a time.
 
 use crate::cmd::CommandError;
-use crate::service_client::{Answer, ClientBody, ServiceClient, ServiceRequest};
+use crate::service::service_client::{Answer, ClientBody, ServiceClient, ServiceRequest};
 use lookalike::index::{
     AddCounts, AddOptions, Existing, IncomingDocument, InterruptedAdd, read_documents, time,
 };

@@ -2,8 +2,8 @@
 
 use crate::cmd::{CommandError, CommandResult};
 use crate::exit_code::ExitCode;
-use crate::service_client::{ClientBody, ServiceClient, ServiceRequest};
-use crate::terminal;
+use crate::output::terminal;
+use crate::service::service_client::{ClientBody, ServiceClient, ServiceRequest};
 use lookalike::report::phrases::{count, one_line};
 use serde_json::{Value, json};
 use std::io::Write;

@@ -1,0 +1,274 @@
+//! Flags that several commands share: which documents are kept, how the work is done, how results
+//! are written.
+
+use crate::arguments::decision_args::DecisionArgs;
+use crate::arguments::named_values::one_of;
+use crate::cmd::CommandError;
+use crate::extraction::size;
+use crate::index_place;
+use clap::Args;
+use lookalike::core::error::ParamsError;
+use lookalike::core::keep::{KeepPolicy, KeepRule};
+use lookalike::core::kernel::Kernel;
+use lookalike::core::params::Params;
+use lookalike::find::{FindOptions, Grouping, MAX_THREADS, Memory};
+use lookalike::passages::PassageOptions;
+use lookalike::report::csv::CellRule;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+/// Who is kept.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Keep order and resources")]
+pub(crate) struct KeepArgs {
+    /// Which document of a group stays: longest, shortest, first or last (read), newest, oldest,
+    /// field:NAME (its highest value; field:NAME:asc the lowest), path:GLOB (what matches it).
+    /// Repeat --keep: the first rule that distinguishes two decides [default: longest]
+    #[arg(long, value_name = "RULE")]
+    keep: Vec<KeepRule>,
+
+    /// `stars`: every duplicate resembles the kept document; `components`: chains are followed
+    #[arg(
+        long,
+        value_name = "HOW",
+        default_value = Grouping::Stars.name(),
+        value_parser = one_of::<Grouping, _>(Grouping::ALL.map(Grouping::name))
+    )]
+    group: Grouping,
+
+    /// The field or column whose value says which source a document is counted under [default: its
+    /// file, or its folder directly below INPUT]
+    #[arg(long, value_name = "NAME")]
+    source_field: Option<String>,
+}
+
+/// How the work is done.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Keep order and resources")]
+pub(crate) struct WorkArgs {
+    /// The most memory to use, such as 512MiB or 4GiB; what does not fit goes through temporary
+    /// files [default: no limit]
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    memory: Option<u64>,
+
+    #[command(flatten)]
+    temp: TempArgs,
+
+    #[command(flatten)]
+    threads: ThreadArgs,
+
+    /// Inner loops: scalar, portable, avx2 or avx512; all give the same
+    #[arg(long, value_name = "NAME", hide = true)]
+    kernel: Option<String>,
+}
+
+/// Where temporary files go.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Keep order and resources")]
+pub(crate) struct TempArgs {
+    /// Folder for temporary files [default: that of the system]
+    #[arg(long, value_name = "FOLDER")]
+    temp_dir: Option<PathBuf>,
+}
+
+/// How many work at a time.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Keep order and resources")]
+pub(crate) struct ThreadArgs {
+    /// Threads [default: one per processor]
+    #[arg(long, value_name = "N", value_parser = threads)]
+    pub(crate) threads: Option<NonZeroUsize>,
+}
+
+/// Who is kept, and how the work is done.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Keep order and resources")]
+pub(crate) struct RunArgs {
+    #[command(flatten)]
+    keep: KeepArgs,
+
+    /// Files, folders or indexes whose documents are always kept; documents of INPUT that resemble
+    /// one of them are its duplicates
+    #[arg(long, value_name = "INPUT")]
+    reference: Vec<PathBuf>,
+
+    #[command(flatten)]
+    decisions: DecisionArgs,
+
+    #[command(flatten)]
+    work: WorkArgs,
+
+    #[command(flatten)]
+    resume: ResumeArgs,
+}
+
+/// Whether the run goes on from an earlier one.
+#[derive(Debug, Clone, Copy, Args)]
+#[command(next_help_heading = "Keep order and resources")]
+pub(crate) struct ResumeArgs {
+    /// Keep finished stages in --temp-dir, and go on from them when the same run was interrupted
+    #[arg(long, requires = "temp_dir")]
+    resume: bool,
+}
+
+/// The order of documents, and what they are counted under.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Keep order and resources")]
+pub(crate) struct OrderArgs {
+    /// Which document is the first of those with a passage: longest, shortest, first or last
+    /// (read), newest, oldest, field:NAME (its highest value; field:NAME:asc the lowest),
+    /// path:GLOB (what matches it). Repeat --keep: the first rule that distinguishes two decides
+    /// [default: longest]
+    #[arg(long, value_name = "RULE")]
+    keep: Vec<KeepRule>,
+
+    /// The field or column whose value says which source a document is counted under [default: its
+    /// file, or its folder directly below INPUT]
+    #[arg(long, value_name = "NAME")]
+    source_field: Option<String>,
+}
+
+impl OrderArgs {
+    /// Adds them to the options.
+    pub(crate) fn apply(&self, options: PassageOptions) -> PassageOptions {
+        let options = options.with_source_field(self.source_field.clone());
+        if self.keep.is_empty() {
+            return options;
+        }
+        options.with_keep(KeepPolicy::new(self.keep.clone()))
+    }
+}
+
+impl WorkArgs {
+    /// Those of a run with temporary files in a folder, and all else by default.
+    pub(crate) fn with_temp(temp: &TempArgs) -> Self {
+        Self { temp: temp.clone(), ..Self::default() }
+    }
+
+    /// How much memory the run may use, and where temporary files go.
+    pub(crate) fn memory(&self) -> Memory {
+        Memory {
+            limit: self.memory,
+            temp_dir: Some(self.temp.temp_dir.clone().unwrap_or_else(std::env::temp_dir)),
+            ..Memory::default()
+        }
+    }
+
+    /// How many threads work, where that is chosen.
+    pub(crate) fn threads(&self) -> Option<NonZeroUsize> {
+        self.threads.threads
+    }
+
+    /// The inner loops, where they are chosen.
+    pub(crate) fn kernel(&self) -> Result<Option<Kernel>, ParamsError> {
+        self.kernel.as_deref().map(Kernel::named).transpose()
+    }
+
+    /// Adds them to the options.
+    pub(crate) fn apply(
+        &self,
+        options: PassageOptions,
+        resume: ResumeArgs,
+    ) -> Result<PassageOptions, CommandError> {
+        let memory = Memory { resume: resume.resume, ..self.memory() };
+        let mut options = options.with_memory(memory);
+        if let Some(threads) = self.threads() {
+            options = options.with_threads(threads);
+        }
+        Ok(match self.kernel()? {
+            Some(kernel) => options.with_kernel(kernel),
+            None => options,
+        })
+    }
+}
+
+impl KeepArgs {
+    /// What to do with the documents.
+    pub(crate) fn options(
+        &self,
+        params: Params,
+        work: &WorkArgs,
+    ) -> Result<FindOptions, CommandError> {
+        let mut options = FindOptions::new(params);
+        if !self.keep.is_empty() {
+            options.keep = KeepPolicy::new(self.keep.clone());
+        }
+        options.grouping = self.group;
+        options.source_field.clone_from(&self.source_field);
+        options.memory = work.memory();
+        options.threads = work.threads().unwrap_or(options.threads);
+        options.kernel = work.kernel()?.unwrap_or(options.kernel);
+        Ok(options)
+    }
+}
+
+impl RunArgs {
+    /// Adds them to the options of a search for passages.
+    pub(crate) fn apply(&self, options: PassageOptions) -> Result<PassageOptions, CommandError> {
+        let options = options.with_source_field(self.keep.source_field.clone());
+        let options = match self.keep.keep.as_slice() {
+            [] => options,
+            rules => options.with_keep(KeepPolicy::new(rules.to_vec())),
+        };
+        self.work.apply(options, self.resume)
+    }
+
+    /// What to do with the documents.
+    pub(crate) fn options(&self, params: Params) -> Result<FindOptions, CommandError> {
+        let mut options = self.keep.options(params, &self.work)?;
+        options.memory.resume = self.resume.resume;
+        options.decisions = self.decisions.read()?;
+        Ok(options)
+    }
+
+    /// Collections whose documents are always kept.
+    pub(crate) fn reference(&self) -> &[PathBuf] {
+        &self.reference
+    }
+
+    /// The same, as they are opened: see [`index_place::with_environment`].
+    ///
+    /// # Errors
+    /// As there.
+    pub(crate) fn opened_reference(&self) -> Result<Vec<PathBuf>, CommandError> {
+        index_place::with_environment(&self.reference)
+    }
+}
+
+/// Where all of a run is written.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct WholeRunArgs {
+    /// Write the run to FILE.html, a page to read and to pass on, or to FILE.json [also .gz, .zst],
+    /// what --json prints; may be given again
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Vec<PathBuf>,
+
+    /// Print everything as JSON instead of the table
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// How CSV files are written.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct CsvArgs {
+    /// CSV files: put ' before texts that a spreadsheet would run as a formula, those that begin
+    /// with = + - @ or a tab or line end
+    #[arg(long)]
+    csv_safe: bool,
+}
+
+impl CsvArgs {
+    /// How values are written.
+    pub(crate) fn cells(&self) -> CellRule {
+        if self.csv_safe { CellRule::FormulaSafe } else { CellRule::Exact }
+    }
+}
+
+fn threads(text: &str) -> Result<NonZeroUsize, String> {
+    let threads: Option<NonZeroUsize> = text.parse().ok();
+    threads
+        .filter(|threads| threads.get() <= MAX_THREADS)
+        .ok_or_else(|| format!("expected a whole number from 1 to {MAX_THREADS}, such as 4"))
+}

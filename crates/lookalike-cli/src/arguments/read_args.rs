@@ -1,0 +1,230 @@
+//! The options of all commands that read documents.
+
+use crate::arguments::normalization_args::NormalizationArgs;
+use crate::cmd::CommandError;
+use crate::extraction::{ExtractArgs, WorkerOption};
+use clap::Args;
+use lookalike::core::parameter::NamesParameters;
+use lookalike::read::{Format, Normalization, ReadError, ReadOptions, TextUnit, parse_delimiter};
+use lookalike::report::option_name;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// The path that bytes are.
+#[cfg(unix)]
+#[expect(clippy::unnecessary_wraps, reason = "other systems have bytes that are no path")]
+fn path_of(bytes: &[u8]) -> Option<PathBuf> {
+    use std::os::unix::ffi::OsStrExt;
+    Some(std::ffi::OsStr::from_bytes(bytes).into())
+}
+
+/// The path that bytes are.
+#[cfg(not(unix))]
+fn path_of(bytes: &[u8]) -> Option<PathBuf> {
+    std::str::from_utf8(bytes).ok().map(PathBuf::from)
+}
+
+/// How inputs are read.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "How inputs are read")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
+pub(crate) struct ReadArgs {
+    /// Format of all inputs: file (by the type of each), text (every file as plain text), lines
+    /// (id, blank, text), jsonl, json (an array of objects), csv, tsv, mbox, warc or tar, each also
+    /// .gz or .zst, or parquet [default: by first bytes and name]
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<Format>,
+
+    /// Field or column with the id; in JSONL `meta.id` is a field inside a field
+    #[arg(long, value_name = "NAME", default_value = "id")]
+    id_field: String,
+
+    /// Field or column with the text
+    #[arg(long, value_name = "NAME", default_value = "text")]
+    text_field: String,
+
+    /// What separates the values of CSV and TSV: one character, or tab [default: found for each
+    /// file of CSV among , ; tab |]
+    #[arg(long, value_name = "CHARACTER", value_parser = delimiter)]
+    delimiter: Option<u8>,
+
+    #[arg(long, help = "Ids are FILE:LINE, whatever the record says")]
+    line_ids: bool,
+
+    /// Leave out bad records and repeated ids, count them and go on
+    #[arg(long)]
+    skip_bad: bool,
+
+    /// Folders: read what begins with a dot, too
+    #[arg(long)]
+    hidden: bool,
+
+    /// Folders: read what .gitignore and .ignore leave out, too
+    #[arg(long)]
+    no_ignore: bool,
+
+    /// Folders: follow symbolic links
+    #[arg(long)]
+    follow: bool,
+
+    /// Folders: read only files that match GLOB, such as '*.txt' or '/drafts/**'; may be repeated
+    #[arg(long, value_name = "GLOB")]
+    include: Vec<String>,
+
+    /// Folders: leave out files and folders that match GLOB; may be repeated
+    #[arg(long, value_name = "GLOB")]
+    exclude: Vec<String>,
+
+    /// Folders: read only files of a type, by the names of ripgrep: txt, md, html, pdf, …; may be
+    /// repeated
+    #[arg(long = "type", value_name = "TYPE")]
+    types: Vec<String>,
+
+    /// Read the names of further inputs from FILE, one a line, or from standard input (-)
+    #[arg(long, value_name = "FILE")]
+    files_from: Option<PathBuf>,
+
+    /// The names in --files-from end with a NUL byte, as those of find -print0
+    #[arg(long, short = '0', requires = "files_from")]
+    null: bool,
+
+    #[arg(long, value_name = "LABEL")]
+    #[arg(help = "Encoding of all files: windows-1252, shift_jis, … [default: found for each]")]
+    encoding: Option<String>,
+
+    #[command(flatten)]
+    normalization: NormalizationArgs,
+
+    #[command(flatten)]
+    unit: UnitArgs,
+
+    #[command(flatten)]
+    extract: ExtractArgs,
+}
+
+/// The value of `--delimiter`.
+fn delimiter(text: &str) -> Result<u8, String> {
+    parse_delimiter(text).map_err(|error| error.spelled(option_name))
+}
+
+/// What a document is.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "What is compared")]
+pub(crate) struct UnitArgs {
+    /// Compare parts of documents as documents with the ids DOC#1, DOC#2, …: paragraph, line or
+    /// sentence [default: document]
+    #[arg(long, value_name = "UNIT", default_value = "document", hide_default_value = true)]
+    pub(crate) unit: TextUnit,
+}
+
+impl UnitArgs {
+    /// Refuses units; `why` continues the message, with the remedy.
+    pub(crate) fn refuse(&self, why: &str) -> Result<(), CommandError> {
+        if self.unit == TextUnit::Document {
+            return Ok(());
+        }
+        Err(CommandError::Usage(format!("--unit {} {why}", self.unit)))
+    }
+}
+
+impl ReadArgs {
+    /// What the readers take.
+    pub(crate) fn options(&self, worker: WorkerOption<'_>) -> ReadOptions {
+        ReadOptions {
+            format: self.format,
+            id_field: self.id_field.clone(),
+            text_field: self.text_field.clone(),
+            delimiter: self.delimiter,
+            line_ids: self.line_ids,
+            skip_bad: self.skip_bad,
+            hidden: self.hidden,
+            ignore_files: !self.no_ignore,
+            follow_links: self.follow,
+            include: self.include.clone(),
+            exclude: self.exclude.clone(),
+            types: self.types.clone(),
+            leave_out: Vec::new(),
+            fields: Vec::new(),
+            encoding: self.encoding.clone(),
+            extract: self.extract.options(worker),
+            max_expanded: self.extract.max_expanded(),
+            normalization: self.normalization(),
+            shingle: None,
+            unit: self.unit(),
+        }
+    }
+
+    /// What is compared as a document.
+    pub(crate) fn unit(&self) -> TextUnit {
+        self.unit.unit
+    }
+
+    /// Refuses what leaves words out or puts blanks between them.
+    pub(crate) fn refuse_other_words(&self) -> Result<(), CommandError> {
+        let normalization = self.normalization();
+        if !normalization.stop_words_by_language && !normalization.segment {
+            return Ok(());
+        }
+        Err(CommandError::Usage(
+            "passages are whole parts of texts: leave out --language and --segment, which leave \
+             words out or put blanks between them"
+                .to_owned(),
+        ))
+    }
+
+    /// As [`UnitArgs::refuse`].
+    pub(crate) fn refuse_units(&self, why: &str) -> Result<(), CommandError> {
+        self.unit.refuse(why)
+    }
+
+    /// Adds the inputs that `--files-from` lists to those that are named.
+    pub(crate) fn read_list(&self, inputs: &mut Vec<PathBuf>) -> Result<(), CommandError> {
+        let Some(list) = &self.files_from else { return Ok(()) };
+        let shown = list.display();
+        let mut bytes = Vec::new();
+        let read = if list.as_os_str() == "-" {
+            if inputs.iter().any(|input| input.as_os_str() == "-") {
+                return Err(ReadError::StdinTwice.into());
+            }
+            io::stdin().read_to_end(&mut bytes)
+        } else {
+            File::open(list).and_then(|mut file| file.read_to_end(&mut bytes))
+        };
+        read.map_err(|error| CommandError::Data(format!("--files-from {shown}: {error}")))?;
+        let end = if self.null { 0 } else { b'\n' };
+        for name in bytes.split(|byte| *byte == end) {
+            let name = if self.null { name } else { name.strip_suffix(b"\r").unwrap_or(name) };
+            if !name.is_empty() {
+                inputs.push(path_of(name).ok_or_else(|| {
+                    let name = String::from_utf8_lossy(name);
+                    CommandError::Data(format!("--files-from {shown}: {name:?} is no file name"))
+                })?);
+            }
+        }
+        if inputs.is_empty() {
+            return Err(CommandError::Data(format!("--files-from {shown}: it names no input")));
+        }
+        Ok(())
+    }
+
+    /// The file with the names of inputs; `-` for standard input.
+    pub(crate) fn list(&self) -> Option<&Path> {
+        self.files_from.as_deref()
+    }
+
+    /// Whether the names of inputs come on standard input.
+    pub(crate) fn lists_on_stdin(&self) -> bool {
+        self.list().is_some_and(|list| list.as_os_str() == "-")
+    }
+
+    /// What is done to every text.
+    pub(crate) fn normalization(&self) -> Normalization {
+        self.normalization.normalization()
+    }
+
+    /// Whether bad records are left out rather than an error.
+    pub(crate) fn skip_bad(&self) -> bool {
+        self.skip_bad
+    }
+}

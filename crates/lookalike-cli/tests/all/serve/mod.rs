@@ -1,0 +1,491 @@
+//! `lookalike serve`, as a process of its own.
+#![cfg(feature = "serve")]
+#![expect(clippy::unwrap_used, reason = "helpers of tests, too")]
+
+mod credentials;
+mod indexes;
+mod restart;
+
+use crate::command::Place;
+use lookalike_test_support::is_soak;
+use parking_lot::Mutex;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+pub(crate) struct Served {
+    pub(crate) child: Child,
+    pub(crate) address: String,
+}
+
+impl Served {
+    pub(crate) fn start(place: &Place, args: &[&str]) -> Self {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_lookalike"))
+            .args(["serve", "docs", "--listen", "127.0.0.1:0"])
+            .args(args)
+            .current_dir(place.path("."))
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+        let address = line.trim().rsplit("://").next().unwrap().to_owned();
+        Self { child, address }
+    }
+
+    pub(crate) fn ask(&self, method: &str, path: &str, body: &str) -> Option<(u16, String)> {
+        ask(&self.address, method, path, body)
+    }
+
+    pub(crate) fn signal(&self, name: &str) {
+        let id = self.child.id().to_string();
+        assert!(Command::new("kill").args([name, &id]).status().unwrap().success());
+    }
+
+    pub(crate) fn end(mut self) -> (Option<i32>, String) {
+        let mut said = String::new();
+        self.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        (self.child.wait().unwrap().code(), said)
+    }
+}
+
+/// Status and body; nothing where the server is gone before it answers.
+fn ask(address: &str, method: &str, path: &str, body: &str) -> Option<(u16, String)> {
+    ask_with(address, method, path, "", body)
+}
+
+/// The same with further lines of the head, each with its line end.
+pub(crate) fn ask_with(
+    address: &str,
+    method: &str,
+    path: &str,
+    fields: &str,
+    body: &str,
+) -> Option<(u16, String)> {
+    let mut stream = TcpStream::connect(address).ok()?;
+    let length = body.len();
+    let head = format!(
+        "{method} {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\
+         content-type: application/json\r\ncontent-length: {length}\r\n{fields}\r\n{body}"
+    );
+    stream.write_all(head.as_bytes()).ok()?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).ok()?;
+    let (head, body) = answer.split_once("\r\n\r\n")?;
+    Some((head.split(' ').nth(1)?.parse().ok()?, body.to_owned()))
+}
+
+pub(crate) fn place() -> Place {
+    let place = Place::new();
+    place.run(&["index", "create", "docs"]).ok();
+    place
+}
+
+#[test]
+fn what_was_acknowledged_outlives_a_kill() {
+    let place = place();
+    let served = Served::start(&place, &["--log", "off"]);
+    let (next, acknowledged) = (AtomicU32::new(0), Mutex::new(Vec::new()));
+    let send = |address: &str| loop {
+        let id = format!("d{}", next.fetch_add(1, Ordering::Relaxed));
+        let body = format!("{{\"text\":\"the words of document {id} are these\"}}");
+        match ask(address, "PUT", &format!("/v1/documents/{id}"), &body) {
+            Some((201, _)) => acknowledged.lock().push(id),
+            Some((status, body)) => panic!("{status} {body}"),
+            None => return,
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| send(&served.address));
+        }
+        while acknowledged.lock().len() < 200 {
+            std::thread::sleep(std::time::Duration::from_millis(2));
+        }
+        served.signal("-KILL");
+    });
+    assert_eq!(served.end().0, None);
+    let acknowledged = acknowledged.into_inner();
+    assert!(acknowledged.len() >= 200);
+    let served = Served::start(&place, &["--log", "off"]);
+    for id in &acknowledged {
+        let (status, body) = served.ask("GET", &format!("/v1/documents/{id}"), "").unwrap();
+        assert_eq!(status, 200, "{id} was acknowledged and is gone: {body}");
+    }
+    served.signal("-TERM");
+    assert_eq!(served.end().0, Some(0));
+    assert!(!place.run(&["index", "check", "docs"]).ok().contains("damaged"));
+}
+
+/// What a service has acknowledged so far.
+#[derive(Default)]
+struct Acknowledged {
+    documents: Mutex<Vec<String>>,
+    /// The notes of decisions, which are numbered.
+    decisions: Mutex<Vec<String>>,
+    next: AtomicU32,
+}
+
+impl Acknowledged {
+    /// Puts documents and decides about them in turns, until the service is gone.
+    fn send(&self, address: &str) {
+        loop {
+            let number = self.next.fetch_add(1, Ordering::Relaxed);
+            let id = format!("d{number}");
+            let body = format!("{{\"text\":\"the words of document {id} are these\"}}");
+            match ask(address, "PUT", &format!("/v1/documents/{id}"), &body) {
+                Some((201, _)) => self.documents.lock().push(id),
+                Some((status, body)) => panic!("{status} {body}"),
+                None => return,
+            }
+            let judged = ["duplicate", "not_duplicate"][number as usize % 2];
+            let note = format!("n{number}");
+            let body = format!(
+                "{{\"decisions\":[{{\"decision\":\"{judged}\",\"documents\":[\"d{number}\",\"d0\"],\
+                 \"note\":\"{note}\"}},{{\"decision\":\"keep\",\"documents\":[\"d{number}\"],\
+                 \"note\":\"{note}\"}}]}}"
+            );
+            match ask(address, "POST", "/v1/decisions", &body) {
+                Some((200, _)) => self.decisions.lock().push(note),
+                // Two equal documents are no pair, and another thread may have yet to put d0.
+                Some((422, _)) if number == 0 => {}
+                Some((409, _)) if !self.documents.lock().iter().any(|id| id == "d0") => {}
+                Some((status, body)) => panic!("{status} {body}"),
+                None => return,
+            }
+        }
+    }
+
+    fn count(&self) -> usize {
+        self.documents.lock().len() + self.decisions.lock().len()
+    }
+}
+
+/// The notes of all decisions in the log of an index, in its order.
+fn noted(place: &Place) -> Vec<String> {
+    let lines = place.run(&["index", "decisions", "docs"]).ok();
+    let note = |line: &str| {
+        let decision: serde_json::Value = serde_json::from_str(line).unwrap();
+        decision["note"].as_str().unwrap().to_owned()
+    };
+    lines.lines().map(note).collect()
+}
+
+#[test]
+fn decisions_that_were_acknowledged_outlive_kills() {
+    let place = place();
+    let acknowledged = Acknowledged::default();
+    let kills = if is_soak() { 300 } else { 4 };
+    for kill in 0..kills {
+        let served = Served::start(&place, &["--log", "off"]);
+        let enough = acknowledged.count() + 1 + kill % 7 * 9;
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| acknowledged.send(&served.address));
+            }
+            while acknowledged.count() < enough {
+                std::thread::sleep(std::time::Duration::from_millis(1));
+            }
+            served.signal("-KILL");
+        });
+        assert_eq!(served.end().0, None);
+        let log = noted(&place);
+        let decisions = acknowledged.decisions.lock();
+        // Those of a request are stored together: all or none.
+        assert!(log.chunks(2).all(|two| two.len() == 2 && two[0] == two[1]), "kill {kill}");
+        let there: std::collections::HashSet<&String> = log.iter().collect();
+        let lost: Vec<&String> = decisions.iter().filter(|note| !there.contains(note)).collect();
+        assert!(lost.is_empty(), "kill {kill}: {lost:?} were acknowledged and are gone");
+        assert!(log.len() >= 2 * decisions.len());
+    }
+    let served = Served::start(&place, &["--log", "off"]);
+    for id in &*acknowledged.documents.lock() {
+        let (status, body) = served.ask("GET", &format!("/v1/documents/{id}"), "").unwrap();
+        assert_eq!(status, 200, "{id} was acknowledged and is gone: {body}");
+    }
+    served.signal("-TERM");
+    assert_eq!(served.end().0, Some(0));
+    assert!(!place.run(&["index", "check", "docs"]).ok().contains("damaged"));
+}
+
+#[test]
+fn it_stops_when_it_is_reported_and_logs_without_texts() {
+    let place = place();
+    let served = Served::start(&place, &["--log", "json"]);
+    let secret = "the very secret words of a text nobody else may see";
+    let body = format!("{{\"text\":\"{secret}\"}}");
+    assert_eq!(served.ask("PUT", "/v1/documents/hidden-id", &body).unwrap().0, 201);
+    assert_eq!(served.ask("POST", "/v1/query", &body).unwrap().0, 200);
+    served.signal("-INT");
+    let (code, log) = served.end();
+    assert_eq!(code, Some(0), "{log}");
+    assert!(!log.contains("secret") && !log.contains("hidden-id"), "{log}");
+    let lines: Vec<serde_json::Value> =
+        log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(
+        (&lines[0]["route"], &lines[0]["status"]),
+        (&"/v1/documents/{id}".into(), &201.into())
+    );
+    assert_eq!((&lines[1]["method"], &lines[1]["route"]), (&"POST".into(), &"/v1/query".into()));
+}
+
+/// A body that never comes keeps the server for the grace time and no longer: every other limit of
+/// time is ten minutes here.
+#[cfg(unix)]
+#[test]
+fn requests_under_way_are_interrupted_when_the_grace_time_is_over() {
+    let place = place();
+    let times = ["--grace", "50ms", "--idle-time", "10min", "--request-time", "10min"];
+    let mut served = Served::start(&place, &times);
+    let mut stream = TcpStream::connect(&served.address).unwrap();
+    let head = format!(
+        "PUT /v1/documents/a HTTP/1.1\r\nhost: {}\r\nexpect: 100-continue\r\n\
+         content-type: application/json\r\ncontent-length: 99\r\n\r\n",
+        served.address
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    // The server asks for the body: the request is under way.
+    let mut line = String::new();
+    BufReader::new(stream.try_clone().unwrap()).read_line(&mut line).unwrap();
+    assert!(line.starts_with("HTTP/1.1 100 "), "{line}");
+    served.signal("-TERM");
+    let mut log = String::new();
+    served.child.stderr.take().unwrap().read_to_string(&mut log).unwrap();
+    assert_eq!(served.child.wait().unwrap().code(), Some(1), "{log}");
+    assert!(log.contains("error: requests under way were interrupted"), "{log}");
+    drop(stream);
+}
+
+/// While another process writes to the index, a server that waits for 10 ms does not start, and one
+/// that waits for ten minutes starts when that process has ended.
+#[test]
+fn another_process_that_writes_is_waited_for() {
+    let place = place();
+    let lock = std::fs::File::options().write(true).open(place.path("docs/lock")).unwrap();
+    lock.lock().unwrap();
+    let error = place.run(&["serve", "docs", "--listen", "127.0.0.1:0", "--wait", "10ms"]).fails(1);
+    assert!(error.contains("another process"), "{error}");
+    let served = std::thread::scope(|scope| {
+        let waits = scope.spawn(|| Served::start(&place, &["--wait", "10min", "--log", "off"]));
+        lock.unlock().unwrap();
+        waits.join().unwrap()
+    });
+    let body = "{\"text\":\"the words of the document\"}";
+    assert_eq!(served.ask("PUT", "/v1/documents/a", body).unwrap().0, 201);
+    served.signal("-TERM");
+    assert_eq!(served.end().0, Some(0));
+}
+
+#[test]
+fn tokens_of_a_file_give_their_right() {
+    let place = place();
+    place.file("tokens", "read reader-0123456789\n# a comment\nwrite writer-0123456789\n");
+    let served = Served::start(&place, &["--token-file", "tokens", "--log", "off"]);
+    let body = "{\"text\":\"the words of the document\"}";
+    let status = |method: &str, token: &str| {
+        let fields = if token.is_empty() {
+            String::new()
+        } else {
+            format!("authorization: Bearer {token}\r\n")
+        };
+        let body = if method == "PUT" { body } else { "" };
+        ask_with(&served.address, method, "/v1/documents/a", &fields, body).unwrap().0
+    };
+    assert_eq!(status("PUT", "writer-0123456789"), 201);
+    assert_eq!(status("PUT", "reader-0123456789"), 403);
+    assert_eq!(status("GET", "reader-0123456789"), 200);
+    assert_eq!(status("GET", "writer-0123456789"), 200);
+    assert_eq!(status("GET", ""), 401);
+    assert_eq!(status("GET", "nobody-0123456789"), 401);
+    served.signal("-TERM");
+    assert_eq!(served.end().0, Some(0));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_hang_up_does_not_end_it() {
+    let place = place();
+    let mut served = Served::start(&place, &[]);
+    // A server that answers has taken over the signals.
+    assert_eq!(served.ask("GET", "/v1/health", "").unwrap().0, 200);
+    served.signal("-HUP");
+    let mut log = BufReader::new(served.child.stderr.take().unwrap());
+    let mut line = String::new();
+    while !line.contains("SIGHUP: ") {
+        line.clear();
+        assert!(log.read_line(&mut line).unwrap() > 0, "the server has ended");
+    }
+    assert_eq!(served.ask("GET", "/v1/health", "").unwrap().0, 200);
+    served.signal("-TERM");
+    assert_eq!(served.child.wait().unwrap().code(), Some(0));
+}
+
+#[cfg(unix)]
+#[test]
+fn tokens_that_others_can_read_are_warned_about() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = place();
+    place.file("tokens", "write 0123456789abcdef\n");
+    place.file("serve.toml", "read-tokens = [\"0123456789abcdef\"]\n");
+    for (option, name) in [("--token-file", "tokens"), ("--config", "serve.toml")] {
+        for (mode, warned) in [(0o644, true), (0o600, false)] {
+            let path = place.path(name);
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+            let run = place.run(&["serve", "docs", option, name, "--print-config"]);
+            let message = format!("other users can read the tokens in {name} (mode 644)");
+            assert_eq!(run.err.contains(&message), warned, "{mode:o}: {}", run.err);
+            assert!(!run.err.contains("0123456789abcdef"), "{}", run.err);
+        }
+    }
+}
+
+/// The most memory that a process has had, in MiB.
+#[cfg(target_os = "linux")]
+fn peak_memory(child: &Child) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() / 1024
+}
+
+/// Bodies that take many times their size where they are parsed or worked on without a limit.
+#[cfg(target_os = "linux")]
+fn hostile_bodies() -> Vec<(&'static str, &'static str, String)> {
+    const SIZE: usize = 8_000_000;
+    let list = |element: &str| element.repeat(SIZE / element.len());
+    let metadata = |list: String| format!("{{\"text\":\"a\",\"metadata\":{{\"a\":[{list}0]}}}}");
+    let words = |seed| crate::command::words(seed, SIZE / 14);
+    let compare = format!(
+        "{{\"a\":{{\"text\":\"{}\"}},\"b\":{{\"text\":\"{}\"}},\"differences\":true}}",
+        words(1),
+        words(2)
+    );
+    let letters = format!("{{\"text\":\"{}\"}}", list("a b c d e f g "));
+    vec![
+        ("PUT", "/v1/documents/a", metadata(list("[],"))),
+        ("PUT", "/v1/documents/b", metadata(list("{\"\":0},"))),
+        ("PUT", "/v1/documents/c", metadata(list("\"\","))),
+        ("POST", "/v1/query", format!("{{\"text\":\"a\",\"filters\":[{}\"\"]}}", list("\"\","))),
+        ("POST", "/v1/compare", compare),
+        ("POST", "/v1/query", letters.clone()),
+        ("PUT", "/v1/documents/d", letters),
+    ]
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_is_bounded_by_the_settings() {
+    let place = place();
+    let mut served = Served::start(
+        &place,
+        &[
+            "--log",
+            "off",
+            "--max-held",
+            "64MiB",
+            "--max-body",
+            "16MiB",
+            "--max-text",
+            "8MiB",
+            "--workers",
+            "4",
+            "--request-time",
+            "5min",
+        ],
+    );
+    let bodies = hostile_bodies();
+    std::thread::scope(|scope| {
+        for body in bodies.iter().chain(&bodies) {
+            let address = &served.address;
+            scope.spawn(move || {
+                let (method, path, body) = body;
+                let (status, answer) = ask(address, method, path, body).unwrap();
+                assert!(matches!(status, 200 | 201 | 400 | 503), "{path}: {status} {answer}");
+            });
+        }
+    });
+    let peak = peak_memory(&served.child);
+    writeln!(std::io::stderr(), "peak {peak} MiB").unwrap();
+    // Bodies and answers; the work on one large body, 40 bytes for each; four threads.
+    assert!(peak < 64 + 8 * 40 + 4 * 32, "{peak} MiB");
+    assert_eq!(served.ask("GET", "/v1/health", "").unwrap().0, 200);
+    served.child.kill().unwrap();
+    served.child.wait().unwrap();
+}
+
+/// Long notes, long lists of ids and decisions about unknown documents are refused, and lists of
+/// decisions are cut, so that none of them takes the memory of the process.
+#[test]
+fn memory_of_decisions_is_bounded() {
+    let place = place();
+    let mut served = Served::start(&place, &["--log", "off", "--max-held", "64MiB"]);
+    served.ask("PUT", "/v1/documents/a", "{\"text\":\"one text of a few words\"}").unwrap();
+    let decide = |more: &str, documents: &str| {
+        let one = format!("{{\"decision\":\"keep\",\"documents\":[{documents}]{more}}}");
+        served.ask("POST", "/v1/decisions", &format!("{{\"decisions\":[{one}]}}")).unwrap().0
+    };
+    let noted = |length: usize| decide(&format!(",\"note\":\"{}\"", "n".repeat(length)), "\"a\"");
+    assert_eq!((0..8).map(|_| noted(31 << 20)).collect::<Vec<_>>(), [413; 8]);
+    assert_eq!((0..8).map(|_| noted(8 << 20)).collect::<Vec<_>>(), [422; 8]);
+    assert_eq!(decide("", &format!("\"{}\"", "i".repeat(2 << 20))), 422);
+    let unknown: Vec<String> = (0..60_000)
+        .map(|id| format!("{{\"decision\":\"keep\",\"documents\":[\"unknown-{id}\"]}}"))
+        .collect();
+    let body = format!("{{\"decisions\":[{}]}}", unknown.join(","));
+    assert_eq!(served.ask("POST", "/v1/decisions", &body).unwrap().0, 409);
+    for seen in 0..400 {
+        let note = format!(",\"seen\":{seen},\"note\":\"{}\"", "n".repeat(64 << 10));
+        assert_eq!(decide(&note, "\"a\""), 200);
+    }
+    let (status, list) = served.ask("GET", "/v1/decisions?limit=10000", "").unwrap();
+    assert!(status == 200 && list.len() < 17 << 20, "{status} {}", list.len());
+    let peak = peak_memory(&served.child);
+    writeln!(std::io::stderr(), "peak {peak} MiB").unwrap();
+    assert!(peak < 64 + 128, "{peak} MiB");
+    served.child.kill().unwrap();
+    served.child.wait().unwrap();
+}
+
+#[test]
+fn what_cannot_be_served_is_reported() {
+    let place = place();
+    let message = place.run(&["serve", "docs", "--listen", "0.0.0.0:0"]).fails(2);
+    assert!(message.contains("--token-file"), "{message}");
+    let message = place.run(&["serve", "docs", "--listen", "here"]).fails(2);
+    assert!(message.contains("--listen: expected an address"), "{message}");
+    let message = place.run(&["serve", "docs", "--max-body", "much"]).fails(2);
+    assert!(message.contains("--max-body: expected a size"), "{message}");
+    place.file("tokens", "write short\n");
+    let message = place.run(&["serve", "docs", "--token-file", "tokens"]).fails(2);
+    assert!(message.contains("16 characters") && !message.contains("short"), "{message}");
+    place.run(&["serve", "gone"]).fails(1);
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let message = place.run(&["serve", "docs", "--listen", &address]).fails(1);
+    assert!(message.contains("cannot listen on") && message.contains("--listen"), "{message}");
+}
+
+#[test]
+fn what_is_in_effect_is_shown() {
+    let place = place();
+    place.file(
+        "serve.toml",
+        "queue = 9\nread-tokens = [\"0123456789abcdef\", \"fedcba9876543210\"]\n",
+    );
+    let args = ["serve", "docs", "--config", "serve.toml", "--grace", "5s", "--print-config"];
+    let shown = place.run(&args).ok();
+    for line in [
+        "queue = \"9\" # serve.toml",
+        "grace = \"5s\" # --grace",
+        "log = \"text\" # default",
+        "# read-tokens = \"2 of them\" # serve.toml",
+    ] {
+        assert!(shown.contains(line), "{line} in\n{shown}");
+    }
+    assert!(!shown.contains("0123456789"), "{shown}");
+    place.file("serve.toml", "quue = 9\n");
+    let message = place.run(&args).fails(2);
+    assert!(message.contains("\"quue\" is no setting, expected index, listen"), "{message}");
+}

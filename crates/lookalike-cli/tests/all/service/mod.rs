@@ -1,0 +1,4 @@
+//! Commands that ask a running service.
+
+mod answers;
+mod commands;

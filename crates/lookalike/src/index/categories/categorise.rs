@@ -1,0 +1,141 @@
+//! The texts of an index → its categories.
+//!
+//! ```text
+//! ids ─ least hashes ─► sample of texts ─► CategoryModel ─ all texts (threads) ─► members ─► index
+//! ```
+
+use super::index_categories::TEXT;
+use crate::categories::{CategoryBuffers, CategoryModel, CategorySample, MAX_SAMPLE};
+use crate::engine::workers::{Counter, on_threads};
+use crate::error::Error;
+use crate::id_sample::IdSample;
+use crate::progress::{Progress, Stage};
+use lookalike_core::hash::token_hash;
+use lookalike_index::backend::Snapshot;
+use lookalike_index::category_table::CategoryMember;
+use lookalike_index::entry::{DocumentNumber, IndexRecord, RecordFields};
+use lookalike_index::{Index, IndexError};
+use std::collections::HashMap;
+use std::num::NonZeroUsize;
+use std::time::Instant;
+
+/// Documents that are looked at together.
+const BATCH: usize = 1024;
+
+/// How categories are made.
+#[derive(Debug, Clone, Copy)]
+pub struct CategoriseOptions {
+    /// The most topics: [`MAX_TOPICS`](crate::categories::MAX_TOPICS) at most;
+    /// [`CategorySample::default_topics`] if `None`.
+    pub topics: Option<NonZeroUsize>,
+    /// Threads that look for the categories of documents; the result is the same for any number.
+    pub threads: NonZeroUsize,
+}
+
+/// Makes categories of the documents of an index and stores them with it, in place of those that it
+/// had. The model is made of the 20,000 documents with the least hashes of ids, but for those that
+/// expired before `now` (in ns since 1970); it is the same for the same documents. Documents that
+/// are added later get their categories by it, and no document changes its own until categories
+/// are made again. Gives the number of the model.
+///
+/// Costs one pass over the ids and two over texts; memory for the words of the sample, and 16 bytes
+/// a document.
+///
+/// # Errors
+/// [`IndexError::NoTexts`] for an index that keeps no texts, read and write errors.
+pub fn categorise(
+    index: &Index,
+    options: CategoriseOptions,
+    now: i64,
+    progress: &dyn Progress,
+) -> Result<u64, Error> {
+    if !index.settings().store.has_texts() {
+        return Err(IndexError::NoTexts { index: index.name().to_owned() }.into());
+    }
+    let start = Instant::now();
+    let mut snapshot = index.snapshot()?;
+    progress.begin(Stage::Categorise, Some(snapshot.len()));
+    let sample = sample(&mut *snapshot, now)?;
+    let topics = options.topics.map_or_else(|| sample.default_topics(), NonZeroUsize::get);
+    let model = sample.model(topics);
+    let (mut members, mut through) = (Vec::new(), DocumentNumber(0));
+    loop {
+        let (numbers, texts) = batch(&mut *snapshot, through)?;
+        let Some(last) = numbers.last() else { break };
+        through = *last;
+        let categories = categories(&model, &texts, options.threads)?;
+        let batch = numbers.iter().zip(categories);
+        members.extend(
+            batch.map(|(document, category)| CategoryMember { document: *document, category }),
+        );
+        progress.advance(numbers.len() as u64)?;
+    }
+    drop(snapshot);
+    let number = index.replace_categories(&model.encode(), through, &members)?;
+    progress.end(Stage::Categorise, start.elapsed());
+    Ok(number)
+}
+
+/// The sample of a snapshot.
+fn sample(snapshot: &mut dyn Snapshot, now: i64) -> Result<CategorySample, IndexError> {
+    let mut drawn = IdSample::new(MAX_SAMPLE);
+    let mut from = DocumentNumber(0);
+    loop {
+        let mut last = None;
+        snapshot.scan(from, BATCH, RecordFields::default(), &mut |record: &IndexRecord| {
+            last = Some(record.number);
+            let hash = token_hash(record.id.as_bytes());
+            if !record.is_expired(now) && drawn.wants(hash) {
+                drawn.insert(hash, record.number, (), |(), ()| false);
+            }
+            Ok(())
+        })?;
+        let Some(last) = last else { break };
+        from = last.next();
+    }
+    let ranks: HashMap<DocumentNumber, u64> =
+        (0..).zip(drawn.into_values()).map(|(r, (n, ()))| (n, r)).collect();
+    let mut numbers: Vec<DocumentNumber> = ranks.keys().copied().collect();
+    numbers.sort_unstable();
+    let mut sample = CategorySample::default();
+    snapshot.records(&numbers, TEXT, &mut |record| {
+        if let Some(rank) = ranks.get(&record.number) {
+            sample.add(*rank, record.text.as_deref().unwrap_or_default());
+        }
+        Ok(())
+    })?;
+    Ok(sample)
+}
+
+/// Some documents numbered above `after`, with their texts.
+fn batch(
+    snapshot: &mut dyn Snapshot,
+    after: DocumentNumber,
+) -> Result<(Vec<DocumentNumber>, Vec<String>), IndexError> {
+    let (mut numbers, mut texts) = (Vec::new(), Vec::new());
+    snapshot.scan(after.next(), BATCH, TEXT, &mut |record: &IndexRecord| {
+        numbers.push(record.number);
+        texts.push(record.text.clone().unwrap_or_default());
+        Ok(())
+    })?;
+    Ok((numbers, texts))
+}
+
+/// The category of each text.
+fn categories(
+    model: &CategoryModel,
+    texts: &[String],
+    threads: NonZeroUsize,
+) -> Result<Vec<u32>, Error> {
+    let next = Counter::default();
+    let found = on_threads(threads, |_| {
+        let (mut found, mut buffers) = (Vec::new(), CategoryBuffers::default());
+        while let Some(place) = next.next(texts.len()) {
+            found.push((place, model.category(&texts[place], &mut buffers)));
+        }
+        Ok::<_, Error>(found)
+    })?;
+    let mut found: Vec<(usize, u32)> = found.into_iter().flatten().collect();
+    found.sort_unstable();
+    Ok(found.into_iter().map(|(_, category)| category).collect())
+}

@@ -1,0 +1,312 @@
+//! The categories of an index as they are stored: read back, with those of documents that were
+//! added since.
+//!
+//! The category of a document is a function of its text and of the model. That of a document
+//! numbered above [`CategoryState::through`] is not stored yet; it is found here when it is asked
+//! for, and [`catch_up`] stores it.
+
+use crate::categories::{Category, CategoryBuffers, CategoryModel, CategoryNumber, NO_CATEGORY};
+use lookalike_index::backend::Snapshot;
+use lookalike_index::category_table::{CategoryMember, CategoryState};
+use lookalike_index::entry::{DocumentNumber, IndexRecord, RecordFields};
+use lookalike_index::{Index, IndexError};
+use std::sync::Arc;
+
+/// Documents that are looked at together.
+const BATCH: usize = 1024;
+/// Documents whose categories are not stored, from which on they are: storing them takes a
+/// transaction, finding them again the reading of their texts.
+const CATCH_UP: usize = 1000;
+
+/// The fields of a document that its category depends on.
+pub(super) const TEXT: RecordFields =
+    RecordFields { signature: false, set: false, metadata: false, text: true };
+
+/// The categories of a snapshot of an index.
+#[derive(Debug, Clone)]
+pub struct IndexCategories {
+    state: CategoryState,
+    model: Arc<CategoryModel>,
+}
+
+impl IndexCategories {
+    /// The categories of a snapshot, `None` where it has none. The model of `known` is used again
+    /// if it is the one of the snapshot.
+    ///
+    /// # Errors
+    /// Read errors, [`IndexError::Damaged`] for a model that cannot be read.
+    pub fn read(
+        snapshot: &mut dyn Snapshot,
+        known: Option<&Self>,
+    ) -> Result<Option<Self>, IndexError> {
+        let Some(state) = snapshot.categories()? else { return Ok(None) };
+        if let Some(known) = known.filter(|known| known.state.number == state.number) {
+            return Ok(Some(Self { state, model: Arc::clone(&known.model) }));
+        }
+        let Some(bytes) = snapshot.category_model()? else { return Ok(None) };
+        let model = CategoryModel::decode(&bytes).map_err(|error| IndexError::Damaged {
+            what: format!("model {} of categories", state.number),
+            why: error.to_string(),
+        })?;
+        Ok(Some(Self { state, model: Arc::new(model) }))
+    }
+
+    /// The model.
+    pub fn model(&self) -> &CategoryModel {
+        &self.model
+    }
+
+    /// The number of the model: another one for each that is made.
+    pub fn number(&self) -> u64 {
+        self.state.number
+    }
+
+    /// The number of documents in each category and those below it, expired ones included; at
+    /// place 0 of those in none. Reads the texts of documents that were added since.
+    ///
+    /// # Errors
+    /// Read errors, [`IndexError::Damaged`] for a category that is not in the model.
+    pub fn counts(&self, snapshot: &mut dyn Snapshot) -> Result<Vec<u64>, IndexError> {
+        let mut own = vec![0; self.model.categories().len() + 1];
+        for (category, count) in snapshot.category_counts()? {
+            self.check(category)?;
+            own[category as usize] += count;
+        }
+        let mut after = self.state.through;
+        loop {
+            let members = self.later(snapshot, &mut after)?;
+            if members.is_empty() {
+                break;
+            }
+            for member in members {
+                own[member.category as usize] += 1;
+            }
+        }
+        let sum = |(number, category): (usize, &Category)| {
+            own[number..=category.last as usize].iter().sum::<u64>()
+        };
+        let below = (1..).zip(self.model.categories()).map(sum);
+        Ok(std::iter::once(own[0]).chain(below).collect())
+    }
+
+    /// The category of a stored document.
+    ///
+    /// # Errors
+    /// As [`counts`](Self::counts).
+    pub fn of_document(
+        &self,
+        snapshot: &mut dyn Snapshot,
+        number: DocumentNumber,
+    ) -> Result<CategoryNumber, IndexError> {
+        let mut category = NO_CATEGORY;
+        if number <= self.state.through {
+            let stored =
+                snapshot.category_members(EVERY, DocumentNumber(number.0.saturating_sub(1)), 1)?;
+            if let Some(member) = stored.first().filter(|member| member.document == number) {
+                self.check(member.category)?;
+                category = member.category;
+            }
+            return Ok(category);
+        }
+        snapshot.records(&[number], TEXT, &mut |record| {
+            let text = record.text.as_deref().unwrap_or_default();
+            category = self.model.category(text, &mut CategoryBuffers::default());
+            Ok(())
+        })?;
+        Ok(category)
+    }
+
+    /// At most `most` documents numbered above `after` that are in a category or below it,
+    /// ascending.
+    ///
+    /// # Errors
+    /// As [`counts`](Self::counts).
+    pub fn members(
+        &self,
+        snapshot: &mut dyn Snapshot,
+        category: CategoryNumber,
+        after: DocumentNumber,
+        most: usize,
+    ) -> Result<Vec<DocumentNumber>, IndexError> {
+        let last = self.model.get(category).map_or(category, |category| category.last);
+        let stored = snapshot.category_members((category, last), after, most)?;
+        let mut numbers: Vec<DocumentNumber> =
+            stored.iter().map(|member| member.document).collect();
+        let mut after = after.max(self.state.through);
+        while numbers.len() < most {
+            let members = self.later(snapshot, &mut after)?;
+            if members.is_empty() {
+                break;
+            }
+            let within = members.iter().filter(|one| (category..=last).contains(&one.category));
+            numbers.extend(within.map(|member| member.document));
+        }
+        numbers.truncate(most);
+        Ok(numbers)
+    }
+
+    /// At most `most` documents numbered above `after` with their categories, ascending; none at
+    /// the end.
+    pub(in crate::index) fn all_members(
+        &self,
+        snapshot: &mut dyn Snapshot,
+        after: DocumentNumber,
+        most: usize,
+    ) -> Result<Vec<CategoryMember>, IndexError> {
+        let stored = snapshot.category_members(EVERY, after, most)?;
+        if stored.is_empty() {
+            return self.later(snapshot, &mut after.max(self.state.through));
+        }
+        stored.iter().try_for_each(|member| self.check(member.category))?;
+        Ok(stored)
+    }
+
+    /// The categories of some documents numbered above `after`, which becomes the number of the
+    /// last one; none at the end.
+    fn later(
+        &self,
+        snapshot: &mut dyn Snapshot,
+        after: &mut DocumentNumber,
+    ) -> Result<Vec<CategoryMember>, IndexError> {
+        let (mut members, mut buffers) = (Vec::new(), CategoryBuffers::default());
+        snapshot.scan(after.next(), BATCH, TEXT, &mut |record: &IndexRecord| {
+            let text = record.text.as_deref().unwrap_or_default();
+            let category = self.model.category(text, &mut buffers);
+            members.push(CategoryMember { document: record.number, category });
+            Ok(())
+        })?;
+        *after = members.last().map_or(*after, |member| member.document);
+        Ok(members)
+    }
+
+    fn check(&self, category: CategoryNumber) -> Result<(), IndexError> {
+        let most = self.model.categories().len();
+        if category as usize <= most {
+            return Ok(());
+        }
+        Err(IndexError::Damaged {
+            what: "the categories of documents".to_owned(),
+            why: format!("one has category {category}, expected is at most {most}"),
+        })
+    }
+}
+
+/// All numbers of categories.
+const EVERY: (CategoryNumber, CategoryNumber) = (0, CategoryNumber::MAX);
+
+/// Stores the categories of documents that were added since the last time, if they are some
+/// thousand or more and the index has categories: each reader finds those of fewer again.
+///
+/// # Errors
+/// Read and write errors.
+pub fn catch_up(index: &Index) -> Result<(), IndexError> {
+    loop {
+        let mut snapshot = index.snapshot()?;
+        let Some(state) = snapshot.categories()? else { return Ok(()) };
+        let mut waiting = 0;
+        let (from, wanted) = (state.through.next(), RecordFields::default());
+        snapshot.scan(from, CATCH_UP, wanted, &mut |_| {
+            waiting += 1;
+            Ok(())
+        })?;
+        if waiting < CATCH_UP {
+            return Ok(());
+        }
+        // Documents are added whatever the model is; who reads categories reports it.
+        let Ok(Some(categories)) = IndexCategories::read(&mut *snapshot, None) else {
+            return Ok(());
+        };
+        let mut after = state.through;
+        loop {
+            let members = categories.later(&mut *snapshot, &mut after)?;
+            if members.is_empty() {
+                return Ok(());
+            }
+            if !index.add_category_members(state.number, after, &members)? {
+                // There is another model by now.
+                break;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::categories::CategorySample;
+    use crate::index::{DocumentFields, TextPreparer};
+    use crate::read::Normalization;
+    use lookalike_core::params::{Params, ParamsBuilder};
+    use lookalike_index::backend::{Backend, Change, SideTableChanges as _};
+    use lookalike_index::memory::MemoryBackend;
+    use lookalike_index::settings::{IndexSettings, StoredContent};
+
+    /// An index with this number of documents of two topics or none, and a model without members.
+    fn index(documents: usize) -> Index {
+        let params = Params::new(&ParamsBuilder::default()).unwrap();
+        let normalization = Normalization::default().to_string();
+        let settings = IndexSettings::new(&params, &normalization, StoredContent::Texts).unwrap();
+        let mut preparer = TextPreparer::new(&settings).unwrap();
+        let backend = MemoryBackend::new(settings);
+        let text = |n: usize| match n % 3 {
+            0 => format!("cat dog bird {n}"),
+            1 => format!("ship sail mast {n}"),
+            _ => format!("{n}"),
+        };
+        let texts: Vec<String> = (0..documents).map(text).collect();
+        let prepare = |(n, text): (usize, &String)| {
+            let fields = DocumentFields::default();
+            preparer.prepare(text).document(n.to_string(), Some(text.clone()), fields)
+        };
+        let prepared: Vec<_> = texts.iter().enumerate().map(prepare).collect();
+        let changes: Vec<_> = prepared.iter().map(|one| Change::Put(one.entry())).collect();
+        backend.write(&changes).unwrap();
+        let mut sample = CategorySample::default();
+        (0..).zip(&texts).take(100).for_each(|(rank, text)| sample.add(rank, text));
+        backend.replace_categories(&sample.model(2).encode(), DocumentNumber(0), &[]).unwrap();
+        Index::new(Box::new(backend)).unwrap()
+    }
+
+    fn read(index: &Index) -> (CategoryState, Vec<u64>, Vec<DocumentNumber>) {
+        let mut snapshot = index.snapshot().unwrap();
+        let all = IndexCategories::read(&mut *snapshot, None).unwrap().unwrap();
+        let counts = all.counts(&mut *snapshot).unwrap();
+        let second = all.model().find("2").unwrap();
+        let members = all.members(&mut *snapshot, second, DocumentNumber(5), 7).unwrap();
+        for number in &members {
+            let category = all.of_document(&mut *snapshot, *number).unwrap();
+            assert!((second..=all.model().get(second).unwrap().last).contains(&category));
+        }
+        (all.state, counts, members)
+    }
+
+    #[test]
+    fn categories_are_the_same_before_and_after_they_are_stored() {
+        let index = index(1_200);
+        let (state, counts, members) = read(&index);
+        assert_eq!((state.through.0, counts[0]), (0, 400));
+        assert_eq!(members.len(), 7);
+        catch_up(&index).unwrap();
+        let (state, after, same) = read(&index);
+        assert_eq!((state.through.0, after, same), (1_200, counts, members));
+    }
+
+    #[test]
+    fn the_categories_of_few_documents_are_not_stored() {
+        let index = index(CATCH_UP - 1);
+        catch_up(&index).unwrap();
+        assert_eq!(read(&index).0.through.0, 0);
+    }
+
+    #[test]
+    fn a_category_that_the_model_does_not_have_is_damage() {
+        let index = index(6);
+        let member = CategoryMember { document: DocumentNumber(1), category: 99 };
+        index.add_category_members(1, DocumentNumber(6), &[member]).unwrap();
+        let mut snapshot = index.snapshot().unwrap();
+        let all = IndexCategories::read(&mut *snapshot, None).unwrap().unwrap();
+        let error = all.counts(&mut *snapshot).unwrap_err();
+        assert!(matches!(error, IndexError::Damaged { .. }), "{error}");
+        assert!(all.of_document(&mut *snapshot, DocumentNumber(1)).is_err());
+    }
+}

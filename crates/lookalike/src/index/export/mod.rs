@@ -1,0 +1,221 @@
+//! An index in, its documents as JSON lines out.
+
+pub(super) mod exported;
+mod exported_version;
+
+use super::time;
+use crate::error::Error;
+use exported_version::VersionMember;
+use lookalike_index::backend::Snapshot;
+use lookalike_index::entry::{DocumentNumber, IndexRecord, Metadata, RecordFields, shortened_id};
+use lookalike_index::original::DocumentVersion;
+use lookalike_index::{Index, IndexError};
+use serde::Serialize;
+use std::collections::HashMap;
+use std::io::{self, Write};
+
+/// Documents that are read at a time.
+const BATCH: usize = 256;
+
+#[derive(Serialize)]
+struct ExportLine<'a> {
+    id: &'a str,
+    bytes: u64,
+    metadata: &'a Metadata,
+    added: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    modified: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    group_size: Option<usize>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    duplicates: &'a [String],
+}
+
+/// Writes the documents that an index has at this moment, one JSON object a line, in the order of
+/// their numbers, but for those that expired before `now` (in ns since 1970); gives how many. With
+/// texts, where the index keeps them, the lines are documents that can be read again.
+///
+/// # Errors
+/// What keeps the index from being read; what keeps bytes from being written, in the outer result.
+pub fn export(index: &Index, now: i64, out: &mut dyn Write) -> io::Result<Result<u64, Error>> {
+    write_lines(index, now, None, out)
+}
+
+/// The same with the versions of every document, and their originals. Memory: an original, and the
+/// one that it is a difference from.
+///
+/// # Errors
+/// As [`export`]; [`IndexError::NoOriginals`] for an index that keeps none.
+pub fn export_with_originals(
+    index: &Index,
+    now: i64,
+    out: &mut dyn Write,
+) -> io::Result<Result<u64, Error>> {
+    export_with_originals_in(index, now, &mut |_| (), out)
+}
+
+/// The same, where memory is shared with others: `reserve` is called before each original is read,
+/// with its bytes, and returns when there is memory for it; that for the one before is not needed
+/// any more.
+///
+/// # Errors
+/// As [`export_with_originals`].
+pub fn export_with_originals_in(
+    index: &Index,
+    now: i64,
+    reserve: &mut dyn FnMut(u64),
+    out: &mut dyn Write,
+) -> io::Result<Result<u64, Error>> {
+    if index.settings().originals.is_none() {
+        let index = index.name().to_owned();
+        return Ok(Err(IndexError::NoOriginals { index }.into()));
+    }
+    write_lines(index, now, Some(reserve), out)
+}
+
+fn write_lines(
+    index: &Index,
+    now: i64,
+    mut reserve: Option<&mut dyn FnMut(u64)>,
+    out: &mut dyn Write,
+) -> io::Result<Result<u64, Error>> {
+    let mut snapshot = match index.snapshot() {
+        Ok(snapshot) => snapshot,
+        Err(error) => return Ok(Err(error.into())),
+    };
+    let wanted = RecordFields { metadata: true, text: true, ..RecordFields::default() };
+    let store = index.settings().store;
+    let mut from = DocumentNumber(0);
+    let (mut count, mut read) = (0, 0);
+    loop {
+        let mut batch: Vec<IndexRecord> = Vec::new();
+        let mut last = None;
+        let scanned = snapshot.scan(from, BATCH, wanted, &mut |record| {
+            last = Some(record.number);
+            read += 1;
+            if store.has_texts() && record.text.is_none() && record.bytes > 0 {
+                return Err(without_text(record));
+            }
+            if !record.is_expired(now) {
+                batch.push(record.clone());
+            }
+            Ok::<(), IndexError>(())
+        });
+        if let Err(error) = scanned {
+            return Ok(Err(error.into()));
+        }
+        let duplicates = match duplicates(&mut *snapshot, &batch) {
+            Ok(duplicates) => duplicates,
+            Err(error) => return Ok(Err(error.into())),
+        };
+        for record in &batch {
+            let own = duplicates.get(&record.number).map_or(&[][..], Vec::as_slice);
+            let mut line = line(record, own)?;
+            let Some(reserve) = &mut reserve else {
+                line.push(b'\n');
+                out.write_all(&line)?;
+                continue;
+            };
+            // The object is left open for its last member.
+            line.pop();
+            out.write_all(&line)?;
+            if let Err(error) = write_versions(&mut *snapshot, &record.id, *reserve, out)? {
+                return Ok(Err(error.into()));
+            }
+            out.write_all(b"}\n")?;
+        }
+        count += batch.len() as u64;
+        match last {
+            Some(last) => from = last.next(),
+            None if read == snapshot.len() => return Ok(Ok(count)),
+            None => return Ok(Err(incomplete(index, snapshot.len(), read).into())),
+        }
+    }
+}
+
+/// The ids of documents that went as duplicates of these, by the numbers of these.
+fn duplicates(
+    snapshot: &mut dyn Snapshot,
+    records: &[IndexRecord],
+) -> Result<HashMap<DocumentNumber, Vec<String>>, IndexError> {
+    let numbers: Vec<DocumentNumber> = records.iter().map(|record| record.number).collect();
+    let mut duplicates = HashMap::<DocumentNumber, Vec<String>>::new();
+    snapshot.duplicates(&numbers, &mut |keeper, id| {
+        duplicates.entry(keeper).or_default().push(id.to_owned());
+        Ok(())
+    })?;
+    Ok(duplicates)
+}
+
+fn without_text(record: &IndexRecord) -> IndexError {
+    IndexError::Damaged {
+        what: format!("document {:?}", shortened_id(&record.id)),
+        why: format!("it has no text, expected are {} bytes", record.bytes),
+    }
+}
+
+/// The error of an index from which fewer or more documents were read than it counts.
+fn incomplete(index: &Index, expected: u64, got: u64) -> IndexError {
+    IndexError::Damaged {
+        what: index.name().to_owned(),
+        why: format!("it counts {expected} documents, {got} were read"),
+    }
+}
+
+/// Writes the versions of a document, by time, with their originals, as the member of an object;
+/// nothing for a document without any.
+fn write_versions(
+    snapshot: &mut dyn Snapshot,
+    id: &str,
+    reserve: &mut dyn FnMut(u64),
+    out: &mut dyn Write,
+) -> io::Result<Result<(), IndexError>> {
+    let versions = match snapshot.versions(id) {
+        Ok(versions) => versions,
+        Err(error) => return Ok(Err(error)),
+    };
+    let mut before: &[u8] = b",\"versions\":[";
+    for version in &versions {
+        reserve(version.bytes);
+        let member = match version_member(snapshot, version) {
+            Ok(member) => member,
+            Err(error) => return Ok(Err(error)),
+        };
+        out.write_all(std::mem::replace(&mut before, b","))?;
+        serde_json::to_writer(&mut *out, &member)?;
+    }
+    if versions.is_empty() { Ok(Ok(())) } else { out.write_all(b"]").map(Ok) }
+}
+
+/// A version with its original; with its text if it has ended.
+fn version_member(
+    snapshot: &mut dyn Snapshot,
+    version: &DocumentVersion,
+) -> Result<VersionMember, IndexError> {
+    let original = snapshot.original(version)?;
+    let text = match version.ended {
+        Some(_) => snapshot.version_text(version)?,
+        None => None,
+    };
+    Ok(VersionMember::new(version, &original, text))
+}
+
+/// The object of a document, without its versions.
+fn line(record: &IndexRecord, duplicates: &[String]) -> io::Result<Vec<u8>> {
+    let line = ExportLine {
+        id: &record.id,
+        bytes: record.bytes,
+        metadata: &record.metadata,
+        added: time::format(record.added),
+        modified: record.modified.map(time::format),
+        expires: record.expires.map(time::format),
+        text: record.text.as_deref(),
+        group_size: Some(1 + duplicates.len()).filter(|size| *size > 1),
+        duplicates,
+    };
+    Ok(serde_json::to_vec(&line)?)
+}

@@ -1,0 +1,444 @@
+//! Arrow's C interface in Python capsules: columns come and go without being copied.
+//!
+//! Specification: the Arrow `PyCapsule` interface. Only the columns that are asked for are read;
+//! what can be checked about them is checked ([`c_data`]), the rest is believed. Everything is read
+//! at once ([`import`]) or a batch at a time ([`Batches`]).
+#![expect(unsafe_code, reason = "structures of C behind pointers")]
+
+use crate::arrow::array_chunks::ArrayChunks;
+use crate::arrow::c_data;
+use crate::arrow::column::{self, type_name};
+use crate::arrow::nested;
+use crate::call::PATIENCE;
+use crate::error::{DocumentError, DocumentTypeError};
+use crate::input::text;
+use crate::input::token_lists;
+use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi_and_data_type};
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::{
+    Array, ArrayRef, NullArray, RecordBatch, RecordBatchIterator, RecordBatchReader, make_array,
+};
+use arrow_schema::{DataType, Field, SchemaRef};
+use pyo3::exceptions::{PyKeyboardInterrupt, PySystemExit};
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyCapsuleMethods};
+use std::ffi::CStr;
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::time::Instant;
+
+const STREAM: &CStr = c"arrow_array_stream";
+const ARRAY: &CStr = c"arrow_array";
+const SCHEMA: &CStr = c"arrow_schema";
+
+/// What another package handed over, of which columns are taken.
+pub(crate) struct ImportedTable {
+    schema: FFI_ArrowSchema,
+    arrays: Vec<FFI_ArrowArray>,
+    /// Nothing of what is one column itself.
+    names: Option<Vec<String>>,
+    /// Columns that were taken.
+    taken: Vec<(usize, ArrayChunks)>,
+}
+
+/// Everything that an object with `__arrow_c_stream__` or `__arrow_c_array__` has. A stream that
+/// makes its arrays on the way is used up.
+pub(crate) fn import(object: &Bound<'_, PyAny>) -> PyResult<ImportedTable> {
+    let py = object.py();
+    let (mut batches, mut arrays) = (Batches::of(object)?, Vec::new());
+    let read = read_all(py, &mut batches.rest, &mut arrays);
+    // Who ends a stream may wait for the interpreter, too.
+    py.detach(move || {
+        let Batches { columns, rest } = batches;
+        drop(rest);
+        read.map(|()| ImportedTable { arrays, ..columns })
+    })
+}
+
+/// Reads everything. The interpreter is let go of meanwhile: the producer may be waiting for it in
+/// a thread of its own.
+fn read_all(
+    py: Python<'_>,
+    rest: &mut RemainingArrays,
+    arrays: &mut Vec<FFI_ArrowArray>,
+) -> PyResult<()> {
+    while py.detach(|| read_on(rest, arrays))? {
+        py.check_signals()?;
+    }
+    Ok(())
+}
+
+/// Reads arrays until it is time to look for signals; whether there may be more.
+fn read_on(rest: &mut RemainingArrays, arrays: &mut Vec<FFI_ArrowArray>) -> PyResult<bool> {
+    let begun = Instant::now();
+    while begun.elapsed() < PATIENCE {
+        match rest.next()? {
+            Some(array) => arrays.push(array),
+            None => return Ok(false),
+        }
+    }
+    Ok(true)
+}
+
+/// What an object hands over, a batch at a time: what was handed over before need not be kept.
+pub(crate) struct Batches {
+    columns: ImportedTable,
+    rest: RemainingArrays,
+}
+
+/// Arrays that are to come.
+enum RemainingArrays {
+    Stream(FFI_ArrowArrayStream),
+    Array(Option<FFI_ArrowArray>),
+}
+
+impl RemainingArrays {
+    fn next(&mut self) -> PyResult<Option<FFI_ArrowArray>> {
+        match self {
+            Self::Stream(stream) => next_array(stream).map_err(|text| producer_error(&text)),
+            Self::Array(array) => Ok(array.take()),
+        }
+    }
+}
+
+impl Batches {
+    /// Those of an object with `__arrow_c_stream__` or `__arrow_c_array__`.
+    pub(crate) fn of(object: &Bound<'_, PyAny>) -> PyResult<Self> {
+        if object.hasattr("__arrow_c_stream__")? {
+            return stream(&object.call_method0("__arrow_c_stream__")?);
+        }
+        if object.hasattr("__arrow_c_array__")? {
+            return array(&object.call_method0("__arrow_c_array__")?);
+        }
+        let got = object.get_type().name()?;
+        Err(DocumentTypeError::new_err(format!(
+            "expected an object with the Arrow PyCapsule interface (__arrow_c_stream__ or \
+             __arrow_c_array__), got {got}"
+        )))
+    }
+
+    fn new(schema: FFI_ArrowSchema, names: Option<Vec<String>>, rest: RemainingArrays) -> Self {
+        let columns = ImportedTable { schema, arrays: Vec::new(), names, taken: Vec::new() };
+        Self { columns, rest }
+    }
+
+    /// The type of what comes, of which nothing is read yet.
+    pub(crate) fn columns(&self) -> &ImportedTable {
+        &self.columns
+    }
+
+    /// The next batch; none behind the last one. The producer may take the interpreter's lock, so
+    /// the caller must not have it.
+    pub(crate) fn next(&mut self) -> PyResult<Option<&mut ImportedTable>> {
+        let Some(array) = self.rest.next()? else { return Ok(None) };
+        self.columns.arrays = vec![array];
+        self.columns.taken.clear();
+        Ok(Some(&mut self.columns))
+    }
+}
+
+/// What a capsule of that name holds.
+fn held<T>(object: &Bound<'_, PyAny>, method: &str, name: &CStr) -> PyResult<NonNull<T>> {
+    let shown = name.to_string_lossy();
+    let Ok(capsule) = object.cast::<PyCapsule>() else {
+        let got = object.get_type().name()?;
+        return Err(DocumentTypeError::new_err(format!(
+            "{method} gave an object of type {got}, expected a capsule {shown:?}"
+        )));
+    };
+    let pointer = capsule.pointer_checked(Some(name)).map_err(|_| {
+        let text = format!("{method} gave a capsule of another name, expected {shown:?}");
+        DocumentTypeError::new_err(text)
+    })?;
+    Ok(pointer.cast())
+}
+
+fn stream(object: &Bound<'_, PyAny>) -> PyResult<Batches> {
+    let pointer = held::<FFI_ArrowArrayStream>(object, "__arrow_c_stream__", STREAM)?;
+    // SAFETY: a capsule of this name holds such a stream. It is moved out, which leaves a released
+    // one behind, as the interface asks for.
+    let mut stream = unsafe { FFI_ArrowArrayStream::from_raw(pointer.as_ptr()) };
+    // The producer may be waiting for the interpreter in a thread of its own, also where it ends.
+    let read = object.py().detach(move || {
+        let schema = schema(&mut stream).map_err(|text| producer_error(&text))?;
+        let names = c_data::names(&schema).map_err(|what| unreadable(&what))?;
+        Ok::<_, PyErr>((schema, names, stream))
+    });
+    let (schema, names, stream) = read?;
+    Ok(Batches::new(schema, names, RemainingArrays::Stream(stream)))
+}
+
+fn next_array(stream: &mut FFI_ArrowArrayStream) -> Result<Option<FFI_ArrowArray>, String> {
+    let get_next = stream.get_next().ok_or("the stream lacks a function")?;
+    let mut array = FFI_ArrowArray::empty();
+    // SAFETY: the stream is not released, and this is its own function.
+    let code = unsafe { get_next(std::ptr::from_mut(stream), &raw mut array) };
+    while_ok(code, stream)?;
+    Ok((!array.is_released()).then_some(array))
+}
+
+/// The names of the columns of a stream that is not read yet; nothing where it is one column.
+#[pyfunction]
+pub(crate) fn stream_columns(stream: &Bound<'_, PyAny>) -> PyResult<Option<Vec<String>>> {
+    let pointer = held::<FFI_ArrowArrayStream>(stream, "__arrow_c_stream__", STREAM)?;
+    // SAFETY: as in reading it; what is moved out is put back below.
+    let mut taken = unsafe { FFI_ArrowArrayStream::from_raw(pointer.as_ptr()) };
+    let schema = stream.py().detach(|| schema(&mut taken));
+    // SAFETY: what lies there is a released stream, which needs no end.
+    unsafe { pointer.as_ptr().write(taken) };
+    let schema = schema.map_err(|text| producer_error(&text))?;
+    c_data::names(&schema).map_err(|what| unreadable(&what))
+}
+
+fn schema(stream: &mut FFI_ArrowArrayStream) -> Result<FFI_ArrowSchema, String> {
+    if stream.release().is_none() {
+        return Err("the stream was read by another reader already".to_owned());
+    }
+    let get_schema = stream.get_schema().ok_or("the stream lacks a function")?;
+    let mut schema = FFI_ArrowSchema::empty();
+    // SAFETY: the stream is not released, and this is its own function.
+    let code = unsafe { get_schema(std::ptr::from_mut(stream), &raw mut schema) };
+    while_ok(code, stream)?;
+    Ok(schema)
+}
+
+/// What the producer says of its failure.
+fn while_ok(code: i32, stream: &mut FFI_ArrowArrayStream) -> Result<(), String> {
+    if code == 0 {
+        return Ok(());
+    }
+    let what = stream.get_last_error().and_then(|last_error| {
+        // SAFETY: it is the stream's own function; the text stays until the next call.
+        let text = unsafe { last_error(std::ptr::from_mut(stream)) };
+        // SAFETY: texts of the interface end in a zero.
+        let text = (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) });
+        text.map(|text| text.to_string_lossy().into_owned())
+    });
+    Err(what.unwrap_or_else(|| format!("its producer failed with the code {code}")))
+}
+
+/// Raises what a producer failed of, by the text that Arrow made of it.
+#[pyfunction]
+pub(crate) fn producer_failed(text: &str) -> PyResult<()> {
+    Err(producer_error(text))
+}
+
+/// What a producer failed of: an end of the program that came upon it goes on as what it was.
+fn producer_error(text: &str) -> PyErr {
+    let raised = text.trim_end().lines().next_back().unwrap_or_default();
+    let (kind, what) = raised.split_once(": ").unwrap_or((raised, ""));
+    match kind {
+        _ if !text.contains("Python exception") => unreadable(text),
+        "KeyboardInterrupt" => PyKeyboardInterrupt::new_err(what.to_owned()),
+        "SystemExit" => PySystemExit::new_err(what.to_owned()),
+        _ => unreadable(text),
+    }
+}
+
+fn array(object: &Bound<'_, PyAny>) -> PyResult<Batches> {
+    const METHOD: &str = "__arrow_c_array__";
+    let Ok((schema, array)) = object.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>() else {
+        let got = object.get_type().name()?;
+        return Err(DocumentTypeError::new_err(format!(
+            "{METHOD} gave an object of type {got}, expected a pair of capsules"
+        )));
+    };
+    let schema_at = held::<FFI_ArrowSchema>(&schema, METHOD, SCHEMA)?;
+    let array_at = held::<FFI_ArrowArray>(&array, METHOD, ARRAY)?;
+    // SAFETY: capsules of these names hold such structures, and these capsules are alive. Both are
+    // moved out.
+    let (schema, array) = unsafe {
+        (FFI_ArrowSchema::from_raw(schema_at.as_ptr()), FFI_ArrowArray::from_raw(array_at.as_ptr()))
+    };
+    if array.is_released() {
+        return Err(unreadable("the array was taken by another reader already"));
+    }
+    let names = c_data::names(&schema).map_err(|what| unreadable(&what))?;
+    Ok(Batches::new(schema, names, RemainingArrays::Array(Some(array))))
+}
+
+fn unreadable(what: &str) -> PyErr {
+    DocumentError::new_err(format!("the Arrow data cannot be read: {what}"))
+}
+
+impl ImportedTable {
+    /// The names of the columns; none of what is one column itself.
+    pub(crate) fn names(&self) -> &[String] {
+        self.names.as_deref().unwrap_or_default()
+    }
+
+    /// Whether it is one column itself.
+    pub(crate) fn is_column(&self) -> bool {
+        self.names.is_none()
+    }
+
+    /// The column of that name.
+    pub(crate) fn column(&mut self, name: &str) -> PyResult<ArrayChunks> {
+        let names = self.names();
+        let mut places = (0..names.len()).filter(|place| names[*place] == name);
+        let Some(place) = places.next() else {
+            return Err(DocumentError::new_err(format!(
+                "there is no column {name:?}; {}",
+                self.there()?
+            )));
+        };
+        if places.next().is_some() {
+            let text = format!("there are several columns {name:?}; name one of them otherwise");
+            return Err(DocumentError::new_err(text));
+        }
+        self.taken_once(place, &format!("column {name:?}"), is_read)
+    }
+
+    /// The column at that place, whatever its values are; `what` names it in messages.
+    pub(crate) fn column_at(&mut self, place: usize, what: &str) -> PyResult<ArrayChunks> {
+        self.taken_once(place, what, |_| true)
+    }
+
+    /// A column that may have been asked for before.
+    fn taken_once(
+        &mut self,
+        place: usize,
+        what: &str,
+        is_read: impl Fn(&DataType) -> bool,
+    ) -> PyResult<ArrayChunks> {
+        if let Some((_, chunks)) = self.taken.iter().find(|(taken, _)| *taken == place) {
+            return Ok(chunks.clone());
+        }
+        let chunks = self.chunks(Some(place), what, is_read)?;
+        self.taken.push((place, chunks.clone()));
+        Ok(chunks)
+    }
+
+    /// The type of all of it, by its name.
+    pub(crate) fn kind(&self) -> PyResult<String> {
+        let part = c_data::part(&self.schema, None).map_err(|what| unreadable(&what))?;
+        let kind = Field::try_from(part).map(|field| type_name(field.data_type()));
+        Ok(kind.unwrap_or_else(|_| "another type".to_owned()))
+    }
+
+    fn there(&self) -> PyResult<String> {
+        if let Some(names) = &self.names
+            && !names.is_empty()
+        {
+            return Ok(format!("there are {}", names.join(", ")));
+        }
+        let kind = self.kind()?;
+        let columns = if self.is_column() { "this is one column of " } else { "this is " };
+        Ok(format!("there are none, {columns}{kind}"))
+    }
+
+    /// All of it, as one column.
+    pub(crate) fn whole(mut self) -> PyResult<ArrayChunks> {
+        self.chunks(None, "the Arrow data", is_read)
+    }
+
+    /// A column, or all of it; `what` names it in messages. Nothing is read of a type that is not
+    /// to be.
+    fn chunks(
+        &mut self,
+        column: Option<usize>,
+        what: &str,
+        is_read: impl Fn(&DataType) -> bool,
+    ) -> PyResult<ArrayChunks> {
+        let unreadable = |why: String| {
+            let text = format!("{what} cannot be read: {why}");
+            DocumentError::new_err(text)
+        };
+        let part = c_data::part(&self.schema, column).map_err(unreadable)?;
+        let field = Arc::new(Field::try_from(part).map_err(|_| {
+            let name = c_data::format(part);
+            let text = format!("{what}: its type {name:?} is not known; convert it first");
+            DocumentTypeError::new_err(text)
+        })?);
+        let kind = field.data_type();
+        if !is_read(kind) {
+            return Ok(ArrayChunks { field, arrays: Vec::new() });
+        }
+        let arrays = self.arrays_of(column, kind).map_err(unreadable)?;
+        Ok(ArrayChunks { field, arrays })
+    }
+
+    fn arrays_of(
+        &mut self,
+        column: Option<usize>,
+        kind: &DataType,
+    ) -> Result<Vec<ArrayRef>, String> {
+        let columns = self.names().len();
+        let mut arrays = Vec::with_capacity(self.arrays.len());
+        for array in &mut self.arrays {
+            let (array, rows) = if let Some(column) = column {
+                let rows = c_data::rows(array)?;
+                (c_data::take_column(array, column, columns)?, rows)
+            } else {
+                let rows = c_data::RowRange { start: 0, count: c_data::len(array)?, present: None };
+                (std::mem::replace(array, FFI_ArrowArray::empty()), rows)
+            };
+            arrays.push(one(array, kind, rows)?);
+        }
+        Ok(arrays)
+    }
+}
+
+/// Returns true for types of texts, of lists of tokens, and of values that are written as texts.
+fn is_read(kind: &DataType) -> bool {
+    text::is_text(kind) || token_lists::is_list(kind) || column::is_value(kind)
+}
+
+/// Some rows of an array; those that are not present have no value.
+fn one(array: FFI_ArrowArray, kind: &DataType, rows: c_data::RowRange) -> Result<ArrayRef, String> {
+    let c_data::RowRange { start, count, present } = rows;
+    if *kind == DataType::Null {
+        return Ok(Arc::new(NullArray::new(count)));
+    }
+    c_data::check(&array, kind, start + count)?;
+    // SAFETY: the array is of this type, as far as that can be known.
+    let data = unsafe { from_ffi_and_data_type(array, nested::plain(kind)) };
+    let data = data.map_err(|error| error.to_string())?;
+    if nested::is_nested(kind) {
+        // How long parts are is not asked for again when they are cut.
+        data.validate().map_err(|error| error.to_string())?;
+    }
+    let array = make_array(data).slice(start, count);
+    let Some(mut present) = present else { return Ok(array) };
+    if matches!(kind, DataType::Union(_, _) | DataType::RunEndEncoded(_, _)) {
+        // Arrays of these types have no place to say that a row is not there.
+        if present.contains(&false) {
+            return Err("some of its rows are missing, which no value of its type can be".into());
+        }
+        return Ok(array);
+    }
+    for (row, present) in present.iter_mut().enumerate() {
+        *present &= !array.is_null(row);
+    }
+    let (data, nulls) = (array.to_data(), present.into());
+    // SAFETY: there is a bit for each row, and nothing else differs from what it was.
+    Ok(make_array(unsafe { data.into_builder().nulls(Some(nulls)).build_unchecked() }))
+}
+
+/// A capsule with a stream of record batches.
+pub(crate) fn export_stream(
+    py: Python<'_>,
+    schema: SchemaRef,
+    batches: Vec<RecordBatch>,
+) -> PyResult<Bound<'_, PyCapsule>> {
+    let batches = RecordBatchIterator::new(batches.into_iter().map(Ok), schema);
+    let reader: Box<dyn RecordBatchReader + Send> = Box::new(batches);
+    PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(reader), STREAM)
+}
+
+/// A capsule with the type of record batches.
+pub(crate) fn export_schema<'py>(
+    py: Python<'py>,
+    schema: &SchemaRef,
+) -> PyResult<Bound<'py, PyCapsule>> {
+    let schema = FFI_ArrowSchema::try_from(schema.as_ref());
+    let schema = schema.map_err(|error| DocumentError::new_err(error.to_string()))?;
+    PyCapsule::new_with_value(py, schema, SCHEMA)
+}
+
+impl ArrayChunks {
+    /// How many rows there are.
+    pub(crate) fn rows(&self) -> usize {
+        self.arrays.iter().map(Array::len).sum()
+    }
+}

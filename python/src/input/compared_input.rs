@@ -1,0 +1,16 @@
+//! What a call is given on one side of a comparison.
+
+use crate::input::documents::PythonDocuments;
+use pyo3::prelude::*;
+use std::path::PathBuf;
+
+/// One side of a comparison.
+#[derive(FromPyObject)]
+pub(crate) enum ComparedInput {
+    /// Documents in memory.
+    #[pyo3(transparent)]
+    Documents(Py<PythonDocuments>),
+    /// Files and folders.
+    #[pyo3(transparent)]
+    Paths(Vec<PathBuf>),
+}

@@ -1,0 +1,314 @@
+//! Documents that are taken some at a time, from an iterable that is not kept: their texts go to a
+//! temporary file, ids and fields stay in memory.
+
+use crate::arrow::array_chunks::ArrayChunks;
+use crate::arrow::column::ValueColumn;
+use crate::arrow::text_column::TextColumn;
+use crate::error::{DocumentError, DocumentTypeError, OptionError, read_error};
+use crate::input::documents::{
+    ColumnDescription, DocumentIds, DocumentTexts, FieldColumn, PythonDocuments,
+};
+use crate::input::text::{self, TextRows, at_row};
+use crate::options::KeywordOptions;
+use arrow_array::builder::Int64Builder;
+use arrow_array::{Array, ArrayRef};
+use arrow_schema::{DataType, Field};
+use lookalike::read::SpooledTexts;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString};
+use std::sync::Arc;
+
+/// Documents under way.
+#[pyclass(module = "lookalike._engine")]
+pub(crate) struct DocumentSpool {
+    columns: Option<SpooledColumns>,
+}
+
+struct SpooledColumns {
+    texts: SpooledTexts,
+    ids: SpooledIds,
+    fields: Vec<(String, PackedTexts)>,
+    description: ColumnDescription,
+}
+
+/// What names the documents so far.
+enum SpooledIds {
+    /// No document has come.
+    Unknown,
+    /// Their rows.
+    Rows,
+    /// None of this many rows has an id, so that the type of ids is not known.
+    Missing(usize),
+    Texts(PackedTexts),
+    Numbers(Int64Builder),
+    /// Integers of one type.
+    Columns(Vec<ArrayRef>),
+}
+
+/// Texts in one piece of memory.
+#[derive(Default)]
+struct PackedTexts(TextColumn);
+
+#[pymethods]
+impl DocumentSpool {
+    /// Makes the temporary file, in the folder of the options of a run: `memory` and `temp_dir`.
+    #[new]
+    fn new(options: &Bound<'_, PyDict>) -> PyResult<Self> {
+        let options = KeywordOptions::new(options)?;
+        let memory = options.memory()?;
+        options.finish()?;
+        let folder = memory.temp_dir.unwrap_or_else(std::env::temp_dir);
+        let texts = SpooledTexts::in_folder(&folder).map_err(read_error)?;
+        let (ids, description) = (SpooledIds::Unknown, ColumnDescription::default());
+        let columns = SpooledColumns { texts, ids, fields: Vec::new(), description };
+        Ok(Self { columns: Some(columns) })
+    }
+
+    /// Adds documents, given as those of `Documents.of_texts`; rows in errors count from 0 here.
+    #[expect(clippy::too_many_arguments, reason = "those of `Documents.of_texts`")]
+    #[expect(clippy::needless_pass_by_value, reason = "lists of Python come as vectors")]
+    fn append(
+        &mut self,
+        py: Python<'_>,
+        texts: Vec<Bound<'_, PyAny>>,
+        ids: Option<&Bound<'_, PyAny>>,
+        fields: Vec<(String, Bound<'_, PyAny>)>,
+        names: Vec<String>,
+        id_name: Option<String>,
+        tokens: bool,
+    ) -> PyResult<()> {
+        let columns = self.columns.as_mut().ok_or_else(finished)?;
+        let description = ColumnDescription { texts: names, id: id_name, are_tokens: tokens };
+        let rows = description.python_texts(&texts)?;
+        refuse_lengths(&rows, ids, &fields)?;
+        columns.ids.append(ids, rows.len(), &description.id_phrase())?;
+        columns.append_fields(&fields)?;
+        columns.describe(description);
+        let all = (0..rows.len()).map(|row| rows.bytes(row));
+        py.detach(|| columns.texts.append(all)).map_err(read_error)
+    }
+
+    /// Adds documents of a batch of a table; rows in errors count from 0 here.
+    fn append_documents(&mut self, py: Python<'_>, documents: &PythonDocuments) -> PyResult<()> {
+        let columns = self.columns.as_mut().ok_or_else(finished)?;
+        let rows = Arc::clone(documents.rows());
+        columns.ids.append_column(py, rows.ids())?;
+        columns.append_field_columns(rows.fields());
+        columns.describe(rows.description().clone());
+        let all = (0..rows.len()).map(|row| rows.text_bytes(row));
+        py.detach(|| columns.texts.append(all)).map_err(read_error)
+    }
+
+    /// All of them; nothing can be added from then on.
+    fn finish(&mut self, py: Python<'_>) -> PyResult<PythonDocuments> {
+        let columns = self.columns.take().ok_or_else(finished)?;
+        let (mut fields, mut held) = (Vec::new(), columns.texts.held_bytes());
+        for (name, texts) in columns.fields {
+            let (texts, bytes) = texts.finish(py)?;
+            fields.push((name, FieldColumn::Texts(texts)));
+            held += bytes;
+        }
+        let (ids, bytes) = columns.ids.finish(py)?;
+        held += bytes;
+        let texts = DocumentTexts::Spooled(columns.texts);
+        PythonDocuments::of_columns(texts, ids, fields, columns.description, held)
+    }
+
+    /// How many documents there are so far.
+    fn __len__(&self) -> usize {
+        self.columns.as_ref().map_or(0, |columns| columns.texts.len())
+    }
+}
+
+fn finished() -> PyErr {
+    OptionError::new_err("the documents are complete, and take no more")
+}
+
+fn other_type() -> PyErr {
+    DocumentTypeError::new_err("ids of two batches are of different types; convert them first")
+}
+
+/// Refuses columns of other lengths, which would be those of other rows.
+fn refuse_lengths(
+    texts: &TextRows,
+    ids: Option<&Bound<'_, PyAny>>,
+    fields: &[(String, Bound<'_, PyAny>)],
+) -> PyResult<()> {
+    let others = ids.into_iter().chain(fields.iter().map(|(_, values)| values));
+    for other in others {
+        let (rows, len) = (texts.len(), other.len()?);
+        if len != rows {
+            let text = format!("{rows} texts and {len} ids or values; give each text one of them");
+            return Err(DocumentError::new_err(text));
+        }
+    }
+    Ok(())
+}
+
+impl SpooledColumns {
+    /// Takes the description of some rows. Texts of earlier ones may all have been missing, so that
+    /// only these show that they are lists of tokens.
+    fn describe(&mut self, rows: ColumnDescription) {
+        let are_tokens = self.description.are_tokens || rows.are_tokens;
+        self.description = ColumnDescription { are_tokens, ..rows };
+    }
+
+    fn append_fields(&mut self, fields: &[(String, Bound<'_, PyAny>)]) -> PyResult<()> {
+        if self.fields.is_empty() {
+            self.fields =
+                fields.iter().map(|(name, _)| (name.clone(), PackedTexts::default())).collect();
+        }
+        for ((name, values), (_, packed)) in fields.iter().zip(&mut self.fields) {
+            packed.append(&TextRows::of_python(values, &format!("field {name:?}"))?)?;
+        }
+        Ok(())
+    }
+
+    fn append_field_columns(&mut self, fields: &[(String, FieldColumn)]) {
+        if self.fields.is_empty() {
+            self.fields =
+                fields.iter().map(|(name, _)| (name.clone(), PackedTexts::default())).collect();
+        }
+        let mut value = String::new();
+        for ((_, column), (_, packed)) in fields.iter().zip(&mut self.fields) {
+            for row in 0..column.len() {
+                value.clear();
+                let is_there = column.write(row, &mut value);
+                packed.0.push(is_there.then_some(value.as_str()));
+            }
+        }
+    }
+}
+
+impl SpooledIds {
+    /// Adds those of a batch of a table, which are of the same type in every batch.
+    fn append_column(&mut self, py: Python<'_>, ids: &DocumentIds) -> PyResult<()> {
+        match (&mut *self, ids) {
+            (Self::Unknown | Self::Rows, DocumentIds::Rows) => *self = Self::Rows,
+            (Self::Unknown, DocumentIds::Texts(ids)) => {
+                let mut packed = PackedTexts::default();
+                packed.append_ids(py, ids)?;
+                *self = Self::Texts(packed);
+            }
+            (Self::Texts(packed), DocumentIds::Texts(ids)) => packed.append_ids(py, ids)?,
+            (Self::Unknown, DocumentIds::Numbers(numbers)) => {
+                *self = Self::Columns(numbers.copied_integers().ok_or_else(other_type)?);
+            }
+            (Self::Columns(arrays), DocumentIds::Numbers(numbers)) => {
+                arrays.extend(numbers.copied_integers().ok_or_else(other_type)?);
+            }
+            _ => return Err(other_type()),
+        }
+        Ok(())
+    }
+
+    fn append(&mut self, ids: Option<&Bound<'_, PyAny>>, rows: usize, what: &str) -> PyResult<()> {
+        let Some(ids) = ids else {
+            *self = Self::Rows;
+            return Ok(());
+        };
+        if let Self::Unknown | Self::Missing(_) = self {
+            self.decide(ids, rows)?;
+        }
+        match self {
+            Self::Texts(packed) => packed.append(&TextRows::of_python(ids, what)?),
+            Self::Numbers(numbers) => {
+                for (row, id) in ids.try_iter()?.enumerate() {
+                    numbers.append_option(crate::input::documents::integer(&id?, row, what)?);
+                }
+                Ok(())
+            }
+            Self::Unknown | Self::Rows | Self::Missing(_) | Self::Columns(_) => Ok(()),
+        }
+    }
+
+    /// Chooses the type by the first id that there is.
+    fn decide(&mut self, ids: &Bound<'_, PyAny>, rows: usize) -> PyResult<()> {
+        let before = if let Self::Missing(before) = self { *before } else { 0 };
+        let mut first = None;
+        for id in ids.try_iter()? {
+            first = first.or(Some(id?).filter(|id| !text::is_missing(id)));
+        }
+        *self = match first {
+            None => Self::Missing(before + rows),
+            Some(id) if id.is_instance_of::<PyString>() => {
+                let mut packed = PackedTexts::default();
+                (0..before).for_each(|_| packed.0.push(None));
+                Self::Texts(packed)
+            }
+            Some(_) => {
+                let mut numbers = Int64Builder::new();
+                numbers.append_nulls(before);
+                Self::Numbers(numbers)
+            }
+        };
+        Ok(())
+    }
+
+    /// The column, if there is one, and its bytes.
+    fn finish(self, py: Python<'_>) -> PyResult<(Option<FieldColumn>, u64)> {
+        Ok(match self {
+            Self::Unknown | Self::Rows => (None, 0),
+            Self::Missing(rows) => {
+                let mut packed = PackedTexts::default();
+                (0..rows).for_each(|_| packed.0.push(None));
+                let (texts, bytes) = packed.finish(py)?;
+                (Some(FieldColumn::Texts(texts)), bytes)
+            }
+            Self::Texts(packed) => {
+                let (texts, bytes) = packed.finish(py)?;
+                (Some(FieldColumn::Texts(texts)), bytes)
+            }
+            Self::Columns(arrays) => {
+                let bytes = arrays.iter().map(|array| array.get_array_memory_size() as u64).sum();
+                let kind =
+                    arrays.first().map_or(DataType::Int64, |array| array.data_type().clone());
+                let field = Arc::new(Field::new("ids", kind, true));
+                let ids = ValueColumn::of_arrow(ArrayChunks { field, arrays }, "the id")?;
+                (Some(FieldColumn::Values(ids)), bytes)
+            }
+            Self::Numbers(mut numbers) => {
+                let numbers = numbers.finish();
+                let bytes = numbers.get_array_memory_size() as u64;
+                (Some(FieldColumn::Values(ValueColumn::of_int64(numbers))), bytes)
+            }
+        })
+    }
+}
+
+impl PackedTexts {
+    fn append(&mut self, texts: &TextRows) -> PyResult<()> {
+        for row in 0..texts.len() {
+            match texts.bytes(row).map(str::from_utf8).transpose() {
+                Ok(text) => self.0.push(text),
+                // A `str` is UTF-8.
+                Err(error) => return Err(DocumentTypeError::new_err(error.to_string())),
+            }
+        }
+        Ok(())
+    }
+
+    /// Those of an Arrow column, which may have anything.
+    fn append_ids(&mut self, py: Python<'_>, ids: &TextRows) -> PyResult<()> {
+        for row in 0..ids.len() {
+            match ids.bytes(row).map(str::from_utf8).transpose() {
+                Ok(id) => self.0.push(id),
+                Err(error) => {
+                    let text = format!("row {row}: the id is not UTF-8: {error}");
+                    return Err(at_row(DocumentError::new_err(text), py, row));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The rows, and the bytes that they take.
+    fn finish(mut self, py: Python<'_>) -> PyResult<(TextRows, u64)> {
+        let array = self.0.finish();
+        let field = Arc::new(Field::new("texts", array.data_type().clone(), true));
+        let bytes = array.get_array_memory_size() as u64;
+        let texts = TextRows::of_arrow(ArrayChunks { field, arrays: vec![array] }, "texts", py)?;
+        let held = bytes + texts.held_bytes();
+        Ok((texts, held))
+    }
+}

@@ -1,0 +1,567 @@
+//! Documents that Python holds, as a source of the engine.
+
+use crate::arrow::array_chunks::ArrayChunks;
+use crate::arrow::capsule::{self};
+use crate::arrow::column::{ValueColumn, type_name};
+use crate::arrow::table::ArrowTable;
+use crate::error::{DocumentError, DocumentTypeError};
+use crate::input::text::{self, TextRows, at_row};
+use crate::input::token_lists;
+use arrow_array::Int64Array;
+use lookalike::read::{
+    DocumentRowError, DocumentRows, Field, InMemoryDocuments, SkipReason, SpooledTexts,
+};
+use pyo3::exceptions::PyOverflowError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyString};
+use std::fmt::Write;
+use std::sync::Arc;
+
+/// Documents by row: texts, and where they have them ids and fields.
+#[pyclass(frozen, name = "Documents", module = "lookalike._engine")]
+pub(crate) struct PythonDocuments {
+    rows: Arc<DocumentTable>,
+}
+
+/// Columns of the same number of rows.
+pub(crate) struct DocumentTable {
+    texts: DocumentTexts,
+    ids: DocumentIds,
+    fields: Vec<(String, FieldColumn)>,
+    description: ColumnDescription,
+    /// Bytes of memory that count against a limit: of documents that the caller does not keep.
+    held: u64,
+}
+
+/// What messages call the columns, and what texts are made of.
+#[derive(Clone, Default)]
+pub(crate) struct ColumnDescription {
+    /// The columns of the text; none where the documents have no columns.
+    pub(crate) texts: Vec<String>,
+    /// The column of ids.
+    pub(crate) id: Option<String>,
+    /// Whether texts are lists of tokens with blanks between them.
+    pub(crate) are_tokens: bool,
+}
+
+impl ColumnDescription {
+    /// Names the columns of the text, in a phrase that follows "text".
+    fn of_text(&self) -> String {
+        match &*self.texts {
+            [_, _, ..] => {
+                let names: Vec<String> =
+                    self.texts.iter().map(|name| format!("{name:?}")).collect();
+                format!(" in the columns {}", names.join(", "))
+            }
+            [name] if name != "text" => in_column(name),
+            _ => String::new(),
+        }
+    }
+
+    /// The texts of columns of Python values: lists of `str`, or of lists of tokens.
+    pub(crate) fn python_texts(&self, columns: &[Bound<'_, PyAny>]) -> PyResult<TextRows> {
+        let texts = columns.iter().enumerate().map(|(place, column)| {
+            let name = self.texts.get(place).filter(|name| *name != "text");
+            let what = format!("the text{}", name.map(|name| in_column(name)).unwrap_or_default());
+            if self.are_tokens {
+                token_lists::of_python(column, &what)
+            } else {
+                TextRows::of_python(column, &what)
+            }
+        });
+        Ok(one_text(texts.collect::<PyResult<_>>()?))
+    }
+
+    /// What messages call an id.
+    pub(crate) fn id_phrase(&self) -> String {
+        format!("the id{}", self.of_id())
+    }
+
+    fn of_id(&self) -> String {
+        self.id.as_deref().filter(|name| *name != "id").map(in_column).unwrap_or_default()
+    }
+}
+
+/// Joins the texts of several columns. Returns a single column unchanged.
+fn one_text(mut columns: Vec<TextRows>) -> TextRows {
+    match columns.pop() {
+        Some(only) if columns.is_empty() => only,
+        last => {
+            columns.extend(last);
+            TextRows::joined(&columns)
+        }
+    }
+}
+
+/// A phrase that follows "text" or "id".
+fn in_column(name: &str) -> String {
+    format!(" in the column {name:?}")
+}
+
+/// Where texts are.
+pub(crate) enum DocumentTexts {
+    InMemory(TextRows),
+    Spooled(SpooledTexts),
+}
+
+impl DocumentTexts {
+    fn len(&self) -> usize {
+        match self {
+            Self::InMemory(texts) => texts.len(),
+            Self::Spooled(texts) => texts.len(),
+        }
+    }
+
+    /// Bytes of the text of a row.
+    fn bytes(&self, row: usize) -> usize {
+        match self {
+            Self::InMemory(texts) => texts.bytes(row).map_or(0, <[u8]>::len),
+            Self::Spooled(texts) => texts.bytes(row),
+        }
+    }
+
+    fn total(&self) -> u64 {
+        match self {
+            Self::InMemory(texts) => texts.total(),
+            Self::Spooled(texts) => texts.total_bytes(),
+        }
+    }
+
+    fn first_missing(&self) -> Option<usize> {
+        match self {
+            Self::InMemory(texts) => texts.first_missing(),
+            Self::Spooled(texts) => texts.first_missing(),
+        }
+    }
+}
+
+/// What names documents.
+pub(crate) enum DocumentIds {
+    /// Their rows, from 0.
+    Rows,
+    Texts(TextRows),
+    Numbers(ValueColumn),
+}
+
+pub(crate) enum FieldColumn {
+    Texts(TextRows),
+    Values(ValueColumn),
+}
+
+impl FieldColumn {
+    fn of(chunks: ArrayChunks, what: &str, py: Python<'_>) -> PyResult<Self> {
+        if text::is_text(chunks.field.data_type()) {
+            return Ok(Self::Texts(TextRows::of_arrow(chunks, what, py)?));
+        }
+        Ok(Self::Values(ValueColumn::of_arrow(chunks, what)?))
+    }
+
+    /// Ids of an Arrow column: strings or integers.
+    fn arrow_ids(column: ArrayChunks, what: &str, py: Python<'_>) -> PyResult<Self> {
+        let kind = column.field.data_type().clone();
+        if !text::is_text(&kind) && !kind.is_integer() {
+            return Err(DocumentTypeError::new_err(format!(
+                "{what}: ids are strings or integers, got {}",
+                type_name(&kind)
+            )));
+        }
+        Self::of(column, what, py)
+    }
+
+    /// Ids from Python: all `str`, or all `int`; `None` and NaN are none.
+    fn ids(values: &Bound<'_, PyAny>, what: &str) -> PyResult<Self> {
+        let mut first = None;
+        for value in values.try_iter()? {
+            first = first.or(Some(value?).filter(|value| !text::is_missing(value)));
+            if first.is_some() {
+                break;
+            }
+        }
+        if first.is_none_or(|first| first.is_instance_of::<PyString>()) {
+            return Ok(Self::Texts(TextRows::of_python(values, what)?));
+        }
+        let mut ids = Vec::with_capacity(values.len()?);
+        for (row, value) in values.try_iter()?.enumerate() {
+            ids.push(integer(&value?, row, what)?);
+        }
+        Ok(Self::Values(ValueColumn::of_integers(ids)))
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Texts(texts) => texts.len(),
+            Self::Values(values) => values.len(),
+        }
+    }
+
+    /// Writes the value of a row as text; false where there is none.
+    pub(crate) fn write(&self, row: usize, out: &mut String) -> bool {
+        match self {
+            Self::Texts(texts) => {
+                let value = texts.bytes(row).and_then(|bytes| checked_text(bytes).ok());
+                out.push_str(value.unwrap_or_default());
+                value.is_some()
+            }
+            Self::Values(values) => values.write(row, out),
+        }
+    }
+}
+
+/// An id that is a number, as `operator.index` has it; `None` and NaN are none.
+pub(crate) fn integer(value: &Bound<'_, PyAny>, row: usize, what: &str) -> PyResult<Option<i64>> {
+    if text::is_missing(value) {
+        return Ok(None);
+    }
+    let refused = |text: String| at_row(DocumentTypeError::new_err(text), value.py(), row);
+    let got = || value.get_type().name().map_or_else(|_| "other".to_owned(), |n| n.to_string());
+    if value.is_instance_of::<PyString>() {
+        return Err(refused(format!(
+            "row {row}: {what} is of type {}, those before are int; use one type",
+            got()
+        )));
+    }
+    if value.is_instance_of::<PyBool>() || value.hasattr("__index__").is_ok_and(|has| !has) {
+        let got = got();
+        return Err(refused(format!(
+            "row {row}: {what} is of type {got}, ids are all str or all int; convert them first"
+        )));
+    }
+    value.extract::<i64>().map(Some).map_err(|error| {
+        if !error.is_instance_of::<PyOverflowError>(value.py()) {
+            return error;
+        }
+        let text = format!("row {row}: {what} {value} does not fit in 64 bits");
+        at_row(DocumentError::new_err(text), value.py(), row)
+    })
+}
+
+#[pymethods]
+impl PythonDocuments {
+    /// Takes columns of an object with the Arrow `PyCapsule` interface. The columns in `text` are
+    /// joined into one text. If `text` is `None`, the text is the column `text`, or the object
+    /// itself if it is one column. `id` names the column of ids. If it is `None`, the ids come from
+    /// the column `id` if `find_id` is true and this column exists; otherwise row numbers are the
+    /// ids. With `lists`, texts may be lists of tokens.
+    #[staticmethod]
+    #[pyo3(signature = (object, text, id, find_id, fields, lists=false))]
+    fn of_arrow(
+        object: &Bound<'_, PyAny>,
+        text: Option<Vec<String>>,
+        id: Option<&str>,
+        find_id: bool,
+        fields: Vec<String>,
+        lists: bool,
+    ) -> PyResult<Self> {
+        let py = object.py();
+        let mut columns = capsule::import(object)?;
+        let what = |name: &str| format!("column {name:?}");
+        let found = find_id && columns.names().iter().any(|name| name == "id");
+        let id = id.or(found.then_some("id"));
+        let ids = match id {
+            Some(id) => Some(FieldColumn::arrow_ids(columns.column(id)?, &what(id), py)?),
+            None => None,
+        };
+        let column = |name: String| {
+            let column = FieldColumn::of(columns.column(&name)?, &what(&name), py)?;
+            Ok((name, column))
+        };
+        let fields = fields.into_iter().map(column).collect::<PyResult<_>>()?;
+        let id = id.map(str::to_owned);
+        let mut description = ColumnDescription { id, ..ColumnDescription::default() };
+        let texts = if text.is_none() && columns.is_column() {
+            vec![(columns.whole()?, "texts".to_owned())]
+        } else {
+            description.texts = text.unwrap_or_else(|| vec!["text".to_owned()]);
+            let chunks = |name: &String| Ok((columns.column(name)?, what(name)));
+            description.texts.iter().map(chunks).collect::<PyResult<_>>()?
+        };
+        let is_list = |(chunks, _): &(ArrayChunks, String)| {
+            lists && token_lists::is_list(chunks.field.data_type())
+        };
+        description.are_tokens = texts.iter().any(is_list);
+        let texts = texts.into_iter().map(|column| {
+            let is_list = is_list(&column);
+            let (chunks, what) = column;
+            if is_list {
+                return token_lists::of_arrow(&chunks, &what, py);
+            }
+            if description.are_tokens {
+                let kind = type_name(chunks.field.data_type());
+                let text = format!("{what}: expected lists of tokens like the others, got {kind}");
+                return Err(DocumentTypeError::new_err(text));
+            }
+            TextRows::of_arrow(chunks, &what, py)
+        });
+        let texts = DocumentTexts::InMemory(one_text(texts.collect::<PyResult<_>>()?));
+        Self::of_columns(texts, ids, fields, description, 0)
+    }
+
+    /// Columns of texts, lists of `str` or with `tokens` of lists of `str`, which are one text; and
+    /// a list of ids (all `str` or all `int`) of the same length or `None`; fields are lists of
+    /// `str` or `None`, by name. `names` and `id_name` are what messages call the columns.
+    #[staticmethod]
+    #[pyo3(signature = (texts, ids, fields, names=vec![], id_name=None, tokens=false))]
+    #[expect(clippy::needless_pass_by_value, reason = "lists of Python come as vectors")]
+    fn of_texts(
+        texts: Vec<Bound<'_, PyAny>>,
+        ids: Option<&Bound<'_, PyAny>>,
+        fields: Vec<(String, Bound<'_, PyAny>)>,
+        names: Vec<String>,
+        id_name: Option<String>,
+        tokens: bool,
+    ) -> PyResult<Self> {
+        let description = ColumnDescription { texts: names, id: id_name, are_tokens: tokens };
+        let ids = match ids {
+            Some(ids) => Some(FieldColumn::ids(ids, &description.id_phrase())?),
+            None => None,
+        };
+        let column = |(name, values): (String, Bound<'_, PyAny>)| {
+            let texts = TextRows::of_python(&values, &format!("field {name:?}"))?;
+            Ok((name, FieldColumn::Texts(texts)))
+        };
+        let fields = fields.into_iter().map(column).collect::<PyResult<_>>()?;
+        let texts = DocumentTexts::InMemory(description.python_texts(&texts)?);
+        Self::of_columns(texts, ids, fields, description, 0)
+    }
+
+    fn __len__(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// The first row without a text or an id, and which of the two; `None` where all have both.
+    fn first_missing(&self) -> Option<(usize, &'static str)> {
+        let text = self.rows.texts.first_missing().map(|row| (row, "text"));
+        let id = match &self.rows.ids {
+            DocumentIds::Rows => None,
+            DocumentIds::Texts(ids) => ids.first_missing(),
+            DocumentIds::Numbers(ids) => ids.first_missing(),
+        };
+        text.into_iter().chain(id.map(|row| (row, "id"))).min_by_key(|(row, _)| *row)
+    }
+
+    /// Whether rows are the ids.
+    #[getter]
+    fn named_by_row(&self) -> bool {
+        self.rows.named_by_row()
+    }
+
+    /// Bytes of the text of each row, 0 where it has none: a table with the column `bytes` (int64).
+    fn text_bytes(&self, py: Python<'_>) -> PyResult<ArrowTable> {
+        py.detach(|| {
+            let bytes = (0..self.rows.len()).map(|row| self.rows.texts.bytes(row) as u64);
+            let bytes = bytes.map(u64::cast_signed).collect::<Vec<_>>();
+            ArrowTable::new(vec![("bytes", Arc::new(Int64Array::from(bytes)), false)])
+        })
+    }
+
+    /// Whether texts are lists of tokens.
+    #[getter]
+    fn are_tokens(&self) -> bool {
+        self.rows.description.are_tokens
+    }
+
+    /// Bytes of all texts.
+    #[getter]
+    fn total_bytes(&self) -> u64 {
+        self.rows.texts.total()
+    }
+}
+
+impl PythonDocuments {
+    /// Columns of the same number of rows. `held` is what of them counts against a limit on memory,
+    /// in bytes.
+    pub(crate) fn of_columns(
+        texts: DocumentTexts,
+        ids: Option<FieldColumn>,
+        fields: Vec<(String, FieldColumn)>,
+        description: ColumnDescription,
+        held: u64,
+    ) -> PyResult<Self> {
+        let rows = texts.len();
+        let all = ids.iter().map(|column| ("ids", column.len()));
+        let all = all.chain(fields.iter().map(|(name, column)| (name.as_str(), column.len())));
+        for (name, len) in all {
+            if len != rows {
+                let text = format!("{rows} texts and {len} {name}; give each text one of them");
+                return Err(DocumentError::new_err(text));
+            }
+        }
+        let ids = match ids {
+            None => DocumentIds::Rows,
+            Some(FieldColumn::Texts(texts)) => DocumentIds::Texts(texts),
+            Some(FieldColumn::Values(values)) => DocumentIds::Numbers(values),
+        };
+        Ok(Self { rows: Arc::new(DocumentTable { texts, ids, fields, description, held }) })
+    }
+
+    /// The documents as a source with that name. Rows are ids in as many digits as the last one
+    /// has, so that they sort as they stand; or as they are, where ids come back as texts.
+    pub(crate) fn source(&self, name: &str, as_texts: bool) -> InMemoryDocuments {
+        let last = self.rows.len().saturating_sub(1);
+        let digits = if as_texts { 0 } else { last.to_string().len() };
+        let rows = Arc::new(PythonSource { rows: Arc::clone(&self.rows), digits });
+        InMemoryDocuments { name: name.to_owned(), rows }
+    }
+
+    /// Their columns.
+    pub(crate) fn rows(&self) -> &Arc<DocumentTable> {
+        &self.rows
+    }
+
+    /// The names of the fields, in their order.
+    pub(crate) fn fields(&self) -> impl Iterator<Item = &str> {
+        self.rows.fields.iter().map(|(name, _)| name.as_str())
+    }
+
+    /// The error for the first row without text or id, or whose id is empty, if there is one.
+    /// `side` names what they are among the arguments, in front of the row.
+    pub(crate) fn complete(&self, py: Python<'_>, side: &str) -> PyResult<()> {
+        let description = &self.rows.description;
+        let missing = self.first_missing().map(|(row, what)| {
+            let place = if what == "text" { description.of_text() } else { description.of_id() };
+            (row, format!("has no {what}{place} (null or NaN)"))
+        });
+        let empty = self.rows.first_empty_id();
+        let empty = empty.map(|row| (row, format!("has an empty id{}", description.of_id())));
+        let first = missing.into_iter().chain(empty).min_by_key(|(row, _)| *row);
+        let Some((row, problem)) = first else { return Ok(()) };
+        let text = format!(
+            "{side}row {row} {problem}; fill it or leave the row out, or let skip_bad=True leave \
+             out and count such rows"
+        );
+        Err(at_row(DocumentError::new_err(text), py, row))
+    }
+}
+
+impl DocumentTable {
+    fn first_empty_id(&self) -> Option<usize> {
+        let DocumentIds::Texts(ids) = &self.ids else { return None };
+        (0..ids.len()).find(|row| ids.bytes(*row).is_some_and(<[u8]>::is_empty))
+    }
+
+    /// The text or id of a row.
+    fn text_of<'a>(
+        &self,
+        texts: &'a TextRows,
+        row: usize,
+        field: Field,
+    ) -> Result<&'a str, SkipReason> {
+        checked_text(texts.bytes(row).ok_or_else(|| self.missing(field))?)
+    }
+
+    /// The reason to skip a row without a text or an id.
+    fn missing(&self, field: Field) -> SkipReason {
+        let Self { description: ColumnDescription { texts, id, .. }, .. } = self;
+        let name = match field {
+            Field::Id => id.clone().unwrap_or_else(|| "id".to_owned()),
+            _ if texts.is_empty() => "text".to_owned(),
+            _ => texts.join(", "),
+        };
+        SkipReason::Null { field, name }
+    }
+
+    /// What messages call the columns.
+    pub(crate) fn description(&self) -> &ColumnDescription {
+        &self.description
+    }
+
+    /// Whether rows are the ids.
+    pub(crate) fn named_by_row(&self) -> bool {
+        matches!(self.ids, DocumentIds::Rows)
+    }
+
+    /// The ids, where these are numbers.
+    pub(crate) fn numbers(&self) -> Option<&ValueColumn> {
+        if let DocumentIds::Numbers(numbers) = &self.ids { Some(numbers) } else { None }
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.texts.len()
+    }
+
+    /// What names them.
+    pub(crate) fn ids(&self) -> &DocumentIds {
+        &self.ids
+    }
+
+    /// The columns that decide what is kept, by name.
+    pub(crate) fn fields(&self) -> &[(String, FieldColumn)] {
+        &self.fields
+    }
+
+    /// Bytes of a text in memory; none where the row has none.
+    pub(crate) fn text_bytes(&self, row: usize) -> Option<&[u8]> {
+        match &self.texts {
+            DocumentTexts::InMemory(texts) => texts.bytes(row),
+            DocumentTexts::Spooled(_) => None,
+        }
+    }
+}
+
+/// Documents as a run reads them.
+struct PythonSource {
+    rows: Arc<DocumentTable>,
+    /// Digits of an id that is a row, at least.
+    digits: usize,
+}
+
+impl DocumentRows for PythonSource {
+    fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn id<'a>(&'a self, row: usize, buffer: &'a mut String) -> Result<&'a str, SkipReason> {
+        buffer.clear();
+        match &self.rows.ids {
+            DocumentIds::Rows => {
+                // Writing to a text does not fail.
+                let _ = write!(buffer, "{row:0digits$}", digits = self.digits);
+                Ok(buffer)
+            }
+            DocumentIds::Texts(ids) => match self.rows.text_of(ids, row, Field::Id)? {
+                "" => Err(SkipReason::EmptyId),
+                id => Ok(id),
+            },
+            DocumentIds::Numbers(ids) if ids.write(row, buffer) => Ok(buffer),
+            DocumentIds::Numbers(_) => Err(self.rows.missing(Field::Id)),
+        }
+    }
+
+    fn text<'a>(&'a self, row: usize, buffer: &'a mut String) -> Result<&'a str, DocumentRowError> {
+        match &self.rows.texts {
+            DocumentTexts::InMemory(texts) => Ok(self.rows.text_of(texts, row, Field::Text)?),
+            DocumentTexts::Spooled(texts) => {
+                texts.text(row, buffer)?.ok_or_else(|| self.rows.missing(Field::Text).into())
+            }
+        }
+    }
+
+    fn bytes(&self, row: usize) -> usize {
+        self.rows.texts.bytes(row)
+    }
+
+    fn buffered_bytes(&self, row: usize) -> usize {
+        match &self.rows.texts {
+            DocumentTexts::InMemory(_) => 0,
+            DocumentTexts::Spooled(texts) => texts.bytes(row),
+        }
+    }
+
+    fn held_bytes(&self) -> u64 {
+        self.rows.held
+    }
+
+    fn field(&self, row: usize, field: usize, buffer: &mut String) -> bool {
+        self.rows.fields.get(field).is_some_and(|(_, column)| column.write(row, buffer))
+    }
+}
+
+/// The text of a row, which is looked at each time: its producer may be wrong, or
+/// have changed it since.
+fn checked_text(bytes: &[u8]) -> Result<&str, SkipReason> {
+    simdutf8::basic::from_utf8(bytes).map_err(|_| {
+        let at = std::str::from_utf8(bytes).err().map_or(0, |error| error.valid_up_to());
+        SkipReason::NotUtf8 { column: at as u64 + 1 }
+    })
+}

@@ -1,0 +1,43 @@
+//! Documents that a run is without: from a file or a list of the caller to what a run takes.
+
+use crate::error::{OptionError, run_error};
+use crate::input::compared_input::ComparedInput;
+use crate::input::ids::{in_digits, row_digits};
+use crate::options::KeywordOptions;
+use lookalike::find::DropList;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The option, and where lines of the caller are from, in messages.
+const GIVEN: &str = "drop";
+
+impl KeywordOptions<'_> {
+    /// The documents that are left out: the option is a path, or lines of a file as bytes. Rows of
+    /// `documents` have as many digits as their ids.
+    ///
+    /// # Errors
+    /// `OptionError` for lines of the caller that name no document, and read errors.
+    pub(crate) fn dropped(
+        &self,
+        py: Python<'_>,
+        documents: &ComparedInput,
+        reference: Option<&ComparedInput>,
+    ) -> PyResult<Option<Arc<DropList>>> {
+        let Some(value) = self.take(GIVEN)? else { return Ok(None) };
+        let list = if let Ok(lines) = value.cast::<PyBytes>() {
+            let lines = lines.as_bytes();
+            py.detach(|| DropList::of_lines(lines, Path::new(GIVEN)))
+                .map_err(|error| OptionError::new_err(error.to_string()))?
+        } else {
+            let named: PathBuf = value.extract()?;
+            py.detach(|| DropList::read(&named)).map_err(run_error)?
+        };
+        let list = match row_digits(documents, reference) {
+            Some(digits) => list.with_ids(|id| in_digits(id, digits)),
+            None => list,
+        };
+        Ok(Some(Arc::new(list)))
+    }
+}

@@ -1,0 +1,152 @@
+//! What a call is given to compare: documents that Python holds, or paths.
+
+use crate::error::{self, DocumentError, FileError, HELD, OptionError, read_error};
+use crate::input::compared_input::ComparedInput;
+use crate::input::ids;
+use lookalike::read::{Collection, ReadError, ReadOptions};
+use lookalike::report::check_places;
+use lookalike::request::{InputSide, RunInputs};
+use pyo3::prelude::*;
+use std::path::{Path, PathBuf, absolute};
+
+/// Both sides, ready to be opened as often as is needed.
+pub(crate) struct ComparedInputs {
+    pub(crate) run: RunInputs,
+    /// The absolute paths of both sides, whatever becomes of the working directory.
+    places: [Vec<PathBuf>; 2],
+}
+
+/// A side of a comparison; `name` is that of its argument.
+fn side(input: Option<&ComparedInput>, name: &str, as_texts: bool) -> InputSide {
+    match input {
+        Some(ComparedInput::Documents(documents)) => {
+            InputSide::InMemory(vec![documents.get().source(name, as_texts)])
+        }
+        Some(ComparedInput::Paths(paths)) => InputSide::Paths(paths.clone()),
+        None => InputSide::Paths(Vec::new()),
+    }
+}
+
+impl ComparedInputs {
+    /// Looks at documents in memory: each must have what `reading` needs, unless bad ones are
+    /// skipped.
+    pub(crate) fn new(
+        py: Python<'_>,
+        documents: &ComparedInput,
+        reference: Option<&ComparedInput>,
+        reading: ReadOptions,
+    ) -> PyResult<Self> {
+        Self::named(py, (documents, HELD[0]), reference, reading)
+    }
+
+    /// The same of documents that are another argument.
+    pub(crate) fn named(
+        py: Python<'_>,
+        (documents, name): (&ComparedInput, &str),
+        reference: Option<&ComparedInput>,
+        reading: ReadOptions,
+    ) -> PyResult<Self> {
+        for (input, name) in [(Some(documents), name), (reference, HELD[1])] {
+            let Some(ComparedInput::Documents(held)) = input else { continue };
+            let held = held.get();
+            if !reading.skip_bad {
+                held.complete(py, error::side(name).unwrap_or_default())?;
+            }
+            let fields: Vec<&str> = held.fields().collect();
+            if fields != reading.fields {
+                return Err(OptionError::new_err(format!(
+                    "the options ask for the fields {:?}, the documents have {fields:?}",
+                    reading.fields
+                )));
+            }
+        }
+        let as_texts = ids::as_texts(documents, reference);
+        let documents = side(Some(documents), name, as_texts);
+        let reference = side(reference, HELD[1], as_texts);
+        let places = [places(documents.paths())?, places(reference.paths())?];
+        Ok(Self { run: RunInputs { documents, reference, reading }, places })
+    }
+
+    /// Inputs of a run over an index, which have neither side.
+    pub(crate) fn nothing() -> Self {
+        let run = RunInputs::of_paths(&[], &[], ReadOptions::default());
+        Self { run, places: Default::default() }
+    }
+
+    /// Keeps only these rows of the documents in memory, and of those of the reference collection.
+    ///
+    /// # Errors
+    /// `DocumentError` for rows that are not there, and rows of a side that is not in memory.
+    pub(crate) fn select(&mut self, documents: Vec<usize>, reference: Vec<usize>) -> PyResult<()> {
+        let RunInputs { documents: compared, reference: fixed, .. } = &mut self.run;
+        for (side, rows) in [(compared, documents), (fixed, reference)] {
+            if let InputSide::InMemory(held) = side
+                && let [held] = &mut held[..]
+            {
+                let len = held.rows.len();
+                *held = held.select(rows).ok_or_else(|| {
+                    let expected = format!("rows: expected numbers below {len}, the number of");
+                    DocumentError::new_err(format!("{expected} documents, got a greater one"))
+                })?;
+            } else if !rows.is_empty() {
+                let text = "rows are selected of documents in memory; give documents, not paths";
+                return Err(OptionError::new_err(text));
+            }
+        }
+        Ok(())
+    }
+
+    /// Opens them.
+    pub(crate) fn open(&self) -> Result<Collection, ReadError> {
+        self.run.open()
+    }
+
+    /// Refuses what can be read only once, for a `reader` that reads its inputs again.
+    ///
+    /// # Errors
+    /// `OptionError` with the input.
+    pub(crate) fn refuse_streams(&self, reader: &str) -> PyResult<()> {
+        self.run.refuse_streams(reader).map_err(read_error)
+    }
+
+    /// Refuses to read again what would be looked for in another folder by now.
+    pub(crate) fn refuse_elsewhere(&self) -> PyResult<()> {
+        let [documents, reference] = self.run.paths();
+        let given = documents.iter().chain(reference);
+        let here = [places(documents)?, places(reference)?].concat();
+        let places = self.places.iter().flatten().zip(&here);
+        match given.zip(places).find(|(_, (then, here))| then != here) {
+            None => Ok(()),
+            Some((path, (then, here))) => Err(FileError::new_err(format!(
+                "{} was read as {}, and is {} from the working directory of this call: change \
+                 back to read it again, or name it by its path from the root",
+                path.display(),
+                then.display(),
+                here.display()
+            ))),
+        }
+    }
+
+    /// Refuses to write a file over an input.
+    pub(crate) fn check_output(&self, path: &Path) -> PyResult<()> {
+        let [documents, reference] = &self.places;
+        check_places([path], None, documents, reference)
+            .map_err(|taken| FileError::new_err(taken.to_string()))
+    }
+}
+
+/// Absolute paths; standard input is none.
+fn places(paths: &[PathBuf]) -> PyResult<Vec<PathBuf>> {
+    let place = |path: &PathBuf| {
+        if path == Path::new("-") {
+            return Ok(path.clone());
+        }
+        absolute(path).map_err(|error| {
+            FileError::new_err(format!(
+                "{}: it is not known where that is: {error}; give its path from the root",
+                path.display()
+            ))
+        })
+    };
+    paths.iter().map(place).collect()
+}

@@ -1,0 +1,68 @@
+//! Decisions of people: from a file, an index or a list of the caller to what a run takes; and what
+//! became of them.
+
+use crate::error::{OptionError, run_error};
+use crate::input::ids::{IdKind, in_digits};
+use crate::options::KeywordOptions;
+use lookalike::decisions::{self, Decisions, ReviewDecision};
+use lookalike::error::Error;
+use lookalike::find::DecisionCounts;
+use lookalike::report::json::DecisionsView;
+use lookalike::store::index::{Access, IndexLocation, open};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Where decisions of the caller are from, in messages.
+const GIVEN: &str = "decisions";
+
+impl KeywordOptions<'_> {
+    /// The decisions in force: the option is a path, or lines of a file as bytes. `row_digits` is
+    /// in how many digits ids of the documents are rows, where they are.
+    ///
+    /// # Errors
+    /// `OptionError` for lines of the caller that are no decisions, and read errors.
+    pub(crate) fn decisions(
+        &self,
+        py: Python<'_>,
+        row_digits: Option<usize>,
+    ) -> PyResult<Option<Arc<Decisions>>> {
+        let Some(value) = self.take(GIVEN)? else { return Ok(None) };
+        let mut read = if let Ok(lines) = value.cast::<PyBytes>() {
+            let lines = lines.as_bytes();
+            py.detach(|| decisions::read(lines, Path::new(GIVEN)))
+                .map_err(|error| OptionError::new_err(error.to_string()))?
+        } else {
+            let named: PathBuf = value.extract()?;
+            py.detach(|| read(&named)).map_err(run_error)?
+        };
+        if let Some(digits) = row_digits {
+            for id in read.iter_mut().flat_map(|decision| &mut decision.documents) {
+                *id = in_digits(std::mem::take(id), digits);
+            }
+        }
+        Ok(Some(Arc::new(Decisions::new(read))))
+    }
+}
+
+/// Reads decisions from a file, or from the log of an index.
+fn read(named: &Path) -> Result<Vec<ReviewDecision>, Error> {
+    match IndexLocation::among_inputs(named) {
+        None => decisions::read_file(named),
+        Some(location) => decisions::of_index(&open(&location, Access::Read)?, 0),
+    }
+}
+
+/// What became of the decisions of a run: JSON, as `docs/reference/decisions.md` has it, with ids
+/// as results have them.
+pub(crate) fn counts(counts: &DecisionCounts, ids: IdKind) -> PyResult<String> {
+    let mut counts = counts.clone();
+    let unapplied = counts.unapplied.iter_mut().flat_map(|decision| &mut decision.documents);
+    let contradicting = counts.contradictions.iter_mut().flat_map(|both| &mut both.documents);
+    for id in unapplied.chain(contradicting) {
+        *id = ids.shown(id).to_owned();
+    }
+    let view = DecisionsView::from(&counts);
+    serde_json::to_string(&view).map_err(|error| OptionError::new_err(error.to_string()))
+}

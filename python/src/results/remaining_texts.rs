@@ -1,0 +1,121 @@
+//! What stays of the texts of documents in memory, where parts of them go.
+
+use crate::arrow::table::ArrowTable;
+use crate::arrow::text_column::TextColumn;
+use arrow_array::BooleanArray;
+use lookalike::error::Error;
+use lookalike::find::Findings;
+use lookalike::passages::PassageCuts;
+use lookalike::read::{Raw, UnitRange};
+use pyo3::prelude::*;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// For each row whether it stays, and its text where that changes.
+pub(crate) struct RemainingTexts {
+    rows: Vec<(bool, Option<String>)>,
+}
+
+/// A text whose units come one after the other.
+struct OpenText {
+    row: usize,
+    text: String,
+    taken: Vec<Range<usize>>,
+}
+
+impl RemainingTexts {
+    /// `rows` are none that stay: those that are no document, have the id of an earlier one, or are
+    /// in a list of documents to leave out.
+    fn new(rows: usize) -> Self {
+        Self { rows: vec![(false, None); rows] }
+    }
+
+    /// Without the units that are duplicates; a document of which all go, goes.
+    ///
+    /// # Errors
+    /// A temporary file cannot be read.
+    pub(crate) fn of_units(findings: &Findings, rows: usize) -> Result<Self, Error> {
+        let mut duplicates = Vec::new();
+        for group in findings.groups.iter() {
+            let group = group.map_err(Error::of_io)?;
+            duplicates.extend(group.duplicates.iter().map(|duplicate| duplicate.document));
+        }
+        duplicates.sort_unstable();
+        let (mut texts, mut open) = (Self::new(rows), None::<OpenText>);
+        findings.replay(&mut |number, document| {
+            let Raw::Row(row) = document.raw else { return Ok(()) };
+            let row = row as usize;
+            let status = findings.status(number)?;
+            if status.repeated_id || status.dropped {
+                return Ok(());
+            }
+            if open.as_ref().is_some_and(|open| open.row != row) {
+                texts.close(open.take());
+            }
+            if duplicates.binary_search(&number).is_err() {
+                texts.keep(row);
+                return Ok(());
+            }
+            let text = document.parent.map_or(document.text, |parent| parent.text);
+            let range = document.place.unit().map_or(0..text.len(), UnitRange::bytes);
+            let open =
+                open.get_or_insert_with(|| OpenText { row, text: text.to_owned(), taken: vec![] });
+            open.taken.push(range);
+            Ok(())
+        })?;
+        texts.close(open);
+        Ok(texts)
+    }
+
+    /// Without the words that are cut.
+    ///
+    /// # Errors
+    /// Documents have changed.
+    pub(crate) fn of_cuts(cuts: &PassageCuts, rows: usize) -> Result<Self, Error> {
+        let mut texts = Self::new(rows);
+        cuts.run.replay(&mut |number, document| {
+            let Raw::Row(row) = document.raw else { return Ok(()) };
+            let status = cuts.run.status(number)?;
+            if status.repeated_id || status.dropped || cuts.is_removed(number) {
+                return Ok(());
+            }
+            texts.keep(row as usize);
+            if cuts.is_changed(number) {
+                let (text, taken) = cuts.ranges(number)?;
+                texts.close(Some(OpenText { row: row as usize, text, taken }));
+            }
+            Ok(())
+        })?;
+        Ok(texts)
+    }
+
+    fn keep(&mut self, row: usize) {
+        if let Some((is_kept, _)) = self.rows.get_mut(row) {
+            *is_kept = true;
+        }
+    }
+
+    /// Sets the text of a row that stays.
+    fn close(&mut self, open: Option<OpenText>) {
+        let Some(OpenText { row, text, taken }) = open else { return };
+        let Some((true, changed)) = self.rows.get_mut(row) else { return };
+        let (mut left, mut at) = (String::with_capacity(text.len()), 0);
+        for range in taken {
+            left.push_str(&text[at..range.start]);
+            at = range.end;
+        }
+        left.push_str(&text[at..]);
+        *changed = Some(left);
+    }
+
+    /// The columns `kept` and `text`.
+    ///
+    /// # Errors
+    /// What the table refuses.
+    pub(crate) fn table(self) -> PyResult<ArrowTable> {
+        let kept: BooleanArray = self.rows.iter().map(|(is_kept, _)| Some(*is_kept)).collect();
+        let mut texts = TextColumn::default();
+        self.rows.iter().for_each(|(_, text)| texts.push(text.as_deref()));
+        ArrowTable::new(vec![("kept", Arc::new(kept), false), ("text", texts.finish(), true)])
+    }
+}

@@ -1,0 +1,175 @@
+//! The findings of a run with what their rows and columns need.
+
+use crate::error::{DocumentError, OptionError, run_error};
+use crate::input::ids::{IdColumn, IdKind};
+use arrow_array::ArrayRef;
+use arrow_array::builder::Float64Builder;
+use lookalike::core::params::Measure;
+use lookalike::core::verify::Overlap;
+use lookalike::error::Error;
+use lookalike::find::{DocumentNumber, FindOptions, Findings};
+use lookalike::read::{Document, Raw, ReadOptions, TextUnit};
+use pyo3::prelude::*;
+use pyo3::types::{PyInt, PyString};
+use std::sync::Arc;
+
+/// The findings of a run.
+pub(crate) struct RunFindings {
+    pub(crate) findings: Arc<Findings>,
+    pub(crate) options: FindOptions,
+    pub(crate) rows: RowNumbers,
+}
+
+impl RunFindings {
+    pub(crate) fn measures(&self) -> &'static [(&'static str, Measure)] {
+        match self.options.params.measure() {
+            Measure::Jaccard => &[("jaccard", Measure::Jaccard)],
+            Measure::Containment => {
+                &[("jaccard", Measure::Jaccard), ("containment", Measure::Containment)]
+            }
+        }
+    }
+
+    /// The number of the document of a row; none where the row was skipped.
+    pub(crate) fn document_of(&self, row: usize) -> Option<DocumentNumber> {
+        self.rows.number(row as u64, self.findings.counts.documents)
+    }
+}
+
+/// The rows of documents, and what their ids are.
+pub(crate) struct RowNumbers {
+    pub(crate) ids: IdKind,
+    /// What was compared as a document.
+    pub(crate) unit: TextUnit,
+    /// By the number of the document, where that may be another one or there are more than were
+    /// compared: bad ones are skipped, units are compared, or a list leaves some out.
+    rows: Option<Vec<u64>>,
+}
+
+impl RowNumbers {
+    /// Of documents that are not in memory.
+    pub(crate) fn of_files() -> Self {
+        Self { ids: IdKind::Files, unit: TextUnit::Document, rows: None }
+    }
+
+    /// Of a run over documents with such ids.
+    ///
+    /// # Errors
+    /// The documents cannot be read again.
+    pub(crate) fn of(
+        ids: IdKind,
+        reading: &ReadOptions,
+        findings: &Findings,
+    ) -> Result<Self, Error> {
+        let unit = reading.unit;
+        let are_rows =
+            !reading.skip_bad && unit == TextUnit::Document && findings.dropped.is_none();
+        if !ids.is_held() || are_rows {
+            return Ok(Self { ids, unit, rows: None });
+        }
+        let mut rows = Vec::new();
+        let mut take = |_: DocumentNumber, document: &Document<'_>| {
+            rows.push(if let Raw::Row(row) = document.raw { row } else { 0 });
+            Ok(())
+        };
+        findings.replay(&mut take)?;
+        Ok(Self { ids, unit, rows: Some(rows) })
+    }
+
+    /// A column of ids of what was compared.
+    pub(crate) fn id_column(&self) -> IdColumn {
+        IdColumn::new(self.ids.of_unit(self.unit))
+    }
+
+    /// The number of the document of a row, where there are that many documents; none where the
+    /// row was skipped.
+    fn number(&self, row: u64, documents: u64) -> Option<DocumentNumber> {
+        let number = match &self.rows {
+            Some(rows) => rows.binary_search(&row).ok().map(|number| number as u64),
+            None => Some(row).filter(|row| *row < documents),
+        };
+        number.and_then(|number| u32::try_from(number).ok()).map(DocumentNumber)
+    }
+
+    /// The number of a document by its row or number, or by its id.
+    ///
+    /// # Errors
+    /// `DocumentError` where there is none, `OptionError` for the row of several units.
+    pub(crate) fn find(
+        &self,
+        py: Python<'_>,
+        findings: &Findings,
+        row: Option<u64>,
+        id: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<DocumentNumber> {
+        if let Some(id) = id {
+            let id = self.id_text(id)?;
+            let document = py.detach(|| findings.document_with(|it| self.ids.shown(it) == id));
+            let unknown =
+                || DocumentError::new_err(format!("there is no document with the id {id:?}"));
+            return document.map_err(run_error)?.ok_or_else(unknown);
+        }
+        if self.unit != TextUnit::Document && self.ids.is_held() {
+            return Err(OptionError::new_err(
+                "a row may have several units; name one by its id, such as text('0#1')",
+            ));
+        }
+        let (row, documents) = (row.unwrap_or(0), findings.counts.documents);
+        self.number(row, documents).ok_or_else(|| {
+            let remedy =
+                if self.rows.is_some() { ": found.skipped lists those left out" } else { "" };
+            DocumentError::new_err(format!(
+                "there is no document {row} among the {documents} that were read{remedy}"
+            ))
+        })
+    }
+
+    /// An id as results have it.
+    fn id_text(&self, id: &Bound<'_, PyAny>) -> PyResult<String> {
+        let is_number = matches!(self.ids.of_unit(self.unit), IdKind::Numbers | IdKind::Unsigned);
+        match (id.is_instance_of::<PyString>(), id.is_instance_of::<PyInt>()) {
+            (true, _) if !is_number => id.extract(),
+            (_, true) => Ok(id.str()?.to_string()),
+            (is_text, _) => {
+                let what = if is_text { "row" } else { "id" };
+                let expected = if is_number { "a whole number" } else { "a str" };
+                let text =
+                    format!("{what}: expected {expected}, as the ids are, got {}", id.repr()?);
+                Err(OptionError::new_err(text))
+            }
+        }
+    }
+
+    /// The row of a document; none where it is a reference, or was read from a file.
+    pub(crate) fn row(&self, document: DocumentNumber, reference: bool) -> Option<u64> {
+        match (&self.rows, reference || !self.ids.is_held()) {
+            (_, true) => None,
+            (Some(rows), _) => rows.get(document.0 as usize).copied(),
+            (None, _) => Some(u64::from(document.0)),
+        }
+    }
+}
+
+/// Similarities, a column for each measure.
+pub(crate) struct SimilarityColumns {
+    measures: &'static [(&'static str, Measure)],
+    columns: Vec<Float64Builder>,
+}
+
+impl SimilarityColumns {
+    pub(crate) fn new(measures: &'static [(&'static str, Measure)]) -> Self {
+        Self { measures, columns: measures.iter().map(|_| Float64Builder::new()).collect() }
+    }
+
+    /// The numbers that are in files, with six decimals.
+    pub(crate) fn push(&mut self, overlap: Option<&Overlap>) {
+        for (column, (_, measure)) in self.columns.iter_mut().zip(self.measures) {
+            column.append_option(overlap.map(|overlap| overlap.rounded(*measure)));
+        }
+    }
+
+    pub(crate) fn finish(mut self, null: bool) -> Vec<(&'static str, ArrayRef, bool)> {
+        let columns = self.columns.iter_mut().zip(self.measures);
+        columns.map(|(column, (name, _))| (*name, Arc::new(column.finish()) as _, null)).collect()
+    }
+}
