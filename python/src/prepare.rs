@@ -66,7 +66,8 @@ pub(crate) fn prepare(
         ComparedInput::Paths(_) => Names::Files,
     };
     let inputs = Arc::new(ComparedInputs::new(py, &documents, None, reading)?);
-    let (theirs, how) = (Arc::clone(&inputs), params.clone());
+    let theirs = Arc::clone(&inputs);
+    let how = params.clone();
     let (columns, skipped) = call::reading(py, progress.as_ref(), move |watch| {
         let collection = theirs.open()?;
         let mut parts = prepared(&collection, &how, threads, watch)?;
@@ -118,7 +119,8 @@ fn prepared(
     watch.begin(Stage::Prepare, collection.bytes());
     let failed = Earliest::<BlockNumber, ReadError>::default();
     let done = on_threads(threads, |stop| {
-        let (mut maker, mut scratch) = (PrepareWorker::new(params), ReadBuffers::default());
+        let mut maker = PrepareWorker::new(params);
+        let mut scratch = ReadBuffers::default();
         let mut parts = Vec::new();
         while !stop.asked() {
             let Some(block) = collection.next_block()? else { break };
@@ -173,7 +175,8 @@ impl DocumentSink for PrepareWorker<'_> {
     type Error = ReadError;
 
     fn document(&mut self, document: &Document<'_>) -> Result<(), ReadError> {
-        let (part, params) = (&mut self.part, self.params);
+        let part = &mut self.part;
+        let params = self.params;
         self.bytes += document.text.len() as u64;
         let fingerprint = self.shingler.set(document.text, &mut self.set);
         self.upper.clear();
@@ -182,7 +185,8 @@ impl DocumentSink for PrepareWorker<'_> {
         part.rows.push(if let Raw::Row(row) = document.raw { row } else { 0 });
         part.shingles.push(self.set.len() as u64);
         part.fingerprints.push(fingerprint.to_be_bytes());
-        let (values, keys) = (part.signatures.len(), part.keys.len());
+        let values = part.signatures.len();
+        let keys = part.keys.len();
         part.signatures.resize(values + params.num_hashes(), 0);
         part.keys.resize(keys + params.bands(), 0);
         if !self.set.is_empty() {
