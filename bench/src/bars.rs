@@ -76,7 +76,8 @@ struct LimitBench<'a> {
 impl LimitBench<'_> {
     /// Unlimited memory and 512 MiB; the groups must be the same bytes.
     fn memory(&mut self) -> Result<(), BenchError> {
-        let (free, tight) = (self.sibling("groups.jsonl"), self.sibling("limited.jsonl"));
+        let free = self.sibling("groups.jsonl");
+        let tight = self.sibling("limited.jsonl");
         let cpu = |seconds| (self.documents == 1_000_000).then_some(seconds);
         let bars = [cpu(6.0), cpu(14.0)].map(|cpu| RunLimit { cpu, peak: None });
         self.find("find, groups", &[], &free, bars[0])?;
@@ -292,7 +293,8 @@ impl LimitBench<'_> {
 
     fn same(&mut self, a: &Path, b: &Path) -> Result<(), BenchError> {
         if !are_equal(a, b)? {
-            let (a, b) = (a.display(), b.display());
+            let a = a.display();
+            let b = b.display();
             return Err(BenchError(format!("{a} and {b} differ; they must be the same")));
         }
         self.notes.push("both give the same bytes".to_owned());
@@ -342,7 +344,8 @@ fn are_equal(a: &Path, b: &Path) -> Result<bool, BenchError> {
         let failed = |error| BenchError::new(path.display(), error);
         Ok::<_, BenchError>(BufReader::with_capacity(1 << 20, File::open(path).map_err(failed)?))
     };
-    let (mut a_file, mut b_file) = (open(a)?, open(b)?);
+    let mut a_file = open(a)?;
+    let mut b_file = open(b)?;
     loop {
         let mine = a_file.fill_buf().map_err(|error| BenchError::new(a.display(), error))?;
         let other = b_file.fill_buf().map_err(|error| BenchError::new(b.display(), error))?;

@@ -213,7 +213,8 @@ impl Corpus {
     /// Clauses, of which no two in a row are of the pool, to a length drawn from the table.
     fn prose(&self, random: &mut SplitMix64) -> Vec<Token> {
         let x = random.below(32 * 1024);
-        let (slot, part) = ((x / 1024) as usize, x % 1024);
+        let slot = (x / 1024) as usize;
+        let part = x % 1024;
         let per_mille = LENGTHS[slot] + (LENGTHS[slot + 1] - LENGTHS[slot]) * part / 1024;
         let length = (self.request.mean_words * per_mille / 1000)
             .max(self.request.least_words + random.below(20));
@@ -332,7 +333,8 @@ impl Corpus {
 /// Which text short document `number` has, and the how-manieth of that text it is: texts come in
 /// runs of 1, 2, … 8 documents.
 fn short_text(number: u64) -> (u64, u64) {
-    let (round, mut rest) = (number / 36, number % 36);
+    let round = number / 36;
+    let mut rest = number % 36;
     let mut size = 1;
     while rest >= size {
         rest -= size;
@@ -360,8 +362,10 @@ fn stride(docs: u64) -> (u64, u64) {
 /// The greatest common divisor of `a` and `n` and, where it is 1, the inverse of `a` modulo `n`
 /// (extended Euclid).
 fn inverse(a: u64, n: u64) -> (u64, u64) {
-    let (mut r0, mut r1) = (i128::from(n), i128::from(a % n));
-    let (mut t0, mut t1) = (0i128, 1i128);
+    let mut r0 = i128::from(n);
+    let mut r1 = i128::from(a % n);
+    let mut t0 = 0i128;
+    let mut t1 = 1i128;
     while r1 != 0 {
         let quotient = r0 / r1;
         (r0, r1) = (r1, r0 - quotient * r1);

@@ -253,7 +253,8 @@ impl IndexBench<'_> {
         while number < documents {
             let end = (number + WINDOW).min(documents);
             let count = end - number;
-            let (mut making, mut wall) = (0.0, 0.0);
+            let mut making = 0.0;
+            let mut wall = 0.0;
             let (total, done) = measure::process_cpu(|| -> Result<(), BenchError> {
                 while number < end {
                     let to = (number + self.batch).min(end);
@@ -313,7 +314,8 @@ impl IndexBench<'_> {
         for (kind, from) in [("that are there", 0), ("that are not", documents)] {
             let mut random = SplitMix64::new(1);
             let mut seconds = Vec::new();
-            let (mut cpu, mut found) = (0.0, 0);
+            let mut cpu = 0.0;
+            let mut found = 0;
             // The first half warms up.
             for turn in 0..2 * queries {
                 // Every second one is a near-duplicate of an earlier document.
@@ -375,7 +377,9 @@ impl IndexBench<'_> {
         let mut scratch = QueryBuffers::default();
         for (kind, from) in [("that are there", 0), ("that are not", documents)] {
             let mut random = SplitMix64::new(2);
-            let (mut seconds, mut compared, mut cpu) = (Vec::new(), 0, 0.0);
+            let mut seconds = Vec::new();
+            let mut compared = 0;
+            let mut cpu = 0.0;
             for turn in 0..=self.nearest {
                 let made = maker.make(from + random.below(documents) / ORIGINALS * ORIGINALS + 3);
                 let probe = QueryDocument {
@@ -404,7 +408,8 @@ impl IndexBench<'_> {
             seconds.sort_by(f64::total_cmp);
             let at = |share: f64| seconds[(share * (seconds.len() - 1) as f64) as usize] * 1e3;
             let queries = seconds.len() as f64;
-            let (cpu, compared) = (cpu / queries, compared as f64 / queries);
+            let cpu = cpu / queries;
+            let compared = compared as f64 / queries;
             let times = format!("{:.1} / {:.1}", at(0.5), at(0.99));
             let value = format!("{times} ({cpu:.1} CPU, {compared:.0} compared)");
             self.say(format!("{name}: 10 nearest of documents {kind}, p50 / p99"), value, "ms");

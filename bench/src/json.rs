@@ -82,7 +82,8 @@ fn median_of(
     runs: usize,
     mut work: impl FnMut() -> Result<u64, BenchError>,
 ) -> Result<(f64, u64), BenchError> {
-    let (mut seconds, mut result) = (Vec::new(), 0);
+    let mut seconds = Vec::new();
+    let mut result = 0;
     for _ in 0..runs.max(1) {
         let (spent, bytes) = measure::thread_cpu(&mut work)?;
         seconds.push(spent);

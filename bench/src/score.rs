@@ -95,7 +95,9 @@ fn parse(
             ))
         })
     };
-    let (a, b, similarity) = (column("id_a")?, column("id_b")?, column(similarity)?);
+    let a = column("id_a")?;
+    let b = column("id_b")?;
+    let similarity = column(similarity)?;
     for number in 2u64.. {
         line.clear();
         if file.read_line(&mut line).map_err(failed)? == 0 {
@@ -119,7 +121,8 @@ fn parse(
 fn millionths(text: &str) -> Option<u32> {
     let (whole, decimals) = text.split_once('.')?;
     let digits = decimals.len() == 6 && decimals.bytes().all(|byte| byte.is_ascii_digit());
-    let (whole, part): (u32, u32) = (whole.parse().ok()?, decimals.parse().ok()?);
+    let whole: u32 = whole.parse().ok()?;
+    let part: u32 = decimals.parse().ok()?;
     (digits && whole <= 1).then_some(whole * 1_000_000 + part)
 }
 

@@ -61,7 +61,8 @@ pub(crate) fn serve(mut options: BenchOptions) -> Result<(), BenchError> {
     let elapsed = start.elapsed().as_secs_f64();
     let errors: u64 = outcomes.iter().map(|outcome| outcome.errors).sum();
     let took: Vec<(usize, u64)> = outcomes.into_iter().flat_map(|outcome| outcome.took).collect();
-    let (done, achieved) = (took.len(), took.len() as f64 / elapsed);
+    let done = took.len();
+    let achieved = took.len() as f64 / elapsed;
     println!("{done} answers in {elapsed:.1} s, {achieved:.0} a second, {errors} errors");
     println!("ms: {}", quantiles(took.iter().map(|(_, us)| *us).collect()));
     print_undisturbed(&took, &stolen);
@@ -165,7 +166,8 @@ fn requests(documents: &Path, address: &str, bytes: usize) -> Result<Vec<Vec<u8>
 
 impl Load {
     fn ask_all(&self, start: Instant) -> LoadOutcome {
-        let (mut outcome, mut stream) = (LoadOutcome::default(), None);
+        let mut outcome = LoadOutcome::default();
+        let mut stream = None;
         loop {
             let number = self.next.fetch_add(1, Ordering::Relaxed);
             if number >= self.total {
@@ -194,7 +196,9 @@ impl Load {
             stream.insert(BufReader::new(new))
         };
         stream.get_mut().write_all(request).ok()?;
-        let (mut line, mut length, mut ok) = (String::new(), 0, None);
+        let mut line = String::new();
+        let mut length = 0;
+        let mut ok = None;
         loop {
             line.clear();
             stream.read_line(&mut line).ok()?;

@@ -86,7 +86,8 @@ impl DocumentSink for ByteCounter {
     type Error = ReadError;
 
     fn document(&mut self, document: &Document<'_>) -> Result<(), ReadError> {
-        let (id, text) = (document.id, document.text);
+        let id = document.id;
+        let text = document.text;
         self.0 += (id.len() + text.len()) as u64;
         Ok(())
     }
@@ -245,7 +246,8 @@ fn signature_stages(bench: &mut StageBench) -> Result<(), BenchError> {
 fn later_stages(bench: &mut StageBench, texts: &[String]) -> Result<(), BenchError> {
     let params =
         Params::new(&ParamsBuilder::default()).map_err(|error| BenchError(error.to_string()))?;
-    let (bands, rows) = (params.bands(), params.rows());
+    let bands = params.bands();
+    let rows = params.rows();
     let mut shingler = Shingler::new(params.shingle());
     let mut signer = Signer::new(params.scheme(), params.num_hashes(), params.seed());
     let signatures: Vec<Vec<u32>> =

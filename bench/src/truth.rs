@@ -72,7 +72,8 @@ fn compare(sets: &[Vec<Shingle>], places: &[u64], pairs: &mut Vec<TruthPair>) {
             let common = common(left, right);
             let union = (left.len() + right.len()) as u64 - common;
             if union > 0 && common * 100 >= union * LEAST {
-                let (a, b) = (places[i].min(places[j]), places[i].max(places[j]));
+                let a = places[i].min(places[j]);
+                let b = places[i].max(places[j]);
                 pairs.push((a, b, millionths(common, union)));
             }
         }
@@ -97,7 +98,8 @@ fn common(mut left: &[Shingle], mut right: &[Shingle]) -> u64 {
             Ordering::Greater => right = right_rest,
             Ordering::Equal => {
                 common += 1;
-                (left, right) = (left_rest, right_rest);
+                left = left_rest;
+                right = right_rest;
             }
         }
     }
@@ -109,7 +111,8 @@ fn millionths(part: u64, whole: u64) -> u32 {
     if part == whole {
         return 1_000_000;
     }
-    let (quotient, rest) = (part * 1_000_000 / whole, part * 1_000_000 % whole);
+    let quotient = part * 1_000_000 / whole;
+    let rest = part * 1_000_000 % whole;
     let up = match (2 * rest).cmp(&whole) {
         Ordering::Less => 0,
         Ordering::Equal => quotient % 2,

@@ -148,7 +148,8 @@ impl DocumentSink for PairTexts {
 }
 
 fn texts(collection: &Collection, watch: &Watch) -> Result<PairTexts, Error> {
-    let (mut texts, mut scratch) = (PairTexts::default(), ReadBuffers::default());
+    let mut texts = PairTexts::default();
+    let mut scratch = ReadBuffers::default();
     while let Some(block) = collection.next_block_in_order()? {
         block.read(&mut scratch, &mut texts)?;
         watch.go_on()?;

@@ -61,7 +61,9 @@ pub(crate) fn contamination(
     }
     let corpus = Arc::new(ComparedInputs::new(py, &documents, None, reading)?);
     let benchmark = Arc::new(fields);
-    let (mine, theirs, work) = (Arc::clone(&corpus), Arc::clone(&benchmark), options.clone());
+    let mine = Arc::clone(&corpus);
+    let theirs = Arc::clone(&benchmark);
+    let work = options.clone();
     let found = call::reading(py, progress.as_ref(), move |watch| {
         let opened = theirs.iter().map(|(_, items)| items.open());
         let opened = opened.collect::<Result<Vec<Collection>, ReadError>>()?;
@@ -95,10 +97,13 @@ impl PyContamination {
     /// A row for each item, in the order of the benchmark: `benchmark`, `field`, `id`, `words`,
     /// `covered`, `share`, `contaminated`, `documents`.
     fn items(&self) -> PyResult<ArrowTable> {
-        let (mut benchmarks, mut fields) = (TextColumn::default(), TextColumn::default());
+        let mut benchmarks = TextColumn::default();
+        let mut fields = TextColumn::default();
         let mut ids = IdColumn::new(self.item_ids);
-        let (mut words, mut covered) = (UInt64Builder::new(), UInt64Builder::new());
-        let (mut shares, mut flags) = (Float64Builder::new(), BooleanBuilder::new());
+        let mut words = UInt64Builder::new();
+        let mut covered = UInt64Builder::new();
+        let mut shares = Float64Builder::new();
+        let mut flags = BooleanBuilder::new();
         let mut documents = UInt64Builder::new();
         for verdict in &self.found.items {
             benchmarks.push(Some(&verdict.item.benchmark));
@@ -127,7 +132,8 @@ impl PyContamination {
     fn matches(&self, py: Python<'_>) -> PyResult<ArrowTable> {
         let columns = py.detach(|| {
             let mut texts: [TextColumn; 3] = Default::default();
-            let (mut ids, mut documents) = (IdColumn::new(self.item_ids), IdColumn::new(self.ids));
+            let mut ids = IdColumn::new(self.item_ids);
+            let mut documents = IdColumn::new(self.ids);
             let mut numbers: [UInt64Builder; 9] = Default::default();
             for item in self.found.with_matches() {
                 let item = item?;
@@ -138,7 +144,8 @@ impl PyContamination {
                     texts.iter_mut().zip(names).for_each(|(column, name)| column.push(name));
                     ids.push(Some(&of.id));
                     documents.push(Some(&found.document));
-                    let (item, document) = (&found.in_item, &found.in_document);
+                    let item = &found.in_item;
+                    let document = &found.in_document;
                     let values = [&item.bytes, &item.chars, &document.bytes, &document.chars];
                     let values = values.into_iter().flat_map(|range| [range.start, range.end]);
                     let values = std::iter::once(item.words.len() as u64).chain(values);
@@ -175,7 +182,8 @@ impl PyContamination {
     /// A row for each document with a run of a contaminated item: `id`, `source`.
     fn documents(&self, py: Python<'_>) -> PyResult<ArrowTable> {
         let columns = py.detach(|| {
-            let (mut ids, mut sources) = (IdColumn::new(self.ids), TextColumn::default());
+            let mut ids = IdColumn::new(self.ids);
+            let mut sources = TextColumn::default();
             for document in self.found.each_contaminated_document() {
                 let document = document?;
                 ids.push(Some(&document.id));
@@ -190,7 +198,8 @@ impl PyContamination {
     /// A row for each benchmark and field: `benchmark`, `field`, `items`, `empty`, `contaminated`,
     /// `words`, `covered`.
     fn benchmarks(&self) -> PyResult<ArrowTable> {
-        let (mut benchmarks, mut fields) = (TextColumn::default(), TextColumn::default());
+        let mut benchmarks = TextColumn::default();
+        let mut fields = TextColumn::default();
         let mut numbers: [UInt64Builder; 5] = Default::default();
         for row in &self.found.benchmarks {
             benchmarks.push(Some(&row.benchmark));

@@ -55,7 +55,9 @@ pub(crate) fn dedup<'py>(
     let outputs = DedupOutputs { survivors: output, annotate, removed, ..DedupOutputs::default() };
     check_places(&outputs, &inputs)?;
     let find = FindRequest::new(inputs.run, find, auto);
-    let (action, script, is_dry_run) = (None, None, false);
+    let action = None;
+    let script = None;
+    let is_dry_run = false;
     let request = DedupRequest { find, outputs, action, script, is_dry_run };
     // Inputs may be pipes to which another thread writes, or nothing.
     let opened = call::reading(py, None, move |_| Ok(request.open().map_err(refused)))??;

@@ -106,7 +106,8 @@ impl PyFindings {
         };
         let measures = self.run.measures();
         let columns = py.detach(|| {
-            let (mut a, mut b) = (self.run.rows.id_column(), self.run.rows.id_column());
+            let mut a = self.run.rows.id_column();
+            let mut b = self.run.rows.id_column();
             let mut units = [(); 2].map(|()| UnitColumns::new(&self.run.rows));
             let mut similarities = SimilarityColumns::new(measures);
             let mut estimates: [Float64Builder; 3] = Default::default();
@@ -156,7 +157,8 @@ impl PyFindings {
     /// Documents without a token: `id`, `same_text_as` (the id of the first one with its text).
     fn empty(&self, py: Python<'_>) -> PyResult<ArrowTable> {
         let ids = py.detach(|| {
-            let (mut ids, mut firsts) = (self.run.rows.id_column(), self.run.rows.id_column());
+            let mut ids = self.run.rows.id_column();
+            let mut firsts = self.run.rows.id_column();
             let copies = self.run.findings.textless_copies.empty_copies();
             for each in copies.join(self.run.findings.empty.iter()) {
                 let (id, first) = each.map_err(Error::of_io)?;
@@ -166,7 +168,8 @@ impl PyFindings {
             Ok((ids, firsts))
         });
         let (mut ids, mut firsts) = ids.map_err(run_error)?;
-        let (ids, firsts) = (ids.finish(), firsts.finish());
+        let ids = ids.finish();
+        let firsts = firsts.finish();
         ArrowTable::new(vec![("id", ids, false), ("same_text_as", firsts, true)])
     }
 
@@ -199,14 +202,16 @@ impl PyFindings {
 
     /// What became of decisions of people: JSON, as reports have it; none where there were none.
     fn decision_counts(&self) -> PyResult<Option<String>> {
-        let (decisions, ids) = (self.run.findings.decisions.as_ref(), self.run.rows.ids);
+        let decisions = self.run.findings.decisions.as_ref();
+        let ids = self.run.rows.ids;
         decisions.map(|decisions| crate::input::reviewed::counts(decisions, ids)).transpose()
     }
 
     /// Documents by source, in reading order: `source`, `reference`, `documents`, `bytes`,
     /// `duplicates` and `duplicate_bytes`.
     fn sources(&self) -> PyResult<ArrowTable> {
-        let (mut names, mut references) = (TextColumn::default(), BooleanBuilder::new());
+        let mut names = TextColumn::default();
+        let mut references = BooleanBuilder::new();
         let mut numbers: [UInt64Builder; 4] = Default::default();
         for source in &self.run.findings.sources {
             let SourceCounts { name, documents, bytes, duplicates, duplicate_bytes, reference } =
@@ -304,7 +309,8 @@ impl PyFindings {
         let threads = given.threads_or(|| self.run.options.threads)?;
         given.finish()?;
         let how = crate::audit::options(sample, seed, confidence, threads)?;
-        let (inputs, findings) = (Arc::clone(&self.inputs), Arc::clone(&self.run.findings));
+        let inputs = Arc::clone(&self.inputs);
+        let findings = Arc::clone(&self.run.findings);
         let options = self.run.options.clone();
         call::reading(py, progress.as_ref(), move |watch| {
             let open = || inputs.open();
@@ -342,7 +348,8 @@ impl PyFindings {
 
     /// What was found among the documents of an index.
     pub(crate) fn of_index(findings: Findings, options: FindOptions) -> Self {
-        let (inputs, findings) = (Arc::new(ComparedInputs::nothing()), Arc::new(findings));
+        let inputs = Arc::new(ComparedInputs::nothing());
+        let findings = Arc::new(findings);
         let run = RunFindings { findings, options, rows: RowNumbers::of_files() };
         Self { run, inputs, of_index: true }
     }

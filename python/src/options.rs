@@ -40,7 +40,8 @@ impl RunArguments {
         documents: &ComparedInput,
         reference: Option<&ComparedInput>,
     ) -> PyResult<Self> {
-        let (py, options) = (options.py(), KeywordOptions::new(options)?);
+        let py = options.py();
+        let options = KeywordOptions::new(options)?;
         let normalization = options.normalization()?;
         let (mut find, auto) = options.run(normalization)?;
         let reading = options.reading(normalization, crate::extraction::options(py)?)?;
@@ -313,7 +314,8 @@ impl<'py> KeywordOptions<'py> {
         const UNITS: [&str; 4] = ["word", "line", "paragraph", "sentence"];
         let unit = self.word("at", &UNITS)?.filter(|unit| *unit > 0);
         let unit = unit.map(|unit| UNITS[unit].parse::<TextUnit>()).transpose();
-        let (min_documents, min_share) = (self.whole("min_documents")?, self.number("min_share")?);
+        let min_documents = self.whole("min_documents")?;
+        let min_share = self.number("min_share")?;
         let per_source = self.flag("per_source")?;
         if let Some(got) = min_documents.filter(|least| *least < 2) {
             let text = format!(

@@ -136,7 +136,8 @@ impl PyPassages {
     fn passages(&self, py: Python<'_>) -> PyResult<ArrowTable> {
         let columns = py.detach(|| {
             let mut numbers: [UInt64Builder; 4] = Default::default();
-            let (mut ids, mut rows) = (self.rows.id_column(), UInt64Builder::new());
+            let mut ids = self.rows.id_column();
+            let mut rows = UInt64Builder::new();
             let mut texts = TextColumn::default();
             for row in self.found.rows.iter() {
                 let PassageRow { passage, place } = row.map_err(Error::of_io)?;
@@ -165,11 +166,13 @@ impl PyPassages {
             let mut numbers: [UInt64Builder; 4] = Default::default();
             let mut spans: [UInt64Builder; 4] = Default::default();
             let mut flags: [BooleanBuilder; 2] = Default::default();
-            let (mut ids, mut rows) = (self.rows.id_column(), UInt64Builder::new());
+            let mut ids = self.rows.id_column();
+            let mut rows = UInt64Builder::new();
             for row in self.found.rows.iter() {
                 let PassageRow { passage, place } = row.map_err(Error::of_io)?;
                 append_numbers(&mut numbers, &passage);
-                let (bytes, chars) = (&place.span.bytes, &place.span.chars);
+                let bytes = &place.span.bytes;
+                let chars = &place.span.chars;
                 let ends = [bytes.start, bytes.end, chars.start, chars.end];
                 spans.iter_mut().zip(ends).for_each(|(column, end)| column.append_value(end));
                 ids.push(Some(&self.found.id(place.document)?));
@@ -284,8 +287,8 @@ fn counts_by_source<'a, const N: usize>(
     sources: impl Iterator<Item = (&'a str, [u64; N])>,
     names: [&'static str; N],
 ) -> PyResult<ArrowTable> {
-    let (mut sources_named, mut numbers) =
-        (TextColumn::default(), names.map(|_| UInt64Builder::new()));
+    let mut sources_named = TextColumn::default();
+    let mut numbers = names.map(|_| UInt64Builder::new());
     for (name, values) in sources {
         sources_named.push(Some(name));
         numbers.iter_mut().zip(values).for_each(|(column, value)| column.append_value(value));

@@ -61,7 +61,9 @@ pub(crate) fn tune(
         None => None,
         Some(documents) => {
             let inputs = Arc::new(ComparedInputs::new(py, documents, None, reading)?);
-            let (theirs, used, seed) = (Arc::clone(&inputs), builder.shingle.clone(), builder.seed);
+            let theirs = Arc::clone(&inputs);
+            let used = builder.shingle.clone();
+            let seed = builder.seed;
             Some(call::reading(py, progress.as_ref(), move |watch| {
                 MeasuredSample::of(&theirs.open()?, sample, seed, &rules, &used, watch)
             })?)
@@ -122,7 +124,8 @@ pub(crate) fn folding<'py>(
     py: Python<'py>,
     effect: &FoldingEffect,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let (dict, scripts) = (PyDict::new(py), PyDict::new(py));
+    let dict = PyDict::new(py);
+    let scripts = PyDict::new(py);
     for (script, count) in effect.by_script() {
         scripts.set_item(script.to_string(), count)?;
     }

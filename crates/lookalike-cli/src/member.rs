@@ -48,7 +48,8 @@ impl FileMember {
         }
         let listed = collection.listed().iter().find(|each| each.id.as_ref() == Some(&self.id));
         let reason = wanted.skipped.or_else(|| listed.cloned());
-        let (file, id) = (self.file.display(), &self.id);
+        let file = self.file.display();
+        let id = &self.id;
         Err(CommandError::Data(match reason {
             Some(skipped) => format!("{id}: {}", skipped.reason.spelled(option_name)),
             None => format!(

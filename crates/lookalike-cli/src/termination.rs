@@ -52,7 +52,8 @@ fn ignored_signals() -> u64 {
 /// Removes the temporary files that interrupted runs left in the folders of these outputs, and
 /// says so on standard error.
 pub(crate) fn clean_up<'a>(outputs: impl Iterator<Item = &'a Path>) -> io::Result<()> {
-    let (mut removed, mut folders) = (BTreeSet::new(), BTreeSet::new());
+    let mut removed = BTreeSet::new();
+    let mut folders = BTreeSet::new();
     for output in outputs.filter(|output| *output != Path::new("-")) {
         let found = remove_leftovers(output);
         removed.extend(found.removed);

@@ -139,7 +139,8 @@ fn find_equal(
         slots.resize(capacity, FREE);
         buckets.resize(capacity, NONE);
     }
-    let (slots, buckets) = (&mut slots[..capacity], &mut buckets[..capacity]);
+    let slots = &mut slots[..capacity];
+    let buckets = &mut buckets[..capacity];
     slots.fill(FREE);
     let shift = 64 - capacity.trailing_zeros();
     for &entry in entries {
@@ -391,7 +392,8 @@ impl Band {
     /// search starts there with doubling steps.
     fn first_at_least(&self, key: u64) -> usize {
         let guess = ((u128::from(key) * self.keys.len() as u128) >> 64) as usize;
-        let (mut low, mut high) = (guess, guess);
+        let mut low = guess;
+        let mut high = guess;
         let mut step = 8;
         while low > 0 && self.keys[low - 1] >= key {
             low = low.saturating_sub(step);

@@ -81,7 +81,8 @@ pub fn probability_of_more(count: Option<usize>, num_hashes: usize, similarity: 
     }
     // P(X = i) from i = 0 on, as `term` · TINY^`scale`: the first ones are too small for a float.
     // Products only, which are the same on every machine, as logarithms are not.
-    let (mut term, mut scale) = (1.0, 0u32);
+    let mut term = 1.0;
+    let mut scale = 0u32;
     for _ in 0..num_hashes {
         term *= 1.0 - p;
         if term < TINY {
@@ -89,7 +90,8 @@ pub fn probability_of_more(count: Option<usize>, num_hashes: usize, similarity: 
             scale += 1;
         }
     }
-    let (odds, mut at_most) = (p / (1.0 - p), 0.0);
+    let odds = p / (1.0 - p);
+    let mut at_most = 0.0;
     for i in 0..=count {
         if scale == 0 {
             at_most += term;

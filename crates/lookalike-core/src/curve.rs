@@ -60,7 +60,8 @@ pub fn candidate_probability(similarity: f64, bands: usize, rows: usize) -> f64 
 /// Where the curve is steepest: `((r − 1)/(br − 1))^(1/r)`, 0 to 1. For one row the curve is
 /// steepest at 0. Close to [`midpoint`] for many bands.
 pub fn steepest(bands: usize, rows: usize) -> f64 {
-    let (b, r) = (bands.max(1) as f64, rows.max(1) as f64);
+    let b = bands.max(1) as f64;
+    let r = rows.max(1) as f64;
     if rows <= 1 { 0.0 } else { ((r - 1.0) / (b * r - 1.0)).powf(1.0 / r) }
 }
 
@@ -221,11 +222,13 @@ pub fn choose(
         return Err(ParamsError::NumHashes { got });
     }
     let longest = num_hashes.unwrap_or(MAX_NUM_HASHES);
-    let (least_bands, least_rows) = (bands.unwrap_or(1), rows.unwrap_or(1));
+    let least_bands = bands.unwrap_or(1);
+    let least_rows = rows.unwrap_or(1);
     match least_bands.checked_mul(least_rows) {
         Some(1..) if least_bands * least_rows <= longest => {}
         _ => {
-            let (bands, rows) = (least_bands, least_rows);
+            let bands = least_bands;
+            let rows = least_rows;
             return Err(ParamsError::Banding { bands, rows, num_hashes: longest });
         }
     }

@@ -45,7 +45,8 @@ impl DisjointSets {
 
     /// Makes one set of both.
     pub fn join(&mut self, a: u32, b: u32) {
-        let (a, b) = (self.first(a), self.first(b));
+        let a = self.first(a);
+        let b = self.first(b);
         self.parents[a.max(b) as usize] = a.min(b);
     }
 }

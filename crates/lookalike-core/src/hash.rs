@@ -34,7 +34,8 @@ fn halves(bytes: &[u8]) -> (u64, u64) {
         let surplus = 4 * (16 - length);
         (u64::from_le_bytes(*first), u64::from_le_bytes(*last) >> surplus >> surplus)
     } else if let (Some(first), Some(last)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
-        let (first, last) = (u32::from_le_bytes(*first), u32::from_le_bytes(*last));
+        let first = u32::from_le_bytes(*first);
+        let last = u32::from_le_bytes(*last);
         (u64::from(first) | u64::from(last) << (8 * (length - 4)), 0)
     } else {
         (bytes.iter().rev().fold(0, |low, &byte| low << 8 | u64::from(byte)), 0)

@@ -203,7 +203,8 @@ impl Shingler {
     fn number_repeats(&mut self) {
         self.sorted.clear();
         sort_hashes(self.shingles.whole(), &mut self.sorted, &mut self.counts);
-        let (mut last, mut repeats) = (None, 0);
+        let mut last = None;
+        let mut repeats = 0;
         for hash in &mut self.sorted {
             repeats = if last == Some(*hash) { u32::saturating_add(repeats, 1) } else { 0 };
             last = Some(*hash);

@@ -67,7 +67,8 @@ impl Signer {
 fn parameters(scheme: Scheme, num_hashes: usize, seed: u64) -> HashParameters {
     let mut random = SplitMix64::new(seed);
     let padded = HashParameters::padded(num_hashes);
-    let (mut a, mut b) = (vec![1; padded], vec![0; padded]);
+    let mut a = vec![1; padded];
+    let mut b = vec![0; padded];
     for (a, b) in a.iter_mut().zip(&mut b).take(num_hashes) {
         let multiplier = random.next_u32();
         // A prime modulus needs any multiplier but 0; powers of two need an odd one.

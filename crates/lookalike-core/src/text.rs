@@ -129,7 +129,8 @@ pub fn collapse_white_space(text: &str, out: &mut String) {
     let mut bytes = std::mem::take(out).into_bytes();
     bytes.resize(text.len(), 0);
     // Whether a blank, or the start, is before: then another blank is dropped.
-    let (mut length, mut after_blank) = (0, true);
+    let mut length = 0;
+    let mut after_blank = true;
     let mut rest = text;
     while !rest.is_empty() {
         let run = rest.bytes().position(|byte| byte >= 0x80).unwrap_or(rest.len());
@@ -153,7 +154,8 @@ pub fn collapse_white_space(text: &str, out: &mut String) {
 
 /// [`collapse_white_space`] of ASCII, without a branch on the bytes. Gives the length written.
 fn collapse_ascii(text: &[u8], out: &mut [u8], after_blank: &mut bool) -> usize {
-    let (mut length, mut after) = (0, *after_blank);
+    let mut length = 0;
+    let mut after = *after_blank;
     for &byte in text {
         let blank = matches!(byte, b'\t'..=b'\r' | 0x1c..=b' ');
         out[length] = if blank { b' ' } else { byte };

@@ -89,7 +89,8 @@ impl Overlap {
     /// Compares two similarities by cross multiplication, without rounding. Equal fractions
     /// are equal: 1/2 and 2/4. O(1).
     pub fn compare(&self, other: &Self, measure: Measure) -> Ordering {
-        let ((a, b), (c, d)) = (self.fraction(measure), other.fraction(measure));
+        let (a, b) = self.fraction(measure);
+        let (c, d) = other.fraction(measure);
         if b == 0 || d == 0 {
             return a.cmp(&c);
         }
@@ -118,14 +119,16 @@ impl Overlap {
 
     fn millionths(&self, measure: Measure) -> u128 {
         let (part, whole) = self.fraction(measure);
-        let (part, whole) = (u128::from(part), u128::from(whole));
+        let part = u128::from(part);
+        let whole = u128::from(whole);
         if whole == 0 {
             return 0;
         }
         if part >= whole {
             return MILLION;
         }
-        let (quotient, rest) = (part * MILLION / whole, part * MILLION % whole);
+        let quotient = part * MILLION / whole;
+        let rest = part * MILLION % whole;
         let up = match (2 * rest).cmp(&whole) {
             Ordering::Less => 0,
             Ordering::Equal => quotient % 2,
@@ -206,7 +209,8 @@ fn decimal_by_text(value: f64) -> Option<(u64, u64)> {
     let text = format!("{value}");
     let (whole, decimals) = text.split_once('.').unwrap_or((&text, ""));
     let scale = 10u64.checked_pow(decimals.len() as u32)?;
-    let (whole, decimals) = (whole.parse::<u64>().ok()?, format!("0{decimals}").parse().ok()?);
+    let whole = whole.parse::<u64>().ok()?;
+    let decimals = format!("0{decimals}").parse().ok()?;
     let digits = whole.checked_mul(scale)?.checked_add(decimals)?;
     Some((digits, scale))
 }
@@ -229,7 +233,8 @@ pub fn overlap(a: &[u64], b: &[u64]) -> Overlap {
 /// lost.
 pub fn overlap_at_least(a: &[u64], b: &[u64], measure: Measure, threshold: f64) -> Option<Overlap> {
     let (small, large) = if a.len() <= b.len() { (a, b) } else { (b, a) };
-    let (small_len, large_len) = (small.len() as u64, large.len() as u64);
+    let small_len = small.len() as u64;
+    let large_len = large.len() as u64;
     if measure == Measure::Jaccard && !ratio_reaches(small_len, large_len, threshold) {
         return None;
     }
@@ -255,7 +260,8 @@ fn intersect_at_least(mut small: &[u64], mut large: &[u64], least: usize) -> Opt
         let last = block.last().copied().unwrap_or(u64::MAX);
         let (near, far) = large.split_at(large.partition_point(|x| *x <= last));
         found += kernel.intersect(block, near);
-        (small, large) = (rest, far);
+        small = rest;
+        large = far;
         if found + small.len().min(large.len()) < least {
             return None;
         }

@@ -156,7 +156,8 @@ impl BucketTables {
         let width = if is_even { (bands.bytes.len() / self.count) as u32 } else { 0 };
         let owner = owner.unwrap_or(number);
         let place = number as usize;
-        let (sibling, added_before) = (NONE, self.added);
+        let sibling = NONE;
+        let added_before = self.added;
         self.records[place] =
             BandRecord { start, width, owner, sibling, last: number, added_before, is_live: true };
         self.added += 1;
@@ -357,7 +358,8 @@ impl BucketTables {
 
     fn unlink(&mut self, number: u32, band: usize) {
         let place = number as usize * self.count + band;
-        let (next, previous) = (self.next[place], self.previous[place]);
+        let next = self.next[place];
+        let previous = self.previous[place];
         if next != NONE {
             self.previous[next as usize * self.count + band] = previous;
         }
@@ -380,7 +382,8 @@ impl BucketTables {
         let mut bytes = Vec::with_capacity(self.bytes.len() - self.waste);
         for number in 0..self.records.len() as u32 {
             if self.records[number as usize].is_live {
-                let (start, size) = (self.records[number as usize].start, self.size_of(number));
+                let start = self.records[number as usize].start;
+                let size = self.size_of(number);
                 self.records[number as usize].start = bytes.len();
                 bytes.extend(&self.bytes[start..start + size]);
             }
@@ -398,7 +401,8 @@ fn hash_of(bytes: &[u8]) -> u64 {
     last[..rest.len()].copy_from_slice(rest);
     for pair in pairs.iter().chain([&last]) {
         let pair = u128::from_le_bytes(*pair);
-        let (low, high) = (pair as u64, (pair >> 64) as u64);
+        let low = pair as u64;
+        let high = (pair >> 64) as u64;
         let product = u128::from(hash ^ low) * u128::from(high ^ 0xa076_1d64_78bd_642f);
         hash = (product as u64) ^ (product >> 64) as u64 ^ 0xe703_7ed1_a0b4_28db;
     }

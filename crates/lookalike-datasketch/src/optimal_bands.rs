@@ -63,15 +63,18 @@ struct QuadratureInterval {
 
 /// The Kronrod rule over one interval, with the error estimate of QUADPACK.
 fn part(function: &impl Fn(f64) -> f64, from: f64, to: f64) -> QuadratureInterval {
-    let (centre, half) = (0.5 * (from + to), 0.5 * (to - from));
+    let centre = 0.5 * (from + to);
+    let half = 0.5 * (to - from);
     let middle = function(centre);
-    let (mut kronrod, mut gauss) = (middle * KRONROD[10], 0.0);
+    let mut kronrod = middle * KRONROD[10];
+    let mut gauss = 0.0;
     let mut absolute = kronrod.abs();
     let mut values = [(0.0, 0.0); 10];
     // Those of both rules first: sums are rounded as QUADPACK rounds them, so that ties fall alike.
     for k in [1, 3, 5, 7, 9, 0, 2, 4, 6, 8] {
         let offset = half * NODES[k];
-        let (below, above) = (function(centre - offset), function(centre + offset));
+        let below = function(centre - offset);
+        let above = function(centre + offset);
         values[k] = (below, above);
         kronrod += KRONROD[k] * (below + above);
         absolute += KRONROD[k] * (below.abs() + above.abs());
@@ -84,7 +87,8 @@ fn part(function: &impl Fn(f64) -> f64, from: f64, to: f64) -> QuadratureInterva
     for (weight, pair) in KRONROD.iter().zip(values) {
         spread += weight * ((pair.0 - mean).abs() + (pair.1 - mean).abs());
     }
-    let (absolute, spread) = (absolute * half.abs(), spread * half.abs());
+    let absolute = absolute * half.abs();
+    let spread = spread * half.abs();
     let mut error = ((kronrod - gauss) * half).abs();
     if spread != 0.0 && error != 0.0 {
         error = spread * (200.0 * error / spread).powf(1.5).min(1.0);
@@ -99,7 +103,8 @@ fn part(function: &impl Fn(f64) -> f64, from: f64, to: f64) -> QuadratureInterva
 fn integral(function: impl Fn(f64) -> f64, from: f64, to: f64) -> f64 {
     let allowed = |total: f64| TOLERANCE.max(TOLERANCE * total.abs());
     let first = part(&function, from, to);
-    let (mut total, mut error) = (first.integral, first.error);
+    let mut total = first.integral;
+    let mut error = first.error;
     let is_sure = error <= allowed(total) && (error - first.spread).abs() > 0.0;
     if is_sure || error == 0.0 {
         return total;
@@ -111,8 +116,8 @@ fn integral(function: impl Fn(f64) -> f64, from: f64, to: f64) -> f64 {
             .unwrap_or(0);
         let halved = parts[worst];
         let middle = 0.5 * (halved.from + halved.to);
-        let (mut one, mut two) =
-            (part(&function, halved.from, middle), part(&function, middle, halved.to));
+        let mut one = part(&function, halved.from, middle);
+        let mut two = part(&function, middle, halved.to);
         total += (one.integral + two.integral) - halved.integral;
         error += (one.error + two.error) - halved.error;
         if two.error > one.error {
@@ -161,7 +166,9 @@ pub struct ErrorWeights {
 fn exact_errors(threshold: f64, rows: usize, weights: ErrorWeights) -> impl Iterator<Item = f64> {
     let rows = rows as f64;
     let miss = 1.0 - threshold.powf(rows);
-    let (mut below, mut whole, mut misses) = (threshold, 1.0, 1.0);
+    let mut below = threshold;
+    let mut whole = 1.0;
+    let mut misses = 1.0;
     (1_u32..).map(move |bands| {
         let values = rows * f64::from(bands);
         misses *= miss;

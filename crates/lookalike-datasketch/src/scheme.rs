@@ -240,14 +240,14 @@ impl Permutations {
     fn draw(scheme: PermutationScheme, seed: u32, length: usize) -> Result<Self, AllocationError> {
         let mut twister = MersenneTwister::new(seed);
         if scheme == PermutationScheme::Affine32 {
-            let (mut a, mut b) =
-                (allocation::with_capacity(length)?, allocation::with_capacity(length)?);
+            let mut a = allocation::with_capacity(length)?;
+            let mut b = allocation::with_capacity(length)?;
             a.extend((0..length).map(|_| twister.next32() << 1 | 1));
             b.extend((0..length).map(|_| twister.next32()));
             return Ok(Self { a: HashValues::Narrow(a), b: HashValues::Narrow(b) });
         }
-        let (mut a, mut b) =
-            (allocation::with_capacity(length)?, allocation::with_capacity(length)?);
+        let mut a = allocation::with_capacity(length)?;
+        let mut b = allocation::with_capacity(length)?;
         if scheme == PermutationScheme::Affine64 {
             a.extend((0..length).map(|_| twister.next64() << 1 | 1));
             b.extend((0..length).map(|_| twister.next64()));

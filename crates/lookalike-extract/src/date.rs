@@ -40,7 +40,8 @@ pub(crate) fn parse_iso(text: &str) -> Option<i64> {
     if !is(time, 0, b"Tt ") || !is(time, 3, b":") {
         return None;
     }
-    (at[3], at[4]) = (digits(time, 1, 3)?, digits(time, 4, 6)?);
+    at[3] = digits(time, 1, 3)?;
+    at[4] = digits(time, 4, 6)?;
     let mut rest = time.get(6..)?;
     if let Some(second) = rest.strip_prefix(':') {
         at[5] = digits(second, 0, 2)?;

@@ -162,7 +162,8 @@ impl Index {
         rule: &ShingleRule,
         normalization: &str,
     ) -> Result<(), IndexError> {
-        let (settings, params) = (self.settings(), &self.params);
+        let settings = self.settings();
+        let params = &self.params;
         let has_bands = settings.containment.is_none();
         let requested = Params::new(&ParamsBuilder {
             shingle: rule.clone(),

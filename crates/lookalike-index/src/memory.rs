@@ -118,7 +118,8 @@ impl MemoryState {
     /// Records the version of the document that was put last.
     fn put_version(&mut self, entry: &IndexEntry<'_>) -> Result<(), IndexError> {
         let original = original_of(entry)?;
-        let (document, sha256) = (self.last, original.sha256);
+        let document = self.last;
+        let sha256 = original.sha256;
         let versions = self.versions.entry(entry.id.to_owned()).or_default();
         let number = versions.len() as u64 + 1;
         if let Some(StoredVersion { version, text, .. }) = versions.last_mut() {
@@ -318,7 +319,8 @@ impl MemorySnapshot {
         if !wanted.metadata {
             record.metadata.clear();
         }
-        let (set, text) = (record.set.take(), record.text.take());
+        let set = record.set.take();
+        let text = record.text.take();
         IndexRecord {
             set: set.filter(|_| wanted.set),
             text: text.filter(|_| wanted.text),

@@ -42,7 +42,8 @@ fn push_uppers(set: &[u64], last: u64, low: u32, out: &mut Vec<u8>) {
 fn push_lowers(set: &[u64], low: u32, out: &mut Vec<u8>) {
     out.reserve((set.len() * low as usize).div_ceil(8));
     let mask = lower_mask(low);
-    let (mut word, mut filled) = (0, 0);
+    let mut word = 0;
+    let mut filled = 0;
     for hash in set {
         let lower = hash & mask;
         word |= lower << filled;
@@ -109,7 +110,8 @@ fn decode_upper(
     for chunk in bytes.chunks(8) {
         let mut word = [0; 8];
         word[..chunk.len()].copy_from_slice(chunk);
-        let (mut word, mut left) = (u64::from_le_bytes(word), 8 * chunk.len() as u32);
+        let mut word = u64::from_le_bytes(word);
+        let mut left = 8 * chunk.len() as u32;
         while word != 0 {
             let zeros = word.trailing_zeros();
             let value = zeros_before + u64::from(zeros);
@@ -141,7 +143,8 @@ fn upper(hash: u64, low: u32) -> u64 {
 
 /// `width` bits (at most 64) from bit `at` on; zeros behind the end.
 fn bits_at(bytes: &[u8], at: u64, width: u32) -> u64 {
-    let (first, shift) = ((at / 8) as usize, (at % 8) as u32);
+    let first = (at / 8) as usize;
+    let shift = (at % 8) as u32;
     let mut window = [0u8; 16];
     if let Some(whole) = bytes.get(first..first + 16) {
         window.copy_from_slice(whole);
@@ -153,7 +156,8 @@ fn bits_at(bytes: &[u8], at: u64, width: u32) -> u64 {
 }
 
 fn header(code: &[u8]) -> Result<(usize, &[u8]), IndexError> {
-    let (mut value, mut shift) = (0u64, 0);
+    let mut value = 0u64;
+    let mut shift = 0;
     for (i, byte) in code.iter().enumerate().take(9) {
         value |= u64::from(byte & 0x7f) << shift;
         shift += 7;

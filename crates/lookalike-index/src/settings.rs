@@ -290,7 +290,8 @@ impl IndexSettings {
         ];
         let differs = pairs.into_iter().find(|(_, has, requested)| has != requested);
         let differs = differs.or_else(|| {
-            let (has, requested) = (&self.stop_words, &requested.stop_words);
+            let has = &self.stop_words;
+            let requested = &requested.stop_words;
             (has != requested).then(|| (Parameter::StopWords, name(has), "other words".into()))
         });
         let Some((parameter, index_has, requested)) = differs else { return Ok(()) };
@@ -327,7 +328,8 @@ impl IndexSettings {
         };
         let SettingsVersion { version: got } = serde_json::from_str(json).map_err(not)?;
         if got != FORMAT_VERSION {
-            let (index, expected) = (index.to_owned(), FORMAT_VERSION);
+            let index = index.to_owned();
+            let expected = FORMAT_VERSION;
             return Err(IndexError::Version { index, got, expected });
         }
         let settings: Self = serde_json::from_str(json).map_err(not)?;
@@ -381,7 +383,8 @@ impl ContainmentSettings {
         if store == StoredContent::Signatures {
             return Err(ParamsError::ContainmentNeedsSets);
         }
-        let (threshold, recall) = (params.threshold(), params.recall());
+        let threshold = params.threshold();
+        let recall = params.recall();
         let anchors = anchors_for(threshold, recall);
         anchors.map(|anchors| Self { anchors }).ok_or(ParamsError::ContainmentTooLow {
             threshold,

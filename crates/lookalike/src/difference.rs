@@ -101,7 +101,8 @@ impl<'a> Differences<'a> {
     /// `patience` it ends after that time with a way that is right but longer, which then depends
     /// on how fast the machine is.
     pub fn between(a: &'a str, b: &'a str, rule: &ShingleRule, patience: Option<Duration>) -> Self {
-        let (a, b) = (WordPositions::of(a, rule), WordPositions::of(b, rule));
+        let a = WordPositions::of(a, rule);
+        let b = WordPositions::of(b, rule);
         let [a_keys, b_keys] = {
             let mut numbers = HashMap::new();
             [&a, &b].map(|words| words.numbered(rule.case(), &mut numbers))
@@ -113,7 +114,8 @@ impl<'a> Differences<'a> {
         let mut counts = [0; 3];
         for op in found {
             let shared = matches!(op, DiffOp::Equal { .. });
-            let (a, b) = (op.old_range(), op.new_range());
+            let a = op.old_range();
+            let b = op.new_range();
             if shared {
                 counts[0] += a.len();
             } else {
@@ -121,7 +123,10 @@ impl<'a> Differences<'a> {
                 counts[2] += b.len();
             }
             match runs.last_mut().filter(|last| last.0 == shared) {
-                Some(last) => (last.1.end, last.2.end) = (a.end, b.end),
+                Some(last) => {
+                    last.1.end = a.end;
+                    last.2.end = b.end;
+                }
                 None => runs.push((shared, a, b)),
             }
         }
@@ -214,9 +219,11 @@ impl DifferenceBuilder<'_, '_> {
     /// Adds the characters outside words up to a byte of each text.
     fn gap(&mut self, a_end: usize, b_end: usize) {
         let [a_start, b_start] = self.ends();
-        let (a, b) = (&self.a.text[a_start..a_end], &self.b.text[b_start..b_end]);
+        let a = &self.a.text[a_start..a_end];
+        let b = &self.b.text[b_start..b_end];
         let prefix = common_prefix(a, b);
-        let (a, b) = (&a[prefix..], &b[prefix..]);
+        let a = &a[prefix..];
+        let b = &b[prefix..];
         let suffix = common_suffix(a, b);
         let parts = [a, b].map(|part| &part[..part.len() - suffix]);
         let is_seen = |c: char| !text::is_white_space(c);
@@ -235,7 +242,8 @@ impl DifferenceBuilder<'_, '_> {
     /// the characters before them belong to the same stretch.
     fn changed(&mut self, a: &Range<usize>, b: &Range<usize>) {
         let [a_start, b_start] = self.ends();
-        let (a_end, b_end) = (self.a.start(a.end), self.b.start(b.end));
+        let a_end = self.a.start(a.end);
+        let b_end = self.b.start(b.end);
         let before = |words: &WordPositions, run: &Range<usize>, from: usize, end: usize| {
             let first = if run.is_empty() { end } else { words.start(run.start) };
             from..first
@@ -280,7 +288,8 @@ impl DifferenceBuilder<'_, '_> {
             let joins =
                 blank.is_equal() && text.chars().all(|c| c != '\n' && text::is_white_space(c));
             if joins && matches!(before.kind, DifferenceKind::SameWords(_)) {
-                (before.a.end, before.b.end) = (blank.a.end, blank.b.end);
+                before.a.end = blank.a.end;
+                before.b.end = blank.b.end;
                 self.stretches.pop();
             }
         }

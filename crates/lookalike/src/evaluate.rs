@@ -193,7 +193,8 @@ pub fn evaluate(
     };
     let mut evaluation = compare(&found, &wanted, ids.names());
     evaluation.adjusted_rand_index = rand;
-    (evaluation.estimates, evaluation.estimate_ranges) = (estimates, estimate_ranges);
+    evaluation.estimates = estimates;
+    evaluation.estimate_ranges = estimate_ranges;
     Ok(evaluation)
 }
 
@@ -211,7 +212,8 @@ fn compare(found: &EvaluationFile, wanted: &EvaluationFile, names: &[String]) ->
         {
             different.count += 1;
             if different.examples.len() < EXAMPLES {
-                let (reported, expected) = (Some(reported.value), Some(expected.value));
+                let reported = Some(reported.value);
+                let expected = Some(expected.value);
                 different.examples.push(Example { reported, expected, ..example(mine) });
             }
         }

@@ -99,7 +99,8 @@ struct Scripts(u16);
 
 impl Scripts {
     fn of(text: &str) -> Self {
-        let (mut bits, mut rest) = (0, text);
+        let mut bits = 0;
+        let mut rest = text;
         loop {
             rest = rest.split_at(ascii_prefix(rest.as_bytes())).1;
             let Some(c) = rest.chars().next() else { return Self(bits) };
@@ -131,7 +132,8 @@ struct Comparison {
 
 impl Comparison {
     fn new(rule: &ShingleRule) -> Self {
-        let (set, folded) = (Vec::new(), Vec::new());
+        let set = Vec::new();
+        let folded = Vec::new();
         Self { shingler: Shingler::new(rule), words: TextNormalizer::default(), set, folded }
     }
 

@@ -47,7 +47,8 @@ impl PairSimilarity {
             shingler.set(text, &mut set);
             progress.advance(0).map(|()| set)
         };
-        let (left, right) = (set(a)?, set(b)?);
+        let left = set(a)?;
+        let right = set(b)?;
         let comparable = !left.is_empty() && !right.is_empty() && !params.exact();
         let estimate = if comparable {
             let mut signer = Signer::new(params.scheme(), params.num_hashes(), params.seed());

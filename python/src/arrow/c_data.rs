@@ -119,7 +119,8 @@ impl Schema {
             return Err(format!("its type has more than {DEPTH} levels"));
         }
         self.name()?;
-        let (children, expected) = (self.children()?, parts(self.format()?));
+        let children = self.children()?;
+        let expected = parts(self.format()?);
         if expected.is_some_and(|expected| expected != children.len()) {
             return Err("a part of a type is missing".to_owned());
         }
@@ -292,7 +293,8 @@ impl Array {
         if usize::try_from(self.n_children) != Ok(kinds.len())
             || (self.children.is_null() && !kinds.is_empty())
         {
-            let (there, expected) = (self.n_children, kinds.len());
+            let there = self.n_children;
+            let expected = kinds.len();
             return Err(format!("it has {there} parts, its type {expected}"));
         }
         for (place, kind) in kinds.into_iter().enumerate() {

@@ -45,7 +45,8 @@ pub(crate) struct ImportedTable {
 /// makes its arrays on the way is used up.
 pub(crate) fn import(object: &Bound<'_, PyAny>) -> PyResult<ImportedTable> {
     let py = object.py();
-    let (mut batches, mut arrays) = (Batches::of(object)?, Vec::new());
+    let mut batches = Batches::of(object)?;
+    let mut arrays = Vec::new();
     let read = read_all(py, &mut batches.rest, &mut arrays);
     // Who ends a stream may wait for the interpreter, too.
     py.detach(move || {
@@ -410,7 +411,8 @@ fn one(array: FFI_ArrowArray, kind: &DataType, rows: c_data::RowRange) -> Result
     for (row, present) in present.iter_mut().enumerate() {
         *present &= !array.is_null(row);
     }
-    let (data, nulls) = (array.to_data(), present.into());
+    let data = array.to_data();
+    let nulls = present.into();
     // SAFETY: there is a bit for each row, and nothing else differs from what it was.
     Ok(make_array(unsafe { data.into_builder().nulls(Some(nulls)).build_unchecked() }))
 }

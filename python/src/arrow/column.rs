@@ -39,7 +39,8 @@ impl ValueColumn {
                 type_name(kind)
             ))
         })?;
-        let (mut starts, mut rows) = (Vec::with_capacity(column.arrays.len()), 0);
+        let mut starts = Vec::with_capacity(column.arrays.len());
+        let mut rows = 0;
         for array in &column.arrays {
             starts.push(rows);
             rows += array.len();
@@ -54,7 +55,8 @@ impl ValueColumn {
 
     /// The integers of an array.
     pub(crate) fn of_int64(values: Int64Array) -> Self {
-        let (rows, array): (_, ArrayRef) = (values.len(), Arc::new(values));
+        let rows = values.len();
+        let array: ArrayRef = Arc::new(values);
         Self { arrays: vec![array], starts: vec![0], rows, write: number::<Int64Type> }
     }
 
@@ -83,7 +85,8 @@ impl ValueColumn {
 
     /// Whether there are integers below 0, and above those of 64 bits with a sign.
     pub(crate) fn beyond(&self) -> (bool, bool) {
-        let (mut below, mut above) = (false, false);
+        let mut below = false;
+        let mut above = false;
         for array in &self.arrays {
             match array.data_type() {
                 DataType::Int8 => below |= any::<Int8Type>(array, |n| n < 0),

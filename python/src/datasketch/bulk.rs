@@ -96,7 +96,9 @@ fn one_by_one<'py>(
     text: TokenText,
     mut take: impl FnMut(HashValues) -> PyResult<()>,
 ) -> PyResult<()> {
-    let (mut slices, mut hashes, mut ends) = (Vec::new(), Vec::new(), Vec::new());
+    let mut slices = Vec::new();
+    let mut hashes = Vec::new();
+    let mut ends = Vec::new();
     for set in sets {
         let set = set?;
         let is_short = with_short_list(&set, text, &mut slices, |tokens| {

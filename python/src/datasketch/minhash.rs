@@ -199,7 +199,9 @@ impl UpdateTools {
         text: TokenText,
         values: &mut HashValues,
     ) -> PyResult<Option<usize>> {
-        let (mut slices, mut hashes, mut from) = (Vec::new(), Vec::new(), 0);
+        let mut slices = Vec::new();
+        let mut hashes = Vec::new();
+        let mut from = 0;
         loop {
             hashes.clear();
             let part = with_part_of_list(tokens, from, text, &mut slices, |tokens| {
@@ -422,7 +424,8 @@ impl MinHash {
         let Some(permutations) = &self.permutations else {
             return Err(PyAttributeError::new_err("a frozen MinHash keeps no permutations"));
         };
-        let (a, b) = (&permutations.a, &permutations.b);
+        let a = &permutations.a;
+        let b = &permutations.b;
         let bytes = memory::byte_array(py, a.size() + b.size(), |bytes| {
             let (first, second) = bytes.split_at_mut(a.size());
             a.write_to(first);

@@ -208,8 +208,8 @@ impl LshTables {
                 "{bands} bands of {rows} values are not from 1 to the {length} values of a sketch"
             )));
         }
-        let (store, numbers) =
-            (BucketTables::new(bands).map_err(memory_error)?, PyDict::new(slf.py()).unbind());
+        let store = BucketTables::new(bands).map_err(memory_error)?;
+        let numbers = PyDict::new(slf.py()).unbind();
         let before = {
             let mut this = slf.try_borrow_mut()?;
             this.length = length;

@@ -32,8 +32,11 @@ impl Weights {
         pairs: &mut Vec<WeightPair>,
     ) -> Result<(), ()> {
         let length = logs.len();
-        let (mut levels, mut ln_as) = (vec![0.0; length], vec![0.0; length]);
-        let (mut rates, mut betas, mut ln_cs) = (Vec::new(), Vec::new(), Vec::new());
+        let mut levels = vec![0.0; length];
+        let mut ln_as = vec![0.0; length];
+        let mut rates = Vec::new();
+        let mut betas = Vec::new();
+        let mut ln_cs = Vec::new();
         for sample in 0..self.samples {
             let row = sample * self.dimensions..(sample + 1) * self.dimensions;
             if let Some(columns) = columns {
@@ -162,7 +165,8 @@ impl Weights {
         let mut from = 0;
         for end in ends {
             py.check_signals()?;
-            let (logs, columns) = (&logs[from..end], &columns[from..end]);
+            let logs = &logs[from..end];
+            let columns = &columns[from..end];
             from = end;
             if logs.is_empty() {
                 rows.push(None);

@@ -141,7 +141,8 @@ impl IteratorRows {
     ) -> PyResult<Self> {
         let common = metadata(common, "all documents")?;
         let (id_field, text_field) = fields;
-        let (documents, found) = (documents.unbind(), vec![false; names.len()]);
+        let documents = documents.unbind();
+        let found = vec![false; names.len()];
         Ok(Self {
             documents,
             common,
@@ -218,7 +219,8 @@ impl IteratorRows {
                 ))
             })
         };
-        let (id, text) = (member(&self.id_field)?, member(&self.text_field)?);
+        let id = member(&self.id_field)?;
+        let text = member(&self.text_field)?;
         let metadata_value = PyDict::new(record.py());
         for (name, found) in self.names.iter().zip(&mut self.found) {
             let value = self::member(record, name)?;
@@ -331,7 +333,8 @@ pub(super) fn add_one(
     how: &AddSettings,
     document: NewDocument<PyBackedStr>,
 ) -> PyResult<AddTuple> {
-    let (mut one, mut options) = (Some(document), how.options());
+    let mut one = Some(document);
+    let mut options = how.options();
     options.threads = NonZeroUsize::MIN;
     let done = py.detach(|| {
         add_documents(&handle.index, &options, |batch| {

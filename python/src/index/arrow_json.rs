@@ -127,7 +127,8 @@ impl ValueReader {
 
     fn in_dictionary(&mut self, array: &dyn Array, kind: &DataType, row: usize) -> ReadResult {
         let dictionary = array.as_any_dictionary();
-        let (keys, values) = (dictionary.keys(), dictionary.values());
+        let keys = dictionary.keys();
+        let values = dictionary.values();
         let key = text::key(keys, row);
         if key >= values.len() {
             return Err(ValueErrorKind::Damaged(text::no_key(values.len())).into());
@@ -196,7 +197,8 @@ impl ValueReader {
             DataType::ListView(field) => self.list_view::<i32>(array, row, field),
             DataType::LargeListView(field) => self.list_view::<i64>(array, row, field),
             DataType::FixedSizeList(field, size) => {
-                let (size, list) = (usize::try_from(*size).ok(), array.as_fixed_size_list());
+                let size = usize::try_from(*size).ok();
+                let list = array.as_fixed_size_list();
                 let start = size.and_then(|size| row.checked_mul(size));
                 self.values(list.values(), field, start.zip(size))
             }

@@ -120,7 +120,8 @@ pub(super) fn ids(
     let category = number(&categories, path)?;
     let numbers = categories.members(&mut *snapshot, category, DocumentNumber(after), most);
     let numbers = numbers.map_err(index_error)?;
-    let (now, mut ids) = (time::now(), Vec::with_capacity(numbers.len()));
+    let now = time::now();
+    let mut ids = Vec::with_capacity(numbers.len());
     let read = snapshot.records(&numbers, RecordFields::default(), &mut |record| {
         if !record.is_expired(now) {
             ids.push(record.id.clone());

@@ -58,8 +58,10 @@ pub(super) fn time(py: Python<'_>, ns: i64) -> PyResult<Bound<'_, PyAny>> {
         let utc = PyTzInfo::utc(py)?;
         PyDateTime::new(py, 1970, 1, 1, 0, 0, 0, 0, Some(&utc)).map(Bound::unbind)
     })?;
-    let (seconds, rest) = (ns.div_euclid(NS), ns.rem_euclid(NS));
-    let (days, seconds) = (seconds.div_euclid(DAY), seconds.rem_euclid(DAY));
+    let seconds = ns.div_euclid(NS);
+    let rest = ns.rem_euclid(NS);
+    let days = seconds.div_euclid(DAY);
+    let seconds = seconds.rem_euclid(DAY);
     // 64 bits of ns are less than 107,000 days.
     let delta = PyDelta::new(py, days as i32, seconds as i32, (rest / 1000) as i32, false)?;
     epoch.bind(py).add(delta)

@@ -12,9 +12,11 @@ pub(super) fn group_sizes(
     handle: &Handle,
     ids: &[impl AsRef<str>],
 ) -> Result<Vec<u64>, IndexError> {
-    let (mut snapshot, now) = (handle.index.snapshot()?, time::now());
+    let mut snapshot = handle.index.snapshot()?;
+    let now = time::now();
     let mut sizes = vec![0; ids.len()];
-    let (mut places, mut numbers) = (Vec::new(), Vec::new());
+    let mut places = Vec::new();
+    let mut numbers = Vec::new();
     for (place, id) in ids.iter().enumerate() {
         if let Some(found) = record(&mut *snapshot, id.as_ref(), now, RecordFields::default())? {
             places.push(place);

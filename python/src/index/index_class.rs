@@ -375,7 +375,9 @@ impl StoredIndex {
     /// the last document.
     fn ids(&self, py: Python<'_>, after: u64, most: usize) -> PyResult<Option<(Vec<String>, u64)>> {
         self.opened.detached(py, |handle| {
-            let (now, mut ids, mut last) = (time::now(), Vec::new(), None);
+            let now = time::now();
+            let mut ids = Vec::new();
+            let mut last = None;
             let mut snapshot = handle.index.snapshot()?;
             snapshot.scan(
                 DocumentNumber(after.saturating_add(1)),

@@ -147,7 +147,8 @@ impl OpenIndex {
     pub(super) fn new(index: Index) -> Self {
         let name = index.name().to_owned();
         let handle = Arc::new(Handle { index, tools: Mutex::new(Vec::new()) });
-        let (process, calls) = (std::process::id(), Arc::default());
+        let process = std::process::id();
+        let calls = Arc::default();
         Self { process, name, handle: Mutex::new(Some(handle)), calls }
     }
 
@@ -178,7 +179,8 @@ impl OpenIndex {
         let name = &self.name;
         // Checked before locking: another thread may have held the lock when the process forked.
         if self.is_forked() {
-            let (opened, here) = (self.process, std::process::id());
+            let opened = self.process;
+            let here = std::process::id();
             return Err(StoreError::new_err(format!(
                 "{name} was opened by process {opened}, this is process {here}, forked from it: \
                  close it before the fork, or start processes by spawn, and open it again there, \
@@ -192,7 +194,8 @@ impl OpenIndex {
             ))
         })?;
         // Counted before another thread can close it.
-        let (calls, thread) = (Arc::clone(&self.calls), self.calls.begin());
+        let calls = Arc::clone(&self.calls);
+        let thread = self.calls.begin();
         drop(here);
         Ok(Call { handle, ended: CallGuard { calls, process: self.process, thread } })
     }

@@ -84,7 +84,8 @@ impl TextQuery {
         id: &str,
     ) -> Result<Option<FoundDocuments>, IndexError> {
         handle.with_tools(|index, tools| {
-            let (mut snapshot, settings) = (index.snapshot()?, index.settings());
+            let mut snapshot = index.snapshot()?;
+            let settings = index.settings();
             let request = self.request(index);
             let found = query_stored(&mut *snapshot, settings, id, &request, &mut tools.scratch)?;
             Ok(found.map(|(stored, answer)| FoundDocuments {
@@ -106,7 +107,8 @@ impl TextQuery {
         threads: NonZeroUsize,
         unwanted: &AtomicBool,
     ) -> Result<Vec<FoundDocuments>, IndexError> {
-        let (next, failed) = (AtomicUsize::new(0), Earliest::default());
+        let next = AtomicUsize::new(0);
+        let failed = Earliest::default();
         let threads = threads.min(NonZeroUsize::new(texts.len()).unwrap_or(NonZeroUsize::MIN));
         let done = on_threads(threads, |stop| {
             handle.with_tools(|index, tools| {
@@ -178,7 +180,8 @@ impl FoundDocuments {
         let rows = rows.collect::<PyResult<Vec<_>>>()?;
         let rows = PyList::new(py, rows)?;
         let caveat = recall_caveat.map(|caveat| caveat.to_string());
-        let (threshold, shingles) = (self.threshold, self.shingles);
+        let threshold = self.threshold;
+        let shingles = self.shingles;
         (rows, found, candidates, threshold, predicted_recall, caveat, shingles).into_pyobject(py)
     }
 }

@@ -229,7 +229,8 @@ impl TableBatch {
     ) -> PyResult<NewDocument<Word>> {
         let id = self.ids.get(at).map_err(|bad| bad.reported(row, "id", &columns.id))?;
         let text = self.texts.get(at).map_err(|bad| bad.reported(row, "text", &columns.text))?;
-        let (mut metadata, mut reader) = (common.clone(), ValueReader::new());
+        let mut metadata = common.clone();
+        let mut reader = ValueReader::new();
         for (name, values) in columns.metadata_columns.iter().zip(&self.metadata_columns) {
             let value = values.get(&mut reader, at).map_err(|wrong| reported(wrong, row, name))?;
             if !value.is_null() {

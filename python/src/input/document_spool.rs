@@ -59,7 +59,8 @@ impl DocumentSpool {
         options.finish()?;
         let folder = memory.temp_dir.unwrap_or_else(std::env::temp_dir);
         let texts = SpooledTexts::in_folder(&folder).map_err(read_error)?;
-        let (ids, description) = (SpooledIds::Unknown, ColumnDescription::default());
+        let ids = SpooledIds::Unknown;
+        let description = ColumnDescription::default();
         let columns = SpooledColumns { texts, ids, fields: Vec::new(), description };
         Ok(Self { columns: Some(columns) })
     }
@@ -102,7 +103,8 @@ impl DocumentSpool {
     /// All of them; nothing can be added from then on.
     fn finish(&mut self, py: Python<'_>) -> PyResult<PythonDocuments> {
         let columns = self.columns.take().ok_or_else(finished)?;
-        let (mut fields, mut held) = (Vec::new(), columns.texts.held_bytes());
+        let mut fields = Vec::new();
+        let mut held = columns.texts.held_bytes();
         for (name, texts) in columns.fields {
             let (texts, bytes) = texts.finish(py)?;
             fields.push((name, FieldColumn::Texts(texts)));
@@ -136,7 +138,8 @@ fn refuse_lengths(
 ) -> PyResult<()> {
     let others = ids.into_iter().chain(fields.iter().map(|(_, values)| values));
     for other in others {
-        let (rows, len) = (texts.len(), other.len()?);
+        let rows = texts.len();
+        let len = other.len()?;
         if len != rows {
             let text = format!("{rows} texts and {len} ids or values; give each text one of them");
             return Err(DocumentError::new_err(text));

@@ -29,14 +29,16 @@ impl IdKind {
         if matches!(documents, ComparedInput::Paths(_)) {
             return Self::Files;
         }
-        let (mut below, mut above) = (false, false);
+        let mut below = false;
+        let mut above = false;
         for side in [Some(documents), reference].into_iter().flatten() {
             let Some(rows) = held(side).filter(|rows| is_number(rows)) else {
                 return Self::Texts;
             };
             if let Some(numbers) = rows.numbers() {
                 let beyond = numbers.beyond();
-                (below, above) = (below || beyond.0, above || beyond.1);
+                below = below || beyond.0;
+                above = above || beyond.1;
             }
         }
         match (below, above) {

@@ -155,7 +155,8 @@ impl TextRows {
 
     /// Texts that these rows own, `None` for a row without one.
     pub(crate) fn of_owned(texts: impl Iterator<Item = Option<Box<[u8]>>>) -> Self {
-        let (mut slices, mut owners) = (Vec::new(), Vec::new());
+        let mut slices = Vec::new();
+        let mut owners = Vec::new();
         for text in texts {
             slices.push(text.as_deref().map_or(Slice::NONE, Slice::of));
             owners.extend(text);
@@ -263,7 +264,8 @@ fn of_array(array: &dyn Array, slices: &mut Vec<Slice>) -> Result<(), String> {
 
 fn of_dictionary(array: &dyn Array, slices: &mut Vec<Slice>) -> Result<(), String> {
     let dictionary = array.as_any_dictionary();
-    let (keys, values) = (dictionary.keys(), dictionary.values().as_ref());
+    let keys = dictionary.keys();
+    let values = dictionary.values().as_ref();
     for row in 0..array.len() {
         let key = key(keys, row);
         slices.push(if array.is_null(row) {
@@ -328,7 +330,8 @@ fn in_views(array: &StringViewArray, row: usize) -> Result<Slice, &'static str> 
         // The text is in the view, behind the length.
         return Ok(Slice { start: std::ptr::from_ref(view).cast::<u8>().wrapping_add(4), length });
     }
-    let (buffer, offset) = ((*view >> 64) as u32 as usize, (*view >> 96) as usize);
+    let buffer = (*view >> 64) as u32 as usize;
+    let offset = (*view >> 96) as usize;
     let data = array.data_buffers().get(buffer);
     let bytes = data.and_then(|data| data.get(offset..offset.checked_add(length)?));
     bytes.map(Slice::of).ok_or("its view leaves the data")

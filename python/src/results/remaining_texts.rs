@@ -41,7 +41,8 @@ impl RemainingTexts {
             duplicates.extend(group.duplicates.iter().map(|duplicate| duplicate.document));
         }
         duplicates.sort_unstable();
-        let (mut texts, mut open) = (Self::new(rows), None::<OpenText>);
+        let mut texts = Self::new(rows);
+        let mut open = None::<OpenText>;
         findings.replay(&mut |number, document| {
             let Raw::Row(row) = document.raw else { return Ok(()) };
             let row = row as usize;
@@ -99,7 +100,8 @@ impl RemainingTexts {
     fn close(&mut self, open: Option<OpenText>) {
         let Some(OpenText { row, text, taken }) = open else { return };
         let Some((true, changed)) = self.rows.get_mut(row) else { return };
-        let (mut left, mut at) = (String::with_capacity(text.len()), 0);
+        let mut left = String::with_capacity(text.len());
+        let mut at = 0;
         for range in taken {
             left.push_str(&text[at..range.start]);
             at = range.end;

@@ -114,7 +114,8 @@ impl RowNumbers {
                 "a row may have several units; name one by its id, such as text('0#1')",
             ));
         }
-        let (row, documents) = (row.unwrap_or(0), findings.counts.documents);
+        let row = row.unwrap_or(0);
+        let documents = findings.counts.documents;
         self.number(row, documents).ok_or_else(|| {
             let remedy =
                 if self.rows.is_some() { ": found.skipped lists those left out" } else { "" };

@@ -54,8 +54,10 @@ pub(crate) fn draw(
 }
 
 fn drawn_rows(drawn: &[DrawnDocument]) -> PyResult<ArrowTable> {
-    let (mut ids, mut references) = (TextColumn::default(), BooleanBuilder::new());
-    let (mut fingerprints, mut shingles) = (BinaryBuilder::new(), BinaryBuilder::new());
+    let mut ids = TextColumn::default();
+    let mut references = BooleanBuilder::new();
+    let mut fingerprints = BinaryBuilder::new();
+    let mut shingles = BinaryBuilder::new();
     for document in drawn {
         ids.push(Some(&document.id));
         references.append_value(document.reference);
@@ -78,7 +80,8 @@ fn drawn_of(py: Python<'_>, rows: &Bound<'_, PyAny>) -> PyResult<Vec<DrawnDocume
     let ids = TextRows::of_arrow(table.column("id")?, "id", py)?;
     let references = table.flags("reference")?;
     let [fingerprints, shingles] = ["fingerprint", "shingles"].map(|name| table.binary(name));
-    let (fingerprints, shingles) = (fingerprints?, shingles?);
+    let fingerprints = fingerprints?;
+    let shingles = shingles?;
     let sets = each_blob(&fingerprints).zip(each_blob(&shingles));
     let rows = references.into_iter().zip(sets).enumerate();
     let drawn = rows.map(|(row, (reference, (fingerprint, shingles)))| {

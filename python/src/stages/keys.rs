@@ -130,7 +130,9 @@ impl KeyStage {
         checks: Option<&[Option<i64>]>,
         reference: bool,
     ) -> Result<(), Error> {
-        let (collector, rules, tally) = (&mut self.collector, &self.rules, &mut self.tally);
+        let collector = &mut self.collector;
+        let rules = &self.rules;
+        let tally = &mut self.tally;
         let has_source = self.options.source_field.is_some();
         let mut sink = KeySink { collector, rules, tally, nodes, checks, reference, has_source };
         read_all(&open(source, &self.reading)?, &mut sink)

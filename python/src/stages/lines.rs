@@ -97,7 +97,8 @@ fn texts<const N: usize>(
 fn overlaps(table: &mut StageTable) -> PyResult<Vec<Option<Overlap>>> {
     let names = ["intersection", "left", "right"];
     let [intersection, left, right] = names.map(|name| table.integers(name));
-    let (left, right) = (left?, right?);
+    let left = left?;
+    let right = right?;
     let whole = |number: Option<i64>| number.unwrap_or_default().cast_unsigned();
     let rows = intersection?.into_iter().zip(left.into_iter().zip(right));
     Ok(rows

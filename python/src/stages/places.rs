@@ -33,8 +33,10 @@ pub(crate) fn places(
     let has_source = find.source_field.is_some();
     let columns = py.detach(|| -> Result<PlaceColumns, Error> {
         let opened = open(source, &reading)?;
-        let (order, columns) = (&mut order, PlaceColumns::default());
-        let (collection, checks) = (&opened, &checks[..]);
+        let order = &mut order;
+        let columns = PlaceColumns::default();
+        let collection = &opened;
+        let checks = &checks[..];
         let mut sink = PlaceSink { order, collection, checks, reference, has_source, columns };
         read_all(&opened, &mut sink)?;
         let missing = checks.len().saturating_sub(sink.columns.bytes.len()) as u64;

@@ -146,8 +146,10 @@ pub(super) fn write_text(
     params: &Params,
     option: &str,
 ) -> io::Result<()> {
-    let (figures, percent) = (&audit.overall, audit.confidence * 100.0);
-    let (sampled, population) = (thousands(audit.sampled), thousands(audit.population));
+    let figures = &audit.overall;
+    let percent = audit.confidence * 100.0;
+    let sampled = thousands(audit.sampled);
+    let population = thousands(audit.population);
     let threshold = params.threshold();
     if figures.documents == 0 {
         return write_without_neighbours(out, audit, threshold, option);
@@ -198,7 +200,8 @@ fn write_without_neighbours(
     threshold: f64,
     option: &str,
 ) -> io::Result<()> {
-    let (sampled, population) = (thousands(audit.sampled), thousands(audit.population));
+    let sampled = thousands(audit.sampled);
+    let population = thousands(audit.population);
     if audit.is_complete() {
         return writeln!(
             out,

@@ -86,7 +86,8 @@ pub(crate) fn run(args: &CompareArgs, worker: WorkerOption<'_>) -> CommandResult
     if args.a == Path::new("-") && args.b == Path::new("-") {
         return Err(ReadError::StdinTwice.into());
     }
-    let (a, b) = (read(&args.a, args, worker)?, read(&args.b, args, worker)?);
+    let a = read(&args.a, args, worker)?;
+    let b = read(&args.b, args, worker)?;
     let similarity = PairSimilarity::of(&a, &b, &params, &NoProgress).map_err(Error::from)?;
     let differences =
         (!args.no_diff).then(|| Differences::between(&a, &b, params.shingle(), Some(PATIENCE)));
@@ -159,7 +160,8 @@ fn read(path: &Path, args: &CompareArgs, worker: WorkerOption<'_>) -> Result<Str
         return Ok(text);
     }
     let collection = Collection::open(&[path.to_owned()], &options)?;
-    let (mut text, mut scratch) = (CapturedText::default(), ReadBuffers::default());
+    let mut text = CapturedText::default();
+    let mut scratch = ReadBuffers::default();
     while let Some(block) = collection.next_block()? {
         block.read(&mut scratch, &mut text).map_err(|error| match error {
             ReadError::BadRecord(bad) => CommandError::Run(Error::Table {
@@ -194,7 +196,8 @@ fn write_figures(report: &ComparisonReport<'_>, out: &mut impl Write) -> io::Res
         writeln!(out, "{bold}{letter}{bold:#}  {}  {}", one_line(name), Quiet(&shingles))?;
     }
     writeln!(out)?;
-    let (part, whole) = (thousands(overlap.intersection), thousands(overlap.union()));
+    let part = thousands(overlap.intersection);
+    let whole = thousands(overlap.union());
     let jaccard = percent(overlap.intersection, overlap.union());
     let shared = format!("{part} of {whole} shingles are shared ({})", params.shingle());
     let exact = overlap.six_decimals();
@@ -212,7 +215,8 @@ fn write_figures(report: &ComparisonReport<'_>, out: &mut impl Write) -> io::Res
             params.num_hashes(),
             params.scheme()
         )?;
-        let (shared, bands) = (estimate.bands_shared, params.bands());
+        let shared = estimate.bands_shared;
+        let bands = params.bands();
         let chance = curve::candidate_probability(overlap.jaccard(), bands, params.rows());
         write!(out, "Bands shared      {shared} of {bands}; ")?;
         match params.recall_caveat() {

@@ -117,13 +117,15 @@ impl QuerySetup<'_> {
         asking: &mut QueryOutput<'_>,
     ) -> Result<(), CommandError> {
         let unknown = || {
-            let (id, index) = (lookalike::store::entry::shortened_id(id), self.index.name());
+            let id = lookalike::store::entry::shortened_id(id);
+            let index = self.index.name();
             CommandError::Data(format!(
                 "there is no document {id:?} in {index}; `lookalike index export` lists those \
                  there are"
             ))
         };
-        let (settings, question) = (self.index.settings(), self.question());
+        let settings = self.index.settings();
+        let question = self.question();
         let found = query_stored(snapshot, settings, id, &question, &mut Buffers::default())?;
         let (stored, answer) = found.ok_or_else(unknown)?;
         let number = snapshot.number_of(id)?;

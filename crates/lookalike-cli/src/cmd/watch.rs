@@ -48,7 +48,9 @@ pub(crate) fn run(args: &WatchArgs, worker: WorkerOption<'_>) -> CommandResult {
         start(&mut watch, &args.folder)?;
     }
     let pending = PendingFiles::new(args.settle);
-    let (again, is_gone, is_busy) = (None, false, false);
+    let again = None;
+    let is_gone = false;
+    let is_busy = false;
     WatchedFolder { args, watch, pending, intake, reports, again, is_gone, is_busy }.run()
 }
 
@@ -217,7 +219,8 @@ impl WatchedFolder<'_> {
                 if !self.is_busy {
                     self.message(&format!("{}; trying again", index_message(&error)))?;
                 }
-                (self.is_busy, self.again) = (true, Some(Instant::now() + RETRY));
+                self.is_busy = true;
+                self.again = Some(Instant::now() + RETRY);
             }
             IntakeOutcome::Again { found, skipped, error } => {
                 if let Some(error) = error {

@@ -98,9 +98,11 @@ enum PrintedPart {
 /// with the same words are parts of what both have, as in the second text.
 fn parts(found: &Differences, most: usize) -> Vec<PrintedPart> {
     let mut parts: Vec<PrintedPart> = Vec::new();
-    let (mut changed, mut same_words) = (0, 0);
+    let mut changed = 0;
+    let mut same_words = 0;
     for stretch in &found.stretches {
-        let (a, b) = (stretch.a.clone(), stretch.b.clone());
+        let a = stretch.a.clone();
+        let b = stretch.b.clone();
         match stretch.kind {
             DifferenceKind::Changed if changed == most => break,
             DifferenceKind::Changed => {
@@ -128,13 +130,16 @@ fn shared(
     before: usize,
     after: usize,
 ) -> io::Result<()> {
-    let (first, last) = (text.word_from(bytes.start), text.word_from(bytes.end));
+    let first = text.word_from(bytes.start);
+    let last = text.word_from(bytes.end);
     // Leaving out a word or two saves nothing.
     if last - first <= before + after + 3 {
         return lines.words(text.slice(bytes.clone()), Style::PLAIN, ["", ""]);
     }
-    let (head, tail) = (first + before, last - after);
-    let (head_end, tail_start) = (text.start(head), text.start(tail).min(bytes.end));
+    let head = first + before;
+    let tail = last - after;
+    let head_end = text.start(head);
+    let tail_start = text.start(tail).min(bytes.end);
     if before > 0 {
         lines.words(text.slice(bytes.start..head_end), Style::PLAIN, ["", ""])?;
     }
@@ -155,11 +160,13 @@ fn one_sided(
     style: Style,
     marks: [&str; 2],
 ) -> io::Result<()> {
-    let (first, last) = (text.word_from(bytes.start), text.word_from(bytes.end));
+    let first = text.word_from(bytes.start);
+    let last = text.word_from(bytes.end);
     if last - first <= longest {
         return lines.words(text.slice(bytes.clone()), style, marks);
     }
-    let (head, tail) = (first + LONGEST_ENDS.0, last - LONGEST_ENDS.1);
+    let head = first + LONGEST_ENDS.0;
+    let tail = last - LONGEST_ENDS.1;
     lines.words(text.slice(bytes.start..text.start(head)), style, [marks[0], ""])?;
     lines.words(&format!(" … {} … ", count((tail - head) as u64, "word")), QUIET, ["", ""])?;
     lines.words(text.slice(text.start(tail)..bytes.end), style, ["", marks[1]])

@@ -32,7 +32,8 @@ impl CurvePlot {
     /// Lines of text, `width` columns of curve and `height` lines (at least 20 and 5), each line
     /// with its end. Braille dots, or only ASCII.
     pub(crate) fn terminal(self, width: usize, height: usize, ascii: bool) -> String {
-        let (width, height) = (width.max(20), height.max(5));
+        let width = width.max(20);
+        let height = height.max(5);
         let cells =
             if ascii { self.ascii_cells(width, height) } else { self.braille_cells(width, height) };
         let (side, corner, tick, line) =
@@ -59,7 +60,8 @@ impl CurvePlot {
                 labels[column(similarity) + at] = c;
             }
         }
-        let (axis, labels): (String, String) = (axis.iter().collect(), labels.iter().collect());
+        let axis: String = axis.iter().collect();
+        let labels: String = labels.iter().collect();
         let _ = writeln!(out, "       {corner}{axis}");
         // The first digit of a label is under its tick.
         let _ = writeln!(out, "        {}", labels.trim_end());
@@ -84,7 +86,8 @@ impl CurvePlot {
         }
         let row = |column: usize| self.row(column, width, height);
         for column in 0..width {
-            let (from, to) = (row(column.saturating_sub(1)), row(column));
+            let from = row(column.saturating_sub(1));
+            let to = row(column);
             // A steep step is filled, so that the curve has no holes.
             for cells in &mut cells[to..(from + usize::from(from == to)).max(to + 1)] {
                 cells[column] = '*';
@@ -96,11 +99,13 @@ impl CurvePlot {
     fn braille_cells(self, width: usize, height: usize) -> Vec<Vec<char>> {
         // Each character holds 2 × 4 dots; their bits by column and row.
         const BITS: [[u32; 4]; 2] = [[0x01, 0x02, 0x04, 0x40], [0x08, 0x10, 0x20, 0x80]];
-        let (dots_wide, dots_high) = (2 * width, 4 * height);
+        let dots_wide = 2 * width;
+        let dots_high = 4 * height;
         let mut bits = vec![vec![0u32; width]; height];
         let row = |column: usize| self.row(column, dots_wide, dots_high);
         for column in 0..dots_wide {
-            let (from, to) = (row(column.saturating_sub(1)), row(column));
+            let from = row(column.saturating_sub(1));
+            let to = row(column);
             for dot in to..from.max(to + 1) {
                 bits[dot / 4][column / 2] |= BITS[column % 2][dot % 4];
             }
@@ -124,7 +129,8 @@ impl CurvePlot {
     /// those who cannot see it.
     pub(crate) fn svg(self) -> String {
         let Self { bands, rows, threshold, .. } = self;
-        let (recall, steep) = (self.recall(), steepest(bands, rows));
+        let recall = self.recall();
+        let steep = steepest(bands, rows);
         let x = |similarity: f64| LEFT + similarity * (RIGHT - LEFT);
         let y = |probability: f64| BOTTOM - probability * (BOTTOM - TOP);
         let point = |at: i32| {
@@ -155,7 +161,8 @@ impl CurvePlot {
         }
         for fifth in 0..=5 {
             let value = f64::from(fifth) / 5.0;
-            let (at_x, at_y) = (x(value), y(value));
+            let at_x = x(value);
+            let at_y = y(value);
             let _ = writeln!(
                 out,
                 "<path class=\"grid\" d=\"M{at_x:.1} {BOTTOM}V{TOP}M{LEFT} {at_y:.1}H{RIGHT}\"/>\n\
@@ -166,7 +173,8 @@ impl CurvePlot {
                 at_y + 5.0
             );
         }
-        let (at_x, at_y) = (x(threshold), y(recall));
+        let at_x = x(threshold);
+        let at_y = y(recall);
         let (anchor, shift) = if threshold > 0.3 { ("end", -10.0) } else { ("start", 10.0) };
         let middle = f64::midpoint(LEFT, RIGHT);
         let _ = write!(

@@ -117,7 +117,8 @@ fn share(documents: u64, duplicates: u64) -> f64 {
 }
 
 fn line(out: &mut impl Write, documents: u64, duplicates: u64, name: &str) -> io::Result<()> {
-    let (all, go) = (thousands(documents), thousands(duplicates));
+    let all = thousands(documents);
+    let go = thousands(duplicates);
     writeln!(out, "{all:>11}  {go:>11}  {:>6} %  {name}", percent(share(documents, duplicates)))
 }
 

@@ -35,8 +35,8 @@ impl Summary<'_> {
     /// Writes all lines: first what was found, and in how many documents.
     pub(crate) fn write(&self, out: &mut impl Write) -> io::Result<()> {
         let counts = &self.findings.counts;
-        let (duplicates, groups) =
-            (count(counts.duplicates, "duplicate"), count(counts.groups, "group"));
+        let duplicates = count(counts.duplicates, "duplicate");
+        let groups = count(counts.groups, "group");
         if counts.duplicates > 0 {
             writeln!(out, "{duplicates} in {groups}: one document of each group is kept")?;
         }
@@ -44,7 +44,8 @@ impl Summary<'_> {
         self.write_recall(out)?;
         self.write_better_setting(out)?;
         if !self.verbose {
-            let (elapsed, speed) = (seconds(self.elapsed), self.speed(self.elapsed));
+            let elapsed = seconds(self.elapsed);
+            let speed = self.speed(self.elapsed);
             return writeln!(out, "{elapsed}{speed}; --verbose shows more figures");
         }
         let compared = count(counts.verified, "pair");
@@ -83,7 +84,8 @@ impl Summary<'_> {
         if let Some([first, copy, ..]) =
             self.findings.textless_copies.groups().first().map(Vec::as_slice)
         {
-            let (first, copy) = (one_line(first), one_line(copy));
+            let first = one_line(first);
+            let copy = one_line(copy);
             let are = if copies == 1 { "is" } else { "are" };
             let copies = thousands(copies as u64);
             writeln!(out, "  {copies} of them {are} the same bytes as another: {copy} as {first}")?;
@@ -115,7 +117,8 @@ impl Summary<'_> {
         if let Some(caveat) = params.recall_caveat() {
             return writeln!(out, "warning: {caveat}");
         }
-        let (threshold, predicted) = (params.threshold(), params.predicted_recall());
+        let threshold = params.threshold();
+        let predicted = params.predicted_recall();
         let percent = percent(predicted);
         let concentration = self.findings.concentration;
         write!(out, "{percent} % of pairs at similarity {threshold} are found (predicted)")?;

@@ -110,7 +110,8 @@ impl<'r, R: MemberRules> SeparatedSets<'r, R> {
 
     /// Joins the sets of two members unless that brings separated members together.
     fn join(&mut self, sets: &mut DisjointSets, a: u32, b: u32) {
-        let (a, b) = (sets.first(a), sets.first(b));
+        let a = sets.first(a);
+        let b = sets.first(b);
         if a == b || self.is_separated(sets, a, b) {
             return;
         }

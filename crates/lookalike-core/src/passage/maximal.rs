@@ -142,8 +142,12 @@ impl PassageCollector<'_> {
             let before = sorted.common[index];
             let next = sorted.common.get(index + 1).copied().unwrap_or(0);
             if next > before {
-                let (start, first) = (index as u32, place);
-                let (common, places, again, passage) = (next, 0, 0, None);
+                let start = index as u32;
+                let first = place;
+                let common = next;
+                let places = 0;
+                let again = 0;
+                let passage = None;
                 self.open.push(SharedInterval { common, start, places, again, first, passage });
             }
             self.count_again(index as u32, place);
@@ -176,7 +180,10 @@ impl PassageCollector<'_> {
             let passages = &mut self.found.passages;
             let passage = *interval.passage.get_or_insert_with(|| {
                 // The places are known when the interval ends.
-                let (places, documents, document, position) = (0, 0, 0, 0);
+                let places = 0;
+                let documents = 0;
+                let document = 0;
+                let position = 0;
                 passages.push(Passage { tokens, places, documents, document, position });
                 passages.len() as u32 - 1
             });
@@ -194,7 +201,8 @@ impl PassageCollector<'_> {
                 let passage = &mut self.found.passages[passage as usize];
                 passage.places = inner.places;
                 passage.documents = inner.places - inner.again;
-                (passage.document, passage.position) = (first.document, first.position);
+                passage.document = first.document;
+                passage.position = first.position;
             }
             let outer = self.open.last().map_or(0, |outer| outer.common);
             if outer >= next.max(1) {
@@ -274,7 +282,8 @@ pub fn ranges_of(
 ) -> Vec<TokenRange> {
     let mut ranges = Vec::new();
     for place in unitigs.places.iter().filter(|place| takes(place)) {
-        let (document, start) = (place.document, place.position);
+        let document = place.document;
+        let start = place.position;
         let end = start + unitigs.runs[place.unitig as usize] + length - 1;
         TokenRange { document, start, end }.join(&mut ranges);
     }

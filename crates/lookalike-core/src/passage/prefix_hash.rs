@@ -24,8 +24,10 @@ pub struct PrefixHashes {
 impl PrefixHashes {
     /// O(tokens).
     pub fn new(tokens: &[u64]) -> Self {
-        let (mut sums, mut powers) = (vec![0], vec![1]);
-        let (mut sum, mut power) = (0, 1);
+        let mut sums = vec![0];
+        let mut powers = vec![1];
+        let mut sum = 0;
+        let mut power = 1;
         for token in tokens {
             sum = add(multiply(sum, BASE), reduce(*token));
             power = multiply(power, BASE);

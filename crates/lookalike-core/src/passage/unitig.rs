@@ -63,7 +63,10 @@ pub fn group_equal<E>(
                 is_alone = false;
                 take(EqualRun { run: record.run, first: run })?;
             }
-            _ => (first, is_alone) = (Some(record), true),
+            _ => {
+                first = Some(record);
+                is_alone = true;
+            }
         }
     }
     Ok(())
@@ -127,7 +130,8 @@ impl Unitigs {
                 *unitig = unitigs.runs.len() as u32;
                 unitigs.runs.push(1);
             }
-            let (document, position) = (run.document, run.position);
+            let document = run.document;
+            let position = run.position;
             unitigs.places.push(UnitigPlace { document, position, unitig: *unitig });
         }
         Ok(unitigs)
@@ -136,7 +140,8 @@ impl Unitigs {
     /// The unitigs of documents in memory, each given by its tokens: 16 bytes for each token.
     pub fn of_documents(documents: &[Vec<u64>], length: usize) -> Self {
         let hasher = RunHasher::new(length, 0);
-        let (mut records, mut places) = (Vec::new(), Vec::new());
+        let mut records = Vec::new();
+        let mut places = Vec::new();
         for (document, tokens) in documents.iter().enumerate() {
             let mut position = 0;
             hasher.hash(tokens, |hash| {
@@ -146,7 +151,8 @@ impl Unitigs {
             });
         }
         records.sort_unstable();
-        let (mut runs, mut firsts) = (Vec::new(), PositionSet::new(places.len() as u64));
+        let mut runs = Vec::new();
+        let mut firsts = PositionSet::new(places.len() as u64);
         let result = group_equal(records.into_iter().map(Ok), |run| {
             firsts.insert(run.first);
             runs.push(run);

@@ -373,7 +373,9 @@ impl<R: Read + Seek> ZipReader<'_, R> {
                 if let (true, Some(long_len), Some(long_start)) =
                     (record.starts_with(END_64), u64_at(&record, 40), u64_at(&record, 48))
                 {
-                    (len, start, end) = (long_len, long_start, place);
+                    len = long_len;
+                    start = long_start;
+                    end = place;
                     break;
                 }
             }
@@ -529,7 +531,9 @@ impl<R: Read + Seek> ZipReader<'_, R> {
                 }
                 let len = at + found as u64 - entry.data_offset;
                 if let Some((bytes, full, crc)) = described(record, len) {
-                    (entry.compressed_size, entry.size, entry.crc32) = (len, full, crc);
+                    entry.compressed_size = len;
+                    entry.size = full;
+                    entry.crc32 = crc;
                     return Ok(bytes);
                 }
             }

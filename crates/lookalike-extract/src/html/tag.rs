@@ -69,8 +69,11 @@ pub(super) struct TagAttributes {
 impl Tag {
     pub(super) fn begin(&mut self, is_end: bool, in_main: bool) {
         self.name.clear();
-        (self.is_end, self.in_main, self.closes_itself) = (is_end, in_main, false);
-        (self.element, self.phase) = (None, AttributePhase::None);
+        self.is_end = is_end;
+        self.in_main = in_main;
+        self.closes_itself = false;
+        self.element = None;
+        self.phase = AttributePhase::None;
         self.attributes = TagAttributes::default();
         self.language.clear();
         self.key.clear();

@@ -78,7 +78,9 @@ mod quotes {
                     *depth = if close { *depth - 1 } else { *depth + 1 };
                     if *depth == 0 {
                         let end = memchr(b'>', rest).map_or(page.len(), |end| start + end + 1);
-                        (at, kept, open) = (end, end, None);
+                        at = end;
+                        kept = end;
+                        open = None;
                     }
                 }
                 None if !close && is_quoting(name) => {

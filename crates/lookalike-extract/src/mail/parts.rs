@@ -227,7 +227,8 @@ fn cut_at<'a>(
             }
             parts.push(content(body, start, found));
         }
-        (start, at) = (Some(next), next);
+        start = Some(next);
+        at = next;
         if last {
             start = None;
             break;

@@ -57,7 +57,9 @@ pub(super) const fn phrases<const N: usize>(list: &'static str) -> [&'static str
     while length < rest.len() {
         if rest.as_bytes()[length] == b'|' {
             phrases[found] = rest.split_at(length).0;
-            (rest, found, length) = (rest.split_at(length + 1).1, found + 1, 0);
+            rest = rest.split_at(length + 1).1;
+            found += 1;
+            length = 0;
         } else {
             length += 1;
         }

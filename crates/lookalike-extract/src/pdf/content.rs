@@ -206,7 +206,10 @@ impl<'a, 'b> ContentInterpreter<'a, 'b> {
                 self.line = matrix(operands);
                 self.text = self.line;
             }
-            b"BT" => (self.text, self.line) = (UNIT, UNIT),
+            b"BT" => {
+                self.text = UNIT;
+                self.line = UNIT;
+            }
             b"Tf" => self.select(operands, resources)?,
             b"Tc" => self.state.letter_spacing = operands.number(0),
             b"Tw" => self.state.word_spacing = operands.number(0),
@@ -330,7 +333,8 @@ impl<'a, 'b> ContentInterpreter<'a, 'b> {
         if self.lines.strings == before {
             self.shared.mute.insert(place);
         }
-        (self.state, self.saved) = (state, saved);
+        self.state = state;
+        self.saved = saved;
         (self.text, self.line) = place_of_text;
         Ok(())
     }

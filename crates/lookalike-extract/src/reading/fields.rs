@@ -62,7 +62,8 @@ impl Fields {
     /// Sets the amount of text removed as signatures, and whether quoted text was removed.
     #[cfg(feature = "mail")]
     pub(crate) fn set_cut(&mut self, cut: CutText, quotes: bool) {
-        (self.cut, self.cut_quotes) = (cut, quotes);
+        self.cut = cut;
+        self.cut_quotes = quotes;
     }
 
     /// Sets a value, unless it is blank or already set. Runs of white space become single blanks.

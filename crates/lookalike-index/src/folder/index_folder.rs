@@ -23,7 +23,8 @@ pub(crate) struct IndexFolder {
 impl IndexFolder {
     pub(crate) fn new(folder: &Path) -> Self {
         let name = folder.display().to_string();
-        let (folder, interrupted) = (folder.to_path_buf(), Arc::default());
+        let folder = folder.to_path_buf();
+        let interrupted = Arc::default();
         Self { folder, name, interrupted }
     }
 

@@ -43,7 +43,8 @@ impl CatalogueWriter {
         let failed = |error| state.place.database(error);
         state.place.poll()?;
         self.roll_back_abandoned(&state.place)?;
-        let (head, before) = (self.head, state.view());
+        let head = self.head;
+        let before = state.view();
         self.connection.execute_batch("BEGIN IMMEDIATE").map_err(failed)?;
         let mut view = PostingView::clone(&before);
         let done = work(self, &mut view).and_then(|done| {

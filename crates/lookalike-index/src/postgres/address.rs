@@ -58,8 +58,10 @@ impl Address {
         if authority.matches('@').count() > 1 {
             return Err(wrong("write an `@` in the user or the password as %40"));
         }
-        let (mut schema, mut others) = (DEFAULT_INDEX.to_owned(), String::new());
-        let (mut mode, mut roots) = (None, None);
+        let mut schema = DEFAULT_INDEX.to_owned();
+        let mut others = String::new();
+        let mut mode = None;
+        let mut roots = None;
         for parameter in query.split('&').filter(|parameter| !parameter.is_empty()) {
             if let Some(name) = parameter.strip_prefix("index=") {
                 schema = decoded("index=", name)?;

@@ -191,7 +191,8 @@ fn read_manifest(from: &Path) -> Result<BackupManifest, IndexError> {
         return Err(not(format!("{MANIFEST} is about {:?}", manifest.kind)));
     }
     if manifest.version != TABLES_VERSION {
-        let (index, got) = (from.display().to_string(), manifest.version);
+        let index = from.display().to_string();
+        let got = manifest.version;
         return Err(IndexError::Version { index, got, expected: TABLES_VERSION });
     }
     Ok(manifest)

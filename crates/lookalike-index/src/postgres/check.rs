@@ -99,7 +99,8 @@ fn page(
     let mut last = None;
     let mut one = IndexRecord::default();
     connection.stream(&sql, &[&from, &CHUNK], |row| {
-        let (doc, id): (i64, &str) = (column(row, "docs", 0)?, column(row, "docs", 1)?);
+        let doc: i64 = column(row, "docs", 0)?;
+        let id: &str = column(row, "docs", 1)?;
         last = Some(doc);
         totals.documents += 1;
         totals.last = totals.last.max(doc);
@@ -141,7 +142,8 @@ fn missing(connection: &mut PooledConnection, expected: &Postings<'_>) -> Result
 fn sum(connection: &mut PooledConnection) -> Result<PostingChecksum, IndexError> {
     let mut sum = PostingChecksum::default();
     connection.stream("SELECT key, doc, band FROM bands", &[], |row| {
-        let (key, doc) = (column(row, "bands", 0)?, column(row, "bands", 1)?);
+        let key = column(row, "bands", 0)?;
+        let doc = column(row, "bands", 1)?;
         sum.add(BandPosting { key, doc, band: column(row, "bands", 2)? });
         Ok(())
     })?;
@@ -158,7 +160,8 @@ fn postings(
     if there == totals.postings {
         return Ok(());
     }
-    let (mut missing, mut from) = (0, i64::MIN);
+    let mut missing = 0;
+    let mut from = i64::MIN;
     loop {
         let (postings, next) = page_of_postings(connection, settings, from)?;
         missing += self::missing(connection, &postings)?;
@@ -167,7 +170,8 @@ fn postings(
             None => break,
         }
     }
-    let (there, all) = (there.count, totals.postings.count);
+    let there = there.count;
+    let all = totals.postings.count;
     if missing > 0 {
         let what = format!("{missing} of {all} rows are missing: some documents are not found");
         totals.problem("bands".to_owned(), what, true);

@@ -56,7 +56,8 @@ pub(super) fn stats(
     let rows = connection.query(sql, &[])?;
     let row = rows.first().ok_or_else(|| no_state(pool))?;
     let number = |at| column::<i64>(row, "state", at).map(i64::cast_unsigned);
-    let (documents, without_shingles) = (number(0)?, number(1)?);
+    let documents = number(0)?;
+    let without_shingles = number(1)?;
     let originals = check::stats(&mut connection, settings)?;
     Ok(Stats {
         documents,

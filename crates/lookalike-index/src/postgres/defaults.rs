@@ -64,7 +64,8 @@ fn from_file(file: &Path, address: &Address) -> Result<Option<String>, IndexErro
     let config = &address.config;
     let user = config.get_user().unwrap_or_default();
     let database = config.get_dbname().unwrap_or(user);
-    let (hosts, ports) = (config.get_hosts(), config.get_ports());
+    let hosts = config.get_hosts();
+    let ports = config.get_ports();
     let found = text.lines().find_map(|line| {
         hosts.iter().enumerate().find_map(|(at, host)| {
             let port = ports.get(at).or(ports.first()).copied().unwrap_or(5432).to_string();
@@ -88,7 +89,8 @@ fn matching(line: &str, wanted: [&str; 4]) -> Option<String> {
     if line.starts_with('#') {
         return None;
     }
-    let (mut fields, mut field) = (Vec::new(), String::new());
+    let mut fields = Vec::new();
+    let mut field = String::new();
     let mut characters = line.chars();
     while let Some(character) = characters.next() {
         match character {

@@ -49,10 +49,12 @@ pub(super) fn record(
         .map_err(|_| IndexError::damaged_document(&id, "its fingerprint has no 16 bytes"))?;
     let fingerprint = u128::from_be_bytes(fingerprint);
     let set: Option<&[u8]> = value(row, 8, &id)?;
-    let (bytes, added) = (value::<i64>(row, 3, &id)?, value(row, 4, &id)?);
+    let bytes = value::<i64>(row, 3, &id)?;
+    let added = value(row, 4, &id)?;
     let bytes = u64::try_from(bytes)
         .map_err(|_| IndexError::damaged_document(&id, "its length is negative"))?;
-    let (modified, expires) = (value(row, 5, &id)?, value(row, 6, &id)?);
+    let modified = value(row, 5, &id)?;
+    let expires = value(row, 6, &id)?;
     let fields = RowFields {
         number: doc as u64,
         id: id.as_bytes(),

@@ -101,8 +101,8 @@ fn check_server(
         &[],
         "its version and encoding",
     )?;
-    let (server, encoding): (i32, String) =
-        (column(&row, "pg_settings", 0)?, column(&row, "pg_settings", 1)?);
+    let server: i32 = column(&row, "pg_settings", 0)?;
+    let encoding: String = column(&row, "pg_settings", 1)?;
     let why = if server < OLDEST_SERVER {
         format!("the server is PostgreSQL {server}, expected is {OLDEST_SERVER} or later")
     } else if encoding != "UTF8" {
@@ -132,7 +132,9 @@ fn check_tables(
     let index = pool.name().to_owned();
     let Some(row) = rows.first() else { return Err(IndexError::Missing { index }) };
     let number = |at| column::<i64>(row, "pg_class", at);
-    let (may, all, ours): (bool, _, _) = (column(row, "pg_namespace", 0)?, number(1)?, number(2)?);
+    let may: bool = column(row, "pg_namespace", 0)?;
+    let all = number(1)?;
+    let ours = number(2)?;
     if all == 0 {
         return Err(IndexError::Missing { index });
     }

@@ -54,7 +54,8 @@ impl PostgresSnapshot {
         wanted: RecordFields,
         each: &mut dyn FnMut(&IndexRecord) -> Result<(), IndexError>,
     ) -> Result<usize, IndexError> {
-        let (mut count, mut one) = (0, IndexRecord::default());
+        let mut count = 0;
+        let mut one = IndexRecord::default();
         self.connection.stream(sql, values, |row| {
             record(row, wanted, &mut one)?;
             count += 1;

@@ -93,7 +93,8 @@ fn stored_documents(
         // A damaged one, which a reader reports, equals no other.
         let fingerprint = column::<Option<&[u8]>>(row, "docs", 3)?.unwrap_or_default();
         let fingerprint = fingerprint.try_into().ok().map(u128::from_be_bytes);
-        let (number, expires) = (column(row, "docs", 1)?, column(row, "docs", 2)?);
+        let number = column(row, "docs", 1)?;
+        let expires = column(row, "docs", 2)?;
         Ok((column(row, "docs", 0)?, StoredDocument { number, expires, fingerprint }))
     });
     stored.collect()
@@ -130,9 +131,11 @@ fn delete(
         &[&docs],
     )?;
     categories::remove(connection, docs)?;
-    let (mut postings, mut damaged) = (Postings::new(settings), Vec::<i64>::new());
+    let mut postings = Postings::new(settings);
+    let mut damaged = Vec::<i64>::new();
     for row in &rows {
-        let (doc, bytes): (i64, &[u8]) = (column(row, "docs", 0)?, column(row, "docs", 1)?);
+        let doc: i64 = column(row, "docs", 0)?;
+        let bytes: &[u8] = column(row, "docs", 1)?;
         count_changes.count(-1, bytes.is_empty(), length(row, 2)?, length(row, 3)?);
         match signature(bytes, "") {
             Ok(values) if values.is_empty() => {}

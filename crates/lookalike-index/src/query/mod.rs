@@ -48,7 +48,8 @@ pub fn query(
     let mut numbers = std::mem::take(&mut buffers.numbers);
     snapshot.candidates(&buffers.keys, &mut numbers)?;
     buffers.start(settings, document);
-    let (mut candidates, mut found) = (0, 0);
+    let mut candidates = 0;
+    let mut found = 0;
     let mut best = TopMatches::new(request.top.unwrap_or(usize::MAX));
     for chunk in numbers.chunks(CHUNK) {
         let mut similar = |candidate: &mut Candidate, similarity| {

@@ -51,7 +51,8 @@ pub(crate) fn nearest(
     buffers: &mut QueryBuffers,
 ) -> Result<QueryResult, IndexError> {
     if settings.measure() == Measure::Containment {
-        let (got, expected) = (Measure::Containment, Measure::Jaccard);
+        let got = Measure::Containment;
+        let expected = Measure::Jaccard;
         return Err(IndexError::NearestMeasure { got, expected });
     }
     let mut search = NearestSearch {
@@ -70,7 +71,8 @@ pub(crate) fn nearest(
     }
     let matches = read(snapshot, search.best.sorted(), request.wanted)?;
     let found = matches.len() as u64;
-    let (candidates, recall_caveat) = (search.candidates, settings.recall_caveat());
+    let candidates = search.candidates;
+    let recall_caveat = settings.recall_caveat();
     Ok(QueryResult { matches, candidates, found, predicted_recall, recall_caveat })
 }
 
@@ -118,7 +120,8 @@ impl<'a> SimilarityLevels<'a> {
 
     /// The least level of those before `end` that have [`CHUNK`] documents together.
     fn least_before(&self, end: usize) -> usize {
-        let (mut least, mut documents) = (end, 0);
+        let mut least = end;
+        let mut documents = 0;
         while least > 0 && documents < CHUNK {
             least -= 1;
             documents += self.sizes[least];

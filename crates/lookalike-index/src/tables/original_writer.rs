@@ -184,7 +184,8 @@ impl<'c, 'a> OriginalWriter<'c, 'a> {
                 }
                 None => match originals::read(self.tables, number) {
                     Ok(read) => {
-                        let (bytes, differences) = (read.bytes.into(), read.differences);
+                        let bytes = read.bytes.into();
+                        let differences = read.differences;
                         (read.base, BaseOriginal { number, bytes, differences })
                     }
                     Err(IndexError::Damaged { .. }) => return Ok(None),

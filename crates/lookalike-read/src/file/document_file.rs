@@ -118,7 +118,8 @@ pub(crate) fn measure(
     if let Some(member) = &file.member {
         // It is compressed: an estimate that is rather too high.
         size.bytes = member.entry.size;
-        (size.words, size.characters) = (size.bytes / WORD_BYTES, size.bytes);
+        size.words = size.bytes / WORD_BYTES;
+        size.characters = size.bytes;
         return Ok(size);
     }
     let opened = File::open(&file.path).map_err(|e| unreadable(&e))?;

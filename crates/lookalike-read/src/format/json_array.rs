@@ -40,10 +40,13 @@ impl RecordFormat for JsonArray {
         loop {
             let (next, closes) = pass_separators(bytes, at);
             if closes {
-                (whole, is_closed) = (next, true);
+                whole = next;
+                is_closed = true;
             }
             let Some(end) = element_end(bytes, next, false) else { break };
-            (at, whole, is_closed) = (end, end, false);
+            at = end;
+            whole = end;
+            is_closed = false;
             records += 1;
         }
         RecordBoundary { whole, unclosed: !is_closed, records }

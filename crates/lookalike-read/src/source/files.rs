@@ -57,7 +57,8 @@ impl FileSource {
             if end > start && (with > block_bytes || end - start == BLOCK_FILES) {
                 break;
             }
-            (end, bytes) = (end + 1, with);
+            end += 1;
+            bytes = with;
         }
         (end > start).then_some((start..end, bytes))
     }

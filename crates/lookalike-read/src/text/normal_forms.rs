@@ -43,7 +43,8 @@ impl CharacterFolder {
     /// Takes the next character of the decomposed text.
     fn push(&mut self, c: char) {
         if c.is_ascii() {
-            (self.base, self.last) = (Base::Latin, c);
+            self.base = Base::Latin;
+            self.last = c;
             return self.out.push(c);
         }
         if is_ignored(c) || c == ZWNJ && is_indic(self.last) {
@@ -63,7 +64,8 @@ impl CharacterFolder {
             return;
         }
         self.join_nasal(c);
-        (self.base, self.last) = (base(c), c);
+        self.base = base(c);
+        self.last = c;
         match letters(c).or_else(|| plain(c).filter(|_| self.unaccent)) {
             Some(folded) => self.out.push_str(folded),
             None => self.out.push(digit(c).unwrap_or(c)),

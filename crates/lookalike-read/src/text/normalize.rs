@@ -227,7 +227,8 @@ mod scripts {
                     self.next.push(' ');
                 }
                 self.next.push_str(self.text.get(start..end).unwrap_or_default());
-                (start, after_word) = (end, word);
+                start = end;
+                after_word = word;
             }
             std::mem::swap(&mut self.text, &mut self.next);
         }

@@ -219,7 +219,9 @@ fn first_expiry(
 ) -> Result<(u64, Option<i64>), Problem> {
     const STEP: usize = 1_000;
     let mut snapshot = index.snapshot()?;
-    let (mut first, mut from, mut more): (Option<i64>, _, _) = (None, DocumentNumber(0), true);
+    let mut first: Option<i64> = None;
+    let mut from = DocumentNumber(0);
+    let mut more = true;
     while more {
         progress.advance(0).map_err(|Interruption| interrupted())?;
         let count = snapshot.scan(from, STEP, RecordFields::default(), &mut |record| {

@@ -222,7 +222,8 @@ impl CacheState {
     fn lookup(&mut self, threshold: f64, version: u64, now: Instant) -> Result<Lookup, Problem> {
         self.failures.retain(|failure| now.duration_since(failure.at) < LEASE);
         if let Some(kept) = self.latest(threshold) {
-            (kept.read, kept.last_request) = (true, now);
+            kept.read = true;
+            kept.last_request = now;
             let list = Arc::clone(&kept.list);
             let stale = kept.list.is_stale(version, time::now());
             let rested = now.duration_since(kept.finished) >= kept.took * PAUSE;
@@ -299,7 +300,8 @@ impl CacheState {
             Err(problem) => problem,
         };
         if let Some(kept) = self.latest(threshold) {
-            (kept.finished, kept.took) = (now, took);
+            kept.finished = now;
+            kept.took = took;
             return;
         }
         if self.failures.len() >= KEPT {

@@ -173,7 +173,8 @@ impl BodyBatches {
                 && end < BATCH_BYTES
                 && let Some((done, _)) = next_record(&self.buffer[end..], self.ended)
             {
-                (end, count) = (end + done, count + 1);
+                end += done;
+                count += 1;
             }
             let is_full = count == BATCH_LINES || end >= BATCH_BYTES;
             if is_full || self.ended {

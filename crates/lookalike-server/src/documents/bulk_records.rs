@@ -62,7 +62,8 @@ pub(crate) fn prepare(
         if ends {
             break;
         }
-        (start, number) = (start + done, number + 1);
+        start += done;
+        number += 1;
     }
     prepared.held.extend(memory.held());
     prepared

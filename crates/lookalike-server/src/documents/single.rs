@@ -334,7 +334,8 @@ fn list_part(
         more = count == most;
         for (record, size) in records.filter(|(record, _)| !record.is_expired(now)) {
             if documents.bytes() >= LIST_BYTES {
-                (from, more) = (record.number.0, true);
+                from = record.number.0;
+                more = true;
                 break;
             }
             if !filters.is_empty() {

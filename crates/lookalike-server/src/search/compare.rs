@@ -119,7 +119,8 @@ impl MovedParts {
         let numbered = || (1..).zip(blocks);
         let a = numbered().map(|(number, block)| (block.a.clone(), number));
         let b = numbered().map(|(number, block)| (block.b.clone(), number));
-        let (a, mut b): (Vec<_>, Vec<_>) = (a.collect(), b.collect());
+        let a: Vec<_> = a.collect();
+        let mut b: Vec<_> = b.collect();
         b.sort_by_key(|(bytes, _)| bytes.start);
         Self([a, b])
     }
@@ -219,7 +220,8 @@ impl CompareRequest {
         let shingles_a = shingles(&a);
         let shingles_b = shingles(&b);
         // Reserve memory for the differences.
-        (a.set, b.set) = (None, None);
+        a.set = None;
+        b.set = None;
         Ok(CompareResponse {
             jaccard: six_decimals(&similarity),
             containment_of_a: overlap.map(|o| rounded(o.containment_left())),

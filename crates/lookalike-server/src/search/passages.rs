@@ -258,7 +258,8 @@ impl PassageSearch<'_> {
                 && sum + bytes <= STEP_BYTES
             {
                 numbers.push(*number);
-                (sum, step) = (sum + bytes, rest);
+                sum += bytes;
+                step = rest;
             }
             if sum > STEP_BYTES {
                 reserve(sum)?;

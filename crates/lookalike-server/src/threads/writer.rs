@@ -167,7 +167,8 @@ fn write_all(
         while count < BATCH_CHANGES && bytes < BATCH_BYTES {
             let Ok(job) = receiver.try_recv() else { break };
             let (more, heavier) = weight(&job);
-            (count, bytes) = (count + more, bytes + heavier);
+            count += more;
+            bytes += heavier;
             jobs.push(job);
         }
         sizes.lock().record(count as u64);

@@ -122,7 +122,8 @@ impl DocumentSink for ShareDrawer {
         let mut shingles = Vec::new();
         let fingerprint = self.cutter.set(document, &mut shingles);
         if !shingles.is_empty() {
-            let (id, reference) = (document.id.to_owned(), self.reference);
+            let id = document.id.to_owned();
+            let reference = self.reference;
             self.drawn.push(DrawnDocument { id, reference, fingerprint, shingles });
         }
         Ok(())
@@ -203,7 +204,9 @@ impl AuditSample {
         let damaged = |problem: String| AuditError::Share { problem };
         let row: ShareRow = serde_json::from_str(json).map_err(|e| damaged(e.to_string()))?;
         let mut found = FoundNeighbours::of(&self.searched);
-        (found.inputs, found.texts, found.population) = (row.inputs, row.texts, row.population);
+        found.inputs = row.inputs;
+        found.texts = row.texts;
+        found.population = row.population;
         for document in row.met {
             let met = found.met.get_mut(document as usize);
             *met.ok_or_else(|| damaged(format!("no document {document} was drawn")))? = true;

@@ -36,7 +36,8 @@ impl Neighbours {
     /// [`AuditError::ChangedSinceRun`] when these are neighbours in other documents than those of
     /// the run, and those of temporary files.
     pub fn judge_findings(&self, findings: &Findings) -> Result<Audit, Error> {
-        let (expected, got) = (findings.inputs, self.inputs());
+        let expected = findings.inputs;
+        let got = self.inputs();
         if expected != got {
             return Err(AuditError::ChangedSinceRun { expected, got }.into());
         }

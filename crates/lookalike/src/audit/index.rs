@@ -71,7 +71,8 @@ impl SetIndex {
             all.partition_point(|other| *other <= element)
                 - all.partition_point(|other| *other < element)
         };
-        let (mut entries, mut needed) = (Vec::new(), Vec::new());
+        let mut entries = Vec::new();
+        let mut needed = Vec::new();
         for (number, set) in (0u32..).zip(sets) {
             progress.advance(0)?;
             let least = least_overlap(set.len()).clamp(1, set.len().max(1));

@@ -76,7 +76,8 @@ fn lower_end(k: u64, n: u64, tail: f64) -> f64 {
         // P(X ≥ n) = pⁿ.
         return tail.powf(1.0 / n as f64);
     }
-    let (mut low, mut high) = (0.0, k as f64 / n as f64);
+    let mut low = 0.0;
+    let mut high = k as f64 / n as f64;
     for _ in 0..200 {
         let middle = f64::midpoint(low, high);
         if middle <= low || middle >= high {
@@ -95,7 +96,8 @@ fn lower_end(k: u64, n: u64, tail: f64) -> f64 {
 /// ratio of neighbouring binomial terms, so few of them matter.
 fn upper_tail(k: u64, n: u64, p: f64) -> f64 {
     let odds = p / (1.0 - p);
-    let (mut term, mut sum) = (1.0, 1.0);
+    let mut term = 1.0;
+    let mut sum = 1.0;
     for i in k..n {
         term *= (n - i) as f64 / (i + 1) as f64 * odds;
         sum += term;

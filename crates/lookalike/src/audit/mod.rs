@@ -161,7 +161,8 @@ fn draw(
         reference: false,
         position: (BlockNumber { source: 0, index: 0 }, 0),
     })?;
-    let (mut sample, mut documents) = (DocumentSample::new(most), 0);
+    let mut sample = DocumentSample::new(most);
+    let mut documents = 0;
     for drawer in drawers {
         sample.merge(drawer.sample);
         documents += drawer.documents;
@@ -195,7 +196,8 @@ impl DocumentSink for Drawer {
         let fingerprint = self.cutter.set(document, &mut set);
         if !set.is_empty() {
             set.shrink_to_fit();
-            let (position, reference) = (self.position, self.reference);
+            let position = self.position;
+            let reference = self.reference;
             let drawn = SampledDocument { position, fingerprint, reference, set };
             self.sample.insert(lot, id.to_owned(), drawn);
         }

@@ -162,7 +162,8 @@ impl Figures {
             let shares: f64 = trials.iter().map(|trial| trial.share).sum();
             let known = (shares / documents as f64).min(1.0);
             let at = |value: f64| Interval { low: value, high: value };
-            let (recall, pair_interval) = (Some(known), pair_recall.map(at));
+            let recall = Some(known);
+            let pair_interval = pair_recall.map(at);
             let interval = at(known);
             return Self { documents, found, recall, interval, pairs, pair_recall, pair_interval };
         }

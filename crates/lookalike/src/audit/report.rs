@@ -53,7 +53,8 @@ impl Report {
             None if group => return Err(not_a_run(path, "groups alone")),
             None => return Err(not_a_run(path, "an object without the member format")),
             Some(format) if format != FORMAT_VERSION => {
-                let (path, got) = (path.to_owned(), format.to_string());
+                let path = path.to_owned();
+                let got = format.to_string();
                 return Err(AuditError::OtherVersion { path, expected: FORMAT_VERSION, got }.into());
             }
             Some(_) => {}
@@ -304,7 +305,8 @@ impl ParameterMembers<'_> {
 
     fn wrong(&self, name: &'static str, expected: &str) -> Error {
         let got = self.of.get(name).map_or_else(|| "nothing".to_owned(), Value::to_string);
-        let (path, expected) = (self.path.to_owned(), expected.to_owned());
+        let path = self.path.to_owned();
+        let expected = expected.to_owned();
         AuditError::Parameter { path, name, expected, got }.into()
     }
 }

@@ -54,7 +54,8 @@ impl SearchedSample {
         progress: &dyn Progress,
     ) -> Result<Self, Interruption> {
         let not_full = !sample.is_full();
-        let (mut ids, mut classes) = (Vec::new(), Vec::<Class>::new());
+        let mut ids = Vec::new();
+        let mut classes = Vec::<Class>::new();
         let mut known: HashMap<u128, usize> = HashMap::new();
         for (number, (id, document)) in (0u32..).zip(sample.into_documents()) {
             let SampledDocument { fingerprint, reference, set, .. } = document;
@@ -66,13 +67,15 @@ impl SearchedSample {
             }
         }
         let sets: Vec<&[u64]> = classes.iter().map(|class| class.set.as_slice()).collect();
-        let (measure, threshold) = (params.measure(), params.threshold());
+        let measure = params.measure();
+        let threshold = params.threshold();
         let index = SetIndex::new(&sets, |size| least_overlap(size, measure, threshold), progress)?;
         let mut bins = Bins::new(measure, threshold);
         if not_full || ids.len() as u64 == documents {
             bins = bins.of_all(ids.len());
         }
-        let (params, separated) = (params.clone(), SeparatedPairs::default());
+        let params = params.clone();
+        let separated = SeparatedPairs::default();
         Ok(Self { params, lots, bins, ids, classes, index, separated })
     }
 
@@ -183,7 +186,8 @@ impl<'a> Searcher<'a> {
                     self.cutter.set(document, &mut self.set);
                     made = true;
                 }
-                let (measure, threshold) = (searched.params.measure(), searched.params.threshold());
+                let measure = searched.params.measure();
+                let threshold = searched.params.threshold();
                 verify::overlap_at_least(&class.set, &self.set, measure, threshold)
             };
             if let Some(overlap) = overlap {
@@ -200,7 +204,8 @@ impl<'a> Searcher<'a> {
             if drawn == id {
                 self.found.met[document] |= class.fingerprint == fingerprint;
             } else if !separated.contains((drawn, *reference), (id, self.reference)) {
-                let (lots, bins) = (self.searched.lots, &self.searched.bins);
+                let lots = self.searched.lots;
+                let bins = &self.searched.bins;
                 self.found.sample[document].add(lots, bins, id, overlap);
             }
         }

@@ -118,7 +118,8 @@ impl Population {
         let holds = |interval: Interval, truth: f64| {
             interval.low <= truth + 1e-12 && truth - 1e-12 <= interval.high
         };
-        let (mut overall, mut within) = (0, 0);
+        let mut overall = 0;
+        let mut within = 0;
         for seed in 0..audits() {
             let audit = self.audit(sample, seed);
             overall += u64::from(holds(audit.overall.interval, whole));
@@ -168,7 +169,8 @@ fn a_sample_of_everything_covers_too() {
 #[test]
 fn recall_by_pair_is_about_right() {
     let population = Population::new(&[(1, 300), (2, 300), (4, 150), (6, 60)], |_, _| 0.8);
-    let (mut all, mut found) = (0u32, 0u32);
+    let mut all = 0u32;
+    let mut found = 0u32;
     for (.., was_found) in population.neighbours.iter().flatten() {
         all += 1;
         found += u32::from(*was_found);

@@ -171,7 +171,8 @@ impl CategoryDraft {
         let mut open: Vec<usize> = children[root].iter().rev().copied().collect();
         while let Some(place) = open.pop() {
             let DraftNode { level, leader, .. } = &self.nodes[place];
-            let (level, leader) = (*level, leader.clone());
+            let level = *level;
+            let leader = leader.clone();
             entries.push(CategoryEntry { level, label: Vec::new(), leader });
             open.extend(children[place].iter().rev());
         }
@@ -199,7 +200,8 @@ fn divide(
     let within = assigned.iter().zip(words.clone());
     let within = within.filter_map(|(parent, (words, keys))| Some(((*parent)?, words, keys)));
     let selected = leaders::select(within, level, LEAST_MEMBERS);
-    let (mut signer, mut leaders) = (WordSigner::new(), Leaders::default());
+    let mut signer = WordSigner::new();
+    let mut leaders = Leaders::default();
     for (parent, leader) in selected {
         let leader_keys = signer.keys(&leader);
         leaders.add(parent, leader.clone(), &leader_keys);

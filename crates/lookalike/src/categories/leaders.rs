@@ -69,7 +69,8 @@ impl CategoryLevel {
     /// between the level and 1.
     fn joins(self, intersection: u64, sizes: [u64; 2]) -> bool {
         let tenths = self.tenths();
-        let (least, most) = (sizes[0].min(sizes[1]), sizes[0].max(sizes[1]));
+        let least = sizes[0].min(sizes[1]);
+        let most = sizes[0].max(sizes[1]);
         let union = least + most - intersection;
         let is_contained = 2 * least >= most && 20 * intersection >= (10 + tenths) * least;
         10 * intersection >= tenths * union || is_contained
@@ -147,7 +148,8 @@ pub(super) fn select<'a>(
     level: CategoryLevel,
     least: u32,
 ) -> Vec<(u32, Vec<u64>)> {
-    let (mut leaders, mut found) = (Leaders::default(), Vec::new());
+    let mut leaders = Leaders::default();
+    let mut found = Vec::new();
     for (parent, words, keys) in documents.clone() {
         if leaders.closest(parent, level, (words, keys), &mut found).is_none() {
             leaders.add(parent, words.to_vec(), keys);

@@ -45,7 +45,8 @@ impl Topics {
     ) -> Self {
         let worded = documents.iter().filter(|words| !words.is_empty());
         let vectors: Vec<_> = worded.map(|words| vocabulary.unit_vector(words)).collect();
-        let (count, words) = (count.min(vectors.len()), vocabulary.hashes.len());
+        let count = count.min(vectors.len());
+        let words = vocabulary.hashes.len();
         if count == 0 {
             return Self::default();
         }
@@ -98,7 +99,8 @@ impl Topics {
 fn run(words: usize, documents: &[DocumentVector], count: usize, seed: u64) -> TopicRun {
     let mut run = Topics::of_sums(count, &first_sums(words, documents, count, seed));
     let mut assigned = vec![usize::MAX; documents.len()];
-    let (mut scores, mut sums) = (Vec::new(), vec![0u64; words * count]);
+    let mut scores = Vec::new();
+    let mut sums = vec![0u64; words * count];
     for _ in 0..ROUNDS {
         sums.fill(0);
         let mut changed = false;

@@ -60,7 +60,8 @@ impl ItemIndex {
     pub(super) fn new(items: &[ItemWords], options: &ContaminationOptions) -> Self {
         let length = |item: &ItemWords| run_length(item.tokens.len(), options.ngram);
         let lengths: BTreeSet<usize> = items.iter().map(length).filter(|n| *n > 0).collect();
-        let (mut tables, mut places) = (Vec::new(), Vec::new());
+        let mut tables = Vec::new();
+        let mut places = Vec::new();
         let mut classes = vec![Vec::new(); items.len()];
         for words in lengths {
             let of_length = || (0u32..).zip(items).filter(|(_, item)| length(item) == words);
@@ -151,7 +152,8 @@ impl ItemIndex {
     fn number_sets(&mut self) {
         let mut order: Vec<u32> = (0..self.places.len() as u32).collect();
         order.sort_unstable_by(|a, b| self.texts_of(*a).cmp(self.texts_of(*b)).then(a.cmp(b)));
-        let (mut set_of, mut class_of_set) = (vec![0; order.len()], Vec::new());
+        let mut set_of = vec![0; order.len()];
+        let mut class_of_set = Vec::new();
         for (set, classes) in
             (0u32..).zip(order.chunk_by(|a, b| self.texts_of(*a) == self.texts_of(*b)))
         {
@@ -160,7 +162,8 @@ impl ItemIndex {
             }
             class_of_set.push(classes[0]);
         }
-        (self.set_of, self.class_of_set) = (set_of, class_of_set);
+        self.set_of = set_of;
+        self.class_of_set = class_of_set;
     }
 
     fn texts_of(&self, class: u32) -> &[u32] {
@@ -257,7 +260,8 @@ impl RunTable {
         items: impl Iterator<Item = &'i ItemWords>,
         first_class: u32,
     ) -> Self {
-        let (hasher, mut hashes) = (RunHasher::new(words, seed), Vec::new());
+        let hasher = RunHasher::new(words, seed);
+        let mut hashes = Vec::new();
         items.for_each(|item| hasher.hash(&item.tokens, |hash| hashes.push(hash)));
         hashes.sort_unstable();
         hashes.dedup();
@@ -288,7 +292,8 @@ impl RunTable {
                     if place.0 == NONE {
                         *place = (number, at);
                     }
-                    let (other, first) = (&items[place.0 as usize], place.1 as usize);
+                    let other = &items[place.0 as usize];
+                    let first = place.1 as usize;
                     are_equal &= item.compared.equal(at as usize, &other.compared, first, words);
                 }
                 at += 1;

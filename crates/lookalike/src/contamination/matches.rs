@@ -50,7 +50,8 @@ const RUN_BYTES: usize = 2000;
 impl TextExcerpt {
     /// The excerpt of a text around some bytes of it.
     pub(crate) fn around(text: &str, run: &Range<u64>) -> Self {
-        let (start, end) = (run.start as usize, run.end as usize);
+        let start = run.start as usize;
+        let end = run.end as usize;
         let end = end.min(start.saturating_add(RUN_BYTES)).saturating_add(CONTEXT_BYTES);
         let start = text.floor_char_boundary(start.saturating_sub(CONTEXT_BYTES));
         let end = text.floor_char_boundary(end);
@@ -116,7 +117,8 @@ pub(super) fn encode_document(source: &str, id: &str, sets: &[u32], out: &mut Ve
 /// A document that was encoded, with its sets.
 pub(super) fn decode_document(bytes: &[u8]) -> Option<(ContaminatedDocument, Vec<u32>)> {
     let mut fields = FieldReader::new(bytes);
-    let (source, id) = (fields.str()?.to_owned(), fields.str()?.to_owned());
+    let source = fields.str()?.to_owned();
+    let id = fields.str()?.to_owned();
     let mut sets = Vec::new();
     while !fields.is_empty() {
         sets.push(fields.u32()?);
@@ -147,10 +149,12 @@ pub(super) fn decode(bytes: &[u8]) -> Option<RunMatch> {
     let mut fields = FieldReader::new(bytes);
     let source = fields.str()?.to_owned();
     let document = fields.str()?.to_owned();
-    let (in_item, in_document) = (range(&mut fields)?, range(&mut fields)?);
+    let in_item = range(&mut fields)?;
+    let in_document = range(&mut fields)?;
     let mut excerpt = None;
     if !fields.is_empty() {
-        let (is_cut, start) = (fields.u32()? != 0, fields.u64()?);
+        let is_cut = fields.u32()? != 0;
+        let start = fields.u64()?;
         excerpt = Some(TextExcerpt { text: fields.str()?.to_owned(), start, is_cut });
     }
     Some(RunMatch { source, document, in_item, in_document, excerpt })

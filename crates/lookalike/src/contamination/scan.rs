@@ -62,13 +62,15 @@ pub(super) fn scan(
     };
     let scanners = each_document(corpus, options.threads, progress, || Scanner::new(shared));
     let scanners = scanners.map_err(|error| explained(corpus, &budget, error))?;
-    let (mut documents, mut skipped) = (0, Vec::new());
+    let mut documents = 0;
+    let mut skipped = Vec::new();
     for scanner in scanners {
         documents += scanner.documents;
         skipped.extend(scanner.skipped);
     }
     let is_found = is_found.into_iter().map(AtomicBool::into_inner).collect();
-    let (matches, with_runs) = (matches.into_inner().finish()?, with_runs.into_inner().finish()?);
+    let matches = matches.into_inner().finish()?;
+    let with_runs = with_runs.into_inner().finish()?;
     Ok(CorpusScan { matches, with_runs, is_found, documents, skipped })
 }
 
@@ -130,7 +132,8 @@ impl<'a> Scanner<'a> {
         let sets = index.sets_of(self.hits.iter().map(|(class, _)| *class));
         let source = corpus.file_of(self.block.source, document.id);
         let place = DocumentPlace { block: self.block, position: self.position };
-        let (mut key, mut payload) = (Vec::new(), Vec::new());
+        let mut key = Vec::new();
+        let mut payload = Vec::new();
         matches::put_document(&mut key, source, document.id, place);
         matches::encode_document(source, document.id, &sets, &mut payload);
         with_runs.lock().push(&key, &payload)?;
@@ -179,7 +182,8 @@ impl<'a> Scanner<'a> {
         let form = Normalization::default();
         let spans = |text| Spans::of(text, self.rule, form).ok_or_else(not_aligned);
         let in_document = spans(document.text)?;
-        let (mut key, mut payload) = (Vec::new(), Vec::new());
+        let mut key = Vec::new();
+        let mut payload = Vec::new();
         for number in candidates {
             let item = &items[number as usize];
             let length = run_length(item.tokens.len(), options.ngram);
@@ -191,7 +195,8 @@ impl<'a> Scanner<'a> {
                     described(run, &in_item, &in_document).ok_or_else(not_aligned)?;
                 let excerpt = (options.matches == MatchList::WithExcerpts)
                     .then(|| TextExcerpt::around(document.text, &in_document.bytes));
-                let (source, document) = (source.to_owned(), document.id.to_owned());
+                let source = source.to_owned();
+                let document = document.id.to_owned();
                 let found = RunMatch { source, document, in_item, in_document, excerpt };
                 payload.clear();
                 matches::encode(&found, &mut payload);
@@ -218,7 +223,9 @@ fn described(
 
 impl DocumentVisitor for Scanner<'_> {
     fn block(&mut self, block: &Block, _: bool) {
-        (self.block, self.block_bytes, self.position) = (block.number(), block.bytes(), 0);
+        self.block = block.number();
+        self.block_bytes = block.bytes();
+        self.position = 0;
     }
 }
 

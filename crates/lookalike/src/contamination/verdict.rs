@@ -99,7 +99,8 @@ impl Contamination {
         let numbered = (0u32..).zip(items);
         let items: Vec<ItemVerdict> = numbered
             .map(|(number, words)| {
-                let (item, text) = (words.item, index.text(number));
+                let item = words.item;
+                let text = index.text(number);
                 let length = run_length(words.tokens.len(), ngram);
                 let covered = covered(index.classes(text), length, &scanned.is_found);
                 let documents = documents[text as usize];
@@ -135,7 +136,8 @@ impl Contamination {
     pub fn each_contaminated_document(
         &self,
     ) -> impl Iterator<Item = Result<ContaminatedDocument, Error>> {
-        let (mut cursor, mut last) = (self.with_runs.cursor(), Vec::new());
+        let mut cursor = self.with_runs.cursor();
+        let mut last = Vec::new();
         std::iter::from_fn(move || {
             loop {
                 let (key, payload) = match cursor.next_record() {
@@ -180,7 +182,8 @@ impl Contamination {
 
 /// How many words of an item are in runs that documents have.
 fn covered(classes: &[u32], length: usize, is_found: &[bool]) -> u32 {
-    let (mut covered, mut end) = (0, 0);
+    let mut covered = 0;
+    let mut end = 0;
     for (at, _) in classes.iter().enumerate().filter(|(_, class)| is_found[**class as usize]) {
         covered += at + length - end.max(at);
         end = at + length;
@@ -203,7 +206,8 @@ fn documents_by_text(index: &ItemIndex, with_runs: &SortedRecords) -> Result<Vec
             lists += 1;
         }
     };
-    let (mut held, mut entries) = (BTreeMap::<Vec<u32>, u64>::new(), 0);
+    let mut held = BTreeMap::<Vec<u32>, u64>::new();
+    let mut entries = 0;
     let mut cursor = with_runs.cursor();
     while let Some((_, payload)) = cursor.next_record()? {
         let (_, sets) = matches::decode_document(payload).ok_or_else(damaged)?;
@@ -249,8 +253,13 @@ fn summaries(items: &[ItemVerdict]) -> Vec<BenchmarkSummary> {
     let mut places = std::collections::HashMap::new();
     for ItemVerdict { item, covered, contaminated, .. } in items {
         let place = *places.entry((&item.benchmark, &item.field)).or_insert_with(|| {
-            let (benchmark, field) = (item.benchmark.clone(), item.field.clone());
-            let (items, empty, contaminated, words, covered) = (0, 0, 0, 0, 0);
+            let benchmark = item.benchmark.clone();
+            let field = item.field.clone();
+            let items = 0;
+            let empty = 0;
+            let contaminated = 0;
+            let words = 0;
+            let covered = 0;
             let row =
                 BenchmarkSummary { benchmark, field, items, empty, contaminated, words, covered };
             summaries.push(row);

@@ -69,7 +69,8 @@ pub fn add_to_index(
         }
         // Otherwise another writer has added decisions, which may be about the same documents.
         if let Some(last) = index.add_decisions(&entries, Some(last.through))? {
-            let (added, unknown) = (entries.len() as u64, unknown.len() as u64);
+            let added = entries.len() as u64;
+            let unknown = unknown.len() as u64;
             return Ok(AddedDecisions { added, unknown, last });
         }
     }

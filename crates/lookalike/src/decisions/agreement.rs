@@ -87,7 +87,8 @@ impl JudgedPairs {
         if !self.names.contains(who) {
             self.names.insert(who.clone());
         }
-        let (ids, bytes) = (pair[0].len() + pair[1].len(), &mut self.bytes);
+        let ids = pair[0].len() + pair[1].len();
+        let bytes = &mut self.bytes;
         let people = self.pairs.entry(pair).or_insert_with(|| {
             *bytes += PAIR_BYTES + ids;
             BTreeMap::new()
@@ -117,7 +118,8 @@ impl JudgedPairs {
     /// square of the people who judged it.
     pub fn agreements(&self, after: Option<&[String; 2]>, most: usize) -> Agreements {
         let mut counts: BTreeMap<[&str; 2], [u64; 4]> = BTreeMap::new();
-        let (mut found, mut bytes) = (Agreements::default(), 0);
+        let mut found = Agreements::default();
+        let mut bytes = 0;
         for (documents, judgments) in &self.pairs {
             let people: Vec<(&str, bool)> =
                 judgments.iter().map(|(who, is_duplicate)| (who.as_str(), *is_duplicate)).collect();
@@ -131,7 +133,8 @@ impl JudgedPairs {
                 let these = people.iter().filter(|(_, is_duplicate)| *is_duplicate == wanted);
                 these.map(|(who, _)| (*who).to_owned()).collect()
             };
-            let (duplicate, not_duplicate) = (of(true), of(false));
+            let duplicate = of(true);
+            let not_duplicate = of(false);
             if duplicate.is_empty() || not_duplicate.is_empty() {
                 continue;
             }
@@ -158,7 +161,8 @@ fn agreement(people: [&str; 2], count: [u64; 4]) -> Agreement {
     let [both, first, second, none] = count;
     let pairs = both + first + second + none;
     let all = pairs as f64;
-    let (left, right) = ((both + first) as f64 / all, (both + second) as f64 / all);
+    let left = (both + first) as f64 / all;
+    let right = (both + second) as f64 / all;
     let observed = (both + none) as f64 / all;
     let by_chance = left * right + (1.0 - left) * (1.0 - right);
     Agreement {

@@ -40,7 +40,8 @@ struct NeededEntries {
 /// # Errors
 /// Read and write errors of the index, and an entry that is not a decision.
 pub fn compact_log(index: &Index) -> Result<CompactedLog, Error> {
-    let (mut all, mut found) = (Vec::new(), NeededEntries::default());
+    let mut all = Vec::new();
+    let mut found = NeededEntries::default();
     each_of_index(index, 0, &mut |decision| {
         all.push(decision.line);
         found.add(decision);

@@ -81,7 +81,8 @@ impl DecisionFields {
         }
         let contents = contents.unwrap_or_default();
         if !contents.is_empty() && contents.len() != documents.len() {
-            let (got, expected) = (contents.len(), documents.len());
+            let got = contents.len();
+            let expected = documents.len();
             return Err(DecisionProblem::Contents { got, expected });
         }
         let hash = |text: Option<String>| text.map(content).transpose();

@@ -25,7 +25,8 @@ pub fn read_file(path: &Path) -> Result<Vec<ReviewDecision>, Error> {
 /// # Errors
 /// As [`read_file`].
 pub fn read(mut lines: impl BufRead, path: &Path) -> Result<Vec<ReviewDecision>, Error> {
-    let (mut decisions, mut bytes) = (Vec::new(), Vec::new());
+    let mut decisions = Vec::new();
+    let mut bytes = Vec::new();
     for line in 1.. {
         bytes.clear();
         let read = lines.by_ref().take(MAX_LINE).read_until(b'\n', &mut bytes);

@@ -71,7 +71,8 @@ impl Decisions {
                 }
             }
         }
-        let (pairs, kept) = (pairs.into_values().collect(), kept.into_values().collect());
+        let pairs = pairs.into_values().collect();
+        let kept = kept.into_values().collect();
         Self { pairs, kept, disputed, read }
     }
 

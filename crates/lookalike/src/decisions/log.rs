@@ -30,7 +30,8 @@ pub fn each_of_index(
     after: u64,
     each: &mut dyn FnMut(ReviewDecision),
 ) -> Result<(), Error> {
-    let (mut snapshot, mut after) = (index.snapshot()?, after);
+    let mut snapshot = index.snapshot()?;
+    let mut after = after;
     let mut page = Vec::with_capacity(PAGE);
     loop {
         let count = snapshot.decisions(after, PAGE, &mut |line, json| {

@@ -37,7 +37,8 @@ impl Annotate {
         let AnnotationSubject::Groups(measure) = self.subject else {
             return ["kept", "cut_words", "passages"].map(named).to_vec();
         };
-        let (measure, neighbour) = (measure.to_string(), format!("neighbour_{measure}"));
+        let neighbour = format!("neighbour_{measure}");
+        let measure = measure.to_string();
         let pair = ["neighbour", &neighbour];
         let all = ["kept", "group", "keeper", &measure, "reason", pair[0], pair[1], "group_size"];
         all.map(named).to_vec()

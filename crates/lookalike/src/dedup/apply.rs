@@ -60,7 +60,8 @@ pub fn apply_cuts(
     mut removed: Option<RemovedList>,
     progress: &dyn Progress,
 ) -> Result<SurvivorCounts, Error> {
-    let (findings, mut sources) = (&cuts.run, 0..collection.sources());
+    let findings = &cuts.run;
+    let mut sources = 0..collection.sources();
     if let Some(survivors) = &mut survivors {
         survivors.follow(collection);
     }
@@ -88,7 +89,9 @@ pub fn apply_cuts(
                 text,
             );
         }
-        let (id, source, kept) = (document.id, status.source, !cuts.is_removed(number));
+        let id = document.id;
+        let source = status.source;
+        let kept = !cuts.is_removed(number);
         let (text, taken) =
             if cuts.is_changed(number) { cuts.ranges(number)? } else { Default::default() };
         let spans = spans(&text, &taken);
@@ -98,7 +101,8 @@ pub fn apply_cuts(
         let Some(survivors) = &mut survivors else { return Ok(()) };
         let record = record_of(document.raw);
         if kept && !taken.is_empty() && !survivors.is_annotated() {
-            let (text, taken) = (text.as_str(), taken.as_slice());
+            let text = text.as_str();
+            let taken = taken.as_slice();
             let part = CutPart::Passage;
             let cut = CutDocument { id, part, record, collection, source, text, taken };
             return survivors.cut(&cut);
@@ -144,7 +148,8 @@ fn whole(text: &str) -> TextSpan {
 
 /// Ranges of bytes, ascending and apart, with those of characters.
 fn spans(text: &str, taken: &[Range<usize>]) -> Vec<TextSpan> {
-    let (mut at, mut chars) = (0, 0);
+    let mut at = 0;
+    let mut chars = 0;
     let mut chars_before = |byte: usize| {
         chars += text.get(at..byte).map_or(0, |between| between.chars().count() as u64);
         at = byte;
@@ -350,7 +355,8 @@ impl OpenDocument {
             SourceRecord::Part(path) => OwnedRecord::Part(path.to_owned()),
             SourceRecord::Row(row) => OwnedRecord::Row(row),
         };
-        let (id, text) = (parent.id.to_owned(), parent.text.to_owned());
+        let id = parent.id.to_owned();
+        let text = parent.text.to_owned();
         Self { id, text, record, source, taken: Vec::new(), kept: 0 }
     }
 
@@ -376,7 +382,9 @@ impl OpenDocument {
         let Some(Self { id, text, record, source, taken, kept }) = open.take() else {
             return Ok(());
         };
-        let (id, text, taken) = (id.as_str(), text.as_str(), taken.as_slice());
+        let id = id.as_str();
+        let text = text.as_str();
+        let taken = taken.as_slice();
         let record = match &record {
             OwnedRecord::Bytes(bytes) => SourceRecord::Bytes(bytes),
             OwnedRecord::File(path) => SourceRecord::File(path),

@@ -106,7 +106,8 @@ impl Destination {
             empty(out).map_err(other)?;
         }
         let base = base(inputs, &origins);
-        let (out, inputs) = (out.to_owned(), inputs.to_owned());
+        let out = out.to_owned();
+        let inputs = inputs.to_owned();
         let this = Self { out, is_standard_output: false, shape, inputs, origins, base };
         this.distinct_names()?;
         Ok(this)
@@ -121,7 +122,8 @@ impl Destination {
         collection: &Collection,
         annotate: Option<&Annotate>,
     ) -> Result<Self, Error> {
-        let (out, origins) = (PathBuf::from("standard output"), DocumentOrigin::all(collection));
+        let out = PathBuf::from("standard output");
+        let origins = DocumentOrigin::all(collection);
         let refused = |problem| Error::Survivors { path: out.clone(), problem };
         let shape = shape(None, &origins, annotate).map_err(refused)?;
         takes_units(collection, shape, &origins, annotate).map_err(refused)?;

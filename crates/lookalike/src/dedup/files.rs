@@ -29,7 +29,8 @@ impl FileListWriter {
         format: ListFormat,
         annotate: Option<&Annotate>,
     ) -> Result<Self, Error> {
-        let (cells, line) = (CellRule::Exact, Vec::new());
+        let cells = CellRule::Exact;
+        let line = Vec::new();
         let mut this = Self { output, format, cells, line, last: None };
         if format == ListFormat::Csv {
             let columns = annotate.map(Annotate::columns).unwrap_or_default();

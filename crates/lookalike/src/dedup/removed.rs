@@ -38,7 +38,8 @@ impl RemovedList {
     }
 
     fn begin(target: &Target, subject: AnnotationSubject) -> Result<Self, Error> {
-        let (output, format) = (Output::create(target)?, target.format());
+        let output = Output::create(target)?;
+        let format = target.format();
         let mut this = Self { output, format, subject, cells: CellRule::Exact, line: Vec::new() };
         if this.format != OutputFormat::Jsonl {
             let columns = match subject {
@@ -104,7 +105,8 @@ impl RemovedList {
 
     /// Writes an object.
     fn object(&mut self, id: &str, source: &str, members: &[u8]) -> Result<(), Error> {
-        let (id, source) = (serde_json::Value::from(id), serde_json::Value::from(source));
+        let id = serde_json::Value::from(id);
+        let source = serde_json::Value::from(source);
         self.line.extend(format!("{{\"id\":{id},\"source\":{source},").into_bytes());
         self.line.extend_from_slice(members);
         self.line.extend_from_slice(b"}\n");

@@ -243,7 +243,8 @@ fn damaged() -> Error {
 /// The files in words, or their number, bytes and a hash of these words where they are many.
 fn files(inputs: &[InputStamp]) -> Value {
     let words = |input: &InputStamp| {
-        let (bytes, modified) = (input.bytes, input.modified);
+        let bytes = input.bytes;
+        let modified = input.modified;
         Stamp { bytes, modified }.to_string()
     };
     if inputs.len() <= DESCRIBED_FILES {

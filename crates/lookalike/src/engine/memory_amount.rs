@@ -21,7 +21,8 @@ const EXPECTED: &str = "an amount of memory such as 512MiB, 4GiB, 1.5g (binary),
 /// assert_eq!(parse_memory("1.5g").unwrap(), 1_610_612_736);
 /// ```
 pub fn parse_memory(text: &str) -> Result<u64, ParamsError> {
-    let (parameter, expected) = (Parameter::Memory, EXPECTED);
+    let parameter = Parameter::Memory;
+    let expected = EXPECTED;
     let refused = || ParamsError::Parse { parameter, got: text.to_owned(), expected };
     amount(text.trim()).filter(|&bytes| bytes > 0).ok_or_else(refused)
 }

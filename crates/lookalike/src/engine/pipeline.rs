@@ -123,7 +123,8 @@ impl<'a> FindRun<'a> {
         checkpoint: &'a Checkpoint,
         temp: Arc<TempSpace>,
     ) -> Self {
-        let (times, idle) = (Vec::new(), IdleRules::default());
+        let times = Vec::new();
+        let idle = IdleRules::default();
         Self { collection, options, progress, checkpoint, temp, times, idle }
     }
 
@@ -205,7 +206,9 @@ impl<'a> FindRun<'a> {
                 }
                 Some(_) if !checkpoint.done.bands.is_empty() => {}
                 Some(counts) => {
-                    let (documents, budget, temp) = (&documents, &budget, &temp);
+                    let documents = &documents;
+                    let budget = &budget;
+                    let temp = &temp;
                     let exact = ExactCandidates { documents, options, budget, temp };
                     exact.buckets(counts.finish(), &mut shared, progress)?;
                     shared.end_band(0, checkpoint)?;
@@ -225,7 +228,8 @@ impl<'a> FindRun<'a> {
         documents.store.drop_columns();
         let mut connected = ComponentLinks::new(documents.len(), &links)?;
         let found = self.timed(Stage::Decide, Some(connected.documents()), || {
-            let (sources, reference) = (documents.sources.len(), collection.has_reference());
+            let sources = documents.sources.len();
+            let reference = collection.has_reference();
             let mut results =
                 ResultCollector::new(options, reference, &budget, &temp, checkpoint, sources)?;
             for roots in results.remaining(connected.plan(&links, &budget)?) {

@@ -66,7 +66,8 @@ impl CutProblem {
         f: &mut fmt::Formatter<'_>,
         name: ParameterSpelling,
     ) -> fmt::Result {
-        let (refusal, option) = (part.cannot_be_cut(), name(part.parameter()));
+        let refusal = part.cannot_be_cut();
+        let option = name(part.parameter());
         match self {
             Self::Annotated => write!(
                 f,

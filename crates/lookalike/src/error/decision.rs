@@ -124,7 +124,8 @@ fn fmt_conflicts(
     write!(f, ": decision {} is about {:?}, ", position + 1, ids)?;
     match cause {
         ConflictCause::Decided(last) => {
-            let (number, decision) = (last.line, last.judgment.name());
+            let number = last.line;
+            let decision = last.judgment.name();
             let who = last.who.as_deref().map(|who| format!(" by {who:?}")).unwrap_or_default();
             write!(
                 f,

@@ -19,7 +19,8 @@ pub struct Difference {
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Long values are shown from shortly before where they part.
-        let (stored, wanted) = (self.stored.as_deref(), self.wanted.as_deref());
+        let stored = self.stored.as_deref();
+        let wanted = self.wanted.as_deref();
         let both = stored.unwrap_or_default().chars().zip(wanted.unwrap_or_default().chars());
         let skip = both.take_while(|(a, b)| a == b).count().saturating_sub(SHOWN_CHARS / 2);
         let shown = |value: &Option<String>| {

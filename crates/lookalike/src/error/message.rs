@@ -251,7 +251,8 @@ impl MessageWriter<'_, '_> {
     }
 
     fn spill(self, path: &Path, source: &io::Error) -> fmt::Result {
-        let (resume, temp_dir) = ((self.name)(Parameter::Resume), (self.name)(Parameter::TempDir));
+        let resume = (self.name)(Parameter::Resume);
+        let temp_dir = (self.name)(Parameter::TempDir);
         write!(
             self.f,
             "cannot write or read the temporary file {}: {}; ",

@@ -31,7 +31,8 @@ pub struct Estimates {
 impl Estimates {
     /// `None` for no errors.
     pub(super) fn of(errors: impl Iterator<Item = PairError>) -> Option<Self> {
-        let (mut pairs, mut sums) = (0u64, [0.0; 4]);
+        let mut pairs = 0u64;
+        let mut sums = [0.0; 4];
         for PairError { error, standard_error, .. } in errors {
             pairs += 1;
             let terms = [error, error.abs(), error * error, standard_error * standard_error];
@@ -40,7 +41,8 @@ impl Estimates {
             }
         }
         let [bias, mean_absolute_error, square, expected] = sums.map(|sum| sum / pairs as f64);
-        let (rms_error, expected_rms_error) = (square.sqrt(), expected.sqrt());
+        let rms_error = square.sqrt();
+        let expected_rms_error = expected.sqrt();
         let all = Self { pairs, bias, mean_absolute_error, rms_error, expected_rms_error };
         (pairs > 0).then_some(all)
     }
@@ -70,7 +72,8 @@ impl EstimateRange {
         let in_range = |range: u32| {
             let errors = errors.clone().filter(move |error| error.range() == Some(range));
             let start = |range: u32| f64::from(range.min(RANGES)) / f64::from(RANGES);
-            let (from, to) = (start(range), start(range + 1));
+            let from = start(range);
+            let to = start(range + 1);
             Estimates::of(errors).map(|estimates| Self { from, to, estimates })
         };
         (0..=RANGES).filter_map(in_range).collect()

@@ -104,14 +104,19 @@ fn of_two(n: usize) -> u64 {
 /// (or there are fewer than two documents): they are equal, and the index is 1.
 pub(super) fn adjusted_rand_index(x: &Partition, y: &Partition) -> f64 {
     let total = u128::from(of_two(x.labels.len()));
-    let (index, a, b) = (x.shared_pairs(y), x.pairs(), y.pairs());
-    let (index, a, b) = (u128::from(index), u128::from(a), u128::from(b));
+    let index = x.shared_pairs(y);
+    let a = x.pairs();
+    let b = y.pairs();
+    let index = u128::from(index);
+    let a = u128::from(a);
+    let b = u128::from(b);
     // T is below 2⁶³ and the others are at most T, so nothing here reaches 2¹²⁸.
     let denominator = total * (a + b) - 2 * a * b;
     if denominator == 0 {
         return 1.0;
     }
-    let (reached, expected) = (2 * total * index, 2 * a * b);
+    let reached = 2 * total * index;
+    let expected = 2 * a * b;
     match reached.cmp(&expected) {
         Ordering::Less => -((expected - reached) as f64 / denominator as f64),
         _ => (reached - expected) as f64 / denominator as f64,

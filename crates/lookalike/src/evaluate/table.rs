@@ -62,8 +62,10 @@ impl SortedIds {
     pub(super) fn pairs(&self, table: PairTable) -> Vec<NumberedPair> {
         let mut pairs = table.pairs;
         for pair in &mut pairs {
-            let (a, b) = (self.ranks[pair.a as usize], self.ranks[pair.b as usize]);
-            (pair.a, pair.b) = (a.min(b), a.max(b));
+            let a = self.ranks[pair.a as usize];
+            let b = self.ranks[pair.b as usize];
+            pair.a = a.min(b);
+            pair.b = a.max(b);
         }
         pairs.sort_by_key(NumberedPair::key);
         pairs.dedup_by_key(|pair| pair.key());
@@ -236,7 +238,8 @@ impl Loader<'_> {
             let of_group = |value| FileSimilarity { value, decimals: GROUP_DECIMALS };
             for DuplicateLine { id, jaccard, containment } in duplicates {
                 self.member(&id, group)?;
-                let (jaccard, containment) = (jaccard.map(of_group), containment.map(of_group));
+                let jaccard = jaccard.map(of_group);
+                let containment = containment.map(of_group);
                 self.pair(&keeper, &id, PairScore { jaccard, containment })?;
             }
         }
@@ -328,7 +331,8 @@ impl Loader<'_> {
 
     fn value<'r>(&self, record: &'r StringRecord, column: usize) -> Result<&'r str, Error> {
         record.get(column).ok_or_else(|| {
-            let (got, least) = (record.len(), column + 1);
+            let got = record.len();
+            let least = column + 1;
             self.problem(format!("expected at least {least} values, got {got}; mend the line"))
         })
     }
@@ -385,7 +389,8 @@ impl Loader<'_> {
         if score.measured().zip(threshold).is_some_and(|(score, least)| score.value < least) {
             return Ok(false);
         }
-        let (a, b) = (self.ids.number(a)?, self.ids.number(b)?);
+        let a = self.ids.number(a)?;
+        let b = self.ids.number(b)?;
         self.table.pairs.push(NumberedPair { a, b, score });
         Ok(true)
     }

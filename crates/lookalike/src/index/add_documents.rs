@@ -225,9 +225,11 @@ fn prepare_chunk<S: AsRef<str>, E>(
     options: &AddOptions,
 ) -> PreparedBlock<FeedError<E>> {
     let source: Arc<str> = "documents".into();
-    let (mut documents, mut failure) = (BufferedDocuments::default(), None);
+    let mut documents = BufferedDocuments::default();
+    let mut failure = None;
     for (row, document) in (first..).zip(chunk) {
-        let (id, text) = (document.id.as_ref(), document.text.as_ref());
+        let id = document.id.as_ref();
+        let text = document.text.as_ref();
         let metadata = std::mem::take(&mut document.metadata);
         let original = document.original.take();
         let checked = check_length(preparer, id, original.as_ref());

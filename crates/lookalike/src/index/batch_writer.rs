@@ -104,7 +104,9 @@ impl<'a> BatchWriter<'a> {
         &mut self,
         blocks: &mut dyn Iterator<Item = PreparedBlock<E>>,
     ) -> Result<(), E> {
-        let (mut batch, mut count, mut bytes) = (Vec::new(), 0, 0);
+        let mut batch = Vec::new();
+        let mut count = 0;
+        let mut bytes = 0;
         for mut block in blocks {
             self.note(&mut block);
             count += block.documents.iter().map(BufferedDocuments::len).sum::<usize>();
@@ -114,7 +116,8 @@ impl<'a> BatchWriter<'a> {
             if is_full || block.failure.is_some() {
                 self.write(&batch)?;
                 batch.clear();
-                (count, bytes) = (0, 0);
+                count = 0;
+                bytes = 0;
             }
             block.failure.map_or(Ok(()), Err)?;
         }
@@ -191,7 +194,8 @@ impl<'a> BatchWriter<'a> {
         rows: &mut Vec<PreparedRow<'_>>,
     ) -> Result<Vec<usize>, IndexError> {
         let mut ids = ExistingIds::new(self.index);
-        let (mut staying, mut left_out) = (Vec::with_capacity(rows.len()), Vec::new());
+        let mut staying = Vec::with_capacity(rows.len());
+        let mut left_out = Vec::new();
         let mut kept = 0;
         for row in rows.iter() {
             let id = row.id();

@@ -200,7 +200,8 @@ impl<O: ReadOutput> DocumentSink for BlockReader<'_, O> {
         let document = &Document { id: id.unwrap_or(document.id), ..*document };
         self.set_source(document.raw);
         let line = self.block.line(document.place);
-        let (id, text) = (document.id, document.text);
+        let id = document.id;
+        let text = document.text;
         let checked = self
             .details(document)
             .and_then(|details| Ok((check(id, text, &details.fields.metadata)?, details)));
@@ -214,7 +215,8 @@ impl<O: ReadOutput> DocumentSink for BlockReader<'_, O> {
         };
         if self.options.skip_bad {
             let reason = SkipReason::NotStored { why: error.to_string() };
-            let (source, id) = (self.source.to_string(), Some(document.id.to_owned()));
+            let source = self.source.to_string();
+            let id = Some(document.id.to_owned());
             return self.skipped(SkippedItem { source, line, id, reason });
         }
         let place = Box::new(Location::in_source(&*self.source, line));

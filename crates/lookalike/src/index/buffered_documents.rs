@@ -81,11 +81,14 @@ impl BufferedDocuments {
         mut given: UnpreparedDocument<'_>,
         described: usize,
     ) {
-        let (id, source, line) = (given.id, given.source, given.line);
+        let id = given.id;
+        let source = given.source;
+        let line = given.line;
         let mut is_next_version = false;
         for FormerVersion { added, modified, text, original } in std::mem::take(&mut given.former) {
             let extra = DocumentFields { added, modified, ..DocumentFields::default() };
-            let (original, former) = (Some(original), Vec::new());
+            let original = Some(original);
+            let former = Vec::new();
             let text = &text;
             let version = UnpreparedDocument { id, text, extra, original, former, source, line };
             self.push_version(preparer, version, is_next_version);
@@ -111,7 +114,8 @@ impl BufferedDocuments {
         let id = appended(&mut self.words, id);
         let stored_text = preparer.keeps_texts().then(|| appended(&mut self.words, text));
         let prepared = preparer.prepare(text);
-        let (set, signature) = (self.sets.len(), self.signatures.len());
+        let set = self.sets.len();
+        let signature = self.signatures.len();
         prepared.encode_set(&mut self.sets);
         self.signatures.extend_from_slice(prepared.signature);
         let row = BufferedRow {
@@ -168,7 +172,8 @@ impl<'a> PreparedRow<'a> {
 
     /// The document as an index takes it.
     pub(super) fn entry(self) -> IndexEntry<'a> {
-        let (BufferedDocuments { words, sets, signatures, .. }, row) = (self.documents, self.row);
+        let BufferedDocuments { words, sets, signatures, .. } = self.documents;
+        let row = self.row;
         let DocumentFields { metadata, added, modified, expires, .. } = &row.fields;
         IndexEntry {
             id: self.id(),

@@ -93,7 +93,8 @@ fn group_categories(index: &Index, findings: &Findings) -> Result<Option<GroupCa
         groups.push(category.transpose()?.unwrap_or(NO_CATEGORY));
     }
     let name = |category: &Category| {
-        let (path, label) = (category.path.clone(), category.label.clone());
+        let path = category.path.clone();
+        let label = category.label.clone();
         CategoryName { path, label }
     };
     let names = categories.model().categories().iter().map(name).collect();

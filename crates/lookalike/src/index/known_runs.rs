@@ -121,8 +121,11 @@ impl SearchedText<'_> {
         normal: &str,
         tokens: &[u64],
     ) -> Result<Vec<KnownRun>, Error> {
-        let (mut positions, mut hashes, mut position) = (Vec::new(), Vec::new(), 0u32);
-        let (runs, filter) = (&self.runs, &self.filter);
+        let mut positions = Vec::new();
+        let mut hashes = Vec::new();
+        let mut position = 0u32;
+        let runs = &self.runs;
+        let filter = &self.filter;
         self.hasher.hash(tokens, |hash| {
             let bit = hash as usize & (filter.len() * 64 - 1);
             let may_be = filter[bit / 64] >> (bit % 64) & 1 == 1;
@@ -167,7 +170,8 @@ impl SearchedText<'_> {
     ) -> Result<Vec<KnownRun>, Error> {
         let in_document = spans(document, id, self.rule, self.normalization)?;
         let known = longest.iter().filter_map(|run| {
-            let (at, other) = (run.text as usize, run.document as usize);
+            let at = run.text as usize;
+            let other = run.document as usize;
             // Words with equal hashes are not always equal.
             let count = self.words.common(at, words, other).min(run.words as usize);
             (count >= self.least).then_some(())?;
@@ -210,7 +214,8 @@ impl MatchingRuns<'_> {
     fn longest(&self, mut positions: Vec<u32>, of_text: Vec<u32>) -> Vec<MatchingRun> {
         positions
             .sort_unstable_by(|a, b| order(self.document, *a, self.document, *b).then(a.cmp(b)));
-        let (mut found, mut end) = (Vec::new(), 0);
+        let mut found = Vec::new();
+        let mut end = 0;
         for at in of_text {
             let after = positions
                 .partition_point(|other| order(self.document, *other, self.text, at).is_lt());
@@ -233,7 +238,8 @@ impl MatchingRuns<'_> {
 
 /// How many tokens are equal from two positions on.
 fn common(a: (&[u64], &PrefixHashes), at: u32, b: (&[u64], &PrefixHashes), other: u32) -> u32 {
-    let (at, other) = (at as usize, other as usize);
+    let at = at as usize;
+    let other = other as usize;
     let most = (a.0.len() - at).min(b.0.len() - other);
     let equal = |count: usize| a.1.hash(at..at + count) == b.1.hash(other..other + count);
     // Equal ones double until some differ, then the end is between.

@@ -28,12 +28,14 @@ where
     E: From<NotWritten> + Send,
     P: Iterator<Item = (u64, PreparedBlock<E>)> + Send,
 {
-    let (writer, buffer) = (&Mutex::new(writer), &ReorderBuffer::new(window));
+    let writer = &Mutex::new(writer);
+    let buffer = &ReorderBuffer::new(window);
     let write =
         |blocks: &mut dyn Iterator<Item = PreparedBlock<E>>| writer.lock().write_all(blocks);
     std::thread::scope(|scope| {
         // The writer ends when there is no sender.
-        let (receiver, sender) = (buffer.receiver(), buffer.sender());
+        let receiver = buffer.receiver();
+        let sender = buffer.sender();
         let receive = move || {
             let _receiver = receiver;
             write(&mut std::iter::from_fn(|| buffer.take()))

@@ -22,7 +22,9 @@ pub(super) struct PreparedBlock<E = Error> {
 
 impl<E> Default for PreparedBlock<E> {
     fn default() -> Self {
-        let (documents, skipped, found) = (Vec::new(), Vec::new(), Vec::new());
+        let documents = Vec::new();
+        let skipped = Vec::new();
+        let found = Vec::new();
         Self { documents, skipped, found, failure: None }
     }
 }
@@ -53,7 +55,8 @@ impl<'a> CollectionPreparer<'a> {
 
     /// Reads a block. The documents before a record that fails are in the result.
     pub(super) fn prepare(&mut self, block: &Block) -> PreparedBlock {
-        let (documents, skipped) = (BufferedDocuments::default(), Vec::new());
+        let documents = BufferedDocuments::default();
+        let skipped = Vec::new();
         let mut builder = BlockBuilder { preparer: &mut self.preparer, documents, skipped };
         let mut reader = BlockReader::new(self.collection, block, self.options, &mut builder);
         let read = block.read(&mut self.scratch, &mut reader);

@@ -47,7 +47,8 @@ pub fn remove_inputs(
     let start = Instant::now();
     progress.begin(Stage::Add, collection.bytes());
     let mut remover = Remover { index, seen: HashSet::new(), removed: RemovedCounts::default() };
-    let (mut scratch, mut ids) = (ReadBuffers::default(), IdBatch::default());
+    let mut scratch = ReadBuffers::default();
+    let mut ids = IdBatch::default();
     let read_progress = ReadProgress::new(collection, progress);
     while let Some(block) = collection.next_block_in_order()? {
         let read = block.read(&mut scratch, &mut ids);

@@ -7,7 +7,8 @@ const NS: i64 = 1_000_000_000;
 
 /// A time as RFC 3339 has it, in UTC, with as many digits behind the seconds as it needs.
 pub fn format(ns: i64) -> String {
-    let (seconds, rest) = (ns.div_euclid(NS), ns.rem_euclid(NS));
+    let seconds = ns.div_euclid(NS);
+    let rest = ns.rem_euclid(NS);
     // 64 bits of ns stay within the years 1677 and 2262.
     let mut text = date::iso(seconds).unwrap_or_default();
     if rest > 0 {
@@ -42,7 +43,8 @@ pub fn parse(text: &str) -> Option<i64> {
         number(17, 19)?,
     ];
     let seconds = date::seconds(fields)?;
-    let (mut end, mut fraction) = (19, 0);
+    let mut end = 19;
+    let mut fraction = 0;
     if is_at(19, b".") {
         end = 20 + bytes[20..].iter().take_while(|b| b.is_ascii_digit()).count();
         let digits = text.get(20..end).filter(|digits| !digits.is_empty())?;
@@ -51,7 +53,8 @@ pub fn parse(text: &str) -> Option<i64> {
     let offset = match text.get(end..)? {
         "Z" | "z" => 0,
         zone if zone.len() == 6 && is_at(end, b"+-") && is_at(end + 3, b":") => {
-            let (hours, minutes) = (number(end + 1, end + 3)?, number(end + 4, end + 6)?);
+            let hours = number(end + 1, end + 3)?;
+            let minutes = number(end + 4, end + 6)?;
             let east = (hours < 24 && minutes < 60).then_some(hours * 3600 + minutes * 60)?;
             if is_at(end, b"-") { -i64::from(east) } else { i64::from(east) }
         }

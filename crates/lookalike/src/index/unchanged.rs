@@ -20,7 +20,9 @@ pub(super) fn leave_out_unchanged(
 ) -> Result<Vec<usize>, IndexError> {
     let mut snapshot = index.snapshot()?;
     let has_originals = index.settings().store.has_originals();
-    let (mut staying, mut left_out, mut changed) = (Vec::new(), Vec::new(), HashSet::new());
+    let mut staying = Vec::new();
+    let mut left_out = Vec::new();
+    let mut changed = HashSet::new();
     for row in rows.iter() {
         let id = row.id();
         // A later one of the same id meets an earlier one of this batch, not that of the index.

@@ -86,9 +86,11 @@ impl RunPlaces<'_> {
                     return Err(Error::temporary_file("the number of a run"));
                 }
                 (self.ranges, _) = self.of.block(self.block)?;
-                (self.block, self.at) = (self.block + 1, 0);
+                self.block += 1;
+                self.at = 0;
             }
-            (self.range, self.at) = (self.ranges[self.at], self.at + 1);
+            self.range = self.ranges[self.at];
+            self.at += 1;
         }
         let place = self.range.0 + (run - self.first);
         Ok(((place >> 32) as u32, place as u32))

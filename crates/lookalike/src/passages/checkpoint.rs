@@ -80,12 +80,14 @@ impl PassageCheckpoint {
     }
 
     fn next_seed(&mut self, seed: u64) {
-        (self.tried, self.selected) = (seed + 1, None);
+        self.tried = seed + 1;
+        self.selected = None;
     }
 
     fn next_round(&mut self, step: CutStep) {
         self.rounds.push(step);
-        (self.tried, self.selected) = (0, None);
+        self.tried = 0;
+        self.selected = None;
     }
 
     /// The first seed that is not known to have equal hashes of different words.
@@ -125,7 +127,8 @@ impl PassageCheckpoint {
         let triples = triples.flat_map(|place| [place.document, place.position, place.unitig]);
         let checksum = append(&mut log, checksum, triples)?;
         log.sync()?;
-        let (unitigs, places) = (unitigs.runs.len() as u64, unitigs.places.len() as u64);
+        let places = unitigs.places.len() as u64;
+        let unitigs = unitigs.runs.len() as u64;
         let step = SelectedStep { seed, unitigs, places, checksum };
         self.journal.append(&PassageStep::Selected(step))
     }
@@ -153,7 +156,8 @@ impl PassageCheckpoint {
         let rounds = self.rounds.iter().map(|CutStep { ranges, checksum }| {
             let start = end;
             end += ranges * TRIPLE as u64;
-            let (mut cuts, numbers) = (Vec::new(), StoredNumbers { log: &log, range: start..end });
+            let mut cuts = Vec::new();
+            let numbers = StoredNumbers { log: &log, range: start..end };
             let read =
                 numbers.read(0, |values| {
                     cuts.extend(values.as_chunks().0.iter().map(|[document, start, end]| {

@@ -57,7 +57,8 @@ impl TokenCuts {
                 position + before
             };
             for range in ranges {
-                (range.start, range.end) = (whole(range.start), whole(range.end - 1) + 1);
+                range.start = whole(range.start);
+                range.end = whole(range.end - 1) + 1;
             }
         }
         ranges

@@ -129,7 +129,8 @@ impl UnitigSearch<'_> {
         make: impl Fn(&Unitigs, &Budget) -> Result<T, Error>,
     ) -> Result<ComparedUnitigs<T>, Error> {
         let Self { run, options, anchors, cuts } = *self;
-        let (length, options) = (options.min_words(), options.run());
+        let length = options.min_words();
+        let options = options.run();
         let budget = &run.budget.with_held(cuts.held())?;
         let candidates = &CandidateRuns::of(run, anchors, budget.share(16))?;
         let selection = RunSelection { run, budget, options, candidates, cuts, length };
@@ -181,7 +182,8 @@ fn sources(
     let mut sources: Vec<SourceRepeats> = named.collect();
     let copied = copied_ranges(unitigs, length, &run.order);
     let repeated = ranges_of(unitigs, length, |_| true);
-    let (mut copied, mut repeated) = (copied.as_slice(), repeated.as_slice());
+    let mut copied = copied.as_slice();
+    let mut repeated = repeated.as_slice();
     for i in 0..run.blocks() {
         let entries = anchors.block(i)?;
         let block = run.block(i)?;

@@ -129,7 +129,8 @@ impl<'a> PlaceComparer<'a> {
         let all = &self.of.unitigs.places;
         let from = all.partition_point(|place| place.document < documents.start.0);
         let end = all.partition_point(|place| place.document < documents.end.0);
-        let (mut rest, mut located) = (wanted, Vec::with_capacity(wanted.len()));
+        let mut rest = wanted;
+        let mut located = Vec::with_capacity(wanted.len());
         let mut index = from;
         for places in all[from..end].chunk_by(|a, b| a.document == b.document) {
             let document = DocumentNumber(places[0].document);
@@ -164,7 +165,8 @@ impl<'a> PlaceComparer<'a> {
         }
         let first = unitigs.places[first as usize];
         let count = unitigs.runs[place.unitig as usize] as usize + length - 1;
-        let (at, first_at) = (place.position as usize, first.position as usize);
+        let at = place.position as usize;
+        let first_at = first.position as usize;
         if first.document == place.document {
             return Ok(words.equal(at, words, first_at, count));
         }
@@ -209,7 +211,8 @@ impl<'a> PlaceComparer<'a> {
         located: &mut Vec<LocatedPlace>,
     ) -> Result<Rc<ComparedWords>, Error> {
         let Self { rule, scratch, of, .. } = self;
-        let (cuts, normalization) = (of.cuts.of(document), of.run.findings.normalization);
+        let cuts = of.cuts.of(document);
+        let normalization = of.run.findings.normalization;
         let words = of.run.with_document(document, |block, row| {
             block.fetch_written(row.place, row.id, scratch, |text| {
                 let (words, spans) = rule.words_and_spans(text, normalization)?;

@@ -44,7 +44,8 @@ pub(super) struct RunSelection<'a> {
 impl RunSelection<'_> {
     /// The unitigs of all repeated runs, by hashes of `seed`.
     pub(super) fn unitigs(&self, seed: u64, progress: &dyn Progress) -> Result<Unitigs, Error> {
-        let (temp, budget) = (self.run.temp(), self.budget);
+        let temp = self.run.temp();
+        let budget = self.budget;
         let records = self.records(seed, progress)?;
         let len = self.candidates.len;
         let mut runs = FirstRunsWriter::new(temp, len, budget.share(3), budget.share(4));
@@ -71,7 +72,8 @@ impl RunSelection<'_> {
 
     /// The runs that may repeat: hash and number, ascending.
     fn records(&self, seed: u64, progress: &dyn Progress) -> Result<PartedValues, Error> {
-        let (temp, share) = (self.run.temp(), self.budget.share(4));
+        let temp = self.run.temp();
+        let share = self.budget.share(4);
         let sorter = PartSorter::new(temp, HASH_BITS + u64::BITS, self.candidates.len, share);
         let sorter = Mutex::new(sorter);
         let blocks = Counter::default();

@@ -212,7 +212,8 @@ impl PassageCuts {
         if let Some(ranges) = ranges {
             return Ok((text, ranges));
         }
-        let (id, place) = (self.run.id(document)?, self.run.location(document)?);
+        let id = self.run.id(document)?;
+        let place = self.run.location(document)?;
         Err(Error::NotAligned { id, place: Some(place) })
     }
 }
@@ -310,16 +311,19 @@ impl CutRounds<'_> {
     /// The part of the tokens that can go: whole units, and no words between two that would become
     /// one.
     fn cuttable(&self, found: &[TokenRange], cuts: &TokenCuts) -> Result<Vec<TokenRange>, Error> {
-        let (mut scratch, mut all_that_can) = (ReadBuffers::default(), Vec::new());
+        let mut scratch = ReadBuffers::default();
+        let mut all_that_can = Vec::new();
         for ranges in found.chunk_by(|a, b| a.document == b.document) {
             let document = DocumentNumber(ranges[0].document);
-            let (mut all, mut can_go) = (TokenCuts::default(), Vec::new());
+            let mut all = TokenCuts::default();
+            let mut can_go = Vec::new();
             all.add(cuts.of(document));
             all.add(ranges);
             let is_found = self.run.with_document(document, |block, row| {
                 block.fetch_written(row.place, row.id, &mut scratch, |text| {
                     let spans = Spans::of(text, self.rule, self.run.findings.normalization)?;
-                    let (words, all) = (spans.words(), all.of(document));
+                    let words = spans.words();
+                    let all = all.of(document);
                     match self.cut.unit {
                         None => can_go.extend(apart(text, words, all)),
                         Some(unit) => can_go.extend(whole_units(text, words, all, unit)),
@@ -343,11 +347,13 @@ impl CutRounds<'_> {
         changed: &BTreeSet<DocumentNumber>,
         cuts: &TokenCuts,
     ) -> Result<(), Error> {
-        let (run, length) = (self.run, self.options.min_words());
+        let run = self.run;
+        let length = self.options.min_words();
         let share = run.budget.share(8);
         let kernel = self.options.run().kernel;
         let mut shingler = Shingler::with_kernel(self.options.rule(), kernel);
-        let (mut finder, mut scratch) = (AnchorFinder::new(length), ReadBuffers::default());
+        let mut finder = AnchorFinder::new(length);
+        let mut scratch = ReadBuffers::default();
         let former = std::mem::replace(anchors, CompleteAnchors::empty(run.temp()));
         let threads = self.options.run().threads;
         *anchors = former.changed(run.temp(), threads, share, |i, entries| {
@@ -468,9 +474,12 @@ fn apart<'a>(
 ) -> impl Iterator<Item = TokenRange> + 'a {
     let is_word = |c: Option<char>| c.is_some_and(|c| class(c) == CharClass::Word);
     cuts.iter().filter_map(move |cut| {
-        let (start, end) = (cut.start as usize, cut.end as usize);
+        let start = cut.start as usize;
+        let end = cut.end as usize;
         let before = start.checked_sub(1).and_then(|at| words.get(at));
-        let (first, last, next) = (words.get(start)?, words.get(end - 1)?, words.get(end));
+        let first = words.get(start)?;
+        let last = words.get(end - 1)?;
+        let next = words.get(end);
         let touches = before.is_some_and(|before| before.end == first.start)
             && next.is_some_and(|next| next.start == last.end);
         let would_join = touches
@@ -497,7 +506,8 @@ fn whole_units(
         let is_whole = start < end
             && words[end - 1].end as usize <= range.end
             && (start == 0 || words[start - 1].end as usize <= range.start);
-        let (start, end) = (start as u32, end as u32);
+        let start = start as u32;
+        let end = end as u32;
         if is_whole && TokenCuts::contain(cuts, start, end) {
             found.push(TokenRange { document, start, end });
         }
@@ -524,7 +534,8 @@ fn byte_ranges(
                 let Some(part) = words.get(cut.clone()).filter(|part| !part.is_empty()) else {
                     continue;
                 };
-                let (start, last) = (part[0].start, part[part.len() - 1].end);
+                let start = part[0].start;
+                let last = part[part.len() - 1].end;
                 let before = cut.start.checked_sub(1).map_or(0, |at| words[at].end);
                 // White space and punctuation behind the words go with them, unless they keep the
                 // words on both sides apart.

@@ -75,7 +75,8 @@ impl<'a> PlaceRows<'a> {
         for (rank, passage) in (0..).zip(ranked) {
             ranks[passage as usize] = rank;
         }
-        let (mut rows, mut has_first) = (vec![0; of.len()], vec![false; of.len()]);
+        let mut rows = vec![0; of.len()];
+        let mut has_first = vec![false; of.len()];
         for run in &passages.runs {
             let at = run.passage as usize;
             rows[at] += 1;
@@ -99,7 +100,8 @@ impl<'a> PlaceRows<'a> {
     pub(super) fn finish(self) -> Result<PassageRows, Error> {
         let TakenPlaces { sorter, mut repeated } = self.taken.into_inner();
         repeated.sort_unstable_by_key(|(bytes, document)| (Reverse(*bytes), *document));
-        let (sorted, passages) = (sorter.finish()?, self.passages.passages.len());
+        let sorted = sorter.finish()?;
+        let passages = self.passages.passages.len();
         Ok(PassageRows { sorted, passages, repeated })
     }
 
@@ -165,7 +167,8 @@ impl PlaceTaker for PlaceRows<'_> {
     }
 
     fn take(&self, located: &[LocatedPlace]) -> Result<(), Error> {
-        let (mut key, mut payload) = (Vec::new(), Vec::new());
+        let mut key = Vec::new();
+        let mut payload = Vec::new();
         let mut taken = self.taken.lock();
         for places in located.chunk_by(|a, b| a.place.document == b.place.document) {
             let bytes = repeated_bytes(places.iter().map(|place| &place.span));
@@ -280,7 +283,8 @@ impl PassageRows {
     /// The rows in order; may be asked for again. It ends after an error, which is that of the
     /// temporary file.
     pub fn iter(&self) -> impl Iterator<Item = io::Result<PassageRow>> + '_ {
-        let (mut cursor, mut last) = (self.sorted.cursor(), None::<Arc<FoundPassage>>);
+        let mut cursor = self.sorted.cursor();
+        let mut last = None::<Arc<FoundPassage>>;
         let rows = until_error(move || {
             let Some((key, payload)) = cursor.next_record()? else { return Ok(None) };
             let row = decode(key, payload, take(&mut last));
@@ -298,15 +302,18 @@ fn decode(key: &[u8], payload: &[u8], last: Option<Arc<FoundPassage>>) -> Option
         let bytes = key.get(at..).and_then(<[u8]>::first_chunk::<4>)?;
         Some(u32::from_be_bytes(*bytes))
     };
-    let (passage, is_first) = (number(0)?, *key.get(4)? == 0);
+    let passage = number(0)?;
+    let is_first = *key.get(4)? == 0;
     let mut fields = FieldReader::new(payload);
     let document = DocumentNumber(fields.u32()?);
     let is_maximal = fields.u32()? == 1;
     let mut range = || Some(fields.u64()?..fields.u64()?);
     let span = TextSpan { bytes: range()?, chars: range()? };
     let of = if is_first {
-        let (words, places) = (fields.u32()?, fields.u32()?);
-        let (documents, rows) = (fields.u32()?, fields.u32()?);
+        let words = fields.u32()?;
+        let places = fields.u32()?;
+        let documents = fields.u32()?;
+        let rows = fields.u32()?;
         let excerpt = std::str::from_utf8(fields.bytes()?).ok()?.to_owned();
         Arc::new(FoundPassage { number: passage, words, places, documents, rows, excerpt })
     } else {

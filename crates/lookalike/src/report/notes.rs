@@ -61,7 +61,8 @@ fn decisions(counts: &DecisionCounts) -> Vec<String> {
     }
     let mut notes = vec![parts.join(", ")];
     if let Some(first) = counts.contradictions.first() {
-        let ([a, b], [line, other]) = (&first.documents, first.lines);
+        let [a, b] = &first.documents;
+        let [line, other] = first.lines;
         notes.push(format!(
             "{} among decisions, the first on lines {line} and {other}, about {} and {}",
             count(counts.contradictions.len() as u64, "contradiction"),

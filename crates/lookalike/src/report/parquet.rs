@@ -149,7 +149,8 @@ impl ParquetTable {
             write_columns(&mut group, &mut self.columns)?;
             group.close()?;
         }
-        (self.rows, self.bytes) = (0, 0);
+        self.rows = 0;
+        self.bytes = 0;
         Ok(())
     }
 

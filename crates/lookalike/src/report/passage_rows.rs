@@ -31,7 +31,8 @@ pub(super) fn each_place(
     for row in findings.rows.iter() {
         let PassageRow { passage, place } = row?;
         if last != passage.number {
-            (last, ids) = (passage.number, HashMap::new());
+            last = passage.number;
+            ids = HashMap::new();
         }
         let id = match ids.entry(place.document) {
             Entry::Occupied(id) => id.into_mut(),

@@ -99,7 +99,8 @@ impl ShardBlock {
             [counts[0] as u64 * PAIR as u64, (counts[0] as u64 + counts[1] as u64) * PAIR as u64];
         let expected = ends[1] + counts[2] as u64 * IDENTITY as u64;
         if rows.len() as u64 != expected {
-            let (got, expected) = (bytes.len(), expected + HEADER as u64);
+            let got = bytes.len();
+            let expected = expected + HEADER as u64;
             return Err(BlockError::Length { got, expected });
         }
         let (memberships, rest) = rows.split_at(ends[0] as usize);

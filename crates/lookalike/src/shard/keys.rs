@@ -165,7 +165,8 @@ pub struct RarityCounter {
 impl RarityCounter {
     /// `2^log2_slots` counters.
     pub fn new(options: &FindOptions, log2_slots: u32) -> Self {
-        let (cutter, counters) = (ShingleCutter::new(options), RarityCounters::new(log2_slots));
+        let cutter = ShingleCutter::new(options);
+        let counters = RarityCounters::new(log2_slots);
         Self { cutter, counters }
     }
 
@@ -304,7 +305,8 @@ impl KeyCollector {
     /// Adds a document; what is known of it. One without a token is known by its identity alone.
     pub fn add(&mut self, node: Node, document: &Document<'_>) -> CollectedDocument {
         let shingles = self.cutter.shingles(document);
-        let (check, empty) = (shingles.fingerprint as u64, shingles.hashes.is_empty());
+        let check = shingles.fingerprint as u64;
+        let empty = shingles.hashes.is_empty();
         self.rows.add(NodeIdentity { node, check, bytes: document.bytes() });
         self.documents += 1;
         if empty {

@@ -60,7 +60,8 @@ impl KeepOrder {
     /// # Errors
     /// A pattern of the keep rules cannot be understood.
     pub fn new(options: &FindOptions) -> Result<Self, Error> {
-        let (rules, cutter) = (KeepKeyMaker::new(options)?, ShingleCutter::new(options));
+        let rules = KeepKeyMaker::new(options)?;
+        let cutter = ShingleCutter::new(options);
         Ok(Self { rules, cutter, key: Vec::new() })
     }
 
@@ -76,7 +77,8 @@ impl KeepOrder {
         self.rules.key(collection, document, [0; 3], reference, &mut self.key);
         let place = keep::sort_key(&self.key, document.id.as_bytes());
         let shingles = self.cutter.shingles(document);
-        let (fingerprint, is_empty) = (shingles.fingerprint, shingles.hashes.is_empty());
+        let fingerprint = shingles.fingerprint;
+        let is_empty = shingles.hashes.is_empty();
         PlacedDocument { place, fingerprint, is_empty, bytes: document.bytes() }
     }
 }

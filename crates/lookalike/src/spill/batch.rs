@@ -39,7 +39,8 @@ impl SortBatch {
     /// are taken from the system in all. Whether it could. Buffers grow to twice their size, so
     /// that a copy of what is in them is counted too.
     pub(super) fn make_room(&mut self, bytes: usize, limit: usize) -> bool {
-        let (used, records) = (self.arena.len().saturating_add(bytes), self.entries.len() + 1);
+        let used = self.arena.len().saturating_add(bytes);
+        let records = self.entries.len() + 1;
         let grown = |capacity: usize, need: usize, least: usize| {
             if need <= capacity { capacity } else { need.max(capacity * 2).max(least) }
         };
@@ -100,7 +101,8 @@ impl SortBatch {
 
     /// Takes out all records. The memory is then all of `limit`, divided as they needed it.
     pub(super) fn clear(&mut self, limit: usize) {
-        let (used, records) = (self.arena.len(), self.entries.len());
+        let used = self.arena.len();
+        let records = self.entries.len();
         self.arena.clear();
         self.entries.clear();
         if used + records * ENTRY_BYTES >= limit / 4 * 3 {
@@ -141,7 +143,8 @@ impl RecordLayout {
 /// lengths are not complete, or none.
 pub(super) fn parse(bytes: &[u8]) -> Option<RecordLayout> {
     let mut reader = FieldReader::new(bytes);
-    let (key_bytes, payload_bytes) = (reader.u64()?, reader.u64()?);
+    let key_bytes = reader.u64()?;
+    let payload_bytes = reader.u64()?;
     let key = bytes.len() - reader.rest().len();
     let payload = key.checked_add(usize::try_from(key_bytes).ok()?)?;
     let end = payload.checked_add(usize::try_from(payload_bytes).ok()?)?;

@@ -117,7 +117,9 @@ fn line<T: Serialize>(step: &T) -> io::Result<Vec<u8>> {
 /// How many bytes are whole lines as they were written. What follows the last of them is the end
 /// that was torn off; a bad line before a good one is damage.
 fn whole_lines(bytes: &[u8]) -> Result<usize, String> {
-    let (mut good, mut at, mut bad) = (0, 0, None);
+    let mut good = 0;
+    let mut at = 0;
+    let mut bad = None;
     for (number, line) in (1..).zip(bytes.split_inclusive(|&byte| byte == b'\n')) {
         at += line.len();
         match (json_of(line), bad) {

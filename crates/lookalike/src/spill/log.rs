@@ -196,7 +196,8 @@ impl<T: LogValue> SpillLog<T> {
             }
         }
         file.append(&bytes)?;
-        (self.written, self.held_bytes) = (self.len, 0);
+        self.written = self.len;
+        self.held_bytes = 0;
         Ok(())
     }
 
@@ -223,7 +224,8 @@ impl<T: LogValue> SpillLog<T> {
         }
         let in_file = |_: &&SpillFile| range.end <= self.written;
         if let Some(file) = self.file.as_ref().filter(in_file) {
-            let (mut bytes, mut values) = (vec![0; count * T::BYTES], Vec::with_capacity(count));
+            let mut bytes = vec![0; count * T::BYTES];
+            let mut values = Vec::with_capacity(count);
             file.read_at(&mut bytes, range.start * T::BYTES as u64)?;
             T::read(&bytes, &mut values);
             return Ok(Cow::Owned(values));
@@ -258,7 +260,9 @@ impl<T: LogValue> SpillLog<T> {
             }
             Ok(values.len() - rest.len())
         };
-        let (mut bytes, mut values, mut at) = (Vec::new(), Vec::new(), 0);
+        let mut bytes = Vec::new();
+        let mut values = Vec::new();
+        let mut at = 0;
         if let Some(file) = &self.file {
             while at < self.written {
                 let more = (self.written - at).min((PIECE_BYTES / T::BYTES) as u64);

@@ -76,7 +76,8 @@ impl<'a> MergedRuns<'a> {
 
     fn sift_down(&mut self, mut at: usize) {
         loop {
-            let (left, right) = (2 * at + 1, 2 * at + 2);
+            let left = 2 * at + 1;
+            let right = 2 * at + 2;
             let mut first = at;
             for child in [left, right] {
                 if self.is_before(child, first) {

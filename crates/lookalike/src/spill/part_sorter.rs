@@ -188,7 +188,8 @@ struct PartReader<'a> {
 impl<'a> PartReader<'a> {
     /// Whether there is another batch.
     fn next_batch(&mut self) -> Result<bool, Error> {
-        (self.batch, self.taken) = (Cow::default(), 0);
+        self.batch = Cow::default();
+        self.taken = 0;
         while self.batch.is_empty() {
             if let Some(merged) = &mut self.merged {
                 let piece: Result<Vec<u128>, Error> = merged.take(PIECE).collect();
@@ -222,7 +223,8 @@ impl Iterator for PartReader<'_> {
                 Ok(true) => {}
                 Ok(false) => return None,
                 Err(error) => {
-                    (self.next, self.merged) = (self.of.parts.len(), None);
+                    self.next = self.of.parts.len();
+                    self.merged = None;
                     return Some(Err(error));
                 }
             }

@@ -78,7 +78,8 @@ fn open_folder(path: PathBuf) -> Result<PrivateFolder, Error> {
             File::from(folder.try_clone().map_err(failed)?).metadata().map_err(failed)?
         }
     };
-    let (owner, user) = (metadata.uid(), rustix::process::geteuid().as_raw());
+    let owner = metadata.uid();
+    let user = rustix::process::geteuid().as_raw();
     if owner != user {
         return Err(refused(format!(
             "it belongs to the user {owner}, and this is the user {user}"

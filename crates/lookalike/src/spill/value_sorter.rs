@@ -116,12 +116,15 @@ pub(crate) fn sort_values(values: &mut Vec<u128>) {
         return;
     }
     let bits = differing_bits(values);
-    let (mut parted, mut ends) = (vec![0; values.len()], Vec::new());
+    let mut parted = vec![0; values.len()];
+    let mut ends = Vec::new();
     part_by_bits(values, &mut parted, bits, PARTS.ilog2(), &mut ends);
-    let (mut start, mut counts) = (0, Vec::new());
+    let mut start = 0;
+    let mut counts = Vec::new();
     let bits = bits.saturating_sub(PARTS.ilog2());
     for end in ends {
-        let (part, scratch) = (&mut parted[start..end], &mut values[start..end]);
+        let part = &mut parted[start..end];
+        let scratch = &mut values[start..end];
         if part.len() > LEAST_PART {
             let parts = part.len().ilog2().min(bits);
             part_by_bits(part, scratch, bits, parts, &mut counts);
@@ -146,7 +149,8 @@ fn differing_bits(values: &[u128]) -> u32 {
 /// Copies `values`, which differ in the lower `bits`, to `out` in the order of the upper `parts` of
 /// these; `ends` is where each part ends.
 fn part_by_bits(values: &[u128], out: &mut [u128], bits: u32, parts: u32, ends: &mut Vec<usize>) {
-    let (shift, mask) = (bits.saturating_sub(parts), (1_usize << parts) - 1);
+    let shift = bits.saturating_sub(parts);
+    let mask = (1_usize << parts) - 1;
     let part = |value: u128| (value >> shift) as usize & mask;
     ends.clear();
     ends.resize(mask + 2, 0);
@@ -215,7 +219,8 @@ impl<'a> RunCursor<'a> {
         if self.at == self.piece.len() {
             let end = self.rest.end.min(self.rest.start + PIECE);
             self.piece = log.range(self.rest.start..end)?;
-            (self.rest.start, self.at) = (end, 0);
+            self.rest.start = end;
+            self.at = 0;
         }
         Ok(())
     }

@@ -58,7 +58,8 @@ impl MeasuredSample {
     /// Pairs of the sample at `threshold` or above by the rule in use: as the texts are, and
     /// folded. `None` where the form changes no document, or where not all documents are compared.
     pub fn pairs_by_folding(&self, threshold: f64) -> Option<(u64, u64)> {
-        let (used, folded) = (self.used()?, self.folded.as_ref()?);
+        let used = self.used()?;
+        let folded = self.folded.as_ref()?;
         let count = |profile: &Profile| {
             let found = &profile.similarities;
             let similar = found.above_zero().iter().filter(|s| **s >= threshold).count() as u64;
@@ -133,8 +134,11 @@ pub fn plan(
     measured: Option<&MeasuredSample>,
     documents: Option<u64>,
 ) -> Result<BandPlan, ParamsError> {
-    let (threshold, recall) = (params.threshold(), params.recall());
-    let (num_hashes, bands, rows) = (params.num_hashes(), params.bands(), params.rows());
+    let threshold = params.threshold();
+    let recall = params.recall();
+    let num_hashes = params.num_hashes();
+    let bands = params.bands();
+    let rows = params.rows();
     let usual = Choice { num_hashes, bands, rows };
     // Fewer than two documents have no pair to tell anything by.
     let used = measured.and_then(MeasuredSample::used);
@@ -151,7 +155,8 @@ pub fn plan(
     } else {
         curve::choose_for(threshold, recall, builder.num_hashes, &cost)?
     };
-    let (measured, recall_caveat) = (used.is_some(), params.recall_caveat());
+    let measured = used.is_some();
+    let recall_caveat = params.recall_caveat();
     Ok(BandPlan { threshold, recall, cost, usual, best, measured, recall_caveat })
 }
 

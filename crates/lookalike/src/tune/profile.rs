@@ -64,7 +64,8 @@ impl Profile {
     /// the similarity to the original falls below the threshold: each changes `k` of `n` shingles,
     /// so `e` of them leave (n − ek)/(n + ek).
     pub fn tolerated_changes(&self, threshold: f64) -> f64 {
-        let (n, k) = (self.median_shingles as f64, self.rule.size() as f64);
+        let n = self.median_shingles as f64;
+        let k = self.rule.size() as f64;
         n * (1.0 - threshold) / (k * (1.0 + threshold))
     }
 }

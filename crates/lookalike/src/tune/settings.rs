@@ -197,13 +197,15 @@ fn neighbours(
 ) -> Result<Option<SettingProfile>, Interruption> {
     let Setting { measure, threshold, .. } = *setting;
     let mut similarities = Vec::new();
-    let (mut has_neighbour, mut pairs) = (vec![false; sets.len()], 0);
+    let mut has_neighbour = vec![false; sets.len()];
+    let mut pairs = 0;
     let mut has_passage = vec![false; sets.len()];
     let compared = shared_shingles(sets, texts.most_meetings, progress, |a, b, intersection| {
         if texts.is_reference(a) && texts.is_reference(b) {
             return;
         }
-        let (left, right) = (sets[a].len() as u64, sets[b].len() as u64);
+        let left = sets[a].len() as u64;
+        let right = sets[b].len() as u64;
         if measure == Measure::Containment && left.min(right) < LEAST_CONTAINED {
             return;
         }

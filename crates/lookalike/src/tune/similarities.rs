@@ -116,7 +116,8 @@ pub(super) fn similarities(
 ) -> Result<SampleSimilarities, Interruption> {
     let mut found = SampleSimilarities::default();
     let compared = shared_shingles(sets, MOST_MEETINGS, progress, |a, b, intersection| {
-        let (left, right) = (sets[a].len() as u64, sets[b].len() as u64);
+        let left = sets[a].len() as u64;
+        let right = sets[b].len() as u64;
         let jaccard = Overlap { intersection, left, right }.jaccard();
         found.above_zero.push(jaccard);
         if !related.get(a, b) {

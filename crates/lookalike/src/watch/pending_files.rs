@@ -49,7 +49,9 @@ impl PendingFiles {
     /// A file is settled when nothing has changed it for `settle`, and nobody has it open for
     /// writing.
     pub fn new(settle: Duration) -> Self {
-        let (files, settled, seen) = (HashMap::new(), HashSet::new(), HashMap::new());
+        let files = HashMap::new();
+        let settled = HashSet::new();
+        let seen = HashMap::new();
         Self { settle, files, settled, seen }
     }
 

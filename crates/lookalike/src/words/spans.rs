@@ -83,7 +83,8 @@ impl<'a> Spans<'a> {
     /// The text from the first of some words to the last.
     pub(crate) fn span(&self, at: usize, count: usize) -> Option<TextSpan> {
         let words = self.words.get(at..at.checked_add(count)?)?;
-        let (start, end) = (words.first()?.start, words.last()?.end);
+        let start = words.first()?.start;
+        let end = words.last()?.end;
         Some(self.between(start as usize, end as usize))
     }
 
@@ -140,7 +141,8 @@ fn aligned(
         let whole = start.1..end.1;
         let inner = trimmed(text, whole.clone(), is_outside);
         // A character without a word of its own may change the one that it is next to.
-        let (part, word) = (&text[inner.clone()], &normal[word]);
+        let part = &text[inner.clone()];
+        let word = &normal[word];
         let is_found = part.contains(word) || words.of(part, normalization).contains(word);
         if is_found { inner } else { whole }
     };
@@ -172,7 +174,8 @@ fn piece_begins(
 ) -> Option<Vec<(usize, usize)>> {
     let mut words = TextNormalizer::default();
     let mut begins = vec![(0, 0)];
-    let (mut at, mut start) = (0, 0);
+    let mut at = 0;
+    let mut start = 0;
     let ends = text.char_indices().filter(|(_, c)| begins_piece(*c)).map(|(at, _)| at);
     for end in ends.chain([text.len()]).filter(|end| *end > 0) {
         let piece = words.of(&text[start..end], normalization);
@@ -182,7 +185,8 @@ fn piece_begins(
             at += rest.strip_prefix(' ').filter(|rest| rest.starts_with(piece)).map(|_| 1)?;
             begins.last_mut()?.0 = at;
         }
-        (at, start) = (at + piece.len(), end);
+        at += piece.len();
+        start = end;
         begins.push((at, start));
     }
     (at == normal.len()).then_some(begins)

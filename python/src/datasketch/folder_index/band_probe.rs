@@ -51,7 +51,8 @@ fn damaged(record: &IndexRecord, why: String) -> IndexError {
 
 /// The numbers that keep the bands of a record, band by band.
 fn numbers<'a>(record: &'a IndexRecord, settings: &IndexSettings) -> Result<&'a [u32], IndexError> {
-    let (got, expected) = (record.signature.len(), settings.num_hashes);
+    let got = record.signature.len();
+    let expected = settings.num_hashes;
     if got != expected {
         return Err(damaged(record, format!("it has {got} numbers, expected are {expected}")));
     }
@@ -80,7 +81,8 @@ struct BandProbe {
 impl BandProbe {
     fn new<B: AsRef<[u8]>>(settings: &IndexSettings, bands: &[(usize, B)]) -> Self {
         let rows = settings.rows;
-        let (mut signature, mut asked) = (vec![0; settings.num_hashes], Vec::new());
+        let mut signature = vec![0; settings.num_hashes];
+        let mut asked = Vec::new();
         let mut packed = Vec::new();
         for (at, band) in bands {
             packed.clear();
@@ -124,7 +126,8 @@ impl SketchIndex {
         let settings = &open.settings;
         let probe = BandProbe::new(settings, bands);
         let mut snapshot = open.backend.snapshot()?;
-        let (mut candidates, mut found) = (Vec::new(), Vec::new());
+        let mut candidates = Vec::new();
+        let mut found = Vec::new();
         snapshot.candidates(&probe.keys(settings), &mut candidates)?;
         let wanted = RecordFields { signature: true, metadata: true, ..RecordFields::default() };
         snapshot.records(&candidates, wanted, &mut |record| {

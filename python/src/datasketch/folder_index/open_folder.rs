@@ -16,7 +16,8 @@ pub(super) struct OpenFolder {
 pub(super) fn records_of(snapshot: &mut dyn Snapshot, id: &str) -> Result<u32, IndexError> {
     let mut is_there =
         |at: u32| Ok::<bool, IndexError>(snapshot.number_of(&nth(id, at))?.is_some());
-    let (mut there, mut step) = (0, 1);
+    let mut there = 0;
+    let mut step = 1;
     while there < MOST_REPEATS && is_there(there + step - 1)? {
         there += step;
         step *= 2;

@@ -25,7 +25,8 @@ pub(super) fn print(
     outcome: &DedupOutcome,
 ) -> io::Result<()> {
     let findings = summary.findings;
-    let (dry, quiet) = (args.result.dry_run, args.result.quiet);
+    let dry = args.result.dry_run;
+    let quiet = args.result.quiet;
     let fate = if dry { DuplicateAction::WouldGo } else { DuplicateAction::Go };
     let table = SourceTable { sources: &findings.sources, fate };
     if dry {
@@ -98,7 +99,8 @@ fn write_written(
     writeln!(err, "written: {out}{files}: {kept}; {removed} left out{dropped}")?;
     let others = &written.others;
     if others.files + others.links > 0 {
-        let (files, links) = (count(others.files, "file"), count(others.links, "link"));
+        let files = count(others.files, "file");
+        let links = count(others.links, "link");
         writeln!(err, "  copied as they are: {files} without a document and {links}")?;
     }
     Ok(())
@@ -138,7 +140,8 @@ fn left_out(
 fn actions(err: &mut impl Write, args: &DedupArgs, outcome: &FileOutcome) -> io::Result<()> {
     let (done, to) = args.result.actions.verb();
     if let Some(ActionCounts { done: files, bytes, unsuitable, failed }) = &outcome.acted {
-        let (files, bytes) = (count(*files, "file"), count(*bytes, "byte"));
+        let files = count(*files, "file");
+        let bytes = count(*bytes, "byte");
         let to = to.map(|to| format!(" to {}", one_line(&to.to_string_lossy())));
         let to = to.unwrap_or_default();
         if args.result.dry_run {

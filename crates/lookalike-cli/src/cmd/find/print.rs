@@ -106,7 +106,8 @@ fn write_audit(err: &mut impl Write, audit: &Audit, summary: &Summary<'_>) -> io
 
 /// Why there may be no groups, and what to try.
 fn write_nothing_found(err: &mut impl Write, summary: &Summary<'_>) -> io::Result<()> {
-    let (counts, params) = (&summary.findings.counts, &summary.options.params);
+    let counts = &summary.findings.counts;
+    let params = &summary.options.params;
     match (counts.documents, counts.documents - counts.empty) {
         (0, _) => return writeln!(err, "no near-duplicates: there is no document"),
         (_, 0) => {

@@ -186,7 +186,8 @@ pub(super) fn add(adding: &IndexAdd<'_>) -> CommandResult {
     let bar = StageBar::new(how.quiet);
     let outcome = index::add(index, inputs, &options, &bar);
     drop(bar);
-    let (name, has_shingle_counts) = (index.name(), true);
+    let name = index.name();
+    let has_shingle_counts = true;
     let print = |added: &AddCounts| {
         let summary = AddSummary { name, added, inputs, how, existing, has_shingle_counts };
         summary.print(start.elapsed())
@@ -208,7 +209,8 @@ fn send(
     let adding = RemoteAdd { service, inputs, options: &options };
     let outcome = remote::add(&adding, &bar);
     drop(bar);
-    let (name, has_shingle_counts) = (service.address(), false);
+    let name = service.address();
+    let has_shingle_counts = false;
     let print = |added: &AddCounts| {
         let summary = AddSummary { name, added, inputs, how, existing, has_shingle_counts };
         summary.print(start.elapsed())

@@ -150,13 +150,15 @@ fn write(
     let topics = all.iter().filter(|category| category.parent.is_none()).count() as u64;
     let tops = (1..).zip(all).filter(|(_, category)| category.parent.is_none());
     let documents = tops.map(|(number, _): (usize, _)| counts[number]).sum::<u64>() + counts[0];
-    let (name, documents) = (one_line(index.name()), count(documents, "document"));
+    let name = one_line(index.name());
+    let documents = count(documents, "document");
     writeln!(out, "{name}: {documents} in {}", count(topics, "topic"))?;
     writeln!(out, "{LESS}documents  category{LESS:#}")?;
     for (category, documents) in all.iter().zip(&counts[1..]) {
         let Category { path, label, .. } = category;
         let indent = 2 * path.matches('.').count();
-        let (documents, label) = (thousands(*documents), label.join(" "));
+        let documents = thousands(*documents);
+        let label = label.join(" ");
         writeln!(out, "{documents:>9}  {:indent$}{path}  {}", "", one_line(&label))?;
     }
     if counts[0] > 0 {

@@ -85,7 +85,8 @@ fn write(out: &mut dyn Write, decisions: &[ReviewDecision]) -> io::Result<()> {
 fn compact(args: &DecisionsArgs) -> CommandResult {
     let index: Index = args.place.write(&args.wait)?;
     let done = decisions::compact_log(&index)?;
-    let (removed, left) = (count(done.removed, "decision"), thousands(done.left));
+    let removed = count(done.removed, "decision");
+    let left = thousands(done.left);
     terminal::stderr().message(&format!("{}: {removed} removed, {left} left", index.name()))?;
     Ok(ExitCode::SUCCESS)
 }

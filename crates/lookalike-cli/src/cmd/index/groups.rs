@@ -90,7 +90,8 @@ pub(super) fn run(args: &GroupsArgs) -> CommandResult {
     let targets = FindTargets::new(&args.result)?;
     targets.refuse_taken(&[], &[])?;
     let index = args.place.read()?;
-    let (measure, exact) = (args.measure, args.exact);
+    let measure = args.measure;
+    let exact = args.exact;
     let aim = GroupingOptions { threshold: args.threshold, recall: args.recall, measure, exact };
     let mut options = args.keep.options(params_for(index.params(), aim)?, &args.work)?;
     options.pairs = args.result.pair_list()?;

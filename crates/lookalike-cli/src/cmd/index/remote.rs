@@ -34,7 +34,8 @@ pub(super) fn export(service: &ServiceClient, path: &str, output: Option<&Path>)
     let target = Target::new(path, &[OutputFormat::Jsonl]);
     let target = target.map_err(|error| CommandError::Usage(format!("--output: {error}")))?;
     crate::termination::clean_up(std::iter::once(target.path()))?;
-    let (mut written, mut early_end) = (0, None);
+    let mut written = 0;
+    let mut early_end = None;
     let finished = Output::create(&target)?.finish(|out| {
         written = copy(service, &mut lines, out).map_err(|error| match error {
             CommandError::Print(error) => error,
@@ -69,7 +70,9 @@ fn copy(
             "{address}: the export came to an early end: {why}; run it again"
         ))
     };
-    let (mut piece, mut held, mut count) = (vec![0; 64 << 10], Vec::new(), 0);
+    let mut piece = vec![0; 64 << 10];
+    let mut held = Vec::new();
+    let mut count = 0;
     let mut write = |bytes: &[u8]| {
         count += bytes.iter().map(|byte| u64::from(*byte == b'\n')).sum::<u64>();
         out.write_all(bytes)
@@ -106,7 +109,8 @@ pub(super) fn remove<'a>(
     let mut counts = RemovedCounts { removed: 0, absent: Vec::new() };
     for id in ids {
         let path = format!("/documents/{}", encoded(id));
-        let (method, body) = ("DELETE", ClientBody::None);
+        let method = "DELETE";
+        let body = ClientBody::None;
         let answer = service.answer(ServiceRequest { method, path: &path, body, success: 204 })?;
         match (answer.status, answer.body["code"].as_str()) {
             (200..300, _) => counts.removed += 1,

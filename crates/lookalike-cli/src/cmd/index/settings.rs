@@ -93,7 +93,8 @@ impl SettingsArgs {
         reading: &ExplicitArgs<ReadArgs>,
     ) -> Result<(), CommandError> {
         let has = index.settings();
-        let (shingle, signature) = (&self.shingle, &self.signature);
+        let shingle = &self.shingle;
+        let signature = &self.signature;
         signature.args.refuse_auto("the index has its bands; leave it out")?;
         let normalization = reading.args.normalization();
         let rule = shingle.args.rule(normalization)?;

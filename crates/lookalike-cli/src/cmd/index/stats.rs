@@ -49,7 +49,8 @@ fn value(index: &Index, stats: &Stats) -> io::Result<Value> {
 }
 
 fn write(out: &mut impl Write, index: &Index, stats: &Stats) -> io::Result<()> {
-    let (settings, params) = (index.settings(), index.params());
+    let settings = index.settings();
+    let params = index.params();
     let kept = format!("{:?}", settings.store).to_lowercase();
     let lines = [
         ("documents", thousands(stats.documents)),
@@ -98,7 +99,8 @@ fn size(bytes: u64) -> String {
     if bytes < 1024 {
         return format!("{bytes} B");
     }
-    let (mut value, mut unit) = (bytes as f64 / 1024.0, 0);
+    let mut value = bytes as f64 / 1024.0;
+    let mut unit = 0;
     while value >= 1024.0 && unit + 1 < UNITS.len() {
         value /= 1024.0;
         unit += 1;

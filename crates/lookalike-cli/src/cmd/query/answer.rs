@@ -276,7 +276,8 @@ impl<'a> QueryOutput<'a> {
 /// How many queries have a match at the least similarity; `None` for any similarity above 0.
 fn matches_line(with_matches: u64, queries: u64, least: Option<f64>) -> String {
     let have = if with_matches == 1 { "has" } else { "have" };
-    let (some, all) = (thousands(with_matches), thousands(queries));
+    let some = thousands(with_matches);
+    let all = thousands(queries);
     let similarity = match least {
         Some(least) => format!("at similarity {least} or more"),
         None => "at any similarity above 0".to_owned(),

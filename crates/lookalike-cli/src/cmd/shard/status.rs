@@ -61,7 +61,8 @@ pub(super) fn run(args: &StatusArgs) -> CommandResult {
     }
     for stage in job.plan().stages() {
         let tasks = job.plan().tasks(stage);
-        let (missing, cut) = (job.missing(stage)?, job.cut_short(stage)?);
+        let missing = job.missing(stage)?;
+        let cut = job.cut_short(stage)?;
         let done = tasks.saturating_sub((missing.len() + cut.len()) as u32);
         write!(out, "{stage}: {done} of {} done", count(tasks.into(), "task"))?;
         if !missing.is_empty() {

@@ -7,7 +7,8 @@ use std::io::{self, Write};
 
 /// A title, and what it is about.
 pub(super) fn heading(out: &mut impl Write, title: &str, rest: &str) -> io::Result<()> {
-    let (bold, quiet) = (Style::BOLD, Style::DIMMED);
+    let bold = Style::BOLD;
+    let quiet = Style::DIMMED;
     write!(out, "{bold}{title}{bold:#}")?;
     if rest.is_empty() { writeln!(out) } else { writeln!(out, "  {quiet}{rest}{quiet:#}") }
 }

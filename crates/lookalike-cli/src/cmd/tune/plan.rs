@@ -114,7 +114,8 @@ impl PlanOutput {
                     == (choice.num_hashes, choice.bands, choice.rows)
             })
         };
-        let (best, usual) = (place(best), place(usual));
+        let best = place(best);
+        let usual = place(usual);
         for (at, (length, banding)) in self.alternatives.iter().enumerate() {
             let note = match (Some(at) == best, Some(at) == usual) {
                 (true, true) => "chosen",

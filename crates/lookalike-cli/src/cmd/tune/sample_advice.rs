@@ -43,7 +43,8 @@ impl SampleAdvice {
     ) -> Result<Self, CommandError> {
         let collection = Collection::open(&args.inputs, &args.reading.options(worker))?;
         write_as_text(&mut terminal::stderr(), collection.read_as_text())?;
-        let (size, rule) = (args.sample as usize, &builder.shingle);
+        let size = args.sample as usize;
+        let rule = &builder.shingle;
         let rules = tune::rules_to_try(rule, &args.tried);
         let of = tune::MeasuredSample::of(
             &collection,
@@ -238,7 +239,8 @@ impl SampleAdvice {
 
     /// The advice and its reason.
     fn sentence(&self, advice: Advice, threshold: f64) -> String {
-        let (used, better) = (&self.of.profiles[advice.current], &self.of.profiles[advice.advised]);
+        let used = &self.of.profiles[advice.current];
+        let better = &self.of.profiles[advice.advised];
         let below =
             |profile: &Profile| format!("{:.3}", profile.similarities.unrelated_quantile(0.999));
         let shorter = |profile: &Profile| match profile.short {

@@ -47,7 +47,8 @@ impl FolderWatch {
     pub(super) fn watch(&mut self, folder: &Path) -> Result<(), notify::Error> {
         self.watcher = None;
         let sender = self.sender.clone();
-        let (named, absolute) = (folder.to_owned(), std::path::absolute(folder)?);
+        let named = folder.to_owned();
+        let absolute = std::path::absolute(folder)?;
         let mut watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
             let event = event.map(|event| with_names(event, &absolute, &named));
             let messages = event.map_or_else(|_| vec![WatchMessage::Unknown], messages);

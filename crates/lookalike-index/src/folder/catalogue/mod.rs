@@ -93,7 +93,8 @@ pub(crate) fn check_version(catalogue: Catalogue<'_>) -> Result<(), IndexError> 
     if got == CATALOGUE_VERSION {
         return Ok(());
     }
-    let (index, expected) = (place.name.clone(), CATALOGUE_VERSION);
+    let index = place.name.clone();
+    let expected = CATALOGUE_VERSION;
     Err(IndexError::Version { index, got, expected })
 }
 

@@ -121,8 +121,10 @@ impl Catalogue<'_> {
         each: RecordCallback<'_>,
     ) -> Result<usize, IndexError> {
         let Ok(from) = i64::try_from(from.0) else { return Ok(0) };
-        let (to, most) = (i64::try_from(to.0), i64::try_from(most));
-        let (to, most) = (to.unwrap_or(i64::MAX), most.unwrap_or(i64::MAX));
+        let to = i64::try_from(to.0);
+        let most = i64::try_from(most);
+        let to = to.unwrap_or(i64::MAX);
+        let most = most.unwrap_or(i64::MAX);
         let failed = |error| self.place.database(error);
         let mut statement = self.connection.prepare_cached(FROM_NUMBER).map_err(failed)?;
         let rows = statement.query([from, to, most]).map_err(failed)?;
@@ -158,7 +160,8 @@ impl Catalogue<'_> {
         record: &mut IndexRecord,
         each: RecordCallback<'_>,
     ) -> Result<usize, IndexError> {
-        let (mut count, mut fields) = (0, Vec::new());
+        let mut count = 0;
+        let mut fields = Vec::new();
         while let Some(row) = rows.next().map_err(|error| self.place.database(error))? {
             self.read(row, wanted, record, &mut fields)?;
             each(record)?;
@@ -177,7 +180,8 @@ impl Catalogue<'_> {
         self.columns(row, wanted, record, fields).map_err(|wrong| match wrong {
             RowError::Sql(error) => self.place.database(error),
             RowError::Row(why) => {
-                let (number, id) = (record.number, shortened_id(&record.id));
+                let number = record.number;
+                let id = shortened_id(&record.id);
                 let what = format!("document {id:?} (number {number}) of {}", self.place.name);
                 IndexError::Damaged { what, why }
             }
@@ -207,7 +211,8 @@ impl Catalogue<'_> {
         let json = row.get_ref(7)?.as_str().map_err(|_| wrong("its metadata is no text"))?;
         let expected = {
             let IndexRecord { number, ref id, bytes, added, modified, expires, .. } = *record;
-            let (id, metadata) = (id.as_bytes(), json.as_bytes());
+            let id = id.as_bytes();
+            let metadata = json.as_bytes();
             let row = RowFields {
                 number: number.0,
                 id,

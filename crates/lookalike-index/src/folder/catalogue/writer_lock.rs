@@ -47,7 +47,8 @@ impl WriterLock {
                 Err(TryLockError::WouldBlock) => {
                     let waited = begun.elapsed();
                     if waited >= wait {
-                        let (index, service) = (place.name.clone(), address_in(&path));
+                        let index = place.name.clone();
+                        let service = address_in(&path);
                         return Err(IndexError::InUse { index, waited, service });
                     }
                     std::thread::sleep(POLL_INTERVAL.min(wait.saturating_sub(waited)));

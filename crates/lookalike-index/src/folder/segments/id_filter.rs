@@ -32,7 +32,8 @@ impl IdFilter {
         let documents = view.documents();
         let is_full = self.filter.as_ref().is_none_or(|filter| filter.left == 0);
         if is_full && self.looked_up * PAYS >= documents && !view.segments.is_empty() {
-            (self.filter, self.looked_up) = (None, 0);
+            self.filter = None;
+            self.looked_up = 0;
             // Without a filter, look-ups report the damage.
             self.filter = BloomFilter::of(view, documents + documents / 2).ok();
         }

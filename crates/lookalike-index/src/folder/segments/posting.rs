@@ -38,9 +38,11 @@ pub(crate) fn lower_bound(
     if len == 0 {
         return 0;
     }
-    let (guess, mut step) = (guess.min(len - 1), step.max(1));
+    let guess = guess.min(len - 1);
+    let mut step = step.max(1);
     // All before `low` are less than the key, all from `high` on are not.
-    let (mut low, mut high) = (0, len);
+    let mut low = 0;
+    let mut high = len;
     if at(guess) < key {
         low = guess + 1;
         while low < high {
@@ -108,7 +110,8 @@ impl PostingRun {
     /// Calls `each` with the place of a key and a document that has it, for all keys in order.
     pub(crate) fn find(&self, list: PostingList, keys: &[u64], mut each: impl FnMut(usize, u32)) {
         let postings = self.list(list);
-        let (count, step) = (postings.len(), postings.len().isqrt() / 4);
+        let count = postings.len();
+        let step = postings.len().isqrt() / 4;
         for (at, key) in keys.iter().enumerate() {
             let start = lower_bound(count, *key, guess(count, *key), step, |i| postings[i].0);
             let same = postings[start..].iter().take_while(|posting| posting.0 == *key);

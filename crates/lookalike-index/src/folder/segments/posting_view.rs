@@ -149,8 +149,11 @@ pub(crate) fn collect_run(
 ) -> Result<(PostingRun, u32, bool), IndexError> {
     let mut is_sorted = true;
     let collect = |connection: &Connection| -> rusqlite::Result<(PostingRun, u32, bool)> {
-        let (mut bands, mut ids) = (Vec::<Posting>::new(), Vec::<Posting>::new());
-        let (mut keys, mut values, mut last) = (Vec::new(), Vec::new(), 0);
+        let mut bands = Vec::<Posting>::new();
+        let mut ids = Vec::<Posting>::new();
+        let mut keys = Vec::new();
+        let mut values = Vec::new();
+        let mut last = 0;
         let mut least = from;
         let sql = if settings.containment.is_some() {
             "SELECT docs.doc, id, signature, code FROM docs LEFT JOIN sets ON sets.doc = docs.doc

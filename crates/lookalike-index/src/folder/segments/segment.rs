@@ -154,7 +154,8 @@ impl Segment {
     /// The first block of a list that may have a key.
     fn first_block(&self, blocks: BlockRange, key: u64) -> usize {
         // Fences are some hundred keys apart, so the guess is closer than among keys.
-        let (place, fence) = (guess(blocks.count, key), |i| self.fence(blocks.start + i));
+        let place = guess(blocks.count, key);
+        let fence = |i| self.fence(blocks.start + i);
         lower_bound(blocks.count, key, place, blocks.step, fence).saturating_sub(1)
     }
 
@@ -177,7 +178,8 @@ impl Segment {
         mut each: impl FnMut(u32),
     ) -> Result<(), IndexError> {
         while block < blocks.count && self.fence(blocks.start + block) <= key {
-            let (bytes, held) = (self.block(blocks.start + block, read)?, blocks.held(block));
+            let bytes = self.block(blocks.start + block, read)?;
+            let held = blocks.held(block);
             let mut low = lower_bound(held, key, place, 8, |i| u64_at(bytes, 8 * i));
             while low < held && u64_at(bytes, 8 * low) == key {
                 each(u32_at(bytes, NUMBERS + 4 * low));
@@ -186,7 +188,8 @@ impl Segment {
             if low < held {
                 break;
             }
-            (block, place) = (block + 1, 0);
+            block += 1;
+            place = 0;
         }
         Ok(())
     }
@@ -219,7 +222,8 @@ impl Segment {
     ) -> Result<bool, IndexError> {
         let (first, end) = self.blocks_with(blocks, posting.0);
         // The last block that does not begin behind the posting is the one that may have it.
-        let (mut low, mut high) = (first, end);
+        let mut low = first;
+        let mut high = end;
         while low < high {
             let middle = low.midpoint(high);
             if posting_at(self.block(blocks.start + middle, read)?, 0) <= posting {
@@ -232,7 +236,8 @@ impl Segment {
             return Ok(false);
         };
         let bytes = self.block(blocks.start + block, read)?;
-        let (mut low, mut high) = (0, blocks.held(block));
+        let mut low = 0;
+        let mut high = blocks.held(block);
         while low < high {
             let middle = low.midpoint(high);
             match posting_at(bytes, middle).cmp(&posting) {
@@ -262,7 +267,8 @@ impl Segment {
     /// # Errors
     /// [`IndexError::Damaged`] with the first problem.
     pub(crate) fn verify(&self) -> Result<(), IndexError> {
-        let (mut sums, mut bytes) = (Vec::new(), [0; BLOCK]);
+        let mut sums = Vec::new();
+        let mut bytes = [0; BLOCK];
         for list in PostingList::BOTH {
             let BlockRange { start, count, .. } = self.blocks(list);
             let mut before = 0;
@@ -328,7 +334,8 @@ impl Segment {
 
     /// Compares a block with its checksum if that was not done yet.
     pub(crate) fn check_once(&self, index: usize, bytes: &[u8; BLOCK]) -> Result<(), IndexError> {
-        let (word, bit) = (&self.verified[index / 64], 1 << (index % 64));
+        let word = &self.verified[index / 64];
+        let bit = 1 << (index % 64);
         if word.load(Ordering::Relaxed) & bit == 0 {
             self.check_block(index, bytes)?;
             word.fetch_or(bit, Ordering::Relaxed);
@@ -409,7 +416,10 @@ fn read_exact_at(file: &File, mut bytes: &mut [u8], mut at: u64) -> io::Result<(
     while !bytes.is_empty() {
         match std::os::windows::fs::FileExt::seek_read(file, bytes, at) {
             Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
-            Ok(read) => (bytes, at) = (&mut bytes[read..], at + read as u64),
+            Ok(read) => {
+                bytes = &mut bytes[read..];
+                at += read as u64;
+            }
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }

@@ -81,7 +81,8 @@ impl<'a> SegmentFile<'a> {
         dropped: u64,
     ) -> Result<Segment, IndexError> {
         self.end_block()?;
-        (self.header.first, self.header.last) = (first, last);
+        self.header.first = first;
+        self.header.last = last;
         self.header.fences = checksum(&self.fences);
         self.header.blocks = checksum(&self.sums);
         let fences = std::mem::take(&mut self.fences);
@@ -104,7 +105,8 @@ impl<'a> SegmentFile<'a> {
             return Ok(());
         }
         let index = (self.sums.len() / 8) as u32;
-        let (held, block) = (self.held, &mut *self.block);
+        let held = self.held;
+        let block = &mut *self.block;
         block[8 * held..NUMBERS].fill(0);
         block[NUMBERS + 4 * held..COUNT].fill(0);
         block[COUNT..PLACE].copy_from_slice(&(held as u32).to_le_bytes());

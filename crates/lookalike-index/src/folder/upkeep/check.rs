@@ -42,7 +42,8 @@ pub(crate) fn check(state: &Arc<IndexState>) -> Result<Vec<IndexProblem>, IndexE
             Ok(segment) => view.segments.push(Arc::new(segment)),
             Err(error) => {
                 unreadable.push((entry.first, entry.last));
-                let (what, repairable) = (error.damage(), true);
+                let what = error.damage();
+                let repairable = true;
                 problems.push(IndexProblem { place: entry.name, what, repairable });
             }
         }

@@ -159,7 +159,8 @@ impl<'a> SegmentMerge<'a> {
     /// # Errors
     /// Write errors; after one, nothing has changed.
     pub(crate) fn finish(self) -> Result<(), IndexError> {
-        let (state, segments) = (self.state, &self.segments);
+        let state = self.state;
+        let segments = &self.segments;
         let left = self.documents().saturating_sub(self.dead.count);
         let level = state.tuning.level(left);
         let above = segments.iter().map(|segment| segment.entry.level + 1).max().unwrap_or(0);

@@ -59,7 +59,8 @@ fn merge_all(state: &Arc<IndexState>) -> Result<(), IndexError> {
         RunningMerges { state, running: Vec::new(), failed_segments: Vec::new(), error: None };
     let mut adding = WriteActivity::new(state.view().last, Instant::now());
     while !state.signal.has_waiters() {
-        let (view, ends) = (state.view(), state.signal.ends());
+        let view = state.view();
+        let ends = state.signal.ends();
         if !ends && merges.begin(&view) {
             continue;
         }

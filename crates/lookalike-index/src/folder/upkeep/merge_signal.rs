@@ -28,7 +28,8 @@ impl MergeSignal {
     /// Signals a new segment.
     pub(crate) fn flushed(&self) {
         let mut flags = self.flags.lock();
-        (flags.flushed, flags.failed) = (true, false);
+        flags.flushed = true;
+        flags.failed = false;
         self.changed.notify_all();
     }
 
@@ -46,7 +47,8 @@ impl MergeSignal {
         let turn = self.turn.lock();
         let mut flags = self.flags.lock();
         // Abandoned merges are planned again after this turn.
-        (flags.waiters, flags.flushed) = (flags.waiters - 1, true);
+        flags.waiters -= 1;
+        flags.flushed = true;
         self.changed.notify_all();
         turn
     }

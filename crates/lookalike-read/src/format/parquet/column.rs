@@ -170,7 +170,8 @@ impl<T: DataType> ParquetColumn for TypedColumn<T> {
     fn fill(&mut self, rows: usize) -> Result<usize> {
         self.levels.clear();
         self.values.clear();
-        (self.row, self.value) = (0, 0);
+        self.row = 0;
+        self.value = 0;
         let levels = Some(&mut self.levels);
         let values = &mut self.values;
         Ok(self.reader.read_records(rows, levels, None, values)?.0)

@@ -38,8 +38,10 @@ fn one(file: &DuplicateFile, kind: LinkKind, dry_run: bool) -> Result<(), NotDon
     };
     file.check()?;
     let text = |error: io::Error| error.to_string();
-    let (ours, theirs) = (File::open(&file.path).map_err(text)?, File::open(keeper).map_err(text)?);
-    let (before, kept) = (ours.metadata().map_err(text)?, theirs.metadata().map_err(text)?);
+    let ours = File::open(&file.path).map_err(text)?;
+    let theirs = File::open(keeper).map_err(text)?;
+    let before = ours.metadata().map_err(text)?;
+    let kept = theirs.metadata().map_err(text)?;
     if is_same_file(&before, &kept) {
         return unsuitable("it is a hard link to its keeper already");
     }
@@ -122,7 +124,8 @@ fn equal_bytes(one: File, other: &File) -> io::Result<bool> {
     const BYTES: usize = 1 << 16;
     let mut one = BufReader::with_capacity(BYTES, one);
     let mut other = BufReader::with_capacity(BYTES, other);
-    let (mut left, mut right) = (vec![0; BYTES], vec![0; BYTES]);
+    let mut left = vec![0; BYTES];
+    let mut right = vec![0; BYTES];
     loop {
         let read = fill(&mut one, &mut left)?;
         if read != fill(&mut other, &mut right)? || left.get(..read) != right.get(..read) {

@@ -39,7 +39,8 @@ pub fn move_to(
 /// [`Error::Survivors`].
 pub fn check_folder(folder: &Path, inputs: &[PathBuf], reference: &[PathBuf]) -> Result<(), Error> {
     let refused = |problem: String| {
-        let (path, problem) = (folder.to_owned(), problem.into());
+        let path = folder.to_owned();
+        let problem = problem.into();
         Error::Survivors { path, problem }
     };
     apart(folder, inputs).and_then(|()| apart(folder, reference)).map_err(refused)?;

@@ -71,7 +71,8 @@ pub(super) fn readable_rows(input: &ParquetInput, group: usize) -> (usize, Optio
             .reader(group, column)
             .and_then(|reader| read_rows(reader, rows, batch, &mut |more| read += more));
         if let Err(error) = done {
-            (rows, problem) = (read, Some(error));
+            rows = read;
+            problem = Some(error);
         }
     }
     (rows, problem)
@@ -91,7 +92,8 @@ fn read_rows(
         batch: usize,
         done: &mut impl FnMut(usize),
     ) -> Result<()> {
-        let (mut read, mut values) = (0, ValueBatch::<T>::default());
+        let mut read = 0;
+        let mut values = ValueBatch::<T>::default();
         while read < rows {
             let wanted = batch.min(rows - read);
             values.read(&mut reader, wanted)?;
@@ -118,7 +120,8 @@ fn uncut<T>(_: &mut T, _: &[Range<usize>]) -> Result<()> {
 }
 
 fn cut_bytes(value: &mut ByteArray, taken: &[Range<usize>]) -> Result<()> {
-    let (mut kept, mut start) = (Vec::new(), 0);
+    let mut kept = Vec::new();
+    let mut start = 0;
     for range in taken {
         let part = value.data().get(start..range.start).filter(|_| range.end <= value.len());
         kept.extend_from_slice(part.ok_or_else(changed)?);
@@ -145,7 +148,8 @@ fn typed<T: DataType>(
     };
     skip(&mut reader, rows.first)?;
     let mut batch = ValueBatch::<T>::default();
-    let (mut keep, mut row) = (rows.keep, rows.first);
+    let mut keep = rows.keep;
+    let mut row = rows.first;
     while !keep.is_empty() {
         let wanted = keep.len().min(rows.batch.clamp(1, BATCH_ROWS));
         let (now, later) = keep.split_at(wanted);
@@ -161,7 +165,8 @@ fn typed<T: DataType>(
             let repetitions = (most.1 > 0).then_some(batch.repetitions.as_slice());
             writer.write_batch(&batch.values, definitions, repetitions)?;
         }
-        (keep, row) = (later, row + wanted);
+        keep = later;
+        row += wanted;
     }
     Ok(())
 }

@@ -98,8 +98,10 @@ impl ParquetInput {
 
     /// In what the columns of another file differ, in words.
     pub(super) fn difference(&self, other: &Self) -> Option<String> {
-        let (ours, theirs) = (self.schema(), other.schema());
-        let (ours, theirs) = (ours.get_fields(), theirs.get_fields());
+        let ours = self.schema();
+        let theirs = other.schema();
+        let ours = ours.get_fields();
+        let theirs = theirs.get_fields();
         let differs = (0..ours.len().max(theirs.len())).find(|i| ours.get(*i) != theirs.get(*i))?;
         let shown = |field: Option<&TypePtr>| {
             let Some(field) = field else { return "no further column".to_owned() };

@@ -253,7 +253,8 @@ impl Rewriter {
             // What nothing is left of need not be looked at again.
             self.pending.pop_if(|part| !part.keep.contains(&true));
             let input = Arc::clone(&input);
-            let (keep, cuts) = (Vec::new(), RowCuts::new());
+            let keep = Vec::new();
+            let cuts = RowCuts::new();
             self.pending.push(RowGroupPart { input, group, first: at, keep, text: None, cuts });
         }
         if let Some(part) = self.pending.last_mut() {

@@ -30,7 +30,8 @@ impl EmptyCopies {
             *lengths.entry(bytes).or_default() += 1;
         }
         let sorter = || Sorter::new(Some(Arc::clone(temp)), budget.results());
-        let (mut same, mut scratch) = (sorter(), ReadBuffers::default());
+        let mut same = sorter();
+        let mut scratch = ReadBuffers::default();
         for document in documents.in_state(DocumentState::EMPTY) {
             documents.with_row(document, |block, row| {
                 let alone = lengths.get(&row.bytes).is_none_or(|count| *count < 2);
@@ -44,7 +45,8 @@ impl EmptyCopies {
                 same.push(&key, row.id.as_bytes())
             })??;
         }
-        let (mut copies, mut first) = (sorter(), None::<([u8; 32], Vec<u8>)>);
+        let mut copies = sorter();
+        let mut first = None::<([u8; 32], Vec<u8>)>;
         for record in same.finish()?.iter() {
             let (key, id) = record?;
             match &first {

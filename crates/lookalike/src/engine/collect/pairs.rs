@@ -464,7 +464,8 @@ impl PairCursor<'_> {
             self.estimate = None;
         }
         if flag == NEW_WITH_ESTIMATE {
-            let (equal, num_hashes) = (reader.u32()?, reader.u32()?);
+            let equal = reader.u32()?;
+            let num_hashes = reader.u32()?;
             self.estimate = Some(SignatureEstimate { equal, num_hashes });
         }
         self.at = self.payload.len() - reader.rest().len();

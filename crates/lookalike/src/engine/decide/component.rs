@@ -152,7 +152,8 @@ impl OrderedComponent<'_> {
         comparer: &mut Comparer<'_, '_>,
         buckets: &impl BucketMembership,
     ) -> Result<GroupedComponent, CompareStop> {
-        let (count, measure) = (self.len(), self.options.params.measure());
+        let count = self.len();
+        let measure = self.options.params.measure();
         let is_stars = self.options.grouping == Grouping::Stars || self.options.keepers.is_given();
         let is_related = is_stars && self.options.related;
         let comparer = RefCell::new(comparer);

@@ -30,8 +30,10 @@ impl SignatureEstimate {
 
     /// The estimated minus the exact Jaccard similarity, from −1 to 1.
     pub fn error(&self, exact: &Overlap) -> f64 {
-        let (part, whole) = (i128::from(exact.intersection), i128::from(exact.union().max(1)));
-        let (equal, values) = (i128::from(self.equal), i128::from(self.num_hashes.max(1)));
+        let part = i128::from(exact.intersection);
+        let whole = i128::from(exact.union().max(1));
+        let equal = i128::from(self.equal);
+        let values = i128::from(self.num_hashes.max(1));
         // Equal fractions are 0, without rounding.
         (equal * whole - part * values) as f64 / (values * whole) as f64
     }

@@ -110,7 +110,8 @@ impl<'a> PrefixFilter<'a> {
 /// How often members meet in buckets, those that meet twice counted twice: what a walk through all
 /// buckets costs where all members are kept.
 pub(crate) fn meetings(members: usize, buckets: &impl BucketMembership) -> u64 {
-    let (mut inserted, mut meetings) = (vec![0u64; buckets.bucket_count()], 0);
+    let mut inserted = vec![0u64; buckets.bucket_count()];
+    let mut meetings = 0;
     for member in 0..members as u32 {
         let probed = buckets.probed_buckets(member).iter().filter(|_| !buckets.is_fixed(member));
         meetings += probed.map(|bucket| inserted[*bucket as usize]).sum::<u64>();

@@ -33,7 +33,8 @@ pub(crate) fn band_buckets(
     let lists = Mutex::new(lists);
     on_threads::<_, Error>(options.threads, |stop| {
         let mut scratch = BandScratch::default();
-        let (mut keys, mut numbers) = (Vec::new(), Vec::new());
+        let mut keys = Vec::new();
+        let mut numbers = Vec::new();
         while let Some(band) = counter.next(bands) {
             if done.contains(&(band as u32)) {
                 continue;

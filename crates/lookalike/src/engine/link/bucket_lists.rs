@@ -128,7 +128,8 @@ impl BucketLists {
     /// Records that the lists of a band and of all bands before it are complete.
     pub(crate) fn end_band(&mut self, band: u32, checkpoint: &Checkpoint) -> Result<(), Error> {
         self.log.sync()?;
-        let (lists, memberships) = (self.log.len(), self.memberships);
+        let lists = self.log.len();
+        let memberships = self.memberships;
         checkpoint.append(Step::Band(BandStep { band, lists, memberships }))
     }
 

@@ -70,7 +70,8 @@ impl DropList {
         let unreadable = |error: io::Error| {
             Error::Read(ReadError::Io { source_name: path.display().to_string(), error })
         };
-        let (mut list, mut bytes) = (Self::default(), Vec::new());
+        let mut list = Self::default();
+        let mut bytes = Vec::new();
         for line in 1.. {
             bytes.clear();
             let read = input.by_ref().take(MAX_LINE).read_until(b'\n', &mut bytes);

@@ -91,7 +91,8 @@ impl ExactCandidates<'_> {
         on_threads::<_, Error>(self.options.threads, |stop| {
             let mut tools = CandidateBuffers::new(self.options);
             let mut scratch = ReadBuffers::default();
-            let (mut out, mut gathered) = (Vec::new(), Vec::new());
+            let mut out = Vec::new();
+            let mut gathered = Vec::new();
             while let Some(i) = counter.next(self.documents.store.blocks.len()) {
                 if stop.asked() {
                     return Ok(());

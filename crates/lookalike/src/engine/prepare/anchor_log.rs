@@ -163,7 +163,8 @@ impl CompleteAnchors {
             equal.flatten().for_each(|value| repeated.insert(*value as u64));
         };
         let expected = (self.log.len() / parts + self.log.len() / parts / 8) as usize;
-        let (mut values, mut most) = (Vec::with_capacity(expected), expected.max(1 << 12));
+        let mut values = Vec::with_capacity(expected);
+        let mut most = expected.max(1 << 12);
         for i in 0..self.ranges.len() {
             for document in documents(&self.block(i)?) {
                 for (position, (hash, _)) in (document.first..).zip(document.anchors) {
@@ -203,7 +204,8 @@ impl CompleteAnchors {
         document: &DocumentAnchors<'_>,
         mut take: impl FnMut(u32, u32),
     ) {
-        let (mut start, mut end) = (0, 0);
+        let mut start = 0;
+        let mut end = 0;
         for (position, (_, runs)) in (document.first..).zip(document.anchors) {
             if self.repeated.contains(position) {
                 end += runs;
@@ -265,12 +267,14 @@ impl DocumentAnchors<'_> {
 pub(crate) fn documents<'a>(
     block: &'a BlockAnchors<'_>,
 ) -> impl Iterator<Item = DocumentAnchors<'a>> + use<'a> {
-    let (mut rest, mut first) = (&*block.entries, block.first);
+    let mut rest = &*block.entries;
+    let mut first = block.first;
     std::iter::from_fn(move || {
         let ((tokens, count), behind) = rest.split_first()?;
         let (anchors, after) = behind.split_at_checked(*count as usize)?;
         let document = DocumentAnchors { tokens: *tokens, first: first + 1, anchors };
-        (rest, first) = (after, first + 1 + u64::from(*count));
+        rest = after;
+        first += 1 + u64::from(*count);
         Some(document)
     })
 }

@@ -65,7 +65,8 @@ impl BlockPreparation<'_> {
         let done = checkpoint.done.chunks.last();
         let skipped = SkippedLog::open(temp, budget, done.map_or(0, |step| step.skipped))?;
         let sources = Arc::new(Sources::new(options.source_field.as_ref(), budget));
-        let (log, names) = (Arc::clone(&skipped), Arc::clone(&sources));
+        let log = Arc::clone(&skipped);
+        let names = Arc::clone(&sources);
         let mut store =
             BlockStoreWriter::new(collection, temp, spool, log, names, budget, checkpoint)?;
         if let Some(rule) = self.anchors {
@@ -182,14 +183,16 @@ impl<'a> BlockPreparer<'a> {
 
     fn prepare(&mut self, block: Block, scratch: &mut ReadBuffers) -> Result<ColumnBlock, Error> {
         let number = block.number();
-        (self.source, self.block) = (number.source, number.index);
+        self.source = number.source;
+        self.block = number.index;
         self.reference = self.shared.collection.is_reference(number.source);
         self.copies = [false, true].map(|is_escaped| block.copies(is_escaped));
         if let Some(records) = self.shared.records {
             records.add(number, block_size(&block));
             self.shared.budget.check_records(records.memory())?;
         }
-        (self.parts, self.before) = (Vec::new(), 0);
+        self.parts = Vec::new();
+        self.before = 0;
         block.read(scratch, self)?;
         let mut documents = self.take_documents();
         documents.notes.inputs = std::mem::take(&mut self.inputs);

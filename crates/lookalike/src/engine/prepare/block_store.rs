@@ -315,7 +315,8 @@ impl<'a> BlockStoreWriter<'a> {
             return Err(Error::temporary_file("the columns of a block"));
         }
         let values = in_column_order(&mut gathered, width, state.gathered_bytes);
-        let (mut blocks, mut documents) = (std::mem::take(&mut state.parts), 0);
+        let mut blocks = std::mem::take(&mut state.parts);
+        let mut documents = 0;
         for (mut block, _) in gathered {
             block.ranges.within = documents;
             documents += block.notes.documents;

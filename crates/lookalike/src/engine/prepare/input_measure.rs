@@ -142,7 +142,8 @@ impl DocumentSink for InputMeasure<'_> {
         if let Some(field) = &self.options.source_field
             && self.names.len() > MAX_SOURCES
         {
-            let (field, got) = (field.clone(), self.names.len());
+            let field = field.clone();
+            let got = self.names.len();
             return Err(Error::TooManySources { field, got, most: MAX_SOURCES });
         }
         if let Some(size) = long_record(document, self.copies) {

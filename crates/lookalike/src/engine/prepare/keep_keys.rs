@@ -122,7 +122,8 @@ impl KeepKeyMaker {
     /// The indices of the policy's rules about fields and patterns, and whether a document had
     /// them so far.
     pub(crate) fn uses(&self) -> Vec<(usize, bool)> {
-        let (mut seen, mut matched) = (self.seen.iter(), self.matched.iter());
+        let mut seen = self.seen.iter();
+        let mut matched = self.matched.iter();
         let flags = self.policy.rules().iter().map(|rule| match rule {
             KeepRule::Field { .. } => seen.next(),
             KeepRule::Path { .. } => matched.next(),

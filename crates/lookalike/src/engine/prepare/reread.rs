@@ -75,7 +75,8 @@ impl RunDocuments {
         options: &FindOptions,
         counts: &ShingleCounts,
     ) -> Result<(), Error> {
-        let (mut counting, mut cutter) = (counts.counting(), ShingleCutter::new(options));
+        let mut counting = counts.counting();
+        let mut cutter = ShingleCutter::new(options);
         let mut scratch = ReadBuffers::default();
         for i in 0..self.store.blocks.len() {
             self.read_again(i, options, &mut scratch, |_, document| {

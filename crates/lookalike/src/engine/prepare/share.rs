@@ -92,7 +92,8 @@ impl PreparedShare {
         limited.check()?;
         // Texts that went to the spool are not taken out of it.
         limited.begin(true);
-        let (budget, records) = (limited.budget, limited.records());
+        let budget = limited.budget;
+        let records = limited.records();
         let temp = Arc::new(TempSpace::new(options.memory.temp_dir()));
         let rules = KeepKeyMaker::new(options)?;
         let preparation = BlockPreparation {
@@ -274,7 +275,8 @@ impl BlockDocuments {
         let columns = FixedColumns { values: values.collect(), documents };
         let ends = reader.take(documents.checked_mul(4)?)?;
         let ends = ends.as_chunks::<4>().0.iter().map(|end| u32::from_le_bytes(*end));
-        let (ends, bytes): (Vec<u32>, _) = (ends.collect(), reader.bytes()?.to_vec());
+        let ends: Vec<u32> = ends.collect();
+        let bytes = reader.bytes()?.to_vec();
         let is_whole =
             ends.is_sorted() && ends.last().copied().unwrap_or(0) as usize == bytes.len();
         let has_columns = documents == 0 || width >= FIRST_BAND_COLUMN;

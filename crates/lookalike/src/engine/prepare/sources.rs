@@ -132,7 +132,8 @@ impl Sources {
         }
         match &self.field {
             Some(field) if known.names.len() >= MAX_SOURCES => {
-                let (field, most) = (field.clone(), MAX_SOURCES);
+                let field = field.clone();
+                let most = MAX_SOURCES;
                 return Err(Error::TooManySources { field, got: most + 1, most });
             }
             _ => self.budget.with_held(known.held + held(name))?,

@@ -58,7 +58,8 @@ pub fn categorise(
     let sample = sample(&mut *snapshot, now)?;
     let topics = options.topics.map_or_else(|| sample.default_topics(), NonZeroUsize::get);
     let model = sample.model(topics);
-    let (mut members, mut through) = (Vec::new(), DocumentNumber(0));
+    let mut members = Vec::new();
+    let mut through = DocumentNumber(0);
     loop {
         let (numbers, texts) = batch(&mut *snapshot, through)?;
         let Some(last) = numbers.last() else { break };
@@ -112,7 +113,8 @@ fn batch(
     snapshot: &mut dyn Snapshot,
     after: DocumentNumber,
 ) -> Result<(Vec<DocumentNumber>, Vec<String>), IndexError> {
-    let (mut numbers, mut texts) = (Vec::new(), Vec::new());
+    let mut numbers = Vec::new();
+    let mut texts = Vec::new();
     snapshot.scan(after.next(), BATCH, TEXT, &mut |record: &IndexRecord| {
         numbers.push(record.number);
         texts.push(record.text.clone().unwrap_or_default());
@@ -129,7 +131,8 @@ fn categories(
 ) -> Result<Vec<u32>, Error> {
     let next = Counter::default();
     let found = on_threads(threads, |_| {
-        let (mut found, mut buffers) = (Vec::new(), CategoryBuffers::default());
+        let mut found = Vec::new();
+        let mut buffers = CategoryBuffers::default();
         while let Some(place) = next.next(texts.len()) {
             found.push((place, model.category(&texts[place], &mut buffers)));
         }

@@ -168,7 +168,8 @@ impl IndexCategories {
         snapshot: &mut dyn Snapshot,
         after: &mut DocumentNumber,
     ) -> Result<Vec<CategoryMember>, IndexError> {
-        let (mut members, mut buffers) = (Vec::new(), CategoryBuffers::default());
+        let mut members = Vec::new();
+        let mut buffers = CategoryBuffers::default();
         snapshot.scan(after.next(), BATCH, TEXT, &mut |record: &IndexRecord| {
             let text = record.text.as_deref().unwrap_or_default();
             let category = self.model.category(text, &mut buffers);
@@ -204,7 +205,8 @@ pub fn catch_up(index: &Index) -> Result<(), IndexError> {
         let mut snapshot = index.snapshot()?;
         let Some(state) = snapshot.categories()? else { return Ok(()) };
         let mut waiting = 0;
-        let (from, wanted) = (state.through.next(), RecordFields::default());
+        let from = state.through.next();
+        let wanted = RecordFields::default();
         snapshot.scan(from, CATCH_UP, wanted, &mut |_| {
             waiting += 1;
             Ok(())

@@ -90,7 +90,8 @@ fn write_lines(
     let wanted = RecordFields { metadata: true, text: true, ..RecordFields::default() };
     let store = index.settings().store;
     let mut from = DocumentNumber(0);
-    let (mut count, mut read) = (0, 0);
+    let mut count = 0;
+    let mut read = 0;
     loop {
         let mut batch: Vec<IndexRecord> = Vec::new();
         let mut last = None;

@@ -89,7 +89,8 @@ fn items(out: &mut dyn Write, found: &Contamination) -> io::Result<()> {
     let has_run = |number: &usize| found.items[*number].covered > 0;
     let mut ranked: Vec<usize> = (0..found.items.len()).filter(has_run).collect();
     ranked.sort_by(|a, b| {
-        let ([a, b], order) = ([*a, *b].map(|number| &found.items[number]), a.cmp(b));
+        let order = a.cmp(b);
+        let [a, b] = [*a, *b].map(|number| &found.items[number]);
         let rank = b.contaminated.cmp(&a.contaminated);
         let rank = rank.then(b.share().total_cmp(&a.share()));
         rank.then(b.item.words.cmp(&a.item.words)).then(order)

@@ -239,8 +239,9 @@ fn spread(out: &mut dyn Write, page: &Page, passed: &GroupTotals) -> io::Result<
     let most = steps.iter().map(|step| step.2).max().unwrap_or(0).max(1);
     for (from, to, count) in steps {
         let bar = chart::ShareBar(count as f64 / most as f64);
-        let (from, to, count) = (Count(from), (to > from).then_some(Count(to)), Count(count));
-        let to = to.map(|to| format!(" to {to}")).unwrap_or_default();
+        let to = if to > from { format!(" to {}", Count(to)) } else { String::new() };
+        let from = Count(from);
+        let count = Count(count);
         writeln!(
             out,
             "<tr><th scope=\"row\">{from}{to}</th><td class=\"num\">{count}</td><td \

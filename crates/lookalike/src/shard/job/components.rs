@@ -80,7 +80,8 @@ impl Job {
         })?;
         nodes.sort_unstable();
         let mut file = self.open_file(JobStage::Label, 0)?;
-        let (path, mut components) = (file.path().to_owned(), ShareComponents::default());
+        let path = file.path().to_owned();
+        let mut components = ShareComponents::default();
         let is_here = |node: &Node| nodes.binary_search(node).is_ok();
         file.each(SectionKind::Rows, None, &mut |_, rows| {
             let mut block = ShardBlock::default();

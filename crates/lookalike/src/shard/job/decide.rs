@@ -44,7 +44,8 @@ impl Job {
         let findings = documents.decide(options, progress)?;
         let mut out = self.create_file(JobStage::Decide, part)?;
         write_records(&mut out, &findings)?;
-        let (counts, sources) = (findings.part_counts(), findings.source_duplicates());
+        let counts = findings.part_counts();
+        let sources = findings.source_duplicates();
         out.push_json(&DecidedNotes { counts, sources })?;
         out.finish()
     }

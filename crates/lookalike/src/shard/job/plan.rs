@@ -150,7 +150,8 @@ impl Job {
             return Ok(there);
         }
         let [stored, wanted] = [&there.plan, plan].map(serde_json::to_value);
-        let (stored, wanted) = (stored.unwrap_or_default(), wanted.unwrap_or_default());
+        let stored = stored.unwrap_or_default();
+        let wanted = wanted.unwrap_or_default();
         let differences = differences(&stored, &wanted);
         Err(JobError::OtherPlan { path: folder.join(PLAN), differences }.into())
     }

@@ -108,7 +108,8 @@ impl SectionWriter {
     /// Adds a section.
     pub(super) fn push(&mut self, kind: SectionKind, part: u32, bytes: &[u8]) -> Result<(), Error> {
         self.write(bytes)?;
-        let (length, hash) = (bytes.len() as u64, token_hash(bytes));
+        let length = bytes.len() as u64;
+        let hash = token_hash(bytes);
         self.index.sections.push(SectionEntry { kind, part, at: self.at, bytes: length, hash });
         self.at += length;
         Ok(())
@@ -131,7 +132,8 @@ impl SectionWriter {
     /// Ends the file, brings it to the disk and names it; a file of that name is replaced.
     pub(super) fn finish(mut self) -> Result<(), Error> {
         let mut end = serde_json::to_vec(&self.index).map_err(|error| self.failed(error.into()))?;
-        let (length, hash) = (end.len() as u64, token_hash(&end));
+        let length = end.len() as u64;
+        let hash = token_hash(&end);
         end.extend(length.to_le_bytes());
         end.extend(hash.to_le_bytes());
         end.extend(MAGIC);

@@ -32,7 +32,8 @@ pub(in super::super) fn add(
     let mut batch = OutgoingLines::new(adding);
     let originals = originals(adding.service)
         .map_err(|error| Box::new(InterruptedAdd { before: AddCounts::default(), error }))?;
-    let (inputs, options) = (adding.inputs, adding.options);
+    let inputs = adding.inputs;
+    let options = adding.options;
     let read = read_documents(inputs, options, originals, progress, &mut |document| {
         batch.push(&document)?;
         if batch.is_full() { batch.send() } else { Ok(()) }
@@ -115,11 +116,13 @@ impl<'a> OutgoingLines<'a> {
 
     /// Sends the lines, and counts what became of them.
     fn send(&mut self) -> Result<(), CommandError> {
-        let (lines, places) = (std::mem::take(&mut self.lines), std::mem::take(&mut self.places));
+        let lines = std::mem::take(&mut self.lines);
+        let places = std::mem::take(&mut self.places);
         if places.is_empty() {
             return Ok(());
         }
-        let (service, options) = (self.adding.service, self.adding.options);
+        let service = self.adding.service;
+        let options = self.adding.options;
         let mode = if options.existing == Existing::Replace { "put" } else { "add" };
         let skips = options.skip_bad || options.existing == Existing::Keep;
         let on_error = if skips { "skip" } else { "stop" };
@@ -137,11 +140,14 @@ impl<'a> OutgoingLines<'a> {
 
     /// Counts the documents of an answer.
     fn count(&mut self, answer: &Value, places: &[LinePlace]) -> Result<(), CommandError> {
-        let (service, options) = (self.adding.service, self.adding.options);
+        let service = self.adding.service;
+        let options = self.adding.options;
         let number = |name| service.number(answer, name);
-        let (added, replaced) = (number("added")?, number("replaced")?);
+        let added = number("added")?;
+        let replaced = number("replaced")?;
         let skipped = service.list(answer, "skipped")?;
-        let (sent, counted) = (places.len() as u64, [added, replaced, skipped.len() as u64]);
+        let sent = places.len() as u64;
+        let counted = [added, replaced, skipped.len() as u64];
         if counted.iter().copied().fold(0, u64::saturating_add) != sent {
             let [added, replaced, skipped] = counted;
             return Err(service.unexpected(&format!(

@@ -45,8 +45,9 @@ fn run(service: &ServiceClient, job: &Value) -> Result<Value, CommandError> {
 pub(in super::super) fn compact(service: &ServiceClient, is_json: bool) -> CommandResult {
     let done = run(service, &json!({ "job": "compact" }))?;
     let number = |name| service.number(&done, name);
-    let (documents, before, after) =
-        (number("documents")?, number("bytes_before")?, number("bytes_after")?);
+    let documents = number("documents")?;
+    let before = number("bytes_before")?;
+    let after = number("bytes_after")?;
     if is_json {
         let value = json!({
             "index": service.address(), "documents": documents,
