@@ -1,7 +1,7 @@
 //! A document, record or file that was not read, and why.
 
 use crate::error::table_problem::{Field, TableProblem};
-use crate::measure::Content;
+use crate::measure::{Content, MAX_DOCUMENT_BYTES};
 use lookalike_core::parameter::{NamesParameters, Parameter, ParameterSpelling};
 use lookalike_extract::{ExtractError, LimitKind};
 use serde::{Deserialize, Serialize};
@@ -260,7 +260,7 @@ impl NamesParameters for SkipReason {
             Self::TooLong => write!(
                 f,
                 "a document of more than {} bytes, the most there can be",
-                crate::MAX_DOCUMENT_BYTES
+                MAX_DOCUMENT_BYTES
             ),
             Self::NotRecords { problem } => problem.fmt_with(f, name),
             Self::NoContent => f.write_str("empty: there is nothing in it"),
