@@ -116,7 +116,7 @@ impl ShardBlock {
     }
 }
 
-/// Bytes that are no block.
+/// Bytes that are not a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BlockError {
     /// They do not begin as a block does, or are a block of another version.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Documents of the second reading that are not those of the first.
+/// The second reading has other documents than the first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ShardError {
     /// A document has other shingles than in the stage `keys`.

@@ -85,16 +85,16 @@ pub enum CountersError {
         /// The first bytes.
         got: [u8; 4],
     },
-    /// The number of bytes is not that of counters, a power of two of them.
+    /// The bytes do not fit counters, whose number is a power of two.
     Length {
         /// Bytes that there are.
         got: usize,
     },
     /// Two tasks have another number of counters each.
     Sizes {
-        /// Those of the first.
+        /// Counters of the first task.
         expected: usize,
-        /// Those of the other.
+        /// Counters of the other task.
         got: usize,
     },
 }
