@@ -89,7 +89,7 @@ impl PlanArgs {
     /// The arguments in a command line that was kept.
     ///
     /// # Errors
-    /// What is wrong with them.
+    /// The error of clap if they are not the arguments of `shard plan`.
     pub(super) fn of_command_line(arguments: &[String]) -> Result<Self, clap::Error> {
         let PlanCommand::Shard(PlanSubcommand::Plan(args)) =
             PlanCommandLine::try_parse_from(arguments)?.command;
