@@ -66,8 +66,7 @@ pub(crate) fn prepare(
         ComparedInput::Paths(_) => Names::Files,
     };
     let inputs = Arc::new(ComparedInputs::new(py, &documents, None, reading)?);
-    let theirs = Arc::clone(&inputs);
-    let how = params.clone();
+    let (theirs, how) = (Arc::clone(&inputs), params.clone());
     let (columns, skipped) = call::reading(py, progress.as_ref(), move |watch| {
         let collection = theirs.open()?;
         let mut parts = prepared(&collection, &how, threads, watch)?;
@@ -119,8 +118,7 @@ fn prepared(
     watch.begin(Stage::Prepare, collection.bytes());
     let failed = Earliest::<BlockNumber, ReadError>::default();
     let done = on_threads(threads, |stop| {
-        let mut maker = PrepareWorker::new(params);
-        let mut scratch = ReadBuffers::default();
+        let (mut maker, mut scratch) = (PrepareWorker::new(params), ReadBuffers::default());
         let mut parts = Vec::new();
         while !stop.asked() {
             let Some(block) = collection.next_block()? else { break };
@@ -175,8 +173,7 @@ impl DocumentSink for PrepareWorker<'_> {
     type Error = ReadError;
 
     fn document(&mut self, document: &Document<'_>) -> Result<(), ReadError> {
-        let part = &mut self.part;
-        let params = self.params;
+        let (part, params) = (&mut self.part, self.params);
         self.bytes += document.text.len() as u64;
         let fingerprint = self.shingler.set(document.text, &mut self.set);
         self.upper.clear();
@@ -185,8 +182,7 @@ impl DocumentSink for PrepareWorker<'_> {
         part.rows.push(if let Raw::Row(row) = document.raw { row } else { 0 });
         part.shingles.push(self.set.len() as u64);
         part.fingerprints.push(fingerprint.to_be_bytes());
-        let values = part.signatures.len();
-        let keys = part.keys.len();
+        let (values, keys) = (part.signatures.len(), part.keys.len());
         part.signatures.resize(values + params.num_hashes(), 0);
         part.keys.resize(keys + params.bands(), 0);
         if !self.set.is_empty() {

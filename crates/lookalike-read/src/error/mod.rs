@@ -206,9 +206,8 @@ impl NamesParameters for ReadError {
             Self::BadRow(skipped) => fmt_bad_record(skipped, f, name),
             Self::RecordTooLong { source_name, line } => write!(
                 f,
-                "{source_name}:{line}: a record of more than {} bytes, the most there can be; \
-                 check that the format is right and the file has line feeds",
-                MAX_DOCUMENT_BYTES
+                "{source_name}:{line}: a record of more than {MAX_DOCUMENT_BYTES} bytes, the most \
+                 there can be; check that the format is right and the file has line feeds"
             ),
             Self::OverMemory { source_name, line, size } => write!(
                 f,

@@ -259,8 +259,7 @@ impl NamesParameters for SkipReason {
             Self::Unreadable { message } => write!(f, "cannot be read: {message}"),
             Self::TooLong => write!(
                 f,
-                "a document of more than {} bytes, the most there can be",
-                MAX_DOCUMENT_BYTES
+                "a document of more than {MAX_DOCUMENT_BYTES} bytes, the most there can be"
             ),
             Self::NotRecords { problem } => problem.fmt_with(f, name),
             Self::NoContent => f.write_str("empty: there is nothing in it"),

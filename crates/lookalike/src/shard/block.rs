@@ -138,9 +138,8 @@ impl fmt::Display for BlockError {
         match self {
             Self::Version { got } => write!(
                 f,
-                "the rows begin with {got:?}, expected {:?}: they are of another version of \
-                 lookalike, or not of its stage keys; run all stages with one version",
-                BLOCK_VERSION
+                "the rows begin with {got:?}, expected {BLOCK_VERSION:?}: they are of another \
+                 version of lookalike, or not of its stage keys; run all stages with one version"
             ),
             Self::Length { got, expected } => write!(
                 f,

@@ -104,9 +104,8 @@ impl fmt::Display for CountersError {
         match self {
             Self::Version { got } => write!(
                 f,
-                "the counters begin with {got:?}, expected {:?}: they are of another version of \
-                 lookalike, or not of its stage count; run all stages with one version",
-                COUNTERS_VERSION
+                "the counters begin with {got:?}, expected {COUNTERS_VERSION:?}: they are of \
+                 another version of lookalike, or not of its stage count; run all stages with one version"
             ),
             Self::Length { got } => write!(
                 f,
