@@ -105,7 +105,8 @@ impl fmt::Display for CountersError {
             Self::Version { got } => write!(
                 f,
                 "the counters begin with {got:?}, expected {COUNTERS_VERSION:?}: they are of \
-                 another version of lookalike, or not of its stage count; run all stages with one version"
+                 another version of lookalike, or not of its stage count; run all stages with \
+                 one version"
             ),
             Self::Length { got } => write!(
                 f,
