@@ -314,7 +314,7 @@ impl PyFindings {
         let options = self.run.options.clone();
         call::reading(py, progress.as_ref(), move |watch| {
             let open = || inputs.open();
-            let (audit, _) = audit_findings(&findings, &options, open, how, watch)?;
+            let (audit, _) = audit_findings(&findings, &options, open, &how, watch)?;
             crate::audit::json(&audit, &options.params)
         })
     }

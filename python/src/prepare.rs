@@ -15,7 +15,7 @@ use arrow_array::{
 };
 use arrow_schema::Field;
 use lookalike::core::params::Params;
-use lookalike::request::{DocumentIds, PrepareRequest, PreparedBlock};
+use lookalike::request::{IdOrigin, PrepareRequest, SignatureBlock};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::Arc;
@@ -44,14 +44,14 @@ pub(crate) fn prepare(
     }
     let ids = IdKind::of(&documents, None).of_unit(reading.unit);
     let ids_of = match &documents {
-        ComparedInput::Documents(held) if held.get().rows().named_by_row() => DocumentIds::Rows,
-        ComparedInput::Documents(_) => DocumentIds::InMemory,
-        ComparedInput::Paths(_) => DocumentIds::InFiles,
+        ComparedInput::Documents(held) if held.get().rows().named_by_row() => IdOrigin::Rows,
+        ComparedInput::Documents(_) => IdOrigin::InMemory,
+        ComparedInput::Paths(_) => IdOrigin::InFiles,
     };
     let inputs = ComparedInputs::new(py, &documents, None, reading)?.run;
     let request = PrepareRequest { inputs, params: params.clone(), threads, ids: ids_of };
     let prepared = call::reading(py, progress.as_ref(), move |watch| request.run(watch))?;
-    let mut skipped = SkippedColumns::new(ids_of != DocumentIds::InFiles);
+    let mut skipped = SkippedColumns::new(ids_of != IdOrigin::InFiles);
     prepared.skipped.iter().for_each(|one| skipped.push(one));
     let columns = py.detach(|| columns(&prepared.blocks, ids, &params))?;
     let parameters = crate::parameters::dict(py, &params)?.unbind();
@@ -61,7 +61,7 @@ pub(crate) fn prepare(
 /// Columns by name, and whether they may have no value somewhere.
 type NamedColumns = Vec<(&'static str, ArrayRef, bool)>;
 
-fn columns(parts: &[PreparedBlock], kind: IdKind, params: &Params) -> PyResult<NamedColumns> {
+fn columns(parts: &[SignatureBlock], kind: IdKind, params: &Params) -> PyResult<NamedColumns> {
     let mut ids = IdColumn::new(kind);
     parts.iter().flat_map(|part| &part.ids).for_each(|id| ids.push(Some(id)));
     let shingles = parts.iter().flat_map(|part| part.shingles.iter().copied());

@@ -52,6 +52,7 @@ pub use extraction::WORKER as EXTRACT_WORKER;
 use extraction::WorkerOption;
 use lookalike::extract::WorkerCommand;
 pub use lookalike::extract::serve as extract_worker;
+use output::terminal::ColorArgs;
 use output::terminal::{self, ColorWhen};
 use parking_lot::Mutex;
 use std::ffi::OsString;
@@ -87,10 +88,8 @@ static DEFINITION: LazyLock<Mutex<clap::Command>> = LazyLock::new(|| Mutex::new(
 #[command(name = "lookalike", version, long_version = VERSION, after_help = EXAMPLE)]
 #[command(subcommand_required = true, arg_required_else_help = true)]
 struct Cli {
-    /// When to print colours; `auto`: on terminals, unless `NO_COLOR` is set
-    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value = "auto")]
-    #[arg(help_heading = "Output on terminals")]
-    color: ColorWhen,
+    #[command(flatten)]
+    color: ColorArgs,
 
     #[command(subcommand)]
     command: Command,
@@ -150,12 +149,12 @@ pub fn main(
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     let code = match parse(&arguments) {
         Ok(mut cli) => {
-            cli.color.apply();
+            cli.color.when.apply();
             run(&mut cli.command, &arguments, worker)
         }
         Err(error) => {
             // A failure to print has nowhere to be reported.
-            let _ = usage::print(&error, &arguments);
+            let _ = usage::print::<Cli>(&error, &arguments);
             ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
         }
     };
@@ -172,20 +171,6 @@ where
     let mut definition = DEFINITION.lock();
     let mut matches = usage::matches(&mut definition, arguments)?;
     Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut definition))
-}
-
-/// The arguments of `shard plan` in a command line that was kept.
-///
-/// # Errors
-/// What is wrong with them.
-fn plan_args(arguments: &[String]) -> Result<shard::PlanArgs, String> {
-    match parse(arguments).map(|cli| cli.command) {
-        Ok(Command::Shard(args)) => {
-            args.args.into_plan().ok_or_else(|| "expected those of `shard plan`".to_owned())
-        }
-        Ok(_) => Err("expected those of `shard plan`".to_owned()),
-        Err(error) => Err(error.to_string()),
-    }
 }
 
 fn run(command: &mut Command, arguments: &[OsString], worker: WorkerOption<'_>) -> ExitCode {
@@ -223,8 +208,8 @@ fn outcome(
         Command::Serve(args) => serve::run(args, worker),
         #[cfg(feature = "serve")]
         Command::Token(args) => token::run(args),
-        Command::Completions(args) => completions::run(args),
-        Command::Man(args) => man::run(args),
+        Command::Completions(args) => completions::run(args, &Cli::command()),
+        Command::Man(args) => man::run(args, Cli::command()),
         Command::ExtractWorker => extraction::serve(),
     }
 }

@@ -1,29 +1,28 @@
 //! Help, and errors of the command line, as clap words them.
 
-use crate::Cli;
 use crate::output::terminal::{self, ColorWhen, TerminalStream, trusted};
 use crate::output::text_width::visible;
 use clap::builder::StyledStr;
 use clap::builder::styling::Styles;
 use clap::error::{ContextKind, ContextValue};
-use clap::{ArgMatches, Command, CommandFactory, FromArgMatches, ValueEnum};
+use clap::{ArgMatches, Command, Parser, ValueEnum};
 use std::ffi::OsString;
 use std::io::{self, Write};
 
 /// Prints what clap answers to arguments that are no command.
-pub(crate) fn print(error: &clap::Error, arguments: &[OsString]) -> io::Result<()> {
+pub(crate) fn print<C: Parser>(error: &clap::Error, arguments: &[OsString]) -> io::Result<()> {
     color(arguments).apply();
     if error.use_stderr() {
-        write(&mut terminal::stderr(), error, arguments)
+        write::<C, _>(&mut terminal::stderr(), error, arguments)
     } else {
-        write(&mut terminal::stdout(), error, arguments)
+        write::<C, _>(&mut terminal::stdout(), error, arguments)
     }
 }
 
 /// clap mixes its colours and the values of arguments in one text. So arguments that it refuses are
 /// parsed again: with escapes where these are shown on a terminal, or without colours. Help and
 /// version have no values of arguments.
-fn write<W: Write>(
+fn write<C: Parser, W: Write>(
     out: &mut TerminalStream<W>,
     error: &clap::Error,
     arguments: &[OsString],
@@ -34,14 +33,14 @@ fn write<W: Write>(
     } else if out.is_terminal() {
         let escaped = arguments.iter().map(|text| visible(&text.to_string_lossy()).into_owned());
         let escaped: Vec<String> = escaped.collect();
-        match parse(&escaped, Styles::styled()) {
+        match parse::<C, _>(&escaped, Styles::styled()) {
             Some(error) => trusted(&error.render().ansi().to_string()),
             None => error.render().to_string(),
         }
     } else if out.has_colors() {
         trusted(&error.render().ansi().to_string())
     } else {
-        match parse(arguments, Styles::plain()) {
+        match parse::<C, _>(arguments, Styles::plain()) {
             Some(error) => error.render().ansi().to_string(),
             None => error.render().to_string(),
         }
@@ -51,14 +50,14 @@ fn write<W: Write>(
 }
 
 /// The error of arguments, if they have one.
-fn parse<A>(arguments: &[A], styles: Styles) -> Option<clap::Error>
+fn parse<C: Parser, A>(arguments: &[A], styles: Styles) -> Option<clap::Error>
 where
     for<'a> &'a A: Into<OsString>,
 {
-    let mut command = Cli::command().styles(styles);
+    let mut command = C::command().styles(styles);
     let matches = matches(&mut command, arguments);
-    let cli = matches.and_then(|mut matches| Cli::from_arg_matches_mut(&mut matches));
-    cli.err().map(|error| error.format(&mut command))
+    let parsed = matches.and_then(|mut matches| C::from_arg_matches_mut(&mut matches));
+    parsed.err().map(|error| error.format(&mut command))
 }
 
 /// Parses arguments. An error of an unknown option suggests no option with another name: clap

@@ -86,8 +86,8 @@ mod text;
 pub use bytes::Spool;
 pub use collection::{Block, Collection, RetainedBlock};
 pub use document::{
-    BlockNumber, Description, Document, DocumentContents, DocumentPosition, DocumentSink,
-    MAX_DOCUMENT_BYTES, Raw, ReadBuffers, StoredShingles, UnitParent, UnitRange,
+    BlockNumber, Description, Document, DocumentContents, DocumentPosition, DocumentSink, Raw,
+    ReadBuffers, StoredShingles, UnitParent, UnitRange,
 };
 pub use error::{
     Field, Location, ReadError, SkipReason, SkippedItem, TableProblem, limit_parameter,
@@ -95,7 +95,7 @@ pub use error::{
 pub use file::name_of;
 pub use format::{CsvHeader, JsonLine, JsonLineReader, has_member};
 pub use input::{Side, refuse_streams};
-pub use measure::{Content, InputStamp, RecordSize, Stamp};
+pub use measure::{Content, InputStamp, MAX_DOCUMENT_BYTES, RecordSize, Stamp};
 pub use options::{Format, ReadOptions, parse_delimiter};
 pub use source::{
     DocumentRowError, DocumentRows, InMemoryDocuments, LaneRange, RetainedState, SpooledTexts,

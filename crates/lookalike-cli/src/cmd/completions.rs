@@ -3,10 +3,9 @@
 use super::CommandResult;
 use super::index::IndexArgs;
 use super::shard::ShardArgs;
-use crate::Cli;
 use crate::exit_code::ExitCode;
 use crate::output::terminal;
-use clap::{Args, Command, CommandFactory};
+use clap::{Args, Command};
 use clap_complete::Shell;
 use std::io::Write;
 
@@ -24,11 +23,11 @@ pub(crate) struct CompletionsArgs {
     shell: Shell,
 }
 
-/// Prints the script.
-pub(crate) fn run(args: &CompletionsArgs) -> CommandResult {
+/// Prints the script that completes `definition`, the whole command.
+pub(crate) fn run(args: &CompletionsArgs, definition: &Command) -> CommandResult {
     let mut script = Vec::new();
     // The script is complete before it is printed: the generator panics where it cannot write.
-    clap_complete::generate(args.shell, &mut shown(&Cli::command()), "lookalike", &mut script);
+    clap_complete::generate(args.shell, &mut shown(definition), "lookalike", &mut script);
     let mut out = terminal::stdout();
     out.write_all(&script)?;
     out.flush()?;

@@ -1,10 +1,9 @@
 //! `lookalike man [COMMAND]…`: a manual page.
 
 use super::{CommandError, CommandResult};
-use crate::Cli;
 use crate::exit_code::ExitCode;
 use crate::output::terminal;
-use clap::{Command, CommandFactory};
+use clap::Command;
 use std::io::Write;
 
 const EXAMPLE: &str = "\
@@ -22,9 +21,8 @@ pub(crate) struct ManArgs {
     path: Vec<String>,
 }
 
-/// Prints the page.
-pub(crate) fn run(args: &ManArgs) -> CommandResult {
-    let mut command = Cli::command();
+/// Prints the page of `command`, the whole one, or of one of its commands.
+pub(crate) fn run(args: &ManArgs, mut command: Command) -> CommandResult {
     command.build();
     for name in &args.path {
         command = subcommand(&command, name)?;

@@ -9,7 +9,7 @@ mod tasks;
 
 use super::CommandResult;
 use crate::extraction::WorkerOption;
-pub(crate) use args::PlanArgs;
+use args::PlanArgs;
 use clap::Subcommand;
 use std::ffi::OsString;
 
@@ -46,16 +46,6 @@ enum ShardCommand {
     Decide(tasks::DecideArgs),
     Finish(Box<finish::FinishArgs>),
     Status(status::StatusArgs),
-}
-
-impl ShardArgs {
-    /// The arguments of `shard plan`, if they are that.
-    pub(crate) fn into_plan(self) -> Option<PlanArgs> {
-        match self.command {
-            ShardCommand::Plan(args) => Some(*args),
-            _ => None,
-        }
-    }
 }
 
 /// Runs the command. `arguments` are those of the process: the plan keeps them.

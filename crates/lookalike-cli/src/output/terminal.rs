@@ -22,6 +22,15 @@ static MARK: LazyLock<String> = LazyLock::new(|| {
     format!("\u{1b}{random:016x}")
 });
 
+/// The option `--color`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ColorArgs {
+    /// When to print colours; `auto`: on terminals, unless `NO_COLOR` is set
+    #[arg(id = "color", long, global = true, value_enum, value_name = "WHEN")]
+    #[arg(default_value = "auto", help_heading = "Output on terminals")]
+    pub(crate) when: ColorWhen,
+}
+
 /// When colours are printed. The variants have no documentation of their own: with it, every
 /// `--help` would take the long form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

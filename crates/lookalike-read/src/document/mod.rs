@@ -22,9 +22,6 @@ use std::error::Error;
 use std::ops::Range;
 use std::path::Path;
 
-/// The longest document or record, in bytes: 2 GiB less one.
-pub const MAX_DOCUMENT_BYTES: usize = (1 << 31) - 1;
-
 /// A document that was read.
 #[derive(Debug, Clone, Copy)]
 pub struct Document<'a> {

@@ -10,7 +10,7 @@ pub(crate) use skippable_error::{OverLimit, unreadable};
 pub use skipped::{SkipReason, SkippedItem, limit_parameter};
 pub use table_problem::{Field, TableProblem};
 
-use crate::measure::{RecordSize, Stamp};
+use crate::measure::{MAX_DOCUMENT_BYTES, RecordSize, Stamp};
 use lookalike_core::error::ParamsError;
 use lookalike_core::parameter::{NamesParameters, Parameter, ParameterSpelling};
 use lookalike_index::IndexError;
@@ -206,9 +206,8 @@ impl NamesParameters for ReadError {
             Self::BadRow(skipped) => fmt_bad_record(skipped, f, name),
             Self::RecordTooLong { source_name, line } => write!(
                 f,
-                "{source_name}:{line}: a record of more than {} bytes, the most there can be; \
-                 check that the format is right and the file has line feeds",
-                crate::MAX_DOCUMENT_BYTES
+                "{source_name}:{line}: a record of more than {MAX_DOCUMENT_BYTES} bytes, the most \
+                 there can be; check that the format is right and the file has line feeds"
             ),
             Self::OverMemory { source_name, line, size } => write!(
                 f,

@@ -1,7 +1,7 @@
 //! A document, record or file that was not read, and why.
 
 use crate::error::table_problem::{Field, TableProblem};
-use crate::measure::Content;
+use crate::measure::{Content, MAX_DOCUMENT_BYTES};
 use lookalike_core::parameter::{NamesParameters, Parameter, ParameterSpelling};
 use lookalike_extract::{ExtractError, LimitKind};
 use serde::{Deserialize, Serialize};
@@ -259,8 +259,7 @@ impl NamesParameters for SkipReason {
             Self::Unreadable { message } => write!(f, "cannot be read: {message}"),
             Self::TooLong => write!(
                 f,
-                "a document of more than {} bytes, the most there can be",
-                crate::MAX_DOCUMENT_BYTES
+                "a document of more than {MAX_DOCUMENT_BYTES} bytes, the most there can be"
             ),
             Self::NotRecords { problem } => problem.fmt_with(f, name),
             Self::NoContent => f.write_str("empty: there is nothing in it"),

@@ -1,7 +1,8 @@
 //! The bytes of a file without compression, and what kind of file it is.
 
-use crate::document::{DocumentContents, MAX_DOCUMENT_BYTES};
+use crate::document::DocumentContents;
 use crate::error::{OverLimit, SkipReason, unreadable};
+use crate::measure::MAX_DOCUMENT_BYTES;
 use crate::options::{Format, SourceSettings};
 use lookalike_extract::{ExtractError, FileKind, LimitKind, encoding};
 use std::borrow::Cow;

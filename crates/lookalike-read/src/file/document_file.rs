@@ -1,12 +1,12 @@
 //! A file with documents.
 
 use crate::bytes::{Compression, decompress};
-use crate::document::{MAX_DOCUMENT_BYTES, Raw};
+use crate::document::Raw;
 use crate::error::{SkipReason, unreadable};
 use crate::file::contents::{Contents, fill, kind};
 use crate::file::path_name::name_of;
 use crate::file::zip_member::{ZipMember, read_member};
-use crate::measure::{RecordSize, Stamp};
+use crate::measure::{MAX_DOCUMENT_BYTES, RecordSize, Stamp};
 use crate::options::SourceSettings;
 use std::borrow::Cow;
 use std::fs::File;

@@ -1,10 +1,10 @@
 //! Members of ZIP archives as documents: what each may use of the limits of its archive.
 
 use crate::bytes::{Compression, read_exact_at};
-use crate::document::MAX_DOCUMENT_BYTES;
 use crate::error::{SkipReason, unreadable};
 use crate::file::contents::{Contents, fill, kind};
 use crate::file::system_files::refused_in_archive;
+use crate::measure::MAX_DOCUMENT_BYTES;
 use crate::options::SourceSettings;
 use lookalike_extract::archive::ZipEntry;
 use lookalike_extract::{ExtractError, FileKind, LimitKind, LimitUsage, Limits};

@@ -5,5 +5,5 @@ pub(crate) mod record_size;
 pub(crate) mod stamp;
 
 pub use content_hash::Content;
-pub use record_size::RecordSize;
+pub use record_size::{MAX_DOCUMENT_BYTES, RecordSize};
 pub use stamp::{InputStamp, Stamp};

@@ -1,5 +1,8 @@
 //! The size of one long record: how much memory a run needs for it.
 
+/// The longest document or record, in bytes: 2 GiB less one.
+pub const MAX_DOCUMENT_BYTES: usize = (1 << 31) - 1;
+
 /// Properties of the bytes of one record, from which a caller computes the memory that the record
 /// needs. They are known without holding the record: bytes are added piece by piece.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

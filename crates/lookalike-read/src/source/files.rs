@@ -2,15 +2,14 @@
 
 use crate::bytes::Spool;
 use crate::document::{
-    Document, DocumentContents, DocumentPosition, MAX_DOCUMENT_BYTES, Raw, ReadBuffers, SourceSink,
-    StatedFields,
+    Document, DocumentContents, DocumentPosition, Raw, ReadBuffers, SourceSink, StatedFields,
 };
 use crate::error::{Location, ReadError, SkipReason, SkippedItem};
 use crate::file::{
     DocumentFile, MemberBudget, OnePart, PartOutput, document_file, name_of, no_text, push_within,
 };
 use crate::format::{KeptCopier, TakeText};
-use crate::measure::Stamp;
+use crate::measure::{MAX_DOCUMENT_BYTES, Stamp};
 use crate::options::{Format, ReadOptions, SourceInfo, SourceSettings};
 use crate::source::lane_range::LaneRange;
 use crate::source::retained_state::{KeptState, RetainedState};

@@ -2,10 +2,9 @@
 
 use crate::bytes::decompress::fill;
 use crate::bytes::{BufferPool, ByteStream, PooledBuffer};
-use crate::document::MAX_DOCUMENT_BYTES;
 use crate::error::{OverLimit, ReadError, SkippedItem};
 use crate::format::{BlockRecords, Continuation, RecordBoundary, RecordFormat};
-use crate::measure::RecordSize;
+use crate::measure::{MAX_DOCUMENT_BYTES, RecordSize};
 use std::sync::Arc;
 
 /// Bytes that are read at a time to skip the rest of a record.

@@ -18,11 +18,11 @@ pub fn audit_findings(
     findings: &Findings,
     options: &FindOptions,
     open: impl Fn() -> Result<Collection, ReadError>,
-    how: AuditOptions,
+    how: &AuditOptions,
     progress: &dyn Progress,
 ) -> Result<(Audit, Vec<(Stage, Duration)>), Error> {
     let decisions = options.decisions.clone();
-    let how = AuditOptions { ids_by_file: findings.ids_by_file, decisions, ..how };
+    let how = AuditOptions { ids_by_file: findings.ids_by_file, decisions, ..how.clone() };
     let neighbours = true_neighbours(open, &options.params, &how, progress)?;
     progress.begin(Stage::Judge, None);
     Ok((neighbours.judge_findings(findings)?, neighbours.times))

@@ -24,7 +24,7 @@ pub struct CutRequest {
 }
 
 /// A run whose inputs are open, and whose outputs have a place.
-pub struct OpenedCut {
+pub struct OpenCutRun {
     collection: Collection,
     options: PassageOptions,
     cut: CutOptions,
@@ -56,18 +56,18 @@ impl CutRequest {
     /// # Errors
     /// [`Error::Read`] if an input cannot be opened. [`Error::Survivors`] if the output cannot
     /// hold these documents, is an input, or is in a format whose texts cannot be cut.
-    pub fn open(self) -> Result<OpenedCut, Error> {
+    pub fn open(self) -> Result<OpenCutRun, Error> {
         let Self { inputs, options, cut, outputs, is_dry_run } = self;
         let (mut inputs, options) = inputs.for_passages(options);
         inputs.leave_out(outputs.lists().map(|list| list.path().to_owned()));
         let collection = inputs.open().map_err(Error::Read)?;
         let plan = OutputPlan::new(&outputs, &inputs, &collection, AnnotationSubject::Passages)?;
         plan.takes_passages()?;
-        Ok(OpenedCut { collection, options, cut, outputs, plan, is_dry_run })
+        Ok(OpenCutRun { collection, options, cut, outputs, plan, is_dry_run })
     }
 }
 
-impl OpenedCut {
+impl OpenCutRun {
     /// Checks whether the outputs can be written, and finds the cuts. Writes nothing.
     ///
     /// # Errors

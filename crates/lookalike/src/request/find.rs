@@ -90,7 +90,7 @@ impl FindOutcome {
     ///
     /// # Errors
     /// Errors of [`audit_findings`].
-    pub fn audit(&mut self, how: AuditOptions, progress: &dyn Progress) -> Result<Audit, Error> {
+    pub fn audit(&mut self, how: &AuditOptions, progress: &dyn Progress) -> Result<Audit, Error> {
         let Self { findings, options, inputs, .. } = self;
         let (audit, times) = audit_findings(findings, options, || inputs.open(), how, progress)?;
         findings.times.extend(times);

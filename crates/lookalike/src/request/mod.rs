@@ -22,7 +22,7 @@ mod passages;
 mod prepare;
 
 pub use audit::AuditRequest;
-pub use cut::{CutOutcome, CutRequest, FoundCuts, OpenedCut};
+pub use cut::{CutOutcome, CutRequest, FoundCuts, OpenCutRun};
 pub use dedup::{
     DedupOutcome, DedupRequest, FileAction, FileOutcome, FoundDedup, OpenedDedup, add_kept,
 };
@@ -30,4 +30,4 @@ pub use dedup_outputs::DedupOutputs;
 pub use find::{FindOutcome, FindRequest, OpenedFind};
 pub use inputs::{InputSide, RunInputs};
 pub use passages::{OpenedPassages, PassageRequest};
-pub use prepare::{DocumentIds, PrepareOutcome, PrepareRequest, PreparedBlock};
+pub use prepare::{IdOrigin, PrepareOutcome, PrepareRequest, SignatureBlock};

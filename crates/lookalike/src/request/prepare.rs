@@ -16,7 +16,7 @@ use std::num::NonZeroUsize;
 
 /// How the ids of documents are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DocumentIds {
+pub enum IdOrigin {
     /// Rows are the ids, so that no two are equal.
     Rows,
     /// Documents in memory have ids.
@@ -34,12 +34,12 @@ pub struct PrepareRequest {
     /// The number of threads.
     pub threads: NonZeroUsize,
     /// How ids are found.
-    pub ids: DocumentIds,
+    pub ids: IdOrigin,
 }
 
 /// The documents of a block, column by column.
 #[derive(Debug, Default)]
-pub struct PreparedBlock {
+pub struct SignatureBlock {
     source: u32,
     /// The id of each document.
     pub ids: Vec<String>,
@@ -59,7 +59,7 @@ pub struct PreparedBlock {
 /// Prepared documents.
 pub struct PrepareOutcome {
     /// The blocks, in reading order.
-    pub blocks: Vec<PreparedBlock>,
+    pub blocks: Vec<SignatureBlock>,
     /// The records that were skipped, and the documents with a repeated id.
     pub skipped: Vec<SkippedItem>,
 }
@@ -77,13 +77,13 @@ impl PrepareRequest {
         let (workers, _) = timed(progress, Stage::Prepare, collection.bytes(), || {
             each_document(&collection, threads, progress, || PrepareWorker::new(&params))
         });
-        let mut blocks: Vec<(BlockNumber, PreparedBlock)> =
+        let mut blocks: Vec<(BlockNumber, SignatureBlock)> =
             workers?.into_iter().flat_map(|worker| worker.blocks).collect();
         blocks.sort_unstable_by_key(|(number, _)| *number);
-        let mut blocks: Vec<PreparedBlock> = blocks.into_iter().map(|(_, block)| block).collect();
+        let mut blocks: Vec<SignatureBlock> = blocks.into_iter().map(|(_, block)| block).collect();
         let mut skipped = collection.listed().to_vec();
         skipped.extend(blocks.iter_mut().flat_map(|block| std::mem::take(&mut block.skipped)));
-        if ids != DocumentIds::Rows {
+        if ids != IdOrigin::Rows {
             let repeated = repeated_documents(&blocks);
             if !inputs.reading.skip_bad
                 && let Some(&(later, first)) = repeated.first()
@@ -118,7 +118,7 @@ impl PrepareRequest {
 type DocumentIndex = (usize, usize);
 
 /// The documents whose ids came before, in order, each with the first document of its id.
-fn repeated_documents(blocks: &[PreparedBlock]) -> Vec<(DocumentIndex, DocumentIndex)> {
+fn repeated_documents(blocks: &[SignatureBlock]) -> Vec<(DocumentIndex, DocumentIndex)> {
     let mut known: HashMap<&str, DocumentIndex> = HashMap::new();
     let mut repeated = Vec::new();
     for (number, block) in blocks.iter().enumerate() {
@@ -134,20 +134,20 @@ fn repeated_documents(blocks: &[PreparedBlock]) -> Vec<(DocumentIndex, DocumentI
 }
 
 fn location(
-    blocks: &[PreparedBlock],
+    blocks: &[SignatureBlock],
     collection: &Collection,
-    ids: DocumentIds,
+    ids: IdOrigin,
     (block, document): DocumentIndex,
 ) -> Location {
     let block = &blocks[block];
     let source = collection.source_name(block.source).unwrap_or_default().to_owned();
-    if ids == DocumentIds::InMemory {
+    if ids == IdOrigin::InMemory {
         return Location::Row { source, row: block.rows[document] };
     }
     Location::Whole { source }
 }
 
-impl PreparedBlock {
+impl SignatureBlock {
     /// Removes documents, whose indexes are ascending.
     fn remove(&mut self, removed: &[usize], params: &Params) {
         fn retain<T>(values: &mut Vec<T>, width: usize, removed: &[usize]) {
@@ -173,7 +173,7 @@ struct PrepareWorker<'a> {
     signer: Signer,
     set: Vec<u64>,
     upper: Vec<u32>,
-    blocks: Vec<(BlockNumber, PreparedBlock)>,
+    blocks: Vec<(BlockNumber, SignatureBlock)>,
 }
 
 impl<'a> PrepareWorker<'a> {
@@ -192,7 +192,7 @@ impl<'a> PrepareWorker<'a> {
 impl DocumentVisitor for PrepareWorker<'_> {
     fn block(&mut self, block: &Block, _: bool) {
         let source = block.number().source;
-        self.blocks.push((block.number(), PreparedBlock { source, ..PreparedBlock::default() }));
+        self.blocks.push((block.number(), SignatureBlock { source, ..SignatureBlock::default() }));
     }
 }
 

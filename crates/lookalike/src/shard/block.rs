@@ -1,9 +1,9 @@
 //! Packed rows of the stage `keys`: one block for each part and flush, since a row for each bucket
 //! costs an engine more than the work on it.
 
-use super::error::BlockError;
 use super::forest::Edge;
 use crate::engine::ids::Node;
+use std::fmt;
 
 /// How a block begins.
 pub const BLOCK_VERSION: [u8; 4] = *b"lkb1";
@@ -115,6 +115,42 @@ impl ShardBlock {
         Ok(())
     }
 }
+
+/// Bytes that are not a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BlockError {
+    /// They do not begin as a block does, or are a block of another version.
+    Version {
+        /// The first bytes.
+        got: [u8; 4],
+    },
+    /// The length is not what the beginning states.
+    Length {
+        /// Bytes that there are.
+        got: usize,
+        /// Bytes that the beginning states.
+        expected: u64,
+    },
+}
+
+impl fmt::Display for BlockError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Version { got } => write!(
+                f,
+                "the rows begin with {got:?}, expected {BLOCK_VERSION:?}: they are of another \
+                 version of lookalike, or not of its stage keys; run all stages with one version"
+            ),
+            Self::Length { got, expected } => write!(
+                f,
+                "the rows have {got} bytes, expected {expected}: they were cut short; run the \
+                 stage keys again"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for BlockError {}
 
 fn put<const N: usize>(out: &mut Vec<u8>, values: [u64; N]) {
     for value in values {

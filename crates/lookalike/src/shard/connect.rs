@@ -1,8 +1,7 @@
 //! All blocks of a part in; a forest of its documents, their identities, and the nodes of
 //! documents with one id out.
 
-use super::block::{NodeIdentity, ShardBlock};
-use super::error::BlockError;
+use super::block::{BlockError, NodeIdentity, ShardBlock};
 use super::forest::{Edge, merge};
 use super::keys::BucketRule;
 use crate::engine::ids::Node;

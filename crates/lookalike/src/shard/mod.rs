@@ -43,17 +43,17 @@ mod rarity;
 mod stars;
 
 pub use crate::engine::ids::Node;
-pub use block::{BLOCK_VERSION, Membership, NodeIdentity, ShardBlock};
+pub use block::{BLOCK_VERSION, BlockError, Membership, NodeIdentity, ShardBlock};
 pub use connect::{ConnectedPart, Connector};
 pub use decide::{CheckedDocuments, MemberRole, MemberRow, PairRow, member_rows, pair_rows};
-pub use error::{BlockError, CountersError, ShardError};
+pub use error::ShardError;
 pub use forest::{Edge, merge, merge_with_roots};
 pub use keys::{BucketRule, CollectedDocument, KeyCollector, PartBlock, RarityCounter, part_of};
 pub use lines::{GroupLines, PairLines};
 pub use match_kept::match_kept;
 pub use place::{KeepOrder, KeepRuleUse, PlacedDocument};
 pub use rank::SimilarityRank;
-pub use rarity::{COUNTERS_VERSION, RarityCounters};
+pub use rarity::{COUNTERS_VERSION, CountersError, RarityCounters};
 pub use stars::{StarRows, StarStep, star_step};
 
 use lookalike_core::hash;

@@ -1,7 +1,7 @@
 //! How often shingles occur in the documents of many tasks, about: counters of one size, which add
 //! up.
 
-use super::error::CountersError;
+use std::fmt;
 
 /// How encoded counters begin.
 pub const COUNTERS_VERSION: [u8; 4] = *b"lkc1";
@@ -76,6 +76,53 @@ impl RarityCounters {
         Ok(Self { slots: counts.iter().map(|count| u32::from_le_bytes(*count)).collect() })
     }
 }
+
+/// Counters that are none, or do not add up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CountersError {
+    /// They do not begin as counters do, or are of another version.
+    Version {
+        /// The first bytes.
+        got: [u8; 4],
+    },
+    /// The bytes do not fit counters, whose number is a power of two.
+    Length {
+        /// Bytes that there are.
+        got: usize,
+    },
+    /// Two tasks have another number of counters each.
+    Sizes {
+        /// Counters of the first task.
+        expected: usize,
+        /// Counters of the other task.
+        got: usize,
+    },
+}
+
+impl fmt::Display for CountersError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Version { got } => write!(
+                f,
+                "the counters begin with {got:?}, expected {COUNTERS_VERSION:?}: they are of \
+                 another version of lookalike, or not of its stage count; run all stages with \
+                 one version"
+            ),
+            Self::Length { got } => write!(
+                f,
+                "the counters have {got} bytes, expected 4 and 4 for each of a power of two: they \
+                 were cut short; run the stage count again"
+            ),
+            Self::Sizes { expected, got } => write!(
+                f,
+                "a task has {got} counters, expected {expected}; run the stage count with one \
+                 size in all tasks"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for CountersError {}
 
 #[cfg(test)]
 mod tests {

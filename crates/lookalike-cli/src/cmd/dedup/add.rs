@@ -51,10 +51,11 @@ pub(super) fn run_error(error: Error, index: Option<&Index>) -> CommandError {
 
 /// The line of the summary about added documents.
 pub(super) fn summary(added: &AddCounts, index: &Index) -> String {
-    let mut line = format!("added to {}: {}", index.name(), count(added.added, "document"));
-    if added.duplicates > 0 {
-        let duplicates = count(added.duplicates, "duplicate");
-        line += &format!("; {duplicates} of documents there recorded");
+    let documents = count(added.added, "document");
+    let line = format!("added to {}: {documents}", index.name());
+    if added.duplicates == 0 {
+        return line;
     }
-    line
+    let duplicates = count(added.duplicates, "duplicate");
+    format!("{line}; {duplicates} of documents there recorded")
 }

@@ -57,6 +57,6 @@ impl AuditSampleArgs {
             kernel: outcome.options.kernel,
             ..AuditOptions::default()
         };
-        outcome.audit(how, progress).map(Some)
+        outcome.audit(&how, progress).map(Some)
     }
 }

@@ -5,6 +5,8 @@ use crate::arguments::parameter_args::{ParameterArgs, ShingleArgs};
 use crate::arguments::read_args::ReadArgs;
 use crate::cmd::CommandError;
 use crate::extraction::WorkerOption;
+use crate::output::terminal::ColorArgs;
+use clap::{Parser, Subcommand};
 use lookalike::core::params::Params;
 use lookalike::find::{FindOptions, PairList};
 use lookalike::read::Collection;
@@ -61,7 +63,39 @@ pub(crate) struct PlanArgs {
     reading: ReadArgs,
 }
 
+/// The command line of `shard plan`, which a plan keeps.
+#[derive(Debug, Parser)]
+#[command(name = "lookalike")]
+struct PlanCommandLine {
+    #[command(flatten)]
+    _color: ColorArgs,
+
+    #[command(subcommand)]
+    command: PlanCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum PlanCommand {
+    #[command(subcommand)]
+    Shard(PlanSubcommand),
+}
+
+#[derive(Debug, Subcommand)]
+enum PlanSubcommand {
+    Plan(PlanArgs),
+}
+
 impl PlanArgs {
+    /// The arguments in a command line that was kept.
+    ///
+    /// # Errors
+    /// The error of clap if they are not the arguments of `shard plan`.
+    pub(super) fn of_command_line(arguments: &[String]) -> Result<Self, clap::Error> {
+        let PlanCommand::Shard(PlanSubcommand::Plan(args)) =
+            PlanCommandLine::try_parse_from(arguments)?.command;
+        Ok(args)
+    }
+
     /// Whether bad records are accepted, so that they do not change the exit code.
     pub(super) fn skips_bad(&self) -> bool {
         self.reading.skip_bad()

@@ -240,7 +240,7 @@ pub(super) fn open(
 
 /// The arguments that the plan was made with.
 pub(super) fn plan_args(job: &Job) -> Result<PlanArgs, CommandError> {
-    let mut args = crate::plan_args(job.plan().arguments()).map_err(|error| {
+    let mut args = PlanArgs::of_command_line(job.plan().arguments()).map_err(|error| {
         let folder = job.folder().display();
         CommandError::Data(format!(
             "{folder}/plan.json: its arguments cannot be read: {error}; make a new plan in another \

@@ -3,8 +3,8 @@
 use super::column::{self, ParquetColumn};
 use super::pages::CheckedPages;
 use super::{ParquetFile, guarded};
-use crate::document::MAX_DOCUMENT_BYTES;
 use crate::error::ReadError;
+use crate::measure::MAX_DOCUMENT_BYTES;
 use ::parquet::errors::{ParquetError, Result};
 use ::parquet::file::reader::SerializedPageReader;
 use std::sync::Arc;

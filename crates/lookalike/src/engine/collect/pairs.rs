@@ -242,10 +242,10 @@ const IN_CLASS: u32 = u32::MAX;
 struct Edges<'a> {
     batch: &'a ComponentBatch,
     verified: &'a [VerifiedPair],
-    /// The start of the pairs of each document in `edges`, then the end.
+    /// The start of the pairs of each document in `pairs`, then the end.
     starts: Vec<u32>,
     /// Indices of verified pairs.
-    edges: Vec<u32>,
+    pairs: Vec<u32>,
 }
 
 impl<'a> Edges<'a> {
@@ -261,15 +261,15 @@ impl<'a> Edges<'a> {
             *start = sum;
         }
         // Filled from the last on: each start ends where it belongs.
-        let mut edges = vec![0; sum as usize];
+        let mut pairs = vec![0; sum as usize];
         for (edge, pair) in verified.iter().enumerate().rev() {
             for document in [pair.a, pair.b] {
                 let start = &mut starts[document.index()];
                 *start -= 1;
-                edges[*start as usize] = edge as u32;
+                pairs[*start as usize] = edge as u32;
             }
         }
-        Self { batch, verified, starts, edges }
+        Self { batch, verified, starts, pairs }
     }
 
     /// Lists the documents that make a pair with `document` and have greater ids, by these, in
@@ -319,7 +319,7 @@ impl<'a> Edges<'a> {
     /// The verified pairs of the first document of a class.
     fn of(&self, first: BatchIndex) -> &[u32] {
         let at = first.index();
-        &self.edges[self.starts[at] as usize..self.starts[at + 1] as usize]
+        &self.pairs[self.starts[at] as usize..self.starts[at + 1] as usize]
     }
 }
 

@@ -24,10 +24,11 @@ impl ComponentJudgments {
             return found;
         }
         let members = representatives.entries().map(|(member, document)| (*document, member));
-        let named: HashMap<BatchIndex, MemberNumber> =
+        let named: Vec<(BatchIndex, MemberNumber)> =
             members.filter(|(document, _)| judged.has(*document)).collect();
+        let by_document: HashMap<BatchIndex, MemberNumber> = named.iter().copied().collect();
         let members_of = |documents: &[BatchIndex]| -> Vec<MemberNumber> {
-            documents.iter().filter_map(|document| named.get(document).copied()).collect()
+            documents.iter().filter_map(|document| by_document.get(document).copied()).collect()
         };
         for (document, member) in &named {
             let separated = members_of(judged.separated(*document));
