@@ -14,6 +14,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+import types
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from pathlib import Path
@@ -835,14 +836,15 @@ def test_damaged_rows_are_reported(tmp_path: Path, damage: str) -> None:
         lsh.close()
 
 
-def test_a_class_that_is_gone_is_reported(tmp_path: Path) -> None:
+def test_a_missing_class_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "index"
+    module = types.ModuleType("no_such_module")
+    exec("class Thing: pass", module.__dict__)
+    monkeypatch.setitem(sys.modules, "no_such_module", module)
     lsh = opened(path)
-    lsh.insert("a", SKETCHES[0])
+    lsh.insert(module.Thing, SKETCHES[0])
     lsh.close()
-    # A pickle of `no_such_module.Thing`, in a row of version 1, which has no checksum.
-    damaged(path, "UPDATE docs SET id = 'p:Y25vX3N1Y2hfbW9kdWxlClRoaW5nCi4=', checksum = NULL")
-    damaged(path, "UPDATE state SET unchecked = 1")
+    monkeypatch.delitem(sys.modules, "no_such_module")
     with pytest.raises(StoreError, match="no_such_module"):
         opened(path).keys.keys()
 
