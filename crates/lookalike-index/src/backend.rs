@@ -388,7 +388,7 @@ impl dyn Snapshot + '_ {
         })
     }
 
-    /// As [`decisions`](Snapshot::decisions).
+    /// As [`decisions`](SideTables::decisions).
     ///
     /// # Errors
     /// Read errors, and errors of `each`.

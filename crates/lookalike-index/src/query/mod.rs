@@ -24,7 +24,7 @@ use crate::settings::{ContainmentSettings, IndexSettings};
 /// [`IndexError::Params`] for a threshold out of range, [`IndexError::Damaged`] for stored bytes
 /// that are no set, and read errors.
 ///
-/// For the nearest documents see [`nearest`](crate::query::nearest).
+/// For the nearest documents see [`nearest`].
 pub fn query(
     snapshot: &mut dyn Snapshot,
     settings: &IndexSettings,
