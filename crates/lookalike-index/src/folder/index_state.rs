@@ -70,6 +70,12 @@ impl IndexState {
         }
     }
 
+    /// Keeps a connection for the first snapshot.
+    pub(crate) fn with_connection(self, reading: ReadConnection) -> Self {
+        self.idle.lock().push(reading);
+        self
+    }
+
     /// The current view.
     pub(crate) fn view(&self) -> Arc<PostingView> {
         Arc::clone(&self.view.lock())

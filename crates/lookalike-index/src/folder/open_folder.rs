@@ -148,9 +148,15 @@ fn check_folder(place: &IndexFolder) -> Result<(), IndexError> {
 /// # Errors
 /// As [`open`](crate::index::open).
 pub(crate) fn settings(place: &IndexFolder) -> Result<IndexSettings, IndexError> {
+    Ok(checked_settings(place)?.0)
+}
+
+/// Like [`settings`]. Also returns the connection, whose schema SQLite has parsed.
+fn checked_settings(place: &IndexFolder) -> Result<(IndexSettings, ReadConnection), IndexError> {
     check_folder(place)?;
-    let connection = ReadConnection::open(place)?.connection;
-    read_settings(Catalogue { place, connection: &connection })
+    let reading = ReadConnection::open(place)?;
+    let settings = read_settings(Catalogue { place, connection: &reading.connection })?;
+    Ok((settings, reading))
 }
 
 /// Checks the catalogue and reads its settings.
@@ -169,8 +175,9 @@ fn read_settings(catalogue: Catalogue<'_>) -> Result<IndexSettings, IndexError> 
 /// As [`open`](crate::index::open).
 pub(crate) fn open_for_reading(folder: &Path, tuning: Tuning) -> Result<IndexState, IndexError> {
     let place = IndexFolder::new(folder);
-    let settings = settings(&place)?;
-    Ok(IndexState::new(place, settings, tuning, None, PostingView::default()))
+    let (settings, reading) = checked_settings(&place)?;
+    let state = IndexState::new(place, settings, tuning, None, PostingView::default());
+    Ok(state.with_connection(reading))
 }
 
 /// Opens an index to write to it; missing segments are rebuilt.
