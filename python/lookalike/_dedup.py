@@ -169,8 +169,8 @@ def dedup(
 
     :param docs: as for :func:`find`.
     :param output: for paths, the file or folder to write, in the format of the input, as
-        ``lookalike dedup -o`` does; the result is a :class:`DedupResult`. A folder is one that is there,
-        or a ``str`` with ``/`` at its end, which a ``Path`` has not. With ``add`` it may be left out.
+        ``lookalike dedup -o`` does; the result is a :class:`DedupResult`. A folder exists already, or is a ``str`` that
+        ends in ``/`` (a ``Path`` cannot). Optional with ``add``.
     :param annotate: keeps all documents and says of each what was decided; for paths as
         ``docs/dedup.md`` says, with ``related`` and a neighbour among it. Tables get the columns
         ``lookalike_kept``, ``lookalike_group``, ``lookalike_keeper``, ``lookalike_jaccard``
@@ -187,7 +187,7 @@ def dedup(
     :param add: adds the documents that stay to the :class:`Index` that is the ``reference``, open for writing, and records
         what went for :meth:`Index.group_sizes`, as ``lookalike dedup --add`` does. Documents need ids; those without a
         token are not added.
-    :param drop: documents that go, and that the others are compared without: the path of a list as ``lookalike
+    :param drop: documents to remove before the others are compared: the path of a list as ``lookalike
         contamination --drop`` and :meth:`ContaminationResult.write_documents` write it, ids (of documents in memory also rows), or
         dicts of ``id`` and ``source``, such as :attr:`ContaminationResult.documents`. In tables of ``annotate`` their reason is
         ``dropped``.
@@ -272,7 +272,7 @@ def _index_to_add_to(reference: Any, passages: bool, options: Mapping[str, Any])
     for name in _CHANGING:
         if options.get(name) is not None:
             raise OptionError(
-                f"add=True stores texts as they are, and the index brings them to its own normal form; leave out add or {name}"
+                f"add=True stores unchanged texts, and the index brings them to its own normal form; leave out add or {name}"
             )
     reference.engine.expect_writable()
     return reference.engine

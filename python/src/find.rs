@@ -102,7 +102,7 @@ impl PyFindings {
     /// `estimated_jaccard`, `error`, `standard_error`.
     fn pairs(&self, py: Python<'_>) -> PyResult<ArrowTable> {
         let Some(pairs) = &self.run.findings.pairs else {
-            return Err(OptionError::new_err("pairs were not asked for; find with pairs=True"));
+            return Err(OptionError::new_err("pairs were not requested; find with pairs=True"));
         };
         let measures = self.run.measures();
         let columns = py.detach(|| {

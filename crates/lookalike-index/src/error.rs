@@ -346,8 +346,7 @@ impl NamesParameters for IndexError {
             }
             Self::NoSets { what } => write!(
                 f,
-                "the index keeps no shingle sets, without which there is no {what}: create it with \
-                 {} sets",
+                "the index keeps no shingle sets, which {what} needs: create it with {} sets",
                 name(Parameter::Store)
             ),
             Self::NoTexts { index } => {

@@ -53,6 +53,6 @@ impl<'a> RecordChecker<'a> {
         let upper: Vec<u32> = self.set.iter().map(|hash| (hash >> 32) as u32).collect();
         let signature = if upper.is_empty() { &[][..] } else { signer.sign(&upper) };
         let differs = signature != record.signature;
-        differs.then(|| "its signature is not that of its shingle set".to_owned())
+        differs.then(|| "its signature does not match its shingle set".to_owned())
     }
 }

@@ -25,7 +25,7 @@ const KEEPER: u64 = 0;
 const DUPLICATE: u64 = 1;
 const RELATED: u64 = 2;
 
-/// What a run decided about a document.
+/// The decision of a run about a document.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Outcome<'a> {
     /// The document resembles no other one, and is kept.
@@ -205,7 +205,7 @@ impl OutcomeCursor<'_> {
     }
 }
 
-/// Stores an outcome. Those that follow from the status of a document are not stored.
+/// Stores an outcome, unless it follows from the status of the document.
 fn push(sorter: &mut Sorter, document: DocumentNumber, outcome: &Outcome<'_>) -> Result<(), Error> {
     let mut payload = Vec::new();
     match *outcome {

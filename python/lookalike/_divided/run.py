@@ -123,7 +123,7 @@ class DividedRun(ABC, Generic[B, R, D]):
         :raises OptionError: the run does not list pairs.
         """
         if not self.plan.options.get("pairs"):
-            raise OptionError("pairs were not asked for: find(…, pairs=True)")
+            raise OptionError("pairs were not requested: find(…, pairs=True)")
 
     def refuse_repeated(self, rows_by_id: Sequence[tuple[str, int]], remedy: str) -> None:
         """Rejects ids of several documents.
@@ -135,5 +135,5 @@ class DividedRun(ABC, Generic[B, R, D]):
             named = ", ".join(f"{id_!r} ({rows} rows)" for id_, rows in rows_by_id[:MOST_NAMED_IDS])
             more = " and others" if len(rows_by_id) > MOST_NAMED_IDS else ""
             raise DocumentError(
-                f"ids must be unique, these are those of several documents: {named}{more}; name another column, or {remedy}"
+                f"ids must be unique, and several documents have these: {named}{more}; name another column, or {remedy}"
             )

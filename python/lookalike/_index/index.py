@@ -89,7 +89,7 @@ class Index:
     def __init__(self, *_: object, **__: object) -> None:
         raise TypeError(
             "an Index is not made by calling the class, expected lookalike.Index.create(path, …) "
-            "for a new one or lookalike.Index.open(path) for one that is there"
+            "for a new one or lookalike.Index.open(path) for an existing one"
         )
 
     @classmethod
@@ -459,7 +459,7 @@ class Index:
         threads = count_option("threads", threads, "a whole number from 1")
         if isinstance(texts, str):
             raise OptionError(
-                "texts is one str, expected several in a list: query asks for a single one"
+                "texts is one str, expected several in a list: query takes a single one"
             )
         answers = self._stored.query_many(
             iterator_of("texts", texts, "str"),

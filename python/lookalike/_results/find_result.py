@@ -139,7 +139,7 @@ class FindResult:
 
     def _row_count(self, name: str) -> int:
         if self._rows is None:
-            raise OptionError(f"{name} is for documents in memory by their rows; groups has those of files by their ids")
+            raise OptionError(f"{name} is for documents in memory by their rows; groups lists documents of files by their ids")
         if "parent" in self.groups.column_names:
             raise OptionError(f"{name} is for whole documents; groups has their parts, by row and range")
         return self._rows
@@ -161,7 +161,7 @@ class FindResult:
         """A row for each verified pair: ``id_a``, ``id_b``, ``jaccard`` (and ``containment``); with ``unit``
         the columns of :attr:`groups` about units, with ``_a`` and ``_b``.
 
-        :raises OptionError: pairs were not asked for by ``find(…, pairs=True)``.
+        :raises OptionError: pairs were not requested by ``find(…, pairs=True)``.
         """
         return Table(self._findings.pairs())
 
@@ -322,8 +322,8 @@ class FindResult:
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(
-            "a FindResult cannot be pickled: it has the documents in memory, or what is left of their "
-            "files; pickle its tables (found.groups, found.pairs, found.skipped), found.counts, or "
+            "a FindResult cannot be pickled: it refers to documents in memory, or to files that may "
+            "change; pickle its tables (found.groups, found.pairs, found.skipped), found.counts, or "
             "list(found)"
         )
 

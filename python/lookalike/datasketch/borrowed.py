@@ -73,7 +73,7 @@ def _datasketch(name: str) -> Any:
         return importlib.import_module(_ORIGINAL)
     except ImportError as error:
         raise ImportError(
-            f"{_PACKAGE} has no {name} of its own, and takes that of an installed datasketch, which "
+            f"{_PACKAGE} takes {name} from an installed datasketch, which "
             f"is absent: `pip install datasketch`; or {ALTERNATIVES[name]}",
             name=f"{_PACKAGE}.{name}",
         ) from error

@@ -64,10 +64,10 @@ def ray_module() -> Any:
 
 
 def check_dataset(ds: object, name: str) -> None:
-    """Rejects anything else than a dataset.
+    """Checks that a value is a dataset.
 
     :param name: the name of the dataset in messages.
-    :raises DocumentTypeError: it is none.
+    :raises DocumentTypeError: it is not a dataset.
     """
     if not isinstance(ds, ray_module().data.Dataset):
         raise DocumentTypeError(
@@ -327,7 +327,7 @@ def _write(folder: str, files: Iterator[bytes], mode: str) -> None:
     place = Path(folder).absolute()
     try:
         if place.exists() and mode == "error":
-            raise FileError(f"{folder} is there already; name another output, or remove it first")
+            raise FileError(f"{folder} exists already; name another output, or remove it first")
         if place.exists():
             _refuse_others(place, folder)
         place.parent.mkdir(parents=True, exist_ok=True)

@@ -27,8 +27,8 @@ pub(super) fn add(
     match added {
         Ok(added) => Ok(added.added),
         Err(Error::Index(IndexError::IdTaken { id })) => Err(DocumentError::new_err(format!(
-            "{}: document {id:?} is there already with another text; the documents before it are \
-             added: give it another id, or remove the one of the index (Index.remove)",
+            "{}: the index has document {id:?} with another text; the documents before it are added: \
+             choose another id, or remove the document from the index (Index.remove)",
             handle.index.name()
         ))),
         Err(error) => Err(run_error(error)),

@@ -12,11 +12,11 @@ use std::path::{Path, PathBuf, absolute};
 /// Both sides, ready to be opened as often as is needed.
 pub(crate) struct ComparedInputs {
     pub(crate) run: RunInputs,
-    /// The absolute paths of both sides, whatever becomes of the working directory.
+    /// The absolute paths of both sides, since the working directory may change.
     places: [Vec<PathBuf>; 2],
 }
 
-/// A side of a comparison; `name` is that of its argument.
+/// A side of a comparison; `name` is the name of its argument.
 fn side(input: Option<&ComparedInput>, name: &str, as_texts: bool) -> InputSide {
     match input {
         Some(ComparedInput::Documents(documents)) => {

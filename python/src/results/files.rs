@@ -18,7 +18,7 @@ pub(crate) fn write(what: &str, path: &Path, subject: &RunSubject<'_>) -> PyResu
     let target = Target::new(path, kind.formats());
     let target = target.map_err(|error| FileError::new_err(error.to_string()))?;
     if kind == OutputKind::Pairs && subject.findings.pairs.is_none() {
-        return Err(OptionError::new_err("pairs were not asked for; find with pairs=True"));
+        return Err(OptionError::new_err("pairs were not requested; find with pairs=True"));
     }
     let written = Output::create(&target)
         .and_then(|output| kind.write(output, target.format(), subject, CellRule::Exact));

@@ -55,7 +55,7 @@ impl OutcomeColumns {
     }
 
     fn push(&mut self, values: &AnnotationValues<'_>) {
-        // The nearest number to the six decimals is the one that files have.
+        // Files have the nearest number to the six decimals.
         let number = |similarity: Option<&str>| similarity.and_then(|text| text.parse().ok());
         self.kept.append_value(values.kept);
         self.groups.append_option(values.group);

@@ -384,10 +384,10 @@ def test_bad_input_is_one_clear_error(tmp_path: Path) -> None:
     assert len(lookalike.ray.dedup(dataset(rows), skip_bad=True).take_all()) == len(rows) - 2 - found.counts["duplicates"]
     roles = lookalike.ray.dedup(dataset(rows), annotate=True, skip_bad=True).take_all()
     assert sorted(row["id"] for row in roles if not row["lookalike_kept"] and row["lookalike_keeper"] is None) == ["", "d00004"]
-    with pytest.raises(OptionError, match="pairs were not asked for"):
+    with pytest.raises(OptionError, match="pairs were not requested"):
         found.pairs  # noqa: B018 - a property
     (tmp_path / "there").mkdir()
-    with pytest.raises(FileError, match=f"^{tmp_path}/there is there already; name another"):
+    with pytest.raises(FileError, match=f"^{tmp_path}/there exists already; name another"):
         found.write(tmp_path / "there")
     with pytest.raises(OptionError, match="^folder: expected the name of a file or folder, got ''"):
         found.write("")

@@ -572,7 +572,7 @@ def test_a_write_that_fails_leaves_nothing_under_the_name(
             found.write(str(tmp_path / "failed"))
     # Spark leaves the folder, in which tasks that are not yet stopped may have files of their own (_temporary).
     assert joined(tmp_path / "failed") == b"" and not (tmp_path / "failed" / "_SUCCESS").exists()
-    with pytest.raises(FileError, match="failed is there already; name another output, or remove it first"):
+    with pytest.raises(FileError, match="failed exists already; name another output, or remove it first"):
         found.write(str(tmp_path / "failed"))
     found.write(str(tmp_path / "again"))
     assert joined(tmp_path / "again") == one.read_bytes() and (tmp_path / "again" / "_SUCCESS").exists()

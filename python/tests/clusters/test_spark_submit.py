@@ -104,7 +104,7 @@ def test_find_writes_the_bytes_of_the_command_line(here: Program, program: str, 
     assert sum(source["documents"] for source in there["sources"]) == 250
     assert (checkpoint / "decided").is_dir()
     again = here.run("find", *parts, *options, "--output", folder)
-    assert again.returncode == 1 and "is there already; name another output" in error_of(again)
+    assert again.returncode == 1 and "exists already; name another output" in error_of(again)
 
 
 @slow

@@ -65,7 +65,7 @@ fn intake(
     let name = args.folder.display();
     match FolderIntake::new(args.folder.clone(), location, reading, options) {
         Ok(Some(intake)) => Ok(intake),
-        Ok(None) => Err(CommandError::Usage(format!("{name} is no folder: name one"))),
+        Ok(None) => Err(CommandError::Usage(format!("{name} is not a folder: name a folder"))),
         Err(error) => Err(CommandError::Data(format!("{name}: {error}; name a folder"))),
     }
 }

@@ -74,7 +74,7 @@ impl ZipEntry {
         }
         let end = self.data_offset.checked_add(self.compressed_size);
         let slice = end.and_then(|end| archive.get(self.data_offset as usize..end as usize));
-        slice.ok_or_else(|| ExtractError::damaged("it goes on beyond the end of the archive"))
+        slice.ok_or_else(|| ExtractError::damaged("it continues beyond the end of the archive"))
     }
 }
 
@@ -418,9 +418,8 @@ impl<R: Read + Seek> ZipReader<'_, R> {
             let read = read.and_then(|()| names.read_exact(&mut variable));
             if read.is_err() || !fixed.starts_with(CENTRAL) {
                 let count = listed.entries.len();
-                listed.cut = Some(ExtractError::damaged(format!(
-                    "its list of names breaks off behind {count}"
-                )));
+                listed.cut =
+                    Some(ExtractError::damaged(format!("its list of names ends after {count}")));
                 break;
             }
             let Some(mut header) = EntryHeader::shared(&fixed[8..]) else { break };
@@ -462,7 +461,7 @@ impl<R: Read + Seek> ZipReader<'_, R> {
         entry.data_offset += 30 + u64::from(name) + u64::from(extra);
         let end = entry.data_offset.checked_add(entry.compressed_size);
         if end.is_none_or(|end| end > directory.start) {
-            entry.failure = damaged("it goes on beyond the end of the archive");
+            entry.failure = damaged("it continues beyond the end of the archive");
         }
         Ok(())
     }

@@ -162,7 +162,7 @@ impl IndexFolder {
             ErrorCode::OperationInterrupted => IndexError::Interrupted { index },
             ErrorCode::DatabaseCorrupt => self.damaged_catalogue(error.to_string()),
             ErrorCode::NotADatabase => {
-                IndexError::not_an_index(index, "its catalogue is no database")
+                IndexError::not_an_index(index, "its catalogue is not a database")
             }
             _ => {
                 let transient = matches!(code, ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked);

@@ -133,12 +133,12 @@ fn check_folder(place: &IndexFolder) -> Result<(), IndexError> {
         }
         Err(error) => return Err(IndexError::io(&place.folder, error)),
         Ok(data) if !data.is_dir() => {
-            return Err(IndexError::not_an_index(index, "it is no folder"));
+            return Err(IndexError::not_an_index(index, "it is not a folder"));
         }
         Ok(_) => {}
     }
     if place.catalogue().symlink_metadata().is_err() {
-        return Err(IndexError::not_an_index(index, "there is no catalog.sqlite in it"));
+        return Err(IndexError::not_an_index(index, "it does not contain catalog.sqlite"));
     }
     validation::check_files(place)
 }

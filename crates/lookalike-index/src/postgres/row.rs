@@ -84,7 +84,7 @@ pub(super) fn record(
         set: set.map(<[u8]>::to_vec),
         metadata: match metadata {
             Some(json) => serde_json::from_str(json).map_err(|error| {
-                IndexError::damaged_document(&id, format!("its metadata is no object: {error}"))
+                IndexError::damaged_document(&id, format!("its metadata is not an object: {error}"))
             })?,
             None => serde_json::Map::new(),
         },
@@ -138,7 +138,10 @@ fn verified(
 pub(super) fn signature(bytes: &[u8], id: &str) -> Result<Vec<u32>, IndexError> {
     let (values, rest) = bytes.as_chunks::<4>();
     if !rest.is_empty() {
-        return Err(IndexError::damaged_document(id, "its signature is no row of 32-bit values"));
+        return Err(IndexError::damaged_document(
+            id,
+            "its signature is not a row of 32-bit values",
+        ));
     }
     Ok(values.iter().map(|value| u32::from_le_bytes(*value)).collect())
 }

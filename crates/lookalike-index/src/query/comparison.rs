@@ -377,7 +377,7 @@ pub(crate) fn read(
     }
     let one = |ScoredCandidate { number, id, similarity }| {
         let record = records.remove(&number).ok_or_else(|| {
-            let why = "its row was there and is gone at the same moment";
+            let why = "its row disappeared within one snapshot";
             IndexError::damaged_document(&id, why)
         })?;
         Ok(Match { record, similarity })

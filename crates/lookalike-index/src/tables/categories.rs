@@ -191,7 +191,7 @@ pub(super) fn check(
         push(format!("the categories of {missing} documents are missing"));
     }
     if surplus > 0 {
-        push(format!("{surplus} members are those of no document"));
+        push(format!("{surplus} members have no document"));
     }
     Ok(())
 }

@@ -107,7 +107,7 @@ pub(super) fn add(
             changed.insert(entry.id, keeper);
         }
     }
-    // In the order of the entries, so that equal input gives equal bytes.
+    // In the order of the entries, so that equal input produces equal bytes.
     let changed = entries.iter().filter_map(|entry| changed.remove_entry(entry.id));
     let changed: Vec<(&str, i64)> = changed.collect();
     put(tables, &changed)?;
@@ -202,7 +202,7 @@ pub(super) fn check(
          (SELECT 1 FROM docs WHERE docs.doc = duplicates.keeper)",
     )?;
     if orphans > 0 {
-        push(format!("{orphans} rows have a keeper that is no document"), true);
+        push(format!("{orphans} rows have a keeper that does not exist"), true);
     }
     Ok(())
 }

@@ -183,7 +183,7 @@ impl NamesParameters for ReadError {
             ),
             Self::NotAgain { source_name } => write!(
                 f,
-                "{source_name} cannot be read a second time, so this run could not go on from it; \
+                "{source_name} cannot be read a second time, so a resumed run could not continue; \
                  write it to a file first, or leave out {}",
                 name(Parameter::Resume)
             ),

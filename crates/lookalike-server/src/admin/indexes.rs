@@ -88,7 +88,7 @@ pub(crate) async fn metrics(
 ) -> HandlerResult {
     QueryParameters::read(request.uri().query(), &[])?;
     if opened(&indexes, &request).len() < indexes.all.len() {
-        let detail = "the figures are those of all indexes: use a token without `indexes=`";
+        let detail = "the figures cover all indexes: use a token without `indexes=`";
         return Err(Problem::new(Code::OTHER_INDEX, detail));
     }
     let mut gauges = status::service_gauges(&indexes.service);

@@ -96,9 +96,9 @@ pub(crate) fn number_up_to(
 /// The problem of a request with both a text and an id, or with neither.
 pub(crate) fn text_or_id(has_both: bool) -> Problem {
     let detail = if has_both {
-        "there are both text and id: leave one out"
+        "found both text and id: leave one out"
     } else {
-        "expected text, or id of a document that is there"
+        "expected text, or the id of an existing document"
     };
     Problem::new(Code::BAD_MEMBER, detail)
 }

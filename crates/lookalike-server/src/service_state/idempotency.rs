@@ -83,8 +83,8 @@ impl KeptAnswer {
         if self.fingerprint == fingerprint {
             return Ok(());
         }
-        let detail = "the header idempotency-key is that of an earlier request with another \
-                      content: choose a new key for each request";
+        let detail = "an earlier request with another content used this idempotency-key: choose \
+                      a new key for each request";
         Err(Problem::new(Code::KEY_REUSED, detail))
     }
 }

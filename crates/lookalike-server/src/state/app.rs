@@ -162,8 +162,8 @@ impl App {
     pub(crate) fn timeout(&self) -> Problem {
         let seconds = self.service.config.limits.request_time.as_secs_f64();
         let detail = format!(
-            "there was no answer within {seconds} s; a document that was sent may be stored or \
-             not, sending it again does no harm"
+            "the request did not finish within {seconds} s; the service may have stored a sent \
+             document, and you can send it again safely"
         );
         Problem::new(Code::TIMEOUT, detail).retry_after(1)
     }

@@ -111,7 +111,7 @@ const fromFirstToLast = async (browser, { open }) => {
   assert.deepEqual(await findings(browser), []);
 
   await browser.open(`${open}#/index`);
-  await browser.see("What was it created with?");
+  await browser.see("Settings of the index");
   const rows = await browser.run("return Array.from(document.querySelectorAll('#view-index " +
     "tbody tr'), row => row.innerText.replace(/\\s+/g, ' ')).join('\\n')");
   for (const row of ["shingle words:5 ", "tokens words ", "bands 21 ", "store shingle sets and"]) {

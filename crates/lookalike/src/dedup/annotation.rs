@@ -63,7 +63,7 @@ pub struct AnnotationValues<'a> {
     pub neighbour: Option<(&'a str, &'a str)>,
     /// The documents of the group of a kept document, including itself: 1 without a group.
     pub group_size: Option<u64>,
-    /// The number of repeated words and their spans, in place of all values except `kept`.
+    /// The number of repeated words and their spans. They replace all values except `kept`.
     pub(super) passages: Option<(u64, &'a [TextSpan])>,
 }
 

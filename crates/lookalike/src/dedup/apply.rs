@@ -269,8 +269,8 @@ impl RecordTarget for FileCollector {
     }
 }
 
-/// Reads the inputs again, gives every record with its outcome to `target`, and lists in `removed`
-/// what goes.
+/// Reads the inputs again, sends every record with its outcome to `target`, and lists the removed
+/// documents in `removed`.
 fn replay(
     findings: &Findings,
     collection: &Collection,

@@ -1,5 +1,5 @@
-//! Records and outcomes → survivors, in the format of the input. `docs/dedup.md` says exactly
-//! what each format gives.
+//! Records and outcomes → survivors, in the format of the input. `docs/dedup.md` specifies
+//! the output of each format.
 //!
 //! ```text
 //! Findings ─ Outcomes (by document number) ──┐

@@ -10,8 +10,8 @@
 //!         (where words are compared: three quarters for blocks, eighths for anchors and rows)
 //! ```
 //!
-//! Without a limit everything is held; a share is then as good as endless. What is held only
-//! decides whether bytes go through a temporary file, never the results.
+//! Without a limit, memory holds everything and shares are unlimited. A share decides whether bytes
+//! pass through a temporary file; it never changes results.
 
 use crate::engine::prepare::long_records::{LongRecords, RecordCost, RecordMemory};
 use crate::engine::workers::MAX_THREADS;
@@ -33,13 +33,13 @@ const BLOCK_BYTES: u64 = 400;
 const LEAST_WORK: u64 = 16 * MIB;
 /// The least work of a run that compares words, with room for the anchors of few documents.
 const LEAST_TEXT_WORK: u64 = LEAST_WORK + MIB;
-/// What is held of a block while it is read or compared, for each of its bytes: it and its next,
+/// Bytes of memory for each byte of a block while it is read or compared: the block and its next,
 /// texts, shingles, two sets.
 const BLOCK_FACTOR: u64 = 6;
-/// The same factor for units, whose shingles are few: the block and its next, texts.
+/// Like [`BLOCK_FACTOR`], for units, whose shingles are few: the block and its next, texts.
 const UNIT_BLOCK_FACTOR: u64 = 4;
-/// The same factor for words: the block in a buffer that grows, and its text in one case; or its
-/// text in one case and the text of the document that it is compared with.
+/// Like [`BLOCK_FACTOR`], for words: the block in a growing buffer, and its text in one case; or its
+/// text in one case and the text of the other document.
 const TEXT_BLOCK_FACTOR: u64 = 4;
 /// In addition, for each of its words: tokens and windows of them, or words of two documents.
 const WORD_BYTES: u64 = 16;

@@ -12,7 +12,7 @@ const BATCH: usize = 4096;
 ///
 /// # Errors
 /// As [`add_duplicates`](lookalike_index::backend::SideTableChanges::add_duplicates).
-/// The duplicates of earlier documents stay recorded.
+/// The duplicates of earlier documents remain recorded.
 pub fn record_duplicates<'a>(
     index: &Index,
     documents: impl Iterator<Item = &'a PreparedDocument>,

@@ -38,8 +38,8 @@ impl AuditRequest {
     /// Measures the recall of the run. Returns it with the parameters of the run.
     ///
     /// # Errors
-    /// Errors of [`true_neighbours`], and [`Error::Audit`] if the documents are not those of the
-    /// report.
+    /// Errors of [`true_neighbours`], and [`Error::Audit`] if the report is about other
+    /// documents.
     pub fn run(self, progress: &dyn Progress) -> Result<(Audit, Params), Error> {
         let Self { report, pairs, inputs, options } = self;
         let neighbours = true_neighbours(|| inputs.open(), &report.params, &options, progress)?;

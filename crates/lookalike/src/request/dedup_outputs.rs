@@ -44,7 +44,7 @@ impl DedupOutputs {
     }
 }
 
-/// Where kept documents go, and how they are written.
+/// The destination of kept documents, and the form in which they are written.
 pub(super) struct OutputPlan {
     destination: Option<Destination>,
     annotate: Option<Annotate>,

@@ -85,8 +85,7 @@ impl FindOutcome {
         collection.bytes().or_else(|| Some(collection.bytes_read()).filter(|bytes| *bytes > 0))
     }
 
-    /// Measures the recall of the run on a sample, and adds the times of the audit to those of the
-    /// run.
+    /// Measures the recall of the run on a sample, and adds the times of the audit to the run.
     ///
     /// # Errors
     /// Errors of [`audit_findings`].

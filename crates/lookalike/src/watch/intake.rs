@@ -127,8 +127,8 @@ impl FolderIntake {
         Ok(Some(Self { folder, location, reading, options, added, identity }))
     }
 
-    /// Whether the folder is there, and the same as when this was called last. Another one at its
-    /// path is reported as gone once, and is the folder from then on.
+    /// Returns true if the folder exists and is the folder of the last call. Reports another folder
+    /// at its path as missing once, and accepts it from then on.
     pub fn is_there(&mut self) -> bool {
         let now = std::fs::metadata(&self.folder).ok().filter(Metadata::is_dir);
         let now = now.as_ref().map(identity);
@@ -215,7 +215,7 @@ impl FolderIntake {
         options
     }
 
-    /// What the documents with numbers above `last` resemble among those before each.
+    /// Finds the earlier documents that each document with a number above `last` resembles.
     fn resemblances(
         &self,
         index: &Index,

@@ -1,4 +1,4 @@
-//! `--add`: the kept documents go into the index of the reference.
+//! `--add`: adds the kept documents to the index of the reference.
 
 use super::args::DedupArgs;
 use crate::cmd::CommandError;
@@ -22,7 +22,7 @@ pub(super) fn reference_index(args: &DedupArgs) -> Result<Option<Index>, Command
     }
     args.reading.refuse_units("compares parts of documents, --add adds whole ones")?;
     if args.reading.normalization() != Normalization::default() {
-        let message = "--add stores texts as they are, and the index brings them to its own \
+        let message = "--add stores unchanged texts, and the index brings them to its own \
                        normal form; leave out --add or the options of normalization";
         return Err(CommandError::Usage(message.to_owned()));
     }
@@ -41,8 +41,8 @@ pub(super) fn reference_index(args: &DedupArgs) -> Result<Option<Index>, Command
 pub(super) fn run_error(error: Error, index: Option<&Index>) -> CommandError {
     match (error, index) {
         (Error::Index(IndexError::IdTaken { id }), Some(index)) => CommandError::Data(format!(
-            "{}: document {id:?} is there already with another text; the documents before it are \
-             added: give it another id, or remove the one of the index",
+            "{}: the index has document {id:?} with another text; the documents before it are added: \
+             choose another id, or remove the document from the index",
             index.name()
         )),
         (error, _) => error.into(),

@@ -173,7 +173,8 @@ pub(crate) fn dead(
     (first, last): (u32, u32),
     changes: u64,
 ) -> rusqlite::Result<Vec<u32>> {
-    // A row of `docs` takes precedence over one of `dead`: postings of existing documents stay.
+    // A row of `docs` takes precedence over a row of `dead`, so postings of existing documents
+    // are kept.
     let sql = "SELECT doc FROM dead WHERE doc BETWEEN ?1 AND ?2 AND change <= ?3
         AND NOT EXISTS (SELECT 1 FROM docs WHERE docs.doc = dead.doc) ORDER BY doc";
     let mut statement = connection.prepare_cached(sql)?;

@@ -67,8 +67,8 @@ fn needs_files(error: &rusqlite::Error) -> bool {
 fn rights_error(place: &IndexFolder, error: &rusqlite::Error) -> IndexError {
     let why = format!(
         "its catalogue cannot be read safely ({error}): reading shares catalog.sqlite-wal and \
-         catalog.sqlite-shm with a writer; give this user the right to write to the folder and its \
-         files, or read a backup of the index"
+         catalog.sqlite-shm with a writer; let this user write to the folder and its files, or \
+         read a backup of the index"
     );
     IndexError::database(&place.name, why)
 }

@@ -34,7 +34,7 @@ fn damage_of_duplicates_is_named() {
         ("UPDATE duplicates SET id_key = 7", "the checksum of its row is wrong", false),
         (
             "UPDATE duplicates SET keeper = 4000000",
-            "1 rows have a keeper that is no document",
+            "1 rows have a keeper that does not exist",
             true,
         ),
     ];

@@ -91,7 +91,7 @@ export const showIndex = loadedView("index", "Asking for the index …", async (
   const [all, stats] = await Promise.all([settings(), request("GET", "v1/stats", { signal })]);
   return ["", [counts(stats), make("h2", {}, "How surely are documents found?"),
     all.recall_caveat ? caveat(all) : sureness(all),
-    make("h2", {}, "What was it created with?"), chosen(all),
+    make("h2", {}, "Settings of the index"), chosen(all),
     make("p", { class: "note" }, `Program: lookalike ${visible(all.version)}. State of the ` +
       `index: ${visible(stats.version)}. ` +
       (all.writable ? "Documents may be added and removed here." : "It is only read here."))]];

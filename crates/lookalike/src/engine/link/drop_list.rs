@@ -107,7 +107,7 @@ impl DropList {
         self.len += 1;
     }
 
-    /// The same documents, with each id replaced by the result of `id`.
+    /// Replaces each id by the result of `id`.
     #[must_use]
     pub fn with_ids(self, id: impl Fn(String) -> String) -> Self {
         let of_id = |(name, of): (String, Vec<(u64, Option<String>)>)| {

@@ -1,4 +1,5 @@
-//! What is known of a block and where its columns, rows and anchors are, as the journal stores it.
+//! The notes about a block and the places of its columns, rows and anchors, in the form of the
+//! journal.
 
 use crate::digest::InputsDigest;
 use crate::engine::ids::RowIndex;
@@ -8,7 +9,7 @@ use crate::folding::SampledText;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// What is known of a block.
+/// Counts and properties of a block.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct BlockNotes {
     /// Whether its documents are of a reference collection.
@@ -17,7 +18,7 @@ pub(crate) struct BlockNotes {
     /// Documents without tokens.
     pub(crate) empty: Vec<RowIndex>,
     pub(crate) skipped: BlockSkips,
-    /// A digest of what was read.
+    /// A digest of the documents.
     pub(crate) inputs: InputsDigest,
     pub(crate) cut_from_mail: MailRemovals,
     /// Documents of the sample of which the effect of folding is measured.

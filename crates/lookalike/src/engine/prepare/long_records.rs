@@ -71,7 +71,7 @@ impl RecordCost {
 
     /// Bytes that are held for good of documents with this many bytes of text.
     pub(crate) fn held(&self, documents: u64, text_bytes: u64) -> u64 {
-        // In whole KiB, since the length of a record that is not held exceeds that of its text.
+        // In whole KiB, since a record that is not held is longer than its text.
         let anchors = |bytes: u64| (text_bytes / bytes).next_multiple_of(1 << 10);
         self.anchored.map_or(0, |bytes| COUNT_BYTES * documents + anchors(bytes))
     }

@@ -5,8 +5,8 @@
 //! Streams (groups, …) ───┴─ write ─► summary, trust, sources, groups, charts, samples, skipped
 //! ```
 //!
-//! What an office reads (figures, charts, the largest groups) is HTML and SVG, and there without
-//! scripts. All groups are data in the page, which its script lists, searches and sorts. Equal
+//! Figures, charts and the largest groups are HTML and SVG, so that readers need no scripts for
+//! them. All groups are data in the page, which its script lists, searches and sorts. Equal
 //! pages and streams produce equal bytes. Every text of the user is shown as text.
 //!
 //! `page.css`, `page.js` and the templates lie next to this file and are part of the program.
