@@ -56,6 +56,8 @@ struct ExtendedHeaders {
     size: Option<u64>,
     modified: Option<i64>,
     sparse: bool,
+    /// Whether a header is about one file, unlike a global header.
+    is_of_file: bool,
 }
 
 /// Parses the next entry. Cost depends on the headers only, not on the length of the entry.
@@ -101,6 +103,7 @@ pub fn next_entry(bytes: &[u8]) -> Result<TarNext<'_>, ExtractError> {
         }
         let body = &bytes[start..start + size as usize];
         at = end as usize;
+        headers.is_of_file |= kind != b'g';
         match kind {
             b'L' => headers.name = Some(until_nul(body).to_vec()),
             b'x' | b'X' => headers.pax(body)?,
@@ -166,11 +169,10 @@ impl ExtendedHeaders {
     /// Headers without an entry: a global one, as in an empty archive, or the headers of a file
     /// that is missing.
     fn alone(&self) -> TarEntry<'static> {
-        let is_missing = self.name.is_some() || self.size.is_some() || self.sparse;
         let name = String::from_utf8_lossy(self.name.as_deref().unwrap_or_default());
         TarEntry {
             name: clean(&name, false),
-            kind: if is_missing { EntryKind::Other } else { EntryKind::Folder },
+            kind: if self.is_of_file { EntryKind::Other } else { EntryKind::Folder },
             modified: None,
             content: &[],
         }

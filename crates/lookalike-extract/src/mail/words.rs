@@ -1,7 +1,7 @@
 //! Decodes values of header fields: encoded words (RFC 2047), folds, undeclared encodings.
 //!
 //! Used instead of mailparse, which decodes each word alone and so breaks characters that a sender
-//! divided. `bench/README.md` compares both.
+//! divided. Speed has not been compared.
 
 use super::charset;
 use super::transfer;

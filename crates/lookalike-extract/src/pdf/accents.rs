@@ -46,6 +46,8 @@ mod tests {
             ('u', '\u{b4}', "\u{fa}"),
             ('\u{131}', '\u{a8}', "\u{ef}"),
             ('z', '\u{2c7}', "\u{17e}"),
+            ('a', '\u{2c7}', "\u{1ce}"),
+            ('n', '`', "\u{1f9}"),
             ('q', '\u{2c6}', "q\u{302}"),
         ];
         for (letter, accent, expected) in pairs {
