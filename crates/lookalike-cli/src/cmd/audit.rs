@@ -98,7 +98,8 @@ pub(crate) fn run(args: &mut AuditArgs, worker: WorkerOption<'_>) -> CommandResu
     args.reading.read_list(&mut args.inputs)?;
     let args = &*args;
     refuse_streams(args.inputs.iter().chain(&args.reference), "an audit")?;
-    let options = AuditOptions { decisions: args.decisions.read()?, ..audit_options(args)? };
+    let options = audit_options(args)?;
+    let options = AuditOptions { decisions: args.decisions.read()?, ..options };
     let reference = index_place::with_environment(&args.reference)?;
     let reading = args.reading.options(worker);
     let inputs = RunInputs::of_paths(&args.inputs, &reference, reading);

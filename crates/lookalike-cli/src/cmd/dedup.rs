@@ -53,7 +53,7 @@ pub(crate) fn run(given: &mut ExplicitArgs<DedupArgs>, worker: WorkerOption<'_>)
         is_dry_run: args.result.dry_run,
     };
     let waiting = WaitingNote::new(all_inputs(), args.result.quiet);
-    let opened = request.open().map_err(outputs::refused)?;
+    let opened = request.open().map_err(|error| outputs::refused(error, args))?;
     drop(waiting);
     termination::clean_up(args.written_paths())?;
     let bar = StageBar::new(args.result.quiet);

@@ -401,6 +401,8 @@ fn records_and_members_of_archives_stay_where_they_are() {
     place.file("in.jsonl", jsonl(&collection(3)));
     for action in [&["--move-to", "gone"][..], &["--link", "hard"], &["--script", "s.sh"]] {
         let message = place.run(&[&["dedup", "in.jsonl"], action].concat()).fails(2);
+        let expected = format!("{} is for inputs that are files", action[0]);
+        assert!(message.contains(&expected), "{message}");
         assert!(message.contains("in.jsonl holds records"), "{message}");
     }
     place.file("in/records.jsonl", jsonl(&collection(3)));

@@ -62,6 +62,7 @@ impl NamesParameters for Error {
                 remedy(source.kind())
             ),
             Self::OutputName(name) => fmt::Display::fmt(name, f),
+            Self::OutputTaken(taken) => fmt::Display::fmt(taken, f),
             Self::NotFiles { source_name } => write!(
                 f,
                 "{source_name} holds records or is an archive: files are moved, linked or listed \

@@ -24,7 +24,7 @@ pub use survivors::SurvivorsProblem;
 use crate::engine::ids::DocumentNumber;
 use crate::progress::Interruption;
 use crate::read::{Location, ReadError};
-use crate::report::UnknownName;
+use crate::report::{TakenPlace, UnknownName};
 use crate::shard::ShardError;
 use lookalike_core::error::ParamsError;
 use lookalike_index::IndexError;
@@ -155,6 +155,8 @@ pub enum Error {
     },
     /// What is written has no format of that name.
     OutputName(UnknownName),
+    /// An output is an input, or two outputs have one name.
+    OutputTaken(TakenPlace),
     /// An action on files was requested for records.
     NotFiles {
         /// The first input.

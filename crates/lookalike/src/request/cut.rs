@@ -54,10 +54,12 @@ impl CutRequest {
     /// Opens the inputs, and checks whether passages can be cut from their texts.
     ///
     /// # Errors
-    /// [`Error::Read`] if an input cannot be opened. [`Error::Survivors`] if the output cannot
+    /// [`Error::OutputTaken`] if an output is an input or another output. [`Error::Read`] if an
+    /// input cannot be opened. [`Error::Survivors`] if the output cannot
     /// hold these documents, is an input, or is in a format whose texts cannot be cut.
     pub fn open(self) -> Result<OpenCutRun, Error> {
         let Self { inputs, options, cut, outputs, is_dry_run } = self;
+        outputs.check_places(None, &inputs)?;
         let (mut inputs, options) = inputs.for_passages(options);
         inputs.leave_out(outputs.lists().map(|list| list.path().to_owned()));
         let collection = inputs.open().map_err(Error::Read)?;

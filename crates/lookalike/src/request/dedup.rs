@@ -101,10 +101,12 @@ impl DedupRequest {
     /// Opens the inputs, and checks whether outputs and actions are possible for them.
     ///
     /// # Errors
-    /// [`Error::Read`] if an input cannot be opened. [`Error::Survivors`] if the output cannot
-    /// hold these documents or is an input. [`Error::NotFiles`] if an action is on records.
+    /// [`Error::OutputTaken`] if an output is an input or another output. [`Error::Read`] if an
+    /// input cannot be opened. [`Error::Survivors`] if the output cannot hold these documents or is
+    /// in an input. [`Error::NotFiles`] if an action is on records.
     pub fn open(mut self) -> Result<OpenedDedup, Error> {
-        self.find.options.related = self.outputs.annotate.is_some();
+        self.outputs.check_places(self.script.as_deref(), &self.find.inputs)?;
+        self.find.options.related |= self.outputs.annotate.is_some();
         let own = self.outputs.lists().map(Target::path).chain(self.script.as_deref());
         self.find.inputs.leave_out(own.map(Path::to_owned));
         let find = self.find.open()?;
@@ -171,6 +173,7 @@ impl FoundDedup {
             effects.outputs.finish_skipped(files.skipped, findings)?;
         }
         let run = (findings, collection, options);
+        let add_to = add_to.filter(|_| !effects.is_dry_run);
         let added = add_to.map(|index| add_kept(run, index, progress)).transpose()?;
         let DedupEffects { plan, action, script, is_dry_run, .. } = effects;
         let mut files = None;

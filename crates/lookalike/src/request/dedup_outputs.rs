@@ -6,7 +6,7 @@ use crate::engine::Findings;
 use crate::error::Error;
 use crate::read::Collection;
 use crate::report::csv::{self, CellRule};
-use crate::report::{Output, Target};
+use crate::report::{Output, Target, check_places};
 use std::path::{Path, PathBuf};
 
 /// The files that `dedup` writes.
@@ -30,6 +30,18 @@ impl DedupOutputs {
     /// The lists of removed documents and of skipped records.
     pub fn lists(&self) -> impl Iterator<Item = &Target> {
         self.removed.iter().chain(&self.skipped)
+    }
+
+    /// Checks that no output is an input or another output. `script` is a further output.
+    pub(super) fn check_places(
+        &self,
+        script: Option<&Path>,
+        inputs: &RunInputs,
+    ) -> Result<(), Error> {
+        let files = self.lists().map(Target::path).chain(script);
+        let survivors = self.survivors.as_deref().filter(|path| *path != Path::new("-"));
+        let [documents, reference] = inputs.paths();
+        check_places(files, survivors, documents, reference).map_err(Error::OutputTaken)
     }
 
     /// Writes the list of skipped records, if there is one.

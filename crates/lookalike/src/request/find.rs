@@ -35,7 +35,8 @@ pub struct FindOutcome {
 
 impl FindRequest {
     /// Finds the near-duplicates of `inputs`. With `auto_bands`, this builder chooses bands and
-    /// rows for a sample of the documents.
+    /// rows for a sample of the documents. `inputs.reading.skip_bad` also decides whether repeated
+    /// ids are skipped.
     pub fn new(
         inputs: RunInputs,
         mut options: FindOptions,

@@ -5,9 +5,9 @@
 //! RunInputs ─┬─► FindRequest ──── open, run ─────────► FindOutcome
 //!            ├─► DedupRequest ─── open, find, write ─► DedupOutcome
 //!            ├─► CutRequest ───── open, find, write ─► CutOutcome
-//!            ├─► PassageRequest ─ open, run ─────────► PassageFindings
+//!            ├─► PassageRequest ─ open, run ─────────► PassageFindings, PassageOptions
 //!            ├─► PrepareRequest ─ run ───────────────► PrepareOutcome
-//!            └─► AuditRequest ─── run ───────────────► Audit
+//!            └─► AuditRequest ─── run ───────────────► Audit, Params
 //! ```
 //!
 //! Opening fails before any document is read, so that a mistake in the command is reported at once.

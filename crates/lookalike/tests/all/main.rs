@@ -27,6 +27,7 @@ mod memory;
 mod passages;
 mod progress;
 mod read;
+mod requests;
 mod scripts;
 mod shard;
 mod truth;

@@ -4,7 +4,7 @@ use super::args::DedupArgs;
 use crate::cmd::CommandError;
 use lookalike::core::parameter::NamesParameters;
 use lookalike::error::Error;
-use lookalike::report::{self, OutputFormat, Target, option_name};
+use lookalike::report::{OutputFormat, Target, option_name};
 use lookalike::request::DedupOutputs;
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 const LISTS: &[OutputFormat] = &[OutputFormat::Csv, OutputFormat::Jsonl];
 
 impl DedupArgs {
-    /// The files to write. No two have one name, and none is an input.
+    /// The files to write.
     pub(super) fn outputs(&self) -> Result<DedupOutputs, CommandError> {
         let target = |option: &str, path: &Option<PathBuf>, formats| {
             let target = path.as_deref().map(|path| Target::new(path, formats)).transpose();
@@ -27,10 +27,6 @@ impl DedupArgs {
             skipped: target("--skipped", &result.skipped, &[OutputFormat::Csv])?,
             cells: result.csv.cells(),
         };
-        let files = outputs.lists().map(Target::path).chain(result.actions.script.as_deref());
-        let output = result.output.as_deref().filter(|output| *output != Path::new("-"));
-        report::check_places(files, output, &self.inputs, self.run.reference())
-            .map_err(|taken| CommandError::Usage(taken.to_string()))?;
         Ok(outputs)
     }
 
@@ -42,12 +38,20 @@ impl DedupArgs {
     }
 }
 
-/// The error of a request that its inputs do not allow.
-pub(super) fn refused(error: Error) -> CommandError {
-    match error {
-        Error::Survivors { .. } | Error::NotFiles { .. } => {
+/// The error of a request that its inputs do not allow, with the option that is at fault.
+pub(super) fn refused(error: Error, args: &DedupArgs) -> CommandError {
+    let actions = &args.result.actions;
+    match (&error, actions.option()) {
+        (Error::NotFiles { source_name }, Some(option)) => CommandError::Usage(format!(
+            "{option} is for inputs that are files of one document each, and {source_name} holds \
+             records or is an archive; --output writes the documents that stay"
+        )),
+        (Error::Survivors { path, .. }, Some(option)) if actions.verb().1 == Some(path) => {
+            CommandError::Usage(format!("{option}: {}", error.spelled(option_name)))
+        }
+        (Error::Survivors { .. } | Error::OutputTaken(_), _) => {
             CommandError::Usage(error.spelled(option_name))
         }
-        error => error.into(),
+        _ => error.into(),
     }
 }

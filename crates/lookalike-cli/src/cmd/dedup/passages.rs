@@ -57,7 +57,7 @@ pub(super) fn run(args: &DedupArgs, worker: WorkerOption<'_>) -> CommandResult {
     let request = CutRequest { inputs, options, cut, outputs, is_dry_run: args.result.dry_run };
     let all_inputs = args.inputs.iter().chain(args.run.reference());
     let waiting = WaitingNote::new(all_inputs, args.result.quiet);
-    let opened = request.open().map_err(outputs::refused)?;
+    let opened = request.open().map_err(|error| outputs::refused(error, args))?;
     drop(waiting);
     termination::clean_up(args.written_paths())?;
     let bar = StageBar::new(args.result.quiet);
