@@ -10,8 +10,9 @@ pub(super) fn of_stage(error: CommandError, is_plan: bool) -> CommandError {
     let CommandError::Run(Error::Read(error)) = error else { return error };
     match error {
         ReadError::NotAgain { source_name } => CommandError::Usage(format!(
-            "{source_name} can be read only once, and tasks read the inputs again; write it to a \
-             file, and name that"
+            "{source_name} is a stream or an index, and each task reads the inputs from files; \
+             write its documents to a file (`lookalike index export` for an index), and name \
+             that"
         )),
         ReadError::Missing { path } if is_plan => {
             CommandError::Data(format!("{path}: no such file or folder; check the name"))

@@ -364,13 +364,12 @@ fn the_commands_of_a_plan_can_be_run() {
 fn what_cannot_be_divided_is_refused() {
     let place = Place::new();
     place.file("in/a.jsonl", short_documents(0, 10));
+    place.run(&["index", "create", "ix", "in/a.jsonl"]).ok();
     let divided = Divided { tasks: 1, parts: 1 };
     for (args, expected) in [
         (&["in", "--bands", "auto"][..], "--bands auto"),
-        (
-            &["-", "--format", "lines"],
-            "tasks read the inputs again; write it to a file, and name that",
-        ),
+        (&["-", "--format", "lines"], "each task reads the inputs from files"),
+        (&["in", "--reference", "ix"], "ix is a stream or an index"),
         (&["--files-from", "-"], "write it to a file"),
     ] {
         let run = divided.plan(&place, args);
