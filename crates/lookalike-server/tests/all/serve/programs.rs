@@ -92,7 +92,7 @@ fn several_queries_have_an_answer_each() {
     let wrong = [json!({ "id": "d7" }), json!({ "text": "a", "id": "b" })];
     let refused = client.post("/v1/queries", &json!({ "queries": wrong }));
     let detail = refused.problem(400, "bad-member")["detail"].clone();
-    assert!(detail.as_str().unwrap().starts_with("query 2: there are both"), "{detail}");
+    assert!(detail.as_str().unwrap().starts_with("query 2: found both"), "{detail}");
     assert_eq!(client.post("/v1/queries", &json!({ "queries": [] })).ok(200)["answers"], json!([]));
     let many = vec![json!({ "id": "d7" }); 101];
     client.post("/v1/queries", &json!({ "queries": many })).problem(400, "bad-member");
