@@ -257,8 +257,8 @@ def main():
     arguments = sys.argv[1:]
     names = [argument for argument in arguments if argument != "--count"]
     if not names:
-        list_files = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
-        names = subprocess.run(list_files, capture_output=True, text=True, check=True).stdout.split("\n")
+        list_files = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+        names = subprocess.run(list_files, capture_output=True, text=True, check=True).stdout.split("\0")
     for name in sorted(set(names)):
         reader = next((READERS[end] for end in READERS if name.endswith(end)), None)
         if reader is None or SKIPPED.search(name):

@@ -122,8 +122,8 @@ fn run(root: &Path, args: &[&str]) -> Result<(), String> {
             let bench = ["run", "--release", "--package", "lookalike-bench", "--"];
             cargo(root, &[&bench, rest].concat(), &[])
         }
-        ["tidy"] => tidy::run(root, false),
-        ["tidy", "--lower"] => tidy::run(root, true),
+        ["tidy"] => tidy::run(root, false, &mut TestCounts::default()),
+        ["tidy", "--lower"] => tidy::run(root, true, &mut TestCounts::default()),
         ["deny"] => in_stages(CommandRole::Last, |stages| {
             stages.run("dependencies", |counts| deny::run(root, counts))
         }),
@@ -155,7 +155,7 @@ fn lint(root: &Path, stages: &mut Stages) -> Result<(), String> {
     stages.run("clippy", |_| cargo(root, &clippy, &[]))?;
     let doc = [&["doc", "--no-deps"][..], &FEATURES].concat();
     stages.run("documentation", |_| cargo(root, &doc, &[("RUSTDOCFLAGS", "-D warnings")]))?;
-    stages.run("tidy", |_| tidy::run(root, false))?;
+    stages.run("tidy", |counts| tidy::run(root, false, counts))?;
     stages.run("features of the wheel", |_| wheel_features::run(root))?;
     stages.run("minimum Rust version", |counts| msrv::run_after_clippy(root, counts))?;
     stages.run("dependencies", |counts| deny::run(root, counts))?;

@@ -43,7 +43,16 @@ pub(crate) fn check(
             functions.entry((crate_of(name), function)).or_default().push(name);
         }
     }
-    check_list(&read(FILE)?, &functions, &read(LISTED)?, findings);
+    let list = read(FILE)?;
+    for document in list.lines().filter_map(|line| line.strip_prefix('[')) {
+        for name in document.trim_end_matches(']').split(", ").filter(|name| name.ends_with(".md"))
+        {
+            if !root.join(name).is_file() {
+                findings.push(format!("{FILE}: the document {name} does not exist"));
+            }
+        }
+    }
+    check_list(&list, &functions, &read(LISTED)?, findings);
     Ok(())
 }
 
@@ -140,12 +149,12 @@ fn has_tests(path: &str) -> bool {
 /// `suite`, which makes tests of functions of other files.
 fn test_functions<'a>(path: &str, text: &'a str) -> Vec<&'a str> {
     let keyword = if extension(path) == "py" { "def " } else { "fn " };
-    let is_suite = text.contains("macro_rules! suite");
     let has_main = text.contains("\nfn main(");
     let is_identifier = |c: char| c.is_alphanumeric() || c == '_';
     let mut functions = Vec::new();
     let mut has_attribute = false;
     let mut proptest_indentation = None;
+    let mut is_in_suite = false;
     for line in text.lines() {
         let code = line.trim_start();
         let indentation = line.len() - code.len();
@@ -156,14 +165,18 @@ fn test_functions<'a>(path: &str, text: &'a str) -> Vec<&'a str> {
         } else if code == "}" && proptest_indentation.is_some_and(|start| indentation <= start) {
             proptest_indentation = None;
         }
+        if code.starts_with("suite!(") {
+            is_in_suite = true;
+        } else if code.starts_with(')') {
+            is_in_suite = false;
+        }
         if let Some(name) = code.strip_suffix(',')
-            && is_suite
+            && is_in_suite
             && name.chars().all(is_identifier)
         {
             functions.push(name);
         }
-        let declaration = code.strip_prefix("pub ").unwrap_or(code);
-        let Some(declaration) = declaration.strip_prefix(keyword) else { continue };
+        let Some(declaration) = declared(code, keyword) else { continue };
         let name = declaration.split(|c| !is_identifier(c)).next().unwrap_or(declaration);
         let is_test = if keyword == "def " {
             name.starts_with("test_")
@@ -178,6 +191,21 @@ fn test_functions<'a>(path: &str, text: &'a str) -> Vec<&'a str> {
         has_attribute = false;
     }
     functions
+}
+
+/// The rest of a line after the keyword of a function, if it declares one.
+fn declared<'a>(code: &'a str, keyword: &str) -> Option<&'a str> {
+    const QUALIFIERS: [&str; 5] = ["pub", "async", "const", "unsafe", "extern"];
+    let (before, declaration) = match code.strip_prefix(keyword) {
+        Some(declaration) => ("", declaration),
+        None => code.split_once(&format!(" {keyword}"))?,
+    };
+    let is_qualifier = |word: &str| {
+        let word = word.split('(').next().unwrap_or(word);
+        QUALIFIERS.contains(&word) || word.starts_with('"')
+    };
+    let in_path = before.starts_with("pub(in ");
+    (in_path || before.split_whitespace().all(is_qualifier)).then_some(declaration)
 }
 
 #[cfg(test)]
@@ -252,6 +280,9 @@ mod tests {
         assert_eq!(test_functions("a.rs", text), ["drawn", "listed"]);
         let suite = "macro_rules! suite {\n    suite!(x;\n    ids_of_any_kind,\n    );\n}\n";
         assert_eq!(test_functions("a.rs", suite), ["ids_of_any_kind"]);
-        assert_eq!(test_functions("test_a.py", "def test_a(): ...\ndef b(): ...\n"), ["test_a"]);
+        let helpers = "#[test]\npub(crate) fn first() {}\nfn second() {}\n#[test]\nasync fn third() {}\nfn fourth() {}\n";
+        assert_eq!(test_functions("a.rs", helpers), ["first", "third"]);
+        let python = "def test_a(): ...\ndef b(): ...\nasync def test_c(): ...\n";
+        assert_eq!(test_functions("test_a.py", python), ["test_a", "test_c"]);
     }
 }

@@ -1,7 +1,7 @@
 //! The check of prose: `xtask/prose.py` counts constructions that make sentences hard to read.
 
 use crate::budgets::Measurement;
-use crate::commands::say;
+use crate::stages::TestCounts;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
@@ -12,13 +12,13 @@ const SCRIPT: &str = "xtask/prose.py";
 pub(crate) struct ProseCheck(Option<Child>);
 
 impl ProseCheck {
-    /// Starts the check, or prints that Python does not start.
-    pub(crate) fn start(root: &Path) -> Self {
+    /// Starts the check. Counts it as skipped if Python does not start.
+    pub(crate) fn start(root: &Path, skips: &mut TestCounts) -> Self {
         let mut command = Command::new("python3");
         let command = command.args([SCRIPT, "--count"]).current_dir(root).stdout(Stdio::piped());
         let child = command.spawn();
         if let Err(error) = &child {
-            say(&format!("SKIPPED: prose is not checked, python3 did not start: {error}"));
+            skips.say_skipped(&format!("prose is not checked: python3 did not start: {error}"));
         }
         Self(child.ok())
     }
@@ -34,14 +34,17 @@ impl ProseCheck {
             return Err(format!("`python3 {SCRIPT} --count` failed: {}", output.status));
         }
         let text = String::from_utf8_lossy(&output.stdout);
-        let counts = text.lines().filter_map(|line| {
+        let counted = |line: &str| {
             let (count, name) = line.split_once(' ')?;
             Some((name.to_owned(), count.parse().ok()?))
+        };
+        let counts = text.lines().map(|line| {
+            counted(line).ok_or_else(|| format!("{SCRIPT}: expected COUNT FILE, found `{line}`"))
         });
         Ok(Some(Measurement {
             title: "sentences that are hard to read",
             remedy: "rewrite those that `xtask/prose.py FILE` lists",
-            counts: counts.collect(),
+            counts: counts.collect::<Result<_, _>>()?,
         }))
     }
 }
@@ -65,7 +68,9 @@ mod tests {
         );
         std::fs::write(root.join("a.rs"), text).expect("a file");
         let output = Command::new("python3").args([script, "a.rs"]).current_dir(&root).output();
-        let Ok(output) = output else { return say("SKIPPED: python3 did not start") };
+        let Ok(output) = output else {
+            return crate::commands::say("SKIPPED: python3 did not start");
+        };
         let lines = String::from_utf8_lossy(&output.stdout);
         let places: Vec<_> = lines.lines().filter_map(|line| line.split(": …").next()).collect();
         assert_eq!(

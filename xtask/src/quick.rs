@@ -15,13 +15,21 @@ use std::path::Path;
 /// # Errors
 /// A check or test fails, or git does not know `base`.
 pub(crate) fn run(root: &Path, base: Option<&str>, stages: &mut Stages) -> Result<(), String> {
-    stages.run("tidy", |_| tidy::run(root, false))?;
-    let files = changed_files(root, base)?;
+    stages.run("tidy", |counts| tidy::run(root, false, counts))?;
     let root = root.canonicalize().map_err(|error| format!("{}: {error}", root.display()))?;
-    let is_changed = |member: &WorkspaceCrate| {
-        files.iter().any(|file| root.join(file).starts_with(member.folder()))
+    let members = members::of(&root)?;
+    let mut files = uncommitted_files(&root, base.unwrap_or("HEAD"))?;
+    if base.is_none() && !members.iter().any(|member| is_changed(member, &root, &files)) {
+        files.extend(differing_files(&root, "main...HEAD")?);
+    }
+    let (changed, others): (Vec<_>, Vec<_>) =
+        members.into_iter().partition(|member| is_changed(member, &root, &files));
+    let is_shared = |file: &&String| {
+        ["Cargo.toml", "Cargo.lock"].contains(&file.as_str()) || file.starts_with("fixtures/")
     };
-    let (changed, others): (Vec<_>, Vec<_>) = members::of(&root)?.into_iter().partition(is_changed);
+    for file in files.iter().filter(is_shared) {
+        say(&format!("{file} changed, which several crates use: `cargo x test` tests all"));
+    }
     if files.iter().any(|file| file.starts_with("python/") && file.contains(".py")) {
         say("Python files changed: `cargo x python` tests them");
     }
@@ -46,15 +54,18 @@ pub(crate) fn run(root: &Path, base: Option<&str>, stages: &mut Stages) -> Resul
     stages.run("tests", |counts| stages::count_cargo(&root, &test, counts))
 }
 
-/// The files that differ from `base`, or from the base that [`run`] chooses.
-fn changed_files(root: &Path, base: Option<&str>) -> Result<Vec<String>, String> {
-    let lines = |arguments: &[&str]| -> Result<Vec<String>, String> {
-        Ok(output(root, "git", arguments)?.lines().map(str::to_owned).collect())
-    };
-    let mut files = lines(&["ls-files", "--others", "--exclude-standard"])?;
-    files.extend(lines(&["diff", "--name-only", base.unwrap_or("HEAD")])?);
-    if files.is_empty() && base.is_none() {
-        files = lines(&["diff", "--name-only", "main...HEAD"])?;
-    }
+fn is_changed(member: &WorkspaceCrate, root: &Path, files: &[String]) -> bool {
+    files.iter().any(|file| root.join(file).starts_with(member.folder()))
+}
+
+/// The files that differ from `base`, and the files that git does not know.
+fn uncommitted_files(root: &Path, base: &str) -> Result<Vec<String>, String> {
+    let others = output(root, "git", &["ls-files", "--others", "--exclude-standard"])?;
+    let mut files = differing_files(root, base)?;
+    files.extend(others.lines().map(str::to_owned));
     Ok(files)
+}
+
+fn differing_files(root: &Path, base: &str) -> Result<Vec<String>, String> {
+    Ok(output(root, "git", &["diff", "--name-only", base])?.lines().map(str::to_owned).collect())
 }

@@ -4,6 +4,7 @@
 use crate::budgets::{Budgets, Counts, Measurement};
 use crate::prose::ProseCheck;
 use crate::source::{self, SourceCrate};
+use crate::stages::TestCounts;
 use crate::{promises, type_names};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -75,11 +76,11 @@ const PRINTING: (&str, &str) = ("crates/lookalike-cli/src/", "output/terminal.rs
 ///
 /// # Errors
 /// Every finding, a line each.
-pub(crate) fn run(root: &Path, lowers: bool) -> Result<(), String> {
+pub(crate) fn run(root: &Path, lowers: bool, skips: &mut TestCounts) -> Result<(), String> {
     let mut findings = Vec::new();
     let files = files(root)?;
     // Python reads the prose while this process reads the sources.
-    let prose = ProseCheck::start(root);
+    let prose = ProseCheck::start(root, skips);
     for name in &files {
         let bytes = std::fs::read(root.join(name));
         let bytes = bytes.map_err(|error| format!("cannot read {name}: {error}"))?;
