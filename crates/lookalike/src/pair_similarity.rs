@@ -1,10 +1,9 @@
 //! Two texts in, how alike they are out.
 
+use crate::engine::prepare::shingles::SetSigner;
 use crate::progress::{Interruption, Progress};
 use lookalike_core::band;
 use lookalike_core::params::Params;
-use lookalike_core::shingle::Shingler;
-use lookalike_core::signature::Signer;
 use lookalike_core::verify::{self, Overlap};
 
 /// What can be said of two texts.
@@ -41,26 +40,15 @@ impl PairSimilarity {
         params: &Params,
         progress: &dyn Progress,
     ) -> Result<Self, Interruption> {
-        let mut shingler = Shingler::new(params.shingle());
-        let mut set = |text| {
-            let mut set = Vec::new();
-            shingler.set(text, &mut set);
-            progress.advance(0).map(|()| set)
-        };
-        let left = set(a)?;
-        let right = set(b)?;
-        let comparable = !left.is_empty() && !right.is_empty() && !params.exact();
-        let estimate = if comparable {
-            let mut signer = Signer::new(params.scheme(), params.num_hashes(), params.seed());
-            let mut sign = |text| {
-                let signature = signer.sign(shingler.shingle(text).hashes).to_vec();
-                progress.advance(0).map(|()| signature)
-            };
-            Some(Estimate::of(&sign(a)?, &sign(b)?, params))
-        } else {
-            None
-        };
-        let overlap = verify::overlap(&left, &right);
+        let mut signer_of_a = SetSigner::new(params, params.num_hashes());
+        let left = signer_of_a.sign_text(a);
+        progress.advance(0)?;
+        let mut signer_of_b = SetSigner::new(params, params.num_hashes());
+        let right = signer_of_b.sign_text(b);
+        progress.advance(0)?;
+        let is_estimated = !left.set.is_empty() && !right.set.is_empty() && !params.exact();
+        let estimate = is_estimated.then(|| Estimate::of(left.signature, right.signature, params));
+        let overlap = verify::overlap(left.set, right.set);
         let similar = overlap.reaches(params.measure(), params.threshold());
         Ok(Self { overlap, same_text: a == b, similar, estimate })
     }

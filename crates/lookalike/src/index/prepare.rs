@@ -1,11 +1,10 @@
 //! Texts → documents of an index, and queries.
 
 use super::original::OwnedOriginal;
+use crate::engine::prepare::shingles::{SetSigner, SignedSet};
 use crate::read::{Normalization, TextNormalizer};
 use lookalike_core::error::ParamsError;
 use lookalike_core::parameter::Parameter;
-use lookalike_core::shingle::Shingler;
-use lookalike_core::signature::Signer;
 use lookalike_index::entry::{IndexEntry, Metadata};
 use lookalike_index::query::QueryDocument;
 use lookalike_index::settings::{IndexSettings, OriginalSettings, StoredContent};
@@ -15,12 +14,9 @@ use lookalike_index::{IndexError, set};
 pub struct TextPreparer {
     normalization: Normalization,
     words: TextNormalizer,
-    shingler: Shingler,
-    signer: Signer,
+    signer: SetSigner,
     store: StoredContent,
     originals: Option<OriginalSettings>,
-    upper: Vec<u32>,
-    set: Vec<u64>,
 }
 
 /// A text, shingled and signed.
@@ -108,12 +104,9 @@ impl TextPreparer {
         Ok(Self {
             normalization,
             words: TextNormalizer::default(),
-            shingler: Shingler::new(params.shingle()),
-            signer: Signer::new(params.scheme(), settings.num_hashes, params.seed()),
+            signer: SetSigner::new(&params, settings.num_hashes),
             store: settings.store,
             originals: settings.originals,
-            upper: Vec::new(),
-            set: Vec::new(),
         })
     }
 
@@ -137,12 +130,9 @@ impl TextPreparer {
     pub fn prepare(&mut self, text: &str) -> PreparedText<'_> {
         let worded = self.words.of(text, self.normalization);
         let bytes = worded.len() as u64;
-        let fingerprint = self.shingler.set(worded, &mut self.set);
-        self.upper.clear();
-        self.upper.extend(self.set.iter().map(|hash| (hash >> 32) as u32));
-        let signature = if self.set.is_empty() { &[][..] } else { self.signer.sign(&self.upper) };
+        let SignedSet { set, fingerprint, signature } = self.signer.sign_text(worded);
         let keeps_set = self.store.has_sets();
-        PreparedText { set: &self.set, bytes, fingerprint, signature, keeps_set }
+        PreparedText { set, bytes, fingerprint, signature, keeps_set }
     }
 }
 

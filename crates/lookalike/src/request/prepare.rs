@@ -2,6 +2,7 @@
 
 use super::RunInputs;
 use crate::document_pass::{DocumentVisitor, each_document};
+use crate::engine::prepare::shingles::{SetSigner, SignedSet};
 use crate::error::Error;
 use crate::progress::{Progress, Stage, timed};
 use crate::read::{
@@ -9,8 +10,6 @@ use crate::read::{
 };
 use lookalike_core::band;
 use lookalike_core::params::Params;
-use lookalike_core::shingle::Shingler;
-use lookalike_core::signature::Signer;
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
 
@@ -169,23 +168,13 @@ impl SignatureBlock {
 /// Prepares the blocks of one thread.
 struct PrepareWorker<'a> {
     params: &'a Params,
-    shingler: Shingler,
-    signer: Signer,
-    set: Vec<u64>,
-    upper: Vec<u32>,
+    signer: SetSigner,
     blocks: Vec<(BlockNumber, SignatureBlock)>,
 }
 
 impl<'a> PrepareWorker<'a> {
     fn new(params: &'a Params) -> Self {
-        Self {
-            params,
-            shingler: Shingler::new(params.shingle()),
-            signer: Signer::new(params.scheme(), params.num_hashes(), params.seed()),
-            set: Vec::new(),
-            upper: Vec::new(),
-            blocks: Vec::new(),
-        }
+        Self { params, signer: SetSigner::new(params, params.num_hashes()), blocks: Vec::new() }
     }
 }
 
@@ -201,19 +190,16 @@ impl DocumentSink for PrepareWorker<'_> {
 
     fn document(&mut self, document: &Document<'_>) -> Result<(), Error> {
         let Some((_, block)) = self.blocks.last_mut() else { return Ok(()) };
-        let fingerprint = self.shingler.set(document.text, &mut self.set);
-        self.upper.clear();
-        self.upper.extend(self.set.iter().map(|hash| (hash >> 32) as u32));
+        let SignedSet { set, fingerprint, signature } = self.signer.sign_document(document);
         block.ids.push(document.id.to_owned());
         block.rows.push(if let Raw::Row(row) = document.raw { row } else { 0 });
-        block.shingles.push(self.set.len() as u64);
+        block.shingles.push(set.len() as u64);
         block.fingerprints.push(fingerprint.to_be_bytes());
         let values = block.signatures.len();
         let keys = block.keys.len();
         block.signatures.resize(values + self.params.num_hashes(), 0);
         block.keys.resize(keys + self.params.bands(), 0);
-        if !self.set.is_empty() {
-            let signature = self.signer.sign(&self.upper);
+        if !signature.is_empty() {
             block.signatures[values..].copy_from_slice(signature);
             band::bucket_keys(signature, self.params.rows(), &mut block.keys[keys..]);
         }

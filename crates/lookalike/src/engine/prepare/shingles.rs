@@ -1,10 +1,11 @@
-//! The shingles of a document, cut from its text or stored in an index, and its bucket keys.
+//! The shingles of a document, cut from its text or stored in an index, its signature and its
+//! bucket keys.
 
 use crate::engine::options::FindOptions;
 use crate::read::Document;
 use lookalike_core::band;
 use lookalike_core::kernel::Kernel;
-use lookalike_core::params::ShingleRule;
+use lookalike_core::params::{Params, ShingleRule};
 use lookalike_core::shingle::{Shingler, Shingles};
 use lookalike_core::signature::Signer;
 
@@ -43,6 +44,56 @@ impl ShingleCutter {
         set.clear();
         set.extend_from_slice(shingled.set);
         shingled.fingerprint
+    }
+}
+
+/// The shingle set of a document and its signature.
+#[derive(Clone, Copy)]
+pub(crate) struct SignedSet<'a> {
+    /// Ascending and without repeats.
+    pub(crate) set: &'a [u64],
+    /// Of the shingles.
+    pub(crate) fingerprint: u128,
+    /// Empty for a document without shingles.
+    pub(crate) signature: &'a [u32],
+}
+
+/// Signs the shingle sets of documents. One thread's tools.
+pub(crate) struct SetSigner {
+    cutter: ShingleCutter,
+    signer: Signer,
+    set: Vec<u64>,
+    upper: Vec<u32>,
+}
+
+impl SetSigner {
+    /// Signatures have `num_hashes` values: those of an index for containment have one.
+    pub(crate) fn new(params: &Params, num_hashes: usize) -> Self {
+        Self {
+            cutter: ShingleCutter::of_rule(params.shingle(), Kernel::default()),
+            signer: Signer::new(params.scheme(), num_hashes, params.seed()),
+            set: Vec::new(),
+            upper: Vec::new(),
+        }
+    }
+
+    /// Cuts and signs a normalized text.
+    pub(crate) fn sign_text(&mut self, text: &str) -> SignedSet<'_> {
+        let fingerprint = self.cutter.shingler.set(text, &mut self.set);
+        self.sign(fingerprint)
+    }
+
+    /// Signs a document; its shingles are cut or stored.
+    pub(crate) fn sign_document(&mut self, document: &Document<'_>) -> SignedSet<'_> {
+        let fingerprint = self.cutter.set(document, &mut self.set);
+        self.sign(fingerprint)
+    }
+
+    fn sign(&mut self, fingerprint: u128) -> SignedSet<'_> {
+        self.upper.clear();
+        self.upper.extend(self.set.iter().map(|hash| (hash >> 32) as u32));
+        let signature = if self.set.is_empty() { &[][..] } else { self.signer.sign(&self.upper) };
+        SignedSet { set: &self.set, fingerprint, signature }
     }
 }
 
