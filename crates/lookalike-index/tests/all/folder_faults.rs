@@ -563,7 +563,7 @@ fn without_rights_to_the_folder_the_remedy_is_reported() {
     use std::os::unix::fs::PermissionsExt;
     if let Ok(folder) = std::env::var(FOLDER) {
         let error = open(Path::new(&folder), Access::Read).map(drop).unwrap_err().to_string();
-        assert!(error.contains("the right to write"), "{error}");
+        assert!(error.contains("let this user write to the folder"), "{error}");
         let error = folder::create(&Path::new(&folder).join("new"), &settings(StoredContent::Sets));
         let error = error.map(drop).unwrap_err().to_string();
         assert!(error.contains("no right to write"), "{error}");
