@@ -427,9 +427,19 @@ fn metadata_has_a_limit() {
     let backend = folder::create(&above.path().join("index"), &settings).unwrap();
     let mut document = Maker::new(&settings, 1).document("a", 1);
     document.metadata.insert("much".to_owned(), "x".repeat(MAX_METADATA_BYTES).into());
-    let error = backend.write(&[document.add()]).unwrap_err();
-    assert!(matches!(error, IndexError::Document { .. }), "{error}");
-    assert_eq!(now(&*backend), []);
+    let mut later = document.clone();
+    later.metadata.clear();
+    // A later change of the same id hides no invalid document, nor does a later error.
+    for changes in [
+        vec![document.add()],
+        vec![document.put(), later.put()],
+        vec![document.add(), Change::Remove("a")],
+        vec![document.put(), later.add()],
+    ] {
+        let error = backend.write(&changes).unwrap_err();
+        assert!(matches!(error, IndexError::Document { .. }), "{error}");
+        assert_eq!(now(&*backend), []);
+    }
 }
 
 #[test]
