@@ -246,3 +246,17 @@ fn damage_keeps_nothing_from_being_added_removed_and_compacted() {
         assert_eq!(backend.stats().unwrap().originals.unwrap().versions, 1, "{sql}");
     }
 }
+
+#[test]
+fn an_unreadable_value_is_named_with_its_table() {
+    let (_above, folder) = archive();
+    let catalogue = Connection::open(folder.join("catalog.sqlite")).unwrap();
+    let sql = "UPDATE versions SET name = CAST(x'ff' AS TEXT) WHERE version = 12";
+    assert_eq!(catalogue.execute(sql, []).unwrap(), 1);
+    drop(catalogue);
+    let error = open(&folder).snapshot().unwrap().versions("https://e.example/").unwrap_err();
+    assert!(matches!(error, IndexError::DamagedCatalogue { .. }), "{error}");
+    let message = error.to_string();
+    assert!(message.contains("table `versions`, column `name`: "), "{message}");
+    assert!(message.contains("invalid utf-8"), "{message}");
+}
