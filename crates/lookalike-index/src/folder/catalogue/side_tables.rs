@@ -172,11 +172,13 @@ impl TableConnection for CatalogueTables<'_> {
         documents.iter().map(most_similar).collect()
     }
 
-    fn end_versions(&mut self, ended: &[EndedVersion]) -> Result<(), IndexError> {
-        let sql = "UPDATE versions SET ended = ?2, checksum = ?3 WHERE doc = ?1";
-        for EndedVersion { document, ended, checksum } in ended {
+    fn end_versions(&mut self, ended: &[EndedVersion<'_>]) -> Result<(), IndexError> {
+        // The checksum does not cover the key, so that a wrong one is repaired.
+        let sql = "UPDATE versions SET ended = ?2, checksum = ?3, id_key = ?4 WHERE doc = ?1";
+        for EndedVersion { id, document, ended, checksum } in ended {
+            let key = Value::unsigned(id_key(id.as_bytes()));
             self.catalogue.run(|connection| {
-                connection.prepare_cached(sql)?.execute(params![document, ended, checksum])
+                connection.prepare_cached(sql)?.execute(params![document, ended, checksum, key])
             })?;
         }
         Ok(())
