@@ -62,7 +62,7 @@ impl<'a> VersionChanges<'a> {
         let replaced = replaced.filter_map(|(change, number)| change.entry().and(*number));
         let stored = of_documents(tables, &replaced.collect::<Vec<_>>())?;
         let mut plan = plan(changes, write, &stored, originals, tables.name())?;
-        OriginalWriter::new(tables, settings, changes, originals).store(&mut plan.versions)?;
+        OriginalWriter::new(tables, settings, changes, originals).store(&mut plan)?;
         let changes = Self { plan };
         let ended: Vec<EndedVersion<'_>> = changes.ended().collect();
         tables.end_versions(&ended)?;
