@@ -196,3 +196,13 @@ fn a_version_with_a_damaged_id_is_not_replaced() {
     assert_eq!(backend.stats().unwrap().originals.unwrap().versions, 0);
     assert_clean(&*backend);
 }
+
+#[test]
+fn versions_with_negative_numbers_are_checked() {
+    let Some(server) = server() else { return };
+    let (_index, backend, mut client) = archive(server, "archive_negative");
+    client.batch_execute("UPDATE versions SET doc = -5 WHERE version = 3").unwrap();
+    let problems = backend.check().unwrap();
+    let named = problems.iter().any(|one| one.what.contains("the checksum of its row is wrong"));
+    assert!(named, "{problems:?}");
+}
