@@ -206,3 +206,19 @@ fn versions_with_negative_numbers_are_checked() {
     let named = problems.iter().any(|one| one.what.contains("the checksum of its row is wrong"));
     assert!(named, "{problems:?}");
 }
+
+/// Another version of the index tells readers that the stored originals changed.
+#[test]
+fn removing_unused_originals_changes_the_index() {
+    let Some(server) = server() else { return };
+    let (_index, backend, _) = archive(server, "archive_unused");
+    let mut maker = Maker::new(&settings(StoredContent::Originals), 5);
+    backend.write(&[page(&mut maker, "other", 3).put()]).unwrap();
+    backend.write(&[Change::Remove(ID)]).unwrap();
+    let before = backend.snapshot().unwrap().version();
+    backend.compact(0).unwrap();
+    assert!(backend.snapshot().unwrap().version() > before);
+    let after = backend.snapshot().unwrap().version();
+    backend.compact(0).unwrap();
+    assert_eq!(backend.snapshot().unwrap().version(), after);
+}
