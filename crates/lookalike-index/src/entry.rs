@@ -85,6 +85,25 @@ impl IndexEntry<'_> {
         }
         Ok(())
     }
+
+    /// Its metadata as JSON.
+    ///
+    /// # Errors
+    /// [`IndexError::Document`] for more than [`MAX_METADATA_BYTES`].
+    #[cfg(any(feature = "postgres", feature = "sqlite"))]
+    pub(crate) fn metadata_json(&self) -> Result<String, IndexError> {
+        let wrong = |why: String| IndexError::document(self.id, why);
+        let json = serde_json::to_string(self.metadata);
+        let json = json.map_err(|error| wrong(format!("its metadata: {error}")))?;
+        if json.len() > MAX_METADATA_BYTES {
+            let got = json.len();
+            return Err(wrong(format!(
+                "its metadata has {got} bytes as JSON, at most {MAX_METADATA_BYTES} are kept: \
+                 leave some out"
+            )));
+        }
+        Ok(json)
+    }
 }
 
 /// Checks an id.

@@ -2,7 +2,7 @@
 
 use crate::backend::{Change, ChangeOutcome, posting_keys};
 use crate::checksum::{self, RowFields};
-use crate::entry::{IndexEntry, MAX_METADATA_BYTES};
+use crate::entry::IndexEntry;
 use crate::error::IndexError;
 use crate::folder::catalogue;
 use crate::folder::catalogue::connection::Catalogue;
@@ -85,8 +85,13 @@ pub(crate) fn write(
 }
 
 fn attempt(state: &IndexState, changes: &[Change<'_>]) -> Result<Vec<ChangeOutcome>, IndexError> {
-    for entry in changes.iter().filter_map(Change::entry) {
-        state.settings.check_entry(entry)?;
+    // Each document is checked, also those that a later change of the batch replaces.
+    let mut metadata = Vec::with_capacity(changes.len());
+    for change in changes {
+        if let Some(entry) = change.entry() {
+            state.settings.check_entry(entry)?;
+        }
+        metadata.push(change.entry().map(IndexEntry::metadata_json).transpose()?);
     }
     let has_originals = state.settings.store.has_originals();
     let originals = has_originals.then(|| batch_originals(changes)).transpose()?;
@@ -100,7 +105,7 @@ fn attempt(state: &IndexState, changes: &[Change<'_>]) -> Result<Vec<ChangeOutco
     }
     let mut flushed = None;
     let done = writer.transaction(state, |writer, view| {
-        let (done, run) = apply(state, writer, view, changes, originals.as_deref())?;
+        let (done, run) = apply(state, writer, view, changes, &metadata, originals.as_deref())?;
         let adds = run.documents() > 0;
         if adds {
             view.push(run);
@@ -136,6 +141,7 @@ fn apply<'a>(
     writer: &mut CatalogueWriter,
     view: &PostingView,
     changes: &[Change<'a>],
+    metadata: &[Option<String>],
     originals: Option<&[Option<OriginalEntry<'a>>]>,
 ) -> Result<(Vec<ChangeOutcome>, PostingRun), IndexError> {
     let catalogue = Catalogue { place: &state.place, connection: &writer.connection };
@@ -168,15 +174,14 @@ fn apply<'a>(
         bands: Vec::with_capacity(plan.kept.len() * state.settings.bands),
         ids: Vec::with_capacity(plan.kept.len()),
         keys: Vec::new(),
-        metadata: Vec::new(),
         signature: Vec::new(),
         fields: Vec::new(),
     };
     batch.remove(&plan.gone, versions.as_ref())?;
     categories::remove(&mut tables, &plan.gone)?;
     for (at, number) in &plan.kept {
-        if let Some(entry) = changes[*at].entry() {
-            batch.insert(entry, *number as u32)?;
+        if let (Some(entry), Some(metadata)) = (changes[*at].entry(), &metadata[*at]) {
+            batch.insert(entry, metadata, *number as u32)?;
         }
     }
     if !ids.is_empty() {
@@ -261,7 +266,6 @@ struct WriteBatch<'a> {
     bands: Vec<Posting>,
     ids: Vec<Posting>,
     keys: Vec<u64>,
-    metadata: Vec<u8>,
     signature: Vec<u8>,
     /// Buffer for checksums.
     fields: Vec<u8>,
@@ -310,23 +314,20 @@ impl WriteBatch<'_> {
         Ok(())
     }
 
-    fn insert(&mut self, entry: &IndexEntry<'_>, number: u32) -> Result<(), IndexError> {
-        let cannot = |why: String| IndexError::document(entry.id, why);
-        self.metadata.clear();
-        serde_json::to_writer(&mut self.metadata, entry.metadata)
-            .map_err(|error| cannot(format!("its metadata cannot be written: {error}")))?;
-        if self.metadata.len() > MAX_METADATA_BYTES {
-            let got = self.metadata.len();
-            let why = format!("its metadata has {got} bytes, at most {MAX_METADATA_BYTES} go in");
-            return Err(cannot(why));
-        }
+    fn insert(
+        &mut self,
+        entry: &IndexEntry<'_>,
+        metadata: &str,
+        number: u32,
+    ) -> Result<(), IndexError> {
         let text = match entry.text {
             Some(text) if self.settings.store.has_texts() => Some(self.compressed(text)?),
             _ => None,
         };
-        self.insert_rows(number, entry, text.as_deref()).map_err(|error| {
+        self.insert_rows(number, entry, metadata, text.as_deref()).map_err(|error| {
             if error.sqlite_error_code() == Some(rusqlite::ErrorCode::TooBig) {
-                return cannot("it is larger than a row can be, 1,000,000,000 bytes".to_owned());
+                let why = "it is larger than a row can be, 1,000,000,000 bytes";
+                return IndexError::document(entry.id, why);
             }
             self.catalogue.place.database(error)
         })?;
@@ -344,6 +345,7 @@ impl WriteBatch<'_> {
         &mut self,
         number: u32,
         entry: &IndexEntry<'_>,
+        metadata: &str,
         text: Option<&[u8]>,
     ) -> rusqlite::Result<()> {
         self.signature.clear();
@@ -352,7 +354,8 @@ impl WriteBatch<'_> {
         }
         let sum = |bytes: &[u8]| checksum::content(u64::from(number), bytes).cast_signed();
         let fingerprint = entry.fingerprint.to_le_bytes();
-        let fields = RowFields::of_entry(u64::from(number), entry, &fingerprint, &self.metadata);
+        let fields =
+            RowFields::of_entry(u64::from(number), entry, &fingerprint, metadata.as_bytes());
         let sql = "INSERT INTO docs VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
         self.catalogue.connection.prepare_cached(sql)?.execute(params![
             number,
@@ -362,7 +365,7 @@ impl WriteBatch<'_> {
             entry.added,
             entry.modified,
             entry.expires,
-            str::from_utf8(&self.metadata)?,
+            metadata,
             self.signature,
             fields.checksum(&mut self.fields).cast_signed(),
             sum(&self.signature),

@@ -3,7 +3,7 @@
 use super::row::{checksums, compress_text};
 use crate::backend::Change;
 use crate::checksum::RowFields;
-use crate::entry::{IndexEntry, MAX_METADATA_BYTES};
+use crate::entry::IndexEntry;
 use crate::error::IndexError;
 use crate::settings::IndexSettings;
 
@@ -40,25 +40,17 @@ pub(super) fn prepare<'a>(
 ) -> Result<Option<DocumentRowValues<'a>>, IndexError> {
     let Some(entry) = change.entry().copied() else { return Ok(None) };
     settings.check_entry(&entry)?;
-    let wrong = |why: String| IndexError::document(entry.id, why);
-    let metadata = serde_json::to_string(entry.metadata);
-    let metadata = metadata.map_err(|error| wrong(format!("its metadata: {error}")))?;
-    if metadata.len() > MAX_METADATA_BYTES {
-        let got = metadata.len();
-        return Err(wrong(format!(
-            "its metadata has {got} bytes as JSON, at most {MAX_METADATA_BYTES} are kept: leave \
-             some out"
-        )));
-    }
+    let metadata = entry.metadata_json()?;
     let set = settings.store.has_sets().then_some(entry.set);
     let text = entry.text.filter(|_| settings.store.has_texts());
     let text = text.map(|text| compress_text(text, entry.id)).transpose()?;
     let long = set.map_or(0, <[u8]>::len) + text.as_ref().map_or(0, Vec::len);
     if long > MAX_ROW_BYTES {
-        return Err(wrong(format!(
+        let why = format!(
             "its set and its compressed text have {long} bytes, PostgreSQL takes \
              {MAX_ROW_BYTES}: divide it, or keep no texts"
-        )));
+        );
+        return Err(IndexError::document(entry.id, why));
     }
     Ok(Some(DocumentRowValues { entry, metadata, set, text }))
 }

@@ -125,7 +125,9 @@ fn check_tables(
         "SELECT has_schema_privilege(n.oid, 'USAGE'), \
          (SELECT count(*) FROM pg_class c WHERE c.relnamespace = n.oid), \
          (SELECT count(*) FROM pg_class c WHERE c.relnamespace = n.oid AND c.relkind = 'r' \
-          AND c.relname IN ('settings', 'state', 'docs', 'bands')) \
+          AND c.relname IN ('settings', 'state', 'docs', 'bands')), \
+         EXISTS (SELECT FROM pg_attribute WHERE attrelid = to_regclass('settings') \
+          AND attname = 'version') \
          FROM pg_namespace n WHERE nspname = $1",
         &[&pool.address().schema],
     )?;
@@ -143,8 +145,14 @@ fn check_tables(
                    tables";
         return Err(IndexError::database(index, why));
     }
+    let has_version: bool = column(row, "pg_attribute", 3)?;
     match ours {
-        4 => Ok(()),
+        4 if has_version => Ok(()),
+        4 => Err(IndexError::not_an_index(
+            pool.name(),
+            "its table `settings` has no column `version`: export it with the program that wrote \
+             it and create it again",
+        )),
         0 => Err(IndexError::not_an_index(pool.name(), "the schema has other tables")),
         _ => Err(IndexError::not_an_index(
             pool.name(),

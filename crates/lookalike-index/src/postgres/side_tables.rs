@@ -151,7 +151,7 @@ impl TableConnection for PooledConnection {
         Ok(similar.collect())
     }
 
-    fn end_versions(&mut self, ended: &[EndedVersion]) -> Result<(), IndexError> {
+    fn end_versions(&mut self, ended: &[EndedVersion<'_>]) -> Result<(), IndexError> {
         if ended.is_empty() {
             return Ok(());
         }

@@ -6,7 +6,7 @@ use crate::category_table::{CategoryMember, CategoryState, MAX_MODEL_BYTES};
 use crate::checksum;
 use crate::entry::DocumentNumber;
 use crate::error::IndexError;
-use std::collections::HashSet;
+use std::collections::BTreeMap;
 
 /// The model, in one row.
 pub(crate) const CATEGORIES: SideTable = SideTable {
@@ -137,17 +137,19 @@ pub(super) fn add_members(
     Ok((true, Effect::Invisible))
 }
 
-/// Replaces the rows of the members whose documents are still stored.
+/// Replaces the rows of the members whose documents are still stored. The last category of a
+/// document counts.
 fn insert(tables: Tables<'_>, members: &[CategoryMember]) -> Result<(), IndexError> {
-    let numbers: Vec<i64> = members.iter().map(|member| member.document.signed()).collect();
+    let members = members.iter().map(|member| (member.document.signed(), member.category));
+    let categories: BTreeMap<i64, u32> = members.collect();
+    let numbers: Vec<i64> = categories.keys().copied().collect();
     let keys = Keys::Numbers("doc", &numbers);
     let stored =
-        tables.rows_of("docs", "SELECT doc FROM docs WHERE {keys}", keys, |row| row.document(0))?;
-    let stored: HashSet<DocumentNumber> = stored.into_iter().collect();
+        tables.rows_of("docs", "SELECT doc FROM docs WHERE {keys}", keys, |row| row.integer(0))?;
     remove(tables, &numbers)?;
-    let stored = members.iter().filter(|member| stored.contains(&member.document));
-    let mut rows = stored.map(|member| {
-        vec![Value::document(member.document), Value::Integer(member.category.into())]
+    let mut rows = stored.into_iter().filter_map(|document| {
+        let category = *categories.get(&document)?;
+        Some(vec![Value::Integer(document), Value::Integer(category.into())])
     });
     tables.insert(&MEMBERS, &mut rows)
 }

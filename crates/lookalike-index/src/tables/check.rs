@@ -55,7 +55,7 @@ fn archive(tables: Tables<'_>, problems: &mut Vec<IndexProblem>) -> Result<(), I
 }
 
 fn check_versions(tables: Tables<'_>, problems: &mut Vec<IndexProblem>) -> Result<(), IndexError> {
-    let mut after = -1;
+    let mut after = i64::MIN;
     loop {
         let page = versions::page(tables, after, BATCH)?;
         let Some(last) = page.last() else { return Ok(()) };

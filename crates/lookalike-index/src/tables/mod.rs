@@ -142,7 +142,10 @@ impl SimilarDocument {
 
 /// The end of a version.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct EndedVersion {
+pub(crate) struct EndedVersion<'a> {
+    /// The id of its document.
+    #[cfg_attr(not(feature = "sqlite"), expect(dead_code, reason = "only SQLite has `id_key`"))]
+    pub(crate) id: &'a str,
     /// The number of its document.
     pub(crate) document: i64,
     /// When it ended, in ns since 1970.
@@ -206,7 +209,7 @@ pub(crate) trait TableConnection {
     ///
     /// # Errors
     /// Errors of the database.
-    fn end_versions(&mut self, ended: &[EndedVersion]) -> Result<(), IndexError>;
+    fn end_versions(&mut self, ended: &[EndedVersion<'_>]) -> Result<(), IndexError>;
 
     /// The text of a version that has ended, by the number of its document; `None` if it was stored
     /// without one.

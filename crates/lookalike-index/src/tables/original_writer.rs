@@ -2,7 +2,7 @@
 
 use super::originals::{self, EncodedOriginal, ORIGINALS};
 use super::similar_documents::BatchNeighbours;
-use super::version_plan::PlannedVersion;
+use super::version_plan::{PlannedVersion, VersionPlan};
 use super::versions::VERSIONS;
 use super::{Keys, Tables, Value};
 use crate::backend::{Change, posting_keys};
@@ -25,8 +25,9 @@ pub(super) struct OriginalWriter<'c, 'a> {
     originals: &'c [Option<OriginalEntry<'a>>],
     /// The numbers of originals that are stored or about to be.
     known: HashMap<OriginalHash, i64>,
-    /// The originals of documents of the batch.
-    of_document: HashMap<i64, i64>,
+    /// The originals of documents of the batch; `None` for a removed document, whose original
+    /// would stay as a base.
+    of_document: HashMap<i64, Option<i64>>,
     /// Originals of the batch.
     of_batch: HashMap<i64, BatchOriginal<'a>>,
     next: i64,
@@ -73,8 +74,10 @@ impl<'c, 'a> OriginalWriter<'c, 'a> {
     ///
     /// # Errors
     /// Errors of the server and of the compression.
-    pub(super) fn store(&mut self, planned: &mut [PlannedVersion<'_>]) -> Result<(), IndexError> {
+    pub(super) fn store(&mut self, plan: &mut VersionPlan<'_>) -> Result<(), IndexError> {
+        let planned = &mut plan.versions;
         self.look_up(planned)?;
+        self.of_document.extend(plan.removed_documents.iter().map(|removed| (*removed, None)));
         let is_first = |one: &&PlannedVersion<'_>| {
             let is_new = one.new_original().is_some_and(|hash| !self.known.contains_key(&hash));
             one.version.number == 1 && is_new
@@ -103,7 +106,7 @@ impl<'c, 'a> OriginalWriter<'c, 'a> {
                 one.version.original = number.cast_unsigned();
             }
             let original = one.version.original.cast_signed();
-            self.of_document.insert(document, original);
+            self.of_document.insert(document, Some(original));
             before.insert(one.id, original);
         }
         self.send()
@@ -143,7 +146,7 @@ impl<'c, 'a> OriginalWriter<'c, 'a> {
     fn original_of(&mut self, document: Option<i64>) -> Result<Option<i64>, IndexError> {
         let Some(document) = document else { return Ok(None) };
         if let Some(original) = self.of_document.get(&document) {
-            return Ok(Some(*original));
+            return Ok(*original);
         }
         let sql = "SELECT original FROM versions WHERE doc = $1";
         self.tables.first(VERSIONS.name, sql, &[Value::Integer(document)], |row| row.integer(0))

@@ -207,7 +207,7 @@ pub(crate) fn remove_unused(writer: &impl TableWriter) -> Result<(), IndexError>
                 Err(IndexError::Damaged { .. }) => return Ok((next, Effect::Nothing)),
                 Err(error) => return Err(error),
             }
-            Ok((next, Effect::Invisible))
+            Ok((next, Effect::Visible))
         })?;
     }
     Ok(())

@@ -57,21 +57,29 @@ impl<'a> VersionChanges<'a> {
         originals: &[Option<OriginalEntry<'a>>],
         write: &WritePlan,
     ) -> Result<Self, IndexError> {
-        let stored = of_documents(tables, &write.gone)?;
+        // The version of a removed document is not read: it may be damaged.
+        let replaced = changes.iter().zip(&write.replaced);
+        let replaced = replaced.filter_map(|(change, number)| change.entry().and(*number));
+        let stored = of_documents(tables, &replaced.collect::<Vec<_>>())?;
         let mut plan = plan(changes, write, &stored, originals, tables.name())?;
-        OriginalWriter::new(tables, settings, changes, originals).store(&mut plan.versions)?;
+        OriginalWriter::new(tables, settings, changes, originals).store(&mut plan)?;
         let changes = Self { plan };
-        let ended: Vec<EndedVersion> = changes.ended().collect();
+        let ended: Vec<EndedVersion<'_>> = changes.ended().collect();
         tables.end_versions(&ended)?;
         Ok(changes)
     }
 
     /// The stored versions that end.
-    pub(crate) fn ended(&self) -> impl Iterator<Item = EndedVersion> {
+    pub(crate) fn ended(&self) -> impl Iterator<Item = EndedVersion<'_>> {
         let ended = self.plan.versions.iter().filter(|one| one.ends_as_stored());
         ended.filter_map(|one| {
             let checksum = checksum::version(one.id, &one.version);
-            Some(EndedVersion { document: one.stored?, ended: one.version.ended, checksum })
+            Some(EndedVersion {
+                id: one.id,
+                document: one.stored?,
+                ended: one.version.ended,
+                checksum,
+            })
         })
     }
 
@@ -81,7 +89,7 @@ impl<'a> VersionChanges<'a> {
     /// # Errors
     /// Errors of the database.
     pub(crate) fn finish(self, tables: Tables<'_>) -> Result<FinishedVersions, IndexError> {
-        let (removed, unused) = delete(tables, &self.plan.removed)?;
+        let (removed, unused) = delete(tables, &self.plan.removed, &self.plan.removed_documents)?;
         let added = || self.plan.versions.iter().filter(|one| !one.ends_as_stored());
         let moved: Vec<i64> = added().filter_map(|one| one.stored).collect();
         let sql = "DELETE FROM versions WHERE {keys}";
@@ -100,20 +108,30 @@ impl<'a> VersionChanges<'a> {
 /// # Errors
 /// Errors of the database. Damaged rows are removed as well.
 pub(crate) fn remove_all(tables: Tables<'_>, documents: &[i64]) -> Result<Vec<i64>, IndexError> {
-    let sql = "SELECT id FROM versions WHERE {keys}";
+    // Either row may be damaged or missing. An id that cannot be read finds no version.
+    let sql = "SELECT id FROM docs WHERE {keys} UNION SELECT id FROM versions WHERE {keys}";
     let keys = Keys::Numbers("doc", documents);
-    let ids = tables.rows_of(VERSIONS.name, sql, keys, |row| Ok(row.text(0)?.to_owned()))?;
-    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
-    let (removed, unused) = delete(tables, &ids)?;
+    let ids = tables.rows_of("docs", sql, keys, |row| Ok(row.text(0).ok().map(str::to_owned)))?;
+    let ids: Vec<&str> = ids.iter().flatten().map(String::as_str).collect();
+    let (removed, unused) = delete(tables, &ids, documents)?;
     originals::release(tables, unused)?;
     Ok(removed)
 }
 
-/// Deletes the versions of these ids; returns the numbers of their documents and originals.
-fn delete(tables: Tables<'_>, ids: &[&str]) -> Result<(Vec<i64>, Vec<i64>), IndexError> {
+/// Deletes the versions of these ids and of these documents; returns the numbers of their documents
+/// and originals. The id of a version may be damaged, so that only its document finds it.
+fn delete(
+    tables: Tables<'_>,
+    ids: &[&str],
+    documents: &[i64],
+) -> Result<(Vec<i64>, Vec<i64>), IndexError> {
     let sql = "DELETE FROM versions WHERE {keys} RETURNING doc, original";
-    let rows = tables.rows_of(VERSIONS.name, sql, Keys::Ids(ids), |row| {
-        Ok((row.integer(0)?, row.integer(1)?))
-    })?;
-    Ok(rows.into_iter().unzip())
+    let mut removed = Vec::new();
+    for keys in [Keys::Ids(ids), Keys::Numbers("doc", documents)] {
+        removed.extend(
+            tables
+                .rows_of(VERSIONS.name, sql, keys, |row| Ok((row.integer(0)?, row.integer(1)?)))?,
+        );
+    }
+    Ok(removed.into_iter().unzip())
 }

@@ -6,7 +6,7 @@ use crate::backend::Change;
 use crate::entry::{DocumentNumber, IndexEntry};
 use crate::error::IndexError;
 use crate::original::{DocumentVersion, OriginalEntry, OriginalHash};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The effect of a batch on versions.
 #[derive(Debug, Default)]
@@ -15,6 +15,8 @@ pub(super) struct VersionPlan<'a> {
     pub(super) versions: Vec<PlannedVersion<'a>>,
     /// The ids of which no stored version stays.
     pub(super) removed: Vec<&'a str>,
+    /// The numbers of stored documents whose version does not stay.
+    pub(super) removed_documents: Vec<i64>,
 }
 
 /// A version as it is after the batch.
@@ -39,11 +41,11 @@ struct IdVersions<'a> {
     current: Option<PlannedVersion<'a>>,
 }
 
-/// Plans a batch. `stored` has the current versions of the documents that it replaces or removes,
-/// `originals` the originals of its changes. `index` is the name of the index.
+/// Plans a batch. `stored` has the current versions of the documents that it replaces, `originals`
+/// the originals of its changes. `index` is the name of the index.
 ///
 /// # Errors
-/// [`IndexError::Damaged`] for a version that is replaced; one that is removed may be damaged.
+/// [`IndexError::Damaged`] for a version that is replaced.
 pub(super) fn plan<'a>(
     changes: &[Change<'a>],
     plan: &WritePlan,
@@ -51,34 +53,41 @@ pub(super) fn plan<'a>(
     originals: &[Option<OriginalEntry<'a>>],
     index: &str,
 ) -> Result<VersionPlan<'a>, IndexError> {
-    let stored: BTreeMap<&str, &VersionRow> = stored.iter().map(|one| (&one.id[..], one)).collect();
+    // By number: the id of a version may be damaged.
+    let stored: HashMap<i64, &VersionRow> =
+        stored.iter().map(|one| (one.version.document.signed(), one)).collect();
     let mut ids = BTreeMap::<&'a str, IdVersions<'a>>::new();
     let mut removed = Vec::new();
     for (at, change) in changes.iter().enumerate() {
         let id = change.id();
-        let versions = ids.entry(id).or_insert_with(|| IdVersions {
-            current: stored.get(id).map(|stored| PlannedVersion::of_stored(id, stored)),
-            ended: Vec::new(),
+        let versions = ids.entry(id).or_insert_with(|| {
+            let replaced = plan.replaced.get(at).copied().flatten();
+            let current = replaced.and_then(|number| stored.get(&number));
+            IdVersions {
+                current: current.map(|stored| PlannedVersion::of_stored(id, stored)),
+                ended: Vec::new(),
+            }
         });
         let original = originals.get(at).copied().flatten();
         let number = plan.numbers.get(at).copied().flatten();
         if let (Some(entry), Some(number), Some(original)) = (change.entry(), number, original) {
-            let replaced = versions.current.as_ref().filter(|one| one.stored.is_some());
-            if let Some(stored) = replaced.and(stored.get(id)) {
+            let replaced = versions.current.as_ref().and_then(|one| one.stored);
+            if let Some(stored) = replaced.and_then(|number| stored.get(&number)) {
                 stored.verify(index)?;
             }
             versions.put(at, DocumentNumber::of_signed(number), entry, &original);
             continue;
         }
         *versions = IdVersions::default();
-        if stored.contains_key(id) {
-            removed.push(id);
-        }
+        removed.push(id);
     }
     let all = ids.into_values().flat_map(|one| one.ended.into_iter().chain(one.current));
     let mut versions: Vec<PlannedVersion<'a>> = all.filter(PlannedVersion::is_changed).collect();
     versions.sort_unstable_by_key(|one| one.version.document);
-    Ok(VersionPlan { versions, removed })
+    let kept: HashSet<i64> = versions.iter().filter_map(|one| one.stored).collect();
+    let removed_documents = plan.gone.iter().copied().filter(|number| !kept.contains(number));
+    let removed_documents = removed_documents.collect();
+    Ok(VersionPlan { versions, removed, removed_documents })
 }
 
 impl<'a> IdVersions<'a> {

@@ -12,6 +12,9 @@ pub(crate) struct WritePlan {
     /// The number that the document of every change has, or has until a later change of the batch;
     /// `None` for a removal.
     pub(crate) numbers: Vec<Option<i64>>,
+    /// The number of the stored document that every change replaces or removes; `None` also for a
+    /// later change of the same id.
+    pub(crate) replaced: Vec<Option<i64>>,
     /// Numbers of stored documents to delete.
     pub(crate) gone: Vec<i64>,
     /// Numbers of stored documents, each with that of the document with the same id and the same
@@ -65,7 +68,7 @@ pub(crate) fn plan(
     let mut known: HashMap<&str, IdState> =
         stored.iter().map(|(id, one)| (&id[..], IdState::Stored(one.number))).collect();
     let mut done = Vec::with_capacity(changes.len());
-    let mut gone = Vec::new();
+    let mut replaced = Vec::with_capacity(changes.len());
     let mut numbers = Vec::with_capacity(changes.len());
     for (at, change) in changes.iter().enumerate() {
         let id = change.id();
@@ -89,9 +92,10 @@ pub(crate) fn plan(
         if is_there && matches!(change, Change::Add(_)) {
             return Err(IndexError::IdTaken { id: id.to_owned() });
         }
-        if let IdState::Stored(number) = before {
-            gone.push(number);
-        }
+        replaced.push(match before {
+            IdState::Stored(number) => Some(number),
+            IdState::New(..) | IdState::Absent => None,
+        });
         let was_duplicate = duplicates.remove(id);
         let (what, after) = match change {
             Change::Remove(_) if was_duplicate || !matches!(before, IdState::Absent) => {
@@ -125,7 +129,8 @@ pub(crate) fn plan(
             moved.extend(same.map(|same| (same, number)));
         }
     }
-    Ok(WritePlan { done, numbers, gone, moved, kept, last })
+    let gone = replaced.iter().copied().flatten().collect();
+    Ok(WritePlan { done, numbers, replaced, gone, moved, kept, last })
 }
 
 #[cfg(test)]
@@ -176,6 +181,8 @@ mod tests {
             ChangeOutcome::Absent,
         ];
         assert_eq!(plan_of.done, done);
+        let replaced = [Some(3), None, Some(4), None, None, None, None, None, None];
+        assert_eq!(plan_of.replaced, replaced);
         assert_eq!(plan_of.gone, [3, 4]);
         // What is removed in between is another document.
         assert_eq!(plan_of.moved, [(3, 11)]);

@@ -90,6 +90,7 @@ fn originals_and_versions_are_kept() {
     for tuning in tunings() {
         crate::conformance::versions_equal_the_model(|| Folder::new(tuning));
         crate::conformance::versions_follow_their_document(|| Folder::new(tuning));
+        crate::conformance::removed_documents_are_no_bases(|| Folder::new(tuning));
     }
     crate::conformance::originals_over_the_limit_are_refused(|| Folder::new(Tuning::default()));
     crate::conformance::an_index_without_originals_says_so(|| Folder::new(Tuning::default()));

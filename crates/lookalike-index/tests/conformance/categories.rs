@@ -89,3 +89,27 @@ pub fn categories_are_kept_and_follow_documents<P: Place>(fresh: impl Fn() -> P)
     backend.add_decisions(&["{}"], None).unwrap();
     assert_eq!(state(&*backend), Some(CategoryState { number: 2, through: DocumentNumber(0) }));
 }
+
+/// The last category of a repeated document counts, however far apart its members are.
+pub fn a_repeated_member_has_its_last_category<P: Place>(fresh: impl Fn() -> P) {
+    let settings = settings(StoredContent::Sets);
+    let place = fresh();
+    let backend = place.create(&settings);
+    let mut maker = Maker::new(&settings, 1);
+    for id in ["a", "b"] {
+        backend.write(&[maker.document(id, 1).put()]).unwrap();
+    }
+    let repeated = [member(2, 1), member(1, 1), member(1, 2)];
+    backend.replace_categories(b"model", DocumentNumber(2), &repeated).unwrap();
+    assert_eq!(members(&*backend, ALL, 0, 9), [member(1, 2), member(2, 1)]);
+    let added = [member(2, 3), member(2, 4)];
+    assert!(backend.add_category_members(1, DocumentNumber(2), &added).unwrap());
+    assert_eq!(members(&*backend, ALL, 0, 9), [member(1, 2), member(2, 4)]);
+    // Members of documents that do not exist separate the repeated ones.
+    let separating = (10..30_000).map(|document| member(document, 0));
+    let many: Vec<CategoryMember> =
+        repeated.into_iter().chain(separating).chain([member(2, 5)]).collect();
+    backend.replace_categories(b"model", DocumentNumber(2), &many).unwrap();
+    assert_eq!(members(&*backend, ALL, 0, 9), [member(1, 2), member(2, 5)]);
+    assert_clean(&*backend);
+}

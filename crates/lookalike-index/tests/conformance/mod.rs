@@ -71,6 +71,7 @@ macro_rules! suite {
             writers_from_several_threads_take_turns,
             a_backup_is_the_index_at_one_moment,
             categories_are_kept_and_follow_documents,
+            a_repeated_member_has_its_last_category,
             decisions_are_kept_in_order,
             errors_of_a_caller_end_the_reading_of_decisions,
             entries_follow_the_last_one_seen,

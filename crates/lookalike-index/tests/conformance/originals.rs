@@ -122,6 +122,29 @@ pub fn versions_follow_their_document<P: Place>(fresh: impl Fn() -> P) {
     assert_clean(&*backend);
 }
 
+/// An original is no difference from the original of a document that its batch removes: the removed
+/// bytes would stay until the index is compacted.
+pub fn removed_documents_are_no_bases<P: Place>(fresh: impl Fn() -> P) {
+    let settings = settings(StoredContent::Originals);
+    let mut maker = Maker::new(&settings, 7);
+    let [first, second] = ["first", "second"].map(|id| page(&mut maker, id, 3));
+    for is_removed_first in [true, false] {
+        let place = fresh();
+        let backend = place.create(&settings);
+        backend.write(&[first.put()]).unwrap();
+        let mut changes = [Change::Remove(&first.id), second.put()];
+        if !is_removed_first {
+            changes.reverse();
+        }
+        backend.write(&changes).unwrap();
+        assert_eq!(known(&*backend, "second")[0].1, second.original.clone().unwrap());
+        if let Some(stats) = backend.stats().unwrap().originals {
+            assert_eq!((stats.versions, stats.originals, stats.differences), (1, 1, 0));
+        }
+        assert_clean(&*backend);
+    }
+}
+
 /// A document over the limit is refused, and nothing changes.
 pub fn originals_over_the_limit_are_refused<P: Place>(fresh: impl Fn() -> P) {
     let settings = settings(StoredContent::Originals).with_max_original(20_000).unwrap();

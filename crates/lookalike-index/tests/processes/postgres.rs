@@ -75,6 +75,7 @@ fn originals_and_versions_are_kept() {
     }
     crate::conformance::versions_equal_the_model(fresh);
     crate::conformance::versions_follow_their_document(fresh);
+    crate::conformance::removed_documents_are_no_bases(fresh);
     crate::conformance::originals_over_the_limit_are_refused(fresh);
     crate::conformance::an_index_without_originals_says_so(fresh);
 }

@@ -10,7 +10,7 @@ use crate::folder::segments::posting_view::PostingView;
 use crate::tables::{
     EndedVersion, Keys, RowCallback, SideTable, SimilarDocument, TableConnection, TableRow, Value,
 };
-use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::types::{FromSqlResult, ToSqlOutput, ValueRef};
 use rusqlite::{Row, ToSql, params, params_from_iter};
 
 /// Documents that are counted for one that is added; more share a key with it only where a text is
@@ -32,30 +32,38 @@ struct CatalogueRow<'a> {
 }
 
 impl CatalogueRow<'_> {
-    fn failed(&self, error: impl Into<rusqlite::Error>) -> IndexError {
-        self.place.database(error.into())
-    }
-
-    fn value(&self, column: usize) -> Result<ValueRef<'_>, IndexError> {
-        self.row.get_ref(column).map_err(|error| self.failed(error))
+    /// The value of a column, converted.
+    fn value<'a, T>(
+        &'a self,
+        column: usize,
+        convert: impl FnOnce(ValueRef<'a>) -> FromSqlResult<T>,
+    ) -> Result<T, IndexError> {
+        let value = self.row.get_ref(column).map_err(|error| self.place.database(error))?;
+        convert(value).map_err(|error| {
+            let table = self.table;
+            let name = self.row.as_ref().column_name(column).unwrap_or_default();
+            let got = value.data_type();
+            let why = format!("table `{table}`, column `{name}`: {error}, stored is {got}");
+            self.place.damaged_catalogue(why)
+        })
     }
 }
 
 impl TableRow for CatalogueRow<'_> {
     fn integer(&self, column: usize) -> Result<i64, IndexError> {
-        self.value(column)?.as_i64().map_err(|error| self.failed(error))
+        self.value(column, |value| value.as_i64())
     }
 
     fn optional(&self, column: usize) -> Result<Option<i64>, IndexError> {
-        self.value(column)?.as_i64_or_null().map_err(|error| self.failed(error))
+        self.value(column, |value| value.as_i64_or_null())
     }
 
     fn text(&self, column: usize) -> Result<&str, IndexError> {
-        self.value(column)?.as_str().map_err(|error| self.failed(error))
+        self.value(column, |value| value.as_str())
     }
 
     fn bytes(&self, column: usize) -> Result<Option<&[u8]>, IndexError> {
-        self.value(column)?.as_blob_or_null().map_err(|error| self.failed(error))
+        self.value(column, |value| value.as_blob_or_null())
     }
 
     fn later(&self, column: usize, last: i64) -> Result<i64, IndexError> {
@@ -164,11 +172,13 @@ impl TableConnection for CatalogueTables<'_> {
         documents.iter().map(most_similar).collect()
     }
 
-    fn end_versions(&mut self, ended: &[EndedVersion]) -> Result<(), IndexError> {
-        let sql = "UPDATE versions SET ended = ?2, checksum = ?3 WHERE doc = ?1";
-        for EndedVersion { document, ended, checksum } in ended {
+    fn end_versions(&mut self, ended: &[EndedVersion<'_>]) -> Result<(), IndexError> {
+        // The checksum does not cover the key, so that a wrong one is repaired.
+        let sql = "UPDATE versions SET ended = ?2, checksum = ?3, id_key = ?4 WHERE doc = ?1";
+        for EndedVersion { id, document, ended, checksum } in ended {
+            let key = Value::unsigned(id_key(id.as_bytes()));
             self.catalogue.run(|connection| {
-                connection.prepare_cached(sql)?.execute(params![document, ended, checksum])
+                connection.prepare_cached(sql)?.execute(params![document, ended, checksum, key])
             })?;
         }
         Ok(())

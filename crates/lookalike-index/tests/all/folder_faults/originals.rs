@@ -2,7 +2,7 @@
 
 use crate::conformance::documents::{Maker, settings};
 use crate::conformance::{assert_clean, known, page};
-use lookalike_index::backend::Backend;
+use lookalike_index::backend::{Backend, Change};
 use lookalike_index::entry::DocumentNumber;
 use lookalike_index::entry::RecordFields;
 use lookalike_index::error::IndexError;
@@ -228,6 +228,10 @@ fn damage_keeps_nothing_from_being_added_removed_and_compacted() {
     for sql in [
         "UPDATE originals SET zstd = zeroblob(20)",
         "UPDATE versions SET added = 77",
+        "UPDATE versions SET name = CAST(x'ff' AS TEXT)",
+        "UPDATE versions SET id = 'damaged' WHERE ended IS NULL",
+        "UPDATE versions SET id_key = 7 WHERE ended IS NULL",
+        "DELETE FROM versions WHERE ended IS NULL",
         "DELETE FROM originals WHERE original = 1",
     ] {
         let (_above, folder) = archive();
@@ -245,4 +249,84 @@ fn damage_keeps_nothing_from_being_added_removed_and_compacted() {
         assert_eq!(known(&*backend, "other")[0].1, other.original.unwrap(), "{sql}");
         assert_eq!(backend.stats().unwrap().originals.unwrap().versions, 1, "{sql}");
     }
+}
+
+#[test]
+fn a_version_with_a_damaged_id_is_not_replaced() {
+    let (_above, folder) = archive();
+    let catalogue = Connection::open(folder.join("catalog.sqlite")).unwrap();
+    let sql = "UPDATE versions SET id = 'damaged' WHERE ended IS NULL";
+    assert_eq!(catalogue.execute(sql, []).unwrap(), 1);
+    drop(catalogue);
+    let backend = folder::open(&folder, Access::Write { wait: Duration::ZERO }).unwrap();
+    let mut maker = Maker::new(&settings(StoredContent::Originals), 5);
+    let mut document = page(&mut maker, "https://e.example/", 3);
+    let error = backend.write(&[document.put()]).unwrap_err();
+    assert!(matches!(error, IndexError::Damaged { .. }), "{error}");
+    assert!(error.to_string().contains("the checksum of its row is wrong"), "{error}");
+    document.id = "other".to_owned();
+    backend.write(&[Change::Remove("https://e.example/"), document.put()]).unwrap();
+    assert_eq!(backend.stats().unwrap().originals.unwrap().versions, 1);
+    assert_clean(&*backend);
+}
+
+#[test]
+fn replacing_a_version_repairs_its_key() {
+    let (_above, folder) = archive();
+    let catalogue = Connection::open(folder.join("catalog.sqlite")).unwrap();
+    let sql = "UPDATE versions SET id_key = 7 WHERE ended IS NULL";
+    assert_eq!(catalogue.execute(sql, []).unwrap(), 1);
+    drop(catalogue);
+    let backend = folder::open(&folder, Access::Write { wait: Duration::ZERO }).unwrap();
+    let mut maker = Maker::new(&settings(StoredContent::Originals), 5);
+    backend.write(&[page(&mut maker, "https://e.example/", 4).put()]).unwrap();
+    let numbers = known(&*backend, "https://e.example/").into_iter().map(|known| known.0.number);
+    assert!(numbers.eq(1..=13));
+    assert_clean(&*backend);
+}
+
+/// Damage of a version keeps no row of its expired document.
+#[test]
+fn compaction_removes_damaged_versions() {
+    for sql in [
+        "UPDATE versions SET added = 77",
+        "UPDATE versions SET name = CAST(x'ff' AS TEXT)",
+        "UPDATE versions SET id = 'damaged' WHERE ended IS NULL",
+        "UPDATE versions SET id_key = 7 WHERE ended IS NULL",
+        "DELETE FROM versions WHERE ended IS NULL",
+        "UPDATE docs SET id = 'damaged'",
+        "UPDATE docs SET id = CAST(x'ff' AS TEXT)",
+    ] {
+        let above = tempfile::tempdir().unwrap();
+        let folder = above.path().join("archive");
+        let settings = settings(StoredContent::Originals);
+        let backend = folder::create(&folder, &settings).unwrap();
+        let mut maker = Maker::new(&settings, 5);
+        for version in 0..3 {
+            let mut document = page(&mut maker, "https://e.example/", version);
+            document.expires = Some(50);
+            backend.write(&[document.put()]).unwrap();
+        }
+        let catalogue = Connection::open(folder.join("catalog.sqlite")).unwrap();
+        assert!(catalogue.execute(sql, []).unwrap() > 0, "{sql}");
+        drop(catalogue);
+        backend.compact(100).unwrap();
+        let left = backend.stats().unwrap().originals.unwrap();
+        assert_eq!((left.versions, left.originals), (0, 0), "{sql}");
+        assert_clean(&*backend);
+    }
+}
+
+#[test]
+fn an_unreadable_value_is_named_with_its_table() {
+    let (_above, folder) = archive();
+    let catalogue = Connection::open(folder.join("catalog.sqlite")).unwrap();
+    let sql = "UPDATE versions SET name = CAST(x'ff' AS TEXT) WHERE version = 12";
+    assert_eq!(catalogue.execute(sql, []).unwrap(), 1);
+    drop(catalogue);
+    let error = open(&folder).snapshot().unwrap().versions("https://e.example/").unwrap_err();
+    assert!(matches!(error, IndexError::DamagedCatalogue { .. }), "{error}");
+    let message = error.to_string();
+    assert!(message.contains("table `versions`, column `name`: "), "{message}");
+    assert!(message.contains("invalid utf-8"), "{message}");
 }

@@ -2,7 +2,7 @@
 
 use super::{WRITE, postgres_open};
 use crate::conformance::documents::{Document, Maker, settings};
-use crate::conformance::{assert_clean, now};
+use crate::conformance::{assert_clean, now, page};
 use lookalike_index::IndexError;
 use lookalike_index::backend::Change;
 use lookalike_index::postgres;
@@ -154,6 +154,37 @@ fn a_session_that_ends_in_its_commit_is_asked_about() {
     });
     assert_eq!(now(&*backend).len(), 20);
     assert_clean(&*backend);
+}
+
+#[test]
+fn a_session_that_ends_in_the_commit_of_a_compaction_is_asked_about() {
+    let Some(server) = own() else { return };
+    let url = server.index("lost compaction");
+    let settings = settings(StoredContent::Originals);
+    let backend = postgres::create(&url, &settings).unwrap();
+    let mut maker = Maker::new(&settings, 3);
+    let [base, other] = ["base", "other"].map(|id| page(&mut maker, id, 3));
+    backend.write(&[base.put()]).unwrap();
+    backend.write(&[other.put()]).unwrap();
+    backend.write(&[Change::Remove("base")]).unwrap();
+    let slow = "SET search_path TO \"lost compaction\"; \
+                CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql \
+                AS 'BEGIN PERFORM pg_sleep(100); RETURN NULL; END'; \
+                CREATE CONSTRAINT TRIGGER slow AFTER DELETE ON originals \
+                DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION slow()";
+    let mut client = server.client();
+    client.batch_execute(slow).unwrap();
+    std::thread::scope(|scope| {
+        let compaction = scope.spawn(|| backend.compact(0));
+        end_who_waits(&server, "wait_event = 'PgSleep'");
+        assert_transient(compaction.join().unwrap(), "nothing of the batch is stored");
+    });
+    client.batch_execute("DROP TRIGGER slow ON originals").unwrap();
+    backend.compact(0).unwrap();
+    assert_eq!(backend.stats().unwrap().originals.unwrap().originals, 1);
+    assert_clean(&*backend);
+    drop(backend);
+    drop_index(&server, &url);
 }
 
 #[test]

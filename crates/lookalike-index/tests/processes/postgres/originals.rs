@@ -164,3 +164,61 @@ fn removing_documents_leaves_no_originals() {
     assert_eq!(known(&*backend, "other")[0].1, other.original.unwrap());
     assert_clean(&*backend);
 }
+
+/// The versions of an expired document are found by its id, whatever became of the current one.
+#[test]
+fn compaction_removes_versions_without_a_current_one() {
+    let Some(server) = server() else { return };
+    for sql in [
+        "DELETE FROM versions WHERE ended IS NULL",
+        "UPDATE versions SET id = 'damaged' WHERE ended IS NULL",
+    ] {
+        let (_index, backend, mut client) = archive(server, "archive_expired");
+        client.batch_execute("UPDATE docs SET expires = 50").unwrap();
+        assert_eq!(client.execute(sql, &[]).unwrap(), 1);
+        backend.compact(100).unwrap();
+        let left = backend.stats().unwrap().originals.unwrap();
+        assert_eq!((left.versions, left.originals), (0, 0), "{sql}");
+        assert_clean(&*backend);
+    }
+}
+
+#[test]
+fn a_version_with_a_damaged_id_is_not_replaced() {
+    let Some(server) = server() else { return };
+    let (_index, backend, mut client) = archive(server, "archive_id");
+    let sql = "UPDATE versions SET id = 'damaged' WHERE ended IS NULL";
+    assert_eq!(client.execute(sql, &[]).unwrap(), 1);
+    let mut maker = Maker::new(&settings(StoredContent::Originals), 5);
+    let error = backend.write(&[page(&mut maker, ID, 3).put()]).unwrap_err();
+    assert!(matches!(error, IndexError::Damaged { .. }), "{error}");
+    backend.write(&[Change::Remove(ID)]).unwrap();
+    assert_eq!(backend.stats().unwrap().originals.unwrap().versions, 0);
+    assert_clean(&*backend);
+}
+
+#[test]
+fn versions_with_negative_numbers_are_checked() {
+    let Some(server) = server() else { return };
+    let (_index, backend, mut client) = archive(server, "archive_negative");
+    client.batch_execute("UPDATE versions SET doc = -5 WHERE version = 3").unwrap();
+    let problems = backend.check().unwrap();
+    let named = problems.iter().any(|one| one.what.contains("the checksum of its row is wrong"));
+    assert!(named, "{problems:?}");
+}
+
+/// Another version of the index tells readers that the stored originals changed.
+#[test]
+fn removing_unused_originals_changes_the_index() {
+    let Some(server) = server() else { return };
+    let (_index, backend, _) = archive(server, "archive_unused");
+    let mut maker = Maker::new(&settings(StoredContent::Originals), 5);
+    backend.write(&[page(&mut maker, "other", 3).put()]).unwrap();
+    backend.write(&[Change::Remove(ID)]).unwrap();
+    let before = backend.snapshot().unwrap().version();
+    backend.compact(0).unwrap();
+    assert!(backend.snapshot().unwrap().version() > before);
+    let after = backend.snapshot().unwrap().version();
+    backend.compact(0).unwrap();
+    assert_eq!(backend.snapshot().unwrap().version(), after);
+}

@@ -113,6 +113,11 @@ fn another_version_is_refused() {
     let back = "UPDATE settings SET settings = replace(settings, '\"version\":7', '\"version\":1')";
     client.batch_execute(back).unwrap();
     assert_clean(&*postgres_open(&index.url, WRITE));
+    // The tables of earlier programs.
+    client.batch_execute("ALTER TABLE settings DROP COLUMN version").unwrap();
+    let error = postgres::open(&index.url, WRITE).err().unwrap();
+    assert!(matches!(error, IndexError::NotAnIndex { .. }), "{error}");
+    assert!(error.to_string().contains("create it again"), "{error}");
 }
 
 #[test]
