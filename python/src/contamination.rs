@@ -11,13 +11,12 @@ use crate::options::KeywordOptions;
 use crate::passages::named;
 use crate::results::skipped::SkippedColumns;
 use arrow_array::builder::{BooleanBuilder, Float64Builder, UInt64Builder};
-use lookalike::contamination::{
-    BenchmarkField, Contamination, ContaminationOptions, contamination as compare,
-};
+use lookalike::contamination::{Contamination, ContaminationOptions};
 use lookalike::core::parameter::{NamesParameters, Parameter};
 use lookalike::error::Error;
-use lookalike::read::{Collection, ReadError, ReadOptions};
+use lookalike::read::ReadError;
 use lookalike::report::{self, Output, OutputFormat, Target};
+use lookalike::request::{BenchmarkSide, ContaminationFailure, ContaminationRequest};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;
@@ -28,14 +27,11 @@ use std::sync::Arc;
 pub(crate) struct PyContamination {
     found: Contamination,
     options: ContaminationOptions,
-    corpus: Arc<ComparedInputs>,
-    /// The benchmark, once for each field.
-    benchmark: Arc<BenchmarkInputs>,
+    /// The sides of the benchmark, and the corpus.
+    inputs: Vec<ComparedInputs>,
     ids: IdKind,
     item_ids: IdKind,
 }
-
-type BenchmarkInputs = Vec<(Option<String>, ComparedInputs)>;
 
 /// Finds the items of a benchmark in a corpus; `against` is the benchmark, once for each field.
 #[pyfunction]
@@ -53,31 +49,24 @@ pub(crate) fn contamination(
     given.finish()?;
     let ids = IdKind::of(&documents, None);
     let item_ids = against.first().map_or(IdKind::Files, |(_, items)| IdKind::of(items, None));
-    let mut fields = Vec::with_capacity(against.len());
-    for (name, items) in against {
-        let text_field = name.clone().unwrap_or_else(|| reading.text_field.clone());
-        let reading = ReadOptions { text_field, ..reading.clone() };
-        fields.push((name, ComparedInputs::named(py, (&items, HELD[2]), None, reading)?));
+    let mut inputs = Vec::with_capacity(against.len() + 1);
+    let mut benchmark = Vec::with_capacity(against.len());
+    for (field, items) in against {
+        let side = ComparedInputs::named(py, (&items, HELD[2]), None, reading.clone())?;
+        benchmark.push(BenchmarkSide { field, items: side.run.clone() });
+        inputs.push(side);
     }
-    let corpus = Arc::new(ComparedInputs::new(py, &documents, None, reading)?);
-    let benchmark = Arc::new(fields);
-    let mine = Arc::clone(&corpus);
-    let theirs = Arc::clone(&benchmark);
-    let work = options.clone();
-    let found = call::reading(py, progress.as_ref(), move |watch| {
-        let opened = theirs.iter().map(|(_, items)| items.open());
-        let opened = opened.collect::<Result<Vec<Collection>, ReadError>>()?;
-        let fields = theirs.iter().zip(&opened);
-        let fields: Vec<BenchmarkField<'_>> = fields
-            .map(|((name, _), collection)| BenchmarkField { name: name.as_deref(), collection })
-            .collect();
-        match compare(&mine.open()?, &fields, &work, watch) {
-            Err(error) if fields.iter().any(|field| field.is_source_of(&error)) => Ok(Err(error)),
-            found => found.map(Ok),
-        }
-    })?;
-    let found = found.map_err(|error| benchmark_error(&error))?;
-    Ok(PyContamination { found, options, corpus, benchmark, ids, item_ids })
+    let corpus = ComparedInputs::new(py, &documents, None, reading)?;
+    let request = ContaminationRequest { corpus: corpus.run.clone(), benchmark, options };
+    inputs.push(corpus);
+    let found =
+        call::reading(py, progress.as_ref(), move |watch| match request.open()?.run(watch) {
+            Ok(found) => Ok(Ok(found)),
+            Err(ContaminationFailure::Benchmark(error)) => Ok(Err(error)),
+            Err(ContaminationFailure::Other(error)) => Err(error),
+        })?;
+    let (found, options) = found.map_err(|error| benchmark_error(&error))?;
+    Ok(PyContamination { found, options, inputs, ids, item_ids })
 }
 
 /// The exception of an error about a record of the benchmark, whose texts `against_field` names.
@@ -227,8 +216,7 @@ impl PyContamination {
 
     /// Writes `items`, the list of `documents`, or the `report`, as the command line does.
     fn write(&self, py: Python<'_>, what: &str, path: PathBuf) -> PyResult<()> {
-        self.corpus.check_output(&path)?;
-        self.benchmark.iter().try_for_each(|(_, items)| items.check_output(&path))?;
+        self.inputs.iter().try_for_each(|inputs| inputs.check_output(&path))?;
         let formats: &'static [OutputFormat] = match what {
             "report" => &[OutputFormat::Json, OutputFormat::Html],
             _ => &[OutputFormat::Jsonl],

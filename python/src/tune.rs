@@ -8,10 +8,10 @@ use crate::options::KeywordOptions;
 use lookalike::core::curve::{self as curves, Choice};
 use lookalike::core::params::{Params, ShingleRule};
 use lookalike::folding::FoldingEffect;
-use lookalike::tune::{self as tuning, BandPlan, MeasuredSample, Profile, SampleSimilarities};
+use lookalike::request::{TuneOutcome, TuneRequest};
+use lookalike::tune::{BandPlan, MeasuredSample, Profile, SampleSimilarities};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use std::sync::Arc;
 
 /// The probability that a pair becomes a candidate, at each of some similarities.
 #[pyfunction]
@@ -55,22 +55,12 @@ pub(crate) fn tune(
         return Err(OptionError::new_err(text));
     }
     let tried: Result<Vec<ShingleRule>, _> = tried.iter().map(|rule| rule.parse()).collect();
-    let rules =
-        tuning::rules_to_try(&builder.shingle, &tried.map_err(|error| params_error(&error))?);
-    let measured = match &documents {
-        None => None,
-        Some(documents) => {
-            let inputs = Arc::new(ComparedInputs::new(py, documents, None, reading)?);
-            let theirs = Arc::clone(&inputs);
-            let used = builder.shingle.clone();
-            let seed = builder.seed;
-            Some(call::reading(py, progress.as_ref(), move |watch| {
-                MeasuredSample::of(&theirs.open()?, sample, seed, &rules, &used, watch)
-            })?)
-        }
-    };
-    let plan = tuning::plan(&builder, &params, measured.as_ref(), count);
-    let plan = plan.map_err(|error| params_error(&error))?;
+    let tried = tried.map_err(|error| params_error(&error))?;
+    let inputs = documents.map(|documents| ComparedInputs::new(py, &documents, None, reading));
+    let inputs = inputs.transpose()?.map(|inputs| inputs.run);
+    let request = TuneRequest { inputs, builder, sample, tried, documents: count };
+    let outcome = call::reading(py, progress.as_ref(), move |watch| request.open()?.run(watch))?;
+    let TuneOutcome { plan, measured } = outcome;
     let dict = planned(py, &plan)?;
     add_measured(&dict, measured.as_ref(), plan.threshold)?;
     Ok(dict.unbind())

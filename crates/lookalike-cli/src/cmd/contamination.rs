@@ -13,11 +13,10 @@ use crate::extraction::WorkerOption;
 use crate::output::progress_bar::StageBar;
 use crate::output::terminal;
 use crate::termination;
-use lookalike::contamination::{
-    BenchmarkField, ContaminationOptions, MatchList, NGRAM, contamination,
-};
+use lookalike::contamination::{ContaminationOptions, MatchList, NGRAM};
 use lookalike::core::params::{Case, ShingleRule, TokenRule};
 use lookalike::report::{self, Output, OutputFormat, Target, html};
+use lookalike::request::ContaminationRequest;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -111,16 +110,12 @@ pub(crate) fn run(args: &mut ContaminationArgs, worker: WorkerOption<'_>) -> Com
     // A second run must not find the files of the first among its documents.
     reading.leave_out = targets.paths().map(Path::to_owned).collect();
     inputs::refuse_repeats(&args.inputs, &args.against, &args.against_field)?;
-    let fields = inputs::benchmark(&args.against, &args.against_field, &reading)?;
-    let fields: Vec<BenchmarkField<'_>> = fields
-        .iter()
-        .map(|(name, collection)| BenchmarkField { name: name.as_deref(), collection })
-        .collect();
-    let corpus = inputs::corpus(&args.inputs, &reading)?;
-    let options = options(args)?;
+    let benchmark = inputs::benchmark(&args.against, &args.against_field, &reading)?;
+    let corpus = inputs::side(&args.inputs, &reading)?;
+    let request = ContaminationRequest { corpus, benchmark, options: options(args)? };
+    let opened = request.open()?;
     let bar = StageBar::new(args.quiet);
-    let found = contamination(&corpus, &fields, &options, &bar)
-        .map_err(|error| inputs::run_error(error, &fields))?;
+    let (found, options) = opened.run(&bar).map_err(inputs::run_error)?;
     drop(bar);
     if let Some(target) = &targets.items {
         Output::create(target)?.finish(|out| report::contamination::items(out, &found))?;

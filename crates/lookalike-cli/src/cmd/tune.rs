@@ -9,6 +9,8 @@ mod sample_advice;
 use super::{CommandError, CommandResult};
 use crate::exit_code::ExitCode;
 use crate::extraction::WorkerOption;
+use crate::output::progress_bar::StageBar;
+use crate::output::summary::write_as_text;
 use crate::output::terminal;
 use crate::termination;
 pub(crate) use args::TuneArgs;
@@ -16,6 +18,7 @@ use lookalike::core::params::Params;
 use lookalike::error::Error;
 use lookalike::report::Output;
 use lookalike::report::phrases::one_line;
+use lookalike::request::{RunInputs, TuneOutcome, TuneRequest};
 use plan::PlanOutput;
 use sample_advice::SampleAdvice;
 use std::fs;
@@ -35,14 +38,22 @@ pub(crate) fn run(args: &mut TuneArgs, worker: WorkerOption<'_>) -> CommandResul
                 .to_owned(),
         ));
     }
-    let measured = if args.inputs.is_empty() {
-        None
-    } else {
-        Some(SampleAdvice::of(args, &builder, &params, worker)?)
-    };
-    let sample = measured.as_ref().map(SampleAdvice::measured);
-    let chosen = lookalike::tune::plan(&builder, &params, sample, args.documents)?;
-    let plan = PlanOutput::new(chosen);
+    let inputs = (!args.inputs.is_empty())
+        .then(|| RunInputs::of_paths(&args.inputs, &[], args.reading.options(worker)));
+    let sample = args.sample as usize;
+    let TuneArgs { tried, documents, .. } = args;
+    let request =
+        TuneRequest { inputs, builder, sample, tried: tried.clone(), documents: *documents };
+    let opened = request.open()?;
+    if let Some(collection) = opened.collection() {
+        write_as_text(&mut terminal::stderr(), collection.read_as_text())?;
+    }
+    let TuneOutcome { plan, measured } = opened.run(&StageBar::new(args.inputs.is_empty()))?;
+    let measured = measured.map(|sample| {
+        SampleAdvice::new(sample, &params, args.reading.normalization().stop_words_by_language)
+    });
+    let measured = measured.transpose()?;
+    let plan = PlanOutput::new(plan);
     if let Some(path) = &args.svg {
         termination::clean_up(std::iter::once(path.as_path()))?;
         write_whole(path, plan.curve().svg().as_bytes())?;

@@ -130,7 +130,7 @@ fn nothing_is_read_twice() {
     assert!(fails(&["-", "--against", "-"]).contains("given twice"));
     let fields = ["--against-field", "question", "--against-field", "answer"];
     let stream = [&["--against", "-"], &fields[..]].concat();
-    assert!(fails(&stream).contains("can be read once"));
+    assert!(fails(&stream).contains("can be read only once"));
     let twice =
         ["--against", "quiz.jsonl", "--against-field", "answer", "--against-field", "answer"];
     assert!(fails(&twice).contains("given twice"));

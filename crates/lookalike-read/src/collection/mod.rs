@@ -111,33 +111,10 @@ impl Collection {
             normalization: index.settings().normalization.parse()?,
             ..ReadOptions::default()
         };
-        Self::of_snapshot(index, now, options, IndexContent::Sets)
-    }
-
-    /// As [`of_index`](Self::of_index), with the texts that the index stores. They get the normal
-    /// form `normalization` instead of the form of the index.
-    ///
-    /// # Errors
-    /// [`IndexError::NoTexts`] for an index that keeps no texts, and what keeps it from being read.
-    pub fn of_stored_texts(
-        index: &Index,
-        now: i64,
-        normalization: Normalization,
-    ) -> Result<Self, IndexError> {
-        let options = ReadOptions { normalization, ..ReadOptions::default() };
-        Self::of_snapshot(index, now, options, IndexContent::Texts)
-    }
-
-    fn of_snapshot(
-        index: &Index,
-        now: i64,
-        options: ReadOptions,
-        content: IndexContent,
-    ) -> Result<Self, IndexError> {
         let metadata = !options.fields.is_empty();
         let mut inputs = OpenedInputs::new(SourceSettings::new(options, None, BLOCK_BYTES));
         let info = inputs.unnamed(index.name());
-        let source = IndexSource::open(info, index, now, metadata, content)?;
+        let source = IndexSource::open(info, index, now, metadata, IndexContent::Sets)?;
         inputs.sources.push(Arc::new(source));
         inputs.first_reference = 1;
         inputs.bytes = None;

@@ -38,6 +38,8 @@ pub enum Side<'a> {
     Paths(&'a [PathBuf]),
     /// Documents in memory, a source each.
     InMemory(&'a [InMemoryDocuments]),
+    /// The documents of an index.
+    Index(&'a IndexLocation),
 }
 
 /// All inputs.
@@ -137,6 +139,10 @@ impl Opener<'_> {
                     self.input(path)?;
                 }
                 self.flush();
+            }
+            Side::Index(location) => {
+                self.opened.bytes = None;
+                self.index(location)?;
             }
             Side::InMemory(all) => {
                 for documents in all {

@@ -4,6 +4,7 @@ use crate::engine::FindOptions;
 use crate::passages::PassageOptions;
 use crate::read::{Collection, InMemoryDocuments, ReadError, ReadOptions, Side, refuse_streams};
 use lookalike_core::params::Params;
+use lookalike_index::index::IndexLocation;
 use std::path::PathBuf;
 
 /// One side of a comparison.
@@ -13,6 +14,8 @@ pub enum InputSide {
     Paths(Vec<PathBuf>),
     /// Documents in memory, each a source.
     InMemory(Vec<InMemoryDocuments>),
+    /// The documents of an index. As a reference, an index is one of the paths.
+    Index(IndexLocation),
 }
 
 impl InputSide {
@@ -20,7 +23,7 @@ impl InputSide {
     pub fn paths(&self) -> &[PathBuf] {
         match self {
             Self::Paths(paths) => paths,
-            Self::InMemory(_) => &[],
+            Self::InMemory(_) | Self::Index(_) => &[],
         }
     }
 
@@ -28,6 +31,7 @@ impl InputSide {
         match self {
             Self::Paths(paths) => Side::Paths(paths),
             Self::InMemory(documents) => Side::InMemory(documents),
+            Self::Index(location) => Side::Index(location),
         }
     }
 }

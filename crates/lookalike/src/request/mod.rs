@@ -5,7 +5,9 @@
 //! RunInputs ─┬─► FindRequest ──── open, run ─────────► FindOutcome
 //!            ├─► DedupRequest ─── open, find, write ─► DedupOutcome
 //!            ├─► CutRequest ───── open, find, write ─► CutOutcome
+//!            ├─► ContaminationRequest ─ open, run ───► Contamination, ContaminationOptions
 //!            ├─► PassageRequest ─ open, run ─────────► PassageFindings, PassageOptions
+//!            ├─► TuneRequest ──── open, run ─────────► TuneOutcome
 //!            ├─► PrepareRequest ─ run ───────────────► PrepareOutcome
 //!            └─► AuditRequest ─── run ───────────────► Audit, Params
 //! ```
@@ -13,6 +15,7 @@
 //! Opening fails before any document is read, so that a mistake in the command is reported at once.
 
 mod audit;
+mod contamination;
 mod cut;
 mod dedup;
 mod dedup_outputs;
@@ -20,8 +23,12 @@ mod find;
 mod inputs;
 mod passages;
 mod prepare;
+mod tune;
 
 pub use audit::AuditRequest;
+pub use contamination::{
+    BenchmarkSide, ContaminationFailure, ContaminationRequest, OpenedContamination,
+};
 pub use cut::{CutOutcome, CutRequest, FoundCuts, OpenCutRun};
 pub use dedup::{
     DedupOutcome, DedupRequest, FileAction, FileOutcome, FoundDedup, OpenedDedup, add_kept,
@@ -31,3 +38,4 @@ pub use find::{FindOutcome, FindRequest, OpenedFind};
 pub use inputs::{InputSide, RunInputs};
 pub use passages::{OpenedPassages, PassageRequest};
 pub use prepare::{IdOrigin, PrepareOutcome, PrepareRequest, SignatureBlock};
+pub use tune::{OpenedTune, TuneOutcome, TuneRequest};

@@ -1,16 +1,12 @@
 //! What a sample of the documents says, and which shingle is advised.
 
-use super::args::TuneArgs;
 use super::layout::{heading, percent, six, write_table};
 use crate::cmd::CommandError;
-use crate::extraction::WorkerOption;
-use crate::output::progress_bar::StageBar;
-use crate::output::summary::write_as_text;
-use crate::output::terminal::{self, Style};
-use lookalike::core::params::{Params, ParamsBuilder, ShingleRule};
+use crate::output::terminal::Style;
+use lookalike::core::params::{Params, ShingleRule};
 use lookalike::error::Error;
 use lookalike::progress::NoProgress;
-use lookalike::read::{Collection, SkippedItem};
+use lookalike::read::SkippedItem;
 use lookalike::report::json::{FoldingView, SettingView};
 use lookalike::report::phrases::{count, one_line, setting_options, thousands};
 use lookalike::tune::{
@@ -34,42 +30,23 @@ pub(super) struct SampleAdvice {
 }
 
 impl SampleAdvice {
-    /// Draws from the inputs and measures.
-    pub(super) fn of(
-        args: &TuneArgs,
-        builder: &ParamsBuilder,
+    /// Compares the documents of a sample by other settings.
+    pub(super) fn new(
+        of: tune::MeasuredSample,
         params: &Params,
-        worker: WorkerOption<'_>,
+        without_stop_words: bool,
     ) -> Result<Self, CommandError> {
-        let collection = Collection::open(&args.inputs, &args.reading.options(worker))?;
-        write_as_text(&mut terminal::stderr(), collection.read_as_text())?;
-        let size = args.sample as usize;
-        let rule = &builder.shingle;
-        let rules = tune::rules_to_try(rule, &args.tried);
-        let of = tune::MeasuredSample::of(
-            &collection,
-            size,
-            builder.seed,
-            &rules,
-            rule,
-            &StageBar::new(false),
-        )?;
-        let advice = of.advice(builder.threshold);
+        let advice = of.advice(params.threshold());
         let texts = SettingTexts {
             texts: of.sample.texts.get(..MOST_COMPARED).unwrap_or(&of.sample.texts),
             reference: &[],
-            without_stop_words: collection.normalization().stop_words_by_language,
+            without_stop_words,
             most_meetings: MOST_MEETINGS,
         };
         let settings = tune::settings_to_compare(Setting::in_use(params), &texts);
         let settings =
             tune::measure_settings(&settings, &texts, &NoProgress).map_err(Error::from)?;
         Ok(Self { of, settings, advice })
-    }
-
-    /// What was measured.
-    pub(super) fn measured(&self) -> &tune::MeasuredSample {
-        &self.of
     }
 
     /// Writes the table of shingles and the advice.

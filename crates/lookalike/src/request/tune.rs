@@ -1,0 +1,74 @@
+//! `tune`: a threshold, a recall and perhaps documents → bands, rows, and what a sample says.
+
+use super::RunInputs;
+use crate::error::Error;
+use crate::progress::Progress;
+use crate::read::Collection;
+use crate::tune::{BandPlan, MeasuredSample, plan, rules_to_try};
+use lookalike_core::params::{Params, ParamsBuilder, ShingleRule};
+
+/// A choice of bands and rows.
+pub struct TuneRequest {
+    /// The documents to measure. Without any, the cost is that of newswire articles.
+    pub inputs: Option<RunInputs>,
+    /// The parameters in use.
+    pub builder: ParamsBuilder,
+    /// How many documents to draw.
+    pub sample: usize,
+    /// The shingle rules to measure; the usual ones if empty.
+    pub tried: Vec<ShingleRule>,
+    /// How many documents to plan for; those of the inputs, or a million, if `None`.
+    pub documents: Option<u64>,
+}
+
+/// A choice whose inputs are open.
+pub struct OpenedTune {
+    request: TuneRequest,
+    params: Params,
+    collection: Option<Collection>,
+}
+
+/// What was chosen, and why.
+#[derive(Debug)]
+pub struct TuneOutcome {
+    /// Bands, rows and their cost.
+    pub plan: BandPlan,
+    /// The sample of the documents, if there are any.
+    pub measured: Option<MeasuredSample>,
+}
+
+impl TuneRequest {
+    /// Opens the inputs.
+    ///
+    /// # Errors
+    /// [`Error::Params`] for parameters out of range. [`Error::Read`] if an input cannot be opened.
+    pub fn open(self) -> Result<OpenedTune, Error> {
+        let params = Params::new(&self.builder)?;
+        let collection = self.inputs.as_ref().map(RunInputs::open).transpose()?;
+        Ok(OpenedTune { request: self, params, collection })
+    }
+}
+
+impl OpenedTune {
+    /// The documents to measure.
+    pub fn collection(&self) -> Option<&Collection> {
+        self.collection.as_ref()
+    }
+
+    /// Measures a sample and chooses.
+    ///
+    /// # Errors
+    /// Errors of [`MeasuredSample::of`]. [`Error::Params`] if the number of values does not allow
+    /// the recall.
+    pub fn run(&self, progress: &dyn Progress) -> Result<TuneOutcome, Error> {
+        let TuneRequest { builder, sample, tried, documents, .. } = &self.request;
+        let used = &builder.shingle;
+        let rules = rules_to_try(used, tried);
+        let measure = |collection: &Collection| {
+            MeasuredSample::of(collection, *sample, builder.seed, &rules, used, progress)
+        };
+        let measured = self.collection.as_ref().map(measure).transpose()?;
+        let plan = plan(builder, &self.params, measured.as_ref(), *documents)?;
+        Ok(TuneOutcome { plan, measured })
+    }
+}
