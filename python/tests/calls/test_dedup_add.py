@@ -159,7 +159,7 @@ def test_what_cannot_be_added_to_is_refused_before_the_work(news: lookalike.Inde
 
 def test_an_id_with_another_text_is_an_error(news: lookalike.Index) -> None:
     docs = {"n": f"{CITY} now", "a": "an article about something that nobody has written about yet"}
-    with pytest.raises(DocumentError, match=r'"a" is there already with another text.*Index\.remove'):
+    with pytest.raises(DocumentError, match=r'has document "a" with another text.*Index\.remove'):
         lookalike.dedup(docs, reference=news, add=True)
     assert list(news.ids()) == ["a", "b", "n"]
 

@@ -84,7 +84,7 @@ def outputs_and_checkpoints(spark: Any, place: Path, rows: list[dict[str, Any]],
     problem = f"cannot read {no_parquet} as parquet: "
     refused(FileError, problem, lambda: _tables.read(spark, [str(no_parquet)], "parquet", LineFields("text", "id")))
     (place / "empty").mkdir()
-    refused(FileError, "empty is there already", lambda: found.write(str(place / "empty")))
+    refused(FileError, "empty exists already", lambda: found.write(str(place / "empty")))
     # A file of a stage is lost; without the manifest the stage runs again.
     max((place / "run" / "labels").glob("*.parquet"), key=lambda path: path.stat().st_size).unlink()
     again: dict[str, Any] = {"threshold": 0.5, "checkpoint": str(place / "run")}

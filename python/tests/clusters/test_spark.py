@@ -579,6 +579,6 @@ def test_a_write_that_fails_leaves_nothing_under_the_name(
     there = tmp_path / "there"
     there.mkdir()
     (there / "part-of-mine").write_text("x")
-    with pytest.raises(FileError, match="is there already"):
+    with pytest.raises(FileError, match="exists already"):
         found.write(str(there))
     assert sorted(path.name for path in there.iterdir()) == ["part-of-mine"]

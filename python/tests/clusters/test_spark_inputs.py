@@ -133,7 +133,7 @@ def test_a_report_is_overwritten_on_request(spark: Any, tmp_path: Path) -> None:
         write(tmp_path / "report")
         before = joined(tmp_path / "report")
         (tmp_path / "report" / "part-99999-old.txt").write_text("old")
-        with pytest.raises(FileError, match="is there already"):
+        with pytest.raises(FileError, match="exists already"):
             write(tmp_path / "report")
         write(tmp_path / "report", mode="overwrite")
         assert joined(tmp_path / "report") == before

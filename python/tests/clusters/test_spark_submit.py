@@ -148,7 +148,7 @@ def test_tables_are_read_and_written(here: Program, spark: Any) -> None:
         counts = printed_by(here.run(*command, "--json"))["counts"]
         assert counts == lookalike.find(rows, threshold=0.5).counts
         assert spark.table("lookalike_kept.docs").count() == 150 - counts["duplicates"] < 150
-        assert "lookalike_kept.docs is there already" in error_of(here.run(*command))
+        assert "lookalike_kept.docs exists already" in error_of(here.run(*command))
     finally:
         for name in tables:
             spark.sql(f"drop table if exists {name}")

@@ -691,11 +691,11 @@ def test_places(folder: Path, tmp_path: Path) -> None:
         Index.create(folder)
     empty = tmp_path / "empty"
     empty.mkdir()
-    with pytest.raises(StoreError, match="no catalog.sqlite"):
+    with pytest.raises(StoreError, match="does not contain catalog.sqlite"):
         Index.open(empty)
     file = tmp_path / "file"
     file.write_text("x")
-    with pytest.raises(StoreError, match="no folder"):
+    with pytest.raises(StoreError, match="is not a folder"):
         Index.open(file)
     for path in (None, 5, b"news", "", "a\0b"):
         with pytest.raises(OptionError, match="path is"):

@@ -380,7 +380,7 @@ def test_without_datasketch_a_hint_says_so(name: str) -> None:
             f"import lookalike.datasketch.{name}.more",
             f"from lookalike.datasketch.{name} import AsyncMinHashLSH",
         ]
-    hint = f"lookalike.datasketch has no {name} of its own"
+    hint = f"lookalike.datasketch takes {name} from an installed datasketch"
     program = f"""
 import sys
 sys.modules["datasketch"] = None
