@@ -11,8 +11,8 @@ use crate::options::{KeywordOptions, RunArguments};
 use crate::parameters::{self, BetterSettingTuple};
 use crate::passages::{PassageArguments, cuts_by_source, refuse_unit};
 use lookalike::dedup::{DEFAULT_FIELD, SurvivorCounts, SurvivorsProblem};
-use lookalike::error::Error;
-use lookalike::report::{self, OutputFormat, Target};
+use lookalike::error::{CutPart, Error};
+use lookalike::report::{OutputFormat, Target};
 use lookalike::request::{CutRequest, DedupOutputs, DedupRequest, FindRequest};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -52,8 +52,8 @@ pub(crate) fn dedup<'py>(
         inputs.refuse_streams("bands='auto'")?;
     }
     let annotate = annotate.then(|| DEFAULT_FIELD.to_owned());
-    let outputs = DedupOutputs { survivors: output, annotate, removed, ..DedupOutputs::default() };
-    check_places(&outputs, &inputs)?;
+    let survivors = output.map(named_file);
+    let outputs = DedupOutputs { survivors, annotate, removed, ..DedupOutputs::default() };
     let find = FindRequest::new(inputs.run, find, auto);
     let action = None;
     let script = None;
@@ -100,8 +100,7 @@ pub(crate) fn dedup_passages(
     given.finish()?;
     refuse_unit(reading.unit)?;
     let inputs = ComparedInputs::new(py, &documents, reference.as_ref(), reading)?;
-    let outputs = DedupOutputs { survivors: Some(output), ..DedupOutputs::default() };
-    check_places(&outputs, &inputs)?;
+    let outputs = DedupOutputs { survivors: Some(named_file(output)), ..DedupOutputs::default() };
     let inputs = inputs.run;
     let request = CutRequest { inputs, options, cut, outputs, is_dry_run: false };
     let opened = call::reading(py, None, move |_| Ok(request.open().map_err(refused)))??;
@@ -112,18 +111,20 @@ pub(crate) fn dedup_passages(
     Ok((kept, removed, dropped, changed, files, cuts_by_source(&outcome.cuts.sources)?))
 }
 
-/// Refuses an output that is an input or another output.
-fn check_places(outputs: &DedupOutputs, inputs: &ComparedInputs) -> PyResult<()> {
-    let [documents, reference] = inputs.run.paths();
-    let survivors = outputs.survivors.as_deref();
-    report::check_places(outputs.lists().map(Target::path), survivors, documents, reference)
-        .map_err(|taken| OptionError::new_err(taken.to_string()))
+/// The output as a file: `-` is a name here, not standard output.
+fn named_file(output: PathBuf) -> PathBuf {
+    if output == Path::new("-") { Path::new(".").join(output) } else { output }
 }
 
 /// The exception of a request that its inputs do not allow.
 fn refused(error: Error) -> PyErr {
     match error {
-        Error::Survivors { .. } => OptionError::new_err(without_field(error).to_string()),
+        Error::Survivors {
+            problem: SurvivorsProblem::Cut { part: CutPart::Passage, .. }, ..
+        } => run_error(error),
+        Error::Survivors { .. } | Error::OutputTaken(_) => {
+            OptionError::new_err(without_field(error).to_string())
+        }
         error => run_error(error),
     }
 }

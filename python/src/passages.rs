@@ -15,6 +15,7 @@ use arrow_array::ArrayRef;
 use arrow_array::builder::{BooleanBuilder, UInt64Builder};
 use lookalike::error::Error;
 use lookalike::passages::{FoundPassage, PassageFindings, PassageOptions, PassageRow, SourceCuts};
+use lookalike::progress::Progress;
 use lookalike::read::{ReadOptions, TextUnit};
 use lookalike::report::csv::CellRule;
 use lookalike::report::passages::PassageOutput;
@@ -105,6 +106,7 @@ pub(crate) fn cut_passages(
         let outputs = DedupOutputs::default();
         let request = CutRequest { inputs: inputs.run, options, cut, outputs, is_dry_run: true };
         let cuts = request.open()?.find(watch)?.write(watch)?.cuts;
+        watch.advance(0)?;
         RemainingTexts::of_cuts(&cuts, rows)
     })?;
     texts.table()

@@ -15,6 +15,7 @@ use arrow_array::{
 };
 use arrow_schema::Field;
 use lookalike::core::params::Params;
+use lookalike::progress::Progress;
 use lookalike::request::{IdOrigin, PrepareRequest, SignatureBlock};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -50,12 +51,16 @@ pub(crate) fn prepare(
     };
     let inputs = ComparedInputs::new(py, &documents, None, reading)?.run;
     let request = PrepareRequest { inputs, params: params.clone(), threads, ids: ids_of };
-    let prepared = call::reading(py, progress.as_ref(), move |watch| request.run(watch))?;
-    let mut skipped = SkippedColumns::new(ids_of != IdOrigin::InFiles);
-    prepared.skipped.iter().for_each(|one| skipped.push(one));
-    let columns = py.detach(|| columns(&prepared.blocks, ids, &params))?;
+    let shape = params.clone();
+    let (columns, skipped) = call::reading(py, progress.as_ref(), move |watch| {
+        let prepared = request.run(watch)?;
+        watch.advance(0)?;
+        let mut skipped = SkippedColumns::new(ids_of != IdOrigin::InFiles);
+        prepared.skipped.iter().for_each(|one| skipped.push(one));
+        Ok((columns(&prepared.blocks, ids, &shape), skipped))
+    })?;
     let parameters = crate::parameters::dict(py, &params)?.unbind();
-    Ok((ArrowTable::new(columns)?, parameters, skipped.table()?))
+    Ok((ArrowTable::new(columns?)?, parameters, skipped.table()?))
 }
 
 /// Columns by name, and whether they may have no value somewhere.

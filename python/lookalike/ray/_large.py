@@ -51,13 +51,13 @@ class RayRows:
         return documents.map_batches(partial(run_task, task), batch_format="pyarrow", batch_size=None)
 
     def map(self, rows: pyarrow.Table, task: RowTask, columns: str) -> pyarrow.Table:
-        return BatchTask(task, columns)(rows)
+        return BatchTask(task, columns, is_combined=True)(rows)
 
     def map_documents(self, documents: Any, task: RowTask, columns: str) -> pyarrow.Table:
-        return self._run.gathered(self._mapped(documents, BatchTask(task, columns)), columns)
+        return self._run.gathered(self._mapped(documents, BatchTask(task, columns, is_combined=True)), columns)
 
     def map_parts(self, documents: Any, task: RowTask, columns: str) -> pyarrow.Table:
-        return self._run.grouped(documents, PART, BatchTask(task, columns), columns)
+        return self._run.grouped(documents, PART, BatchTask(task, columns, is_combined=True), columns)
 
     def semi_joined(self, documents: Any, nodes: pyarrow.Table) -> Any:
         return self._mapped(documents, SemiJoin(self._ray.put(nodes["node"].combine_chunks())))

@@ -174,7 +174,7 @@ class RayRun(DividedRun[ConnectedBlocks, "pyarrow.Table", Any]):
 
         :param counters: how often shingles occur, where keys are rare shingles.
         """
-        blocks = self._all_mapped(sides, BatchTask(KeyTask(self.plan, self.parts, counters), BLOCKS))
+        blocks = self._all_mapped(sides, BatchTask(KeyTask(self.plan, self.parts, counters), BLOCKS, is_combined=True))
         probed = counters is not None and self.plan.is_probed
         task = BatchTask(ConnectTask(self.parts, probed), BLOCKS)
         return self._summed(self._shuffled(blocks.to_arrow_refs(), "part", task, BLOCKS))
@@ -190,7 +190,7 @@ class RayRun(DividedRun[ConnectedBlocks, "pyarrow.Table", Any]):
             return labels
 
         def run(tables: list[Any], step: StarStep) -> list[Any]:
-            return self._shuffled(tables, "part", BatchTask(StarTask(self.parts, step), BLOCKS), BLOCKS)
+            return self._shuffled(tables, "part", BatchTask(StarTask(self.parts, step), BLOCKS, is_combined=True), BLOCKS)
 
         edges = star_rounds(
             blocks.tables, run, lambda _, make: make(), lambda tables: self._summed(tables).notes
@@ -200,7 +200,7 @@ class RayRun(DividedRun[ConnectedBlocks, "pyarrow.Table", Any]):
 
     def counters(self, sides: list[Any]) -> Any:
         """How often shingles occur, about, in the object store."""
-        counted = self._all_mapped(sides, BatchTask(CountTask(self.plan), BLOCKS)).to_arrow_refs()
+        counted = self._all_mapped(sides, BatchTask(CountTask(self.plan), BLOCKS, is_combined=True)).to_arrow_refs()
         total = self._ray.remote(_total)
         while len(counted) > 1:
             counted = [total.remote(*counted[at : at + _JOINED]) for at in range(0, len(counted), _JOINED)]

@@ -58,9 +58,12 @@ class BatchTask:
 
     task: RowTask
     columns: str
+    #: Whether the rows are copied into one batch, for tasks that work on a batch at a time.
+    is_combined: bool = False
 
     def __call__(self, table: Any) -> Any:
-        return _table(self.task(table.combine_chunks().to_batches()), self.columns)
+        rows = table.combine_chunks() if self.is_combined else table
+        return _table(self.task(rows.to_batches()), self.columns)
 
 
 @dataclass(frozen=True)
