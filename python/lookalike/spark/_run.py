@@ -128,7 +128,7 @@ class SparkRun(DividedRun["DataFrame", "DataFrame", "DataFrame"]):
             # An engine that keeps no results, or has lost one, makes it again from the frame.
             raise ChangedError(
                 f"{str(error).split(';')[0]}; without a checkpoint a stage may run again for later stages, and it had other "
-                "rows: the frame must have the same rows each time, so write it to a table first, and read that"
+                "rows: the frame must give the same rows each time, so write it to a table first, and read that"
             ) from error
 
     def _file_problem(self) -> str:

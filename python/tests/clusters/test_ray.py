@@ -198,9 +198,9 @@ def test_a_worker_that_is_killed_in_a_round_changes_nothing(tmp_path: Path, monk
 
     made, flag = module.BatchTask, tmp_path / "killed"
 
-    def unstable(task: Any, columns: str) -> Any:
-        is_match = type(task).__name__ == "MatchTask"
-        return KillWorkerOnce(made(task, columns), str(flag)) if is_match else made(task, columns)
+    def unstable(task: Any, columns: str, is_combined: bool) -> Any:
+        batch_task = made(task, columns, is_combined)
+        return KillWorkerOnce(batch_task, str(flag)) if type(task).__name__ == "MatchTask" else batch_task
 
     monkeypatch.setattr(module, "BatchTask", unstable)
     compare(tmp_path / "run", large("edits", 60), threshold=0.6, shingle="words:3", task_memory=12_000, same_work=False)
