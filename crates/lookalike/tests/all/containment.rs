@@ -9,7 +9,7 @@ use lookalike::core::hash::SplitMix64;
 use lookalike::core::params::{Case, Measure, Params, ParamsBuilder, ShingleRule, TokenRule, Unit};
 use lookalike::core::shingle::Shingler;
 use lookalike::core::signature::Signer;
-use lookalike_test_support::document_sets;
+use lookalike_test_support::{document_sets, is_soak};
 use std::collections::{BTreeMap, HashSet};
 
 fn words(random: &mut SplitMix64, count: u64) -> Vec<String> {
@@ -116,7 +116,7 @@ fn planted_excerpts_are_all_found() {
         let length = 150 + random.below(600);
         words(&mut random, length).join(" ")
     };
-    let texts = (0..30_000).map(one).collect();
+    let texts = (0..if is_soak() { 30_000 } else { 8_000 }).map(one).collect();
     all_found(texts, &builder(5, 0.8));
 }
 
