@@ -2,7 +2,7 @@
 
 use lookalike::audit::AuditError;
 use lookalike::core::error::ParamsError;
-use lookalike::error::{ContaminationError, DecisionError, Error};
+use lookalike::error::{ContaminationError, DecisionError, Error, SpillError};
 use lookalike::read::{Location, ReadError};
 use lookalike::store::IndexError;
 use lookalike::store::error::Unwritable;
@@ -58,9 +58,9 @@ pub(crate) fn run_error(error: Error) -> PyErr {
             None => FileError::new_err(text),
         },
         Error::Decisions(_) => FileError::new_err(text),
-        Error::Write { .. } | Error::Survivors { .. } | Error::Spill { .. } => {
-            FileError::new_err(text)
-        }
+        Error::Write { .. }
+        | Error::Survivors { .. }
+        | Error::Spill(SpillError::Io { .. }) => FileError::new_err(text),
         _ => LookalikeError::new_err(text),
     }
 }

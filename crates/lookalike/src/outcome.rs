@@ -10,6 +10,7 @@ use crate::engine::{
     DocumentNumber, DocumentStatus, Duplicate, FindOptions, Findings, Group, Keeper,
 };
 use crate::error::Error;
+use crate::spill::SpillError;
 use crate::spill::codec::{FieldReader, put_bytes, put_u64};
 use crate::spill::{SortedRecords, Sorter};
 use crate::words::TextSpan;
@@ -166,7 +167,8 @@ impl Outcomes {
 }
 
 /// Sorted records: the key and the payload of each.
-type OutcomeRecords<'a> = Box<dyn Iterator<Item = Result<(Vec<u8>, Vec<u8>), Error>> + Send + 'a>;
+type OutcomeRecords<'a> =
+    Box<dyn Iterator<Item = Result<(Vec<u8>, Vec<u8>), SpillError>> + Send + 'a>;
 
 /// Reads outcomes in reading order.
 pub struct OutcomeCursor<'a> {
@@ -184,16 +186,16 @@ impl OutcomeCursor<'_> {
         &mut self,
         document: DocumentNumber,
         status: DocumentStatus,
-    ) -> Result<Outcome<'_>, Error> {
+    ) -> Result<Outcome<'_>, SpillError> {
         let key = document.0.to_be_bytes();
-        let is_reached = |record: &Result<(Vec<u8>, Vec<u8>), Error>| {
+        let is_reached = |record: &Result<(Vec<u8>, Vec<u8>), SpillError>| {
             record.as_ref().map_or(true, |(number, _)| **number <= key[..])
         };
         while let Some(record) = self.records.next_if(is_reached) {
             let (number, payload) = record?;
             if *number == key {
                 self.payload = payload;
-                return decoded(&self.payload).ok_or_else(|| Error::temporary_file("an outcome"));
+                return decoded(&self.payload).ok_or_else(|| SpillError::altered("an outcome"));
             }
         }
         Ok(match status {
@@ -206,7 +208,11 @@ impl OutcomeCursor<'_> {
 }
 
 /// Stores an outcome, unless it follows from the status of the document.
-fn push(sorter: &mut Sorter, document: DocumentNumber, outcome: &Outcome<'_>) -> Result<(), Error> {
+fn push(
+    sorter: &mut Sorter,
+    document: DocumentNumber,
+    outcome: &Outcome<'_>,
+) -> Result<(), SpillError> {
     let mut payload = Vec::new();
     match *outcome {
         Outcome::Keeper { group, size } => {

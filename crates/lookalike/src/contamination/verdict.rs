@@ -6,6 +6,7 @@ use super::matches::{self, ContaminatedDocument, RunMatch};
 use super::scan::CorpusScan;
 use crate::error::Error;
 use crate::read::SkippedItem;
+use crate::spill::SpillError;
 use crate::spill::{RecordCursor, SortedRecords};
 use std::collections::BTreeMap;
 
@@ -141,19 +142,19 @@ impl Contamination {
         std::iter::from_fn(move || {
             loop {
                 let (key, payload) = match cursor.next_record() {
-                    Err(error) => return Some(Err(error)),
+                    Err(error) => return Some(Err(error.into())),
                     Ok(None) => return None,
                     Ok(Some(record)) => record,
                 };
                 let Some(name) = matches::name_of_document(key) else {
-                    return Some(Err(damaged()));
+                    return Some(Err(damaged().into()));
                 };
                 // No name is empty.
                 if last == name {
                     continue;
                 }
                 let decoded = matches::decode_document(payload);
-                let Some((document, sets)) = decoded else { return Some(Err(damaged())) };
+                let Some((document, sets)) = decoded else { return Some(Err(damaged().into())) };
                 let is_contaminated = |set: &u32| {
                     self.is_contaminated.get(*set as usize).copied().unwrap_or_default()
                 };
@@ -222,8 +223,8 @@ fn documents_by_text(index: &ItemIndex, with_runs: &SortedRecords) -> Result<Vec
     Ok(documents)
 }
 
-fn damaged() -> Error {
-    Error::temporary_file("the matches of items")
+fn damaged() -> SpillError {
+    SpillError::altered("the matches of items")
 }
 
 /// Matches that are read item by item.

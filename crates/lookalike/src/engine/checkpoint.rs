@@ -16,6 +16,7 @@ use crate::engine::prepare::block_notes::{BlockNotes, BlockRanges, ColumnChunk};
 use crate::engine::prepare::sources::{SourceName, SourceTally, Tallies};
 use crate::error::Error;
 use crate::read::{Collection, InputStamp, ReadError, RetainedState, Stamp};
+use crate::spill::SpillError;
 use crate::spill::{Journal, TempSpace};
 use lookalike_core::hash;
 use parking_lot::Mutex;
@@ -98,21 +99,21 @@ pub(crate) struct CompletedSteps {
 
 impl CompletedSteps {
     /// # Errors
-    /// [`Error::TemporaryFile`] for numbers that no run writes.
+    /// [`SpillError::Altered`] for numbers that no run writes.
     fn add(&mut self, step: Step) -> Result<(), Error> {
         match step {
             Step::Chunk(mut step) => {
                 self.sources.append(&mut step.sources);
                 let is_known = |tally: &SourceTally| tally.source.index() < self.sources.len();
                 if !step.tallies.iter().all(is_known) || !self.is_next_chunk(&step) {
-                    return Err(damaged());
+                    return Err(damaged().into());
                 }
                 self.tallies.add(&std::mem::take(&mut step.tallies));
                 self.chunks.push(step);
             }
             Step::Prepared => self.prepared = true,
             Step::Band(step) => self.bands.push(step),
-            Step::Batch(step) if step.roots.start > step.roots.end => return Err(damaged()),
+            Step::Batch(step) if step.roots.start > step.roots.end => return Err(damaged().into()),
             Step::Batch(step) => self.batches.push(step),
             Step::Together(steps) => return steps.into_iter().try_for_each(|step| self.add(step)),
         }
@@ -190,7 +191,7 @@ impl Checkpoint {
     }
 
     /// Stores a step, whose data are on the disk.
-    pub(crate) fn append(&self, step: Step) -> Result<(), Error> {
+    pub(crate) fn append(&self, step: Step) -> Result<(), SpillError> {
         let Some(deferred) = &self.deferred else { return self.journal.append(&step) };
         let mut deferred = deferred.lock();
         deferred.push(step);
@@ -236,8 +237,8 @@ pub(crate) fn describe_run(collection: &Collection, options: &FindOptions) -> Re
     }))
 }
 
-fn damaged() -> Error {
-    Error::temporary_file("the steps of an earlier run")
+fn damaged() -> SpillError {
+    SpillError::altered("the steps of an earlier run")
 }
 
 /// The files in words, or their number, bytes and a hash of these words where they are many.
@@ -309,7 +310,7 @@ mod tests {
         ];
         for step in wrong {
             let added = done.add(Step::Together(vec![step.clone()]));
-            assert!(matches!(added, Err(Error::TemporaryFile { .. })), "{step:?}");
+            assert!(matches!(added, Err(Error::Spill(SpillError::Altered { .. }))), "{step:?}");
         }
     }
 }

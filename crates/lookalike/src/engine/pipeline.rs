@@ -22,6 +22,7 @@ use crate::engine::prepare::shingle_counts::ShingleCounts;
 use crate::error::Error;
 use crate::progress::{Progress, Stage, timed};
 use crate::read::{Collection, ReadError, Spool};
+use crate::spill::SpillError;
 use crate::spill::TempSpace;
 use lookalike_core::params::Measure;
 use std::sync::Arc;
@@ -91,7 +92,7 @@ pub(crate) fn decide_documents(
     }
     let linked = run.link(documents, counts, budget)?;
     // Repeated ids cannot be found here: they were refused before the run was divided.
-    run.decide(linked.ok_or_else(|| Error::temporary_file("the ids of records"))?)
+    run.decide(linked.ok_or_else(|| SpillError::altered("the ids of records"))?)
 }
 
 /// A run, and what it has noted so far.

@@ -1,6 +1,6 @@
 //! What a [job in files](crate::shard::job) refuses, and its stages, which errors name.
 
-use super::difference::{self, Difference};
+use crate::spill::{Difference, fmt_list};
 use std::fmt;
 use std::path::PathBuf;
 
@@ -129,7 +129,7 @@ impl fmt::Display for JobError {
             }
             Self::OtherPlan { path, differences } => {
                 write!(f, "{} is the plan of another job:", path.display())?;
-                difference::fmt_list(f, differences, NAMED_DIFFERENCES)?;
+                fmt_list(f, differences, NAMED_DIFFERENCES)?;
                 f.write_str(" name another folder, or remove this one")
             }
             Self::Version { path, got, expected } => write!(
@@ -140,7 +140,7 @@ impl fmt::Display for JobError {
             ),
             Self::Inputs { differences } => {
                 f.write_str("the inputs are not those of the plan:")?;
-                difference::fmt_list(f, differences, NAMED_DIFFERENCES)?;
+                fmt_list(f, differences, NAMED_DIFFERENCES)?;
                 f.write_str(
                     " run tasks in the working directory of the plan, on inputs that do not \
                      change; make a new plan for changed inputs",

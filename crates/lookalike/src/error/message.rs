@@ -1,16 +1,13 @@
 //! The messages of [`Error`], in the spelling of parameters that a front end has.
 
-use super::{Difference, Error, SpillPosition, difference};
+use super::Error;
 use crate::engine::ids::DocumentNumber;
 use crate::read::Location;
+use crate::temporary::system_message;
 use lookalike_core::candidate::MAX_DOCUMENTS;
 use lookalike_core::parameter::{NamesParameters, Parameter, ParameterSpelling};
 use std::fmt;
 use std::io;
-use std::path::Path;
-
-/// How many differences a message lists.
-const SHOWN_DIFFERENCES: usize = 8;
 
 impl NamesParameters for Error {
     fn fmt_with(&self, f: &mut fmt::Formatter<'_>, name: ParameterSpelling) -> fmt::Result {
@@ -40,9 +37,6 @@ impl NamesParameters for Error {
             Self::WithoutTexts { source_name } => message.without_texts(source_name),
             Self::EqualHashes => message.equal_hashes(),
             Self::NotAligned { id, place } => message.not_aligned(id, place.as_ref()),
-            Self::TemporaryFile { what, path, position } => {
-                message.temporary_file(what, path.as_deref(), *position)
-            }
             Self::Estimates(why) => why.fmt_with(f, name),
             Self::TooManyDocuments { got } => write!(
                 f,
@@ -58,7 +52,7 @@ impl NamesParameters for Error {
                 f,
                 "cannot write {}: {}; what was there before is untouched, {}",
                 path.display(),
-                plain(source),
+                system_message(source),
                 remedy(source.kind())
             ),
             Self::OutputName(name) => fmt::Display::fmt(name, f),
@@ -72,14 +66,7 @@ impl NamesParameters for Error {
                 write!(f, "cannot write {}: ", path.display())?;
                 problem.fmt_with(f, name)
             }
-            Self::Spill { path, source } => message.spill(path, source),
-            Self::SpillDamaged { path, problem, folder } => {
-                message.spill_damaged(path, problem, folder.as_deref())
-            }
-            Self::TempDir { path, source } => message.temp_dir(path, source),
-            Self::RunDiffers { path, differences } => message.run_differs(path, differences),
-            Self::RunInUse { path } => message.run_in_use(path),
-            Self::RunNotPrivate { path, problem } => message.run_not_private(path, problem),
+            Self::Spill(error) => error.fmt_with(f, name),
             Self::Interrupted => f.write_str("interrupted; nothing was written"),
             Self::Table { path, line: 0, problem } => write!(f, "{}: {problem}", path.display()),
             Self::Table { path, line, problem } => {
@@ -102,16 +89,6 @@ struct MessageWriter<'w, 'f> {
 }
 
 impl MessageWriter<'_, '_> {
-    fn run_in_use(self, path: &Path) -> fmt::Result {
-        write!(
-            self.f,
-            "the run stored in {} is in use by another run; wait until that ends, or name another \
-             {}",
-            path.display(),
-            (self.name)(Parameter::TempDir)
-        )
-    }
-
     fn without_texts(self, source_name: &str) -> fmt::Result {
         write!(
             self.f,
@@ -183,34 +160,6 @@ impl MessageWriter<'_, '_> {
         )
     }
 
-    fn temporary_file(
-        self,
-        what: &str,
-        path: Option<&Path>,
-        position: Option<SpillPosition>,
-    ) -> fmt::Result {
-        match path {
-            Some(path) => write!(self.f, "the temporary file {}", path.display())?,
-            None => self.f.write_str("a temporary file")?,
-        }
-        write!(self.f, " does not hold {what} any more")?;
-        if let Some(position) = position {
-            write!(self.f, " at {position}")?;
-        }
-        self.f
-            .write_str("; run again, and let nothing else write to the folder for temporary files")
-    }
-
-    fn run_not_private(self, path: &Path, problem: &str) -> fmt::Result {
-        write!(
-            self.f,
-            "the folder {} for the run's temporary files exists, and {problem}, so nothing in it \
-             is used; remove it if it is yours, or name a {} that only you can write to",
-            path.display(),
-            (self.name)(Parameter::TempDir)
-        )
-    }
-
     fn too_many_sources(self, field: &str, got: usize, most: usize) -> fmt::Result {
         write!(
             self.f,
@@ -240,69 +189,6 @@ impl MessageWriter<'_, '_> {
             (self.name)(Parameter::Pairs)
         )
     }
-
-    fn temp_dir(self, path: &Path, source: &io::Error) -> fmt::Result {
-        write!(
-            self.f,
-            "cannot make temporary files in {}: {}; {} names a folder that exists and takes files",
-            path.display(),
-            plain(source),
-            (self.name)(Parameter::TempDir)
-        )
-    }
-
-    fn spill(self, path: &Path, source: &io::Error) -> fmt::Result {
-        let resume = (self.name)(Parameter::Resume);
-        let temp_dir = (self.name)(Parameter::TempDir);
-        write!(
-            self.f,
-            "cannot write or read the temporary file {}: {}; ",
-            path.display(),
-            plain(source)
-        )?;
-        match source.kind() {
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => write!(
-                self.f,
-                "the disk is full: make room there (a run with {resume} then goes on where it \
-                 stopped), or name another {temp_dir}"
-            ),
-            _ => write!(
-                self.f,
-                "try again (a run with {resume} goes on where it stopped), or name another \
-                 {temp_dir}"
-            ),
-        }
-    }
-
-    fn spill_damaged(self, path: &Path, problem: &str, folder: Option<&Path>) -> fmt::Result {
-        write!(self.f, "the temporary file {} is damaged: {problem}; ", path.display())?;
-        match folder {
-            Some(folder) => {
-                write!(
-                    self.f,
-                    "remove the folder {}, and the run starts from the beginning",
-                    folder.display()
-                )
-            }
-            None => write!(
-                self.f,
-                "run again, with {} on another disk",
-                (self.name)(Parameter::TempDir)
-            ),
-        }
-    }
-
-    fn run_differs(self, path: &Path, differences: &[Difference]) -> fmt::Result {
-        let path = path.display();
-        write!(self.f, "the run stored in {path} is another one:")?;
-        difference::fmt_list(self.f, differences, SHOWN_DIFFERENCES)?;
-        write!(
-            self.f,
-            " to go on with it, give it the inputs and parameters it was started with; to start \
-             from the beginning, remove the folder {path} or name another {}",
-            (self.name)(Parameter::TempDir)
-        )
-    }
 }
 
 /// Bytes as [`parse_memory`](crate::find::parse_memory) reads them.
@@ -312,14 +198,6 @@ fn amount(bytes: u64) -> String {
         0x400.. if bytes.is_multiple_of(1 << 10) => format!("{}KiB", bytes >> 10),
         bytes => format!("{bytes}B"),
     }
-}
-
-/// What the system said, without the temporary name it was said about.
-fn plain(error: &io::Error) -> String {
-    if let Some(code) = error.raw_os_error() {
-        return io::Error::from_raw_os_error(code).to_string();
-    }
-    error.to_string().split(" at path ").next().unwrap_or_default().to_owned()
 }
 
 fn remedy(kind: io::ErrorKind) -> &'static str {

@@ -4,21 +4,17 @@ mod audit;
 mod contamination;
 mod cut;
 mod decision;
-mod difference;
 mod estimates;
 mod job;
 mod message;
-mod spill_position;
 mod survivors;
 
 pub use audit::AuditError;
 pub use contamination::ContaminationError;
 pub use cut::{CutPart, CutProblem};
 pub use decision::{DecisionError, DecisionProblem};
-pub use difference::Difference;
 pub use estimates::NoEstimates;
 pub use job::{JobError, JobStage};
-pub use spill_position::SpillPosition;
 pub use survivors::SurvivorsProblem;
 
 use crate::engine::ids::DocumentNumber;
@@ -26,6 +22,7 @@ use crate::progress::Interruption;
 use crate::read::{Location, ReadError};
 use crate::report::{TakenPlace, UnknownName};
 use crate::shard::ShardError;
+pub use crate::spill::{Difference, SpillError, SpillPosition};
 use lookalike_core::error::ParamsError;
 use lookalike_index::IndexError;
 use std::io;
@@ -109,15 +106,6 @@ pub enum Error {
         /// Where it is; `None` for a text that the caller has.
         place: Option<Location>,
     },
-    /// A temporary file holds something that was not written to it.
-    TemporaryFile {
-        /// What was expected there.
-        what: String,
-        /// The file, if it is known and not a part of memory.
-        path: Option<PathBuf>,
-        /// Where in the file, if it is known.
-        position: Option<SpillPosition>,
-    },
     /// More documents than one run can number.
     TooManyDocuments {
         /// How many there are at least.
@@ -169,48 +157,8 @@ pub enum Error {
         /// Why not, and what to do.
         problem: SurvivorsProblem,
     },
-    /// A temporary file could not be written or read.
-    Spill {
-        /// The file.
-        path: PathBuf,
-        /// What the system says.
-        source: std::io::Error,
-    },
-    /// A temporary file does not hold what was written to it.
-    SpillDamaged {
-        /// The file.
-        path: PathBuf,
-        /// What was expected and what was found.
-        problem: String,
-        /// The folder of a resumable run to remove, if it is one of those.
-        folder: Option<PathBuf>,
-    },
-    /// The folder for temporary files does not exist or takes no files.
-    TempDir {
-        /// The folder.
-        path: PathBuf,
-        /// What the system says.
-        source: std::io::Error,
-    },
-    /// A run to go on with was started with other inputs or parameters.
-    RunDiffers {
-        /// The folder of that run.
-        path: PathBuf,
-        /// What differs, one at least.
-        differences: Vec<Difference>,
-    },
-    /// A run to go on with is at work.
-    RunInUse {
-        /// The folder of that run.
-        path: PathBuf,
-    },
-    /// The folder of a run to go on with may hold what somebody else wrote.
-    RunNotPrivate {
-        /// The folder.
-        path: PathBuf,
-        /// What was expected of it and what was found.
-        problem: String,
-    },
+    /// A temporary file could not be used.
+    Spill(SpillError),
     /// The one who asked for it does not want it any more.
     Interrupted,
     /// A report or truth file cannot be understood.
@@ -230,24 +178,24 @@ impl Error {
     pub fn of_io(error: io::Error) -> Self {
         match error.downcast::<Self>() {
             Ok(error) => error,
-            Err(source) => Self::Spill { path: PathBuf::from("temporary files"), source },
+            Err(error) => Self::Spill(error.downcast::<SpillError>().unwrap_or_else(|source| {
+                SpillError::Io { path: PathBuf::from("temporary files"), source }
+            })),
         }
-    }
-
-    /// The error of a temporary file that does not hold what was written to it, where neither the
-    /// file nor the place in it is known.
-    pub(crate) fn temporary_file(what: impl Into<String>) -> Self {
-        Self::TemporaryFile { what: what.into(), path: None, position: None }
     }
 
     /// The way there, for what reads and writes.
     pub(crate) fn into_io(self) -> io::Error {
         match self {
-            Self::Spill { source, .. } if source.kind() != io::ErrorKind::Other => {
-                io::Error::new(source.kind(), source)
-            }
+            Self::Spill(error) => error.into_io(),
             other => io::Error::other(other),
         }
+    }
+}
+
+impl From<SpillError> for Error {
+    fn from(error: SpillError) -> Self {
+        Self::Spill(error)
     }
 }
 
@@ -256,9 +204,8 @@ impl std::error::Error for Error {
         match self {
             Self::Read(error) => error.source(),
             Self::Index(error) => error.source(),
-            Self::Write { source, .. }
-            | Self::Spill { source, .. }
-            | Self::TempDir { source, .. } => Some(source),
+            Self::Spill(error) => error.source(),
+            Self::Write { source, .. } => Some(source),
             _ => None,
         }
     }

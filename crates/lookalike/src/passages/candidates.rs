@@ -3,6 +3,7 @@
 use crate::engine::prepare::anchor_log::{CompleteAnchors, documents};
 use crate::engine::{DocumentNumber, TextRun};
 use crate::error::Error;
+use crate::spill::SpillError;
 use crate::spill::SpillLog;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -83,7 +84,7 @@ impl RunPlaces<'_> {
             self.first += u64::from(self.range.1);
             while self.at == self.ranges.len() {
                 if self.block == self.of.blocks.len() {
-                    return Err(Error::temporary_file("the number of a run"));
+                    return Err(SpillError::altered("the number of a run").into());
                 }
                 (self.ranges, _) = self.of.block(self.block)?;
                 self.block += 1;

@@ -9,6 +9,7 @@
 
 use crate::engine::TextRun;
 use crate::error::Error;
+use crate::spill::SpillError;
 use crate::spill::{Journal, SpillLog, TempSpace};
 use lookalike_core::hash::{mix64, token_hash};
 use lookalike_core::passage::maximal::TokenRange;
@@ -113,11 +114,11 @@ impl PassageCheckpoint {
                 UnitigPlace { document: *document, position: *position, unitig: *unitig }
             }));
         })?;
-        if read == checksum { Ok(Some(of)) } else { Err(damaged("the repeated runs")) }
+        if read == checksum { Ok(Some(of)) } else { Err(damaged("the repeated runs").into()) }
     }
 
     /// Stores what is selected.
-    pub(super) fn select(&mut self, seed: u64, unitigs: &Unitigs) -> Result<(), Error> {
+    pub(super) fn select(&mut self, seed: u64, unitigs: &Unitigs) -> Result<(), SpillError> {
         if !self.journal.is_active() {
             return Ok(());
         }
@@ -134,7 +135,7 @@ impl PassageCheckpoint {
     }
 
     /// Notes that the seed has equal hashes of different words.
-    pub(super) fn refuse(&mut self, seed: u64) -> Result<(), Error> {
+    pub(super) fn refuse(&mut self, seed: u64) -> Result<(), SpillError> {
         self.next_seed(seed);
         self.journal.append(&PassageStep::Unequal { seed })
     }
@@ -164,13 +165,17 @@ impl PassageCheckpoint {
                         TokenRange { document: *document, start: *start, end: *end }
                     }));
                 })?;
-            if read == *checksum { Ok(cuts) } else { Err(damaged("the ranges that are cut")) }
+            if read == *checksum {
+                Ok(cuts)
+            } else {
+                Err(damaged("the ranges that are cut").into())
+            }
         });
         rounds.collect()
     }
 
     /// Stores what a round cut, and begins the next one.
-    pub(super) fn cut(&mut self, ranges: &[TokenRange]) -> Result<(), Error> {
+    pub(super) fn cut(&mut self, ranges: &[TokenRange]) -> Result<(), SpillError> {
         if !self.journal.is_active() {
             return Ok(());
         }
@@ -185,7 +190,7 @@ impl PassageCheckpoint {
     }
 
     /// A file of the run with the numbers that are known to be there.
-    fn open_log(&self, name: &'static str, len: u64) -> Result<SpillLog<u32>, Error> {
+    fn open_log(&self, name: &'static str, len: u64) -> Result<SpillLog<u32>, SpillError> {
         match &self.temp {
             Some(temp) => SpillLog::stored(temp, name, 0, len),
             None => Ok(SpillLog::default()),
@@ -201,7 +206,7 @@ struct StoredNumbers<'a> {
 
 impl StoredNumbers<'_> {
     /// Gives them to `take`, a piece at a time; returns the checksum after `checksum`.
-    fn read(self, mut checksum: u64, mut take: impl FnMut(&[u32])) -> Result<u64, Error> {
+    fn read(self, mut checksum: u64, mut take: impl FnMut(&[u32])) -> Result<u64, SpillError> {
         let mut at = self.range.start;
         while at < self.range.end {
             let end = self.range.end.min(at + PIECE_VALUES as u64);
@@ -219,7 +224,7 @@ fn append(
     log: &mut SpillLog<u32>,
     mut checksum: u64,
     mut values: impl Iterator<Item = u32>,
-) -> Result<u64, Error> {
+) -> Result<u64, SpillError> {
     loop {
         let piece: Vec<u32> = values.by_ref().take(PIECE_VALUES).collect();
         if piece.is_empty() {
@@ -235,6 +240,6 @@ fn checksum_after(checksum: u64, piece: &[u32]) -> u64 {
     mix64(checksum ^ token_hash(&bytes))
 }
 
-fn damaged(what: &str) -> Error {
-    Error::temporary_file(format!("{what} of an earlier run"))
+fn damaged(what: &str) -> SpillError {
+    SpillError::altered(format!("{what} of an earlier run"))
 }

@@ -15,6 +15,7 @@ use crate::engine::{Budget, DocumentBlock, DocumentNumber, FindOptions, TextRun}
 use crate::error::Error;
 use crate::progress::Progress;
 use crate::read::ReadBuffers;
+use crate::spill::SpillError;
 use crate::spill::{PartSorter, PartedValues};
 use crate::words::WordRule;
 use lookalike_core::passage::position_set::PositionSet;
@@ -85,9 +86,9 @@ impl RunSelection<'_> {
                 selector.block(i)?;
                 progress.advance(u64::from(self.run.block_len(i)))?;
             }
-            selector.runs.hand_on()
+            Ok(selector.runs.hand_on()?)
         })?;
-        sorter.into_inner().finish()
+        Ok(sorter.into_inner().finish()?)
     }
 }
 
@@ -188,7 +189,7 @@ struct GatheredRuns<'a> {
 
 impl GatheredRuns<'_> {
     /// Hashes runs of some tokens.
-    fn hash(&mut self, tokens: &[u64], candidates: &NumberedRuns<'_>) -> Result<(), Error> {
+    fn hash(&mut self, tokens: &[u64], candidates: &NumberedRuns<'_>) -> Result<(), SpillError> {
         let Self { hasher, length, .. } = *self;
         let mut number = candidates.first;
         for (place, runs) in candidates.ranges {
@@ -212,7 +213,7 @@ impl GatheredRuns<'_> {
         Ok(())
     }
 
-    fn hand_on(&mut self) -> Result<(), Error> {
+    fn hand_on(&mut self) -> Result<(), SpillError> {
         let mut sorter = self.sorter.lock();
         sorter.append(&mut self.gathered)
     }

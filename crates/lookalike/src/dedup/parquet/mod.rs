@@ -24,6 +24,7 @@ use crate::report::parquet::{
     CREATED_BY, Cell, PendingColumn, column_type, failed, push_bool, push_double, push_number,
     push_text, write_columns,
 };
+use crate::spill::SpillError;
 use filter::{ChunkRows, RowCuts};
 use input::ParquetInput;
 use parquet::basic::Repetition;
@@ -340,7 +341,7 @@ impl Rewriter {
 /// A similarity as text → its number.
 fn number(similarity: Option<&str>) -> std::result::Result<Option<f64>, Error> {
     let number = similarity.map(str::parse).transpose();
-    number.map_err(|_| Error::temporary_file("the similarity of an outcome"))
+    number.map_err(|_| SpillError::altered("the similarity of an outcome").into())
 }
 
 fn write_group(

@@ -15,6 +15,7 @@ use crate::engine::prepare::skipped::SkippedLog;
 use crate::engine::prepare::sources::{SourceCounts, Sources};
 use crate::error::Error;
 use crate::read::Collection;
+use crate::spill::SpillError;
 use crate::spill::{Sorter, TempSpace};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -122,12 +123,12 @@ impl<'a> FindingsAssembler<'a> {
     }
 
     /// Adds a group of a part, as [`Groups::each_record`] gives it.
-    pub(crate) fn add_group(&mut self, key: &[u8], payload: &[u8]) -> Result<(), Error> {
+    pub(crate) fn add_group(&mut self, key: &[u8], payload: &[u8]) -> Result<(), SpillError> {
         self.results.push(RecordKind::Group, key, payload)
     }
 
     /// Adds pairs of a part, as [`Pairs::each_record`] gives them.
-    pub(crate) fn add_pairs(&mut self, key: &[u8], payload: &[u8]) -> Result<(), Error> {
+    pub(crate) fn add_pairs(&mut self, key: &[u8], payload: &[u8]) -> Result<(), SpillError> {
         self.results.push(RecordKind::Pairs, key, payload)
     }
 

@@ -42,7 +42,7 @@ impl EmptyCopies {
                 let of = |text: &str| Content::of(text.as_bytes());
                 let content = block.retained.fetch(row.place, row.id, &mut scratch, of)?;
                 let key = [content.bytes().as_slice(), &document.0.to_be_bytes()].concat();
-                same.push(&key, row.id.as_bytes())
+                Ok::<_, Error>(same.push(&key, row.id.as_bytes())?)
             })??;
         }
         let mut copies = sorter();

@@ -246,7 +246,7 @@ impl Findings {
     pub fn finish(self) -> Result<(), Error> {
         let Self { temp, groups, pairs, skipped, empty, documents, .. } = self;
         drop((groups, pairs, skipped, empty, documents));
-        temp.finish()
+        Ok(temp.finish()?)
     }
 
     /// Reads a document again and returns its text; `document` is its number in reading order.

@@ -7,11 +7,11 @@ use crate::engine::ids::DocumentNumber;
 use crate::engine::options::FindOptions;
 use crate::error::Error;
 use crate::read::UnitRange;
-use crate::spill::TakeRecord;
 use crate::spill::codec::{
     FieldReader, key_part, key_u64_descending, put_bytes, put_overlap, put_u32, put_u64,
 };
 use crate::spill::{SortedRecords, Sorter};
+use crate::spill::{SpillError, TakeRecord};
 use lookalike_core::verify::Overlap;
 use std::io;
 
@@ -111,8 +111,14 @@ impl Groups {
     }
 
     /// Gives the groups as records, in order.
-    pub(crate) fn each_record(&self, take: &mut TakeRecord<'_>) -> Result<(), Error> {
-        self.sorted.iter().try_for_each(|record| record.and_then(|(key, group)| take(&key, &group)))
+    pub(crate) fn each_record<E: From<SpillError>>(
+        &self,
+        take: &mut TakeRecord<'_, E>,
+    ) -> Result<(), E> {
+        self.sorted.iter().try_for_each(|record| {
+            let (key, group) = record?;
+            take(&key, &group)
+        })
     }
 
     /// Of groups made by hand, in any order.

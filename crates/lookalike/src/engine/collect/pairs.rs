@@ -10,9 +10,9 @@ use crate::engine::options::FindOptions;
 use crate::engine::options::PairList;
 use crate::error::Error;
 use crate::read::UnitRange;
-use crate::spill::TakeRecord;
 use crate::spill::codec::{FieldReader, key_part, put_bytes, put_overlap, put_u32, put_u64};
 use crate::spill::{RecordCursor, SortedRecords, Sorter, until_error};
+use crate::spill::{SpillError, TakeRecord};
 use lookalike_core::verify::Overlap;
 use std::io;
 
@@ -109,8 +109,14 @@ impl Pairs {
     }
 
     /// Gives the pairs as records, in order.
-    pub(crate) fn each_record(&self, take: &mut TakeRecord<'_>) -> Result<(), Error> {
-        self.sorted.iter().try_for_each(|record| record.and_then(|(key, pairs)| take(&key, &pairs)))
+    pub(crate) fn each_record<E: From<SpillError>>(
+        &self,
+        take: &mut TakeRecord<'_, E>,
+    ) -> Result<(), E> {
+        self.sorted.iter().try_for_each(|record| {
+            let (key, pairs) = record?;
+            take(&key, &pairs)
+        })
     }
 
     /// Reads the pairs from the first on; memory for one record of 64 Ki pairs at most.
@@ -149,8 +155,8 @@ impl Pairs {
     }
 }
 
-fn corrupt() -> Error {
-    Error::temporary_file("verified pairs")
+fn corrupt() -> SpillError {
+    SpillError::altered("verified pairs")
 }
 
 /// Calls `take` with the pairs of a batch as records: the pairs of members, and with them the pairs
@@ -421,7 +427,8 @@ impl PairCursor<'_> {
     /// When the temporary file that holds the pairs cannot be read.
     pub fn next_pair(&mut self) -> io::Result<Option<PairRef<'_>>> {
         while self.at == self.payload.len() {
-            let Some((_, payload)) = self.records.next_record().map_err(Error::into_io)? else {
+            let Some((_, payload)) = self.records.next_record().map_err(SpillError::into_io)?
+            else {
                 return Ok(None);
             };
             self.payload.clear();

@@ -12,6 +12,7 @@ use crate::engine::memory::Budget;
 use crate::engine::options::{FindOptions, PairList};
 use crate::engine::prepare::documents::RunDocuments;
 use crate::error::Error;
+use crate::spill::SpillError;
 use crate::spill::codec::{FieldReader, put_bytes, put_u64};
 use crate::spill::{Sorter, SpillLog, TempSpace};
 use std::collections::BTreeMap;
@@ -57,7 +58,7 @@ impl ResultSorters {
         kind: RecordKind,
         key: &[u8],
         payload: &[u8],
-    ) -> Result<(), Error> {
+    ) -> Result<(), SpillError> {
         match kind {
             RecordKind::Group => {
                 self.concentration.add(groups::duplicates_of_key(key).ok_or_else(damaged)?);
@@ -207,13 +208,13 @@ impl<'a> ResultCollector<'a> {
             pairs,
         };
         self.count(&step)?;
-        self.checkpoint.append(Step::Batch(step))
+        Ok(self.checkpoint.append(Step::Batch(step))?)
     }
 
     /// Adds the numbers of a batch to the sums.
     ///
     /// # Errors
-    /// [`Error::TemporaryFile`] for a source that the run does not have, or numbers that are too
+    /// [`SpillError::Altered`] for a source that the run does not have, or numbers that are too
     /// large: the step of an earlier run is not what was written.
     fn count(&mut self, batch: &BatchStep) -> Result<(), Error> {
         let add = |sum: &mut u64, number| {
@@ -263,8 +264,8 @@ fn decode(record: &[u8]) -> Option<(RecordKind, &[u8], &[u8])> {
     Some((kind, reader.bytes()?, reader.bytes()?))
 }
 
-fn damaged() -> Error {
-    Error::temporary_file("groups and pairs")
+fn damaged() -> SpillError {
+    SpillError::altered("groups and pairs")
 }
 
 /// Duplicates and their bytes, by the sources that have any.
@@ -324,7 +325,7 @@ mod tests {
             step(&[], 0, u64::MAX),
         ] {
             let result = resumed(&wrong, 2);
-            assert!(matches!(result, Err(Error::TemporaryFile { .. })), "{wrong:?}");
+            assert!(matches!(result, Err(Error::Spill(SpillError::Altered { .. }))), "{wrong:?}");
         }
     }
 }

@@ -6,6 +6,7 @@ use crate::engine::checkpoint::{BandStep, Checkpoint, Step};
 use crate::engine::ids::DocumentNumber;
 use crate::engine::memory::Budget;
 use crate::error::Error;
+use crate::spill::SpillError;
 use crate::spill::{SpillLog, TempSpace};
 use lookalike_core::candidate::BandBuckets;
 use std::sync::Arc;
@@ -122,11 +123,16 @@ impl BucketLists {
     /// Adds lists.
     pub(crate) fn add(&mut self, lists: DocumentLists) -> Result<(), Error> {
         self.memberships += (lists.values.len() - lists.count) as u64;
-        self.log.append(lists.values).map(drop)
+        self.log.append(lists.values)?;
+        Ok(())
     }
 
     /// Records that the lists of a band and of all bands before it are complete.
-    pub(crate) fn end_band(&mut self, band: u32, checkpoint: &Checkpoint) -> Result<(), Error> {
+    pub(crate) fn end_band(
+        &mut self,
+        band: u32,
+        checkpoint: &Checkpoint,
+    ) -> Result<(), SpillError> {
         self.log.sync()?;
         let lists = self.log.len();
         let memberships = self.memberships;

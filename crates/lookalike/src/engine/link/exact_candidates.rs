@@ -110,7 +110,7 @@ impl ExactCandidates<'_> {
                     add(std::mem::take(&mut gathered))?;
                 }
             }
-            add(gathered)
+            Ok(add(gathered)?)
         })?;
         Ok(log.into_inner())
     }
@@ -152,7 +152,7 @@ fn sorted(log: &SpillLog<KeyEntry>, range: KeyRange) -> Result<Vec<KeyEntry>, Er
     let mut found = Vec::new();
     log.each_record(<[KeyEntry]>::len, |some| {
         found.extend(some.iter().filter(|(key, _)| range.has(key & !PROBES)));
-        Ok(())
+        Ok::<_, Error>(())
     })?;
     found.sort_unstable();
     Ok(found)

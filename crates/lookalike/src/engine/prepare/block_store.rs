@@ -16,6 +16,7 @@ use crate::engine::prepare::skipped::SkippedLog;
 use crate::engine::prepare::sources::{SourceTally, Sources, Tallies};
 use crate::error::Error;
 use crate::read::{BlockNumber, Collection, ReadError, RetainedBlock, RetainedState, Spool};
+use crate::spill::SpillError;
 use crate::spill::{SpillLog, TempSpace};
 use parking_lot::{Mutex, MutexGuard};
 use std::borrow::Cow;
@@ -137,7 +138,7 @@ impl BlockStore {
         chunk: u32,
         column: usize,
         documents: Range<u32>,
-    ) -> Result<Cow<'_, [u64]>, Error> {
+    ) -> Result<Cow<'_, [u64]>, SpillError> {
         let chunk = self.chunks[chunk as usize];
         let at = chunk.at + column as u64 * u64::from(chunk.documents);
         self.columns.range(at + u64::from(documents.start)..at + u64::from(documents.end))
@@ -150,13 +151,13 @@ impl BlockStore {
     }
 
     /// The bytes of one row of a block. For a few documents; [`rows`](Self::rows) for many.
-    pub(crate) fn row(&self, block: usize, row: RowIndex) -> Result<Cow<'_, [u8]>, Error> {
+    pub(crate) fn row(&self, block: usize, row: RowIndex) -> Result<Cow<'_, [u8]>, SpillError> {
         let StoredBlock { notes, ranges: BlockRanges { rows, .. }, .. } = &self.blocks[block];
         let end_of = |row: u32| {
             let at = rows.start + 4 * u64::from(row);
             let end = self.rows.range(at..at + 4)?;
             let end = end.first_chunk().ok_or_else(columns::damaged)?;
-            Ok::<u64, Error>(u32::from_le_bytes(*end).into())
+            Ok::<u64, SpillError>(u32::from_le_bytes(*end).into())
         };
         let from = if row.0 == 0 { 0 } else { end_of(row.0 - 1)? };
         let first = rows.start + 4 * u64::from(notes.documents);
@@ -312,7 +313,7 @@ impl<'a> BlockStoreWriter<'a> {
         gathered.sort_unstable_by_key(|(block, _)| block.retained.number());
         let width = gathered.iter().map(|(_, columns)| columns.width()).max().unwrap_or(0);
         if gathered.iter().any(|(_, columns)| columns.documents > 0 && columns.width() != width) {
-            return Err(Error::temporary_file("the columns of a block"));
+            return Err(SpillError::altered("the columns of a block").into());
         }
         let values = in_column_order(&mut gathered, width, state.gathered_bytes);
         let mut blocks = std::mem::take(&mut state.parts);
@@ -354,7 +355,7 @@ impl<'a> BlockStoreWriter<'a> {
         begun: usize,
     ) -> Result<ChunkStep, Error> {
         if let Some(spool) = self.spool {
-            let failed = |source| Error::Spill { path: spool.path().to_owned(), source };
+            let failed = |source| SpillError::Io { path: spool.path().to_owned(), source };
             spool.sync().map_err(failed)?;
         }
         state.store.columns.sync()?;

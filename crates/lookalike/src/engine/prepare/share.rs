@@ -28,6 +28,7 @@ use crate::progress::Progress;
 use crate::read::{
     Collection, Content, Document, Location, ReadBuffers, RetainedState, SkippedItem, Spool,
 };
+use crate::spill::SpillError;
 use crate::spill::TempSpace;
 use crate::spill::codec::{FieldReader, put_bytes, put_u32, put_u64};
 use serde::{Deserialize, Serialize};
@@ -113,7 +114,7 @@ impl PreparedShare {
             Ok(blocks) => blocks,
             Err(error) => {
                 limited.reserve(error)?;
-                return Err(Error::temporary_file("the memory of long records"));
+                return Err(SpillError::altered("the memory of long records").into());
             }
         };
         let documents = RunDocuments::new(blocks, &[])?;
@@ -285,6 +286,6 @@ impl BlockDocuments {
     }
 }
 
-fn corrupt() -> Error {
-    Error::temporary_file("the state of a block")
+fn corrupt() -> SpillError {
+    SpillError::altered("the state of a block")
 }

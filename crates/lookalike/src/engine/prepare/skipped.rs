@@ -10,6 +10,7 @@
 use crate::engine::memory::Budget;
 use crate::error::Error;
 use crate::read::{SkipReason, SkippedItem};
+use crate::spill::SpillError;
 use crate::spill::codec::{FieldReader, put_bytes, put_u64};
 use crate::spill::{SpillLog, TempSpace, until_error};
 use parking_lot::{Mutex, MutexGuard};
@@ -65,8 +66,8 @@ impl SkippedLog {
     }
 }
 
-fn corrupt() -> Error {
-    Error::temporary_file("a skipped record")
+fn corrupt() -> SpillError {
+    SpillError::altered("a skipped record")
 }
 
 /// Takes the records of one block after the other.
@@ -185,7 +186,7 @@ impl SkippedRecords {
             }
             records.next().map(Some).ok_or_else(corrupt)
         };
-        until_error(next).map(|record| record.map_err(Error::into_io))
+        until_error(next).map(|record| record.map_err(SpillError::into_io))
     }
 
     /// Creates the list from some records.

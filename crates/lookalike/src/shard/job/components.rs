@@ -10,6 +10,7 @@ use crate::error::Error;
 use crate::read::{Collection, Spool};
 use crate::shard::block::ShardBlock;
 use crate::shard::{Node, node_of_hash, part_of};
+use crate::spill::SpillError;
 use crate::spill::codec::FieldReader;
 use lookalike_core::hash::mix64;
 use std::collections::{BTreeMap, HashMap};
@@ -120,7 +121,7 @@ impl Job {
     pub(super) fn open_texts(&self, name: &str) -> Result<Arc<Spool>, Error> {
         let path = self.folder.join(name);
         let file = File::open(&path);
-        let file = file.map_err(|source| Error::Spill { path: path.clone(), source })?;
+        let file = file.map_err(|source| SpillError::Io { path: path.clone(), source })?;
         Ok(Arc::new(Spool::new(file, path)?))
     }
 }

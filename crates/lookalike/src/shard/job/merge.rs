@@ -97,7 +97,7 @@ impl Job {
                 let mut forest = ShardBlock::default();
                 let read = forest.decode_into(rows);
                 read.map_err(|problem| damaged(&path, problem.to_string()))?;
-                forest.edges.into_iter().try_for_each(|edge| edges.push(edge))
+                forest.edges.into_iter().try_for_each(|edge| Ok(edges.push(edge)?))
             })?;
             file.each(SectionKind::Repeated, None, &mut |_, nodes| {
                 let nodes = nodes.as_chunks().0.iter();

@@ -34,6 +34,7 @@ pub use crate::error::{JobError, JobStage};
 pub use plan::{Division, JobPlan};
 
 use crate::error::Error;
+use crate::spill::SpillError;
 use section_file::{SectionFile, SectionWriter};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -61,7 +62,7 @@ impl Job {
     /// The tasks of a stage that have left no file yet.
     ///
     /// # Errors
-    /// [`Error::Spill`] where the folder cannot be read.
+    /// [`SpillError::Io`] where the folder cannot be read.
     pub fn missing(&self, stage: JobStage) -> Result<Vec<u32>, Error> {
         let mut missing = Vec::new();
         for task in 0..self.plan.tasks(stage) {
@@ -69,7 +70,7 @@ impl Job {
             match path.try_exists() {
                 Ok(true) => {}
                 Ok(false) => missing.push(task),
-                Err(source) => return Err(Error::Spill { path, source }),
+                Err(source) => return Err(SpillError::Io { path, source }.into()),
             }
         }
         Ok(missing)
@@ -79,7 +80,7 @@ impl Job {
     /// of files are read; [`is_done`](Self::is_done) reads all of one.
     ///
     /// # Errors
-    /// [`Error::Spill`] where a file cannot be read.
+    /// [`SpillError::Io`] where a file cannot be read.
     pub fn cut_short(&self, stage: JobStage) -> Result<Vec<u32>, Error> {
         let mut cut = Vec::new();
         for task in 0..self.plan.tasks(stage) {
@@ -88,7 +89,7 @@ impl Job {
                 Ok(true) => {}
                 Ok(false) => cut.push(task),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(source) => return Err(Error::Spill { path, source }),
+                Err(source) => return Err(SpillError::Io { path, source }.into()),
             }
         }
         Ok(cut)

@@ -5,6 +5,7 @@ use crate::engine::{FindOptions, PairList, describe_run};
 use crate::error::{Error, JobError, JobStage};
 use crate::read::{Collection, LaneRange};
 use crate::report::part_file::PartFile;
+use crate::spill::SpillError;
 use crate::spill::differences;
 use lookalike_core::hash::token_hash;
 use serde::{Deserialize, Serialize};
@@ -167,7 +168,7 @@ impl Job {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 return Err(JobError::NoPlan { path }.into());
             }
-            Err(source) => return Err(Error::Spill { path, source }),
+            Err(source) => return Err(SpillError::Io { path, source }.into()),
         };
         let damaged = |error: serde_json::Error| JobError::File {
             path: path.clone(),

@@ -7,6 +7,7 @@
 
 use crate::error::{Error, JobError};
 use crate::report::part_file::PartFile;
+use crate::spill::SpillError;
 use lookalike_core::hash::token_hash;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
@@ -162,7 +163,7 @@ impl SectionFile {
     pub(super) fn open(path: PathBuf, plan: u64) -> Result<Self, Error> {
         let file = match File::open(&path) {
             Ok(file) => file,
-            Err(source) => return Err(Error::Spill { path, source }),
+            Err(source) => return Err(SpillError::Io { path, source }.into()),
         };
         let mut opened = Self { path, file, index: SectionIndex::default() };
         opened.index = opened.read_index()?;
@@ -214,11 +215,12 @@ impl SectionFile {
         let mut buffer = vec![0; bytes as usize];
         let read = self.file.seek(SeekFrom::Start(at));
         let read = read.and_then(|_| self.file.read_exact(&mut buffer));
-        read.map(|()| buffer).map_err(|source| self.failed(source))
+        read.map_err(|source| self.failed(source))?;
+        Ok(buffer)
     }
 
-    fn failed(&self, source: io::Error) -> Error {
-        Error::Spill { path: self.path.clone(), source }
+    fn failed(&self, source: io::Error) -> SpillError {
+        SpillError::Io { path: self.path.clone(), source }
     }
 
     fn damaged(&self, problem: String) -> Error {
