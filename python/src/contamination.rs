@@ -11,12 +11,14 @@ use crate::options::KeywordOptions;
 use crate::passages::named;
 use crate::results::skipped::SkippedColumns;
 use arrow_array::builder::{BooleanBuilder, Float64Builder, UInt64Builder};
+use lookalike::contamination::ContaminationError;
 use lookalike::contamination::{
     BenchmarkField, Contamination, ContaminationOptions, contamination as compare,
 };
 use lookalike::core::parameter::{NamesParameters, Parameter};
-use lookalike::error::Error;
+use lookalike::find::FindError;
 use lookalike::read::{Collection, ReadError, ReadOptions};
+use lookalike::report::OutputError;
 use lookalike::report::{self, Output, OutputFormat, Target};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -73,7 +75,7 @@ pub(crate) fn contamination(
             .collect();
         match compare(&mine.open()?, &fields, &work, watch) {
             Err(error) if fields.iter().any(|field| field.is_source_of(&error)) => Ok(Err(error)),
-            found => found.map(Ok),
+            found => Ok(Ok(found?)),
         }
     })?;
     let found = found.map_err(|error| benchmark_error(&error))?;
@@ -81,13 +83,15 @@ pub(crate) fn contamination(
 }
 
 /// The exception of an error about a record of the benchmark, whose texts `against_field` names.
-fn benchmark_error(error: &Error) -> PyErr {
+fn benchmark_error(error: &ContaminationError) -> PyErr {
     let text = error.spelled(|parameter| match parameter {
         Parameter::TextField => Parameter::AgainstField.to_string(),
         other => other.to_string(),
     });
     match error {
-        Error::Read(ReadError::BadRecord(_)) => DocumentError::new_err(text),
+        ContaminationError::Find(FindError::Read(ReadError::BadRecord(_))) => {
+            DocumentError::new_err(text)
+        }
         _ => FileError::new_err(text),
     }
 }
@@ -153,7 +157,7 @@ impl PyContamination {
                     columns.for_each(|(column, value)| column.append_value(value));
                 }
             }
-            Ok((texts, ids, documents, numbers))
+            Ok::<_, FindError>((texts, ids, documents, numbers))
         });
         let (texts, mut ids, mut documents, numbers) = columns.map_err(run_error)?;
         let [benchmarks, fields, sources] = texts.map(|mut column| column.finish());
@@ -189,7 +193,7 @@ impl PyContamination {
                 ids.push(Some(&document.id));
                 sources.push(Some(&document.source));
             }
-            Ok((ids, sources))
+            Ok::<_, FindError>((ids, sources))
         });
         let (mut ids, mut sources) = columns.map_err(run_error)?;
         ArrowTable::new(vec![("id", ids.finish(), false), ("source", sources.finish(), false)])
@@ -248,6 +252,6 @@ impl PyContamination {
                 }
             })
         });
-        written.map_err(|error: Error| run_error(error))
+        written.map_err(|error: OutputError| run_error(error))
     }
 }

@@ -50,7 +50,7 @@ pub(crate) fn prepare(
     };
     let inputs = ComparedInputs::new(py, &documents, None, reading)?.run;
     let request = PrepareRequest { inputs, params: params.clone(), threads, ids: ids_of };
-    let prepared = call::reading(py, progress.as_ref(), move |watch| request.run(watch))?;
+    let prepared = call::reading(py, progress.as_ref(), move |watch| Ok(request.run(watch)?))?;
     let mut skipped = SkippedColumns::new(ids_of != IdOrigin::InFiles);
     prepared.skipped.iter().for_each(|one| skipped.push(one));
     let columns = py.detach(|| columns(&prepared.blocks, ids, &params))?;

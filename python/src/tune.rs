@@ -65,7 +65,7 @@ pub(crate) fn tune(
             let used = builder.shingle.clone();
             let seed = builder.seed;
             Some(call::reading(py, progress.as_ref(), move |watch| {
-                MeasuredSample::of(&theirs.open()?, sample, seed, &rules, &used, watch)
+                Ok(MeasuredSample::of(&theirs.open()?, sample, seed, &rules, &used, watch)?)
             })?)
         }
     };

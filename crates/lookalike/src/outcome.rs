@@ -6,10 +6,10 @@
 //! Findings ─ Outcomes::of (sorted by document) ─ cursor ─► Outcome, in reading order
 //! ```
 
+use crate::engine::FindError;
 use crate::engine::{
     DocumentNumber, DocumentStatus, Duplicate, FindOptions, Findings, Group, Keeper,
 };
-use crate::error::Error;
 use crate::spill::SpillError;
 use crate::spill::codec::{FieldReader, put_bytes, put_u64};
 use crate::spill::{SortedRecords, Sorter};
@@ -131,13 +131,13 @@ impl Outcomes {
     ///
     /// # Errors
     /// A temporary file cannot be written or read.
-    pub fn of(findings: &Findings, options: &FindOptions) -> Result<Self, Error> {
+    pub fn of(findings: &Findings, options: &FindOptions) -> Result<Self, FindError> {
         let limit = options.memory.limit.map_or(OUTCOME_BYTES, |limit| limit / OUTCOME_SHARE);
         let memory = limit.min(OUTCOME_BYTES) as usize;
         let measure = options.params.measure();
         let mut sorter = Sorter::new(Some(findings.temporary()), memory);
         for (number, group) in (1u64..).zip(findings.groups.iter()) {
-            let Group { keeper, duplicates } = group.map_err(Error::of_io)?;
+            let Group { keeper, duplicates } = group.map_err(FindError::of_io)?;
             let size = 1 + duplicates.len() as u64;
             push(&mut sorter, keeper.document, &Outcome::Keeper { group: number, size })?;
             for duplicate in &duplicates {
@@ -151,7 +151,7 @@ impl Outcomes {
             }
         }
         for related in findings.related.iter() {
-            let related = related.map_err(Error::of_io)?;
+            let related = related.map_err(FindError::of_io)?;
             let similarity = &related.overlap.six_decimals_of(measure);
             let outcome = Outcome::Related { neighbour: &related.neighbour, similarity };
             push(&mut sorter, related.document, &outcome)?;

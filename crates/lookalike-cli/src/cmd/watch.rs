@@ -19,7 +19,6 @@ use crate::index_place::{place, refuse_inputs_within};
 use crate::output::terminal;
 pub(crate) use args::WatchArgs;
 use folder_watch::{FolderWatch, WatchMessage};
-use lookalike::error::Error;
 use lookalike::read::{ReadOptions, SkippedItem};
 use lookalike::store::index::{Access, IndexLocation, open};
 use lookalike::watch::{
@@ -224,7 +223,7 @@ impl WatchedFolder<'_> {
             }
             IntakeOutcome::Again { found, skipped, error } => {
                 if let Some(error) = error {
-                    let message = run_message(&Error::Read(error));
+                    let message = run_message(&error.into());
                     terminal::stderr().message(&format!("{message}; trying again"))?;
                 }
                 self.again = Some(Instant::now() + RETRY);

@@ -4,7 +4,7 @@ use super::benchmark::{BenchmarkItem, BenchmarkItems};
 use super::item_index::{ItemIndex, run_length};
 use super::matches::{self, ContaminatedDocument, RunMatch};
 use super::scan::CorpusScan;
-use crate::error::Error;
+use crate::engine::FindError;
 use crate::read::SkippedItem;
 use crate::spill::SpillError;
 use crate::spill::{RecordCursor, SortedRecords};
@@ -91,7 +91,7 @@ impl Contamination {
         scanned: CorpusScan,
         index: &ItemIndex,
         (ngram, threshold): (usize, f64),
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, FindError> {
         let BenchmarkItems { items, mut skipped, .. } = read;
         skipped.extend(scanned.skipped);
         skipped.sort_by(|a, b| (&a.source, a.line, &a.id).cmp(&(&b.source, b.line, &b.id)));
@@ -136,7 +136,7 @@ impl Contamination {
     /// The documents that have a run of a contaminated item, each once, by source and id.
     pub fn each_contaminated_document(
         &self,
-    ) -> impl Iterator<Item = Result<ContaminatedDocument, Error>> {
+    ) -> impl Iterator<Item = Result<ContaminatedDocument, FindError>> {
         let mut cursor = self.with_runs.cursor();
         let mut last = Vec::new();
         std::iter::from_fn(move || {
@@ -169,7 +169,7 @@ impl Contamination {
 
     /// The items with their matches, in the order of [`items`](Self::items), those without among
     /// them.
-    pub fn with_matches(&self) -> impl Iterator<Item = Result<ItemMatches<'_>, Error>> {
+    pub fn with_matches(&self) -> impl Iterator<Item = Result<ItemMatches<'_>, FindError>> {
         let mut cursor = PendingMatches { cursor: self.matches.cursor(), next: None };
         (0u32..).zip(&self.items).map(move |(number, verdict)| {
             let mut matches = Vec::new();
@@ -193,7 +193,7 @@ fn covered(classes: &[u32], length: usize, is_found: &[bool]) -> u32 {
 }
 
 /// How many documents have a run of each text. Documents with the same sets are counted together.
-fn documents_by_text(index: &ItemIndex, with_runs: &SortedRecords) -> Result<Vec<u64>, Error> {
+fn documents_by_text(index: &ItemIndex, with_runs: &SortedRecords) -> Result<Vec<u64>, FindError> {
     let mut documents = vec![0; index.texts()];
     let mut last = vec![u64::MAX; index.texts()];
     let mut lists = 0;
@@ -236,7 +236,7 @@ struct PendingMatches<'a> {
 
 impl PendingMatches<'_> {
     /// The next match of an item.
-    fn next_of(&mut self, item: u32) -> Result<Option<RunMatch>, Error> {
+    fn next_of(&mut self, item: u32) -> Result<Option<RunMatch>, FindError> {
         if self.next.is_none() {
             let record = self.cursor.next_record()?;
             let decode = |(key, payload): (&[u8], &[u8])| {

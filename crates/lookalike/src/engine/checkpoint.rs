@@ -9,12 +9,12 @@
 //! another number of threads or another limit on memory.
 
 use crate::decisions::Decisions;
+use crate::engine::error::FindError;
 use crate::engine::ids::{DocumentNumber, Id, SourceIndex};
 use crate::engine::link::drop_list::DropList;
 use crate::engine::options::{FindOptions, PairList};
 use crate::engine::prepare::block_notes::{BlockNotes, BlockRanges, ColumnChunk};
 use crate::engine::prepare::sources::{SourceName, SourceTally, Tallies};
-use crate::error::Error;
 use crate::read::{Collection, InputStamp, ReadError, RetainedState, Stamp};
 use crate::spill::SpillError;
 use crate::spill::{Journal, TempSpace};
@@ -100,7 +100,7 @@ pub(crate) struct CompletedSteps {
 impl CompletedSteps {
     /// # Errors
     /// [`SpillError::Altered`] for numbers that no run writes.
-    fn add(&mut self, step: Step) -> Result<(), Error> {
+    fn add(&mut self, step: Step) -> Result<(), FindError> {
         match step {
             Step::Chunk(mut step) => {
                 self.sources.append(&mut step.sources);
@@ -152,7 +152,7 @@ impl Checkpoint {
         collection: &Collection,
         options: &FindOptions,
         passages: Option<&Value>,
-    ) -> Result<(Self, Arc<TempSpace>), Error> {
+    ) -> Result<(Self, Arc<TempSpace>), FindError> {
         let parent = options.memory.temp_dir();
         if !options.memory.resume {
             return Ok((Self::default(), Arc::new(TempSpace::new(parent))));
@@ -172,7 +172,7 @@ impl Checkpoint {
         collection: &Collection,
         parent: &Path,
         description: &Value,
-    ) -> Result<(Self, Arc<TempSpace>), Error> {
+    ) -> Result<(Self, Arc<TempSpace>), FindError> {
         let sources = (0..collection.sources()).filter_map(|source| collection.source_name(source));
         let sources = sources.collect::<Vec<_>>().join("\n");
         let name = format!("{:016x}", hash::token_hash(sources.as_bytes()));
@@ -209,7 +209,10 @@ impl Checkpoint {
 ///
 /// # Errors
 /// [`ReadError::NotAgain`] for inputs that cannot be read twice.
-pub(crate) fn describe_run(collection: &Collection, options: &FindOptions) -> Result<Value, Error> {
+pub(crate) fn describe_run(
+    collection: &Collection,
+    options: &FindOptions,
+) -> Result<Value, FindError> {
     if let Some(stream) = collection.stream() {
         return Err(ReadError::NotAgain { source_name: stream.to_owned() }.into());
     }
@@ -310,7 +313,7 @@ mod tests {
         ];
         for step in wrong {
             let added = done.add(Step::Together(vec![step.clone()]));
-            assert!(matches!(added, Err(Error::Spill(SpillError::Altered { .. }))), "{step:?}");
+            assert!(matches!(added, Err(FindError::Spill(SpillError::Altered { .. }))), "{step:?}");
         }
     }
 }

@@ -7,8 +7,8 @@
 //! Which anchors repeat is found again, and words are compared again: what is reported was compared
 //! in the run that reports it.
 
+use crate::engine::FindError;
 use crate::engine::TextRun;
-use crate::error::Error;
 use crate::spill::SpillError;
 use crate::spill::{Journal, SpillLog, TempSpace};
 use lookalike_core::hash::{mix64, token_hash};
@@ -66,7 +66,7 @@ pub(super) struct PassageCheckpoint {
 
 impl PassageCheckpoint {
     /// Opens the journal in the folder of the run.
-    pub(super) fn open(run: &TextRun) -> Result<Self, Error> {
+    pub(super) fn open(run: &TextRun) -> Result<Self, FindError> {
         let temp = run.temp();
         let (journal, steps) = Journal::open(temp, "passage_steps")?;
         let mut checkpoint = Self { journal, temp: Some(Arc::clone(temp)), ..Self::default() };
@@ -97,7 +97,7 @@ impl PassageCheckpoint {
     }
 
     /// The unitigs of this round by hashes of the seed, where they are stored.
-    pub(super) fn selected(&self, run: &TextRun, seed: u64) -> Result<Option<Unitigs>, Error> {
+    pub(super) fn selected(&self, run: &TextRun, seed: u64) -> Result<Option<Unitigs>, FindError> {
         let Some(step) = self.selected.filter(|step| step.seed == seed) else { return Ok(None) };
         let SelectedStep { unitigs, places, checksum, .. } = step;
         let held = unitigs.saturating_mul(size_of::<u32>() as u64)
@@ -146,7 +146,7 @@ impl PassageCheckpoint {
     }
 
     /// The ranges that these rounds cut, one round after the other.
-    pub(super) fn cuts(&self, run: &TextRun) -> Result<Vec<Vec<TokenRange>>, Error> {
+    pub(super) fn cuts(&self, run: &TextRun) -> Result<Vec<Vec<TokenRange>>, FindError> {
         let all = self.rounds.iter().fold(0u64, |sum, step| sum.saturating_add(step.ranges));
         if all == 0 {
             return Ok(Vec::new());

@@ -8,11 +8,11 @@
 use super::candidates::{CandidateRange, CandidateRuns};
 use super::cuts::TokenCuts;
 use super::first_runs::FirstRunsWriter;
+use crate::engine::FindError;
 use crate::engine::ids::RowIndex;
 use crate::engine::prepare::anchor_log::fingerprint;
 use crate::engine::workers::{Counter, on_threads};
 use crate::engine::{Budget, DocumentBlock, DocumentNumber, FindOptions, TextRun};
-use crate::error::Error;
 use crate::progress::Progress;
 use crate::read::ReadBuffers;
 use crate::spill::SpillError;
@@ -44,7 +44,7 @@ pub(super) struct RunSelection<'a> {
 
 impl RunSelection<'_> {
     /// The unitigs of all repeated runs, by hashes of `seed`.
-    pub(super) fn unitigs(&self, seed: u64, progress: &dyn Progress) -> Result<Unitigs, Error> {
+    pub(super) fn unitigs(&self, seed: u64, progress: &dyn Progress) -> Result<Unitigs, FindError> {
         let temp = self.run.temp();
         let budget = self.budget;
         let records = self.records(seed, progress)?;
@@ -72,13 +72,13 @@ impl RunSelection<'_> {
     }
 
     /// The runs that may repeat: hash and number, ascending.
-    fn records(&self, seed: u64, progress: &dyn Progress) -> Result<PartedValues, Error> {
+    fn records(&self, seed: u64, progress: &dyn Progress) -> Result<PartedValues, FindError> {
         let temp = self.run.temp();
         let share = self.budget.share(4);
         let sorter = PartSorter::new(temp, HASH_BITS + u64::BITS, self.candidates.len, share);
         let sorter = Mutex::new(sorter);
         let blocks = Counter::default();
-        on_threads::<_, Error>(self.options.threads, |stop| {
+        on_threads::<_, FindError>(self.options.threads, |stop| {
             let mut selector = RunSelector::new(*self, seed, &sorter);
             while !stop.asked()
                 && let Some(i) = blocks.next(self.run.blocks())
@@ -124,7 +124,7 @@ impl<'a> RunSelector<'a> {
         }
     }
 
-    fn block(&mut self, i: usize) -> Result<(), Error> {
+    fn block(&mut self, i: usize) -> Result<(), FindError> {
         let (ranges, mut number) = self.of.candidates.block(i)?;
         if ranges.is_empty() {
             return Ok(());
@@ -148,7 +148,7 @@ impl<'a> RunSelector<'a> {
         block: &DocumentBlock<'_>,
         row: RowIndex,
         candidates: &NumberedRuns<'_>,
-    ) -> Result<bool, Error> {
+    ) -> Result<bool, FindError> {
         let Self { of, seed, words, shingler, scratch, runs } = self;
         let cuts = of.cuts.of(candidates.document);
         block.fetch(row, scratch, |row, text| {

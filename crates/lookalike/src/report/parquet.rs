@@ -1,12 +1,13 @@
 //! Tables as Apache Parquet: groups and pairs, row by row, in row groups of bounded size.
 
+use crate::engine::FindError;
 use crate::engine::{ESTIMATE_COLUMNS, Groups, PairRef, Pairs};
-use crate::error::Error;
 use crate::passages::PassageFindings;
 use crate::read::UnitRange;
 use crate::read::unit::parent_id;
 use crate::report::Output;
 use crate::report::csv::UNIT_COLUMNS;
+use crate::report::error::OutputError;
 use lookalike_core::params::Measure;
 use lookalike_core::verify::Overlap;
 use parquet::basic::{Compression, LogicalType, Repetition, Type as PhysicalType, ZstdLevel};
@@ -154,7 +155,7 @@ impl ParquetTable {
         Ok(())
     }
 
-    fn finish(mut self) -> std::result::Result<(), Error> {
+    fn finish(mut self) -> std::result::Result<(), OutputError> {
         let path = self.path.clone();
         let flushed = self.flush().and_then(|()| self.writer.into_inner());
         flushed.map_err(|error| failed(path, error))?.finish(|_| Ok(()))
@@ -177,7 +178,7 @@ pub(crate) fn write_columns(
 }
 
 /// An error of the crate as one of ours.
-pub(crate) fn failed(path: PathBuf, error: ParquetError) -> Error {
+pub(crate) fn failed(path: PathBuf, error: ParquetError) -> OutputError {
     let source = match error {
         ParquetError::External(error) => match error.downcast::<std::io::Error>() {
             Ok(error) => *error,
@@ -185,7 +186,7 @@ pub(crate) fn failed(path: PathBuf, error: ParquetError) -> Error {
         },
         error => std::io::Error::other(error),
     };
-    Error::Write { path, source }
+    OutputError::Write { path, source }
 }
 
 /// Places of passages as a table, with the columns of
@@ -193,8 +194,11 @@ pub(crate) fn failed(path: PathBuf, error: ParquetError) -> Error {
 /// Boolean.
 ///
 /// # Errors
-/// [`Error::Write`], and errors of temporary files.
-pub fn passages(output: Output, findings: &PassageFindings) -> std::result::Result<(), Error> {
+/// [`OutputError::Write`], and errors of temporary files.
+pub fn passages(
+    output: Output,
+    findings: &PassageFindings,
+) -> std::result::Result<(), OutputError> {
     let cell = |name: &&'static str| match *name {
         "id" => (*name, Cell::Text, true),
         "first" | "maximal" => (*name, Cell::Bool, true),
@@ -224,7 +228,7 @@ pub fn passages(output: Output, findings: &PassageFindings) -> std::result::Resu
         }
         table.end_row(id.len() + 80).map_err(io::Error::other)
     });
-    written.map_err(|source| Error::Write { path: path.clone(), source })?;
+    written.map_err(|source| OutputError::Write { path: path.clone(), source })?;
     table.finish()
 }
 
@@ -233,8 +237,12 @@ pub fn passages(output: Output, findings: &PassageFindings) -> std::result::Resu
 /// the numbers that are in the other formats; null for keepers).
 ///
 /// # Errors
-/// [`Error::Write`], and errors of temporary files that hold groups.
-pub fn groups(output: Output, groups: &Groups, measure: Measure) -> std::result::Result<(), Error> {
+/// [`OutputError::Write`], and errors of temporary files that hold groups.
+pub fn groups(
+    output: Output,
+    groups: &Groups,
+    measure: Measure,
+) -> std::result::Result<(), OutputError> {
     let mut columns = vec![
         ("group", Cell::Int64, true),
         ("id", Cell::Text, true),
@@ -249,7 +257,7 @@ pub fn groups(output: Output, groups: &Groups, measure: Measure) -> std::result:
     let failed = |error| failed(path.clone(), error);
     let mut table = ParquetTable::create(output, &columns).map_err(failed)?;
     for (number, group) in (1u64..).zip(groups.iter()) {
-        let group = group.map_err(Error::of_io)?;
+        let group = group.map_err(FindError::of_io)?;
         let keeper = group.keeper.id.as_str();
         table.push_unit(keeper, group.keeper.unit, UNIT_COLUMNS.len());
         table.member(number, keeper, keeper, None, measure).map_err(failed)?;
@@ -266,8 +274,12 @@ pub fn groups(output: Output, groups: &Groups, measure: Measure) -> std::result:
 /// `id_b` (text), and the similarities and estimates (64-bit floats).
 ///
 /// # Errors
-/// [`Error::Write`], and errors of temporary files that hold pairs.
-pub fn pairs(output: Output, pairs: &Pairs, measure: Measure) -> std::result::Result<(), Error> {
+/// [`OutputError::Write`], and errors of temporary files that hold pairs.
+pub fn pairs(
+    output: Output,
+    pairs: &Pairs,
+    measure: Measure,
+) -> std::result::Result<(), OutputError> {
     let mut columns = vec![("id_a", Cell::Text, true), ("id_b", Cell::Text, true)];
     columns.extend(similarities(measure).iter().map(|(name, _)| (*name, Cell::Double, true)));
     if pairs.has_estimates() {
@@ -282,7 +294,7 @@ pub fn pairs(output: Output, pairs: &Pairs, measure: Measure) -> std::result::Re
     let failed = |error| failed(path.clone(), error);
     let mut table = ParquetTable::create(output, &columns).map_err(failed)?;
     let mut cursor = pairs.cursor();
-    while let Some(pair) = cursor.next_pair().map_err(Error::of_io)? {
+    while let Some(pair) = cursor.next_pair().map_err(FindError::of_io)? {
         table.pair(&pair, measure).map_err(failed)?;
     }
     table.finish()

@@ -2,9 +2,8 @@
 
 use crate::cmd::CommandError;
 use crate::index_place;
-use lookalike::contamination::BenchmarkField;
+use lookalike::contamination::{BenchmarkField, ContaminationError};
 use lookalike::core::parameter::{NamesParameters, Parameter};
-use lookalike::error::{ContaminationError, Error};
 use lookalike::index::time;
 use lookalike::read::{Collection, ReadError, ReadOptions};
 use lookalike::report::option_name;
@@ -58,7 +57,7 @@ pub(super) fn benchmark(
 }
 
 /// The error of a run, which names `--against-field` where a record of the benchmark lacks one.
-pub(super) fn run_error(error: Error, fields: &[BenchmarkField<'_>]) -> CommandError {
+pub(super) fn run_error(error: ContaminationError, fields: &[BenchmarkField<'_>]) -> CommandError {
     if !fields.iter().any(|field| field.is_source_of(&error)) {
         return error.into();
     }
@@ -87,7 +86,7 @@ pub(super) fn refuse_repeats(
         let is_same = |other: &&PathBuf| *other == corpus || is_one_folder(other, corpus);
         if against.iter().any(|other| is_same(&other)) {
             let name = corpus.display().to_string();
-            return Err(Error::Contamination(ContaminationError::InBoth { name }).into());
+            return Err(ContaminationError::InBoth { name }.into());
         }
     }
     Ok(())

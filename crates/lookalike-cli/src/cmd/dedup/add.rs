@@ -3,7 +3,8 @@
 use super::args::DedupArgs;
 use crate::cmd::CommandError;
 use crate::index_place;
-use lookalike::error::Error;
+use lookalike::dedup::DedupError;
+use lookalike::find::FindError;
 use lookalike::index::AddCounts;
 use lookalike::read::Normalization;
 use lookalike::report::phrases::count;
@@ -38,13 +39,15 @@ pub(super) fn reference_index(args: &DedupArgs) -> Result<Option<Index>, Command
 }
 
 /// The error of a run, with the name of the index if it has another text for an id.
-pub(super) fn run_error(error: Error, index: Option<&Index>) -> CommandError {
+pub(super) fn run_error(error: DedupError, index: Option<&Index>) -> CommandError {
     match (error, index) {
-        (Error::Index(IndexError::IdTaken { id }), Some(index)) => CommandError::Data(format!(
-            "{}: the index has document {id:?} with another text; the documents before it are added: \
+        (DedupError::Find(FindError::Index(IndexError::IdTaken { id })), Some(index)) => {
+            CommandError::Data(format!(
+                "{}: the index has document {id:?} with another text; the documents before it are added: \
              choose another id, or remove the document from the index",
-            index.name()
-        )),
+                index.name()
+            ))
+        }
         (error, _) => error.into(),
     }
 }

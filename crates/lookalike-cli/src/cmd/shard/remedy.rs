@@ -2,12 +2,14 @@
 
 use crate::cmd::CommandError;
 use lookalike::error::Error;
+use lookalike::find::FindError;
 use lookalike::read::ReadError;
+use lookalike::shard::job::JobError;
 use std::path::Path;
 
 /// The error of a stage: `plan` where `is_plan`, otherwise of one that opens the inputs of a plan.
 pub(super) fn of_stage(error: CommandError, is_plan: bool) -> CommandError {
-    let CommandError::Run(Error::Read(error)) = error else { return error };
+    let CommandError::Run(Error::Find(FindError::Read(error))) = error else { return error };
     match error {
         ReadError::NotAgain { source_name } => CommandError::Usage(format!(
             "{source_name} is a stream or an index, and each task reads the inputs from files; \
@@ -34,9 +36,9 @@ pub(super) fn missing_in_task(path: &Path) -> CommandError {
 }
 
 /// The error of the stage `components`, which refuses repeated ids with `--skip-bad`, too.
-pub(super) fn of_components(error: Error, has_ids_by_file: bool) -> CommandError {
+pub(super) fn of_components(error: JobError, has_ids_by_file: bool) -> CommandError {
     match error {
-        Error::RepeatedId { id, first, second } if first != second => {
+        JobError::Find(FindError::RepeatedId { id, first, second }) if first != second => {
             let helps = !has_ids_by_file && first.source() != second.source();
             let by_file = if helps {
                 "--ids-by-file puts the names of files before the ids of records in folders, "

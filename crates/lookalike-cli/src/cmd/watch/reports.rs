@@ -7,9 +7,9 @@ use super::webhook::Webhook;
 use crate::cmd::CommandError;
 use crate::output::terminal;
 use lookalike::core::parameter::NamesParameters;
-use lookalike::error::Error;
 use lookalike::index::time;
 use lookalike::read::SkippedItem;
+use lookalike::report::OutputError;
 use lookalike::report::option_name;
 use lookalike::report::phrases::one_line;
 use lookalike::watch::Resemblance;
@@ -59,7 +59,7 @@ impl Reports {
             && !found.is_empty()
         {
             let written = feed.add(found, &time::format(time::now()));
-            written.map_err(|source| Error::Write { path: path.clone(), source })?;
+            written.map_err(|source| OutputError::Write { path: path.clone(), source })?;
         }
         let Some(webhook) = &self.webhook else { return Ok(()) };
         let mut is_stopped = false;

@@ -5,10 +5,10 @@ use crate::engine::collect::groups::{self, HAS_UNIT, put_unit};
 use crate::engine::decide::batch::ComponentBatch;
 use crate::engine::decide::batch_result::{BatchResult, EQUAL, VerifiedPair};
 use crate::engine::decide::estimates::SignatureEstimate;
+use crate::engine::error::FindError;
 use crate::engine::ids::{self, BatchIndex, Id, IdRank, IdVec};
 use crate::engine::options::FindOptions;
 use crate::engine::options::PairList;
-use crate::error::Error;
 use crate::read::UnitRange;
 use crate::spill::codec::{FieldReader, key_part, put_bytes, put_overlap, put_u32, put_u64};
 use crate::spill::{RecordCursor, SortedRecords, Sorter, until_error};
@@ -92,7 +92,7 @@ impl Pairs {
     /// [`cursor`](Self::cursor) does the same without a copy of each.
     ///
     /// # Errors
-    /// An item is an error where a temporary file cannot be read ([`Error::of_io`]); it is the
+    /// An item is an error where a temporary file cannot be read ([`FindError::of_io`]); it is the
     /// last.
     pub fn iter(&self) -> impl Iterator<Item = io::Result<Pair>> + '_ {
         let mut cursor = self.cursor();
@@ -142,7 +142,7 @@ impl Pairs {
     ///
     /// # Errors
     /// None: the pairs are in memory.
-    pub fn of(pairs: &[Pair]) -> Result<Self, Error> {
+    pub fn of(pairs: &[Pair]) -> Result<Self, FindError> {
         let mut sorter = Sorter::new(None, usize::MAX);
         let mut record = PairRecord::default();
         for pair in pairs {
@@ -170,10 +170,10 @@ pub(crate) fn records(
     has_reference: bool,
     most: u64,
     take: &mut TakeRecord<'_>,
-) -> Result<u64, Error> {
+) -> Result<u64, FindError> {
     let got = count(batch, &decided.pairs);
     if got > most {
-        return Err(Error::TooManyPairs { got: got + (MAX_PAIRS - most), most: MAX_PAIRS });
+        return Err(FindError::TooManyPairs { got: got + (MAX_PAIRS - most), most: MAX_PAIRS });
     }
     let num_hashes = options.params.num_hashes() as u32;
     let ranks = Ranks::new(batch);

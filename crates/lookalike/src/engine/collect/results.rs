@@ -7,11 +7,11 @@ use crate::engine::collect::pairs::{self, Pairs};
 use crate::engine::collect::related::{self, RelatedDocuments};
 use crate::engine::decide::batch::ComponentBatch;
 use crate::engine::decide::batch_result::BatchResult;
+use crate::engine::error::FindError;
 use crate::engine::ids::{DocumentNumber, Id, SourceIndex};
 use crate::engine::memory::Budget;
 use crate::engine::options::{FindOptions, PairList};
 use crate::engine::prepare::documents::RunDocuments;
-use crate::error::Error;
 use crate::spill::SpillError;
 use crate::spill::codec::{FieldReader, put_bytes, put_u64};
 use crate::spill::{Sorter, SpillLog, TempSpace};
@@ -70,7 +70,7 @@ impl ResultSorters {
     }
 
     /// Puts everything in order; there are `pair_count` pairs.
-    pub(crate) fn finish(self, pair_count: u64) -> Result<SortedResults, Error> {
+    pub(crate) fn finish(self, pair_count: u64) -> Result<SortedResults, FindError> {
         let pairs = self.pairs.map(Sorter::finish).transpose()?;
         Ok(SortedResults {
             groups: Groups::new(self.groups.finish()?),
@@ -127,7 +127,7 @@ impl<'a> ResultCollector<'a> {
         temp: &Arc<TempSpace>,
         checkpoint: &'a Checkpoint,
         sources: usize,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, FindError> {
         let batches = &checkpoint.done.batches;
         let len = batches.last().map_or(0, |batch| batch.results);
         let mut collector = Self {
@@ -174,7 +174,7 @@ impl<'a> ResultCollector<'a> {
         documents: &RunDocuments,
         batch: &ComponentBatch,
         decided: &BatchResult,
-    ) -> Result<(), Error> {
+    ) -> Result<(), FindError> {
         let Self { options, has_reference, checkpoint, sorters, log, pair_count, .. } = self;
         let mut piece = Vec::new();
         let mut take = |kind, key: &[u8], payload: &[u8]| {
@@ -216,10 +216,10 @@ impl<'a> ResultCollector<'a> {
     /// # Errors
     /// [`SpillError::Altered`] for a source that the run does not have, or numbers that are too
     /// large: the step of an earlier run is not what was written.
-    fn count(&mut self, batch: &BatchStep) -> Result<(), Error> {
+    fn count(&mut self, batch: &BatchStep) -> Result<(), FindError> {
         let add = |sum: &mut u64, number| {
             *sum = sum.checked_add(number).ok_or_else(damaged)?;
-            Ok::<_, Error>(())
+            Ok::<_, FindError>(())
         };
         add(&mut self.compared, batch.verified)?;
         add(&mut self.pair_count, batch.pairs)?;
@@ -232,7 +232,7 @@ impl<'a> ResultCollector<'a> {
     }
 
     /// Puts everything in order. `candidates` documents share a bucket with another one.
-    pub(crate) fn finish(self, candidates: u64) -> Result<RunResults, Error> {
+    pub(crate) fn finish(self, candidates: u64) -> Result<RunResults, FindError> {
         let Self { sorters, pair_count, compared, duplicates, .. } = self;
         let sorted = sorters.finish(pair_count)?;
         Ok(RunResults { sorted, compared, candidates, duplicates })
@@ -292,7 +292,7 @@ mod tests {
     use lookalike_core::params::{Params, ParamsBuilder};
 
     /// What a run with `sources` sources takes from the journal of an earlier one.
-    fn resumed(step: &BatchStep, sources: usize) -> Result<Vec<(u64, u64)>, Error> {
+    fn resumed(step: &BatchStep, sources: usize) -> Result<Vec<(u64, u64)>, FindError> {
         let options = FindOptions::new(Params::new(&ParamsBuilder::default()).unwrap());
         let budget = Budget::new(&Memory::default(), 1).unwrap();
         let temp = Arc::new(TempSpace::new(std::env::temp_dir()));
@@ -325,7 +325,10 @@ mod tests {
             step(&[], 0, u64::MAX),
         ] {
             let result = resumed(&wrong, 2);
-            assert!(matches!(result, Err(Error::Spill(SpillError::Altered { .. }))), "{wrong:?}");
+            assert!(
+                matches!(result, Err(FindError::Spill(SpillError::Altered { .. }))),
+                "{wrong:?}"
+            );
         }
     }
 }

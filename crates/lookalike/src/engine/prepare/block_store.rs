@@ -7,6 +7,7 @@
 //! blocks with the number of its block.
 
 use crate::engine::checkpoint::{Checkpoint, ChunkStep, Step};
+use crate::engine::error::FindError;
 use crate::engine::ids::RowIndex;
 use crate::engine::memory::Budget;
 use crate::engine::prepare::anchor_log::{AnchorEntry, AnchorLog};
@@ -14,7 +15,6 @@ use crate::engine::prepare::block_notes::{BlockNotes, BlockRanges, ColumnChunk};
 use crate::engine::prepare::columns::{self, FixedColumns, RowBuffer, Rows};
 use crate::engine::prepare::skipped::SkippedLog;
 use crate::engine::prepare::sources::{SourceTally, Sources, Tallies};
-use crate::error::Error;
 use crate::read::{BlockNumber, Collection, ReadError, RetainedBlock, RetainedState, Spool};
 use crate::spill::SpillError;
 use crate::spill::{SpillLog, TempSpace};
@@ -40,7 +40,7 @@ impl StoredBlock {
     ///
     /// # Errors
     /// [`ReadError::NotAgain`] where bytes of it are in memory.
-    pub(crate) fn state(&self) -> Result<RetainedState, Error> {
+    pub(crate) fn state(&self) -> Result<RetainedState, FindError> {
         let source_name = || format!("source {}", self.retained.number().source);
         let state = self.retained.state();
         Ok(state.ok_or_else(|| ReadError::NotAgain { source_name: source_name() })?)
@@ -145,7 +145,7 @@ impl BlockStore {
     }
 
     /// All rows of a block.
-    pub(crate) fn rows(&self, block: usize) -> Result<Rows<'_>, Error> {
+    pub(crate) fn rows(&self, block: usize) -> Result<Rows<'_>, SpillError> {
         let StoredBlock { notes, ranges, .. } = &self.blocks[block];
         Ok(Rows::new(self.rows.range(ranges.rows.clone())?, notes.documents as usize))
     }
@@ -167,7 +167,7 @@ impl BlockStore {
 
 impl WriterState {
     /// Writes columns and rows to the disk where more than these bytes of them are in memory.
-    fn spill_above(&mut self, bytes: usize) -> Result<(), Error> {
+    fn spill_above(&mut self, bytes: usize) -> Result<(), FindError> {
         if self.store.held() > bytes {
             self.store.columns.spill()?;
             self.store.rows.spill()?;
@@ -208,7 +208,7 @@ impl<'a> BlockStoreWriter<'a> {
         sources: Arc<Sources>,
         budget: &Budget,
         checkpoint: &'a Checkpoint,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, FindError> {
         let done = &checkpoint.done;
         let (columns, rows) = done.chunks.last().map_or((0, 0), |step| (step.columns, step.rows));
         sources.resume(&done.sources, &done.tallies);
@@ -239,7 +239,11 @@ impl<'a> BlockStoreWriter<'a> {
     }
 
     /// Also stores anchors, with `share` bytes of them in memory.
-    pub(crate) fn with_anchors(self, temp: &Arc<TempSpace>, share: usize) -> Result<Self, Error> {
+    pub(crate) fn with_anchors(
+        self,
+        temp: &Arc<TempSpace>,
+        share: usize,
+    ) -> Result<Self, FindError> {
         let done = self.checkpoint.done.chunks.last().map_or(0, |step| step.anchors);
         self.state().store.anchors = SpillLog::stored(temp, "anchors", share, done)?;
         Ok(self)
@@ -251,7 +255,11 @@ impl<'a> BlockStoreWriter<'a> {
     }
 
     /// Takes a block and what it has of each source.
-    pub(crate) fn push(&self, block: ColumnBlock, tallies: &[SourceTally]) -> Result<(), Error> {
+    pub(crate) fn push(
+        &self,
+        block: ColumnBlock,
+        tallies: &[SourceTally],
+    ) -> Result<(), FindError> {
         // What names of sources leave: a half is for the logs, a quarter for what is gathered, and
         // a quarter for its copy when it becomes a chunk.
         let share = self.budget.with_held(self.sources.held())?.columns();
@@ -282,7 +290,7 @@ impl<'a> BlockStoreWriter<'a> {
 
     /// Takes documents of a block whose others are not read yet. They are a chunk, which is one
     /// without blocks until the whole block is pushed.
-    pub(crate) fn push_part(&self, documents: BlockContents) -> Result<BlockPart, Error> {
+    pub(crate) fn push_part(&self, documents: BlockContents) -> Result<BlockPart, FindError> {
         let BlockContents { notes, columns, rows, anchors } = documents;
         let share = self.budget.with_held(self.sources.held())?.columns();
         let mut state = self.state();
@@ -296,7 +304,7 @@ impl<'a> BlockStoreWriter<'a> {
     }
 
     /// All blocks, in reading order.
-    pub(crate) fn finish(self) -> Result<BlockStore, Error> {
+    pub(crate) fn finish(self) -> Result<BlockStore, FindError> {
         self.end_chunk(&mut self.state())?;
         let mut store = self.state.into_inner().store;
         // Parts of a block stay in their order.
@@ -305,7 +313,7 @@ impl<'a> BlockStoreWriter<'a> {
     }
 
     /// Makes a chunk of what is gathered.
-    fn end_chunk(&self, state: &mut WriterState) -> Result<(), Error> {
+    fn end_chunk(&self, state: &mut WriterState) -> Result<(), FindError> {
         let mut gathered = std::mem::take(&mut state.gathered);
         if gathered.is_empty() {
             return Ok(());
@@ -334,7 +342,7 @@ impl<'a> BlockStoreWriter<'a> {
         values: Vec<u64>,
         documents: u32,
         blocks: Vec<StoredBlock>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), FindError> {
         let chunk = ColumnChunk { at: state.store.columns.append(values)?.start, documents };
         state.store.chunks.push(chunk);
         let begun = state.store.blocks.len();
@@ -353,7 +361,7 @@ impl<'a> BlockStoreWriter<'a> {
         state: &mut WriterState,
         chunk: ColumnChunk,
         begun: usize,
-    ) -> Result<ChunkStep, Error> {
+    ) -> Result<ChunkStep, FindError> {
         if let Some(spool) = self.spool {
             let failed = |source| SpillError::Io { path: spool.path().to_owned(), source };
             spool.sync().map_err(failed)?;
@@ -365,7 +373,7 @@ impl<'a> BlockStoreWriter<'a> {
         let stored =
             |block: &StoredBlock| Ok((block.state()?, block.notes.clone(), block.ranges.clone()));
         let blocks = state.store.blocks[begun..].iter().map(stored);
-        let blocks = blocks.collect::<Result<Vec<_>, Error>>()?;
+        let blocks = blocks.collect::<Result<Vec<_>, FindError>>()?;
         let sources = self.sources.names_from(state.named);
         state.named += sources.len();
         Ok(ChunkStep {

@@ -7,8 +7,8 @@
 //!
 //! A piece begins again: what it says does not depend on other pieces.
 
+use crate::engine::error::FindError;
 use crate::engine::memory::Budget;
-use crate::error::Error;
 use crate::read::{SkipReason, SkippedItem};
 use crate::spill::SpillError;
 use crate::spill::codec::{FieldReader, put_bytes, put_u64};
@@ -49,7 +49,7 @@ impl SkippedLog {
         temp: &Arc<TempSpace>,
         budget: &Budget,
         len: u64,
-    ) -> Result<Arc<Self>, Error> {
+    ) -> Result<Arc<Self>, FindError> {
         let share = if budget.is_limited() { SHARE } else { usize::MAX };
         Ok(Arc::new(Self(Mutex::new(SpillLog::stored(temp, "skipped", share, len)?))))
     }
@@ -59,7 +59,7 @@ impl SkippedLog {
     }
 
     /// Writes all bytes to the disk if a later run may resume. Returns their number.
-    pub(crate) fn sync(&self) -> Result<u64, Error> {
+    pub(crate) fn sync(&self) -> Result<u64, FindError> {
         let mut log = self.log();
         log.sync()?;
         Ok(log.len())
@@ -82,7 +82,11 @@ pub(crate) struct SkippedWriter {
 
 impl SkippedWriter {
     /// Adds a record. Many records are moved to `log`.
-    pub(crate) fn push(&mut self, skipped: &SkippedItem, log: &SkippedLog) -> Result<(), Error> {
+    pub(crate) fn push(
+        &mut self,
+        skipped: &SkippedItem,
+        log: &SkippedLog,
+    ) -> Result<(), FindError> {
         let SkippedItem { source, line, id, reason } = skipped;
         let reason = serde_json::to_vec(reason).map_err(|_| corrupt())?;
         let first = self.bytes.is_empty();
@@ -111,7 +115,7 @@ impl SkippedWriter {
         if self.bytes.len() >= PIECE_BYTES { self.end_piece(log) } else { Ok(()) }
     }
 
-    fn end_piece(&mut self, log: &SkippedLog) -> Result<(), Error> {
+    fn end_piece(&mut self, log: &SkippedLog) -> Result<(), FindError> {
         if !self.bytes.is_empty() {
             let bytes = self.bytes.as_slice().to_vec();
             self.bytes.clear();
@@ -121,7 +125,7 @@ impl SkippedWriter {
     }
 
     /// The records since the last call.
-    pub(crate) fn take(&mut self, log: &SkippedLog) -> Result<BlockSkips, Error> {
+    pub(crate) fn take(&mut self, log: &SkippedLog) -> Result<BlockSkips, FindError> {
         self.end_piece(log)?;
         Ok(std::mem::take(&mut self.of_block))
     }
@@ -153,7 +157,7 @@ impl SkippedRecords {
     pub(crate) fn extend<'a>(
         &mut self,
         records: impl IntoIterator<Item = &'a SkippedItem>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), FindError> {
         let mut writer = SkippedWriter::default();
         records.into_iter().try_for_each(|record| writer.push(record, &self.log))?;
         self.add(writer.take(&self.log)?);
@@ -173,7 +177,7 @@ impl SkippedRecords {
     /// Iterates over the records in order, from the first at each call, and reads them one by one.
     ///
     /// # Errors
-    /// An item is an error where a temporary file cannot be read ([`Error::of_io`]); it is the
+    /// An item is an error where a temporary file cannot be read ([`FindError::of_io`]); it is the
     /// last.
     pub fn iter(&self) -> impl Iterator<Item = io::Result<SkippedItem>> + '_ {
         let mut pieces = self.blocks.iter().flat_map(|of_block| &of_block.pieces);
@@ -193,7 +197,7 @@ impl SkippedRecords {
     ///
     /// # Errors
     /// None: the records are in memory.
-    pub fn of(records: &[SkippedItem]) -> Result<Self, Error> {
+    pub fn of(records: &[SkippedItem]) -> Result<Self, FindError> {
         let mut all = Self::new(Arc::default());
         all.extend(records)?;
         Ok(all)

@@ -1,12 +1,13 @@
 //! The stage `components`: the documents of a share, and the components of all in; its documents of
 //! components out, those of one component in one part.
 
+use super::error::JobError;
 use super::merge::ComponentNotes;
 use super::section_file::{SectionFile, SectionKind, SectionWriter, damaged};
 use super::{Job, JobStage};
+use crate::engine::FindError;
 use crate::engine::ids::{self, IdVec, RowIndex, SourceNumber};
 use crate::engine::{BlockDocuments, FindOptions, ShareNotes};
-use crate::error::Error;
 use crate::read::{Collection, Spool};
 use crate::shard::block::ShardBlock;
 use crate::shard::{Node, node_of_hash, part_of};
@@ -43,7 +44,7 @@ impl Job {
     /// for those in a component.
     ///
     /// # Errors
-    /// [`Error::RepeatedId`] for documents with one id;
+    /// [`FindError::RepeatedId`] for documents with one id;
     /// [`JobError::NotDone`](super::JobError::NotDone) before the stage `label` is done; those of
     /// reading files and of writing.
     pub fn components(
@@ -51,7 +52,7 @@ impl Job {
         task: u32,
         collection: &Collection,
         options: &FindOptions,
-    ) -> Result<(), Error> {
+    ) -> Result<(), JobError> {
         self.check_task(JobStage::Components, task)?;
         self.check_run(collection, options)?;
         self.require(JobStage::Label)?;
@@ -73,7 +74,7 @@ impl Job {
     }
 
     /// The components of the documents of a share.
-    fn share_components(&self, task: u32) -> Result<ShareComponents, Error> {
+    fn share_components(&self, task: u32) -> Result<ShareComponents, JobError> {
         let mut nodes = Vec::new();
         each_block(&mut self.open_file(JobStage::Keys, task)?, &mut |block| {
             nodes.extend(block.rows().map(|row| node_of(&block, row)));
@@ -108,7 +109,7 @@ impl Job {
         nodes: &[Node],
         collection: &Collection,
         texts: &[Option<String>],
-    ) -> Result<(), Error> {
+    ) -> Result<(), JobError> {
         let mut repeated = RepeatedIds::default();
         for task in 0..=task {
             let mut file = self.open_file(JobStage::Keys, task)?;
@@ -118,7 +119,7 @@ impl Job {
     }
 
     /// Opens the file with the texts of a task of `keys`.
-    pub(super) fn open_texts(&self, name: &str) -> Result<Arc<Spool>, Error> {
+    pub(super) fn open_texts(&self, name: &str) -> Result<Arc<Spool>, JobError> {
         let path = self.folder.join(name);
         let file = File::open(&path);
         let file = file.map_err(|source| SpillError::Io { path: path.clone(), source })?;
@@ -129,8 +130,8 @@ impl Job {
 /// Gives the documents of each block of a task of `keys` to `take`.
 fn each_block(
     file: &mut SectionFile,
-    take: &mut dyn FnMut(BlockDocuments) -> Result<(), Error>,
-) -> Result<(), Error> {
+    take: &mut dyn FnMut(BlockDocuments) -> Result<(), JobError>,
+) -> Result<(), JobError> {
     let path = file.path().to_owned();
     file.each(SectionKind::Documents, None, &mut |_, bytes| {
         let block = BlockDocuments::decode(&mut FieldReader::new(bytes));
@@ -165,7 +166,7 @@ impl PartWriter {
         components: &ShareComponents,
         block: &BlockDocuments,
         sources: &IdVec<SourceNumber, SourceNumber>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), JobError> {
         let mut rows_of: BTreeMap<u32, Vec<RowIndex>> = BTreeMap::new();
         for row in block.rows() {
             if let Some(component) = components.of(node_of(block, row)) {
@@ -186,7 +187,7 @@ impl PartWriter {
         Ok(())
     }
 
-    fn finish(mut self) -> Result<SectionWriter, Error> {
+    fn finish(mut self) -> Result<SectionWriter, JobError> {
         for (part, held) in (0..).zip(&self.held) {
             if !held.is_empty() {
                 self.file.push(SectionKind::Documents, part, held)?;
@@ -204,7 +205,12 @@ struct RepeatedIds {
 }
 
 impl RepeatedIds {
-    fn collect(&mut self, nodes: &[Node], task: u32, block: &BlockDocuments) -> Result<(), Error> {
+    fn collect(
+        &mut self,
+        nodes: &[Node],
+        task: u32,
+        block: &BlockDocuments,
+    ) -> Result<(), JobError> {
         for row in block.rows() {
             if nodes.binary_search(&node_of(block, row)).is_ok() {
                 self.documents.push((task, block.select(&[row], |source| source)?));
@@ -219,7 +225,7 @@ impl RepeatedIds {
         job: &Job,
         collection: &Collection,
         texts: &[Option<String>],
-    ) -> Result<(), Error> {
+    ) -> Result<(), JobError> {
         let mut first_with: HashMap<(bool, String), usize> = HashMap::new();
         for (number, (_, document)) in self.documents.iter().enumerate() {
             let id = document.id(RowIndex(0))?;
@@ -230,9 +236,10 @@ impl RepeatedIds {
                 let (task, document) = &self.documents[number];
                 let name = texts.get(*task as usize).and_then(Option::as_deref);
                 let spool = name.map(|name| job.open_texts(name)).transpose()?;
-                document.location(RowIndex(0), collection, spool.as_ref())
+                Ok::<_, JobError>(document.location(RowIndex(0), collection, spool.as_ref())?)
             };
-            return Err(Error::RepeatedId { id, first: place(first)?, second: place(number)? });
+            let [first, second] = [place(first)?, place(number)?];
+            return Err(FindError::RepeatedId { id, first, second }.into());
         }
         Ok(())
     }

@@ -23,6 +23,7 @@ mod components;
 mod connect;
 mod count;
 mod decide;
+mod error;
 mod finish;
 mod keys;
 mod merge;
@@ -30,10 +31,9 @@ mod node_components;
 mod plan;
 mod section_file;
 
-pub use crate::error::{JobError, JobStage};
+pub use error::{JobError, JobStage};
 pub use plan::{Division, JobPlan};
 
-use crate::error::Error;
 use crate::spill::SpillError;
 use section_file::{SectionFile, SectionWriter};
 use std::io;
@@ -63,7 +63,7 @@ impl Job {
     ///
     /// # Errors
     /// [`SpillError::Io`] where the folder cannot be read.
-    pub fn missing(&self, stage: JobStage) -> Result<Vec<u32>, Error> {
+    pub fn missing(&self, stage: JobStage) -> Result<Vec<u32>, JobError> {
         let mut missing = Vec::new();
         for task in 0..self.plan.tasks(stage) {
             let path = self.path(stage, task);
@@ -81,7 +81,7 @@ impl Job {
     ///
     /// # Errors
     /// [`SpillError::Io`] where a file cannot be read.
-    pub fn cut_short(&self, stage: JobStage) -> Result<Vec<u32>, Error> {
+    pub fn cut_short(&self, stage: JobStage) -> Result<Vec<u32>, JobError> {
         let mut cut = Vec::new();
         for task in 0..self.plan.tasks(stage) {
             let path = self.path(stage, task);
@@ -99,9 +99,9 @@ impl Job {
     /// is noticed before the stages that need it.
     ///
     /// # Errors
-    /// [`Error::Job`] where there is no such task, and where its file is of another plan or
+    /// [`JobError`] where there is no such task, and where its file is of another plan or
     /// damaged.
-    pub fn is_done(&self, stage: JobStage, task: u32) -> Result<bool, Error> {
+    pub fn is_done(&self, stage: JobStage, task: u32) -> Result<bool, JobError> {
         self.check_task(stage, task)?;
         if !self.path(stage, task).exists() {
             return Ok(false);
@@ -114,13 +114,13 @@ impl Job {
     }
 
     /// Refuses a task that the plan does not have.
-    fn check_task(&self, stage: JobStage, task: u32) -> Result<(), Error> {
+    fn check_task(&self, stage: JobStage, task: u32) -> Result<(), JobError> {
         let tasks = self.plan.tasks(stage);
         if task < tasks { Ok(()) } else { Err(JobError::NoTask { stage, got: task, tasks }.into()) }
     }
 
     /// Refuses to go on before all tasks of a stage are done.
-    fn require(&self, stage: JobStage) -> Result<(), Error> {
+    fn require(&self, stage: JobStage) -> Result<(), JobError> {
         let missing = self.missing(stage)?;
         if missing.is_empty() {
             return Ok(());
@@ -128,11 +128,11 @@ impl Job {
         Err(JobError::NotDone { stage, tasks: self.plan.tasks(stage), missing }.into())
     }
 
-    fn open_file(&self, stage: JobStage, task: u32) -> Result<SectionFile, Error> {
+    fn open_file(&self, stage: JobStage, task: u32) -> Result<SectionFile, JobError> {
         SectionFile::open(self.path(stage, task), self.digest)
     }
 
-    fn create_file(&self, stage: JobStage, task: u32) -> Result<SectionWriter, Error> {
+    fn create_file(&self, stage: JobStage, task: u32) -> Result<SectionWriter, JobError> {
         SectionWriter::create(self.path(stage, task), self.digest)
     }
 }

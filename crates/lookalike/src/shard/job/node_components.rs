@@ -6,7 +6,7 @@
 //! nodes in order    ─ first of set ─► (first, node) ─ node of the first ─► (component, node)
 //! ```
 
-use crate::error::Error;
+use crate::engine::FindError;
 use crate::shard::{Edge, Node};
 use crate::spill::SpillError;
 use crate::spill::{SortedValues, TempSpace, ValueSorter};
@@ -53,8 +53,8 @@ impl EdgeCollector {
     /// Connects what was collected.
     ///
     /// # Errors
-    /// [`Error::TooManyDocuments`] for 2³² nodes or more; those of temporary files.
-    pub(super) fn finish(self) -> Result<NodeComponents, Error> {
+    /// [`FindError::TooManyDocuments`] for 2³² nodes or more; those of temporary files.
+    pub(super) fn finish(self) -> Result<NodeComponents, FindError> {
         let nodes = self.nodes.finish()?;
         let numbered = number_firsts(&self.edges.finish()?, &nodes, PairSorter::new(&self.temp))?;
         let sets = join_numbers(&numbered, &nodes)?;
@@ -79,7 +79,7 @@ fn number_firsts(
 }
 
 /// The numbers of nodes that are connected.
-fn join_numbers(numbered: &SortedValues, nodes: &SortedValues) -> Result<DisjointSets, Error> {
+fn join_numbers(numbered: &SortedValues, nodes: &SortedValues) -> Result<DisjointSets, FindError> {
     let mut sets = DisjointSets::new(NumberedNodes::new(nodes).count()?);
     let mut numbers = NumberedNodes::new(nodes);
     for edge in numbered.iter() {
@@ -198,11 +198,11 @@ impl<'a> NumberedNodes<'a> {
         Ok(None)
     }
 
-    fn count(mut self) -> Result<usize, Error> {
+    fn count(mut self) -> Result<usize, FindError> {
         while self.next()?.is_some() {}
         let count = self.now.map_or(0, |(number, _)| number + 1);
         if count > u64::from(u32::MAX) {
-            return Err(Error::TooManyDocuments { got: count as usize });
+            return Err(FindError::TooManyDocuments { got: count as usize });
         }
         Ok(count as usize)
     }

@@ -1,9 +1,11 @@
 //! The plan of a job: which task reads what, and with which options.
 
 use super::Job;
+use super::error::JobError;
+use super::error::JobStage;
 use crate::engine::{FindOptions, PairList, describe_run};
-use crate::error::{Error, JobError, JobStage};
 use crate::read::{Collection, LaneRange};
+use crate::report::OutputError;
 use crate::report::part_file::PartFile;
 use crate::spill::SpillError;
 use crate::spill::differences;
@@ -114,7 +116,7 @@ impl Job {
         options: &FindOptions,
         division: Division,
         arguments: Vec<String>,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, JobError> {
         refuse(options)?;
         let plan = JobPlan {
             format_version: FORMAT_VERSION,
@@ -127,7 +129,7 @@ impl Job {
             run: describe_run(collection, options)?,
         };
         let path = folder.join(PLAN);
-        let failed = |source| Error::Write { path: path.clone(), source };
+        let failed = |source| OutputError::Write { path: path.clone(), source };
         std::fs::create_dir_all(folder).map_err(failed)?;
         let mut text = serde_json::to_vec_pretty(&plan).map_err(|error| failed(error.into()))?;
         text.push(b'\n');
@@ -139,13 +141,13 @@ impl Job {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 return Self::open_same(folder, &plan);
             }
-            Err(source) => return Err(failed(source)),
+            Err(source) => return Err(failed(source).into()),
         }
         Ok(Self { folder: folder.to_owned(), plan, digest: token_hash(&text) })
     }
 
     /// The job that is there, if it is the one that was about to be made.
-    fn open_same(folder: &Path, plan: &JobPlan) -> Result<Self, Error> {
+    fn open_same(folder: &Path, plan: &JobPlan) -> Result<Self, JobError> {
         let there = Self::open(folder)?;
         if there.plan == *plan {
             return Ok(there);
@@ -161,7 +163,7 @@ impl Job {
     ///
     /// # Errors
     /// [`JobError::NoPlan`], [`JobError::Version`], [`JobError::File`].
-    pub fn open(folder: &Path) -> Result<Self, Error> {
+    pub fn open(folder: &Path) -> Result<Self, JobError> {
         let path = folder.join(PLAN);
         let text = match std::fs::read(&path) {
             Ok(text) => text,
@@ -190,7 +192,7 @@ impl Job {
         &self,
         collection: &Collection,
         options: &FindOptions,
-    ) -> Result<(), Error> {
+    ) -> Result<(), JobError> {
         let differences = differences(&self.plan.run, &describe_run(collection, options)?);
         if differences.is_empty() { Ok(()) } else { Err(JobError::Inputs { differences }.into()) }
     }
@@ -203,7 +205,7 @@ struct PlanVersions {
     lookalike: String,
 }
 
-fn refuse(options: &FindOptions) -> Result<(), Error> {
+fn refuse(options: &FindOptions) -> Result<(), JobError> {
     let what = if options.pairs == PairList::WithEstimates {
         "estimates of signatures"
     } else if options.skip_repeated_ids {

@@ -1,6 +1,9 @@
-//! What a [job in files](crate::shard::job) refuses, and its stages, which errors name.
+//! The error of a [job in files](crate::shard::job), and the stages that it names.
 
+use crate::engine::{FindError, wraps_find_error};
+use crate::report::OutputError;
 use crate::spill::{Difference, fmt_list};
+use lookalike_core::parameter::{NamesParameters, ParameterSpelling};
 use std::fmt;
 use std::path::PathBuf;
 
@@ -59,10 +62,14 @@ impl fmt::Display for JobStage {
     }
 }
 
-/// Why a task of a job cannot run.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// An error of a task of a job.
+#[derive(Debug)]
 #[non_exhaustive]
 pub enum JobError {
+    /// The documents or temporary files could not be read or compared.
+    Find(FindError),
+    /// A file of the job could not be written.
+    Output(OutputError),
     /// The folder has no plan.
     NoPlan {
         /// The file that was looked for.
@@ -121,9 +128,22 @@ pub enum JobError {
     },
 }
 
-impl fmt::Display for JobError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+wraps_find_error!(JobError, Self::Output(error) => error.source());
+
+impl From<OutputError> for JobError {
+    fn from(error: OutputError) -> Self {
+        match error {
+            OutputError::Find(error) => Self::Find(error),
+            error => Self::Output(error),
+        }
+    }
+}
+
+impl NamesParameters for JobError {
+    fn fmt_with(&self, f: &mut fmt::Formatter<'_>, name: ParameterSpelling) -> fmt::Result {
         match self {
+            Self::Find(error) => error.fmt_with(f, name),
+            Self::Output(error) => error.fmt_with(f, name),
             Self::NoPlan { path } => {
                 write!(f, "there is no plan {}; make one first, or name its folder", path.display())
             }
@@ -173,5 +193,3 @@ impl fmt::Display for JobError {
         }
     }
 }
-
-impl std::error::Error for JobError {}

@@ -1,0 +1,192 @@
+//! Errors of commands: exit codes, and messages with the options and commands that help.
+
+use crate::exit_code::ExitCode;
+use lookalike::audit::AuditError;
+use lookalike::contamination::ContaminationError;
+use lookalike::core::error::ParamsError;
+use lookalike::core::parameter::NamesParameters;
+use lookalike::decisions::DecisionError;
+use lookalike::dedup::DedupError;
+use lookalike::error::Error;
+use lookalike::find::FindError;
+use lookalike::index::AddError;
+use lookalike::read::ReadError;
+use lookalike::report::{OutputError, option_name};
+use lookalike::shard::job::JobError;
+use lookalike::store::IndexError;
+use lookalike::store::error::Unwritable;
+use std::fmt;
+use std::io;
+use std::path::Path;
+
+/// What a command comes to.
+pub(crate) type CommandResult = Result<ExitCode, CommandError>;
+
+/// Why a command ends early.
+#[derive(Debug)]
+pub(crate) enum CommandError {
+    /// It was called in a way that cannot be; the text says what can.
+    Usage(String),
+    /// The work could not be done.
+    Run(Error),
+    /// The work could not be done with this input; the text says what can.
+    Data(String),
+    /// What was to be printed could not be.
+    Print(io::Error),
+}
+
+impl CommandError {
+    /// 2 for wrong use as clap does, 1 for the rest. Nobody reading any more is no failure.
+    pub(crate) fn exit_code(&self) -> ExitCode {
+        match self {
+            Self::Usage(_) => ExitCode::from(2),
+            Self::Print(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+            Self::Run(_) | Self::Data(_) | Self::Print(_) => ExitCode::FAILURE,
+        }
+    }
+
+    /// What to tell; nothing when the reader of the output has closed it.
+    pub(crate) fn message(&self) -> Option<String> {
+        match self {
+            Self::Print(error) if error.kind() == io::ErrorKind::BrokenPipe => None,
+            other => Some(other.to_string()),
+        }
+    }
+}
+
+impl fmt::Display for CommandError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Usage(message) | Self::Data(message) => f.write_str(message),
+            Self::Run(error) => f.write_str(&run_message(error)),
+            Self::Print(error) => {
+                write!(f, "cannot write to standard output: {error}; check where it goes")
+            }
+        }
+    }
+}
+
+/// The message of an error with the names of options, and the command that is its remedy.
+pub(crate) fn run_message(error: &Error) -> String {
+    match error {
+        Error::Find(FindError::Index(error)) => index_message(error),
+        Error::Add(AddError::NotAdded { place, error }) => {
+            format!("{place}: {}", index_message(error))
+        }
+        Error::Audit(AuditError::NotARun { .. }) => {
+            error.spelled(option_name) + " (`find --json > report.json`)"
+        }
+        error => error.spelled(option_name),
+    }
+}
+
+/// The same of an error of an index.
+pub(crate) fn index_message(error: &IndexError) -> String {
+    if let IndexError::InUse { service: Some(address), .. } = error {
+        return format!(
+            "{}: `lookalike index add {address} …`; update, remove, export, compact, check and \
+             backup ask it, too",
+            error.spelled(option_name)
+        );
+    }
+    let command = match error {
+        IndexError::Missing { .. } => "`lookalike index create`",
+        IndexError::Exists { .. } => "`lookalike index add`",
+        IndexError::NotBuilt { .. } => {
+            "`cargo install --path crates/lookalike-cli --features …`; `lookalike --version` lists \
+             the features of this build"
+        }
+        IndexError::ReadOnly { cause: Unwritable::FileSystem | Unwritable::Server, .. } => {
+            "`lookalike query`, `lookalike serve --read-only`"
+        }
+        IndexError::Damaged { .. } => "`lookalike index check`",
+        IndexError::DamagedCatalogue { .. } => {
+            "`lookalike index restore`, `lookalike index export`"
+        }
+        _ => return error.spelled(option_name),
+    };
+    format!("{} ({command})", error.spelled(option_name))
+}
+
+impl From<Error> for CommandError {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Find(FindError::Params(error)) => error.into(),
+            Error::Find(FindError::Read(error)) => error.into(),
+            Error::Find(FindError::Index(error)) => error.into(),
+            Error::Find(FindError::Estimates(_))
+            | Error::Contamination(ContaminationError::Ngram { .. }) => {
+                Self::Usage(error.spelled(option_name))
+            }
+            Error::Output(OutputError::Write { path, source }) if path == Path::new("-") => {
+                Self::Print(source)
+            }
+            error => Self::Run(error),
+        }
+    }
+}
+
+macro_rules! from_use_cases {
+    ($($error:ident),*) => {
+        $(impl From<$error> for CommandError {
+            fn from(error: $error) -> Self {
+                Error::from(error).into()
+            }
+        })*
+    };
+}
+
+from_use_cases!(
+    FindError,
+    OutputError,
+    DedupError,
+    AddError,
+    AuditError,
+    ContaminationError,
+    DecisionError,
+    JobError
+);
+
+impl std::error::Error for CommandError {}
+
+impl From<ParamsError> for CommandError {
+    fn from(error: ParamsError) -> Self {
+        Self::Usage(error.spelled(option_name))
+    }
+}
+
+impl From<ReadError> for CommandError {
+    fn from(error: ReadError) -> Self {
+        match error {
+            ReadError::NoInputs
+            | ReadError::StdinTwice
+            | ReadError::ReadTwice { .. }
+            | ReadError::Filter { .. }
+            | ReadError::Params(_) => Self::Usage(error.spelled(option_name)),
+            error => Self::Run(error.into()),
+        }
+    }
+}
+
+impl From<IndexError> for CommandError {
+    fn from(error: IndexError) -> Self {
+        match error {
+            IndexError::NearestMeasure { got, expected } => Self::Usage(format!(
+                "--nearest: the index has --measure {got}, which signatures do not estimate; \
+                 expected an index with --measure {expected}: take a low --threshold in place of \
+                 --nearest, or create an index with --measure {expected}"
+            )),
+            IndexError::Params(_)
+            | IndexError::Filter { .. }
+            | IndexError::OtherSettings { .. }
+            | IndexError::NotBuilt { .. } => Self::Usage(index_message(&error)),
+            error => Self::Run(error.into()),
+        }
+    }
+}
+
+impl From<io::Error> for CommandError {
+    fn from(error: io::Error) -> Self {
+        Self::Print(error)
+    }
+}

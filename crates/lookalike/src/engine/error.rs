@@ -1,0 +1,394 @@
+//! The error of the engine.
+
+use super::no_estimates::NoEstimates;
+use crate::decisions::DecisionError;
+use crate::engine::ids::DocumentNumber;
+use crate::progress::Interruption;
+use crate::read::{Location, ReadError};
+use crate::spill::SpillError;
+use lookalike_core::candidate::MAX_DOCUMENTS;
+use lookalike_core::error::ParamsError;
+use lookalike_core::parameter::{NamesParameters, Parameter, ParameterSpelling};
+use lookalike_index::IndexError;
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+/// An error of reading and comparing documents. The message names the place, the expected and the
+/// found value, and the remedy.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum FindError {
+    /// An input could not be read as documents.
+    Read(ReadError),
+    /// A parameter cannot be used.
+    Params(ParamsError),
+    /// An index could not be read or written.
+    Index(IndexError),
+    /// Decisions of people cannot be used.
+    Decisions(DecisionError),
+    /// Two documents have the same id.
+    RepeatedId {
+        /// The id.
+        id: String,
+        /// Where it is first.
+        first: Location,
+        /// Where it is again.
+        second: Location,
+    },
+    /// A document read again for verification is not the one that was read first.
+    Changed {
+        /// The document's id.
+        id: String,
+        /// Where it is.
+        place: Location,
+    },
+    /// The memory that is allowed is not enough.
+    MemoryTooSmall {
+        /// Bytes allowed.
+        got: u64,
+        /// The least that works, as far as is known by then.
+        least: u64,
+    },
+    /// More threads than a run may have.
+    TooManyThreads {
+        /// Threads asked for.
+        got: usize,
+        /// The largest number.
+        most: usize,
+    },
+    /// Results have no document of a number.
+    NoDocument {
+        /// The number asked for.
+        document: DocumentNumber,
+        /// How many documents were read; they are numbered from 0.
+        documents: usize,
+    },
+    /// Passages are to be found in an index that keeps no texts.
+    WithoutTexts {
+        /// The index.
+        source_name: String,
+    },
+    /// Different words have equal hashes, whatever the seed.
+    EqualHashes,
+    /// It is not known which part of a text, as it is written, a word of its normal form is.
+    NotAligned {
+        /// The document's id.
+        id: String,
+        /// Where it is; `None` for a text that the caller has.
+        place: Option<Location>,
+    },
+    /// More documents than one run can number.
+    TooManyDocuments {
+        /// How many there are at least.
+        got: usize,
+    },
+    /// A field that documents are counted under has more values than a table of sources.
+    TooManySources {
+        /// The field.
+        field: String,
+        /// How many values there are at least.
+        got: usize,
+        /// The largest number.
+        most: usize,
+    },
+    /// More pairs than one run can list.
+    TooManyPairs {
+        /// How many there are.
+        got: u64,
+        /// The largest number.
+        most: u64,
+    },
+    /// Estimates of signatures were asked for where there are none.
+    Estimates(NoEstimates),
+    /// The pairs of documents that are connected do not fit in the memory that is allowed.
+    PairsDoNotFit {
+        /// How many fit.
+        most: u64,
+    },
+    /// A temporary file could not be used.
+    Spill(SpillError),
+    /// The one who asked for it does not want it any more.
+    Interrupted,
+    /// A report or truth file cannot be understood.
+    Table {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1; 0 where it is about the whole file.
+        line: u64,
+        /// What was expected and what was found.
+        problem: String,
+    },
+}
+
+impl FindError {
+    /// Returns the error inside the error of an iterator such as
+    /// [`Groups::iter`](crate::find::Groups::iter). Any other error is one of a temporary file.
+    pub fn of_io(error: io::Error) -> Self {
+        match error.downcast::<Self>() {
+            Ok(error) => error,
+            Err(error) => Self::Spill(error.downcast::<SpillError>().unwrap_or_else(|source| {
+                SpillError::Io { path: PathBuf::from("temporary files"), source }
+            })),
+        }
+    }
+
+    /// Converts the error for iterators and writers, whose errors are [`io::Error`].
+    pub(crate) fn into_io(self) -> io::Error {
+        match self {
+            Self::Spill(error) => error.into_io(),
+            other => io::Error::other(other),
+        }
+    }
+}
+
+impl std::error::Error for FindError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Read(error) => error.source(),
+            Self::Index(error) => error.source(),
+            Self::Spill(error) => error.source(),
+            _ => None,
+        }
+    }
+}
+
+impl From<Interruption> for FindError {
+    fn from(_: Interruption) -> Self {
+        Self::Interrupted
+    }
+}
+
+impl From<ReadError> for FindError {
+    fn from(error: ReadError) -> Self {
+        match error {
+            ReadError::Index(error) => (*error).into(),
+            error => Self::Read(error),
+        }
+    }
+}
+
+impl From<IndexError> for FindError {
+    fn from(error: IndexError) -> Self {
+        match error {
+            IndexError::Params(error) => Self::Params(error),
+            error => Self::Index(error),
+        }
+    }
+}
+
+impl From<DecisionError> for FindError {
+    fn from(error: DecisionError) -> Self {
+        match error {
+            DecisionError::Index(error) => error.into(),
+            error => Self::Decisions(error),
+        }
+    }
+}
+
+impl From<ParamsError> for FindError {
+    fn from(error: ParamsError) -> Self {
+        Self::Params(error)
+    }
+}
+
+impl From<SpillError> for FindError {
+    fn from(error: SpillError) -> Self {
+        Self::Spill(error)
+    }
+}
+
+/// Completes the error of a use case that wraps a [`FindError`] in its variant `Find` and has its
+/// messages in `NamesParameters`: conversions, `Display` and `Error`. The arms are those of
+/// variants with a source.
+macro_rules! wraps_find_error {
+    ($error:ident $(, $variant:pat => $source:expr)*) => {
+        impl<E: Into<$crate::engine::FindError>> From<E> for $error {
+            fn from(error: E) -> Self {
+                Self::Find(error.into())
+            }
+        }
+
+        impl std::fmt::Display for $error {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                self.fmt_with(f, lookalike_core::parameter::Parameter::plain)
+            }
+        }
+
+        impl std::error::Error for $error {
+            fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+                match self {
+                    Self::Find(error) => error.source(),
+                    $($variant => $source,)*
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+pub(crate) use wraps_find_error;
+
+impl NamesParameters for FindError {
+    fn fmt_with(&self, f: &mut fmt::Formatter<'_>, name: ParameterSpelling) -> fmt::Result {
+        let message = MessageWriter { f: &mut *f, name };
+        match self {
+            Self::Read(error) => error.fmt_with(f, name),
+            Self::Params(error) => error.fmt_with(f, name),
+            Self::Index(error) => error.fmt_with(f, name),
+            Self::Decisions(error) => fmt::Display::fmt(error, f),
+            Self::RepeatedId { id, first, second } => message.repeated_id(id, first, second),
+            Self::Changed { id, place } => write!(
+                f,
+                "document {id:?} at {place} changed while it was being read; run again when \
+                 nothing writes to the input, or work on a copy"
+            ),
+            Self::MemoryTooSmall { got, least } => message.memory_too_small(*got, *least),
+            Self::TooManyThreads { got, most } => message.too_many_threads(*got, *most),
+            Self::NoDocument { document, documents } => message.no_document(*document, *documents),
+            Self::WithoutTexts { source_name } => message.without_texts(source_name),
+            Self::EqualHashes => message.equal_hashes(),
+            Self::NotAligned { id, place } => message.not_aligned(id, place.as_ref()),
+            Self::Estimates(why) => why.fmt_with(f, name),
+            Self::TooManyDocuments { got } => write!(
+                f,
+                "the input has at least {got} documents, one run can number {MAX_DOCUMENTS}; split \
+                 the input"
+            ),
+            Self::TooManySources { field, got, most } => {
+                message.too_many_sources(field, *got, *most)
+            }
+            Self::TooManyPairs { got, most } => message.too_many_pairs(*got, *most),
+            Self::PairsDoNotFit { most } => message.pairs_do_not_fit(*most),
+            Self::Spill(error) => error.fmt_with(f, name),
+            Self::Interrupted => f.write_str("interrupted; nothing was written"),
+            Self::Table { path, line: 0, problem } => write!(f, "{}: {problem}", path.display()),
+            Self::Table { path, line, problem } => {
+                write!(f, "{} line {line}: {problem}", path.display())
+            }
+        }
+    }
+}
+
+impl fmt::Display for FindError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.fmt_with(f, Parameter::plain)
+    }
+}
+
+/// Where a message is written, and how parameters are spelled in it.
+struct MessageWriter<'w, 'f> {
+    f: &'w mut fmt::Formatter<'f>,
+    name: ParameterSpelling,
+}
+
+impl MessageWriter<'_, '_> {
+    fn without_texts(self, source_name: &str) -> fmt::Result {
+        write!(
+            self.f,
+            "passages are found in texts, and {source_name} has documents without them; name the \
+             files it was made of"
+        )
+    }
+
+    fn equal_hashes(self) -> fmt::Result {
+        self.f.write_str(
+            "different words have equal hashes with every seed that was tried; remove the \
+             documents that were made for that",
+        )
+    }
+
+    fn not_aligned(self, id: &str, place: Option<&Location>) -> fmt::Result {
+        write!(self.f, "the words of document {id:?}")?;
+        if let Some(place) = place {
+            write!(self.f, " at {place}")?;
+        }
+        write!(
+            self.f,
+            " cannot be found in the text as it is written; leave out {}",
+            (self.name)(Parameter::Normalize)
+        )
+    }
+
+    fn repeated_id(self, id: &str, first: &Location, second: &Location) -> fmt::Result {
+        if first == second {
+            return write!(
+                self.f,
+                "{first} is read twice, so the id {id:?} would belong to two documents; name each \
+                 file and folder once, and no file inside a named folder"
+            );
+        }
+        write!(
+            self.f,
+            "the id {id:?} occurs at {first} and again at {second}; ids must be unique. {} names \
+             another field, {} makes ids of file names and line numbers, {} leaves out the later \
+             document and counts it",
+            (self.name)(Parameter::IdField),
+            (self.name)(Parameter::LineIds),
+            (self.name)(Parameter::SkipBad)
+        )
+    }
+
+    fn memory_too_small(self, got: u64, least: u64) -> fmt::Result {
+        write!(
+            self.f,
+            "{} {} is too small: this run needs at least {}",
+            (self.name)(Parameter::Memory),
+            amount(got),
+            amount(least.next_multiple_of(1 << 20))
+        )
+    }
+
+    fn too_many_threads(self, got: usize, most: usize) -> fmt::Result {
+        write!(
+            self.f,
+            "{} is {got}, expected 1 to {most}: more take memory and save no time",
+            (self.name)(Parameter::Threads)
+        )
+    }
+
+    fn no_document(self, document: DocumentNumber, documents: usize) -> fmt::Result {
+        write!(
+            self.f,
+            "there is no document {document}: the run read {documents}, which are numbered from 0"
+        )
+    }
+
+    fn too_many_sources(self, field: &str, got: usize, most: usize) -> fmt::Result {
+        write!(
+            self.f,
+            "the field {field:?} has at least {got} values, documents are counted under at most \
+             {most}; let {} name a field with fewer values, or leave it out",
+            (self.name)(Parameter::SourceField)
+        )
+    }
+
+    fn too_many_pairs(self, got: u64, most: u64) -> fmt::Result {
+        write!(
+            self.f,
+            "the documents form at least {got} pairs, one run lists at most {most}; groups \
+             (without {}) hold the same duplicates, or raise {}",
+            (self.name)(Parameter::Pairs),
+            (self.name)(Parameter::Threshold)
+        )
+    }
+
+    fn pairs_do_not_fit(self, most: u64) -> fmt::Result {
+        write!(
+            self.f,
+            "more than {most} pairs of documents are connected with each other, which do not fit \
+             in {}; allow more, raise {}, or leave out {}: groups hold the same duplicates",
+            (self.name)(Parameter::Memory),
+            (self.name)(Parameter::Threshold),
+            (self.name)(Parameter::Pairs)
+        )
+    }
+}
+
+/// Bytes as [`parse_memory`](crate::find::parse_memory) reads them.
+fn amount(bytes: u64) -> String {
+    match bytes {
+        0x10_0000.. if bytes.is_multiple_of(1 << 20) => format!("{}MiB", bytes >> 20),
+        0x400.. if bytes.is_multiple_of(1 << 10) => format!("{}KiB", bytes >> 10),
+        bytes => format!("{bytes}B"),
+    }
+}
