@@ -11,15 +11,14 @@ use crate::options::KeywordOptions;
 use crate::passages::named;
 use crate::results::skipped::SkippedColumns;
 use arrow_array::builder::{BooleanBuilder, Float64Builder, UInt64Builder};
-use lookalike::contamination::ContaminationError;
 use lookalike::contamination::{
-    BenchmarkField, Contamination, ContaminationOptions, contamination as compare,
+    BenchmarkField, Contamination, ContaminationError, ContaminationOptions,
+    contamination as compare,
 };
 use lookalike::core::parameter::{NamesParameters, Parameter};
 use lookalike::find::FindError;
 use lookalike::read::{Collection, ReadError, ReadOptions};
-use lookalike::report::OutputError;
-use lookalike::report::{self, Output, OutputFormat, Target};
+use lookalike::report::{self, Output, OutputError, OutputFormat, Target};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;

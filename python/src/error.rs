@@ -45,7 +45,8 @@ pub(crate) fn run_error(error: impl Into<Error>) -> PyErr {
              in themselves; name it once"
         )),
         Error::Contamination(_) => OptionError::new_err(text),
-        Error::Output(OutputError::Write { .. }) | Error::Dedup(DedupError::Survivors { .. }) => {
+        Error::Output(OutputError::Write { .. }) => FileError::new_err(text),
+        Error::Dedup(dedup) if matches!(*dedup, DedupError::Survivors { .. }) => {
             FileError::new_err(text)
         }
         _ => LookalikeError::new_err(text),

@@ -12,16 +12,16 @@ use lookalike_core::parameter::{NamesParameters, Parameter, ParameterSpelling};
 use std::fmt;
 
 /// Declares the sum of errors. After the colon are the variants of an error that the sum has, too:
-/// their content moves there, so that a front end matches each cause once.
+/// their content moves there, so that a front end matches each cause once. Large errors are boxed.
 macro_rules! sum_of_errors {
-    ($($(#[$doc:meta])* $variant:ident($error:ident: $($shared:ident),+);)*) => {
+    ($($(#[$doc:meta])* $variant:ident($content:ty) of $error:ident: $($shared:ident),+;)*) => {
         /// An error of any use case.
         #[derive(Debug)]
         #[non_exhaustive]
         pub enum Error {
             /// Documents could not be read or compared.
             Find(FindError),
-            $($(#[$doc])* $variant($error),)*
+            $($(#[$doc])* $variant($content),)*
         }
 
         impl<E: Into<FindError>> From<E> for Error {
@@ -34,7 +34,7 @@ macro_rules! sum_of_errors {
             fn from(error: $error) -> Self {
                 match error {
                     $($error::$shared(error) => Self::$shared(error),)+
-                    error => Self::$variant(error),
+                    error => Self::$variant(error.into()),
                 }
             }
         })*
@@ -61,19 +61,19 @@ macro_rules! sum_of_errors {
 
 sum_of_errors! {
     /// Results could not be written.
-    Output(OutputError: Find);
+    Output(OutputError) of OutputError: Find;
     /// The result of `dedup` could not be written.
-    Dedup(DedupError: Find, Output);
+    Dedup(Box<DedupError>) of DedupError: Find, Output;
     /// A document was not added to an index.
-    Add(AddError: Find);
+    Add(AddError) of AddError: Find;
     /// A report does not fit its documents.
-    Audit(AuditError: Find);
+    Audit(Box<AuditError>) of AuditError: Find;
     /// A benchmark cannot be compared with a corpus.
-    Contamination(ContaminationError: Find);
+    Contamination(ContaminationError) of ContaminationError: Find;
     /// The rows of a stage do not fit the documents.
-    Shard(ShardError: Find);
+    Shard(ShardError) of ShardError: Find;
     /// A task of a job in files failed.
-    Job(JobError: Find, Output);
+    Job(Box<JobError>) of JobError: Find, Output;
 }
 
 impl fmt::Display for Error {

@@ -6,13 +6,11 @@
 //! Findings ─ Outcomes::of (sorted by document) ─ cursor ─► Outcome, in reading order
 //! ```
 
-use crate::engine::FindError;
 use crate::engine::{
-    DocumentNumber, DocumentStatus, Duplicate, FindOptions, Findings, Group, Keeper,
+    DocumentNumber, DocumentStatus, Duplicate, FindError, FindOptions, Findings, Group, Keeper,
 };
-use crate::spill::SpillError;
 use crate::spill::codec::{FieldReader, put_bytes, put_u64};
-use crate::spill::{SortedRecords, Sorter};
+use crate::spill::{SortedRecords, Sorter, SpillError};
 use crate::words::TextSpan;
 use lookalike_core::keep::KeepPolicy;
 use std::iter::Peekable;

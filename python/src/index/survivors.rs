@@ -3,8 +3,7 @@
 use super::open_index::Handle;
 use crate::call;
 use crate::error::{DocumentError, run_error};
-use lookalike::find::FindError;
-use lookalike::find::{FindOptions, Findings};
+use lookalike::find::{FindError, FindOptions, Findings};
 use lookalike::read::Collection;
 use lookalike::request::add_kept;
 use lookalike::store::IndexError;

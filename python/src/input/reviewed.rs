@@ -4,8 +4,7 @@
 use crate::error::{OptionError, run_error};
 use crate::input::ids::{IdKind, in_digits};
 use crate::options::KeywordOptions;
-use lookalike::decisions::DecisionError;
-use lookalike::decisions::{self, Decisions, ReviewDecision};
+use lookalike::decisions::{self, DecisionError, Decisions, ReviewDecision};
 use lookalike::find::DecisionCounts;
 use lookalike::report::json::DecisionsView;
 use lookalike::store::index::{Access, IndexLocation, open};

@@ -7,8 +7,7 @@ use crate::error::{DamagedError, DocumentError, OptionError, run_error};
 use crate::input::documents::PythonDocuments;
 use arrow_array::Int64Array;
 use lookalike::error::Error;
-use lookalike::find::FindError;
-use lookalike::find::FindOptions;
+use lookalike::find::{FindError, FindOptions};
 use lookalike::read::{
     Collection, Content, Document, DocumentSink, InMemoryDocuments, ReadBuffers, ReadError,
     ReadOptions, Side, SkippedItem,

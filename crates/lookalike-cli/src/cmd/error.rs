@@ -13,8 +13,8 @@ use lookalike::index::AddError;
 use lookalike::read::ReadError;
 use lookalike::report::{OutputError, option_name};
 use lookalike::shard::job::JobError;
-use lookalike::store::IndexError;
 use lookalike::store::error::Unwritable;
+use lookalike::store::{Index, IndexError};
 use std::fmt;
 use std::io;
 use std::path::Path;
@@ -73,7 +73,7 @@ pub(crate) fn run_message(error: &Error) -> String {
         Error::Add(AddError::NotAdded { place, error }) => {
             format!("{place}: {}", index_message(error))
         }
-        Error::Audit(AuditError::NotARun { .. }) => {
+        Error::Audit(audit) if matches!(**audit, AuditError::NotARun { .. }) => {
             error.spelled(option_name) + " (`find --json > report.json`)"
         }
         error => error.spelled(option_name),
@@ -188,5 +188,108 @@ impl From<IndexError> for CommandError {
 impl From<io::Error> for CommandError {
     fn from(error: io::Error) -> Self {
         Self::Print(error)
+    }
+}
+
+/// The error of a request of `dedup` that its inputs do not allow. `action` is the option of the
+/// action on files, `folder` the folder that it names.
+pub(crate) fn of_dedup_request(
+    error: DedupError,
+    action: Option<&str>,
+    folder: Option<&Path>,
+) -> CommandError {
+    match (&error, action) {
+        (DedupError::NotFiles { source_name }, Some(option)) => CommandError::Usage(format!(
+            "{option} is for inputs that are files of one document each, and {source_name} holds \
+             records or is an archive; --output writes the documents that stay"
+        )),
+        (DedupError::Survivors { path, .. }, Some(option)) if folder == Some(path) => {
+            CommandError::Usage(format!("{option}: {}", error.spelled(option_name)))
+        }
+        (DedupError::Survivors { .. } | DedupError::Output(OutputError::Taken(_)), _) => {
+            CommandError::Usage(error.spelled(option_name))
+        }
+        _ => error.into(),
+    }
+}
+
+/// The error of `dedup --add`, which names the index if it has another text for an id.
+pub(crate) fn of_added_documents(error: DedupError, index: Option<&Index>) -> CommandError {
+    match (error, index) {
+        (DedupError::Find(FindError::Index(IndexError::IdTaken { id })), Some(index)) => {
+            CommandError::Data(format!(
+                "{}: the index has document {id:?} with another text; the documents before it are \
+                 added: choose another id, or remove the document from the index",
+                index.name()
+            ))
+        }
+        (error, _) => error.into(),
+    }
+}
+
+/// The error of `index add`, with the options that go on without a document.
+pub(crate) fn of_index_add(error: CommandError) -> CommandError {
+    match error {
+        CommandError::Run(Error::Add(AddError::NotAdded {
+            place,
+            error: IndexError::IdTaken { id },
+        })) => CommandError::Data(format!(
+            "{place}: document {id:?} is there already; `index update` replaces it, \
+             --skip-existing leaves it as it is"
+        )),
+        error @ CommandError::Run(Error::Add(_)) => {
+            CommandError::Data(format!("{error}; --skip-bad leaves it out"))
+        }
+        error => error,
+    }
+}
+
+/// The error of a stage of a job. `is_plan` states whether it is the stage `plan`; the other ones
+/// open the inputs of a plan.
+pub(crate) fn of_job_stage(error: CommandError, is_plan: bool) -> CommandError {
+    let CommandError::Run(Error::Find(FindError::Read(error))) = error else { return error };
+    match error {
+        ReadError::NotAgain { source_name } => CommandError::Usage(format!(
+            "{source_name} is a stream or an index, and each task reads the inputs from files; \
+             write its documents to a file (`lookalike index export` for an index), and name \
+             that"
+        )),
+        ReadError::Missing { path } if is_plan => {
+            CommandError::Data(format!("{path}: no such file or folder; check the name"))
+        }
+        ReadError::Missing { path } => missing_in_task(Path::new(&path)),
+        error => CommandError::Run(error.into()),
+    }
+}
+
+/// The error of a task for a file of the plan that is not there.
+pub(crate) fn missing_in_task(path: &Path) -> CommandError {
+    let remedy = if path.is_relative() {
+        "names in the plan are relative to the folder in which `lookalike shard plan` ran: run \
+         tasks there, or make a new plan with absolute names"
+    } else {
+        "the plan names it: tasks need it under this name on all machines"
+    };
+    CommandError::Data(format!("{}: no such file or folder; {remedy}", path.display()))
+}
+
+/// The error of the stage `components`, which refuses repeated ids with `--skip-bad`, too.
+pub(crate) fn of_job_components(error: JobError, has_ids_by_file: bool) -> CommandError {
+    match error {
+        JobError::Find(FindError::RepeatedId { id, first, second }) if first != second => {
+            let helps = !has_ids_by_file && first.source() != second.source();
+            let by_file = if helps {
+                "--ids-by-file puts the names of files before the ids of records in folders, "
+            } else {
+                ""
+            };
+            CommandError::Data(format!(
+                "the id {id:?} occurs at {first} and again at {second}; ids must be unique in a \
+                 job, with --skip-bad, too. Give each document an id of its own, and make a new \
+                 plan: {by_file}--id-field names another field, --line-ids makes ids of file \
+                 names and line numbers"
+            ))
+        }
+        error => error.into(),
     }
 }

@@ -5,7 +5,7 @@ pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod contamination;
 pub(crate) mod dedup;
-mod error;
+pub(crate) mod error;
 pub(crate) mod evaluate;
 pub(crate) mod find;
 pub(crate) mod index;
@@ -20,4 +20,4 @@ pub(crate) mod token;
 pub(crate) mod tune;
 pub(crate) mod watch;
 
-pub(crate) use error::{CommandError, CommandResult, index_message, run_message};
+pub(crate) use error::{CommandError, CommandResult};

@@ -12,7 +12,8 @@ mod reports;
 mod resemblance;
 mod webhook;
 
-use crate::cmd::{CommandError, CommandResult, index_message, run_message};
+use crate::cmd::error::{index_message, run_message};
+use crate::cmd::{CommandError, CommandResult};
 use crate::exit_code::ExitCode;
 use crate::extraction::WorkerOption;
 use crate::index_place::{place, refuse_inputs_within};

@@ -3,8 +3,7 @@
 use super::error::ContaminationError;
 use super::options::ContaminationOptions;
 use crate::document_pass::{DocumentVisitor, each_document};
-use crate::engine::FindError;
-use crate::engine::{Budget, explained};
+use crate::engine::{Budget, FindError, explained};
 use crate::progress::Progress;
 use crate::read::{Block, BlockNumber, Collection, Document, DocumentSink, ReadError, SkippedItem};
 use crate::words::{ComparedWords, WordRule};

@@ -4,8 +4,7 @@
 use super::benchmark::{BenchmarkField, item_bytes};
 use super::error::ContaminationError;
 use super::options::ContaminationOptions;
-use crate::engine::FindError;
-use crate::engine::{Budget, Memory, long_words, read_within_limit};
+use crate::engine::{Budget, FindError, Memory, long_words, read_within_limit};
 use crate::progress::Progress;
 use crate::read::{Collection, Document, DocumentSink, RecordSize, SkippedItem};
 use crate::words::WordRule;

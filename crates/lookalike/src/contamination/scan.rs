@@ -5,8 +5,7 @@ use super::item_index::{ItemIndex, run_length};
 use super::matches::{self, DocumentPlace, MatchRange, RunMatch, TextExcerpt};
 use super::options::{ContaminationOptions, MatchList};
 use crate::document_pass::{DocumentVisitor, each_document};
-use crate::engine::FindError;
-use crate::engine::{Budget, explained};
+use crate::engine::{Budget, FindError, explained};
 use crate::progress::Progress;
 use crate::read::{
     Block, BlockNumber, Collection, Document, DocumentSink, Location, Normalization, SkippedItem,

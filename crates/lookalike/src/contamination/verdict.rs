@@ -6,8 +6,7 @@ use super::matches::{self, ContaminatedDocument, RunMatch};
 use super::scan::CorpusScan;
 use crate::engine::FindError;
 use crate::read::SkippedItem;
-use crate::spill::SpillError;
-use crate::spill::{RecordCursor, SortedRecords};
+use crate::spill::{RecordCursor, SortedRecords, SpillError};
 use std::collections::BTreeMap;
 
 /// Entries of lists of sets that are held before they are counted.

@@ -65,7 +65,7 @@ pub fn add_to_index(
         }
         let Conflicts { listed, total, .. } = conflicts;
         if total > 0 {
-            return Err(DecisionError::Conflicts { conflicts: listed, total }.into());
+            return Err(DecisionError::Conflicts { conflicts: listed, total });
         }
         // Otherwise another writer has added decisions, which may be about the same documents.
         if let Some(last) = index.add_decisions(&entries, Some(last.through))? {

@@ -1,8 +1,7 @@
 //! A file of decisions in, its decisions out.
 
 use super::decision::ReviewDecision;
-use super::error::DecisionError;
-use super::error::DecisionProblem;
+use super::error::{DecisionError, DecisionProblem};
 use super::fields::DecisionFields;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};

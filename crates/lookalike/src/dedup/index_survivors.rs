@@ -1,7 +1,6 @@
 //! Documents that stay → an index, so that the next run has them as a reference.
 
-use crate::engine::FindError;
-use crate::engine::{FindOptions, Findings, Group};
+use crate::engine::{FindError, FindOptions, Findings, Group};
 use crate::extract::Fields;
 use crate::index::{
     AddCounts, AddOptions, DuplicateRecorder, FeedError, InterruptedAdd, NewDocument,

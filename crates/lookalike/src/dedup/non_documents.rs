@@ -6,8 +6,7 @@
 use super::destination::Destination;
 use super::files::FolderWriter;
 use crate::dedup::error::DedupError;
-use crate::engine::FindError;
-use crate::engine::SkippedRecords;
+use crate::engine::{FindError, SkippedRecords};
 use crate::read::name_of;
 use crate::report::part_file::is_temporary_name;
 use ignore::{DirEntry, WalkBuilder};

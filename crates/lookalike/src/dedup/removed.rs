@@ -2,9 +2,8 @@
 
 use super::annotation::{AnnotationSubject, AnnotationValues, json_span};
 use crate::outcome::Outcome;
-use crate::report::OutputError;
 use crate::report::csv::{CellRule, quoted};
-use crate::report::{Output, OutputFormat, Target};
+use crate::report::{Output, OutputError, OutputFormat, Target};
 use crate::words::TextSpan;
 use lookalike_core::params::Measure;
 use std::io::Write;

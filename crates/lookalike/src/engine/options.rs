@@ -1,7 +1,6 @@
 //! The options of a run.
 
-use crate::decisions::DecisionError;
-use crate::decisions::Decisions;
+use crate::decisions::{DecisionError, Decisions};
 use crate::engine::error::FindError;
 use crate::engine::link::drop_list::DropList;
 use crate::engine::memory::Memory;

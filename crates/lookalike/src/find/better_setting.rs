@@ -1,9 +1,8 @@
 //! Measures other settings exactly on all documents of a small collection in which a run found few
 //! groups.
 
-use crate::engine::FindError;
 use crate::engine::Setting;
-use crate::engine::{BetterSetting, FindOptions, Findings, ids};
+use crate::engine::{BetterSetting, FindError, FindOptions, Findings, ids};
 use crate::progress::Progress;
 use crate::tune::{SettingTexts, better_setting, measure_settings, settings_to_compare};
 use std::ops::RangeInclusive;

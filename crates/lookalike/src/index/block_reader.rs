@@ -5,10 +5,9 @@ use super::export::exported::{ExportedVersions, read_exported};
 use super::original::OwnedOriginal;
 use super::prepare::{DocumentFields, FormerVersion};
 use crate::index::error::AddError;
-use crate::read::SinkError;
 use crate::read::{
-    Block, Collection, Document, DocumentContents, DocumentSink, Format, Location, Raw, SkipReason,
-    SkippedItem, name_of,
+    Block, Collection, Document, DocumentContents, DocumentSink, Format, Location, Raw, SinkError,
+    SkipReason, SkippedItem, name_of,
 };
 use crate::report::csv::UNIT_COLUMNS;
 use lookalike_extract::Fields;

@@ -2,8 +2,7 @@
 
 use super::categories::index_categories::IndexCategories;
 use crate::categories::{Category, NO_CATEGORY};
-use crate::engine::FindError;
-use crate::engine::{CategoryName, FindOptions, Findings, GroupCategories};
+use crate::engine::{CategoryName, FindError, FindOptions, Findings, GroupCategories};
 use crate::find;
 use crate::progress::Progress;
 use crate::read::Collection;

@@ -1,10 +1,8 @@
 //! The runs that may repeat, by their anchors: numbered in reading order.
 
-use crate::engine::FindError;
 use crate::engine::prepare::anchor_log::{CompleteAnchors, documents};
-use crate::engine::{DocumentNumber, TextRun};
-use crate::spill::SpillError;
-use crate::spill::SpillLog;
+use crate::engine::{DocumentNumber, FindError, TextRun};
+use crate::spill::{SpillError, SpillLog};
 use std::borrow::Cow;
 use std::ops::Range;
 

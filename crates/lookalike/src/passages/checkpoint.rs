@@ -7,10 +7,8 @@
 //! Which anchors repeat is found again, and words are compared again: what is reported was compared
 //! in the run that reports it.
 
-use crate::engine::FindError;
-use crate::engine::TextRun;
-use crate::spill::SpillError;
-use crate::spill::{Journal, SpillLog, TempSpace};
+use crate::engine::{FindError, TextRun};
+use crate::spill::{Journal, SpillError, SpillLog, TempSpace};
 use lookalike_core::hash::{mix64, token_hash};
 use lookalike_core::passage::maximal::TokenRange;
 use lookalike_core::passage::unitig::{UnitigPlace, Unitigs};

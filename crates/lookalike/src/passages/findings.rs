@@ -1,8 +1,7 @@
 //! What a search for passages found.
 
 use super::rows::PassageRows;
-use crate::engine::FindError;
-use crate::engine::{DocumentNumber, Findings};
+use crate::engine::{DocumentNumber, FindError, Findings};
 use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;

@@ -2,9 +2,8 @@
 //! places of passages are found in the texts.
 
 use super::cuts::TokenCuts;
-use crate::engine::FindError;
 use crate::engine::workers::{Counter, on_threads};
-use crate::engine::{Budget, DocumentNumber, FindOptions, TextRun};
+use crate::engine::{Budget, DocumentNumber, FindError, FindOptions, TextRun};
 use crate::progress::Progress;
 use crate::read::ReadBuffers;
 use crate::words::{ComparedWords, TextSpan, WordRule};

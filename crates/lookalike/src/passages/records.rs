@@ -8,15 +8,13 @@
 use super::candidates::{CandidateRange, CandidateRuns};
 use super::cuts::TokenCuts;
 use super::first_runs::FirstRunsWriter;
-use crate::engine::FindError;
 use crate::engine::ids::RowIndex;
 use crate::engine::prepare::anchor_log::fingerprint;
 use crate::engine::workers::{Counter, on_threads};
-use crate::engine::{Budget, DocumentBlock, DocumentNumber, FindOptions, TextRun};
+use crate::engine::{Budget, DocumentBlock, DocumentNumber, FindError, FindOptions, TextRun};
 use crate::progress::Progress;
 use crate::read::ReadBuffers;
-use crate::spill::SpillError;
-use crate::spill::{PartSorter, PartedValues};
+use crate::spill::{PartSorter, PartedValues, SpillError};
 use crate::words::WordRule;
 use lookalike_core::passage::position_set::PositionSet;
 use lookalike_core::passage::run_hash::{HASH_BITS, RunHasher};

@@ -7,9 +7,8 @@
 //! ```
 
 use super::places::{LocatedPlace, PLACE_BYTES, PlaceTaker, WantedPlace};
-use crate::engine::FindError;
 use crate::engine::ids::Id;
-use crate::engine::{Budget, DocumentNumber, TextRun};
+use crate::engine::{Budget, DocumentNumber, FindError, TextRun};
 use crate::spill::codec::{FieldReader, put_bytes, put_u32, put_u64};
 use crate::spill::{SortedRecords, Sorter, until_error};
 use crate::words::TextSpan;

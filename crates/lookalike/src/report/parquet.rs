@@ -1,7 +1,6 @@
 //! Tables as Apache Parquet: groups and pairs, row by row, in row groups of bounded size.
 
-use crate::engine::FindError;
-use crate::engine::{ESTIMATE_COLUMNS, Groups, PairRef, Pairs};
+use crate::engine::{ESTIMATE_COLUMNS, FindError, Groups, PairRef, Pairs};
 use crate::passages::PassageFindings;
 use crate::read::UnitRange;
 use crate::read::unit::parent_id;

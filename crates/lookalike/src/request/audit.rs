@@ -1,8 +1,7 @@
 //! `audit`: a report and its documents → the measured recall.
 
 use super::RunInputs;
-use crate::audit::AuditError;
-use crate::audit::{Audit, AuditOptions, Report, pairs_file, true_neighbours};
+use crate::audit::{Audit, AuditError, AuditOptions, Report, pairs_file, true_neighbours};
 use crate::progress::{Progress, Stage};
 use lookalike_core::params::Params;
 use std::path::PathBuf;

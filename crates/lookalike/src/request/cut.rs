@@ -2,8 +2,7 @@
 
 use super::RunInputs;
 use super::dedup_outputs::{DedupOutputs, OutputPlan};
-use crate::dedup::DedupError;
-use crate::dedup::{AnnotationSubject, RemovedList, SurvivorCounts, apply_cuts};
+use crate::dedup::{AnnotationSubject, DedupError, RemovedList, SurvivorCounts, apply_cuts};
 use crate::engine::FindError;
 use crate::passages::{CutOptions, PassageCuts, PassageOptions};
 use crate::progress::Progress;

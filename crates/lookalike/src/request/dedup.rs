@@ -2,16 +2,14 @@
 
 use super::dedup_outputs::{DedupFiles, DedupOutputs, OutputPlan};
 use super::{FindOutcome, FindRequest, OpenedFind};
-use crate::dedup::DedupError;
 use crate::dedup::actions::{
     ActionCounts, DuplicateFiles, LinkKind, check_folder, link, move_to, without_files,
     write_script,
 };
 use crate::dedup::{
-    AnnotationSubject, RemovedList, SurvivorCounts, add_survivors, apply, find_files,
+    AnnotationSubject, DedupError, RemovedList, SurvivorCounts, add_survivors, apply, find_files,
 };
-use crate::engine::FindError;
-use crate::engine::{FindOptions, Findings};
+use crate::engine::{FindError, FindOptions, Findings};
 use crate::index::{AddCounts, AddOptions, time};
 use crate::progress::Progress;
 use crate::read::Collection;

@@ -1,13 +1,13 @@
 //! The files that `dedup` writes: kept documents, the list of removed ones, and skipped records.
 
 use super::RunInputs;
-use crate::dedup::DedupError;
-use crate::dedup::{Annotate, AnnotationSubject, Destination, Others, RemovedList, Survivors};
+use crate::dedup::{
+    Annotate, AnnotationSubject, DedupError, Destination, Others, RemovedList, Survivors,
+};
 use crate::engine::Findings;
 use crate::read::Collection;
-use crate::report::OutputError;
 use crate::report::csv::{self, CellRule};
-use crate::report::{Output, Target, check_places};
+use crate::report::{Output, OutputError, Target, check_places};
 use std::path::{Path, PathBuf};
 
 /// The files that `dedup` writes.

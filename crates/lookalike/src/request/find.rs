@@ -1,10 +1,8 @@
 //! `find`: inputs and options → findings.
 
 use super::RunInputs;
-use crate::audit::AuditError;
-use crate::audit::{Audit, AuditOptions, audit_findings};
-use crate::engine::FindError;
-use crate::engine::{FindOptions, Findings};
+use crate::audit::{Audit, AuditError, AuditOptions, audit_findings};
+use crate::engine::{FindError, FindOptions, Findings};
 use crate::find::in_collection;
 use crate::progress::Progress;
 use crate::read::Collection;

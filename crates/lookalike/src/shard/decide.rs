@@ -2,8 +2,7 @@
 
 use super::error::ShardError;
 use super::rank::SimilarityRank;
-use crate::engine::FindError;
-use crate::engine::{self, FindOptions, Findings, Group, PairCursor};
+use crate::engine::{self, FindError, FindOptions, Findings, Group, PairCursor};
 use crate::progress::Progress;
 use crate::read::Collection;
 use lookalike_core::params::Measure;

@@ -1,7 +1,6 @@
 //! Documents and kept documents in; which of the kept each document resembles most out.
 
-use crate::engine::FindError;
-use crate::engine::{self, FindOptions, Findings, KeeperChoice};
+use crate::engine::{self, FindError, FindOptions, Findings, KeeperChoice};
 use crate::progress::Progress;
 use crate::read::Collection;
 

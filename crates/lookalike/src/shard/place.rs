@@ -1,9 +1,8 @@
 //! Documents in; their places in the keep order, as bytes that any engine sorts, out.
 
-use crate::engine::FindError;
-use crate::engine::FindOptions;
 use crate::engine::prepare::keep_keys::KeepKeyMaker;
 use crate::engine::prepare::shingles::ShingleCutter;
+use crate::engine::{FindError, FindOptions};
 use crate::read::{Collection, Document};
 use lookalike_core::keep;
 

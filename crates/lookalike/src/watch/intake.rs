@@ -1,8 +1,7 @@
 //! The files of a folder → an index, and the documents that they resemble.
 
 use crate::engine::FindError;
-use crate::index::AddError;
-use crate::index::{self, AddOptions, Existing, last_number, time};
+use crate::index::{self, AddError, AddOptions, Existing, last_number, time};
 use crate::progress::NoProgress;
 use crate::read::{Collection, Normalization, ReadError, ReadOptions, SkippedItem, Stamp, name_of};
 use lookalike_index::backend::Snapshot;

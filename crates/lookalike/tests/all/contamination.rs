@@ -2,14 +2,13 @@
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use flate2::read::GzDecoder;
-use lookalike::contamination::ContaminationError;
 use lookalike::contamination::{
-    BenchmarkField, Contamination, ContaminationOptions, MatchList, RunMatch, contamination,
+    BenchmarkField, Contamination, ContaminationError, ContaminationOptions, MatchList, RunMatch,
+    contamination,
 };
 use lookalike::core::hash::SplitMix64;
 use lookalike::core::params::{Case, TokenRule};
-use lookalike::find::FindError;
-use lookalike::find::Memory;
+use lookalike::find::{FindError, Memory};
 use lookalike::progress::NoProgress;
 use lookalike::read::{Collection, ReadOptions};
 use lookalike::report;
@@ -240,7 +239,7 @@ fn a_long_item_is_refused_with_the_least_that_works() {
             Err(ContaminationError::Find(FindError::MemoryTooSmall { least, .. }))
                 if least > limit =>
             {
-                limit = least
+                limit = least;
             }
             Err(error) => panic!("{error}"),
         }

@@ -9,11 +9,9 @@ use lookalike::core::keep::{KeepPolicy, KeepRule};
 use lookalike::core::params::{Measure, Params, ParamsBuilder};
 use lookalike::core::shingle::Shingler;
 use lookalike::core::verify::{Overlap, overlap};
-use lookalike::decisions::DecisionError;
-use lookalike::decisions::{self, ContradictionKind, Decisions};
-use lookalike::find::FindError;
+use lookalike::decisions::{self, ContradictionKind, DecisionError, Decisions};
 use lookalike::find::{
-    FindOptions, Findings, Grouping, KeeperChoice, NoEffect, PairList, in_collection,
+    FindError, FindOptions, Findings, Grouping, KeeperChoice, NoEffect, PairList, in_collection,
 };
 use lookalike::progress::NoProgress;
 use lookalike::read::{Collection, Content, ReadOptions};

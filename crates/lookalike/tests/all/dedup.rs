@@ -3,9 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "tests may stop at anything unexpected")]
 
 use lookalike::core::params::Measure;
-use lookalike::dedup::DedupError;
 use lookalike::dedup::{
-    Annotate, AnnotationSubject, DEFAULT_FIELD, Destination, SourceRecord, Survivors,
+    Annotate, AnnotationSubject, DEFAULT_FIELD, DedupError, Destination, SourceRecord, Survivors,
 };
 use lookalike::outcome::Outcome;
 use lookalike::read::{

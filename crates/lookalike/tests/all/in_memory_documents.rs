@@ -5,8 +5,7 @@ use crate::progress::{stopped_in, until};
 use lookalike::audit::{AuditOptions, true_neighbours};
 use lookalike::core::hash::SplitMix64;
 use lookalike::core::params::{Params, ParamsBuilder};
-use lookalike::find::FindError;
-use lookalike::find::{self, DocumentNumber, FindOptions, Findings, Memory, PairList};
+use lookalike::find::{self, DocumentNumber, FindError, FindOptions, Findings, Memory, PairList};
 use lookalike::progress::{NoProgress, Stage};
 use lookalike::read::{
     Collection, DocumentRowError, DocumentRows, Field, InMemoryDocuments, ReadError, ReadOptions,

@@ -4,8 +4,7 @@
 
 use lookalike::core::keep::{KeepPolicy, KeepRule};
 use lookalike::core::params::{Params, ParamsBuilder};
-use lookalike::find::FindError;
-use lookalike::find::{DocumentNumber, FindOptions, Findings, MAX_THREADS};
+use lookalike::find::{DocumentNumber, FindError, FindOptions, Findings, MAX_THREADS};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use tempfile::TempDir;

@@ -3,8 +3,7 @@
 
 use lookalike::core::hash::SplitMix64;
 use lookalike::core::params::{Measure, Params, ParamsBuilder};
-use lookalike::find::FindError;
-use lookalike::find::{self, FindOptions, Findings, Grouping, Memory, PairList};
+use lookalike::find::{self, FindError, FindOptions, Findings, Grouping, Memory, PairList};
 use lookalike::progress::NoProgress;
 use lookalike::read::{Collection, ReadOptions};
 use lookalike_test_support::{gzip, is_soak};

@@ -6,8 +6,7 @@ use crate::arguments::options::{CsvArgs, RunArgs};
 use crate::arguments::parameter_args::{ParameterArgs, ShingleArgs};
 use crate::arguments::read_args::ReadArgs;
 use lookalike::dedup::DEFAULT_FIELD;
-use lookalike::find::DropList;
-use lookalike::find::FindError;
+use lookalike::find::{DropList, FindError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 

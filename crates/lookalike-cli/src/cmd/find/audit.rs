@@ -2,8 +2,7 @@
 
 use crate::cmd::CommandError;
 use crate::cmd::audit::{positive, refuse_confidence};
-use lookalike::audit::AuditError;
-use lookalike::audit::{Audit, AuditOptions, CONFIDENCE};
+use lookalike::audit::{Audit, AuditError, AuditOptions, CONFIDENCE};
 use lookalike::progress::Progress;
 use lookalike::read::refuse_streams;
 use lookalike::request::FindOutcome;

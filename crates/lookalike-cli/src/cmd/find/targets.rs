@@ -5,10 +5,9 @@
 use super::args::FindOutputArgs;
 use crate::cmd::CommandError;
 use crate::termination;
-use lookalike::report::OutputError;
 use lookalike::report::csv::CellRule;
 use lookalike::report::run_page::RunSubject;
-use lookalike::report::{self, Output, OutputFormat, OutputKind, Target};
+use lookalike::report::{self, Output, OutputError, OutputFormat, OutputKind, Target};
 use std::path::{Path, PathBuf};
 
 /// The files that are asked for.

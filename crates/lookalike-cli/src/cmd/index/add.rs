@@ -8,6 +8,7 @@ use crate::arguments::duration::lifetime;
 use crate::arguments::explicit_args::ExplicitArgs;
 use crate::arguments::options::ThreadArgs;
 use crate::arguments::read_args::ReadArgs;
+use crate::cmd::error::of_index_add;
 use crate::cmd::{CommandError, CommandResult};
 use crate::extraction::WorkerOption;
 use crate::output::progress_bar::StageBar;
@@ -17,14 +18,13 @@ use crate::output::waiting::WaitingNote;
 #[cfg(feature = "serve")]
 use crate::service::service_client::ServiceClient;
 use lookalike::core::parameter::NamesParameters;
-use lookalike::error::Error;
 use lookalike::index::time;
-use lookalike::index::{self, AddCounts, AddError, AddOptions, Existing, InterruptedAdd};
+use lookalike::index::{self, AddCounts, AddOptions, Existing, InterruptedAdd};
 use lookalike::read::{Collection, Normalization, ReadOptions, SkippedItem};
 use lookalike::report::notes;
 use lookalike::report::option_name;
 use lookalike::report::phrases::{count, thousands};
-use lookalike::store::{Index, IndexError};
+use lookalike::store::Index;
 use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -231,7 +231,7 @@ fn report<E: Into<CommandError>>(
         Err(broken) => {
             let InterruptedAdd { before, error } = *broken;
             print_stored(&before)?;
-            Err(with_remedy(error.into()))
+            Err(of_index_add(error.into()))
         }
     }
 }
@@ -258,22 +258,6 @@ fn add_options(how: &HowArgs, existing: Existing, skip_bad: bool) -> AddOptions 
         options.threads = threads;
     }
     options
-}
-
-fn with_remedy(error: CommandError) -> CommandError {
-    match error {
-        CommandError::Run(Error::Add(AddError::NotAdded {
-            place,
-            error: IndexError::IdTaken { id },
-        })) => CommandError::Data(format!(
-            "{place}: document {id:?} is there already; `index update` replaces it, \
-             --skip-existing leaves it as it is"
-        )),
-        error @ CommandError::Run(Error::Add(_)) => {
-            CommandError::Data(format!("{error}; --skip-bad leaves it out"))
-        }
-        error => error,
-    }
 }
 
 /// What was done, and with what.

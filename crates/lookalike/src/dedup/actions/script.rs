@@ -1,8 +1,7 @@
 //! Duplicates → a shell script that removes them, to look at and run.
 
 use super::{DuplicateFile, DuplicateFiles};
-use crate::report::Output;
-use crate::report::OutputError;
+use crate::report::{Output, OutputError};
 use lookalike_core::params::Measure;
 use std::io::{self, Write};
 use std::path::Path;

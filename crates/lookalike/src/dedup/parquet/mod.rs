@@ -16,8 +16,7 @@ mod tests;
 use super::annotation::{Annotate, AnnotationSubject, AnnotationValues, json_spans};
 use super::destination::{DocumentOrigin, FOLDER_REMEDY};
 use super::non_documents::RefusedFile;
-use crate::dedup::DedupError;
-use crate::dedup::SurvivorsProblem;
+use crate::dedup::{DedupError, SurvivorsProblem};
 use crate::outcome::Outcome;
 use crate::report::Output;
 use crate::report::parquet::{

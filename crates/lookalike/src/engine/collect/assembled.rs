@@ -15,8 +15,7 @@ use crate::engine::prepare::share::{EmptyDocument, ShareNotes};
 use crate::engine::prepare::skipped::SkippedLog;
 use crate::engine::prepare::sources::{SourceCounts, Sources};
 use crate::read::Collection;
-use crate::spill::SpillError;
-use crate::spill::{Sorter, TempSpace};
+use crate::spill::{Sorter, SpillError, TempSpace};
 use std::collections::HashMap;
 use std::sync::Arc;
 

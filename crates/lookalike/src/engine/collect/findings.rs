@@ -23,10 +23,9 @@ use crate::engine::setting::SettingProfile;
 use crate::folding::FoldingEffect;
 use crate::progress::Stage;
 use crate::read::Collection;
-use crate::read::SinkError;
 use crate::read::{
-    Description, Document, DocumentSink, Location, Normalization, ReadBuffers, SkippedItem,
-    TextUnit,
+    Description, Document, DocumentSink, Location, Normalization, ReadBuffers, SinkError,
+    SkippedItem, TextUnit,
 };
 use crate::spill::{SortedRecords, Sorter, SpillError, TempSpace};
 use serde::Serialize;

@@ -6,8 +6,7 @@ use crate::engine::checkpoint::{BandStep, Checkpoint, Step};
 use crate::engine::error::FindError;
 use crate::engine::ids::DocumentNumber;
 use crate::engine::memory::Budget;
-use crate::spill::SpillError;
-use crate::spill::{SpillLog, TempSpace};
+use crate::spill::{SpillError, SpillLog, TempSpace};
 use lookalike_core::candidate::BandBuckets;
 use std::sync::Arc;
 

@@ -28,9 +28,8 @@ use crate::progress::Progress;
 use crate::read::{
     Collection, Content, Document, Location, ReadBuffers, RetainedState, SkippedItem, Spool,
 };
-use crate::spill::SpillError;
-use crate::spill::TempSpace;
 use crate::spill::codec::{FieldReader, put_bytes, put_u32, put_u64};
+use crate::spill::{SpillError, TempSpace};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 

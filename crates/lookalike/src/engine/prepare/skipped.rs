@@ -10,9 +10,8 @@
 use crate::engine::error::FindError;
 use crate::engine::memory::Budget;
 use crate::read::{SkipReason, SkippedItem};
-use crate::spill::SpillError;
 use crate::spill::codec::{FieldReader, put_bytes, put_u64};
-use crate::spill::{SpillLog, TempSpace, until_error};
+use crate::spill::{SpillError, SpillLog, TempSpace, until_error};
 use parking_lot::{Mutex, MutexGuard};
 use serde::{Deserialize, Serialize};
 use std::io;

@@ -5,8 +5,7 @@ use super::escape::{EscapedLines, EscapedText};
 use super::number::{ByteSize, Count, Plural, Share};
 use super::page::PageSkipped;
 use super::{frame, section, skipped};
-use crate::engine::DocumentNumber;
-use crate::engine::FindError;
+use crate::engine::{DocumentNumber, FindError};
 use crate::passages::{
     PassageFindings, PassageOptions, PassagePlace, PassageRow, SourceRepeats, repeated_bytes,
 };

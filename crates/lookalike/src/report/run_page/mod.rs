@@ -14,8 +14,7 @@ pub use subject::RunSubject;
 
 use super::html::{self, ChosenPair, PageSkipped, SampleChoice, Streams};
 use super::{EMPTY, Output, notes};
-use crate::engine::FindError;
-use crate::engine::{self, DocumentNumber, Findings, Grouping};
+use crate::engine::{self, DocumentNumber, FindError, Findings, Grouping};
 use crate::outcome::KeepReason;
 use crate::read::Description;
 use crate::report::error::OutputError;

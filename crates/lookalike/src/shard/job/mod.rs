@@ -116,7 +116,7 @@ impl Job {
     /// Refuses a task that the plan does not have.
     fn check_task(&self, stage: JobStage, task: u32) -> Result<(), JobError> {
         let tasks = self.plan.tasks(stage);
-        if task < tasks { Ok(()) } else { Err(JobError::NoTask { stage, got: task, tasks }.into()) }
+        if task < tasks { Ok(()) } else { Err(JobError::NoTask { stage, got: task, tasks }) }
     }
 
     /// Refuses to go on before all tasks of a stage are done.
@@ -125,7 +125,7 @@ impl Job {
         if missing.is_empty() {
             return Ok(());
         }
-        Err(JobError::NotDone { stage, tasks: self.plan.tasks(stage), missing }.into())
+        Err(JobError::NotDone { stage, tasks: self.plan.tasks(stage), missing })
     }
 
     fn open_file(&self, stage: JobStage, task: u32) -> Result<SectionFile, JobError> {

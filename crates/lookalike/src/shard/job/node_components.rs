@@ -8,8 +8,7 @@
 
 use crate::engine::FindError;
 use crate::shard::{Edge, Node};
-use crate::spill::SpillError;
-use crate::spill::{SortedValues, TempSpace, ValueSorter};
+use crate::spill::{SortedValues, SpillError, TempSpace, ValueSorter};
 use lookalike_core::disjoint_sets::DisjointSets;
 use std::path::Path;
 use std::sync::Arc;

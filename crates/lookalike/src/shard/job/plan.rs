@@ -1,14 +1,12 @@
 //! The plan of a job: which task reads what, and with which options.
 
 use super::Job;
-use super::error::JobError;
-use super::error::JobStage;
+use super::error::{JobError, JobStage};
 use crate::engine::{FindOptions, PairList, describe_run};
 use crate::read::{Collection, LaneRange};
 use crate::report::OutputError;
 use crate::report::part_file::PartFile;
-use crate::spill::SpillError;
-use crate::spill::differences;
+use crate::spill::{SpillError, differences};
 use lookalike_core::hash::token_hash;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -156,7 +154,7 @@ impl Job {
         let stored = stored.unwrap_or_default();
         let wanted = wanted.unwrap_or_default();
         let differences = differences(&stored, &wanted);
-        Err(JobError::OtherPlan { path: folder.join(PLAN), differences }.into())
+        Err(JobError::OtherPlan { path: folder.join(PLAN), differences })
     }
 
     /// Opens the job in a folder.
@@ -168,7 +166,7 @@ impl Job {
         let text = match std::fs::read(&path) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Err(JobError::NoPlan { path }.into());
+                return Err(JobError::NoPlan { path });
             }
             Err(source) => return Err(SpillError::Io { path, source }.into()),
         };
@@ -181,7 +179,7 @@ impl Job {
         if versions.format_version != FORMAT_VERSION || versions.lookalike != expected {
             let got = format!("{} (format {})", versions.lookalike, versions.format_version);
             let expected = format!("{expected} (format {FORMAT_VERSION})");
-            return Err(JobError::Version { path, got, expected }.into());
+            return Err(JobError::Version { path, got, expected });
         }
         let plan = serde_json::from_slice(&text).map_err(damaged)?;
         Ok(Self { folder: folder.to_owned(), plan, digest: token_hash(&text) })
@@ -194,7 +192,7 @@ impl Job {
         options: &FindOptions,
     ) -> Result<(), JobError> {
         let differences = differences(&self.plan.run, &describe_run(collection, options)?);
-        if differences.is_empty() { Ok(()) } else { Err(JobError::Inputs { differences }.into()) }
+        if differences.is_empty() { Ok(()) } else { Err(JobError::Inputs { differences }) }
     }
 }
 
@@ -213,5 +211,5 @@ fn refuse(options: &FindOptions) -> Result<(), JobError> {
     } else {
         return Ok(());
     };
-    Err(JobError::Unsupported { what }.into())
+    Err(JobError::Unsupported { what })
 }

@@ -65,7 +65,7 @@ struct SectionIndex {
 
 /// The error of a file that is not what a task left.
 pub(super) fn damaged(path: &Path, problem: impl Into<String>) -> JobError {
-    JobError::File { path: path.to_owned(), problem: problem.into() }.into()
+    JobError::File { path: path.to_owned(), problem: problem.into() }
 }
 
 /// The last part of a path of a job, which is ASCII.

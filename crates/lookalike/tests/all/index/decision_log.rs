@@ -5,10 +5,9 @@
 
 use lookalike::core::hash::SplitMix64;
 use lookalike::core::params::{Params, ParamsBuilder};
-use lookalike::decisions::DecisionError;
 use lookalike::decisions::{
-    self, AddedDecisions, ConflictCause, DecisionConflict, Decisions, JudgedPairs, Judgment,
-    UnknownDocuments,
+    self, AddedDecisions, ConflictCause, DecisionConflict, DecisionError, Decisions, JudgedPairs,
+    Judgment, UnknownDocuments,
 };
 use lookalike::index::{DocumentFields, TextPreparer};
 use lookalike::read::Normalization;

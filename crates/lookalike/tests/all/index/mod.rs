@@ -9,8 +9,7 @@ use crate::fresh_run::{find, reported};
 use lookalike::core::hash::SplitMix64;
 use lookalike::core::keep::KeepPolicy;
 use lookalike::core::params::{Params, ParamsBuilder};
-use lookalike::decisions::DecisionError;
-use lookalike::decisions::{self, ReviewDecision, UnknownDocuments};
+use lookalike::decisions::{self, DecisionError, ReviewDecision, UnknownDocuments};
 use lookalike::find::{FindOptions, PairList};
 use lookalike::index::{
     AddOptions, DocumentFields, Existing, TextPreparer, add, groups, remove, remove_inputs,

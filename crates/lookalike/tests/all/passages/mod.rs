@@ -10,9 +10,8 @@ use lookalike::core::hash::SplitMix64;
 use lookalike::core::keep::{KeepPolicy, KeepRule};
 use lookalike::core::params::{Case, TokenRule};
 use lookalike::core::passage::naive;
-use lookalike::find::DocumentNumber;
-use lookalike::find::FindError;
 use lookalike::find::Memory;
+use lookalike::find::{DocumentNumber, FindError};
 use lookalike::passages::{
     CutOptions, CutRule, FoundPassage, PassageCuts, PassageFindings, PassageOptions, PassagePlace,
     PassageRow, passages_in,
