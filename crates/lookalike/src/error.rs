@@ -4,80 +4,57 @@ use crate::audit::AuditError;
 use crate::contamination::ContaminationError;
 use crate::dedup::DedupError;
 use crate::engine::FindError;
+use crate::error_macros::{wraps_error, wraps_find_error};
 use crate::index::AddError;
 use crate::report::OutputError;
 use crate::shard::ShardError;
 use crate::shard::job::JobError;
-use lookalike_core::parameter::{NamesParameters, Parameter, ParameterSpelling};
+use lookalike_core::parameter::{NamesParameters, ParameterSpelling};
 use std::fmt;
 
-/// Declares the sum of errors. After the colon are the variants of an error that the sum has, too:
-/// their content moves there, so that a front end matches each cause once. Large errors are boxed.
-macro_rules! sum_of_errors {
-    ($($(#[$doc:meta])* $variant:ident($content:ty) of $error:ident: $($shared:ident),+;)*) => {
-        /// An error of any use case.
-        #[derive(Debug)]
-        #[non_exhaustive]
-        pub enum Error {
-            /// Documents could not be read or compared.
-            Find(FindError),
-            $($(#[$doc])* $variant($content),)*
-        }
-
-        impl<E: Into<FindError>> From<E> for Error {
-            fn from(error: E) -> Self {
-                Self::Find(error.into())
-            }
-        }
-
-        $(impl From<$error> for Error {
-            fn from(error: $error) -> Self {
-                match error {
-                    $($error::$shared(error) => Self::$shared(error),)+
-                    error => Self::$variant(error.into()),
-                }
-            }
-        })*
-
-        impl NamesParameters for Error {
-            fn fmt_with(&self, f: &mut fmt::Formatter<'_>, name: ParameterSpelling) -> fmt::Result {
-                match self {
-                    Self::Find(error) => error.fmt_with(f, name),
-                    $(Self::$variant(error) => error.fmt_with(f, name),)*
-                }
-            }
-        }
-
-        impl std::error::Error for Error {
-            fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-                match self {
-                    Self::Find(error) => error.source(),
-                    $(Self::$variant(error) => error.source(),)*
-                }
-            }
-        }
-    };
-}
-
-sum_of_errors! {
+/// An error of any use case. Each cause has one form: an error of the engine is in `Find`, and one
+/// of an output in `Output`, whichever use case met it.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// Documents could not be read or compared.
+    Find(FindError),
     /// Results could not be written.
-    Output(OutputError) of OutputError: Find;
+    Output(OutputError),
     /// The result of `dedup` could not be written.
-    Dedup(Box<DedupError>) of DedupError: Find, Output;
+    Dedup(Box<DedupError>),
     /// A document was not added to an index.
-    Add(AddError) of AddError: Find;
+    Add(AddError),
     /// A report does not fit its documents.
-    Audit(Box<AuditError>) of AuditError: Find;
+    Audit(Box<AuditError>),
     /// A benchmark cannot be compared with a corpus.
-    Contamination(ContaminationError) of ContaminationError: Find;
+    Contamination(ContaminationError),
     /// The rows of a stage do not fit the documents.
-    Shard(ShardError) of ShardError: Find;
+    Shard(ShardError),
     /// A task of a job in files failed.
-    Job(Box<JobError>) of JobError: Find, Output;
+    Job(Box<JobError>),
 }
 
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.fmt_with(f, Parameter::plain)
+wraps_find_error!(Error, Self::Output(error) => error.source());
+wraps_error!(Error::Output(OutputError: Find));
+wraps_error!(Error::Dedup(DedupError: Find, Output));
+wraps_error!(Error::Add(AddError: Find));
+wraps_error!(Error::Audit(AuditError: Find));
+wraps_error!(Error::Contamination(ContaminationError: Find));
+wraps_error!(Error::Shard(ShardError: Find));
+wraps_error!(Error::Job(JobError: Find, Output));
+
+impl NamesParameters for Error {
+    fn fmt_with(&self, f: &mut fmt::Formatter<'_>, name: ParameterSpelling) -> fmt::Result {
+        match self {
+            Self::Find(error) => error.fmt_with(f, name),
+            Self::Output(error) => error.fmt_with(f, name),
+            Self::Dedup(error) => error.fmt_with(f, name),
+            Self::Add(error) => error.fmt_with(f, name),
+            Self::Audit(error) => error.fmt_with(f, name),
+            Self::Contamination(error) => error.fmt_with(f, name),
+            Self::Shard(error) => error.fmt_with(f, name),
+            Self::Job(error) => error.fmt_with(f, name),
+        }
     }
 }

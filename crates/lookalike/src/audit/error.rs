@@ -1,7 +1,8 @@
 //! The error of an audit.
 
 use crate::digest::InputsDigest;
-use crate::engine::{FindError, wraps_find_error};
+use crate::engine::FindError;
+use crate::error_macros::wraps_find_error;
 use lookalike_core::parameter::{NamesParameters, Parameter, ParameterSpelling};
 use std::fmt;
 use std::path::PathBuf;

@@ -1,6 +1,7 @@
 //! Errors of user decisions.
 
 use super::{ConflictCause, DecisionConflict, Judgment};
+use crate::error_macros::wraps_error;
 use lookalike_index::IndexError;
 use lookalike_index::entry::shortened_id;
 use std::fmt;
@@ -117,11 +118,7 @@ impl fmt::Display for DecisionError {
 
 impl std::error::Error for DecisionError {}
 
-impl From<IndexError> for DecisionError {
-    fn from(error: IndexError) -> Self {
-        Self::Index(error)
-    }
-}
+wraps_error!(DecisionError::Index(IndexError));
 
 fn fmt_conflicts(
     f: &mut fmt::Formatter<'_>,

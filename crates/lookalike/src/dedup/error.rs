@@ -1,7 +1,8 @@
 //! The error of `dedup`.
 
 use super::survivors_problem::SurvivorsProblem;
-use crate::engine::{FindError, wraps_find_error};
+use crate::engine::FindError;
+use crate::error_macros::{wraps_error, wraps_find_error};
 use crate::report::OutputError;
 use lookalike_core::parameter::{NamesParameters, ParameterSpelling};
 use std::fmt;
@@ -30,15 +31,7 @@ pub enum DedupError {
 }
 
 wraps_find_error!(DedupError, Self::Output(error) => error.source());
-
-impl From<OutputError> for DedupError {
-    fn from(error: OutputError) -> Self {
-        match error {
-            OutputError::Find(error) => Self::Find(error),
-            error => Self::Output(error),
-        }
-    }
-}
+wraps_error!(DedupError::Output(OutputError: Find));
 
 impl NamesParameters for DedupError {
     fn fmt_with(&self, f: &mut fmt::Formatter<'_>, name: ParameterSpelling) -> fmt::Result {

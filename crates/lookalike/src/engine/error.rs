@@ -3,6 +3,7 @@
 use super::no_estimates::NoEstimates;
 use crate::decisions::DecisionError;
 use crate::engine::ids::DocumentNumber;
+use crate::error_macros::wraps_error;
 use crate::progress::Interruption;
 use crate::read::{Location, ReadError};
 use crate::spill::SpillError;
@@ -168,65 +169,10 @@ impl From<ReadError> for FindError {
     }
 }
 
-impl From<IndexError> for FindError {
-    fn from(error: IndexError) -> Self {
-        match error {
-            IndexError::Params(error) => Self::Params(error),
-            error => Self::Index(error),
-        }
-    }
-}
-
-impl From<DecisionError> for FindError {
-    fn from(error: DecisionError) -> Self {
-        match error {
-            DecisionError::Index(error) => error.into(),
-            error => Self::Decisions(error),
-        }
-    }
-}
-
-impl From<ParamsError> for FindError {
-    fn from(error: ParamsError) -> Self {
-        Self::Params(error)
-    }
-}
-
-impl From<SpillError> for FindError {
-    fn from(error: SpillError) -> Self {
-        Self::Spill(error)
-    }
-}
-
-/// Completes the error of a use case that wraps a [`FindError`] in its variant `Find` and has its
-/// messages in `NamesParameters`: conversions, `Display` and `Error`. The arms are those of
-/// variants with a source.
-macro_rules! wraps_find_error {
-    ($error:ident $(, $variant:pat => $source:expr)*) => {
-        impl<E: Into<$crate::engine::FindError>> From<E> for $error {
-            fn from(error: E) -> Self {
-                Self::Find(error.into())
-            }
-        }
-
-        impl std::fmt::Display for $error {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                self.fmt_with(f, lookalike_core::parameter::Parameter::plain)
-            }
-        }
-
-        impl std::error::Error for $error {
-            fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-                match self {
-                    Self::Find(error) => error.source(),
-                    $($variant => $source,)*
-                    _ => None,
-                }
-            }
-        }
-    };
-}
-pub(crate) use wraps_find_error;
+wraps_error!(FindError::Params(ParamsError));
+wraps_error!(FindError::Index(IndexError: Params));
+wraps_error!(FindError::Decisions(DecisionError: Index));
+wraps_error!(FindError::Spill(SpillError));
 
 impl NamesParameters for FindError {
     fn fmt_with(&self, f: &mut fmt::Formatter<'_>, name: ParameterSpelling) -> fmt::Result {

@@ -50,7 +50,6 @@ pub use collect::textless_copies::TextlessCopies;
 pub(crate) use decide::decided_part::{PartCounts, PartDocuments, SourceDuplicates};
 pub use decide::estimates::{ESTIMATE_COLUMNS, SignatureEstimate};
 pub use error::FindError;
-pub(crate) use error::wraps_find_error;
 pub use ids::DocumentNumber;
 pub use link::drop_list::{DropCounts, DropList};
 pub use link::judged_documents::{DecisionCounts, NoEffect, UnappliedDecision};

@@ -1,6 +1,7 @@
 //! The error of adding documents to an index.
 
-use crate::engine::{FindError, wraps_find_error};
+use crate::engine::FindError;
+use crate::error_macros::wraps_find_error;
 use crate::read::Location;
 use lookalike_core::parameter::{NamesParameters, ParameterSpelling};
 use lookalike_index::IndexError;

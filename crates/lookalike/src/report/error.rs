@@ -1,7 +1,8 @@
 //! Errors of files that are written.
 
 use super::{TakenPlace, UnknownName};
-use crate::engine::{FindError, wraps_find_error};
+use crate::engine::FindError;
+use crate::error_macros::wraps_find_error;
 use crate::temporary::system_message;
 use lookalike_core::parameter::{NamesParameters, ParameterSpelling};
 use std::fmt;

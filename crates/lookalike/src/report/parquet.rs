@@ -11,7 +11,7 @@ use lookalike_core::params::Measure;
 use lookalike_core::verify::Overlap;
 use parquet::basic::{Compression, LogicalType, Repetition, Type as PhysicalType, ZstdLevel};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int64Type};
-use parquet::errors::{ParquetError, Result};
+use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{
     SerializedColumnWriter, SerializedFileWriter, SerializedRowGroupWriter,
@@ -76,7 +76,10 @@ impl PendingColumn {
 
     /// Writes all cells as the next rows, and has none then. Cells of a required column must all
     /// be there.
-    pub(crate) fn write(&mut self, writer: &mut SerializedColumnWriter<'_>) -> Result<()> {
+    pub(crate) fn write(
+        &mut self,
+        writer: &mut SerializedColumnWriter<'_>,
+    ) -> Result<(), ParquetError> {
         macro_rules! write {
             ($cells:expr, $type:ty) => {{
                 let PendingCells { present, values } = $cells;
@@ -96,7 +99,11 @@ impl PendingColumn {
 }
 
 /// The type of a column.
-pub(crate) fn column_type(name: &str, cell: Cell, repetition: Repetition) -> Result<TypePtr> {
+pub(crate) fn column_type(
+    name: &str,
+    cell: Cell,
+    repetition: Repetition,
+) -> Result<TypePtr, ParquetError> {
     let (physical, logical) = match cell {
         Cell::Bool => (PhysicalType::BOOLEAN, None),
         Cell::Int64 => (PhysicalType::INT64, None),
@@ -120,12 +127,13 @@ struct ParquetTable {
 
 impl ParquetTable {
     /// Columns by name, cells, and whether each row has one.
-    fn create(output: Output, columns: &[(&str, Cell, bool)]) -> Result<Self> {
+    fn create(output: Output, columns: &[(&str, Cell, bool)]) -> Result<Self, ParquetError> {
         let path = output.path().to_owned();
         let repetition = |all: bool| if all { Repetition::REQUIRED } else { Repetition::OPTIONAL };
         let fields =
             columns.iter().map(|(name, cell, all)| column_type(name, *cell, repetition(*all)));
-        let schema = Type::group_type_builder("schema").with_fields(fields.collect::<Result<_>>()?);
+        let schema = Type::group_type_builder("schema")
+            .with_fields(fields.collect::<Result<_, ParquetError>>()?);
         let properties = WriterProperties::builder()
             .set_created_by(CREATED_BY.to_owned())
             .set_compression(Compression::ZSTD(ZstdLevel::default()))
@@ -137,13 +145,13 @@ impl ParquetTable {
     }
 
     /// Ends a row, whose cells are in the columns.
-    fn end_row(&mut self, bytes: usize) -> Result<()> {
+    fn end_row(&mut self, bytes: usize) -> Result<(), ParquetError> {
         self.rows += 1;
         self.bytes += bytes;
         if self.rows >= GROUP_ROWS || self.bytes >= GROUP_BYTES { self.flush() } else { Ok(()) }
     }
 
-    fn flush(&mut self) -> Result<()> {
+    fn flush(&mut self) -> Result<(), ParquetError> {
         if self.rows > 0 {
             let mut group = self.writer.next_row_group()?;
             write_columns(&mut group, &mut self.columns)?;
@@ -154,7 +162,7 @@ impl ParquetTable {
         Ok(())
     }
 
-    fn finish(mut self) -> std::result::Result<(), OutputError> {
+    fn finish(mut self) -> Result<(), OutputError> {
         let path = self.path.clone();
         let flushed = self.flush().and_then(|()| self.writer.into_inner());
         flushed.map_err(|error| failed(path, error))?.finish(|_| Ok(()))
@@ -165,7 +173,7 @@ impl ParquetTable {
 pub(crate) fn write_columns(
     group: &mut SerializedRowGroupWriter<'_, Output>,
     columns: &mut [PendingColumn],
-) -> Result<()> {
+) -> Result<(), ParquetError> {
     for column in columns {
         let Some(mut writer) = group.next_column()? else {
             return Err(ParquetError::General("the schema has too few columns".to_owned()));
@@ -194,10 +202,7 @@ pub(crate) fn failed(path: PathBuf, error: ParquetError) -> OutputError {
 ///
 /// # Errors
 /// [`OutputError::Write`], and errors of temporary files.
-pub fn passages(
-    output: Output,
-    findings: &PassageFindings,
-) -> std::result::Result<(), OutputError> {
+pub fn passages(output: Output, findings: &PassageFindings) -> Result<(), OutputError> {
     let cell = |name: &&'static str| match *name {
         "id" => (*name, Cell::Text, true),
         "first" | "maximal" => (*name, Cell::Bool, true),
@@ -237,11 +242,7 @@ pub fn passages(
 ///
 /// # Errors
 /// [`OutputError::Write`], and errors of temporary files that hold groups.
-pub fn groups(
-    output: Output,
-    groups: &Groups,
-    measure: Measure,
-) -> std::result::Result<(), OutputError> {
+pub fn groups(output: Output, groups: &Groups, measure: Measure) -> Result<(), OutputError> {
     let mut columns = vec![
         ("group", Cell::Int64, true),
         ("id", Cell::Text, true),
@@ -274,11 +275,7 @@ pub fn groups(
 ///
 /// # Errors
 /// [`OutputError::Write`], and errors of temporary files that hold pairs.
-pub fn pairs(
-    output: Output,
-    pairs: &Pairs,
-    measure: Measure,
-) -> std::result::Result<(), OutputError> {
+pub fn pairs(output: Output, pairs: &Pairs, measure: Measure) -> Result<(), OutputError> {
     let mut columns = vec![("id_a", Cell::Text, true), ("id_b", Cell::Text, true)];
     columns.extend(similarities(measure).iter().map(|(name, _)| (*name, Cell::Double, true)));
     if pairs.has_estimates() {
@@ -319,7 +316,7 @@ impl ParquetTable {
         keeper: &str,
         overlap: Option<&Overlap>,
         measure: Measure,
-    ) -> Result<()> {
+    ) -> Result<(), ParquetError> {
         let role = if overlap.is_some() { "duplicate" } else { "keeper" };
         if let [number, first, second, third, rest @ ..] = self.columns.as_mut_slice() {
             push_number(number, Some(group));
@@ -342,7 +339,7 @@ impl ParquetTable {
         }
     }
 
-    fn pair(&mut self, pair: &PairRef<'_>, measure: Measure) -> Result<()> {
+    fn pair(&mut self, pair: &PairRef<'_>, measure: Measure) -> Result<(), ParquetError> {
         let PairRef { a, b, overlap, estimate, units } = pair;
         if let Some([of_a, of_b]) = *units {
             self.push_unit(a, Some(of_a), 2 * UNIT_COLUMNS.len());

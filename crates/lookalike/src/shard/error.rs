@@ -1,6 +1,7 @@
 //! The error of the stages.
 
-use crate::engine::{FindError, wraps_find_error};
+use crate::engine::FindError;
+use crate::error_macros::wraps_find_error;
 use lookalike_core::parameter::{NamesParameters, ParameterSpelling};
 use std::fmt;
 

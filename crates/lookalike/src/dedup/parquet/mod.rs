@@ -27,7 +27,7 @@ use crate::spill::SpillError;
 use filter::{ChunkRows, RowCuts};
 use input::ParquetInput;
 use parquet::basic::Repetition;
-use parquet::errors::{ParquetError, Result};
+use parquet::errors::ParquetError;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{Type, TypePtr};
 use std::ops::Range;
@@ -124,10 +124,7 @@ impl Rewriter {
     }
 
     /// Opens a file and begins the output with the first.
-    pub(super) fn source(
-        &mut self,
-        origin: &DocumentOrigin,
-    ) -> std::result::Result<(), DedupError> {
+    pub(super) fn source(&mut self, origin: &DocumentOrigin) -> Result<(), DedupError> {
         let Some(path) = &origin.path else {
             return Err(self.refused(format!("{} cannot be read a second time", origin.name)));
         };
@@ -177,7 +174,7 @@ impl Rewriter {
         at < rows
     }
 
-    fn begin(&mut self, input: &ParquetInput) -> std::result::Result<(), DedupError> {
+    fn begin(&mut self, input: &ParquetInput) -> Result<(), DedupError> {
         let schema = self.schema(input)?;
         let columns = self.new_columns();
         let properties = input.properties(CREATED_BY, columns.as_deref());
@@ -194,7 +191,7 @@ impl Rewriter {
     }
 
     /// The schema of the input, with the columns of the annotation behind.
-    fn schema(&self, input: &ParquetInput) -> std::result::Result<TypePtr, DedupError> {
+    fn schema(&self, input: &ParquetInput) -> Result<TypePtr, DedupError> {
         let root = input.schema();
         let Some(columns) = self.new_columns() else { return Ok(root) };
         let mut fields = root.get_fields().to_vec();
@@ -213,11 +210,7 @@ impl Rewriter {
     }
 
     /// Takes a row of the source named last; rows that are never given are left out.
-    pub(super) fn row(
-        &mut self,
-        row: u64,
-        outcome: &Outcome<'_>,
-    ) -> std::result::Result<(), DedupError> {
+    pub(super) fn row(&mut self, row: u64, outcome: &Outcome<'_>) -> Result<(), DedupError> {
         self.take_row(row, outcome, None)
     }
 
@@ -228,7 +221,7 @@ impl Rewriter {
         row: u64,
         text_field: &str,
         taken: &[Range<usize>],
-    ) -> std::result::Result<(), DedupError> {
+    ) -> Result<(), DedupError> {
         self.take_row(row, &Outcome::Unique, Some((text_field, taken)))
     }
 
@@ -237,7 +230,7 @@ impl Rewriter {
         row: u64,
         outcome: &Outcome<'_>,
         cut: Option<(&str, &[Range<usize>])>,
-    ) -> std::result::Result<(), DedupError> {
+    ) -> Result<(), DedupError> {
         let Some(input) = self.input.clone() else { return Ok(()) };
         let Some((group, at)) = input.place(row) else {
             return Err(self.refused(format!(
@@ -281,7 +274,7 @@ impl Rewriter {
         Ok(())
     }
 
-    fn note(&mut self, outcome: &Outcome<'_>) -> std::result::Result<(), DedupError> {
+    fn note(&mut self, outcome: &Outcome<'_>) -> Result<(), DedupError> {
         let values = AnnotationValues::of(outcome);
         match self.notes.as_mut_slice() {
             [kept, group, keeper, similarity, reason, neighbour, likeness, size] => {
@@ -308,7 +301,7 @@ impl Rewriter {
     }
 
     /// Writes the pending rows as a row group.
-    fn flush(&mut self) -> std::result::Result<(), DedupError> {
+    fn flush(&mut self) -> Result<(), DedupError> {
         let rows = std::mem::take(&mut self.rows);
         self.bytes = 0;
         let parts = std::mem::take(&mut self.pending);
@@ -318,7 +311,7 @@ impl Rewriter {
     }
 
     /// Ends the file. Returns the rows that could not be read.
-    pub(super) fn finish(mut self) -> std::result::Result<UnreadableRows, DedupError> {
+    pub(super) fn finish(mut self) -> Result<UnreadableRows, DedupError> {
         self.flush()?;
         match (self.writer, self.output) {
             (Some(writer), _) => {
@@ -341,7 +334,7 @@ impl Rewriter {
 }
 
 /// A similarity as text → its number.
-fn number(similarity: Option<&str>) -> std::result::Result<Option<f64>, DedupError> {
+fn number(similarity: Option<&str>) -> Result<Option<f64>, DedupError> {
     let number = similarity.map(str::parse).transpose();
     number.map_err(|_| SpillError::altered("the similarity of an outcome").into())
 }
@@ -350,7 +343,7 @@ fn write_group(
     writer: &mut SerializedFileWriter<Output>,
     parts: &[RowGroupPart],
     notes: &mut [PendingColumn],
-) -> Result<()> {
+) -> Result<(), ParquetError> {
     let columns = parts.first().map_or(0, |part| part.input.columns());
     let none = RowCuts::new();
     let mut group = writer.next_row_group()?;

@@ -1,6 +1,7 @@
 //! The error of a [job in files](crate::shard::job), and the stages that it names.
 
-use crate::engine::{FindError, wraps_find_error};
+use crate::engine::FindError;
+use crate::error_macros::{wraps_error, wraps_find_error};
 use crate::report::OutputError;
 use crate::spill::{Difference, fmt_list};
 use lookalike_core::parameter::{NamesParameters, ParameterSpelling};
@@ -129,15 +130,7 @@ pub enum JobError {
 }
 
 wraps_find_error!(JobError, Self::Output(error) => error.source());
-
-impl From<OutputError> for JobError {
-    fn from(error: OutputError) -> Self {
-        match error {
-            OutputError::Find(error) => Self::Find(error),
-            error => Self::Output(error),
-        }
-    }
-}
+wraps_error!(JobError::Output(OutputError: Find));
 
 impl NamesParameters for JobError {
     fn fmt_with(&self, f: &mut fmt::Formatter<'_>, name: ParameterSpelling) -> fmt::Result {

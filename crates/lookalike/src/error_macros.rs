@@ -1,0 +1,47 @@
+//! Conversions that each error of a use case has.
+
+/// Converts an error to an outer one that wraps it in a variant. The content of the variants named
+/// after the inner error is converted by itself, so that each cause has one form in the outer error.
+macro_rules! wraps_error {
+    ($outer:ident::$variant:ident($inner:ident $(: $($shared:ident),+)?)) => {
+        impl From<$inner> for $outer {
+            fn from(error: $inner) -> Self {
+                match error {
+                    $($($inner::$shared(error) => error.into(),)+)?
+                    error => Self::$variant(error.into()),
+                }
+            }
+        }
+    };
+}
+pub(crate) use wraps_error;
+
+/// Completes an error that wraps the error of the engine in its variant `Find` and has its messages
+/// in `NamesParameters`: conversions of errors that the engine meets, `Display` and `Error`. The
+/// arms are those of further variants with a source.
+macro_rules! wraps_find_error {
+    ($error:ident $(, $variant:pat => $source:expr)*) => {
+        impl<E: Into<$crate::engine::FindError>> From<E> for $error {
+            fn from(error: E) -> Self {
+                Self::Find(error.into())
+            }
+        }
+
+        impl std::fmt::Display for $error {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                self.fmt_with(f, lookalike_core::parameter::Parameter::plain)
+            }
+        }
+
+        impl std::error::Error for $error {
+            fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+                match self {
+                    Self::Find(error) => error.source(),
+                    $($variant => $source,)*
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+pub(crate) use wraps_find_error;
