@@ -1,7 +1,7 @@
 //! Conversions that each error of a use case has.
 
-/// Converts an error to an outer one that wraps it in a variant. The content of the variants named
-/// after the inner error is converted by itself, so that each cause has one form in the outer error.
+/// Converts an error to an outer error, which wraps it in a variant. Contents of the variants after
+/// the colon are converted instead, so that each cause has one form in the outer error.
 macro_rules! wraps_error {
     ($outer:ident::$variant:ident($inner:ident $(: $($shared:ident),+)?)) => {
         impl From<$inner> for $outer {
@@ -16,9 +16,8 @@ macro_rules! wraps_error {
 }
 pub(crate) use wraps_error;
 
-/// Completes an error that wraps the error of the engine in its variant `Find` and has its messages
-/// in `NamesParameters`: conversions of errors that the engine meets, `Display` and `Error`. The
-/// arms are those of further variants with a source.
+/// Implements `From` of engine errors, `Display` and `Error` for an error that has a variant `Find`
+/// and messages in `NamesParameters`. Each arm returns the source of a further variant.
 macro_rules! wraps_find_error {
     ($error:ident $(, $variant:pat => $source:expr)*) => {
         impl<E: Into<$crate::engine::FindError>> From<E> for $error {

@@ -164,7 +164,7 @@ fn differ(x: FileSimilarity, y: FileSimilarity) -> bool {
 /// Reads both files and compares them.
 ///
 /// # Errors
-/// [`FindError::Table`] with file and line for what cannot be understood, [`FindError::Read`] for a file
+/// [`FindError::Table`] with file and line for a malformed file, [`FindError::Read`] for a file
 /// that cannot be read.
 pub fn evaluate(
     report: &Path,

@@ -19,24 +19,25 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
-/// What a command comes to.
+/// The result of a command.
 pub(crate) type CommandResult = Result<ExitCode, CommandError>;
 
-/// Why a command ends early.
+/// The error of a command.
 #[derive(Debug)]
 pub(crate) enum CommandError {
-    /// It was called in a way that cannot be; the text says what can.
+    /// Wrong use, with the remedy.
     Usage(String),
-    /// The work could not be done.
+    /// A failed run.
     Run(Error),
-    /// The work could not be done with this input; the text says what can.
+    /// Unsuitable input, with the remedy.
     Data(String),
-    /// What was to be printed could not be.
+    /// Standard output cannot be written.
     Print(io::Error),
 }
 
 impl CommandError {
-    /// 2 for wrong use as clap does, 1 for the rest. Nobody reading any more is no failure.
+    /// 2 for wrong use as clap does, 1 for the rest. A closed reader of the output is not a
+    /// failure.
     pub(crate) fn exit_code(&self) -> ExitCode {
         match self {
             Self::Usage(_) => ExitCode::from(2),
@@ -45,7 +46,7 @@ impl CommandError {
         }
     }
 
-    /// What to tell; nothing when the reader of the output has closed it.
+    /// The message; `None` if the reader has closed the output.
     pub(crate) fn message(&self) -> Option<String> {
         match self {
             Self::Print(error) if error.kind() == io::ErrorKind::BrokenPipe => None,
@@ -80,7 +81,7 @@ pub(crate) fn run_message(error: &Error) -> String {
     }
 }
 
-/// The same of an error of an index.
+/// Like [`run_message`], for an error of an index.
 pub(crate) fn index_message(error: &IndexError) -> String {
     if let IndexError::InUse { service: Some(address), .. } = error {
         return format!(

@@ -34,8 +34,7 @@ impl Report {
     /// do, too.
     ///
     /// # Errors
-    /// [`AuditError`] for what is not the report of a whole run, or one of another version;
-    /// [`FindError::Read`] for what cannot be read.
+    /// The file cannot be read, is not the report of a whole run, or has another version.
     pub fn open(path: &Path) -> Result<Self, AuditError> {
         let mut input = open_table(path)?;
         let start = input.fill_buf().map_err(|error| unreadable(path, error))?;
@@ -123,8 +122,8 @@ impl Report {
 /// The pairs of a file as `find --pairs` writes it (also `.gz` and `.zst`), one by one.
 ///
 /// # Errors
-/// [`FindError::Read`] for what cannot be read, [`AuditError::Pairs`] for what has no columns `id_a`
-/// and `id_b`; a broken line is an error when it comes.
+/// The file cannot be read; [`AuditError::Pairs`] if it lacks the columns `id_a` and `id_b`. A
+/// broken line is an error of the iterator.
 pub fn pairs_file(
     path: &Path,
 ) -> Result<impl Iterator<Item = io::Result<(String, String)>> + use<>, AuditError> {

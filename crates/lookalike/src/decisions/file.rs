@@ -13,7 +13,7 @@ const MAX_LINE: u64 = 8 << 20;
 /// Reads the decisions of a file, in its order. Empty lines are no decisions.
 ///
 /// # Errors
-/// [`DecisionError`]: the file cannot be read, or a line of it is no decision.
+/// The file cannot be read, or a line of it is not a decision.
 pub fn read_file(path: &Path) -> Result<Vec<ReviewDecision>, DecisionError> {
     let file =
         File::open(path).map_err(|source| DecisionError::Read { path: path.to_owned(), source })?;

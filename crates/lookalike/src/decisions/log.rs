@@ -23,8 +23,8 @@ pub fn of_index(index: &Index, after: u64) -> Result<Vec<ReviewDecision>, Decisi
 /// some at a time are in memory.
 ///
 /// # Errors
-/// Read errors of the index, [`DecisionError`] for an entry that is no decision; `each` has
-/// then had those before it.
+/// The index cannot be read, or an entry is not a decision; `each` has received the entries before
+/// it.
 pub fn each_of_index(
     index: &Index,
     after: u64,

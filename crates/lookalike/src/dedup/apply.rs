@@ -26,9 +26,8 @@ use std::path::PathBuf;
 /// `progress` may end it; it is polled at every document and gets no counts.
 ///
 /// # Errors
-/// [`FindError::Read`] and [`FindError::Changed`] when an input is no longer what it was,
-/// [`FindError::Interrupted`], and those of writing. No file has the name of an output then
-/// that was not there before.
+/// [`FindError::Read`] and [`FindError::Changed`] if an input has changed,
+/// [`FindError::Interrupted`], and errors of writing. After an error, no output has its name.
 pub fn apply(
     findings: &Findings,
     collection: &Collection,
@@ -53,8 +52,8 @@ pub fn apply(
 /// a block of the input and a document.
 ///
 /// # Errors
-/// Those of [`apply`], and [`DedupError::Survivors`] for a text that is not in its record or file as it
-/// was read.
+/// Errors of [`apply`], and [`DedupError::Survivors`] if a record or file lacks the text that the
+/// run read.
 pub fn apply_cuts(
     cuts: &PassageCuts,
     collection: &Collection,

@@ -90,8 +90,8 @@ impl Destination {
     /// `reference` are what the collection was opened with.
     ///
     /// # Errors
-    /// [`DedupError::Survivors`] where the output cannot hold the survivors, cannot be annotated, is an
-    /// input, lies in one, or is a folder with something in it.
+    /// [`DedupError::Survivors`] where the output cannot hold the survivors, cannot be annotated,
+    /// is an input, lies in one, or is a folder with something in it.
     pub fn new(
         out: &Path,
         inputs: &[PathBuf],
@@ -120,7 +120,8 @@ impl Destination {
     /// per line. What is written cannot be taken back when an error follows.
     ///
     /// # Errors
-    /// [`DedupError::Survivors`] where one file cannot hold the survivors, or they cannot be annotated.
+    /// [`DedupError::Survivors`] where one file cannot hold the survivors, or they cannot be
+    /// annotated.
     pub fn standard_output(
         collection: &Collection,
         annotate: Option<&Annotate>,

@@ -28,9 +28,9 @@ const BATCH_BYTES: usize = 16 << 20;
 /// batch of documents.
 ///
 /// # Errors
-/// [`FindError::Read`] and [`FindError::Changed`] when an input is no longer what it was, [`FindError::Index`]
-/// for a document that cannot be stored, such as one whose id the index has, where the options
-/// refuse that. All documents before it are stored.
+/// [`FindError::Read`] and [`FindError::Changed`] if an input has changed. [`FindError::Index`] for
+/// a document that cannot be stored, such as one whose id the index has, if the options refuse
+/// that. All documents before it are stored.
 pub fn add_survivors(
     findings: &Findings,
     collection: &Collection,

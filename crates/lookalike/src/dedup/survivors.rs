@@ -378,8 +378,8 @@ impl Survivors {
     /// Takes the next document of the source named last.
     ///
     /// # Errors
-    /// [`OutputError::Write`], and [`DedupError::Survivors`] where a record cannot be annotated or a Parquet
-    /// file cannot be read again.
+    /// [`OutputError::Write`], and [`DedupError::Survivors`] where a record cannot be annotated or
+    /// a Parquet file cannot be read again.
     pub fn record(
         &mut self,
         id: &str,
@@ -404,7 +404,8 @@ impl Survivors {
     /// Takes the next document of the source named last, which stays without some units.
     ///
     /// # Errors
-    /// [`OutputError::Write`], and [`DedupError::Survivors`] where its text is not in the record or file.
+    /// [`OutputError::Write`], and [`DedupError::Survivors`] where its text is not in the record or
+    /// file.
     pub(super) fn cut(&mut self, document: &CutDocument<'_>) -> Result<(), DedupError> {
         let origin = self.at.and_then(|at| self.destination.origins.get(at)).cloned();
         let Some(origin) = origin.filter(|origin| !origin.reference) else { return Ok(()) };

@@ -26,98 +26,98 @@ pub enum FindError {
     Params(ParamsError),
     /// An index could not be read or written.
     Index(IndexError),
-    /// Decisions of people cannot be used.
+    /// User decisions cannot be used.
     Decisions(DecisionError),
     /// Two documents have the same id.
     RepeatedId {
         /// The id.
         id: String,
-        /// Where it is first.
+        /// The place of the first document.
         first: Location,
-        /// Where it is again.
+        /// The place of the second document.
         second: Location,
     },
-    /// A document read again for verification is not the one that was read first.
+    /// A document has changed since its first reading.
     Changed {
         /// The document's id.
         id: String,
-        /// Where it is.
+        /// Its place.
         place: Location,
     },
-    /// The memory that is allowed is not enough.
+    /// The memory limit is too small.
     MemoryTooSmall {
-        /// Bytes allowed.
+        /// The limit in bytes.
         got: u64,
-        /// The least that works, as far as is known by then.
+        /// The least sufficient limit known so far.
         least: u64,
     },
-    /// More threads than a run may have.
+    /// Too many threads are requested.
     TooManyThreads {
-        /// Threads asked for.
+        /// The requested number.
         got: usize,
         /// The largest number.
         most: usize,
     },
-    /// Results have no document of a number.
+    /// No document of the run has this number.
     NoDocument {
-        /// The number asked for.
+        /// The requested number.
         document: DocumentNumber,
-        /// How many documents were read; they are numbered from 0.
+        /// The number of documents, which are numbered from 0.
         documents: usize,
     },
-    /// Passages are to be found in an index that keeps no texts.
+    /// A search for passages needs texts, which the index does not keep.
     WithoutTexts {
         /// The index.
         source_name: String,
     },
-    /// Different words have equal hashes, whatever the seed.
+    /// Different words have equal hashes with every seed.
     EqualHashes,
-    /// It is not known which part of a text, as it is written, a word of its normal form is.
+    /// A word of the normal form has no range in the original text.
     NotAligned {
         /// The document's id.
         id: String,
-        /// Where it is; `None` for a text that the caller has.
+        /// Its place; `None` for a text in memory.
         place: Option<Location>,
     },
     /// More documents than one run can number.
     TooManyDocuments {
-        /// How many there are at least.
+        /// A lower bound of their number.
         got: usize,
     },
-    /// A field that documents are counted under has more values than a table of sources.
+    /// The field of sources has too many values.
     TooManySources {
         /// The field.
         field: String,
-        /// How many values there are at least.
+        /// A lower bound of the number of values.
         got: usize,
         /// The largest number.
         most: usize,
     },
     /// More pairs than one run can list.
     TooManyPairs {
-        /// How many there are.
+        /// Their number.
         got: u64,
         /// The largest number.
         most: u64,
     },
-    /// Estimates of signatures were asked for where there are none.
+    /// The run has no estimates of signatures.
     Estimates(NoEstimates),
-    /// The pairs of documents that are connected do not fit in the memory that is allowed.
+    /// The pairs of connected documents exceed the memory limit.
     PairsDoNotFit {
-        /// How many fit.
+        /// The number of pairs that fit.
         most: u64,
     },
     /// A temporary file could not be used.
     Spill(SpillError),
-    /// The one who asked for it does not want it any more.
+    /// The caller cancelled the run.
     Interrupted,
-    /// A report or truth file cannot be understood.
+    /// A report or truth file is malformed.
     Table {
         /// The file.
         path: PathBuf,
-        /// The line, from 1; 0 where it is about the whole file.
+        /// The line, from 1; 0 for the whole file.
         line: u64,
-        /// What was expected and what was found.
+        /// The expected and the found content.
         problem: String,
     },
 }

@@ -38,8 +38,8 @@ const LEAST_TEXT_WORK: u64 = LEAST_WORK + MIB;
 const BLOCK_FACTOR: u64 = 6;
 /// Like [`BLOCK_FACTOR`], for units, whose shingles are few: the block and its next, texts.
 const UNIT_BLOCK_FACTOR: u64 = 4;
-/// Like [`BLOCK_FACTOR`], for words: the block in a growing buffer, and its text in one case; or its
-/// text in one case and the text of the other document.
+/// Like [`BLOCK_FACTOR`], for words: the block in a growing buffer, and its text in one case; or
+/// its text in one case and the text of the other document.
 const TEXT_BLOCK_FACTOR: u64 = 4;
 /// In addition, for each of its words: tokens and windows of them, or words of two documents.
 const WORD_BYTES: u64 = 16;

@@ -56,9 +56,9 @@ impl<'a> KnownRuns<'a> {
     /// Prepares a text for runs of `least` words or more. Memory: some 70 bytes for each word.
     ///
     /// # Errors
-    /// [`FindError::NotAligned`] where words of its normal form cannot be found in the text as written,
-    /// those of [`PassageOptions::new`] for a least length that passages cannot have, and those of
-    /// settings that this build of the crate does not know.
+    /// [`FindError::NotAligned`] if a word of the normal form has no range in the text, errors of
+    /// [`PassageOptions::new`] for an invalid least length, and an error of settings that this
+    /// build does not know.
     pub fn new(text: &'a str, least: usize, settings: &IndexSettings) -> Result<Self, FindError> {
         let params = settings.params()?;
         let rule = params.shingle();
@@ -105,7 +105,8 @@ impl<'a> KnownRuns<'a> {
     /// position of a run the logarithm of their number.
     ///
     /// # Errors
-    /// [`FindError::NotAligned`] where words of a normal form cannot be found in the text as written.
+    /// [`FindError::NotAligned`] where words of a normal form cannot be found in the text as
+    /// written.
     pub fn in_document(&mut self, id: &str, document: &str) -> Result<Vec<KnownRun>, FindError> {
         let Self { normalizer, shingler, text } = self;
         let normal = normalizer.of(document, text.normalization);

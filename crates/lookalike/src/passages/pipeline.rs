@@ -66,8 +66,8 @@ pub fn passages(
 /// what [`Memory`](crate::find::Memory) allows for sorting.
 ///
 /// # Errors
-/// What [`FindError`] lists: unreadable input, ids that repeat, input that changes meanwhile, an index
-/// without texts, memory that is too small.
+/// Unreadable input, repeated ids, input that changes during the run, an index without texts,
+/// memory that is too small.
 pub fn passages_in(
     collection: &Collection,
     options: &PassageOptions,

@@ -43,8 +43,8 @@ impl Output {
     /// Makes the temporary file.
     ///
     /// # Errors
-    /// [`OutputError::Write`] when the folder does not exist or takes no files, or when the name belongs
-    /// to something other than a file.
+    /// [`OutputError::Write`] when the folder does not exist or takes no files, or when the name
+    /// belongs to something other than a file.
     pub fn create(target: &Target) -> Result<Self, OutputError> {
         Self::with(target.path.clone(), target.compression)
     }
@@ -108,7 +108,7 @@ impl Output {
     /// Writes by `write`, brings everything to the disk and gives the file its name.
     ///
     /// # Errors
-    /// [`OutputError::Write`]; the name then refers to what it referred to before.
+    /// [`OutputError::Write`]; a former file under the name is unchanged.
     pub fn finish(
         self,
         write: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>,

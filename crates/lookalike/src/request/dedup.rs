@@ -101,8 +101,8 @@ impl DedupRequest {
     ///
     /// # Errors
     /// [`OutputError::Taken`] if an output is an input or another output. [`FindError::Read`] if an
-    /// input cannot be opened. [`DedupError::Survivors`] if the output cannot hold these documents or is
-    /// in an input. [`DedupError::NotFiles`] if an action is on records.
+    /// input cannot be opened. [`DedupError::Survivors`] if the output cannot hold these documents
+    /// or is in an input. [`DedupError::NotFiles`] if an action is on records.
     pub fn open(mut self) -> Result<OpenedDedup, DedupError> {
         self.outputs.check_places(self.script.as_deref(), &self.find.inputs)?;
         self.find.options.related |= self.outputs.annotate.is_some();

@@ -52,8 +52,8 @@ impl<T: Serialize + DeserializeOwned> Journal<T> {
     /// a resumable run there is no file and no step.
     ///
     /// # Errors
-    /// [`SpillError::Damaged`] when a line before the last is not what was written, or a step is no
-    /// `T`, [`SpillError::Io`] when the file cannot be opened or read.
+    /// [`SpillError::Damaged`] if a line before the last is damaged or not a `T`,
+    /// [`SpillError::Io`] if the file cannot be opened or read.
     pub(crate) fn open(temp: &TempSpace, name: &str) -> Result<(Self, Vec<T>), SpillError> {
         if !temp.is_resumable() {
             return Ok((Self::default(), Vec::new()));

@@ -156,7 +156,8 @@ impl<T: LogValue> SpillLog<T> {
     /// Appends values, which are then a range.
     ///
     /// # Errors
-    /// [`SpillError::TempDir`] and [`SpillError::Io`] when they exceed the share and cannot be written.
+    /// [`SpillError::TempDir`] and [`SpillError::Io`] when they exceed the share and cannot be
+    /// written.
     pub(crate) fn append(&mut self, values: Vec<T>) -> Result<Range<u64>, SpillError> {
         let start = self.len;
         if !values.is_empty() {

@@ -155,8 +155,8 @@ pub(crate) struct PartedValues {
 }
 
 impl PartedValues {
-    /// The numbers from the first on; [`SpillError::Io`] when the file cannot be read. It ends after
-    /// an error.
+    /// The numbers from the first on; [`SpillError::Io`] when the file cannot be read. It ends
+    /// after an error.
     pub(crate) fn iter(&self) -> impl Iterator<Item = Result<u128, SpillError>> + '_ {
         PartReader { of: self, next: 0, merged: None, batch: Cow::default(), taken: 0 }
     }

@@ -21,8 +21,8 @@ impl PrivateFolder {
     /// Creates the folder, or opens it if it exists.
     ///
     /// # Errors
-    /// [`SpillError::RunNotPrivate`] when it exists and is a link or no folder, belongs to another user
-    /// or is open to others; [`SpillError::TempDir`] when it cannot be created or opened.
+    /// [`SpillError::RunNotPrivate`] when it exists and is a link or no folder, belongs to another
+    /// user or is open to others; [`SpillError::TempDir`] when it cannot be created or opened.
     pub(super) fn open(path: PathBuf) -> Result<Self, SpillError> {
         #[cfg_attr(not(unix), expect(unused_mut, reason = "permissions are set on Unix only"))]
         let mut builder = DirBuilder::new();

@@ -49,8 +49,8 @@ impl Sorter {
     /// Takes a record.
     ///
     /// # Errors
-    /// [`SpillError::TempDir`] and [`SpillError::Io`] when memory is full and the records cannot go to a
-    /// file; the sorter is then good for nothing more.
+    /// [`SpillError::TempDir`] and [`SpillError::Io`] when memory is full and the records cannot go
+    /// to a file; the sorter is then good for nothing more.
     pub(crate) fn push(&mut self, key: &[u8], payload: &[u8]) -> Result<(), SpillError> {
         let bytes = SortBatch::record_bytes(key, payload);
         let limit = self.limit();

@@ -36,10 +36,10 @@ impl TempSpace {
     /// user with no permissions for others; links in it are not followed.
     ///
     /// # Errors
-    /// [`SpillError::TempDir`] when `parent` is no folder or takes no files, [`SpillError::RunNotPrivate`]
-    /// when the folder is a link or somebody else's or open to others, [`SpillError::RunInUse`] when
-    /// another run is at work in the folder, [`SpillError::RunDiffers`] when it was made for another
-    /// description, [`SpillError::Damaged`] when it is not the folder of a run.
+    /// [`SpillError::TempDir`] if `parent` takes no files, [`SpillError::RunNotPrivate`] if the
+    /// folder is a link or other users may write to it. [`SpillError::RunInUse`] if another run
+    /// uses the folder, [`SpillError::RunDiffers`] if it has another description,
+    /// [`SpillError::Damaged`] if it is not the folder of a run.
     pub(crate) fn resumable(
         parent: &Path,
         name: &str,
@@ -74,8 +74,8 @@ impl TempSpace {
     /// which are the ones known to be on the disk. With a `len` of 0 it is made, or emptied.
     ///
     /// # Errors
-    /// [`SpillError::Damaged`] when it is not there or shorter than that, [`SpillError::Io`] when it
-    /// cannot be opened.
+    /// [`SpillError::Damaged`] when it is not there or shorter than that, [`SpillError::Io`] when
+    /// it cannot be opened.
     pub(super) fn open(&self, name: &str, len: u64) -> Result<SpillFile, SpillError> {
         Ok(SpillFile::new(self.spool(name, len)?, Some(Arc::clone(self.folder()?))))
     }

@@ -188,8 +188,8 @@ pub(crate) struct SortedValues {
 }
 
 impl SortedValues {
-    /// The numbers from the first on; [`SpillError::Io`] when the file cannot be read. It ends after
-    /// an error.
+    /// The numbers from the first on; [`SpillError::Io`] when the file cannot be read. It ends
+    /// after an error.
     pub(crate) fn iter(&self) -> impl Iterator<Item = Result<u128, SpillError>> + '_ {
         let merged = MergedValues::new(&self.runs.log, &self.runs.ranges);
         self.batch.iter().map(|value| Ok(*value)).chain(merged)

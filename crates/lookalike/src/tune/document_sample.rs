@@ -34,8 +34,8 @@ pub struct TextSample {
 /// there are, and neither on their order nor on how they are split into files.
 ///
 /// # Errors
-/// [`FindError::Read`] where the collection cannot be read, [`FindError::Interrupted`] where it is not
-/// wanted any more.
+/// [`FindError::Read`] if the collection cannot be read, [`FindError::Interrupted`] if the caller
+/// cancels.
 pub fn sample(
     collection: &Collection,
     size: usize,

@@ -15,8 +15,8 @@ use std::path::{Path, PathBuf};
 /// With `dry_run` nothing is moved; files that could not be are found as far as can be.
 ///
 /// # Errors
-/// [`DedupError::Survivors`] when `folder` is an input, lies in one, or is no folder. What happens to
-/// single files is in the result.
+/// [`DedupError::Survivors`] if `folder` is an input, lies in one, or is a file. The result has the
+/// errors of single files.
 pub fn move_to(
     found: &DuplicateFiles,
     folder: &Path,

@@ -252,8 +252,8 @@ impl Findings {
     /// Reads a document again and returns its text; `document` is its number in reading order.
     ///
     /// # Errors
-    /// [`FindError::Read`] when it is no longer what it was, [`FindError::NoDocument`] for a number that is
-    /// not below the number of documents read.
+    /// [`FindError::Read`] when it is no longer what it was, [`FindError::NoDocument`] for a number
+    /// that is not below the number of documents read.
     pub fn text(&self, document: DocumentNumber) -> Result<String, FindError> {
         self.documents.with_row(document, |block, row| {
             let mut scratch = ReadBuffers::default();
@@ -275,8 +275,8 @@ impl Findings {
     /// The id of a document, by its number in reading order.
     ///
     /// # Errors
-    /// [`FindError::Spill`] when the temporary file it is in cannot be read, [`FindError::NoDocument`] for
-    /// a number that is not below the number of documents read.
+    /// [`FindError::Spill`] when the temporary file it is in cannot be read,
+    /// [`FindError::NoDocument`] for a number that is not below the number of documents read.
     pub fn id(&self, document: DocumentNumber) -> Result<String, FindError> {
         self.documents.with_row(document, |_, row| row.id.to_owned())
     }
@@ -372,8 +372,8 @@ impl Findings {
     /// again; the later of two documents with one id does.
     ///
     /// # Errors
-    /// [`FindError::Read`] or [`FindError::Changed`] when the input is no longer what it was, and what
-    /// `take` returns.
+    /// [`FindError::Read`] or [`FindError::Changed`] when the input is no longer what it was, and
+    /// what `take` returns.
     pub fn replay<E: From<FindError> + SinkError>(
         &self,
         take: &mut dyn FnMut(DocumentNumber, &Document<'_>) -> Result<(), E>,

@@ -49,8 +49,8 @@ impl DropList {
     /// documents with this id in all sources. Empty lines mean nothing.
     ///
     /// # Errors
-    /// [`FindError::Read`] for a file that cannot be read, [`FindError::Table`] for a line that is no such
-    /// object.
+    /// [`FindError::Read`] for a file that cannot be read, [`FindError::Table`] for a line that is
+    /// no such object.
     pub fn read(path: &Path) -> Result<Self, FindError> {
         let unreadable = |error: io::Error| {
             let name = path.display().to_string();

@@ -43,9 +43,8 @@ impl Job {
     /// for those in a component.
     ///
     /// # Errors
-    /// [`FindError::RepeatedId`] for documents with one id;
-    /// [`JobError::NotDone`](super::JobError::NotDone) before the stage `label` is done; those of
-    /// reading files and of writing.
+    /// [`FindError::RepeatedId`] for documents with one id, [`JobError::NotDone`] before the stage
+    /// `label` is done, and errors of reading and writing files.
     pub fn components(
         &self,
         task: u32,

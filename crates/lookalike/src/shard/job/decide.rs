@@ -27,9 +27,8 @@ impl Job {
     /// part's components are read again. Memory is that of [`find`](crate::find()) on them.
     ///
     /// # Errors
-    /// [`FindError::Changed`] for a document that is not what it was;
-    /// [`JobError::NotDone`](super::JobError::NotDone) before all tasks of `components` are done;
-    /// those of [`in_collection`](crate::find::in_collection).
+    /// [`JobError::NotDone`] before all tasks of `components` are done, and errors of
+    /// [`in_collection`](crate::find::in_collection), such as a document that has changed.
     pub fn decide(
         &self,
         part: u32,

@@ -29,8 +29,8 @@ impl Job {
     /// each document of these, and sorts in 256 MiB and a temporary file of `options`.
     ///
     /// # Errors
-    /// [`JobError::NotDone`](super::JobError::NotDone) before all tasks of `connect` are done;
-    /// [`FindError::TooManyDocuments`]; those of reading their files and of writing.
+    /// [`JobError::NotDone`] before all tasks of `connect` are done, an error of too many
+    /// documents, and errors of reading and writing files.
     pub fn merge(&self, task: u32, options: &FindOptions) -> Result<(), JobError> {
         self.check_task(JobStage::Merge, task)?;
         self.require(JobStage::Connect)?;
@@ -48,8 +48,8 @@ impl Job {
     /// [`merge`](Self::merge).
     ///
     /// # Errors
-    /// [`JobError::NotDone`](super::JobError::NotDone) before all tasks of `merge` are done;
-    /// [`FindError::TooManyDocuments`]; those of reading their files and of writing.
+    /// [`JobError::NotDone`] before all tasks of `merge` are done, an error of too many documents,
+    /// and errors of reading and writing files.
     pub fn label(&self, collection: &Collection, options: &FindOptions) -> Result<(), JobError> {
         self.check_run(collection, options)?;
         self.require(JobStage::Merge)?;

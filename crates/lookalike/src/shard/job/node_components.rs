@@ -52,7 +52,7 @@ impl EdgeCollector {
     /// Connects what was collected.
     ///
     /// # Errors
-    /// [`FindError::TooManyDocuments`] for 2³² nodes or more; those of temporary files.
+    /// [`FindError::TooManyDocuments`] for 2³² nodes or more, and errors of temporary files.
     pub(super) fn finish(self) -> Result<NodeComponents, FindError> {
         let nodes = self.nodes.finish()?;
         let numbered = number_firsts(&self.edges.finish()?, &nodes, PairSorter::new(&self.temp))?;
