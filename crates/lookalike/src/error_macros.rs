@@ -20,7 +20,7 @@ pub(crate) use wraps_error;
 /// and messages in `NamesParameters`. Each arm returns the source of a further variant.
 macro_rules! wraps_find_error {
     ($error:ident $(, $variant:pat => $source:expr)*) => {
-        impl<E: Into<$crate::engine::FindError>> From<E> for $error {
+        impl<E: Into<FindError>> From<E> for $error {
             fn from(error: E) -> Self {
                 Self::Find(error.into())
             }

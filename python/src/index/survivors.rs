@@ -26,8 +26,8 @@ pub(super) fn add(
     match added {
         Ok(added) => Ok(added.added),
         Err(FindError::Index(IndexError::IdTaken { id })) => Err(DocumentError::new_err(format!(
-            "{}: the index has document {id:?} with another text; the documents before it are added: \
-             choose another id, or remove the document from the index (Index.remove)",
+            "{}: the index has document {id:?} with another text; the documents before it are \
+             added: choose another id, or remove the document from the index (Index.remove)",
             handle.index.name()
         ))),
         Err(error) => Err(run_error(error)),

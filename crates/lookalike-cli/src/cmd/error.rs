@@ -228,7 +228,7 @@ pub(crate) fn of_added_documents(error: DedupError, index: Option<&Index>) -> Co
     }
 }
 
-/// The error of `index add`, with the options that go on without a document.
+/// The error of `index add`, with the options that skip a document.
 pub(crate) fn of_index_add(error: CommandError) -> CommandError {
     match error {
         CommandError::Run(Error::Add(AddError::NotAdded {
@@ -274,7 +274,7 @@ pub(crate) fn missing_in_task(path: &Path) -> CommandError {
     CommandError::Data(format!("{}: no such file or folder; {remedy}", path.display()))
 }
 
-/// The error of the stage `components`, which refuses repeated ids with `--skip-bad`, too.
+/// The error of the stage `components`, which also refuses repeated ids with `--skip-bad`.
 pub(crate) fn of_job_components(error: JobError, has_ids_by_file: bool) -> CommandError {
     match error {
         JobError::Find(FindError::RepeatedId { id, first, second }) if first != second => {
