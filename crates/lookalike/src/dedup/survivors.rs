@@ -223,7 +223,7 @@ impl Survivors {
     /// output is not written to.
     ///
     /// # Errors
-    /// As [`source`](Self::source), and [`FindError::Read`] for a header that cannot be read.
+    /// Errors of [`source`](Self::source), and of a header that cannot be read.
     pub fn check_writable(mut self, collection: &Collection) -> Result<(), DedupError> {
         if self.destination.is_standard_output {
             let Self { destination, annotate, .. } = self;

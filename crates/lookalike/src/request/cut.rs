@@ -54,9 +54,9 @@ impl CutRequest {
     /// Opens the inputs, and checks whether passages can be cut from their texts.
     ///
     /// # Errors
-    /// [`OutputError::Taken`] if an output is an input or another output. [`FindError::Read`] if an
-    /// input cannot be opened. [`DedupError::Survivors`] if the output cannot
-    /// hold these documents, is an input, or is in a format whose texts cannot be cut.
+    /// [`DedupError::Output`] if an output is an input or another output. [`DedupError::Find`] if an
+    /// input cannot be opened. [`DedupError::Survivors`] if the output cannot hold these documents,
+    /// is an input, or is in a format whose texts cannot be cut.
     pub fn open(self) -> Result<OpenCutRun, DedupError> {
         let Self { inputs, options, cut, outputs, is_dry_run } = self;
         outputs.check_places(None, &inputs)?;
@@ -73,7 +73,7 @@ impl OpenCutRun {
     /// Checks whether the outputs can be written, and finds the cuts. Writes nothing.
     ///
     /// # Errors
-    /// [`OutputError::Write`] and [`DedupError::Survivors`] before the search, and errors of
+    /// [`DedupError::Output`] and [`DedupError::Survivors`] before the search, and errors of
     /// [`PassageCuts::find`].
     pub fn find(self, progress: &dyn Progress) -> Result<FoundCuts, DedupError> {
         let Self { collection, options, cut, outputs, plan, is_dry_run } = self;

@@ -100,7 +100,7 @@ impl DedupRequest {
     /// Opens the inputs, and checks whether outputs and actions are possible for them.
     ///
     /// # Errors
-    /// [`OutputError::Taken`] if an output is an input or another output. [`FindError::Read`] if an
+    /// [`DedupError::Output`] if an output is an input or another output. [`DedupError::Find`] if an
     /// input cannot be opened. [`DedupError::Survivors`] if the output cannot hold these documents
     /// or is in an input. [`DedupError::NotFiles`] if an action is on records.
     pub fn open(mut self) -> Result<OpenedDedup, DedupError> {
@@ -132,7 +132,7 @@ impl OpenedDedup {
     /// Checks whether the outputs can be written, and finds the duplicates. Writes nothing.
     ///
     /// # Errors
-    /// [`OutputError::Write`] and [`DedupError::Survivors`] before the search, and errors of
+    /// [`DedupError::Output`] and [`DedupError::Survivors`] before the search, and errors of
     /// [`OpenedFind::run`].
     pub fn find(self, progress: &dyn Progress) -> Result<FoundDedup, DedupError> {
         let Self { find, effects } = self;

@@ -13,7 +13,7 @@ impl Job {
     /// part: 16 bytes for a bucket of a document, 24 for a document.
     ///
     /// # Errors
-    /// [`JobError::NotDone`](super::JobError::NotDone) before all tasks of `keys` are done; those
+    /// [`JobError::NotDone`] before all tasks of `keys` are done; those
     /// of reading their files and of writing.
     pub fn connect(&self, part: u32, options: &FindOptions) -> Result<(), JobError> {
         self.check_task(JobStage::Connect, part)?;

@@ -17,7 +17,7 @@ impl Job {
     /// Runs a task of the stage `count`. `collection` has the inputs of the plan.
     ///
     /// # Errors
-    /// [`JobError::Inputs`](super::JobError::Inputs), those of reading documents and of writing.
+    /// [`JobError::Inputs`], those of reading documents and of writing.
     pub fn count(
         &self,
         task: u32,
@@ -39,7 +39,7 @@ impl Job {
     /// Runs the stage `rarity`: adds up what all tasks of `count` left.
     ///
     /// # Errors
-    /// [`JobError::NotDone`](super::JobError::NotDone) before these are done; those of reading
+    /// [`JobError::NotDone`] before these are done; those of reading
     /// their files and of writing.
     pub fn rarity(&self) -> Result<(), JobError> {
         self.check_task(JobStage::Rarity, 0)?;

@@ -16,7 +16,7 @@ impl Job {
     /// `options`; what is skipped and empty is held.
     ///
     /// # Errors
-    /// [`JobError::NotDone`](super::JobError::NotDone) before all tasks of `decide` are done; those
+    /// [`JobError::NotDone`] before all tasks of `decide` are done; those
     /// of reading their files and of temporary files.
     pub fn finish(
         &self,
