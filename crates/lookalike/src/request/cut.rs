@@ -54,9 +54,9 @@ impl CutRequest {
     /// Opens the inputs, and checks whether passages can be cut from their texts.
     ///
     /// # Errors
-    /// [`DedupError::Output`] if an output is an input or another output. [`DedupError::Find`] if an
-    /// input cannot be opened. [`DedupError::Survivors`] if the output cannot hold these documents,
-    /// is an input, or is in a format whose texts cannot be cut.
+    /// [`DedupError::Output`] if an output is an input or another output. [`DedupError::Find`] if
+    /// an input cannot be opened. [`DedupError::Survivors`] if the output cannot hold these
+    /// documents, is an input, or is in a format whose texts cannot be cut.
     pub fn open(self) -> Result<OpenCutRun, DedupError> {
         let Self { inputs, options, cut, outputs, is_dry_run } = self;
         outputs.check_places(None, &inputs)?;

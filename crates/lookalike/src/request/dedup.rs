@@ -100,9 +100,9 @@ impl DedupRequest {
     /// Opens the inputs, and checks whether outputs and actions are possible for them.
     ///
     /// # Errors
-    /// [`DedupError::Output`] if an output is an input or another output. [`DedupError::Find`] if an
-    /// input cannot be opened. [`DedupError::Survivors`] if the output cannot hold these documents
-    /// or is in an input. [`DedupError::NotFiles`] if an action is on records.
+    /// [`DedupError::Output`] if an output is an input or another output. [`DedupError::Find`] if
+    /// an input cannot be opened. [`DedupError::Survivors`] if the output cannot hold these
+    /// documents or is in an input. [`DedupError::NotFiles`] if an action is on records.
     pub fn open(mut self) -> Result<OpenedDedup, DedupError> {
         self.outputs.check_places(self.script.as_deref(), &self.find.inputs)?;
         self.find.options.related |= self.outputs.annotate.is_some();
