@@ -9,6 +9,7 @@ use crate::options::KeywordOptions;
 use lookalike::audit::{Audit, AuditError, AuditOptions};
 use lookalike::core::params::Params;
 use lookalike::error::Error;
+use lookalike::find::FindError;
 use lookalike::report::json;
 use lookalike::request::AuditRequest;
 use pyo3::prelude::*;
@@ -66,6 +67,6 @@ pub(crate) fn options(
 /// What was measured, as the command line prints it.
 pub(crate) fn json(audit: &Audit, params: &Params) -> Result<String, Error> {
     let mut text = Vec::new();
-    json::audit(&mut text, audit, params).map_err(Error::of_io)?;
+    json::audit(&mut text, audit, params).map_err(FindError::of_io)?;
     Ok(String::from_utf8_lossy(&text).into_owned())
 }

@@ -9,6 +9,7 @@ use crate::options::KeywordOptions;
 use lookalike::core::params::Params;
 use lookalike::difference::{Differences, Places};
 use lookalike::error::Error;
+use lookalike::find::FindError;
 use lookalike::pair_similarity::PairSimilarity;
 use lookalike::read::{Collection, Document, DocumentSink, ReadBuffers, ReadError, SkippedItem};
 use lookalike::report::html::{self, ComparisonPage};
@@ -115,7 +116,7 @@ pub(crate) fn comparison_page(
         let mut out = Vec::new();
         html::comparison(&mut out, &page).map(|()| out)
     });
-    let page = page.map_err(|error| run_error(Error::of_io(error)))?;
+    let page = page.map_err(|error| run_error(FindError::of_io(error)))?;
     String::from_utf8(page).map_err(|_| unexpected("the page of two texts is no UTF-8"))
 }
 

@@ -11,12 +11,12 @@ use crate::options::KeywordOptions;
 use crate::passages::named;
 use crate::results::skipped::SkippedColumns;
 use arrow_array::builder::{BooleanBuilder, Float64Builder, UInt64Builder};
-use lookalike::contamination::{Contamination, ContaminationOptions};
+use lookalike::contamination::{Contamination, ContaminationError, ContaminationOptions};
 use lookalike::core::parameter::{NamesParameters, Parameter};
-use lookalike::error::Error;
+use lookalike::find::FindError;
 use lookalike::read::ReadError;
-use lookalike::report::{self, Output, OutputFormat, Target};
-use lookalike::request::{BenchmarkSide, ContaminationFailure, ContaminationRequest};
+use lookalike::report::{self, Output, OutputError, OutputFormat, Target};
+use lookalike::request::{BenchmarkSide, ContaminationRequest};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;
@@ -62,21 +62,23 @@ pub(crate) fn contamination(
     let found =
         call::reading(py, progress.as_ref(), move |watch| match request.open()?.run(watch) {
             Ok(found) => Ok(Ok(found)),
-            Err(ContaminationFailure::Benchmark(error)) => Ok(Err(error)),
-            Err(ContaminationFailure::Other(error)) => Err(error),
+            Err(ContaminationError::Benchmark(error)) => Ok(Err(error)),
+            Err(error) => Err(error.into()),
         })?;
     let (found, options) = found.map_err(|error| benchmark_error(&error))?;
     Ok(PyContamination { found, options, inputs, ids, item_ids })
 }
 
 /// The exception of an error about a record of the benchmark, whose texts `against_field` names.
-fn benchmark_error(error: &Error) -> PyErr {
+fn benchmark_error(error: &ContaminationError) -> PyErr {
     let text = error.spelled(|parameter| match parameter {
         Parameter::TextField => Parameter::AgainstField.to_string(),
         other => other.to_string(),
     });
     match error {
-        Error::Read(ReadError::BadRecord(_)) => DocumentError::new_err(text),
+        ContaminationError::Find(FindError::Read(ReadError::BadRecord(_))) => {
+            DocumentError::new_err(text)
+        }
         _ => FileError::new_err(text),
     }
 }
@@ -142,7 +144,7 @@ impl PyContamination {
                     columns.for_each(|(column, value)| column.append_value(value));
                 }
             }
-            Ok((texts, ids, documents, numbers))
+            Ok::<_, FindError>((texts, ids, documents, numbers))
         });
         let (texts, mut ids, mut documents, numbers) = columns.map_err(run_error)?;
         let [benchmarks, fields, sources] = texts.map(|mut column| column.finish());
@@ -178,7 +180,7 @@ impl PyContamination {
                 ids.push(Some(&document.id));
                 sources.push(Some(&document.source));
             }
-            Ok((ids, sources))
+            Ok::<_, FindError>((ids, sources))
         });
         let (mut ids, mut sources) = columns.map_err(run_error)?;
         ArrowTable::new(vec![("id", ids.finish(), false), ("source", sources.finish(), false)])
@@ -236,6 +238,6 @@ impl PyContamination {
                 }
             })
         });
-        written.map_err(|error: Error| run_error(error))
+        written.map_err(|error: OutputError| run_error(error))
     }
 }

@@ -10,9 +10,8 @@ use crate::input::inputs::ComparedInputs;
 use crate::options::{KeywordOptions, RunArguments};
 use crate::parameters::{self, BetterSettingTuple};
 use crate::passages::{PassageArguments, cuts_by_source, refuse_unit};
-use lookalike::dedup::{DEFAULT_FIELD, SurvivorCounts, SurvivorsProblem};
-use lookalike::error::{CutPart, Error};
-use lookalike::report::{OutputFormat, Target};
+use lookalike::dedup::{CutPart, DEFAULT_FIELD, DedupError, SurvivorCounts, SurvivorsProblem};
+use lookalike::report::{OutputError, OutputFormat, Target};
 use lookalike::request::{CutRequest, DedupOutputs, DedupRequest, FindRequest};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -62,9 +61,10 @@ pub(crate) fn dedup<'py>(
     // Inputs may be pipes to which another thread writes, or nothing.
     let opened = call::reading(py, None, move |_| Ok(request.open().map_err(refused)))??;
     let found = call::reading(py, progress.as_ref(), move |watch| {
-        opened.find(watch).map_err(without_field)
+        Ok(opened.find(watch).map_err(without_field)?)
     })?;
-    let outcome = call::long(py, None, |watch| found.write(None, watch).map_err(without_field))?;
+    let outcome =
+        call::long(py, None, |watch| Ok(found.write(None, watch).map_err(without_field)?))?;
     let find = &outcome.find;
     let added =
         add.map(|index| index.get().add_survivors(py, find.run())).transpose()?.unwrap_or(0);
@@ -104,8 +104,8 @@ pub(crate) fn dedup_passages(
     let inputs = inputs.run;
     let request = CutRequest { inputs, options, cut, outputs, is_dry_run: false };
     let opened = call::reading(py, None, move |_| Ok(request.open().map_err(refused)))??;
-    let found = call::reading(py, progress.as_ref(), move |watch| opened.find(watch))?;
-    let outcome = call::long(py, None, |watch| found.write(watch))?;
+    let found = call::reading(py, progress.as_ref(), move |watch| Ok(opened.find(watch)?))?;
+    let outcome = call::long(py, None, |watch| Ok(found.write(watch)?))?;
     let written = outcome.written.unwrap_or_default();
     let SurvivorCounts { kept, removed, dropped, changed, files, .. } = written;
     Ok((kept, removed, dropped, changed, files, cuts_by_source(&outcome.cuts.sources)?))
@@ -117,12 +117,13 @@ fn named_file(output: PathBuf) -> PathBuf {
 }
 
 /// The exception of a request that its inputs do not allow.
-fn refused(error: Error) -> PyErr {
+fn refused(error: DedupError) -> PyErr {
     match error {
-        Error::Survivors {
-            problem: SurvivorsProblem::Cut { part: CutPart::Passage, .. }, ..
+        DedupError::Survivors {
+            problem: SurvivorsProblem::Cut { part: CutPart::Passage, .. },
+            ..
         } => run_error(error),
-        Error::Survivors { .. } | Error::OutputTaken(_) => {
+        DedupError::Survivors { .. } | DedupError::Output(OutputError::Taken(_)) => {
             OptionError::new_err(without_field(error).to_string())
         }
         error => run_error(error),
@@ -130,8 +131,8 @@ fn refused(error: Error) -> PyErr {
 }
 
 /// The name of the annotation is no keyword argument of Python.
-fn without_field(error: Error) -> Error {
-    let Error::Survivors { path, problem } = error else { return error };
+fn without_field(error: DedupError) -> DedupError {
+    let DedupError::Survivors { path, problem } = error else { return error };
     let problem = match problem {
         SurvivorsProblem::FieldTaken { id, field } => SurvivorsProblem::Other(format!(
             "the document {id:?} has the field {field:?} already; rename it first"
@@ -141,7 +142,7 @@ fn without_field(error: Error) -> Error {
         )),
         problem => problem,
     };
-    Error::Survivors { path, problem }
+    DedupError::Survivors { path, problem }
 }
 
 fn target(path: Option<&Path>) -> PyResult<Option<Target>> {

@@ -1,9 +1,15 @@
 //! Errors as Python has them: classes of `lookalike.errors`.
 
 use lookalike::audit::AuditError;
+use lookalike::contamination::ContaminationError;
 use lookalike::core::error::ParamsError;
-use lookalike::error::{ContaminationError, DecisionError, Error};
+use lookalike::decisions::DecisionError;
+use lookalike::dedup::DedupError;
+use lookalike::error::Error;
+use lookalike::find::{FindError, SpillError};
+use lookalike::index::AddError;
 use lookalike::read::{Location, ReadError};
+use lookalike::report::OutputError;
 use lookalike::store::IndexError;
 use lookalike::store::error::Unwritable;
 use pyo3::prelude::*;
@@ -24,16 +30,36 @@ pub(crate) const HELD: [&str; 3] = ["documents", "reference", "against"];
 /// What is in front of a row of each.
 const SIDES: [&str; 3] = ["", "reference, ", "against, "];
 
-/// What a run came to.
-pub(crate) fn run_error(error: Error) -> PyErr {
+/// The exception of a failed run.
+pub(crate) fn run_error(error: impl Into<Error>) -> PyErr {
+    let error = error.into();
     let text = error.to_string();
     match error {
-        Error::Params(error) => params_error(&error),
-        Error::Read(error) => read_error(error),
-        Error::Index(error) => index_error(error),
-        Error::Changed { .. } | Error::Shard(_) => ChangedError::new_err(text),
+        Error::Find(error) => find_error(error, text),
+        Error::Shard(_) => ChangedError::new_err(text),
         Error::Audit(error) => audit_error(&error, text),
-        Error::RepeatedId { id, first, second } => match (row(&first), row(&second)) {
+        Error::Add(AddError::NotAdded { .. })
+        | Error::Contamination(ContaminationError::NoWords { .. }) => DocumentError::new_err(text),
+        Error::Contamination(ContaminationError::InBoth { name }) => OptionError::new_err(format!(
+            "{name} is part of the corpus and of against, so that all items of it would be found \
+             in themselves; name it once"
+        )),
+        Error::Contamination(_) => OptionError::new_err(text),
+        Error::Output(OutputError::Write { .. }) => FileError::new_err(text),
+        Error::Dedup(dedup) if matches!(*dedup, DedupError::Survivors { .. }) => {
+            FileError::new_err(text)
+        }
+        _ => LookalikeError::new_err(text),
+    }
+}
+
+fn find_error(error: FindError, text: String) -> PyErr {
+    match error {
+        FindError::Params(error) => params_error(&error),
+        FindError::Read(error) => read_error(error),
+        FindError::Index(error) => index_error(error),
+        FindError::Changed { .. } => ChangedError::new_err(text),
+        FindError::RepeatedId { id, first, second } => match (row(&first), row(&second)) {
             (Some((of_first, first)), Some(second)) => in_row(
                 second,
                 &format!(
@@ -43,22 +69,13 @@ pub(crate) fn run_error(error: Error) -> PyErr {
             ),
             _ => DocumentError::new_err(text),
         },
-        Error::NotAdded { .. }
-        | Error::NotAligned { .. }
-        | Error::Contamination(ContaminationError::NoWords { .. }) => DocumentError::new_err(text),
-        Error::Contamination(ContaminationError::InBoth { name }) => OptionError::new_err(format!(
-            "{name} is part of the corpus and of against, so that all items of it would be found \
-             in themselves; name it once"
-        )),
-        Error::MemoryTooSmall { .. } | Error::Estimates { .. } | Error::Contamination(_) => {
-            OptionError::new_err(text)
-        }
-        Error::Decisions(DecisionError::Read { source, .. }) => match source.raw_os_error() {
+        FindError::NotAligned { .. } => DocumentError::new_err(text),
+        FindError::MemoryTooSmall { .. } | FindError::Estimates(_) => OptionError::new_err(text),
+        FindError::Decisions(DecisionError::Read { source, .. }) => match source.raw_os_error() {
             Some(number) => numbered(text, number),
             None => FileError::new_err(text),
         },
-        Error::Decisions(_) => FileError::new_err(text),
-        Error::Write { .. } | Error::Survivors { .. } | Error::Spill { .. } => {
+        FindError::Decisions(_) | FindError::Spill(SpillError::Io { .. }) => {
             FileError::new_err(text)
         }
         _ => LookalikeError::new_err(text),

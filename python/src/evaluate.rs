@@ -3,8 +3,8 @@
 use crate::call;
 use crate::error::{DocumentError, OptionError};
 use lookalike::core::error::ParamsError;
-use lookalike::error::Error;
 use lookalike::evaluate::{EvaluateOptions, evaluate as compare};
+use lookalike::find::FindError;
 use lookalike::report::json;
 use pyo3::prelude::*;
 use std::path::PathBuf;
@@ -24,11 +24,11 @@ pub(crate) fn evaluate(
     let options = EvaluateOptions { threshold, all_members };
     let found = call::reading(py, None, move |_| {
         let found = match compare(&report, &truth, &options) {
-            Err(error @ Error::Table { .. }) => return Ok(Err(error)),
+            Err(error @ FindError::Table { .. }) => return Ok(Err(error)),
             other => other?,
         };
         let mut text = Vec::new();
-        json::evaluation(&mut text, &found).map_err(Error::of_io)?;
+        json::evaluation(&mut text, &found).map_err(FindError::of_io)?;
         Ok(Ok(String::from_utf8_lossy(&text).into_owned()))
     })?;
     found.map_err(|error| DocumentError::new_err(error.to_string()))

@@ -20,7 +20,7 @@ use arrow_array::builder::{BooleanBuilder, Float64Builder, UInt64Builder};
 use lookalike::audit::audit_findings;
 use lookalike::core::verify::Overlap;
 use lookalike::error::Error;
-use lookalike::find::{ESTIMATE_COLUMNS, FindOptions, Findings, SourceCounts};
+use lookalike::find::{ESTIMATE_COLUMNS, FindError, FindOptions, Findings, SourceCounts};
 use lookalike::read::{Collection, ReadError};
 use lookalike::report::run_page::RunSubject;
 use lookalike::request::FindRequest;
@@ -112,7 +112,7 @@ impl PyFindings {
             let mut similarities = SimilarityColumns::new(measures);
             let mut estimates: [Float64Builder; 3] = Default::default();
             let mut cursor = pairs.cursor();
-            while let Some(pair) = cursor.next_pair().map_err(Error::of_io)? {
+            while let Some(pair) = cursor.next_pair().map_err(FindError::of_io)? {
                 a.push(Some(pair.a));
                 b.push(Some(pair.b));
                 similarities.push(Some(&pair.overlap));
@@ -125,7 +125,7 @@ impl PyFindings {
                     column.append_value(value);
                 }
             }
-            Ok((a, b, similarities, estimates, units))
+            Ok::<_, FindError>((a, b, similarities, estimates, units))
         });
         let (mut a, mut b, similarities, mut estimates, units) = columns.map_err(run_error)?;
         let mut columns = vec![("id_a", a.finish(), false), ("id_b", b.finish(), false)];
@@ -161,11 +161,11 @@ impl PyFindings {
             let mut firsts = self.run.rows.id_column();
             let copies = self.run.findings.textless_copies.empty_copies();
             for each in copies.join(self.run.findings.empty.iter()) {
-                let (id, first) = each.map_err(Error::of_io)?;
+                let (id, first) = each.map_err(FindError::of_io)?;
                 ids.push(Some(&id));
                 firsts.push(first.as_deref());
             }
-            Ok((ids, firsts))
+            Ok::<_, FindError>((ids, firsts))
         });
         let (mut ids, mut firsts) = ids.map_err(run_error)?;
         let ids = ids.finish();
@@ -379,7 +379,7 @@ impl GroupColumns {
             keeper_rows: UInt64Builder::new(),
         };
         for (number, group) in (1u64..).zip(found.findings.groups.iter()) {
-            let group = group.map_err(Error::of_io)?;
+            let group = group.map_err(FindError::of_io)?;
             let keeper = &group.keeper;
             let keeper_row = found.rows.row(keeper.document, keeper.reference);
             columns.units.push(&keeper.id, keeper.unit);

@@ -13,7 +13,7 @@ use crate::results::run_findings::RowNumbers;
 use crate::results::skipped;
 use arrow_array::ArrayRef;
 use arrow_array::builder::{BooleanBuilder, UInt64Builder};
-use lookalike::error::Error;
+use lookalike::find::FindError;
 use lookalike::passages::{FoundPassage, PassageFindings, PassageOptions, PassageRow, SourceCuts};
 use lookalike::progress::Progress;
 use lookalike::read::{ReadOptions, TextUnit};
@@ -142,7 +142,7 @@ impl PyPassages {
             let mut rows = UInt64Builder::new();
             let mut texts = TextColumn::default();
             for row in self.found.rows.iter() {
-                let PassageRow { passage, place } = row.map_err(Error::of_io)?;
+                let PassageRow { passage, place } = row.map_err(FindError::of_io)?;
                 if !place.is_first {
                     continue;
                 }
@@ -151,7 +151,7 @@ impl PyPassages {
                 rows.append_option(self.rows.row(place.document, false));
                 texts.push(Some(&passage.excerpt));
             }
-            Ok((numbers, ids, rows, texts))
+            Ok::<_, FindError>((numbers, ids, rows, texts))
         });
         let (numbers, mut ids, rows, mut texts) = columns.map_err(run_error)?;
         let mut columns = named(["passage", "words", "places", "documents"], numbers);
@@ -171,7 +171,7 @@ impl PyPassages {
             let mut ids = self.rows.id_column();
             let mut rows = UInt64Builder::new();
             for row in self.found.rows.iter() {
-                let PassageRow { passage, place } = row.map_err(Error::of_io)?;
+                let PassageRow { passage, place } = row.map_err(FindError::of_io)?;
                 append_numbers(&mut numbers, &passage);
                 let bytes = &place.span.bytes;
                 let chars = &place.span.chars;
@@ -182,7 +182,7 @@ impl PyPassages {
                 flags[0].append_value(place.is_first);
                 flags[1].append_value(place.is_maximal);
             }
-            Ok((numbers, spans, flags, ids, rows))
+            Ok::<_, FindError>((numbers, spans, flags, ids, rows))
         });
         let (numbers, spans, mut flags, mut ids, rows) = columns.map_err(run_error)?;
         let mut columns = named(["passage", "words", "places", "documents"], numbers);

@@ -59,7 +59,8 @@ pub(crate) fn tune(
     let inputs = documents.map(|documents| ComparedInputs::new(py, &documents, None, reading));
     let inputs = inputs.transpose()?.map(|inputs| inputs.run);
     let request = TuneRequest { inputs, builder, sample, tried, documents: count };
-    let outcome = call::reading(py, progress.as_ref(), move |watch| request.open()?.run(watch))?;
+    let outcome =
+        call::reading(py, progress.as_ref(), move |watch| Ok(request.open()?.run(watch)?))?;
     let TuneOutcome { plan, measured } = outcome;
     let dict = planned(py, &plan)?;
     add_measured(&dict, measured.as_ref(), plan.threshold)?;

@@ -87,7 +87,7 @@ pub use bytes::Spool;
 pub use collection::{Block, Collection, RetainedBlock};
 pub use document::{
     BlockNumber, Description, Document, DocumentContents, DocumentPosition, DocumentSink, Raw,
-    ReadBuffers, StoredShingles, UnitParent, UnitRange,
+    ReadBuffers, SinkError, StoredShingles, UnitParent, UnitRange,
 };
 pub use error::{
     Field, Location, ReadError, SkipReason, SkippedItem, TableProblem, limit_parameter,

@@ -1,14 +1,14 @@
 //! A collection in, what each thread saw of it out: one streaming pass.
 
+use crate::engine::FindError;
 use crate::engine::workers::{Earliest, on_threads};
-use crate::error::Error;
 use crate::progress::Progress;
 use crate::read::{Block, BlockNumber, Collection, DocumentSink, ReadBuffers};
 use crate::read_progress::ReadProgress;
 use std::num::NonZeroUsize;
 
 /// What a thread does with the documents it is given.
-pub(crate) trait DocumentVisitor: DocumentSink<Error = Error> + Send {
+pub(crate) trait DocumentVisitor: DocumentSink<Error = FindError> + Send {
     /// The documents of another block follow, of a reference collection or not.
     fn block(&mut self, block: &Block, reference: bool);
 }
@@ -20,9 +20,9 @@ pub(crate) fn each_document<V: DocumentVisitor>(
     threads: NonZeroUsize,
     progress: &dyn Progress,
     make: impl Fn() -> V + Sync,
-) -> Result<Vec<V>, Error> {
+) -> Result<Vec<V>, FindError> {
     let read_progress = ReadProgress::new(collection, progress);
-    let failed = Earliest::<BlockNumber, Error>::default();
+    let failed = Earliest::<BlockNumber, FindError>::default();
     let visitors = on_threads(threads, |stop| {
         let mut visitor = make();
         let mut scratch = ReadBuffers::default();
@@ -40,7 +40,7 @@ pub(crate) fn each_document<V: DocumentVisitor>(
         }
         Ok(visitor)
     });
-    let visitors = failed.or::<_, Error>(visitors)?;
+    let visitors = failed.or::<_, FindError>(visitors)?;
     read_progress.report()?;
     Ok(visitors)
 }

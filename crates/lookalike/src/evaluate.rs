@@ -24,7 +24,7 @@ mod partition;
 mod rows;
 mod table;
 
-use crate::error::Error;
+use crate::engine::FindError;
 pub use estimates::{EstimateRange, Estimates};
 use pair::{FileSimilarity, NumberedPair, PairScore};
 use partition::Partition;
@@ -164,13 +164,13 @@ fn differ(x: FileSimilarity, y: FileSimilarity) -> bool {
 /// Reads both files and compares them.
 ///
 /// # Errors
-/// [`Error::Table`] with file and line for what cannot be understood, [`Error::Read`] for a file
+/// [`FindError::Table`] with file and line for a malformed file, [`FindError::Read`] for a file
 /// that cannot be read.
 pub fn evaluate(
     report: &Path,
     truth: &Path,
     options: &EvaluateOptions,
-) -> Result<Evaluation, Error> {
+) -> Result<Evaluation, FindError> {
     let mut ids = table::IdNumbers::default();
     let found = table::read(report, options.threshold, &mut ids)?;
     let wanted = table::read(truth, options.threshold, &mut ids)?;

@@ -3,19 +3,19 @@
 mod better_setting;
 
 use crate::engine;
-use crate::error::Error;
 use crate::progress::{NoProgress, Progress};
 use crate::read::{Collection, ReadOptions};
 use std::path::PathBuf;
 
 pub use crate::engine::{
     BetterSetting, CategoryName, DecisionCounts, DocumentNumber, DocumentStatus, DropCounts,
-    DropList, Duplicate, ESTIMATE_COLUMNS, EmptyCopies, FindOptions, Findings, Group,
+    DropList, Duplicate, ESTIMATE_COLUMNS, EmptyCopies, FindError, FindOptions, Findings, Group,
     GroupCategories, GroupConcentration, Grouping, Groups, IdList, Keeper, KeeperChoice, MAX_PAIRS,
     MAX_SOURCES, MAX_THREADS, MailRemovals, Memory, NoEffect, NoEstimates, Pair, PairCursor,
     PairList, PairRef, Pairs, RelatedDocument, RelatedDocuments, RunCounts, SignatureEstimate,
     SkippedRecords, SourceCounts, TextlessCopies, UnappliedDecision, parse_memory, workers,
 };
+pub use crate::spill::{Difference, SpillError, SpillPosition};
 
 /// Finds the near-duplicates among files and folders, read with the defaults of [`ReadOptions`].
 ///
@@ -43,7 +43,7 @@ pub use crate::engine::{
 ///
 /// # Errors
 /// Errors of [`in_collection`] and of [`Collection::open`].
-pub fn find(inputs: &[PathBuf], options: &FindOptions) -> Result<Findings, Error> {
+pub fn find(inputs: &[PathBuf], options: &FindOptions) -> Result<Findings, FindError> {
     let read = options.read_options(ReadOptions::default());
     in_collection(&Collection::open(inputs, &read)?, options, &NoProgress)
 }
@@ -55,12 +55,12 @@ pub fn find(inputs: &[PathBuf], options: &FindOptions) -> Result<Findings, Error
 /// the text of inputs that cannot be read twice (compressed ones and standard input).
 ///
 /// # Errors
-/// See [`Error`]: unreadable input, repeated ids, input that changes during the run.
+/// See [`FindError`]: unreadable input, repeated ids, input that changes during the run.
 pub fn in_collection(
     collection: &Collection,
     options: &FindOptions,
     progress: &dyn Progress,
-) -> Result<Findings, Error> {
+) -> Result<Findings, FindError> {
     let mut findings = engine::run(collection, options, progress)?;
     if options.advice {
         findings.better_setting = better_setting::better_setting_of(&findings, options, progress)?;

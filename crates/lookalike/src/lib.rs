@@ -67,6 +67,7 @@ pub mod digest;
 mod document_pass;
 mod engine;
 pub mod error;
+mod error_macros;
 pub mod evaluate;
 pub mod find;
 pub mod folding;

@@ -7,11 +7,10 @@
 //! ```
 
 use crate::engine::{
-    DocumentNumber, DocumentStatus, Duplicate, FindOptions, Findings, Group, Keeper,
+    DocumentNumber, DocumentStatus, Duplicate, FindError, FindOptions, Findings, Group, Keeper,
 };
-use crate::error::Error;
 use crate::spill::codec::{FieldReader, put_bytes, put_u64};
-use crate::spill::{SortedRecords, Sorter};
+use crate::spill::{SortedRecords, Sorter, SpillError};
 use crate::words::TextSpan;
 use lookalike_core::keep::KeepPolicy;
 use std::iter::Peekable;
@@ -130,13 +129,13 @@ impl Outcomes {
     ///
     /// # Errors
     /// A temporary file cannot be written or read.
-    pub fn of(findings: &Findings, options: &FindOptions) -> Result<Self, Error> {
+    pub fn of(findings: &Findings, options: &FindOptions) -> Result<Self, FindError> {
         let limit = options.memory.limit.map_or(OUTCOME_BYTES, |limit| limit / OUTCOME_SHARE);
         let memory = limit.min(OUTCOME_BYTES) as usize;
         let measure = options.params.measure();
         let mut sorter = Sorter::new(Some(findings.temporary()), memory);
         for (number, group) in (1u64..).zip(findings.groups.iter()) {
-            let Group { keeper, duplicates } = group.map_err(Error::of_io)?;
+            let Group { keeper, duplicates } = group.map_err(FindError::of_io)?;
             let size = 1 + duplicates.len() as u64;
             push(&mut sorter, keeper.document, &Outcome::Keeper { group: number, size })?;
             for duplicate in &duplicates {
@@ -150,7 +149,7 @@ impl Outcomes {
             }
         }
         for related in findings.related.iter() {
-            let related = related.map_err(Error::of_io)?;
+            let related = related.map_err(FindError::of_io)?;
             let similarity = &related.overlap.six_decimals_of(measure);
             let outcome = Outcome::Related { neighbour: &related.neighbour, similarity };
             push(&mut sorter, related.document, &outcome)?;
@@ -166,7 +165,8 @@ impl Outcomes {
 }
 
 /// Sorted records: the key and the payload of each.
-type OutcomeRecords<'a> = Box<dyn Iterator<Item = Result<(Vec<u8>, Vec<u8>), Error>> + Send + 'a>;
+type OutcomeRecords<'a> =
+    Box<dyn Iterator<Item = Result<(Vec<u8>, Vec<u8>), SpillError>> + Send + 'a>;
 
 /// Reads outcomes in reading order.
 pub struct OutcomeCursor<'a> {
@@ -184,16 +184,16 @@ impl OutcomeCursor<'_> {
         &mut self,
         document: DocumentNumber,
         status: DocumentStatus,
-    ) -> Result<Outcome<'_>, Error> {
+    ) -> Result<Outcome<'_>, SpillError> {
         let key = document.0.to_be_bytes();
-        let is_reached = |record: &Result<(Vec<u8>, Vec<u8>), Error>| {
+        let is_reached = |record: &Result<(Vec<u8>, Vec<u8>), SpillError>| {
             record.as_ref().map_or(true, |(number, _)| **number <= key[..])
         };
         while let Some(record) = self.records.next_if(is_reached) {
             let (number, payload) = record?;
             if *number == key {
                 self.payload = payload;
-                return decoded(&self.payload).ok_or_else(|| Error::temporary_file("an outcome"));
+                return decoded(&self.payload).ok_or_else(|| SpillError::altered("an outcome"));
             }
         }
         Ok(match status {
@@ -206,7 +206,11 @@ impl OutcomeCursor<'_> {
 }
 
 /// Stores an outcome, unless it follows from the status of the document.
-fn push(sorter: &mut Sorter, document: DocumentNumber, outcome: &Outcome<'_>) -> Result<(), Error> {
+fn push(
+    sorter: &mut Sorter,
+    document: DocumentNumber,
+    outcome: &Outcome<'_>,
+) -> Result<(), SpillError> {
     let mut payload = Vec::new();
     match *outcome {
         Outcome::Keeper { group, size } => {

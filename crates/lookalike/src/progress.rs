@@ -90,7 +90,7 @@ pub trait Progress: Sync {
     ///
     /// # Errors
     /// [`Interruption`] ends the work with
-    /// [`Error::Interrupted`](crate::error::Error::Interrupted).
+    /// [`FindError::Interrupted`](crate::find::FindError::Interrupted).
     fn advance(&self, done: u64) -> Result<(), Interruption>;
     /// The stage has ended.
     fn end(&self, stage: Stage, elapsed: Duration);

@@ -43,6 +43,14 @@ pub(crate) fn register<T>(
     Ok((created, RegisteredPath(path)))
 }
 
+/// The message of the system, without the temporary name that the crate `tempfile` adds.
+pub(crate) fn system_message(error: &io::Error) -> String {
+    if let Some(code) = error.raw_os_error() {
+        return io::Error::from_raw_os_error(code).to_string();
+    }
+    error.to_string().split(" at path ").next().unwrap_or_default().to_owned()
+}
+
 /// Removes all temporary files and folders of this process that have a name. For the thread that
 /// ends the process after a signal: from here on, every thread that creates or finishes an output
 /// blocks until the process ends.

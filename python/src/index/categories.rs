@@ -5,7 +5,7 @@ use crate::call;
 use crate::error::{OptionError, StoreError, index_error, run_error};
 use crate::options::KeywordOptions;
 use lookalike::categories::{CategoryNumber, MAX_TOPICS, NO_CATEGORY};
-use lookalike::error::Error;
+use lookalike::find::FindError;
 use lookalike::index::{CategoriseOptions, IndexCategories, categorise, time};
 use lookalike::store::IndexError;
 use lookalike::store::entry::{DocumentNumber, RecordFields};
@@ -39,17 +39,17 @@ pub(super) fn make(
     given.finish()?;
     let made = call::long(py, progress, |watch| {
         match categorise(&handle.index, options, time::now(), watch) {
-            Err(Error::Interrupted) => Err(Error::Interrupted),
+            Err(error @ FindError::Interrupted) => Err(error.into()),
             made => Ok(made),
         }
     });
     match made? {
         Ok(_) => Ok(()),
-        Err(Error::Index(IndexError::NoTexts { index })) => Err(StoreError::new_err(format!(
+        Err(FindError::Index(IndexError::NoTexts { index })) => Err(StoreError::new_err(format!(
             "{index} keeps no texts, which categories are made of: create it again with \
              store=\"texts\""
         ))),
-        Err(Error::Index(error)) => Err(index_error(error)),
+        Err(FindError::Index(error)) => Err(index_error(error)),
         Err(error) => Err(run_error(error)),
     }
 }

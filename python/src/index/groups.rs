@@ -8,7 +8,7 @@ use crate::find::PyFindings;
 use crate::options::KeywordOptions;
 use lookalike::core::params::Params;
 use lookalike::decisions::{self, Decisions};
-use lookalike::error::Error;
+use lookalike::find::FindError;
 use lookalike::index::{self, GroupingOptions, params_for, time};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -37,13 +37,13 @@ pub(super) fn groups(
             find.decisions = (decided.read > 0).then(|| Arc::new(decided));
         }
         match index::groups(&handle.index, &find, time::now(), watch) {
-            Err(Error::Interrupted) => Err(Error::Interrupted),
+            Err(error @ FindError::Interrupted) => Err(error.into()),
             found => Ok(found),
         }
     });
     match found? {
         Ok(findings) => Ok(PyFindings::of_index(findings, find)),
-        Err(Error::Index(error)) => Err(index_error(error)),
+        Err(FindError::Index(error)) => Err(index_error(error)),
         Err(error) => Err(run_error(error)),
     }
 }

@@ -17,7 +17,8 @@ use super::table::TableFeed;
 use crate::error::index_error;
 use crate::error::{OptionError, read_error, run_error};
 use crate::find::PyFindings;
-use lookalike::find::{FindOptions, Findings};
+use lookalike::error::Error;
+use lookalike::find::{FindError, FindOptions, Findings};
 use lookalike::index::{self, NewDocument, time};
 use lookalike::read::Collection;
 use lookalike::report::{Output, OutputFormat, Target};
@@ -542,10 +543,12 @@ impl StoredIndex {
                 }
                 Ok(())
             });
-            written.and_then(|written| finished.map(|()| written))
+            let written = written?;
+            finished?;
+            Ok::<_, Error>(written)
         };
         interruptible(py, work)?.map_err(|error| match error {
-            lookalike::error::Error::Index(error) => index_error(error),
+            Error::Find(FindError::Index(error)) => index_error(error),
             error => run_error(error),
         })
     }

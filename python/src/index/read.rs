@@ -7,8 +7,8 @@ use crate::error::run_error;
 use crate::error::{index_error, with_message};
 use crate::extraction;
 use crate::options::KeywordOptions;
-use lookalike::error::Error;
-use lookalike::index::{self, InterruptedAdd};
+use lookalike::find::FindError;
+use lookalike::index::{self, AddError, InterruptedAdd};
 use lookalike::read::{Collection, Normalization, ReadOptions, SkippedItem};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -79,8 +79,8 @@ fn left_out(skipped: SkippedItem) -> SkippedTuple {
 fn error_of(py: Python<'_>, interrupted: InterruptedAdd) -> PyErr {
     let InterruptedAdd { before, error } = interrupted;
     let (place, error) = match error {
-        Error::NotAdded { place, error } => (format!("{place}: "), index_error(error)),
-        Error::Index(error) => (String::new(), index_error(error)),
+        AddError::NotAdded { place, error } => (format!("{place}: "), index_error(error)),
+        AddError::Find(FindError::Index(error)) => (String::new(), index_error(error)),
         error => (String::new(), run_error(error)),
     };
     let stored = before.added + before.replaced + before.existing;

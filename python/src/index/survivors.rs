@@ -3,8 +3,7 @@
 use super::open_index::Handle;
 use crate::call;
 use crate::error::{DocumentError, run_error};
-use lookalike::error::Error;
-use lookalike::find::{FindOptions, Findings};
+use lookalike::find::{FindError, FindOptions, Findings};
 use lookalike::read::Collection;
 use lookalike::request::add_kept;
 use lookalike::store::IndexError;
@@ -21,14 +20,14 @@ pub(super) fn add(
     run: (&Findings, &Collection, &FindOptions),
 ) -> PyResult<u64> {
     let added = call::long(py, None, |watch| match add_kept(run, &handle.index, watch) {
-        Err(Error::Interrupted) => Err(Error::Interrupted),
+        Err(error @ FindError::Interrupted) => Err(error.into()),
         added => Ok(added),
     })?;
     match added {
         Ok(added) => Ok(added.added),
-        Err(Error::Index(IndexError::IdTaken { id })) => Err(DocumentError::new_err(format!(
-            "{}: the index has document {id:?} with another text; the documents before it are added: \
-             choose another id, or remove the document from the index (Index.remove)",
+        Err(FindError::Index(IndexError::IdTaken { id })) => Err(DocumentError::new_err(format!(
+            "{}: the index has document {id:?} with another text; the documents before it are \
+             added: choose another id, or remove the document from the index (Index.remove)",
             handle.index.name()
         ))),
         Err(error) => Err(run_error(error)),

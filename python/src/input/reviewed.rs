@@ -4,8 +4,7 @@
 use crate::error::{OptionError, run_error};
 use crate::input::ids::{IdKind, in_digits};
 use crate::options::KeywordOptions;
-use lookalike::decisions::{self, Decisions, ReviewDecision};
-use lookalike::error::Error;
+use lookalike::decisions::{self, DecisionError, Decisions, ReviewDecision};
 use lookalike::find::DecisionCounts;
 use lookalike::report::json::DecisionsView;
 use lookalike::store::index::{Access, IndexLocation, open};
@@ -47,7 +46,7 @@ impl KeywordOptions<'_> {
 }
 
 /// Reads decisions from a file, or from the log of an index.
-fn read(named: &Path) -> Result<Vec<ReviewDecision>, Error> {
+fn read(named: &Path) -> Result<Vec<ReviewDecision>, DecisionError> {
     match IndexLocation::among_inputs(named) {
         None => decisions::read_file(named),
         Some(location) => decisions::of_index(&open(&location, Access::Read)?, 0),

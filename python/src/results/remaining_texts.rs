@@ -4,7 +4,7 @@ use crate::arrow::table::ArrowTable;
 use crate::arrow::text_column::TextColumn;
 use arrow_array::BooleanArray;
 use lookalike::error::Error;
-use lookalike::find::Findings;
+use lookalike::find::{FindError, Findings};
 use lookalike::passages::PassageCuts;
 use lookalike::read::{Raw, UnitRange};
 use pyo3::prelude::*;
@@ -37,13 +37,13 @@ impl RemainingTexts {
     pub(crate) fn of_units(findings: &Findings, rows: usize) -> Result<Self, Error> {
         let mut duplicates = Vec::new();
         for group in findings.groups.iter() {
-            let group = group.map_err(Error::of_io)?;
+            let group = group.map_err(FindError::of_io)?;
             duplicates.extend(group.duplicates.iter().map(|duplicate| duplicate.document));
         }
         duplicates.sort_unstable();
         let mut texts = Self::new(rows);
         let mut open = None::<OpenText>;
-        findings.replay(&mut |number, document| {
+        findings.replay(&mut |number, document| -> Result<(), FindError> {
             let Raw::Row(row) = document.raw else { return Ok(()) };
             let row = row as usize;
             let status = findings.status(number)?;
@@ -74,7 +74,7 @@ impl RemainingTexts {
     /// Documents have changed.
     pub(crate) fn of_cuts(cuts: &PassageCuts, rows: usize) -> Result<Self, Error> {
         let mut texts = Self::new(rows);
-        cuts.run.replay(&mut |number, document| {
+        cuts.run.replay(&mut |number, document| -> Result<(), FindError> {
             let Raw::Row(row) = document.raw else { return Ok(()) };
             let status = cuts.run.status(number)?;
             if status.repeated_id || status.dropped || cuts.is_removed(number) {

@@ -70,7 +70,7 @@ impl RowNumbers {
         let mut rows = Vec::new();
         let mut take = |_: DocumentNumber, document: &Document<'_>| {
             rows.push(if let Raw::Row(row) = document.raw { row } else { 0 });
-            Ok(())
+            Ok::<_, Error>(())
         };
         findings.replay(&mut take)?;
         Ok(Self { ids, unit, rows: Some(rows) })

@@ -6,7 +6,7 @@ use crate::input::ids::IdKind;
 use arrow_array::ArrayRef;
 use arrow_array::builder::UInt64Builder;
 use lookalike::error::Error;
-use lookalike::find::Findings;
+use lookalike::find::{FindError, Findings};
 use lookalike::read::SkippedItem;
 use pyo3::prelude::*;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use std::sync::Arc;
 pub(crate) fn columns(findings: &Findings, ids: IdKind) -> Result<SkippedColumns, Error> {
     let mut columns = SkippedColumns::new(ids.is_held());
     for skipped in findings.skipped.iter() {
-        columns.push(&skipped.map_err(Error::of_io)?);
+        columns.push(&skipped.map_err(FindError::of_io)?);
     }
     Ok(columns)
 }

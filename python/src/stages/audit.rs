@@ -165,7 +165,7 @@ impl SampleSearch {
 
     /// Adds what another search of the same sample found.
     fn merge(&mut self, found: &str) -> PyResult<()> {
-        let more = self.sample.share_of_json(found).map_err(|error| run_error(error.into()))?;
+        let more = self.sample.share_of_json(found).map_err(run_error)?;
         self.found.merge(more);
         Ok(())
     }
@@ -184,7 +184,7 @@ impl SampleSearch {
     /// The ids that matter to `judge`, when all documents were compared.
     fn ids(&mut self) -> PyResult<Vec<String>> {
         let neighbours = self.sample.neighbours(&self.found);
-        let neighbours = neighbours.map_err(|error| run_error(error.into()))?;
+        let neighbours = neighbours.map_err(run_error)?;
         let mut ids: Vec<String> = neighbours.ids().map(str::to_owned).collect();
         ids.sort_unstable();
         ids.dedup();

@@ -11,7 +11,7 @@ use crate::input::compared_input::ComparedInput;
 use crate::input::inputs::ComparedInputs;
 use lookalike::core::params::Measure;
 use lookalike::error::Error;
-use lookalike::find::{Findings, KeeperChoice};
+use lookalike::find::{FindError, Findings, KeeperChoice};
 use lookalike::shard::{self, CheckedDocuments, MemberRole, MemberRow, member_rows, pair_rows};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -47,7 +47,7 @@ pub(crate) fn decide(
     let findings = call::reading(py, None, move |watch| {
         let collection = inputs.open()?;
         let documents = CheckedDocuments { collection: &collection, checks: &checks };
-        documents.decide(&find, watch)
+        Ok(documents.decide(&find, watch)?)
     })?;
     DecidedTables::new(move |take| RowTables::new(measure, take).add(&findings))
 }
@@ -75,7 +75,7 @@ pub(crate) fn match_kept(
     let inputs = ComparedInputs::new(py, &documents, Some(&kept), reading)?;
     let keepers = if reference { KeeperChoice::Reference } else { KeeperChoice::EarlierReference };
     let findings = call::reading(py, None, move |watch| {
-        shard::match_kept(&inputs.open()?, keepers, &find, watch)
+        Ok(shard::match_kept(&inputs.open()?, keepers, &find, watch)?)
     })?;
     DecidedTables::new(move |take| RowTables::new(measure, take).add_matched(&findings, reference))
 }
@@ -94,7 +94,7 @@ impl<'a> RowTables<'a> {
 
     fn add(mut self, findings: &Findings) -> Result<(), Error> {
         for group in findings.groups.iter() {
-            for row in member_rows(&group.map_err(Error::of_io)?, self.rows.measure) {
+            for row in member_rows(&group.map_err(FindError::of_io)?, self.rows.measure) {
                 self.rows.push_member(&row);
                 self.count_row()?;
             }
@@ -117,7 +117,7 @@ impl<'a> RowTables<'a> {
     /// Adds duplicates of kept documents: no groups, which later rounds may add to.
     fn add_matched(mut self, findings: &Findings, reference: bool) -> Result<(), Error> {
         for group in findings.groups.iter() {
-            for row in member_rows(&group.map_err(Error::of_io)?, self.rows.measure) {
+            for row in member_rows(&group.map_err(FindError::of_io)?, self.rows.measure) {
                 if row.role == MemberRole::Duplicate {
                     self.rows.push_member(&MemberRow { reference, ..row });
                     self.count_row()?;

@@ -7,7 +7,7 @@ use crate::error::{DamagedError, DocumentError, OptionError, run_error};
 use crate::input::documents::PythonDocuments;
 use arrow_array::Int64Array;
 use lookalike::error::Error;
-use lookalike::find::FindOptions;
+use lookalike::find::{FindError, FindOptions};
 use lookalike::read::{
     Collection, Content, Document, DocumentSink, InMemoryDocuments, ReadBuffers, ReadError,
     ReadOptions, Side, SkippedItem,
@@ -181,7 +181,7 @@ where
 /// The error for a document that cannot be used, which a row of a batch does not name.
 pub(super) fn named_by_id(error: Error) -> PyErr {
     match error {
-        Error::Read(ReadError::BadRow(skipped)) => {
+        Error::Find(FindError::Read(ReadError::BadRow(skipped))) => {
             let document = match &skipped.id {
                 Some(id) => format!("the document {id:?}"),
                 None => "a document".to_owned(),
@@ -224,7 +224,7 @@ impl DocumentSink for KeySink<'_> {
         let collected = self.collector.add(Node(node.cast_unsigned()), document);
         let check = self.checks.and_then(|checks| checks.get(row).copied().flatten());
         if check.is_some_and(|check| check.cast_unsigned() != collected.check) {
-            return Err(Error::Shard(ShardError::Changed { id: document.id.to_owned() }));
+            return Err(ShardError::Changed { id: document.id.to_owned() }.into());
         }
         if collected.empty {
             let content = (!document.text.is_empty()).then(|| hex(document.text));

@@ -41,7 +41,7 @@ pub(crate) fn places(
         read_all(&opened, &mut sink)?;
         let missing = checks.len().saturating_sub(sink.columns.bytes.len()) as u64;
         if missing > 0 {
-            return Err(Error::Shard(ShardError::Missing { documents: missing }));
+            return Err(ShardError::Missing { documents: missing }.into());
         }
         Ok(sink.columns)
     });
@@ -65,7 +65,7 @@ impl DocumentSink for PlaceSink<'_> {
         let check = self.checks.get(document.place.row() as usize);
         let is_same = |check: i64| check.cast_unsigned() == placed.fingerprint as u64;
         if !check.is_some_and(|check| check.is_none_or(is_same)) {
-            return Err(Error::Shard(ShardError::Changed { id: document.id.to_owned() }));
+            return Err(ShardError::Changed { id: document.id.to_owned() }.into());
         }
         let source = document.fields.last().copied().flatten().unwrap_or_default();
         self.columns.push(&placed, self.has_source.then_some(source));

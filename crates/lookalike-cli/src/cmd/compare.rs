@@ -13,7 +13,7 @@ use lookalike::core::curve;
 use lookalike::core::parameter::NamesParameters;
 use lookalike::core::params::Params;
 use lookalike::difference::Differences;
-use lookalike::error::Error;
+use lookalike::find::FindError;
 use lookalike::pair_similarity::PairSimilarity;
 use lookalike::progress::NoProgress;
 use lookalike::read::{
@@ -88,7 +88,7 @@ pub(crate) fn run(args: &CompareArgs, worker: WorkerOption<'_>) -> CommandResult
     }
     let a = read(&args.a, args, worker)?;
     let b = read(&args.b, args, worker)?;
-    let similarity = PairSimilarity::of(&a, &b, &params, &NoProgress).map_err(Error::from)?;
+    let similarity = PairSimilarity::of(&a, &b, &params, &NoProgress).map_err(FindError::from)?;
     let differences =
         (!args.no_diff).then(|| Differences::between(&a, &b, params.shingle(), Some(PATIENCE)));
     let names = [&args.a, &args.b].map(|path| match path.to_string_lossy() {
@@ -164,7 +164,7 @@ fn read(path: &Path, args: &CompareArgs, worker: WorkerOption<'_>) -> Result<Str
     let mut scratch = ReadBuffers::default();
     while let Some(block) = collection.next_block()? {
         block.read(&mut scratch, &mut text).map_err(|error| match error {
-            ReadError::BadRecord(bad) => CommandError::Run(Error::Table {
+            ReadError::BadRecord(bad) => CommandError::from(FindError::Table {
                 path: path.to_owned(),
                 line: 0,
                 problem: format!("{}; compare needs two texts", bad.reason.spelled(option_name)),

@@ -9,6 +9,7 @@ mod outputs;
 mod passages;
 mod print;
 
+use super::error::{of_added_documents, of_dedup_request};
 use super::{CommandError, CommandResult};
 use crate::arguments::explicit_args::ExplicitArgs;
 use crate::extraction::WorkerOption;
@@ -53,7 +54,11 @@ pub(crate) fn run(given: &mut ExplicitArgs<DedupArgs>, worker: WorkerOption<'_>)
         is_dry_run: args.result.dry_run,
     };
     let waiting = WaitingNote::new(all_inputs(), args.result.quiet);
-    let opened = request.open().map_err(|error| outputs::refused(error, args))?;
+    let actions = &args.result.actions;
+    let opened = request.open().map_err(|error| {
+        let folder = actions.verb().1;
+        of_dedup_request(error, actions.option(), folder)
+    })?;
     drop(waiting);
     termination::clean_up(args.written_paths())?;
     let bar = StageBar::new(args.result.quiet);
@@ -61,7 +66,7 @@ pub(crate) fn run(given: &mut ExplicitArgs<DedupArgs>, worker: WorkerOption<'_>)
     drop(bar);
     let outcome = found
         .write(index.as_ref(), &NoProgress)
-        .map_err(|error| add::run_error(error, index.as_ref()))?;
+        .map_err(|error| of_added_documents(error, index.as_ref()))?;
     let findings = &outcome.find.findings;
     let summary = Summary {
         findings,

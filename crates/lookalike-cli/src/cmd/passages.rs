@@ -11,10 +11,9 @@ use crate::output::waiting::WaitingNote;
 use crate::termination;
 pub(crate) use args::PassagesArgs;
 use args::PassagesOutputArgs;
-use lookalike::error::Error;
 use lookalike::passages::PassageOptions;
 use lookalike::report::passages::PassageOutput;
-use lookalike::report::{self, Output, Target};
+use lookalike::report::{self, Output, OutputError, Target};
 use lookalike::request::{PassageRequest, RunInputs};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -69,6 +68,6 @@ fn targets(args: &PassagesOutputArgs) -> Result<Vec<(PassageOutput, Target)>, Co
     places.chain(reports).map(target).collect()
 }
 
-fn outputs(targets: &[(PassageOutput, Target)]) -> Result<Vec<Output>, Error> {
+fn outputs(targets: &[(PassageOutput, Target)]) -> Result<Vec<Output>, OutputError> {
     targets.iter().map(|(_, target)| Output::create(target)).collect()
 }

@@ -3,11 +3,11 @@
 mod args;
 mod finish;
 mod plan;
-mod remedy;
 mod status;
 mod tasks;
 
 use super::CommandResult;
+use super::error::of_job_stage;
 use crate::extraction::WorkerOption;
 use args::PlanArgs;
 use clap::Subcommand;
@@ -68,5 +68,5 @@ pub(crate) fn run(
         ShardCommand::Finish(args) => finish::run(args, worker),
         ShardCommand::Status(args) => status::run(args),
     };
-    result.map_err(|error| remedy::of_stage(error, is_plan))
+    result.map_err(|error| of_job_stage(error, is_plan))
 }

@@ -15,9 +15,8 @@ use crate::output::terminal;
 use crate::termination;
 pub(crate) use args::TuneArgs;
 use lookalike::core::params::Params;
-use lookalike::error::Error;
-use lookalike::report::Output;
 use lookalike::report::phrases::one_line;
+use lookalike::report::{Output, OutputError};
 use lookalike::request::{RunInputs, TuneOutcome, TuneRequest};
 use plan::PlanOutput;
 use sample_advice::SampleAdvice;
@@ -77,9 +76,9 @@ pub(crate) fn run(args: &mut TuneArgs, worker: WorkerOption<'_>) -> CommandResul
 
 /// Writes a file that is complete or not there. What is no file, such as `/dev/stdout`, is written
 /// as it is.
-fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), OutputError> {
     if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
-        let failed = |source| Error::Write { path: path.to_owned(), source };
+        let failed = |source| OutputError::Write { path: path.to_owned(), source };
         return fs::write(path, bytes).map_err(failed);
     }
     Output::named(path)?.finish(|out| out.write_all(bytes))

@@ -12,14 +12,14 @@ mod reports;
 mod resemblance;
 mod webhook;
 
-use crate::cmd::{CommandError, CommandResult, index_message, run_message};
+use crate::cmd::error::{index_message, run_message};
+use crate::cmd::{CommandError, CommandResult};
 use crate::exit_code::ExitCode;
 use crate::extraction::WorkerOption;
 use crate::index_place::{place, refuse_inputs_within};
 use crate::output::terminal;
 pub(crate) use args::WatchArgs;
 use folder_watch::{FolderWatch, WatchMessage};
-use lookalike::error::Error;
 use lookalike::read::{ReadOptions, SkippedItem};
 use lookalike::store::index::{Access, IndexLocation, open};
 use lookalike::watch::{
@@ -224,7 +224,7 @@ impl WatchedFolder<'_> {
             }
             IntakeOutcome::Again { found, skipped, error } => {
                 if let Some(error) = error {
-                    let message = run_message(&Error::Read(error));
+                    let message = run_message(&error.into());
                     terminal::stderr().message(&format!("{message}; trying again"))?;
                 }
                 self.again = Some(Instant::now() + RETRY);

@@ -209,7 +209,8 @@ impl RetainedBlock {
     ) -> Result<(), S::Error> {
         normalized(sink, &self.block.source.settings, scratch, |scratch, sink| {
             self.block.content.read(scratch, sink).map_err(|error| match error {
-                ReadError::BadRecord(SkippedItem { source, line, reason, .. }) => {
+                ReadError::BadRecord(skipped) => {
+                    let SkippedItem { source, line, reason, .. } = *skipped;
                     ReadError::Changed { source_name: source, line, what: reason.to_string() }
                 }
                 error => error,

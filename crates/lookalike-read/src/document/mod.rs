@@ -155,10 +155,15 @@ impl<'a> Document<'a> {
     }
 }
 
+/// An error of a [`DocumentSink`].
+pub trait SinkError: From<ReadError> + Error + Send + Sync + 'static {}
+
+impl<E: From<ReadError> + Error + Send + Sync + 'static> SinkError for E {}
+
 /// Takes the documents of a block. The first error ends the reading.
 pub trait DocumentSink {
     /// The error of the sink and of reading; [`ReadError`] if the sink has none of its own.
-    type Error: From<ReadError> + Error + Send + Sync + 'static;
+    type Error: SinkError;
 
     /// A document.
     ///

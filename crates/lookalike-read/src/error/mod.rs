@@ -101,7 +101,7 @@ pub enum ReadError {
         feature: &'static str,
     },
     /// A record is bad and bad records are not skipped.
-    BadRecord(SkippedItem),
+    BadRecord(Box<SkippedItem>),
     /// A bad row of documents that the caller holds.
     BadRow(Box<SkippedItem>),
     /// A record is longer than [`MAX_DOCUMENT_BYTES`](crate::MAX_DOCUMENT_BYTES).
@@ -202,8 +202,7 @@ impl NamesParameters for ReadError {
                 "{source_name}: cannot be read as Parquet: {problem}; check that the file is whole \
                  and not encrypted, or write it again"
             ),
-            Self::BadRecord(skipped) => fmt_bad_record(skipped, f, name),
-            Self::BadRow(skipped) => fmt_bad_record(skipped, f, name),
+            Self::BadRecord(skipped) | Self::BadRow(skipped) => fmt_bad_record(skipped, f, name),
             Self::RecordTooLong { source_name, line } => write!(
                 f,
                 "{source_name}:{line}: a record of more than {MAX_DOCUMENT_BYTES} bytes, the most \

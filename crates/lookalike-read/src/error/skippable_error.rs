@@ -59,7 +59,7 @@ impl ReadError {
         match self {
             Self::Io { source_name, error } => match unreadable(&error) {
                 reason @ (SkipReason::OverLimit { .. } | SkipReason::NoText { .. }) => {
-                    Self::BadRecord(SkippedItem::whole(source_name, reason))
+                    Self::BadRecord(Box::new(SkippedItem::whole(source_name, reason)))
                 }
                 _ => Self::Io { source_name, error },
             },
@@ -76,7 +76,7 @@ impl ReadError {
             Self::Table { ref problem, .. } if problem.field() == Some(Field::Extra) => {
                 return Err(self);
             }
-            Self::BadRecord(skipped) => skipped,
+            Self::BadRecord(skipped) => *skipped,
             Self::Io { source_name, error } => SkippedItem::whole(source_name, unreadable(&error)),
             Self::Table { source_name, problem } => SkippedItem::whole(
                 source_name,

@@ -102,7 +102,7 @@ impl SourceSettings {
         skipped: SkippedItem,
     ) -> Result<SkippedItem, ReadError> {
         if named && !self.options.skip_bad {
-            Err(ReadError::BadRecord(skipped))
+            Err(ReadError::BadRecord(skipped.into()))
         } else {
             Ok(skipped)
         }

@@ -67,7 +67,7 @@ impl SourceInfo {
         reason: SkipReason,
     ) -> Result<SkippedItem, ReadError> {
         let skipped = SkippedItem { source: self.shown.clone(), line: Some(line), id, reason };
-        if self.is_lenient() { Ok(skipped) } else { Err(ReadError::BadRecord(skipped)) }
+        if self.is_lenient() { Ok(skipped) } else { Err(ReadError::BadRecord(skipped.into())) }
     }
 
     /// An entry of the list of skipped files for the whole source.

@@ -206,7 +206,7 @@ impl IndexSource {
             last = Some(entry.number);
             if let Some(over) = over.filter(|over| entry.bytes > over.limit) {
                 let skipped = SkippedItem::whole(&self.info.shown, over.reason());
-                return Err(ReadError::BadRecord(skipped.with_id(&entry.id)));
+                return Err(ReadError::BadRecord(skipped.with_id(&entry.id).into()));
             }
             bytes += entry.bytes;
             match planned.back_mut() {

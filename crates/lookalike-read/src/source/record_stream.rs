@@ -168,7 +168,7 @@ impl RecordStream {
                     return ReadError::RecordTooLong { source_name, line };
                 };
                 let skipped = SkippedItem::whole(source_name, over.reason());
-                ReadError::BadRecord(SkippedItem { line: Some(line), ..skipped })
+                ReadError::BadRecord(SkippedItem { line: Some(line), ..skipped }.into())
             }
         }
     }

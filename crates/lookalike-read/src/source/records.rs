@@ -131,7 +131,7 @@ impl RecordSource {
             return Ok(());
         }
         let skipped = SkippedItem::whole(&self.info.shown, reason);
-        Err(ReadError::BadRecord(SkippedItem { line: Some(line), ..skipped }))
+        Err(ReadError::BadRecord(SkippedItem { line: Some(line), ..skipped }.into()))
     }
 
     /// Reads `buffer.len()` bytes at `offset` of the file.

@@ -8,8 +8,7 @@ use crate::http::response::six_decimals;
 use lookalike::core::error::ParamsError;
 use lookalike::core::params::Params;
 use lookalike::decisions::{self, Decisions, ReviewDecision};
-use lookalike::error::Error;
-use lookalike::find::{FindOptions, Findings, Memory, NoEffect};
+use lookalike::find::{FindError, FindOptions, Findings, Memory, NoEffect};
 use lookalike::index::{self, GroupingOptions, params_for};
 use lookalike::progress::{Interruption, Progress};
 use lookalike::store::entry::DocumentNumber;
@@ -246,9 +245,9 @@ fn interrupted() -> Problem {
     Problem::internal("the computation of groups was interrupted: no client asked for it")
 }
 
-fn problem(error: Error) -> Problem {
+fn problem(error: FindError) -> Problem {
     match error {
-        Error::Interrupted => interrupted(),
+        FindError::Interrupted => interrupted(),
         error => error.into(),
     }
 }

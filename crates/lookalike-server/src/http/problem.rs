@@ -5,8 +5,8 @@ use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use lookalike::core::error::ParamsError;
-use lookalike::decisions::{ConflictCause, DecisionConflict};
-use lookalike::error::{DecisionError, Error};
+use lookalike::decisions::{ConflictCause, DecisionConflict, DecisionError};
+use lookalike::find::FindError;
 use lookalike::store::IndexError;
 use serde_json::{Map, Value, json};
 
@@ -226,19 +226,25 @@ impl From<IndexError> for Problem {
     }
 }
 
-impl From<Error> for Problem {
-    fn from(error: Error) -> Self {
+impl From<DecisionError> for Problem {
+    fn from(error: DecisionError) -> Self {
+        FindError::from(error).into()
+    }
+}
+
+impl From<FindError> for Problem {
+    fn from(error: FindError) -> Self {
         match error {
-            Error::Index(error) => error.into(),
-            Error::Params(error) => Self::new(Code::BAD_MEMBER, error.to_string()),
-            Error::MemoryTooSmall { got, least } => {
+            FindError::Index(error) => error.into(),
+            FindError::Params(error) => Self::new(Code::BAD_MEMBER, error.to_string()),
+            FindError::MemoryTooSmall { got, least } => {
                 let detail = format!(
                     "computing the groups takes at least {least} bytes, {got} are allowed: start \
                      the server with a greater --max-held, or use `lookalike index groups`"
                 );
                 Self::new(Code::ANSWER_TOO_LARGE, detail)
             }
-            Error::Decisions(DecisionError::Conflicts { ref conflicts, total }) => {
+            FindError::Decisions(DecisionError::Conflicts { ref conflicts, total }) => {
                 let list: Vec<Value> = conflicts.iter().map(conflict_json).collect();
                 let problem = Self::new(Code::DECISION_CONFLICT, error.to_string());
                 problem.with("conflicts", list).with("conflicts_total", total)

@@ -15,10 +15,11 @@ use super::draw::{DocumentSample, IdHasher, SampledDocument};
 use super::neighbours::Neighbours;
 use super::search::{FoundNeighbours, SearchedSample, text_digest};
 use super::{AuditOptions, check_confidence, search};
+use crate::audit::error::AuditError;
 use crate::digest::InputsDigest;
 use crate::document_pass::{DocumentVisitor, each_document};
+use crate::engine::FindError;
 use crate::engine::prepare::shingles::ShingleCutter;
-use crate::error::{AuditError, Error};
 use crate::progress::Progress;
 use crate::read::{Block, BlockNumber, Collection, Document, DocumentSink, SkippedItem};
 use crate::shard::{BlockError, ShardBlock};
@@ -91,7 +92,7 @@ pub fn draw_share(
     options: &AuditOptions,
     limit: u64,
     progress: &dyn Progress,
-) -> Result<Vec<DrawnDocument>, Error> {
+) -> Result<Vec<DrawnDocument>, AuditError> {
     let lots = IdHasher::new(options.seed);
     let drawers = each_document(share, options.threads, progress, || ShareDrawer {
         lots,
@@ -113,9 +114,9 @@ struct ShareDrawer {
 }
 
 impl DocumentSink for ShareDrawer {
-    type Error = Error;
+    type Error = FindError;
 
-    fn document(&mut self, document: &Document<'_>) -> Result<(), Error> {
+    fn document(&mut self, document: &Document<'_>) -> Result<(), FindError> {
         if self.lots.document(document.id) > self.limit {
             return Ok(());
         }
@@ -129,7 +130,7 @@ impl DocumentSink for ShareDrawer {
         Ok(())
     }
 
-    fn skipped(&mut self, _: SkippedItem) -> Result<(), Error> {
+    fn skipped(&mut self, _: SkippedItem) -> Result<(), FindError> {
         Ok(())
     }
 }
@@ -160,14 +161,14 @@ impl AuditSample {
         documents: u64,
         drawn: impl IntoIterator<Item = DrawnDocument>,
         progress: &dyn Progress,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, AuditError> {
         check_confidence(options.confidence)?;
         let lots = IdHasher::new(options.seed);
         let mut sample = DocumentSample::new(options.sample.get());
         for DrawnDocument { id, reference, fingerprint, shingles } in drawn {
             if shingles.is_empty() || !shingles.is_sorted() {
                 let problem = format!("the drawn document {id:?} has no ascending shingles");
-                return Err(AuditError::Share { problem }.into());
+                return Err(AuditError::Share { problem });
             }
             // A document precedes one of the reference collection with the same id.
             let block = BlockNumber { source: u32::from(reference), index: 0 };
@@ -187,7 +188,7 @@ impl AuditSample {
         &self,
         share: &Collection,
         progress: &dyn Progress,
-    ) -> Result<ShareNeighbours, Error> {
+    ) -> Result<ShareNeighbours, AuditError> {
         search(share, &self.searched, &self.options, progress).map(ShareNeighbours)
     }
 

@@ -3,8 +3,8 @@
 use super::neighbours::Neighbours;
 use super::outcome::{Audit, JudgedBy};
 use super::{AuditOptions, true_neighbours};
-use crate::engine::{FindOptions, Findings};
-use crate::error::{AuditError, Error};
+use crate::audit::error::AuditError;
+use crate::engine::{FindError, FindOptions, Findings};
 use crate::progress::{Progress, Stage};
 use crate::read::{Collection, ReadError};
 use std::time::Duration;
@@ -20,7 +20,7 @@ pub fn audit_findings(
     open: impl Fn() -> Result<Collection, ReadError>,
     how: &AuditOptions,
     progress: &dyn Progress,
-) -> Result<(Audit, Vec<(Stage, Duration)>), Error> {
+) -> Result<(Audit, Vec<(Stage, Duration)>), AuditError> {
     let decisions = options.decisions.clone();
     let how = AuditOptions { ids_by_file: findings.ids_by_file, decisions, ..how.clone() };
     let neighbours = true_neighbours(open, &options.params, &how, progress)?;
@@ -35,16 +35,16 @@ impl Neighbours {
     /// # Errors
     /// [`AuditError::ChangedSinceRun`] when these are neighbours in other documents than those of
     /// the run, and those of temporary files.
-    pub fn judge_findings(&self, findings: &Findings) -> Result<Audit, Error> {
+    pub fn judge_findings(&self, findings: &Findings) -> Result<Audit, AuditError> {
         let expected = findings.inputs;
         let got = self.inputs();
         if expected != got {
-            return Err(AuditError::ChangedSinceRun { expected, got }.into());
+            return Err(AuditError::ChangedSinceRun { expected, got });
         }
         let Some(pairs) = &findings.pairs else {
             let mut judge = self.judge_by(JudgedBy::Groups);
             for group in findings.groups.iter() {
-                for duplicate in &group.map_err(Error::of_io)?.duplicates {
+                for duplicate in &group.map_err(FindError::of_io)?.duplicates {
                     judge.duplicate(&duplicate.id);
                 }
             }
@@ -52,7 +52,7 @@ impl Neighbours {
         };
         let mut judge = self.judge_by(JudgedBy::Pairs);
         for pair in pairs.iter() {
-            let pair = pair.map_err(Error::of_io)?;
+            let pair = pair.map_err(FindError::of_io)?;
             judge.pair(&pair.a, &pair.b);
         }
         Ok(judge.finish())
@@ -78,7 +78,10 @@ mod tests {
             std::fs::write(&input, ids.map(line).concat()).unwrap();
         };
         let open = || {
-            Ok::<_, Error>(Collection::open(std::slice::from_ref(&input), &ReadOptions::default())?)
+            Ok::<_, AuditError>(Collection::open(
+                std::slice::from_ref(&input),
+                &ReadOptions::default(),
+            )?)
         };
         let params = Params::new(&ParamsBuilder::default()).unwrap();
         let mut options = FindOptions::new(params.clone());

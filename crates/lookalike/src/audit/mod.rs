@@ -11,6 +11,7 @@
 
 pub mod divided;
 mod draw;
+mod error;
 mod findings;
 mod index;
 mod interval;
@@ -23,7 +24,7 @@ mod search;
 #[cfg(test)]
 mod simulation;
 
-pub use crate::error::AuditError;
+pub use error::AuditError;
 pub use findings::audit_findings;
 pub use interval::{Interval, clopper_pearson, trials_for_width};
 pub use judge::Judge;
@@ -33,9 +34,9 @@ pub use report::{Report, pairs_file};
 
 use crate::decisions::{Decisions, SeparatedPairs};
 use crate::document_pass::{DocumentVisitor, each_document};
+use crate::engine::FindError;
 use crate::engine::prepare::shingles::ShingleCutter;
 use crate::engine::workers::default_threads;
-use crate::error::Error;
 use crate::progress::{Progress, Stage, timed};
 use crate::read::{Block, BlockNumber, Collection, Document, DocumentSink, SkippedItem};
 use draw::{DocumentSample, IdHasher, Position, SampledDocument};
@@ -101,14 +102,14 @@ impl Default for AuditOptions {
 /// # Errors
 /// What reading can fail with, and [`AuditError`]: a confidence out of range, input that changes
 /// between the passes.
-pub fn true_neighbours<E: Into<Error>>(
+pub fn true_neighbours<E: Into<AuditError>>(
     open: impl Fn() -> Result<Collection, E>,
     params: &Params,
     options: &AuditOptions,
     progress: &dyn Progress,
-) -> Result<Neighbours, Error> {
+) -> Result<Neighbours, AuditError> {
     check_confidence(options.confidence)?;
-    let open = || -> Result<Collection, Error> {
+    let open = || -> Result<Collection, AuditError> {
         let collection = open().map_err(Into::into)?;
         if options.ids_by_file {
             collection.name_ids_by_file();
@@ -128,7 +129,7 @@ pub fn true_neighbours<E: Into<Error>>(
             searched.separated = SeparatedPairs::new(decisions);
         }
         let found = search(&collection, &searched, options, progress)?;
-        Ok::<_, Error>((searched, found))
+        Ok::<_, AuditError>((searched, found))
     });
     let (searched, found) = result?;
     let times = vec![(Stage::Draw, draw_time), (Stage::Search, search_time)];
@@ -151,7 +152,7 @@ fn draw(
     lots: IdHasher,
     options: &AuditOptions,
     progress: &dyn Progress,
-) -> Result<(DocumentSample, u64), Error> {
+) -> Result<(DocumentSample, u64), AuditError> {
     let most = options.sample.get();
     let drawers = each_document(collection, options.threads, progress, || Drawer {
         lots,
@@ -182,9 +183,9 @@ struct Drawer {
 }
 
 impl DocumentSink for Drawer {
-    type Error = Error;
+    type Error = FindError;
 
-    fn document(&mut self, document: &Document<'_>) -> Result<(), Error> {
+    fn document(&mut self, document: &Document<'_>) -> Result<(), FindError> {
         let id = document.id;
         self.documents += 1;
         self.position.1 += 1;
@@ -204,7 +205,7 @@ impl DocumentSink for Drawer {
         Ok(())
     }
 
-    fn skipped(&mut self, _: SkippedItem) -> Result<(), Error> {
+    fn skipped(&mut self, _: SkippedItem) -> Result<(), FindError> {
         Ok(())
     }
 }
@@ -222,7 +223,7 @@ fn search(
     searched: &SearchedSample,
     options: &AuditOptions,
     progress: &dyn Progress,
-) -> Result<FoundNeighbours, Error> {
+) -> Result<FoundNeighbours, AuditError> {
     let mut all = each_document(collection, options.threads, progress, || {
         Searcher::new(searched, options.kernel, progress)
     })?

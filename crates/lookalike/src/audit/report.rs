@@ -3,9 +3,8 @@
 
 use super::neighbours::Neighbours;
 use super::outcome::{Audit, JudgedBy};
+use crate::audit::error::AuditError;
 use crate::digest::InputsDigest;
-use crate::error::AuditError;
-use crate::error::Error;
 use crate::evaluate::open_table;
 use crate::report::FORMAT_VERSION;
 use crate::stop_words::stop_words;
@@ -35,9 +34,8 @@ impl Report {
     /// do, too.
     ///
     /// # Errors
-    /// [`AuditError`] for what is not the report of a whole run, or one of another version;
-    /// [`Error::Read`] for what cannot be read.
-    pub fn open(path: &Path) -> Result<Self, Error> {
+    /// The file cannot be read, is not the report of a whole run, or has another version.
+    pub fn open(path: &Path) -> Result<Self, AuditError> {
         let mut input = open_table(path)?;
         let start = input.fill_buf().map_err(|error| unreadable(path, error))?;
         if start.trim_ascii_start().first() != Some(&b'{') {
@@ -55,7 +53,7 @@ impl Report {
             Some(format) if format != FORMAT_VERSION => {
                 let path = path.to_owned();
                 let got = format.to_string();
-                return Err(AuditError::OtherVersion { path, expected: FORMAT_VERSION, got }.into());
+                return Err(AuditError::OtherVersion { path, expected: FORMAT_VERSION, got });
             }
             Some(_) => {}
         }
@@ -75,11 +73,11 @@ impl Report {
     ///
     /// # Errors
     /// [`AuditError::OtherInputs`] with both sides.
-    pub fn check(&self, got: InputsDigest) -> Result<(), Error> {
+    pub fn check(&self, got: InputsDigest) -> Result<(), AuditError> {
         if self.inputs == got {
             return Ok(());
         }
-        Err(AuditError::OtherInputs { expected: self.inputs, got }.into())
+        Err(AuditError::OtherInputs { expected: self.inputs, got })
     }
 
     /// Holds the report against [`Neighbours`] of its inputs, by a file of pairs (as
@@ -87,7 +85,11 @@ impl Report {
     ///
     /// # Errors
     /// As [`open`](Self::open) and [`pairs_file`].
-    pub fn judge(&self, neighbours: &Neighbours, pairs: Option<&Path>) -> Result<Audit, Error> {
+    pub fn judge(
+        &self,
+        neighbours: &Neighbours,
+        pairs: Option<&Path>,
+    ) -> Result<Audit, AuditError> {
         let Some(pairs) = pairs else {
             let mut judge = neighbours.judge_by(JudgedBy::Groups);
             self.duplicates(&mut |id| judge.duplicate(id))?;
@@ -105,7 +107,7 @@ impl Report {
     ///
     /// # Errors
     /// As [`open`](Self::open).
-    pub fn duplicates(&self, each: &mut dyn FnMut(&str)) -> Result<(), Error> {
+    pub fn duplicates(&self, each: &mut dyn FnMut(&str)) -> Result<(), AuditError> {
         let mut json = serde_json::Deserializer::from_reader(open_table(&self.path)?);
         let mut group = |group: ReportGroup| {
             for duplicate in &group.duplicates {
@@ -120,11 +122,11 @@ impl Report {
 /// The pairs of a file as `find --pairs` writes it (also `.gz` and `.zst`), one by one.
 ///
 /// # Errors
-/// [`Error::Read`] for what cannot be read, [`AuditError::Pairs`] for what has no columns `id_a`
-/// and `id_b`; a broken line is an error when it comes.
+/// The file cannot be read; [`AuditError::Pairs`] if it lacks the columns `id_a` and `id_b`. A
+/// broken line is an error of the iterator.
 pub fn pairs_file(
     path: &Path,
-) -> Result<impl Iterator<Item = io::Result<(String, String)>> + use<>, Error> {
+) -> Result<impl Iterator<Item = io::Result<(String, String)>> + use<>, AuditError> {
     let mut reader = csv::Reader::from_reader(open_table(path)?);
     let name = path.display().to_string();
     let failed = |error: csv::Error| AuditError::Pairs { problem: format!("{name}: {error}") };
@@ -133,7 +135,7 @@ pub fn pairs_file(
     let (Some(a), Some(b)) = (column("id_a"), column("id_b")) else {
         let got = header.iter().take(5).collect::<Vec<_>>().join(", ");
         let problem = format!("{name}: expected the columns id_a and id_b, got {got:?}");
-        return Err(AuditError::Pairs { problem }.into());
+        return Err(AuditError::Pairs { problem });
     };
     Ok(reader.into_records().map(move |record| {
         let record = record.map_err(|error| broken(&name, &error.to_string()))?;
@@ -148,16 +150,16 @@ fn broken(name: &str, problem: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, format!("{name}: {problem}"))
 }
 
-fn not_a_run(path: &Path, got: &str) -> Error {
-    AuditError::NotARun { path: path.to_owned(), got: got.to_owned() }.into()
+fn not_a_run(path: &Path, got: &str) -> AuditError {
+    AuditError::NotARun { path: path.to_owned(), got: got.to_owned() }
 }
 
-fn unreadable(path: &Path, error: io::Error) -> Error {
+fn unreadable(path: &Path, error: io::Error) -> AuditError {
     let source_name = path.display().to_string();
-    Error::Read(crate::read::ReadError::Io { source_name, error })
+    crate::read::ReadError::Io { source_name, error }.into()
 }
 
-fn not_understood(path: &Path, error: &serde_json::Error) -> Error {
+fn not_understood(path: &Path, error: &serde_json::Error) -> AuditError {
     if error.is_io() {
         return unreadable(path, io::Error::other(error.to_string()));
     }
@@ -255,7 +257,7 @@ struct ParameterMembers<'a> {
 
 impl ParameterMembers<'_> {
     /// What decides which pairs are true, and how the run looked for them.
-    fn params(&self) -> Result<Params, Error> {
+    fn params(&self) -> Result<Params, AuditError> {
         let unit = match self.text("unit", "words, chars or bytes")? {
             "words" => Unit::Words,
             "chars" => Unit::Chars,
@@ -295,7 +297,7 @@ impl ParameterMembers<'_> {
         Ok(Params::new(&builder)?)
     }
 
-    fn text(&self, name: &'static str, expected: &str) -> Result<&str, Error> {
+    fn text(&self, name: &'static str, expected: &str) -> Result<&str, AuditError> {
         self.of.get(name).and_then(Value::as_str).ok_or_else(|| self.wrong(name, expected))
     }
 
@@ -303,10 +305,10 @@ impl ParameterMembers<'_> {
         self.of.get(name).and_then(Value::as_u64)
     }
 
-    fn wrong(&self, name: &'static str, expected: &str) -> Error {
+    fn wrong(&self, name: &'static str, expected: &str) -> AuditError {
         let got = self.of.get(name).map_or_else(|| "nothing".to_owned(), Value::to_string);
         let path = self.path.to_owned();
         let expected = expected.to_owned();
-        AuditError::Parameter { path, name, expected, got }.into()
+        AuditError::Parameter { path, name, expected, got }
     }
 }

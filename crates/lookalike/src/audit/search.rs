@@ -3,12 +3,12 @@
 use super::draw::{DocumentSample, IdHasher, SampledDocument};
 use super::index::{Hits, SetIndex, least_overlap};
 use super::neighbours::{Bins, DocumentNeighbours, Neighbours};
+use crate::audit::error::AuditError;
 use crate::decisions::SeparatedPairs;
 use crate::digest::InputsDigest;
 use crate::document_pass::DocumentVisitor;
+use crate::engine::FindError;
 use crate::engine::prepare::shingles::ShingleCutter;
-use crate::error::AuditError;
-use crate::error::Error;
 use crate::progress::{Interruption, Progress};
 use crate::read::{Block, Document, DocumentSink, SkippedItem};
 use lookalike_core::hash::mix64;
@@ -213,9 +213,9 @@ impl<'a> Searcher<'a> {
 }
 
 impl DocumentSink for Searcher<'_> {
-    type Error = Error;
+    type Error = FindError;
 
-    fn document(&mut self, document: &Document<'_>) -> Result<(), Error> {
+    fn document(&mut self, document: &Document<'_>) -> Result<(), FindError> {
         let shingles = self.cutter.shingles(document);
         let fingerprint = shingles.fingerprint;
         self.found.inputs.add(document.id, fingerprint);
@@ -234,7 +234,7 @@ impl DocumentSink for Searcher<'_> {
         Ok(())
     }
 
-    fn skipped(&mut self, _: SkippedItem) -> Result<(), Error> {
+    fn skipped(&mut self, _: SkippedItem) -> Result<(), FindError> {
         Ok(())
     }
 }

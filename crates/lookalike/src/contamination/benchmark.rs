@@ -1,9 +1,9 @@
 //! The collections of a benchmark → its items, in reading order.
 
+use super::error::ContaminationError;
 use super::options::ContaminationOptions;
 use crate::document_pass::{DocumentVisitor, each_document};
-use crate::engine::{Budget, explained};
-use crate::error::{ContaminationError, Error};
+use crate::engine::{Budget, FindError, explained};
 use crate::progress::Progress;
 use crate::read::{Block, BlockNumber, Collection, Document, DocumentSink, ReadError, SkippedItem};
 use crate::words::{ComparedWords, WordRule};
@@ -28,10 +28,10 @@ impl BenchmarkField<'_> {
     /// Whether an error is about a record or a table of its collection, so that a field that is
     /// missing there is one of the benchmark.
     #[must_use]
-    pub fn is_source_of(&self, error: &Error) -> bool {
+    pub fn is_source_of(&self, error: &FindError) -> bool {
         let source = match error {
-            Error::Read(ReadError::BadRecord(record)) => &record.source,
-            Error::Read(ReadError::Table { source_name, .. }) => source_name,
+            FindError::Read(ReadError::BadRecord(record)) => &record.source,
+            FindError::Read(ReadError::Table { source_name, .. }) => source_name,
             _ => return false,
         };
         let mut sources = 0..self.collection.sources();
@@ -89,7 +89,7 @@ struct ItemMemory {
 
 impl ItemMemory {
     /// Refuses an item that does not fit next to those before it, and the index of all runs.
-    fn take(&self, text: &str, words: usize) -> Result<(), Error> {
+    fn take(&self, text: &str, words: usize) -> Result<(), FindError> {
         let bytes = item_bytes(text.len() as u64, words as u64);
         self.budget.need(self.bytes.fetch_add(bytes, Ordering::Relaxed) + bytes)
     }
@@ -100,7 +100,7 @@ pub(super) fn read(
     fields: &[BenchmarkField<'_>],
     options: &ContaminationOptions,
     progress: &dyn Progress,
-) -> Result<BenchmarkItems, Error> {
+) -> Result<BenchmarkItems, ContaminationError> {
     let budget = Budget::of_texts(&options.memory, options.threads.get(), 0)?;
     let memory = ItemMemory { budget, bytes: AtomicU64::new(0) };
     let mut read = BenchmarkItems { items: Vec::new(), skipped: Vec::new(), bytes: 0 };
@@ -123,7 +123,7 @@ pub(super) fn read(
     read.bytes = memory.bytes.into_inner();
     if read.items.iter().all(|item| item.tokens.is_empty()) {
         let items = read.items.len();
-        return Err(ContaminationError::NoWords { items }.into());
+        return Err(ContaminationError::NoWords { items });
     }
     Ok(read)
 }
@@ -167,9 +167,9 @@ impl DocumentVisitor for ItemReader<'_> {
 }
 
 impl DocumentSink for ItemReader<'_> {
-    type Error = Error;
+    type Error = FindError;
 
-    fn document(&mut self, document: &Document<'_>) -> Result<(), Error> {
+    fn document(&mut self, document: &Document<'_>) -> Result<(), FindError> {
         let tokens = self.shingler.tokens(document.text).to_vec();
         self.memory.take(document.text, tokens.len())?;
         let item = BenchmarkItem {
@@ -186,7 +186,7 @@ impl DocumentSink for ItemReader<'_> {
         Ok(())
     }
 
-    fn skipped(&mut self, skipped: SkippedItem) -> Result<(), Error> {
+    fn skipped(&mut self, skipped: SkippedItem) -> Result<(), FindError> {
         self.skipped.push(skipped);
         Ok(())
     }

@@ -2,9 +2,9 @@
 //! for the whole benchmark and the whole corpus.
 
 use super::benchmark::{BenchmarkField, item_bytes};
+use super::error::ContaminationError;
 use super::options::ContaminationOptions;
-use crate::engine::{Budget, Memory, long_words, read_within_limit};
-use crate::error::Error;
+use crate::engine::{Budget, FindError, Memory, long_words, read_within_limit};
 use crate::progress::Progress;
 use crate::read::{Collection, Document, DocumentSink, RecordSize, SkippedItem};
 use crate::words::WordRule;
@@ -12,20 +12,22 @@ use crate::words::WordRule;
 /// Names the least memory of the whole run, if the error is a limit that is too small. Returns the
 /// original error if an input is a stream, which cannot be read again.
 pub(super) fn explained(
-    error: Error,
+    error: ContaminationError,
     corpus: &Collection,
     benchmark: &[BenchmarkField<'_>],
     options: &ContaminationOptions,
     progress: &dyn Progress,
-) -> Error {
-    let Error::MemoryTooSmall { got, least } = error else { return error };
+) -> ContaminationError {
+    let ContaminationError::Find(FindError::MemoryTooSmall { got, least }) = error else {
+        return error;
+    };
     let mut inputs = benchmark.iter().map(|field| field.collection).chain([corpus]);
     if inputs.any(|input| input.stream().is_some()) {
         return error;
     }
     match measured(corpus, benchmark, options, progress) {
-        Ok(measured) => Error::MemoryTooSmall { got, least: least.max(measured) },
-        Err(error) => error,
+        Ok(measured) => FindError::MemoryTooSmall { got, least: least.max(measured) }.into(),
+        Err(error) => error.into(),
     }
 }
 
@@ -34,7 +36,7 @@ fn measured(
     benchmark: &[BenchmarkField<'_>],
     options: &ContaminationOptions,
     progress: &dyn Progress,
-) -> Result<u64, Error> {
+) -> Result<u64, FindError> {
     let budget = |held| Budget::of_texts(&Memory::default(), options.threads.get(), held);
     let budget_of_items = budget(0)?;
     let measure = |budget| TextMeasure {
@@ -67,7 +69,7 @@ struct TextMeasure<'a> {
 }
 
 impl TextMeasure<'_> {
-    fn read(&mut self, collection: &Collection, progress: &dyn Progress) -> Result<(), Error> {
+    fn read(&mut self, collection: &Collection, progress: &dyn Progress) -> Result<(), FindError> {
         read_within_limit(collection, progress, self, |measure, block| {
             measure.block_bytes = block.bytes();
         })?;
@@ -76,9 +78,9 @@ impl TextMeasure<'_> {
 }
 
 impl DocumentSink for TextMeasure<'_> {
-    type Error = Error;
+    type Error = FindError;
 
-    fn document(&mut self, document: &Document<'_>) -> Result<(), Error> {
+    fn document(&mut self, document: &Document<'_>) -> Result<(), FindError> {
         let words = self.rule.ranges(document.text).count() as u64;
         self.items += item_bytes(document.text.len() as u64, words);
         let work = self.budget.work_for_words(self.block_bytes, long_words(document));
@@ -92,7 +94,7 @@ impl DocumentSink for TextMeasure<'_> {
         true
     }
 
-    fn skipped(&mut self, _: SkippedItem) -> Result<(), Error> {
+    fn skipped(&mut self, _: SkippedItem) -> Result<(), FindError> {
         Ok(())
     }
 }

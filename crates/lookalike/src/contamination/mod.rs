@@ -18,6 +18,7 @@
 //! texts on both sides cost no square. The corpus is read once, at the speed of its words.
 
 mod benchmark;
+mod error;
 mod item_index;
 mod least_memory;
 mod matches;
@@ -26,11 +27,11 @@ mod scan;
 mod verdict;
 
 pub use benchmark::{BenchmarkField, BenchmarkItem};
+pub use error::ContaminationError;
 pub use matches::{ContaminatedDocument, MatchRange, RunMatch, TextExcerpt};
 pub use options::{ContaminationOptions, MatchList, NGRAM, THRESHOLD};
 pub use verdict::{BenchmarkSummary, Contamination, ItemMatches, ItemVerdict};
 
-use crate::error::{ContaminationError, Error};
 use crate::progress::{Progress, Stage, timed};
 use crate::read::{Collection, name_of};
 use std::collections::HashMap;
@@ -71,7 +72,7 @@ pub fn contamination(
     benchmark: &[BenchmarkField<'_>],
     options: &ContaminationOptions,
     progress: &dyn Progress,
-) -> Result<Contamination, Error> {
+) -> Result<Contamination, ContaminationError> {
     options.check()?;
     refuse_overlap(corpus, benchmark)?;
     search(corpus, benchmark, options, progress)
@@ -83,7 +84,7 @@ fn search(
     benchmark: &[BenchmarkField<'_>],
     options: &ContaminationOptions,
     progress: &dyn Progress,
-) -> Result<Contamination, Error> {
+) -> Result<Contamination, ContaminationError> {
     let (read, _) = timed(progress, Stage::ReadBenchmark, None, || {
         benchmark::read(benchmark, options, progress)
     });
@@ -94,11 +95,14 @@ fn search(
     });
     let scanned = scanned?;
     corpus.check_unchanged()?;
-    Contamination::new(read, scanned, &index, (options.ngram, options.threshold))
+    Ok(Contamination::new(read, scanned, &index, (options.ngram, options.threshold))?)
 }
 
 /// A file that is in both would be found in itself, whatever the names it has.
-fn refuse_overlap(corpus: &Collection, benchmark: &[BenchmarkField<'_>]) -> Result<(), Error> {
+fn refuse_overlap(
+    corpus: &Collection,
+    benchmark: &[BenchmarkField<'_>],
+) -> Result<(), ContaminationError> {
     // Only files of one size and time can be one file.
     let mut files = HashMap::<_, Vec<PathBuf>>::new();
     for (path, stamp) in benchmark.iter().flat_map(|field| field.collection.files()) {
@@ -108,7 +112,7 @@ fn refuse_overlap(corpus: &Collection, benchmark: &[BenchmarkField<'_>]) -> Resu
         let Some(alike) = files.get(&stamp) else { continue };
         if path.canonicalize().is_ok_and(|path| alike.contains(&path)) {
             let name = name_of(path);
-            return Err(ContaminationError::InBoth { name }.into());
+            return Err(ContaminationError::InBoth { name });
         }
     }
     Ok(())

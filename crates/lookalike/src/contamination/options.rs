@@ -1,8 +1,8 @@
 //! What is compared, and how the work is done.
 
+use super::error::ContaminationError;
 use crate::engine::Memory;
 use crate::engine::workers::default_threads;
-use crate::error::{ContaminationError, Error};
 use lookalike_core::error::ParamsError;
 use lookalike_core::kernel::Kernel;
 use lookalike_core::params::{ShingleRule, Unit};
@@ -67,9 +67,9 @@ impl ContaminationOptions {
     }
 
     /// Refuses values that are out of range.
-    pub(super) fn check(&self) -> Result<(), Error> {
+    pub(super) fn check(&self) -> Result<(), ContaminationError> {
         if self.ngram < 2 {
-            return Err(ContaminationError::Ngram { got: self.ngram }.into());
+            return Err(ContaminationError::Ngram { got: self.ngram });
         }
         if !(self.threshold > 0.0 && self.threshold <= 1.0) {
             return Err(ParamsError::Threshold { got: self.threshold }.into());

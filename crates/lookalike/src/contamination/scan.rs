@@ -5,8 +5,7 @@ use super::item_index::{ItemIndex, run_length};
 use super::matches::{self, DocumentPlace, MatchRange, RunMatch, TextExcerpt};
 use super::options::{ContaminationOptions, MatchList};
 use crate::document_pass::{DocumentVisitor, each_document};
-use crate::engine::{Budget, explained};
-use crate::error::Error;
+use crate::engine::{Budget, FindError, explained};
 use crate::progress::Progress;
 use crate::read::{
     Block, BlockNumber, Collection, Document, DocumentSink, Location, Normalization, SkippedItem,
@@ -39,7 +38,7 @@ pub(super) fn scan(
     index: &ItemIndex,
     options: &ContaminationOptions,
     progress: &dyn Progress,
-) -> Result<CorpusScan, Error> {
+) -> Result<CorpusScan, FindError> {
     let held = benchmark.bytes + corpus.held_bytes();
     let budget = Budget::of_texts(&options.memory, options.threads.get(), held)?;
     if let Some(bytes) = budget.longest_record() {
@@ -119,7 +118,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Hands on a document that may have runs of items, and the matches if they are listed.
-    fn document_with_hits(&mut self, document: &Document<'_>) -> Result<(), Error> {
+    fn document_with_hits(&mut self, document: &Document<'_>) -> Result<(), FindError> {
         let words = self.rule.words(document.text);
         self.keep_equal(&words);
         if self.hits.is_empty() {
@@ -168,7 +167,7 @@ impl<'a> Scanner<'a> {
         place: DocumentPlace,
         words: &ComparedWords,
         sets: &[u32],
-    ) -> Result<(), Error> {
+    ) -> Result<(), FindError> {
         let ScanInput { items, index, options, matches: sorter, .. } = self.shared;
         let texts = sets.iter().flat_map(|set| index.set(*set));
         let mut candidates: Vec<u32> = texts.flat_map(|text| index.items(*text)).copied().collect();
@@ -176,7 +175,7 @@ impl<'a> Scanner<'a> {
         candidates.dedup();
         let not_aligned = || {
             let place = Some(Location::in_source(source, None));
-            Error::NotAligned { id: document.id.to_owned(), place }
+            FindError::NotAligned { id: document.id.to_owned(), place }
         };
         // The texts are those that were read, in no other form.
         let form = Normalization::default();
@@ -230,9 +229,9 @@ impl DocumentVisitor for Scanner<'_> {
 }
 
 impl DocumentSink for Scanner<'_> {
-    type Error = Error;
+    type Error = FindError;
 
-    fn document(&mut self, document: &Document<'_>) -> Result<(), Error> {
+    fn document(&mut self, document: &Document<'_>) -> Result<(), FindError> {
         self.shared.budget.text(self.block_bytes, document)?;
         let tokens = self.shingler.tokens(document.text);
         self.shared.index.hits(tokens, &mut self.hits);
@@ -244,7 +243,7 @@ impl DocumentSink for Scanner<'_> {
         Ok(())
     }
 
-    fn skipped(&mut self, skipped: SkippedItem) -> Result<(), Error> {
+    fn skipped(&mut self, skipped: SkippedItem) -> Result<(), FindError> {
         self.skipped.push(skipped);
         Ok(())
     }

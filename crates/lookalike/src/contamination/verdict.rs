@@ -4,9 +4,9 @@ use super::benchmark::{BenchmarkItem, BenchmarkItems};
 use super::item_index::{ItemIndex, run_length};
 use super::matches::{self, ContaminatedDocument, RunMatch};
 use super::scan::CorpusScan;
-use crate::error::Error;
+use crate::engine::FindError;
 use crate::read::SkippedItem;
-use crate::spill::{RecordCursor, SortedRecords};
+use crate::spill::{RecordCursor, SortedRecords, SpillError};
 use std::collections::BTreeMap;
 
 /// Entries of lists of sets that are held before they are counted.
@@ -90,7 +90,7 @@ impl Contamination {
         scanned: CorpusScan,
         index: &ItemIndex,
         (ngram, threshold): (usize, f64),
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, FindError> {
         let BenchmarkItems { items, mut skipped, .. } = read;
         skipped.extend(scanned.skipped);
         skipped.sort_by(|a, b| (&a.source, a.line, &a.id).cmp(&(&b.source, b.line, &b.id)));
@@ -135,25 +135,25 @@ impl Contamination {
     /// The documents that have a run of a contaminated item, each once, by source and id.
     pub fn each_contaminated_document(
         &self,
-    ) -> impl Iterator<Item = Result<ContaminatedDocument, Error>> {
+    ) -> impl Iterator<Item = Result<ContaminatedDocument, FindError>> {
         let mut cursor = self.with_runs.cursor();
         let mut last = Vec::new();
         std::iter::from_fn(move || {
             loop {
                 let (key, payload) = match cursor.next_record() {
-                    Err(error) => return Some(Err(error)),
+                    Err(error) => return Some(Err(error.into())),
                     Ok(None) => return None,
                     Ok(Some(record)) => record,
                 };
                 let Some(name) = matches::name_of_document(key) else {
-                    return Some(Err(damaged()));
+                    return Some(Err(damaged().into()));
                 };
                 // No name is empty.
                 if last == name {
                     continue;
                 }
                 let decoded = matches::decode_document(payload);
-                let Some((document, sets)) = decoded else { return Some(Err(damaged())) };
+                let Some((document, sets)) = decoded else { return Some(Err(damaged().into())) };
                 let is_contaminated = |set: &u32| {
                     self.is_contaminated.get(*set as usize).copied().unwrap_or_default()
                 };
@@ -168,7 +168,7 @@ impl Contamination {
 
     /// The items with their matches, in the order of [`items`](Self::items), those without among
     /// them.
-    pub fn with_matches(&self) -> impl Iterator<Item = Result<ItemMatches<'_>, Error>> {
+    pub fn with_matches(&self) -> impl Iterator<Item = Result<ItemMatches<'_>, FindError>> {
         let mut cursor = PendingMatches { cursor: self.matches.cursor(), next: None };
         (0u32..).zip(&self.items).map(move |(number, verdict)| {
             let mut matches = Vec::new();
@@ -192,7 +192,7 @@ fn covered(classes: &[u32], length: usize, is_found: &[bool]) -> u32 {
 }
 
 /// How many documents have a run of each text. Documents with the same sets are counted together.
-fn documents_by_text(index: &ItemIndex, with_runs: &SortedRecords) -> Result<Vec<u64>, Error> {
+fn documents_by_text(index: &ItemIndex, with_runs: &SortedRecords) -> Result<Vec<u64>, FindError> {
     let mut documents = vec![0; index.texts()];
     let mut last = vec![u64::MAX; index.texts()];
     let mut lists = 0;
@@ -222,8 +222,8 @@ fn documents_by_text(index: &ItemIndex, with_runs: &SortedRecords) -> Result<Vec
     Ok(documents)
 }
 
-fn damaged() -> Error {
-    Error::temporary_file("the matches of items")
+fn damaged() -> SpillError {
+    SpillError::altered("the matches of items")
 }
 
 /// Matches that are read item by item.
@@ -235,7 +235,7 @@ struct PendingMatches<'a> {
 
 impl PendingMatches<'_> {
     /// The next match of an item.
-    fn next_of(&mut self, item: u32) -> Result<Option<RunMatch>, Error> {
+    fn next_of(&mut self, item: u32) -> Result<Option<RunMatch>, FindError> {
         if self.next.is_none() {
             let record = self.cursor.next_record()?;
             let decode = |(key, payload): (&[u8], &[u8])| {

@@ -2,8 +2,8 @@
 
 use super::conflict::{ConflictCause, Conflicts};
 use super::decision::{DecisionTarget, ReviewDecision};
+use super::error::DecisionError;
 use super::log::each_of_index;
-use crate::error::{DecisionError, Error};
 use crate::read::Content;
 use lookalike_index::backend::Snapshot;
 use lookalike_index::entry::{IndexRecord, RecordFields};
@@ -46,7 +46,7 @@ pub fn add_to_index(
     decisions: Vec<ReviewDecision>,
     now: &str,
     of_unknown: UnknownDocuments,
-) -> Result<AddedDecisions, Error> {
+) -> Result<AddedDecisions, DecisionError> {
     let (decisions, unknown) = completed(index, decisions, now)?;
     let entries: Vec<String> = decisions.iter().map(ReviewDecision::to_json).collect();
     let entries: Vec<&str> = entries.iter().map(String::as_str).collect();
@@ -65,7 +65,7 @@ pub fn add_to_index(
         }
         let Conflicts { listed, total, .. } = conflicts;
         if total > 0 {
-            return Err(DecisionError::Conflicts { conflicts: listed, total }.into());
+            return Err(DecisionError::Conflicts { conflicts: listed, total });
         }
         // Otherwise another writer has added decisions, which may be about the same documents.
         if let Some(last) = index.add_decisions(&entries, Some(last.through))? {
@@ -82,14 +82,14 @@ fn completed(
     index: &Index,
     mut decisions: Vec<ReviewDecision>,
     now: &str,
-) -> Result<(Vec<ReviewDecision>, HashSet<usize>), Error> {
+) -> Result<(Vec<ReviewDecision>, HashSet<usize>), DecisionError> {
     let mut unknown = HashSet::new();
     // All are about the documents of one moment, and the snapshot ends before the log is written.
     let mut mentioned = MentionedDocuments { snapshot: index.snapshot()?, read: HashMap::new() };
     for (position, decision) in decisions.iter_mut().enumerate() {
         decision.when.get_or_insert_with(|| now.to_owned());
         let documents = decision.documents.iter().map(|id| mentioned.document(id));
-        let documents = documents.collect::<Result<Vec<MentionedDocument>, Error>>()?;
+        let documents = documents.collect::<Result<Vec<MentionedDocument>, DecisionError>>()?;
         if decision.contents.is_empty()
             && documents.iter().any(|document| document.content.is_some())
         {
@@ -117,7 +117,7 @@ struct MentionedDocument {
 }
 
 impl MentionedDocuments {
-    fn document(&mut self, id: &str) -> Result<MentionedDocument, Error> {
+    fn document(&mut self, id: &str) -> Result<MentionedDocument, DecisionError> {
         if let Some(read) = self.read.get(id) {
             return Ok(*read);
         }
@@ -156,7 +156,7 @@ impl<'d> LastDecisions<'d> {
     }
 
     /// Reads what was added to the log since the last call.
-    pub(super) fn read(&mut self, index: &Index) -> Result<(), Error> {
+    pub(super) fn read(&mut self, index: &Index) -> Result<(), DecisionError> {
         let Self { places, last, through } = self;
         each_of_index(index, *through, &mut |decision| {
             *through = decision.line;

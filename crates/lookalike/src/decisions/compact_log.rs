@@ -1,8 +1,8 @@
 //! Removes the decisions from the log of an index that are not in force any more.
 
 use super::decision::{Judgment, ReviewDecision};
+use super::error::DecisionError;
 use super::log::each_of_index;
-use crate::error::Error;
 use lookalike_index::index::Index;
 use std::collections::{BTreeSet, HashMap};
 
@@ -39,7 +39,7 @@ struct NeededEntries {
 ///
 /// # Errors
 /// Read and write errors of the index, and an entry that is not a decision.
-pub fn compact_log(index: &Index) -> Result<CompactedLog, Error> {
+pub fn compact_log(index: &Index) -> Result<CompactedLog, DecisionError> {
     let mut all = Vec::new();
     let mut found = NeededEntries::default();
     each_of_index(index, 0, &mut |decision| {

@@ -1,7 +1,7 @@
 //! The members of a decision in, the decision out.
 
 use super::decision::{Judgment, ReviewDecision};
-use crate::error::DecisionProblem;
+use super::error::DecisionProblem;
 use crate::read::Content;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};

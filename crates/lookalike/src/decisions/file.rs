@@ -1,8 +1,8 @@
 //! A file of decisions in, its decisions out.
 
 use super::decision::ReviewDecision;
+use super::error::{DecisionError, DecisionProblem};
 use super::fields::DecisionFields;
-use crate::error::{DecisionError, DecisionProblem, Error};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -13,8 +13,8 @@ const MAX_LINE: u64 = 8 << 20;
 /// Reads the decisions of a file, in its order. Empty lines are no decisions.
 ///
 /// # Errors
-/// [`Error::Decisions`]: the file cannot be read, or a line of it is no decision.
-pub fn read_file(path: &Path) -> Result<Vec<ReviewDecision>, Error> {
+/// The file cannot be read, or a line of it is not a decision.
+pub fn read_file(path: &Path) -> Result<Vec<ReviewDecision>, DecisionError> {
     let file =
         File::open(path).map_err(|source| DecisionError::Read { path: path.to_owned(), source })?;
     read(BufReader::new(file), path)
@@ -24,7 +24,7 @@ pub fn read_file(path: &Path) -> Result<Vec<ReviewDecision>, Error> {
 ///
 /// # Errors
 /// As [`read_file`].
-pub fn read(mut lines: impl BufRead, path: &Path) -> Result<Vec<ReviewDecision>, Error> {
+pub fn read(mut lines: impl BufRead, path: &Path) -> Result<Vec<ReviewDecision>, DecisionError> {
     let mut decisions = Vec::new();
     let mut bytes = Vec::new();
     for line in 1.. {
@@ -70,7 +70,7 @@ mod tests {
     fn problem(text: &str) -> DecisionProblem {
         let path = Path::new("decisions.jsonl");
         match read(text.as_bytes(), path) {
-            Err(Error::Decisions(DecisionError::Line { problem, .. })) => problem,
+            Err(DecisionError::Line { problem, .. }) => problem,
             other => panic!("{other:?}"),
         }
     }

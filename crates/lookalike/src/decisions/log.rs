@@ -1,8 +1,8 @@
 //! Reads the decisions that an index keeps from its log.
 
 use super::decision::ReviewDecision;
+use super::error::DecisionError;
 use super::file::decision;
-use crate::error::{DecisionError, Error};
 use lookalike_index::index::Index;
 
 /// How many decisions are read at a time. Reading ends with the page of the first that is wrong.
@@ -13,7 +13,7 @@ const PAGE: usize = 32;
 ///
 /// # Errors
 /// As [`each_of_index`].
-pub fn of_index(index: &Index, after: u64) -> Result<Vec<ReviewDecision>, Error> {
+pub fn of_index(index: &Index, after: u64) -> Result<Vec<ReviewDecision>, DecisionError> {
     let mut decisions = Vec::new();
     each_of_index(index, after, &mut |decision| decisions.push(decision))?;
     Ok(decisions)
@@ -23,13 +23,13 @@ pub fn of_index(index: &Index, after: u64) -> Result<Vec<ReviewDecision>, Error>
 /// some at a time are in memory.
 ///
 /// # Errors
-/// Read errors of the index, [`Error::Decisions`] for an entry that is no decision; `each` has
-/// then had those before it.
+/// The index cannot be read, or an entry is not a decision; `each` has received the entries before
+/// it.
 pub fn each_of_index(
     index: &Index,
     after: u64,
     each: &mut dyn FnMut(ReviewDecision),
-) -> Result<(), Error> {
+) -> Result<(), DecisionError> {
     let mut snapshot = index.snapshot()?;
     let mut after = after;
     let mut page = Vec::with_capacity(PAGE);

@@ -5,12 +5,14 @@ use super::annotation::DROPPED;
 use super::non_documents::UnreadParts;
 use super::survivors::CutDocument;
 use super::{RemovedList, SourceRecord, SurvivorCounts, Survivors};
-use crate::engine::{FindOptions, Findings};
-use crate::error::{CutPart, Error};
+use crate::dedup::cut_problem::CutPart;
+use crate::dedup::error::DedupError;
+use crate::engine::{FindError, FindOptions, Findings};
 use crate::outcome::{Outcome, Outcomes};
 use crate::passages::{CutRule, PassageCuts};
 use crate::progress::Progress;
 use crate::read::{Collection, Raw, UnitParent, UnitRange};
+use crate::report::OutputError;
 use crate::words::TextSpan;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -24,9 +26,8 @@ use std::path::PathBuf;
 /// `progress` may end it; it is polled at every document and gets no counts.
 ///
 /// # Errors
-/// [`Error::Read`] and [`Error::Changed`] when an input is no longer what it was,
-/// [`Error::Interrupted`], and those of writing. No file has the name of an output then
-/// that was not there before.
+/// [`FindError::Read`] and [`FindError::Changed`] if an input has changed,
+/// [`FindError::Interrupted`], and errors of writing. After an error, no output has its name.
 pub fn apply(
     findings: &Findings,
     collection: &Collection,
@@ -34,7 +35,7 @@ pub fn apply(
     mut survivors: Survivors,
     mut removed: Option<RemovedList>,
     progress: &dyn Progress,
-) -> Result<SurvivorCounts, Error> {
+) -> Result<SurvivorCounts, DedupError> {
     survivors.follow(collection);
     replay(findings, collection, options, &mut survivors, &mut removed, progress)?;
     survivors.copy_others(findings)?;
@@ -51,21 +52,21 @@ pub fn apply(
 /// a block of the input and a document.
 ///
 /// # Errors
-/// Those of [`apply`], and [`Error::Survivors`] for a text that is not in its record or file as it
-/// was read.
+/// Errors of [`apply`], and [`DedupError::Survivors`] if a record or file lacks the text that the
+/// run read.
 pub fn apply_cuts(
     cuts: &PassageCuts,
     collection: &Collection,
     mut survivors: Option<Survivors>,
     mut removed: Option<RemovedList>,
     progress: &dyn Progress,
-) -> Result<SurvivorCounts, Error> {
+) -> Result<SurvivorCounts, DedupError> {
     let findings = &cuts.run;
     let mut sources = 0..collection.sources();
     if let Some(survivors) = &mut survivors {
         survivors.follow(collection);
     }
-    findings.replay(&mut |number, document| {
+    findings.replay(&mut |number, document| -> Result<(), DedupError> {
         progress.advance(0)?;
         let status = findings.status(number)?;
         if let Some(survivors) = &mut survivors {
@@ -127,8 +128,8 @@ fn drop_document(
     removed: &mut Option<RemovedList>,
     (id, file): (&str, &str),
     record: SourceRecord<'_>,
-    text: impl FnOnce() -> Result<String, Error>,
-) -> Result<(), Error> {
+    text: impl FnOnce() -> Result<String, FindError>,
+) -> Result<(), DedupError> {
     if let Some(removed) = removed {
         removed.span(id, file, &whole(&text()?), DROPPED)?;
     }
@@ -170,7 +171,7 @@ fn list_spans(
     (id, kept): (&str, bool),
     text: &str,
     spans: &[TextSpan],
-) -> Result<(), Error> {
+) -> Result<(), OutputError> {
     if !kept {
         return removed.span(id, source, &whole(text), "min-left");
     }
@@ -194,7 +195,7 @@ pub fn find_files(
     options: &FindOptions,
     mut removed: Option<RemovedList>,
     progress: &dyn Progress,
-) -> Result<DuplicateFiles, Error> {
+) -> Result<DuplicateFiles, DedupError> {
     let unread = UnreadParts::new(&findings.skipped)?;
     let mut files = FileCollector { files: Collector::default(), unread };
     replay(findings, collection, options, &mut files, &mut removed, progress)?;
@@ -205,7 +206,7 @@ pub fn find_files(
 /// What takes the records of the inputs.
 trait RecordTarget {
     /// Records of this source follow, if it has any; each source is named, in order.
-    fn source(&mut self, number: u32, collection: &Collection) -> Result<(), Error>;
+    fn source(&mut self, number: u32, collection: &Collection) -> Result<(), DedupError>;
 
     /// A record of the source with this name.
     fn record(
@@ -214,14 +215,14 @@ trait RecordTarget {
         source: &str,
         record: SourceRecord<'_>,
         outcome: &Outcome<'_>,
-    ) -> Result<(), Error>;
+    ) -> Result<(), DedupError>;
 
     /// The next record, which stays without some units.
-    fn cut(&mut self, document: &CutDocument<'_>) -> Result<(), Error>;
+    fn cut(&mut self, document: &CutDocument<'_>) -> Result<(), DedupError>;
 }
 
 impl RecordTarget for Survivors {
-    fn source(&mut self, number: u32, collection: &Collection) -> Result<(), Error> {
+    fn source(&mut self, number: u32, collection: &Collection) -> Result<(), DedupError> {
         self.source(number as usize, collection.header(number))
     }
 
@@ -231,11 +232,11 @@ impl RecordTarget for Survivors {
         _: &str,
         record: SourceRecord<'_>,
         outcome: &Outcome<'_>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), DedupError> {
         self.record(id, record, outcome)
     }
 
-    fn cut(&mut self, document: &CutDocument<'_>) -> Result<(), Error> {
+    fn cut(&mut self, document: &CutDocument<'_>) -> Result<(), DedupError> {
         self.cut(document)
     }
 }
@@ -247,7 +248,7 @@ struct FileCollector {
 }
 
 impl RecordTarget for FileCollector {
-    fn source(&mut self, _: u32, _: &Collection) -> Result<(), Error> {
+    fn source(&mut self, _: u32, _: &Collection) -> Result<(), DedupError> {
         Ok(())
     }
 
@@ -257,13 +258,13 @@ impl RecordTarget for FileCollector {
         source: &str,
         record: SourceRecord<'_>,
         outcome: &Outcome<'_>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), DedupError> {
         self.files.document(source, record, outcome, &self.unread);
         Ok(())
     }
 
     /// A file that loses some units is no duplicate.
-    fn cut(&mut self, document: &CutDocument<'_>) -> Result<(), Error> {
+    fn cut(&mut self, document: &CutDocument<'_>) -> Result<(), DedupError> {
         let source = document.collection.source_name(document.source).unwrap_or_default();
         self.record(document.id, source, document.record, &Outcome::Unique)
     }
@@ -278,12 +279,12 @@ fn replay(
     target: &mut impl RecordTarget,
     removed: &mut Option<RemovedList>,
     progress: &dyn Progress,
-) -> Result<(), Error> {
+) -> Result<(), DedupError> {
     let outcomes = Outcomes::of(findings, options)?;
     let mut cursor = outcomes.cursor();
     let mut sources = 0..collection.sources();
     let mut open = None;
-    findings.replay(&mut |number, document| {
+    findings.replay(&mut |number, document| -> Result<(), DedupError> {
         progress.advance(0)?;
         let status = findings.status(number)?;
         if document.parent.is_none_or(|parent| parent.number == 1) {
@@ -378,7 +379,7 @@ impl OpenDocument {
         open: &mut Option<Self>,
         collection: &Collection,
         target: &mut impl RecordTarget,
-    ) -> Result<(), Error> {
+    ) -> Result<(), DedupError> {
         let Some(Self { id, text, record, source, taken, kept }) = open.take() else {
             return Ok(());
         };

@@ -1,7 +1,10 @@
 //! The name of an output and the inputs → what is written where, all refused that cannot be.
 
 use super::annotation::Annotate;
-use crate::error::{CutPart, CutProblem, Error, SurvivorsProblem};
+use crate::dedup::cut_problem::CutPart;
+use crate::dedup::cut_problem::CutProblem;
+use crate::dedup::error::DedupError;
+use crate::dedup::survivors_problem::SurvivorsProblem;
 use crate::read::{Collection, Format, TextUnit};
 use crate::report::strip_compression;
 use std::collections::HashSet;
@@ -87,17 +90,17 @@ impl Destination {
     /// `reference` are what the collection was opened with.
     ///
     /// # Errors
-    /// [`Error::Survivors`] where the output cannot hold the survivors, cannot be annotated, is an
-    /// input, lies in one, or is a folder with something in it.
+    /// [`DedupError::Survivors`] where the output cannot hold the survivors, cannot be annotated,
+    /// is an input, lies in one, or is a folder with something in it.
     pub fn new(
         out: &Path,
         inputs: &[PathBuf],
         reference: &[PathBuf],
         collection: &Collection,
         annotate: Option<&Annotate>,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, DedupError> {
         let origins = DocumentOrigin::all(collection);
-        let refused = |problem| Error::Survivors { path: out.to_owned(), problem };
+        let refused = |problem| DedupError::Survivors { path: out.to_owned(), problem };
         let shape = shape(Some(out), &origins, annotate).map_err(refused)?;
         takes_units(collection, shape, &origins, annotate).map_err(refused)?;
         let other = |problem: String| refused(problem.into());
@@ -117,14 +120,15 @@ impl Destination {
     /// per line. What is written cannot be taken back when an error follows.
     ///
     /// # Errors
-    /// [`Error::Survivors`] where one file cannot hold the survivors, or they cannot be annotated.
+    /// [`DedupError::Survivors`] where one file cannot hold the survivors, or they cannot be
+    /// annotated.
     pub fn standard_output(
         collection: &Collection,
         annotate: Option<&Annotate>,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, DedupError> {
         let out = PathBuf::from("standard output");
         let origins = DocumentOrigin::all(collection);
-        let refused = |problem| Error::Survivors { path: out.clone(), problem };
+        let refused = |problem| DedupError::Survivors { path: out.clone(), problem };
         let shape = shape(None, &origins, annotate).map_err(refused)?;
         takes_units(collection, shape, &origins, annotate).map_err(refused)?;
         let inputs = Vec::new();
@@ -134,13 +138,13 @@ impl Destination {
     /// Refuses outputs and inputs of whose texts no passage can be cut. An annotation cuts none.
     ///
     /// # Errors
-    /// [`Error::Survivors`].
-    pub fn takes_passages(&self, annotate: Option<&Annotate>) -> Result<(), Error> {
+    /// [`DedupError::Survivors`].
+    pub fn takes_passages(&self, annotate: Option<&Annotate>) -> Result<(), DedupError> {
         if annotate.is_some() {
             return Ok(());
         }
         takes_cuts(CutPart::Passage, self.shape, &self.origins, None)
-            .map_err(|problem| Error::Survivors { path: self.out.clone(), problem })
+            .map_err(|problem| DedupError::Survivors { path: self.out.clone(), problem })
     }
 
     /// Whether it is a folder.
@@ -153,7 +157,7 @@ impl Destination {
         &self,
         origin: &DocumentOrigin,
         path: Option<&Path>,
-    ) -> Result<PathBuf, Error> {
+    ) -> Result<PathBuf, DedupError> {
         let Some(path) = path else {
             return Ok(PathBuf::from(format!("{}.{}", origin.name, origin.format)));
         };
@@ -161,12 +165,14 @@ impl Destination {
     }
 
     /// The place in the folder of a file.
-    pub(super) fn name_of_path(&self, path: &Path) -> Result<PathBuf, Error> {
-        relative_name(self.base.as_deref(), path)
-            .map_err(|problem| Error::Survivors { path: self.out.clone(), problem: problem.into() })
+    pub(super) fn name_of_path(&self, path: &Path) -> Result<PathBuf, DedupError> {
+        relative_name(self.base.as_deref(), path).map_err(|problem| DedupError::Survivors {
+            path: self.out.clone(),
+            problem: problem.into(),
+        })
     }
 
-    fn distinct_names(&self) -> Result<(), Error> {
+    fn distinct_names(&self) -> Result<(), DedupError> {
         if self.shape != Shape::Folder {
             return Ok(());
         }
@@ -174,7 +180,7 @@ impl Destination {
         for origin in self.origins.iter().filter(|o| !o.is_files() && !o.reference) {
             let name = self.name_of(origin, origin.path.as_deref())?;
             if !names.insert(name.clone()) {
-                return Err(Error::Survivors {
+                return Err(DedupError::Survivors {
                     path: self.out.clone(),
                     problem: format!(
                         "two inputs would be written as {} there; name each input once",

@@ -3,10 +3,10 @@
 use super::annotation::{Annotate, AnnotationValues};
 use super::destination::ListFormat;
 use super::values;
-use crate::error::Error;
-use crate::error::SurvivorsProblem;
+use crate::dedup::error::DedupError;
+use crate::dedup::survivors_problem::SurvivorsProblem;
 use crate::report::csv::{CellRule, quoted};
-use crate::report::{Output, part_file};
+use crate::report::{Output, OutputError, part_file};
 use crate::temporary::{self, RegisteredPath};
 use std::fs::{self, File, FileTimes, Permissions};
 use std::io::{self, Write};
@@ -28,7 +28,7 @@ impl FileListWriter {
         output: Output,
         format: ListFormat,
         annotate: Option<&Annotate>,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, DedupError> {
         let cells = CellRule::Exact;
         let line = Vec::new();
         let mut this = Self { output, format, cells, line, last: None };
@@ -51,7 +51,7 @@ impl FileListWriter {
         id: &str,
         path: &Path,
         annotation: Option<(&Annotate, AnnotationValues<'_>)>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), DedupError> {
         match self.format {
             ListFormat::Paths if self.last.as_deref() == Some(path) => return Ok(()),
             ListFormat::Paths => self.path(path)?,
@@ -78,10 +78,10 @@ impl FileListWriter {
             }
         }
         self.last = Some(path.to_owned());
-        self.end_line()
+        Ok(self.end_line()?)
     }
 
-    fn path(&mut self, path: &Path) -> Result<(), Error> {
+    fn path(&mut self, path: &Path) -> Result<(), DedupError> {
         let bytes = path.as_os_str().as_encoded_bytes();
         if bytes.contains(&b'\n') {
             let shown = path.to_string_lossy();
@@ -94,18 +94,18 @@ impl FileListWriter {
         Ok(())
     }
 
-    fn refused(&self, problem: impl Into<SurvivorsProblem>) -> Error {
-        Error::Survivors { path: self.output.path().to_owned(), problem: problem.into() }
+    fn refused(&self, problem: impl Into<SurvivorsProblem>) -> DedupError {
+        DedupError::Survivors { path: self.output.path().to_owned(), problem: problem.into() }
     }
 
-    fn end_line(&mut self) -> Result<(), Error> {
+    fn end_line(&mut self) -> Result<(), OutputError> {
         self.line.push(b'\n');
         let written = self.output.write_all(&self.line);
         self.line.clear();
-        written.map_err(|source| Error::Write { path: self.output.path().to_owned(), source })
+        written.map_err(|source| OutputError::Write { path: self.output.path().to_owned(), source })
     }
 
-    pub(super) fn finish(self) -> Result<(), Error> {
+    pub(super) fn finish(self) -> Result<(), OutputError> {
         self.output.finish(|_| Ok(()))
     }
 }
@@ -121,8 +121,8 @@ pub(super) struct FolderWriter {
 }
 
 impl FolderWriter {
-    pub(super) fn create(out: &Path) -> Result<Self, Error> {
-        let failed = |source| Error::Write { path: out.to_owned(), source };
+    pub(super) fn create(out: &Path) -> Result<Self, OutputError> {
+        let failed = |source| OutputError::Write { path: out.to_owned(), source };
         // A link to a folder stays a link.
         let whole = out.canonicalize().or_else(|_| std::path::absolute(out)).map_err(failed)?;
         let parent = whole.parent().unwrap_or(Path::new("."));
@@ -140,7 +140,7 @@ impl FolderWriter {
     }
 
     /// The path under which a file of the folder is written now; the folders above it are made.
-    pub(super) fn place(&self, name: &Path) -> Result<PathBuf, Error> {
+    pub(super) fn place(&self, name: &Path) -> Result<PathBuf, OutputError> {
         let place = self.temporary.path().join(name);
         let made = place.parent().map_or(Ok(()), fs::create_dir_all);
         made.map_err(|source| self.failed(name, source))?;
@@ -148,7 +148,7 @@ impl FolderWriter {
     }
 
     /// Makes a folder in it, unless it is there.
-    pub(super) fn add_folder(&self, name: &Path) -> Result<(), Error> {
+    pub(super) fn add_folder(&self, name: &Path) -> Result<(), OutputError> {
         let made = fs::create_dir_all(self.temporary.path().join(name));
         made.map_err(|source| self.failed(name, source))
     }
@@ -159,32 +159,36 @@ impl FolderWriter {
     }
 
     /// Sets the permissions of what has this name in it.
-    pub(super) fn set_permissions(&self, name: &Path, of: Permissions) -> Result<(), Error> {
+    pub(super) fn set_permissions(&self, name: &Path, of: Permissions) -> Result<(), OutputError> {
         let set = fs::set_permissions(self.temporary.path().join(name), of);
         set.map_err(|source| self.failed(name, source))
     }
 
     /// An error that names a file by the place it would have had.
-    pub(super) fn named(&self, error: Error) -> Error {
+    pub(super) fn named(&self, error: DedupError) -> DedupError {
         let named = |path: PathBuf| match path.strip_prefix(self.temporary.path()) {
             Ok(name) => self.out.join(name),
             Err(_) => path,
         };
         match error {
-            Error::Write { path, source } => Error::Write { path: named(path), source },
-            Error::Survivors { path, problem } => Error::Survivors { path: named(path), problem },
+            DedupError::Output(OutputError::Write { path, source }) => {
+                OutputError::Write { path: named(path), source }.into()
+            }
+            DedupError::Survivors { path, problem } => {
+                DedupError::Survivors { path: named(path), problem }
+            }
             error => error,
         }
     }
 
     /// Copies a file with its permissions and times.
-    pub(super) fn copy(&self, from: &Path, name: &Path) -> Result<(), Error> {
+    pub(super) fn copy(&self, from: &Path, name: &Path) -> Result<(), OutputError> {
         let place = self.place(name)?;
         copy(from, &place).map_err(|source| self.failed(name, source))
     }
 
     /// Writes a file with the permissions of another one.
-    pub(super) fn write(&self, bytes: &[u8], like: &Path, name: &Path) -> Result<(), Error> {
+    pub(super) fn write(&self, bytes: &[u8], like: &Path, name: &Path) -> Result<(), OutputError> {
         let place = self.place(name)?;
         let written = File::create_new(&place)
             .and_then(|mut file| file.write_all(bytes))
@@ -192,12 +196,12 @@ impl FolderWriter {
         written.map_err(|source| self.failed(name, source))
     }
 
-    fn failed(&self, name: &Path, source: io::Error) -> Error {
-        Error::Write { path: self.out.join(name), source }
+    fn failed(&self, name: &Path, source: io::Error) -> OutputError {
+        OutputError::Write { path: self.out.join(name), source }
     }
 
     /// Gives the folder its name, and the permissions of the empty folder that it replaces.
-    pub(super) fn finish(self) -> Result<(), Error> {
+    pub(super) fn finish(self) -> Result<(), OutputError> {
         let Self { out, temporary, _lock, registered } = self;
         let replaced = fs::metadata(&out).ok().map(|metadata| metadata.permissions());
         let kept = replaced.map_or(Ok(()), |of| fs::set_permissions(temporary.path(), of));
@@ -211,7 +215,7 @@ impl FolderWriter {
                 drop(registered);
                 Ok(())
             }
-            Err(source) => Err(Error::Write { path: out, source }),
+            Err(source) => Err(OutputError::Write { path: out, source }),
         }
     }
 }

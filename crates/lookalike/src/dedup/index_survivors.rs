@@ -1,7 +1,6 @@
 //! Documents that stay → an index, so that the next run has them as a reference.
 
-use crate::engine::{FindOptions, Findings, Group};
-use crate::error::Error;
+use crate::engine::{FindError, FindOptions, Findings, Group};
 use crate::extract::Fields;
 use crate::index::{
     AddCounts, AddOptions, DuplicateRecorder, FeedError, InterruptedAdd, NewDocument,
@@ -29,21 +28,21 @@ const BATCH_BYTES: usize = 16 << 20;
 /// batch of documents.
 ///
 /// # Errors
-/// [`Error::Read`] and [`Error::Changed`] when an input is no longer what it was, [`Error::Index`]
-/// for a document that cannot be stored, such as one whose id the index has, where the options
-/// refuse that. All documents before it are stored.
+/// [`FindError::Read`] and [`FindError::Changed`] if an input has changed. [`FindError::Index`] for
+/// a document that cannot be stored, such as one whose id the index has, if the options refuse
+/// that. All documents before it are stored.
 pub fn add_survivors(
     findings: &Findings,
     collection: &Collection,
     options: &FindOptions,
     (index, add): (&Index, &AddOptions),
     progress: &dyn Progress,
-) -> Result<AddCounts, Error> {
+) -> Result<AddCounts, FindError> {
     let outcomes = Outcomes::of(findings, options)?;
     let mut cursor = outcomes.cursor();
     let mut batch =
         SurvivorBatch { index, add, documents: Vec::new(), bytes: 0, counts: AddCounts::default() };
-    findings.replay(&mut |number, document| {
+    findings.replay(&mut |number, document| -> Result<(), FindError> {
         progress.advance(0)?;
         let status = findings.status(number)?;
         let outcome = cursor.of(number, status)?;
@@ -68,11 +67,11 @@ fn record_groups(
     collection: &Collection,
     index: &Index,
     progress: &dyn Progress,
-) -> Result<u64, Error> {
+) -> Result<u64, FindError> {
     let mut recorder = DuplicateRecorder::new(index);
     for group in findings.groups.iter() {
         progress.advance(0)?;
-        let Group { keeper, duplicates } = group.map_err(Error::of_io)?;
+        let Group { keeper, duplicates } = group.map_err(FindError::of_io)?;
         // A document of another reference may have the id of one of the index.
         if keeper.reference && !collection.is_index(findings.status(keeper.document)?.source) {
             continue;
@@ -94,7 +93,7 @@ struct SurvivorBatch<'a> {
 }
 
 impl SurvivorBatch<'_> {
-    fn push(&mut self, document: &Document<'_>, file: Option<&str>) -> Result<(), Error> {
+    fn push(&mut self, document: &Document<'_>, file: Option<&str>) -> Result<(), FindError> {
         let original = document.contents.filter(|_| self.index.settings().originals.is_some());
         let original = original.map(|DocumentContents { bytes, media_type, name }| {
             OwnedOriginal::new(bytes, media_type, name)
@@ -112,7 +111,7 @@ impl SurvivorBatch<'_> {
         if is_full { self.write() } else { Ok(()) }
     }
 
-    fn write(&mut self) -> Result<(), Error> {
+    fn write(&mut self) -> Result<(), FindError> {
         let mut documents = std::mem::take(&mut self.documents).into_iter();
         self.bytes = 0;
         let added = add_documents::<String, Infallible>(self.index, self.add, |batch| {
@@ -134,12 +133,12 @@ impl SurvivorBatch<'_> {
     }
 }
 
-fn index_error(error: FeedError<Infallible>) -> Error {
+fn index_error(error: FeedError<Infallible>) -> FindError {
     let error: IndexError = match error {
         FeedError::Feed(never) => match never {},
         FeedError::Document { error, .. } | FeedError::Index(error) => error,
     };
-    Error::Index(error)
+    FindError::Index(error)
 }
 
 /// The file of a document, where it is in one, and what it says of itself.

@@ -12,7 +12,9 @@
 pub mod actions;
 mod annotation;
 mod apply;
+mod cut_problem;
 mod destination;
+mod error;
 mod files;
 mod index_survivors;
 mod non_documents;
@@ -20,16 +22,19 @@ mod non_documents;
 mod parquet;
 mod removed;
 mod survivors;
+mod survivors_problem;
 mod values;
 
-pub use crate::error::SurvivorsProblem;
 pub use annotation::{Annotate, AnnotationSubject, AnnotationValues, DEFAULT_FIELD};
 pub use apply::{apply, apply_cuts, find_files};
+pub use cut_problem::{CutPart, CutProblem};
 pub use destination::Destination;
+pub use error::DedupError;
 pub use index_survivors::add_survivors;
 pub use non_documents::{Others, OthersCopied, RefusedFile};
 pub use removed::RemovedList;
 pub use survivors::{SurvivorCounts, Survivors};
+pub use survivors_problem::SurvivorsProblem;
 
 use std::path::Path;
 

@@ -5,8 +5,8 @@
 
 use super::destination::Destination;
 use super::files::FolderWriter;
-use crate::engine::SkippedRecords;
-use crate::error::Error;
+use crate::dedup::error::DedupError;
+use crate::engine::{FindError, SkippedRecords};
 use crate::read::name_of;
 use crate::report::part_file::is_temporary_name;
 use ignore::{DirEntry, WalkBuilder};
@@ -45,10 +45,10 @@ pub(super) struct UnreadParts(BTreeSet<String>);
 impl UnreadParts {
     /// # Errors
     /// Those of temporary files.
-    pub(super) fn new(skipped: &SkippedRecords) -> Result<Self, Error> {
+    pub(super) fn new(skipped: &SkippedRecords) -> Result<Self, DedupError> {
         let mut sources = BTreeSet::new();
         for record in skipped.iter() {
-            let source = record.map_err(Error::of_io)?.source;
+            let source = record.map_err(FindError::of_io)?.source;
             if sources.last() != Some(&source) {
                 sources.insert(source);
             }
@@ -86,7 +86,7 @@ pub(super) struct Copier<'a> {
 
 impl Copier<'_> {
     /// Copies from all inputs.
-    pub(super) fn copy(mut self) -> Result<OthersCopied, Error> {
+    pub(super) fn copy(mut self) -> Result<OthersCopied, DedupError> {
         let own = self.others.leave_out.iter().chain([&self.destination.out]);
         let own: Vec<PathBuf> = own.filter_map(|path| path.canonicalize().ok()).collect();
         let is_own = |path: &Path| {
@@ -105,7 +105,7 @@ impl Copier<'_> {
         Ok(self.copied)
     }
 
-    fn folder(&mut self, input: &Path, is_own: &dyn Fn(&Path) -> bool) -> Result<(), Error> {
+    fn folder(&mut self, input: &Path, is_own: &dyn Fn(&Path) -> bool) -> Result<(), DedupError> {
         let mut walk = WalkBuilder::new(input);
         walk.standard_filters(false)
             .follow_links(self.others.follow_links)
@@ -125,7 +125,7 @@ impl Copier<'_> {
         Ok(())
     }
 
-    fn entry(&mut self, entry: &DirEntry) -> Result<(), Error> {
+    fn entry(&mut self, entry: &DirEntry) -> Result<(), DedupError> {
         let path = entry.path();
         let Some(kind) = entry.file_type() else { return Ok(()) };
         if kind.is_dir() {
@@ -147,7 +147,7 @@ impl Copier<'_> {
         Ok(())
     }
 
-    fn file(&mut self, path: &Path) -> Result<(), Error> {
+    fn file(&mut self, path: &Path) -> Result<(), DedupError> {
         let name = self.destination.name_of_path(path)?;
         let gone = self.duplicates.contains(path) && !self.unread.any_in(path);
         if gone || self.folder.has(&name) {
@@ -162,7 +162,7 @@ impl Copier<'_> {
         Ok(())
     }
 
-    fn link(&mut self, path: &Path) -> Result<(), Error> {
+    fn link(&mut self, path: &Path) -> Result<(), DedupError> {
         let name = self.destination.name_of_path(path)?;
         if self.folder.has(&name) {
             return Ok(());

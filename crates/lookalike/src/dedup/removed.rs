@@ -1,10 +1,9 @@
 //! The documents that go → a list of them, with what stays in their place and why.
 
 use super::annotation::{AnnotationSubject, AnnotationValues, json_span};
-use crate::error::Error;
 use crate::outcome::Outcome;
 use crate::report::csv::{CellRule, quoted};
-use crate::report::{Output, OutputFormat, Target};
+use crate::report::{Output, OutputError, OutputFormat, Target};
 use crate::words::TextSpan;
 use lookalike_core::params::Measure;
 use std::io::Write;
@@ -23,8 +22,8 @@ impl RemovedList {
     /// The similarity has the name of `measure`.
     ///
     /// # Errors
-    /// [`Error::Write`].
-    pub fn create(target: &Target, measure: Measure) -> Result<Self, Error> {
+    /// [`OutputError::Write`].
+    pub fn create(target: &Target, measure: Measure) -> Result<Self, OutputError> {
         Self::begin(target, AnnotationSubject::Groups(measure))
     }
 
@@ -32,12 +31,12 @@ impl RemovedList {
     /// `id,source,byte_start,byte_end,char_start,char_end,reason`.
     ///
     /// # Errors
-    /// [`Error::Write`].
-    pub fn of_passages(target: &Target) -> Result<Self, Error> {
+    /// [`OutputError::Write`].
+    pub fn of_passages(target: &Target) -> Result<Self, OutputError> {
         Self::begin(target, AnnotationSubject::Passages)
     }
 
-    fn begin(target: &Target, subject: AnnotationSubject) -> Result<Self, Error> {
+    fn begin(target: &Target, subject: AnnotationSubject) -> Result<Self, OutputError> {
         let output = Output::create(target)?;
         let format = target.format();
         let mut this = Self { output, format, subject, cells: CellRule::Exact, line: Vec::new() };
@@ -62,8 +61,13 @@ impl RemovedList {
     /// Lists a document of the file `source`, if it goes.
     ///
     /// # Errors
-    /// [`Error::Write`].
-    pub fn document(&mut self, id: &str, source: &str, outcome: &Outcome<'_>) -> Result<(), Error> {
+    /// [`OutputError::Write`].
+    pub fn document(
+        &mut self,
+        id: &str,
+        source: &str,
+        outcome: &Outcome<'_>,
+    ) -> Result<(), OutputError> {
         if outcome.is_kept() {
             return Ok(());
         }
@@ -85,14 +89,14 @@ impl RemovedList {
     /// Lists a part of the text of a document of the file `source`, which goes for this reason.
     ///
     /// # Errors
-    /// [`Error::Write`].
+    /// [`OutputError::Write`].
     pub fn span(
         &mut self,
         id: &str,
         source: &str,
         span: &TextSpan,
         reason: &str,
-    ) -> Result<(), Error> {
+    ) -> Result<(), OutputError> {
         if self.format == OutputFormat::Jsonl {
             let members = format!("{},\"reason\":\"{reason}\"", json_span(span));
             return self.object(id, source, members.as_bytes());
@@ -104,7 +108,7 @@ impl RemovedList {
     }
 
     /// Writes an object.
-    fn object(&mut self, id: &str, source: &str, members: &[u8]) -> Result<(), Error> {
+    fn object(&mut self, id: &str, source: &str, members: &[u8]) -> Result<(), OutputError> {
         let id = serde_json::Value::from(id);
         let source = serde_json::Value::from(source);
         self.line.extend(format!("{{\"id\":{id},\"source\":{source},").into_bytes());
@@ -114,7 +118,7 @@ impl RemovedList {
     }
 
     /// Writes a row.
-    fn columns(&mut self, id: &str, source: &str, values: &[String]) -> Result<(), Error> {
+    fn columns(&mut self, id: &str, source: &str, values: &[String]) -> Result<(), OutputError> {
         quoted(b',', &self.cells.text(id), &mut self.line);
         for value in std::iter::once(source).chain(values.iter().map(String::as_str)) {
             self.line.push(b',');
@@ -124,17 +128,17 @@ impl RemovedList {
         self.write()
     }
 
-    fn write(&mut self) -> Result<(), Error> {
+    fn write(&mut self) -> Result<(), OutputError> {
         let written = self.output.write_all(&self.line);
         self.line.clear();
-        written.map_err(|source| Error::Write { path: self.output.path().to_owned(), source })
+        written.map_err(|source| OutputError::Write { path: self.output.path().to_owned(), source })
     }
 
     /// Brings the list to the disk and gives it its name.
     ///
     /// # Errors
-    /// [`Error::Write`].
-    pub fn finish(self) -> Result<(), Error> {
+    /// [`OutputError::Write`].
+    pub fn finish(self) -> Result<(), OutputError> {
         self.output.finish(|_| Ok(()))
     }
 }

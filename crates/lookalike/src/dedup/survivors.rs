@@ -7,12 +7,15 @@ use super::non_documents::{Copier, Others, OthersCopied, UnreadParts};
 #[cfg(feature = "parquet")]
 use super::parquet::Rewriter;
 use super::{SourceRecord, values};
+use crate::dedup::cut_problem::CutPart;
+use crate::dedup::cut_problem::CutProblem;
+use crate::dedup::error::DedupError;
+use crate::dedup::survivors_problem::SurvivorsProblem;
 use crate::engine::Findings;
-use crate::error::{CutPart, CutProblem, Error, SurvivorsProblem};
 use crate::outcome::Outcome;
 use crate::read::{Collection, CsvHeader, Format};
-use crate::report::Output;
 use crate::report::csv::CellRule;
+use crate::report::{Output, OutputError};
 use std::collections::HashSet;
 use std::io::Write;
 use std::ops::Range;
@@ -112,8 +115,11 @@ impl Survivors {
     /// Makes the temporary file or folder, so that a place that cannot be written is known.
     ///
     /// # Errors
-    /// [`Error::Write`] when the place takes no files.
-    pub fn create(destination: Destination, annotate: Option<Annotate>) -> Result<Self, Error> {
+    /// [`OutputError::Write`] when the place takes no files.
+    pub fn create(
+        destination: Destination,
+        annotate: Option<Annotate>,
+    ) -> Result<Self, DedupError> {
         let is_standard_output = destination.is_standard_output;
         Self::with(destination, annotate, |out| {
             if is_standard_output { Ok(Output::standard_output()) } else { Output::named(out) }
@@ -123,8 +129,8 @@ impl Survivors {
     fn with(
         destination: Destination,
         annotate: Option<Annotate>,
-        output: impl FnOnce(&Path) -> Result<Output, Error>,
-    ) -> Result<Self, Error> {
+        output: impl FnOnce(&Path) -> Result<Output, OutputError>,
+    ) -> Result<Self, DedupError> {
         let out = &destination.out;
         let mut folder = None;
         let sink = match destination.shape {
@@ -193,7 +199,7 @@ impl Survivors {
     }
 
     /// Copies what [`with_others`](Self::with_others) asks for.
-    pub(super) fn copy_others(&mut self, findings: &Findings) -> Result<(), Error> {
+    pub(super) fn copy_others(&mut self, findings: &Findings) -> Result<(), DedupError> {
         let (Some(folder), Some(others)) = (&self.folder, &self.others) else { return Ok(()) };
         let unread = UnreadParts::new(&findings.skipped)?;
         let copier = Copier {
@@ -217,8 +223,8 @@ impl Survivors {
     /// output is not written to.
     ///
     /// # Errors
-    /// As [`source`](Self::source), and [`Error::Read`] for a header that cannot be read.
-    pub fn check_writable(mut self, collection: &Collection) -> Result<(), Error> {
+    /// Errors of [`source`](Self::source), and of a header that cannot be read.
+    pub fn check_writable(mut self, collection: &Collection) -> Result<(), DedupError> {
         if self.destination.is_standard_output {
             let Self { destination, annotate, .. } = self;
             self = Self::with(destination, annotate, |_| Ok(Output::nothing()))?;
@@ -236,21 +242,21 @@ impl Survivors {
     /// file of separated values.
     ///
     /// # Errors
-    /// [`Error::Survivors`] if a file cannot share an output with the files before it, and
-    /// [`Error::Write`].
-    pub fn source(&mut self, number: usize, header: Option<&CsvHeader>) -> Result<(), Error> {
+    /// [`DedupError::Survivors`] if a file cannot share an output with the files before it, and
+    /// [`OutputError::Write`].
+    pub fn source(&mut self, number: usize, header: Option<&CsvHeader>) -> Result<(), DedupError> {
         self.go_on_with(number, header).map_err(|error| self.named(error))
     }
 
     /// An error about a file of the folder names it as it would have been called.
-    fn named(&self, error: Error) -> Error {
+    fn named(&self, error: DedupError) -> DedupError {
         match &self.folder {
             Some(folder) => folder.named(error),
             None => error,
         }
     }
 
-    fn go_on_with(&mut self, number: usize, header: Option<&CsvHeader>) -> Result<(), Error> {
+    fn go_on_with(&mut self, number: usize, header: Option<&CsvHeader>) -> Result<(), DedupError> {
         let Some(origin) = self.destination.origins.get(number).cloned() else {
             return Ok(());
         };
@@ -274,7 +280,7 @@ impl Survivors {
     }
 
     /// In a folder: finishes the file before, and begins the one of this source.
-    fn next_file(&mut self, origin: &DocumentOrigin) -> Result<(), Error> {
+    fn next_file(&mut self, origin: &DocumentOrigin) -> Result<(), DedupError> {
         self.finish_file()?;
         let Some(folder) = &self.folder else { return Ok(()) };
         if origin.is_files() {
@@ -293,15 +299,15 @@ impl Survivors {
         Ok(())
     }
 
-    fn finish_file(&mut self) -> Result<(), Error> {
+    fn finish_file(&mut self) -> Result<(), DedupError> {
         match std::mem::replace(&mut self.sink, SurvivorSink::None) {
             SurvivorSink::None => Ok(()),
             SurvivorSink::Lines(output, Format::Json) => {
                 let end: &[u8] = if self.has_element { b"\n]\n" } else { b"[]\n" };
-                output.finish(|out| out.write_all(end))
+                Ok(output.finish(|out| out.write_all(end))?)
             }
-            SurvivorSink::Lines(output, _) => output.finish(|_| Ok(())),
-            SurvivorSink::List(list) => list.finish(),
+            SurvivorSink::Lines(output, _) => Ok(output.finish(|_| Ok(()))?),
+            SurvivorSink::List(list) => Ok(list.finish()?),
             #[cfg(feature = "parquet")]
             SurvivorSink::Parquet(rewriter) => {
                 let unreadable = rewriter.finish()?;
@@ -314,7 +320,7 @@ impl Survivors {
     }
 
     /// Writes the header of the first file, and compares those of others with it.
-    fn header(&mut self, origin: &DocumentOrigin, header: &[u8]) -> Result<(), Error> {
+    fn header(&mut self, origin: &DocumentOrigin, header: &[u8]) -> Result<(), DedupError> {
         if let Some((first, name)) = &self.header {
             if compared(first) == compared(header) {
                 return Ok(());
@@ -351,7 +357,7 @@ impl Survivors {
         header: &[u8],
         delimiter: u8,
         columns: &[String],
-    ) -> Result<(), Error> {
+    ) -> Result<(), DedupError> {
         let mut reader = ::csv::ReaderBuilder::new()
             .delimiter(delimiter)
             .has_headers(false)
@@ -372,14 +378,14 @@ impl Survivors {
     /// Takes the next document of the source named last.
     ///
     /// # Errors
-    /// [`Error::Write`], and [`Error::Survivors`] where a record cannot be annotated or a Parquet
-    /// file cannot be read again.
+    /// [`OutputError::Write`], and [`DedupError::Survivors`] where a record cannot be annotated or
+    /// a Parquet file cannot be read again.
     pub fn record(
         &mut self,
         id: &str,
         record: SourceRecord<'_>,
         outcome: &Outcome<'_>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), DedupError> {
         let origin = self.at.and_then(|at| self.destination.origins.get(at));
         if origin.is_none_or(|origin| origin.reference) {
             return Ok(());
@@ -398,8 +404,9 @@ impl Survivors {
     /// Takes the next document of the source named last, which stays without some units.
     ///
     /// # Errors
-    /// [`Error::Write`], and [`Error::Survivors`] where its text is not in the record or file.
-    pub(super) fn cut(&mut self, document: &CutDocument<'_>) -> Result<(), Error> {
+    /// [`OutputError::Write`], and [`DedupError::Survivors`] where its text is not in the record or
+    /// file.
+    pub(super) fn cut(&mut self, document: &CutDocument<'_>) -> Result<(), DedupError> {
         let origin = self.at.and_then(|at| self.destination.origins.get(at)).cloned();
         let Some(origin) = origin.filter(|origin| !origin.reference) else { return Ok(()) };
         self.written.kept += 1;
@@ -411,7 +418,7 @@ impl Survivors {
         &mut self,
         document: &CutDocument<'_>,
         origin: &DocumentOrigin,
-    ) -> Result<(), Error> {
+    ) -> Result<(), DedupError> {
         let problem = CutProblem::Text { id: document.id.to_owned() };
         let no_text = || SurvivorsProblem::Cut { part: document.part, problem };
         #[cfg(feature = "parquet")]
@@ -430,7 +437,7 @@ impl Survivors {
             }
             (SourceRecord::File(path), Some(folder), SurvivorSink::None) => {
                 let bytes = std::fs::read(path)
-                    .map_err(|source| Error::Write { path: path.to_owned(), source })?;
+                    .map_err(|source| OutputError::Write { path: path.to_owned(), source })?;
                 let mut kept = Vec::new();
                 if !document.cut(&bytes, &mut kept) {
                     return Err(self.refused(no_text()));
@@ -450,7 +457,7 @@ impl Survivors {
         id: &str,
         record: SourceRecord<'_>,
         outcome: &Outcome<'_>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), DedupError> {
         #[cfg(feature = "parquet")]
         if let (SurvivorSink::Parquet(rewriter), SourceRecord::Row(row)) = (&mut self.sink, record)
         {
@@ -471,7 +478,7 @@ impl Survivors {
         }
     }
 
-    fn bytes(&mut self, id: &str, bytes: &[u8], outcome: &Outcome<'_>) -> Result<(), Error> {
+    fn bytes(&mut self, id: &str, bytes: &[u8], outcome: &Outcome<'_>) -> Result<(), DedupError> {
         let SurvivorSink::Lines(..) = &self.sink else {
             return Err(self.refused(format!("{id:?} comes from a stream that is one text")));
         };
@@ -494,7 +501,7 @@ impl Survivors {
         self.end_line()
     }
 
-    fn file(&mut self, id: &str, path: &Path, outcome: &Outcome<'_>) -> Result<(), Error> {
+    fn file(&mut self, id: &str, path: &Path, outcome: &Outcome<'_>) -> Result<(), DedupError> {
         if let SurvivorSink::Lines(..) = &self.sink {
             return Err(self.refused(SurvivorsProblem::PartOfRecord { id: id.to_owned() }));
         }
@@ -517,7 +524,7 @@ impl Survivors {
         Ok(())
     }
 
-    fn end_line(&mut self) -> Result<(), Error> {
+    fn end_line(&mut self) -> Result<(), DedupError> {
         let SurvivorSink::Lines(output, format) = &mut self.sink else { return Ok(()) };
         let written = if *format == Format::Json {
             let before: &[u8] = if self.has_element { b",\n" } else { b"[\n" };
@@ -527,11 +534,12 @@ impl Survivors {
             self.line.push(b'\n');
             output.write_all(&self.line)
         };
-        written.map_err(|source| Error::Write { path: output.path().to_owned(), source })
+        let path = output.path();
+        written.map_err(|source| OutputError::Write { path: path.to_owned(), source }.into())
     }
 
-    fn refused(&self, problem: impl Into<SurvivorsProblem>) -> Error {
-        Error::Survivors { path: self.out(), problem: problem.into() }
+    fn refused(&self, problem: impl Into<SurvivorsProblem>) -> DedupError {
+        DedupError::Survivors { path: self.out(), problem: problem.into() }
     }
 
     fn out(&self) -> PathBuf {
@@ -541,8 +549,8 @@ impl Survivors {
     /// Brings everything to the disk and gives it its name.
     ///
     /// # Errors
-    /// [`Error::Write`]; nothing is under the name then that was not there before.
-    pub fn finish(mut self) -> Result<SurvivorCounts, Error> {
+    /// [`OutputError::Write`]; nothing is under the name then that was not there before.
+    pub fn finish(mut self) -> Result<SurvivorCounts, DedupError> {
         self.finish_file().map_err(|error| self.named(error))?;
         if let Some(folder) = self.folder {
             folder.finish()?;

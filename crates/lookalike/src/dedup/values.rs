@@ -1,7 +1,7 @@
 //! One record of a line format → the same bytes, or the same bytes with an outcome.
 
 use super::annotation::{Annotate, AnnotationValues};
-use crate::error::SurvivorsProblem;
+use super::survivors_problem::SurvivorsProblem;
 use crate::report::csv::quoted;
 
 /// Why a record cannot be annotated.

@@ -9,14 +9,14 @@
 //! another number of threads or another limit on memory.
 
 use crate::decisions::Decisions;
+use crate::engine::error::FindError;
 use crate::engine::ids::{DocumentNumber, Id, SourceIndex};
 use crate::engine::link::drop_list::DropList;
 use crate::engine::options::{FindOptions, PairList};
 use crate::engine::prepare::block_notes::{BlockNotes, BlockRanges, ColumnChunk};
 use crate::engine::prepare::sources::{SourceName, SourceTally, Tallies};
-use crate::error::Error;
 use crate::read::{Collection, InputStamp, ReadError, RetainedState, Stamp};
-use crate::spill::{Journal, TempSpace};
+use crate::spill::{Journal, SpillError, TempSpace};
 use lookalike_core::hash;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
@@ -98,21 +98,21 @@ pub(crate) struct CompletedSteps {
 
 impl CompletedSteps {
     /// # Errors
-    /// [`Error::TemporaryFile`] for numbers that no run writes.
-    fn add(&mut self, step: Step) -> Result<(), Error> {
+    /// [`SpillError::Altered`] for numbers that no run writes.
+    fn add(&mut self, step: Step) -> Result<(), FindError> {
         match step {
             Step::Chunk(mut step) => {
                 self.sources.append(&mut step.sources);
                 let is_known = |tally: &SourceTally| tally.source.index() < self.sources.len();
                 if !step.tallies.iter().all(is_known) || !self.is_next_chunk(&step) {
-                    return Err(damaged());
+                    return Err(damaged().into());
                 }
                 self.tallies.add(&std::mem::take(&mut step.tallies));
                 self.chunks.push(step);
             }
             Step::Prepared => self.prepared = true,
             Step::Band(step) => self.bands.push(step),
-            Step::Batch(step) if step.roots.start > step.roots.end => return Err(damaged()),
+            Step::Batch(step) if step.roots.start > step.roots.end => return Err(damaged().into()),
             Step::Batch(step) => self.batches.push(step),
             Step::Together(steps) => return steps.into_iter().try_for_each(|step| self.add(step)),
         }
@@ -151,7 +151,7 @@ impl Checkpoint {
         collection: &Collection,
         options: &FindOptions,
         passages: Option<&Value>,
-    ) -> Result<(Self, Arc<TempSpace>), Error> {
+    ) -> Result<(Self, Arc<TempSpace>), FindError> {
         let parent = options.memory.temp_dir();
         if !options.memory.resume {
             return Ok((Self::default(), Arc::new(TempSpace::new(parent))));
@@ -171,7 +171,7 @@ impl Checkpoint {
         collection: &Collection,
         parent: &Path,
         description: &Value,
-    ) -> Result<(Self, Arc<TempSpace>), Error> {
+    ) -> Result<(Self, Arc<TempSpace>), FindError> {
         let sources = (0..collection.sources()).filter_map(|source| collection.source_name(source));
         let sources = sources.collect::<Vec<_>>().join("\n");
         let name = format!("{:016x}", hash::token_hash(sources.as_bytes()));
@@ -190,7 +190,7 @@ impl Checkpoint {
     }
 
     /// Stores a step, whose data are on the disk.
-    pub(crate) fn append(&self, step: Step) -> Result<(), Error> {
+    pub(crate) fn append(&self, step: Step) -> Result<(), SpillError> {
         let Some(deferred) = &self.deferred else { return self.journal.append(&step) };
         let mut deferred = deferred.lock();
         deferred.push(step);
@@ -208,7 +208,10 @@ impl Checkpoint {
 ///
 /// # Errors
 /// [`ReadError::NotAgain`] for inputs that cannot be read twice.
-pub(crate) fn describe_run(collection: &Collection, options: &FindOptions) -> Result<Value, Error> {
+pub(crate) fn describe_run(
+    collection: &Collection,
+    options: &FindOptions,
+) -> Result<Value, FindError> {
     if let Some(stream) = collection.stream() {
         return Err(ReadError::NotAgain { source_name: stream.to_owned() }.into());
     }
@@ -236,8 +239,8 @@ pub(crate) fn describe_run(collection: &Collection, options: &FindOptions) -> Re
     }))
 }
 
-fn damaged() -> Error {
-    Error::temporary_file("the steps of an earlier run")
+fn damaged() -> SpillError {
+    SpillError::altered("the steps of an earlier run")
 }
 
 /// The files in words, or their number, bytes and a hash of these words where they are many.
@@ -309,7 +312,7 @@ mod tests {
         ];
         for step in wrong {
             let added = done.add(Step::Together(vec![step.clone()]));
-            assert!(matches!(added, Err(Error::TemporaryFile { .. })), "{step:?}");
+            assert!(matches!(added, Err(FindError::Spill(SpillError::Altered { .. }))), "{step:?}");
         }
     }
 }

@@ -13,9 +13,9 @@
 //! Without a limit, memory holds everything and shares are unlimited. A share decides whether bytes
 //! pass through a temporary file; it never changes results.
 
+use crate::engine::error::FindError;
 use crate::engine::prepare::long_records::{LongRecords, RecordCost, RecordMemory};
 use crate::engine::workers::MAX_THREADS;
-use crate::error::Error;
 use crate::read::{Document, TextUnit};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -38,8 +38,8 @@ const LEAST_TEXT_WORK: u64 = LEAST_WORK + MIB;
 const BLOCK_FACTOR: u64 = 6;
 /// Like [`BLOCK_FACTOR`], for units, whose shingles are few: the block and its next, texts.
 const UNIT_BLOCK_FACTOR: u64 = 4;
-/// Like [`BLOCK_FACTOR`], for words: the block in a growing buffer, and its text in one case; or its
-/// text in one case and the text of the other document.
+/// Like [`BLOCK_FACTOR`], for words: the block in a growing buffer, and its text in one case; or
+/// its text in one case and the text of the other document.
 const TEXT_BLOCK_FACTOR: u64 = 4;
 /// In addition, for each of its words: tokens and windows of them, or words of two documents.
 const WORD_BYTES: u64 = 16;
@@ -57,7 +57,7 @@ const CACHE_BYTES: u64 = 256 * MIB;
 #[derive(Debug, Clone, Default)]
 pub struct Memory {
     /// The most bytes the whole process may hold, from 1; `None` for no limit. One that is too
-    /// small for the run is [`Error::MemoryTooSmall`].
+    /// small for the run is [`FindError::MemoryTooSmall`].
     pub limit: Option<u64>,
     /// The folder in which temporary files are made; the current one where it is `None`.
     pub temp_dir: Option<PathBuf>,
@@ -117,24 +117,24 @@ impl Budget {
     /// For a run whose documents are not known yet.
     ///
     /// # Errors
-    /// [`Error::TooManyThreads`] and [`Error::MemoryTooSmall`].
-    pub(crate) fn new(memory: &Memory, threads: usize) -> Result<Self, Error> {
+    /// [`FindError::TooManyThreads`] and [`FindError::MemoryTooSmall`].
+    pub(crate) fn new(memory: &Memory, threads: usize) -> Result<Self, FindError> {
         let budget = Self::unchecked(memory, threads)?;
         budget.check()?;
         Ok(budget)
     }
 
     /// For a run that compares words, next to `held` bytes that are held for good.
-    pub(crate) fn of_texts(memory: &Memory, threads: usize, held: u64) -> Result<Self, Error> {
+    pub(crate) fn of_texts(memory: &Memory, threads: usize, held: u64) -> Result<Self, FindError> {
         let unchecked = Self::unchecked(memory, threads)?;
         let budget = Self { resident: held, blocks: BlockUse::Texts, ..unchecked };
         budget.check_work(LEAST_TEXT_WORK)?;
         Ok(budget)
     }
 
-    fn unchecked(memory: &Memory, threads: usize) -> Result<Self, Error> {
+    fn unchecked(memory: &Memory, threads: usize) -> Result<Self, FindError> {
         if threads > MAX_THREADS {
-            return Err(Error::TooManyThreads { got: threads, most: MAX_THREADS });
+            return Err(FindError::TooManyThreads { got: threads, most: MAX_THREADS });
         }
         Ok(Self {
             limit: memory.limit,
@@ -152,8 +152,8 @@ impl Budget {
     /// For a run that measures its input before it is refused ([`check`](Self::check)).
     ///
     /// # Errors
-    /// [`Error::TooManyThreads`].
-    pub(crate) fn open(memory: &Memory, threads: usize) -> Result<Self, Error> {
+    /// [`FindError::TooManyThreads`].
+    pub(crate) fn open(memory: &Memory, threads: usize) -> Result<Self, FindError> {
         Self::unchecked(memory, threads)
     }
 
@@ -206,7 +206,7 @@ impl Budget {
 
     /// Refuses long records that need more than there is for them: an input that can be read again
     /// is then measured, and room for them reserved.
-    pub(crate) fn check_records(&self, records: RecordMemory) -> Result<(), Error> {
+    pub(crate) fn check_records(&self, records: RecordMemory) -> Result<(), FindError> {
         let with = self.with_records(records);
         let is_reserved = with.records.bytes <= self.records.bytes;
         if self.limit.is_none() || is_reserved || !self.reserves_all && with.reserved() == 0 {
@@ -214,7 +214,7 @@ impl Budget {
         }
         with.check()?;
         let got = self.limit.unwrap_or(u64::MAX);
-        if self.reserves_all { Ok(()) } else { Err(Error::MemoryTooSmall { got, least: got }) }
+        if self.reserves_all { Ok(()) } else { Err(FindError::MemoryTooSmall { got, least: got }) }
     }
 
     /// How many threads compare documents at a time, since long ones may not fit in each.
@@ -264,7 +264,7 @@ impl Budget {
         documents: usize,
         blocks: usize,
         columns: usize,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, FindError> {
         let made = DOCUMENT_BYTES * documents as u64 + BLOCK_BYTES * blocks as u64;
         let budget = Self { resident: self.resident + made, columns: Some(columns as u64), ..self };
         budget.check()?;
@@ -278,7 +278,7 @@ impl Budget {
     }
 
     /// The budget next to further bytes that are held for good.
-    pub(crate) fn with_held(self, bytes: u64) -> Result<Self, Error> {
+    pub(crate) fn with_held(self, bytes: u64) -> Result<Self, FindError> {
         let budget = Self { resident: self.resident + bytes, ..self };
         budget.check()?;
         Ok(budget)
@@ -289,16 +289,16 @@ impl Budget {
     }
 
     /// Refuses a limit that is too small.
-    pub(crate) fn check(&self) -> Result<(), Error> {
+    pub(crate) fn check(&self) -> Result<(), FindError> {
         self.check_work(LEAST_WORK)
     }
 
-    fn check_work(&self, work: u64) -> Result<(), Error> {
+    fn check_work(&self, work: u64) -> Result<(), FindError> {
         let least = self.least_for(work);
         if let Some(got) = self.limit
             && got < least
         {
-            return Err(Error::MemoryTooSmall { got, least });
+            return Err(FindError::MemoryTooSmall { got, least });
         }
         Ok(())
     }
@@ -395,25 +395,25 @@ impl Budget {
 
     /// Refuses a component of more than this many bytes, which cannot be worked on in parts: it may
     /// take what is not of buckets, sets and results.
-    pub(crate) fn component(&self, bytes: u64) -> Result<(), Error> {
+    pub(crate) fn component(&self, bytes: u64) -> Result<(), FindError> {
         self.need(bytes.saturating_mul(2))
     }
 
     /// Refuses a block of this many bytes: it has the buffers of its thread and of the share that
     /// the columns do not take.
-    pub(crate) fn block(&self, bytes: u64) -> Result<(), Error> {
+    pub(crate) fn block(&self, bytes: u64) -> Result<(), FindError> {
         self.need(self.work_of_blocks(self.block_factor().saturating_mul(bytes)))
     }
 
     /// Refuses a long document whose words are compared, in a block of this many bytes.
-    pub(crate) fn text(&self, block_bytes: u64, document: &Document<'_>) -> Result<(), Error> {
+    pub(crate) fn text(&self, block_bytes: u64, document: &Document<'_>) -> Result<(), FindError> {
         if self.limit.is_none() {
             return Ok(());
         }
         self.words(block_bytes, long_words(document))
     }
 
-    fn words(&self, bytes: u64, words: u64) -> Result<(), Error> {
+    fn words(&self, bytes: u64, words: u64) -> Result<(), FindError> {
         self.need(self.work_for_words(bytes, words))
     }
 
@@ -446,19 +446,19 @@ impl Budget {
     }
 
     /// Refuses work in this many bytes at once.
-    pub(crate) fn need(&self, work: u64) -> Result<(), Error> {
+    pub(crate) fn need(&self, work: u64) -> Result<(), FindError> {
         if let Some(got) = self.limit
             && work > self.work()
         {
             let least = self.least_for(work.saturating_add(self.rows));
-            return Err(Error::MemoryTooSmall { got, least });
+            return Err(FindError::MemoryTooSmall { got, least });
         }
         Ok(())
     }
 
     /// Refuses what is made of texts in this many bytes next to what has a share of the work:
     /// anchors, words and rows an eighth each, the places of runs a sixteenth.
-    pub(crate) fn need_beside_shares(&self, bytes: u64) -> Result<(), Error> {
+    pub(crate) fn need_beside_shares(&self, bytes: u64) -> Result<(), FindError> {
         self.need(bytes.saturating_mul(16).div_ceil(9))
     }
 
@@ -490,11 +490,11 @@ mod tests {
     #[test]
     fn the_least_that_works_is_reported_and_works() {
         let tight = |limit| Memory { limit: Some(limit), ..Memory::default() };
-        let Err(Error::MemoryTooSmall { got: 1, least }) = Budget::new(&tight(1), 2) else {
+        let Err(FindError::MemoryTooSmall { got: 1, least }) = Budget::new(&tight(1), 2) else {
             panic!("one byte was enough");
         };
         let budget = Budget::new(&tight(least), 2).unwrap();
-        let Err(Error::MemoryTooSmall { least: more, .. }) =
+        let Err(FindError::MemoryTooSmall { least: more, .. }) =
             budget.with_documents(1_000_000, 2000, 0)
         else {
             panic!("documents need no memory");
@@ -520,7 +520,7 @@ mod tests {
         for refuse in [Budget::component, Budget::block, words, texts, Budget::need_beside_shares] {
             refuse(&small, 1 << 20).unwrap();
             refuse(&Budget::new(&Memory::default(), 2).unwrap(), 1 << 40).unwrap();
-            let Err(Error::MemoryTooSmall { least, .. }) = refuse(&small, 30 << 20) else {
+            let Err(FindError::MemoryTooSmall { least, .. }) = refuse(&small, 30 << 20) else {
                 panic!("it fits");
             };
             refuse(&limited(least), 30 << 20).unwrap();

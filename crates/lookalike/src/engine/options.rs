@@ -1,10 +1,11 @@
 //! The options of a run.
 
-use crate::decisions::Decisions;
+use crate::decisions::{DecisionError, Decisions};
+use crate::engine::error::FindError;
 use crate::engine::link::drop_list::DropList;
 use crate::engine::memory::Memory;
+use crate::engine::no_estimates::NoEstimates;
 use crate::engine::workers::default_threads;
-use crate::error::{DecisionError, Error, NoEstimates};
 use crate::read::ReadOptions;
 use lookalike_core::error::{ParamsError, parse_name};
 use lookalike_core::keep::KeepPolicy;
@@ -64,13 +65,13 @@ impl PairList {
     /// The list with `pairs`, and with `estimates` in it.
     ///
     /// # Errors
-    /// [`Error::Estimates`] for estimates without pairs.
-    pub fn new(pairs: bool, estimates: bool) -> Result<Self, Error> {
+    /// [`FindError::Estimates`] for estimates without pairs.
+    pub fn new(pairs: bool, estimates: bool) -> Result<Self, FindError> {
         match (pairs, estimates) {
             (false, false) => Ok(Self::Omitted),
             (true, false) => Ok(Self::Exact),
             (true, true) => Ok(Self::WithEstimates),
-            (false, true) => Err(Error::Estimates(NoEstimates::WithoutPairs)),
+            (false, true) => Err(FindError::Estimates(NoEstimates::WithoutPairs)),
         }
     }
 
@@ -174,9 +175,9 @@ impl FindOptions {
     }
 
     /// Refuses decisions where the keepers are given.
-    pub(crate) fn check_decisions(&self) -> Result<(), Error> {
+    pub(crate) fn check_decisions(&self) -> Result<(), FindError> {
         let has_effect = !self.keepers.is_given() || self.decisions.is_none();
-        if has_effect { Ok(()) } else { Err(Error::Decisions(DecisionError::GivenKeepers)) }
+        if has_effect { Ok(()) } else { Err(FindError::Decisions(DecisionError::GivenKeepers)) }
     }
 
     /// Bytes of memory that the options take.

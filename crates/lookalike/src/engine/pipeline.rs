@@ -6,6 +6,7 @@ use crate::engine::collect::results::ResultCollector;
 use crate::engine::decide::batch::{ComponentBatch, ComponentLinks, Links};
 use crate::engine::decide::decide_batch::decide_batch;
 use crate::engine::decide::estimates;
+use crate::engine::error::FindError;
 use crate::engine::link::bucket_lists::BucketLists;
 use crate::engine::link::exact_candidates::ExactCandidates;
 use crate::engine::link::excluded_documents::{ExcludedDocuments, exclude};
@@ -19,10 +20,9 @@ use crate::engine::prepare::keep_keys::{IdleRules, KeepKeyMaker};
 use crate::engine::prepare::limited_reading::LimitedReading;
 use crate::engine::prepare::long_records::{LongRecords, RecordCost};
 use crate::engine::prepare::shingle_counts::ShingleCounts;
-use crate::error::Error;
 use crate::progress::{Progress, Stage, timed};
 use crate::read::{Collection, ReadError, Spool};
-use crate::spill::TempSpace;
+use crate::spill::{SpillError, TempSpace};
 use lookalike_core::params::Measure;
 use std::sync::Arc;
 use std::time::Duration;
@@ -39,7 +39,7 @@ pub(crate) fn run(
     collection: &Collection,
     options: &FindOptions,
     progress: &dyn Progress,
-) -> Result<Findings, Error> {
+) -> Result<Findings, FindError> {
     estimates::check(options)?;
     options.check_decisions()?;
     let cost = RecordCost::of_shingles(collection, &options.params);
@@ -78,7 +78,7 @@ pub(crate) fn decide_documents(
     documents: RunDocuments,
     temp: Arc<TempSpace>,
     progress: &dyn Progress,
-) -> Result<Findings, Error> {
+) -> Result<Findings, FindError> {
     let budget = Budget::new(&options.memory, options.threads.get())?;
     let checkpoint = Checkpoint::default();
     let mut run = FindRun::new(collection, options, progress, &checkpoint, temp);
@@ -91,7 +91,7 @@ pub(crate) fn decide_documents(
     }
     let linked = run.link(documents, counts, budget)?;
     // Repeated ids cannot be found here: they were refused before the run was divided.
-    run.decide(linked.ok_or_else(|| Error::temporary_file("the ids of records"))?)
+    run.decide(linked.ok_or_else(|| SpillError::altered("the ids of records"))?)
 }
 
 /// A run, and what it has noted so far.
@@ -133,7 +133,7 @@ impl<'a> FindRun<'a> {
         &mut self,
         budget: &Budget,
         records: Option<&LongRecords>,
-    ) -> Result<(RunDocuments, Option<ShingleCounts>), Error> {
+    ) -> Result<(RunDocuments, Option<ShingleCounts>), FindError> {
         let Self { collection, options, progress, checkpoint, .. } = *self;
         let temp = Arc::clone(&self.temp);
         let counts =
@@ -170,7 +170,7 @@ impl<'a> FindRun<'a> {
         mut documents: RunDocuments,
         counts: Option<ShingleCounts>,
         budget: Budget,
-    ) -> Result<Option<LinkedDocuments>, Error> {
+    ) -> Result<Option<LinkedDocuments>, FindError> {
         let Self { collection, options, progress, checkpoint, .. } = *self;
         let temp = Arc::clone(&self.temp);
         let len = documents.len();
@@ -221,7 +221,7 @@ impl<'a> FindRun<'a> {
     }
 
     /// Verifies and groups all components.
-    fn decide(mut self, linked: LinkedDocuments) -> Result<Findings, Error> {
+    fn decide(mut self, linked: LinkedDocuments) -> Result<Findings, FindError> {
         let Self { collection, options, progress, checkpoint, .. } = self;
         let temp = Arc::clone(&self.temp);
         let LinkedDocuments { mut documents, links, excluded, budget, decisions } = linked;
@@ -249,8 +249,8 @@ impl<'a> FindRun<'a> {
         &mut self,
         stage: Stage,
         total: Option<u64>,
-        work: impl FnOnce() -> Result<T, Error>,
-    ) -> Result<T, Error> {
+        work: impl FnOnce() -> Result<T, FindError>,
+    ) -> Result<T, FindError> {
         let (result, elapsed) = timed(self.progress, stage, total, work);
         self.times.push((stage, elapsed));
         result
@@ -259,9 +259,9 @@ impl<'a> FindRun<'a> {
 
 /// Returns the cause of an error of reading, or the error itself. If a record is too long for the
 /// memory, the cause is the limit on memory; for other errors see [`changed_instead`].
-pub(crate) fn explained(collection: &Collection, budget: &Budget, error: Error) -> Error {
+pub(crate) fn explained(collection: &Collection, budget: &Budget, error: FindError) -> FindError {
     match &error {
-        Error::Read(ReadError::OverMemory { size, .. }) => {
+        FindError::Read(ReadError::OverMemory { size, .. }) => {
             let refused = budget.block(size.bytes.saturating_add(BLOCK_ROUNDING)).err();
             refused.unwrap_or(error)
         }
@@ -270,10 +270,10 @@ pub(crate) fn explained(collection: &Collection, budget: &Budget, error: Error) 
 }
 
 /// The error, or that the input changed: an input that changes meanwhile has bad records.
-pub(crate) fn changed_instead(collection: &Collection, error: Error) -> Error {
+pub(crate) fn changed_instead(collection: &Collection, error: FindError) -> FindError {
     match &error {
-        Error::Read(ReadError::BadRecord(_) | ReadError::Io { .. }) => {
-            collection.check_unchanged().err().map_or(error, Error::from)
+        FindError::Read(ReadError::BadRecord(_) | ReadError::Io { .. }) => {
+            collection.check_unchanged().err().map_or(error, FindError::from)
         }
         _ => error,
     }
@@ -285,7 +285,7 @@ pub(crate) fn spool(
     budget: &Budget,
     temp: &TempSpace,
     checkpoint: &Checkpoint,
-) -> Result<Option<Arc<Spool>>, Error> {
+) -> Result<Option<Arc<Spool>>, FindError> {
     if !budget.is_limited() && !checkpoint.is_active() {
         return Ok(None);
     }

@@ -1,7 +1,7 @@
 //! A Parquet table of pairs or groups as lines of comma-separated values, so that it is understood
 //! as these are.
 
-use crate::error::Error;
+use crate::engine::FindError;
 use crate::read::{
     Collection, Document, DocumentSink, Format, ReadBuffers, ReadError, ReadOptions, SkippedItem,
 };
@@ -20,14 +20,14 @@ const LAYOUTS: [&[&str]; 7] = [
 ];
 
 /// The lines of a file, its header first. Held in memory.
-pub(super) fn lines(path: &Path) -> Result<Vec<u8>, Error> {
+pub(super) fn lines(path: &Path) -> Result<Vec<u8>, FindError> {
     for columns in LAYOUTS {
         match of_layout(path, columns) {
-            Err(Error::Read(ReadError::Table { .. })) => {}
+            Err(FindError::Read(ReadError::Table { .. })) => {}
             other => return other,
         }
     }
-    Err(Error::Table {
+    Err(FindError::Table {
         path: path.to_owned(),
         line: 0,
         problem:
@@ -37,7 +37,7 @@ pub(super) fn lines(path: &Path) -> Result<Vec<u8>, Error> {
     })
 }
 
-fn of_layout(path: &Path, columns: &[&str]) -> Result<Vec<u8>, Error> {
+fn of_layout(path: &Path, columns: &[&str]) -> Result<Vec<u8>, FindError> {
     let [id, text, further @ ..] = columns else { return Ok(Vec::new()) };
     let options = ReadOptions {
         format: Some(Format::Parquet),
@@ -53,7 +53,7 @@ fn of_layout(path: &Path, columns: &[&str]) -> Result<Vec<u8>, Error> {
     while let Some(block) = collection.next_block()? {
         block.read(&mut scratch, &mut lines)?;
     }
-    lines.csv.into_inner().map_err(|error| Error::of_io(error.into_error()))
+    lines.csv.into_inner().map_err(|error| FindError::of_io(error.into_error()))
 }
 
 struct RowReader {
@@ -61,21 +61,21 @@ struct RowReader {
 }
 
 impl RowReader {
-    fn write(&mut self, values: &[&str]) -> Result<(), Error> {
-        self.csv.write_record(values).map_err(|error| Error::of_io(error.into()))
+    fn write(&mut self, values: &[&str]) -> Result<(), FindError> {
+        self.csv.write_record(values).map_err(|error| FindError::of_io(error.into()))
     }
 }
 
 impl DocumentSink for RowReader {
-    type Error = Error;
+    type Error = FindError;
 
-    fn document(&mut self, document: &Document<'_>) -> Result<(), Error> {
+    fn document(&mut self, document: &Document<'_>) -> Result<(), FindError> {
         let further = document.fields.iter().map(|value| value.unwrap_or_default());
         let values: Vec<&str> = [document.id, document.text].into_iter().chain(further).collect();
         self.write(&values)
     }
 
-    fn skipped(&mut self, _: SkippedItem) -> Result<(), Error> {
+    fn skipped(&mut self, _: SkippedItem) -> Result<(), FindError> {
         Ok(())
     }
 }

@@ -5,7 +5,7 @@ use super::pair::{FileSimilarity, NumberedPair, PairScore};
 use super::partition::Partition;
 use super::rows;
 use crate::compressed_file::open_decompressed;
-use crate::error::Error;
+use crate::engine::FindError;
 use crate::read::ReadError;
 use csv::{ReaderBuilder, StringRecord};
 use serde::Deserialize;
@@ -25,12 +25,12 @@ pub(super) struct IdNumbers {
 }
 
 impl IdNumbers {
-    fn number(&mut self, id: &str) -> Result<u32, Error> {
+    fn number(&mut self, id: &str) -> Result<u32, FindError> {
         if let Some(number) = self.numbers.get(id) {
             return Ok(*number);
         }
         let got = self.numbers.len();
-        let number = u32::try_from(got).map_err(|_| Error::TooManyDocuments { got })?;
+        let number = u32::try_from(got).map_err(|_| FindError::TooManyDocuments { got })?;
         self.numbers.insert(id.to_owned(), number);
         Ok(number)
     }
@@ -123,7 +123,7 @@ pub(super) fn read(
     path: &Path,
     threshold: Option<f64>,
     ids: &mut IdNumbers,
-) -> Result<PairTable, Error> {
+) -> Result<PairTable, FindError> {
     let mut input = open_table(path)?;
     let start = input.fill_buf().map_err(|error| unreadable(path, error))?;
     if start.starts_with("\u{feff}".as_bytes()) {
@@ -152,7 +152,7 @@ pub(super) fn read(
 }
 
 /// Opens a report or table, decompressed.
-pub(crate) fn open_table(path: &Path) -> Result<Box<dyn BufRead>, Error> {
+pub(crate) fn open_table(path: &Path) -> Result<Box<dyn BufRead>, FindError> {
     let mut input = open_decompressed(path).map_err(|error| unreadable(path, error))?;
     let start = input.fill_buf().map_err(|error| unreadable(path, error))?;
     if start.starts_with(b"PAR1") {
@@ -161,9 +161,9 @@ pub(crate) fn open_table(path: &Path) -> Result<Box<dyn BufRead>, Error> {
     Ok(input)
 }
 
-fn unreadable(path: &Path, error: io::Error) -> Error {
+fn unreadable(path: &Path, error: io::Error) -> FindError {
     let name = path.display().to_string();
-    Error::Read(match error.kind() {
+    FindError::Read(match error.kind() {
         io::ErrorKind::NotFound => ReadError::Missing { path: name },
         _ => ReadError::Io { source_name: name, error },
     })
@@ -195,11 +195,11 @@ struct Loader<'a> {
 }
 
 impl Loader<'_> {
-    fn problem(&self, problem: impl Into<String>) -> Error {
-        Error::Table { path: self.path.clone(), line: self.line, problem: problem.into() }
+    fn problem(&self, problem: impl Into<String>) -> FindError {
+        FindError::Table { path: self.path.clone(), line: self.line, problem: problem.into() }
     }
 
-    fn two_ids(&mut self, input: Box<dyn BufRead>) -> Result<(), Error> {
+    fn two_ids(&mut self, input: Box<dyn BufRead>) -> Result<(), FindError> {
         for line in input.lines() {
             self.line += 1;
             let line = self.text(line)?;
@@ -220,7 +220,7 @@ impl Loader<'_> {
         Ok(())
     }
 
-    fn json_lines(&mut self, input: Box<dyn BufRead>) -> Result<(), Error> {
+    fn json_lines(&mut self, input: Box<dyn BufRead>) -> Result<(), FindError> {
         self.table.members = Some(Vec::new());
         for (group, line) in (0u32..).zip(input.lines()) {
             self.line += 1;
@@ -246,14 +246,14 @@ impl Loader<'_> {
         Ok(())
     }
 
-    fn text(&self, line: io::Result<String>) -> Result<String, Error> {
+    fn text(&self, line: io::Result<String>) -> Result<String, FindError> {
         line.map_err(|error| match error.kind() {
             io::ErrorKind::InvalidData => self.problem("not UTF-8; convert the file"),
             _ => unreadable(&self.path, error),
         })
     }
 
-    fn csv(&mut self, input: Box<dyn BufRead>) -> Result<(), Error> {
+    fn csv(&mut self, input: Box<dyn BufRead>) -> Result<(), FindError> {
         let mut reader = ReaderBuilder::new().has_headers(false).flexible(true).from_reader(input);
         let mut record = StringRecord::new();
         if !self.next(&mut reader, &mut record)? {
@@ -316,7 +316,7 @@ impl Loader<'_> {
         &mut self,
         reader: &mut csv::Reader<R>,
         record: &mut StringRecord,
-    ) -> Result<bool, Error> {
+    ) -> Result<bool, FindError> {
         let read = reader.read_record(record);
         self.line = match &read {
             Ok(_) => record.position().map_or(self.line, csv::Position::line),
@@ -329,7 +329,7 @@ impl Loader<'_> {
         })
     }
 
-    fn value<'r>(&self, record: &'r StringRecord, column: usize) -> Result<&'r str, Error> {
+    fn value<'r>(&self, record: &'r StringRecord, column: usize) -> Result<&'r str, FindError> {
         record.get(column).ok_or_else(|| {
             let got = record.len();
             let least = column + 1;
@@ -342,7 +342,7 @@ impl Loader<'_> {
         &self,
         record: &StringRecord,
         [jaccard, containment]: [Option<usize>; 2],
-    ) -> Result<PairScore, Error> {
+    ) -> Result<PairScore, FindError> {
         Ok(PairScore {
             jaccard: self.similarity(record, jaccard)?,
             containment: self.similarity(record, containment)?,
@@ -353,7 +353,7 @@ impl Loader<'_> {
         &self,
         record: &StringRecord,
         column: Option<usize>,
-    ) -> Result<Option<FileSimilarity>, Error> {
+    ) -> Result<Option<FileSimilarity>, FindError> {
         let Some(column) = column else { return Ok(None) };
         let text = self.value(record, column)?.trim();
         let decimals = match text.split_once('.') {
@@ -369,7 +369,7 @@ impl Loader<'_> {
     }
 
     /// A number from −1 to 1.
-    fn number(&self, record: &StringRecord, column: usize) -> Result<f64, Error> {
+    fn number(&self, record: &StringRecord, column: usize) -> Result<f64, FindError> {
         let text = self.value(record, column)?.trim();
         let value = text.parse().ok().filter(|value| (-1.0..=1.0).contains(value));
         value.ok_or_else(|| {
@@ -381,7 +381,7 @@ impl Loader<'_> {
 
     /// Adds a pair. Returns false, adding nothing, for a pair below the threshold of a file of
     /// pairs.
-    fn pair(&mut self, a: &str, b: &str, score: PairScore) -> Result<bool, Error> {
+    fn pair(&mut self, a: &str, b: &str, score: PairScore) -> Result<bool, FindError> {
         if a == b {
             return Err(self.problem(format!("a pair of {a:?} with itself; take the line out")));
         }
@@ -395,7 +395,7 @@ impl Loader<'_> {
         Ok(true)
     }
 
-    fn member(&mut self, id: &str, group: u32) -> Result<(), Error> {
+    fn member(&mut self, id: &str, group: u32) -> Result<(), FindError> {
         let number = self.ids.number(id)?;
         let place = number as usize;
         if place >= self.seen.len() {

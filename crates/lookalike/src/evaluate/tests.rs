@@ -1,4 +1,5 @@
 use super::*;
+use crate::engine::FindError;
 use lookalike_core::hash::SplitMix64;
 use lookalike_test_support::gzip;
 use proptest::prelude::*;
@@ -12,7 +13,7 @@ fn file(folder: &TempDir, name: &str, text: impl AsRef<[u8]>) -> std::path::Path
     path
 }
 
-fn of(report: &str, truth: &str, options: EvaluateOptions) -> Result<Evaluation, Error> {
+fn of(report: &str, truth: &str, options: EvaluateOptions) -> Result<Evaluation, FindError> {
     let folder = tempfile::tempdir().unwrap();
     evaluate(&file(&folder, "report", report), &file(&folder, "truth", truth), &options)
 }

@@ -2,8 +2,7 @@
 //! groups.
 
 use crate::engine::Setting;
-use crate::engine::{BetterSetting, FindOptions, Findings, ids};
-use crate::error::Error;
+use crate::engine::{BetterSetting, FindError, FindOptions, Findings, ids};
 use crate::progress::Progress;
 use crate::tune::{SettingTexts, better_setting, measure_settings, settings_to_compare};
 use std::ops::RangeInclusive;
@@ -23,7 +22,7 @@ pub(super) fn better_setting_of(
     findings: &Findings,
     options: &FindOptions,
     progress: &dyn Progress,
-) -> Result<Option<BetterSetting>, Error> {
+) -> Result<Option<BetterSetting>, FindError> {
     let counts = &findings.counts;
     let documents = counts.documents - counts.empty;
     let grouped = counts.groups + counts.duplicates;

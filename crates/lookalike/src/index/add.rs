@@ -5,7 +5,7 @@ use super::batch_writer::{AddCounts, BatchWriter, InterruptedAdd};
 use super::pipeline::write_in_order;
 use super::prepare::TextPreparer;
 use super::prepared_block::{CollectionPreparer, PreparedBlock};
-use crate::error::Error;
+use crate::index::error::AddError;
 use crate::progress::{Progress, Stage};
 use crate::read::{Block, Collection, ReadError};
 use crate::read_progress::ReadProgress;
@@ -61,7 +61,7 @@ struct CollectionReader<'a> {
 }
 
 impl CollectionReader<'_> {
-    fn write(&self, index: &Index, writer: &mut BatchWriter<'_>) -> Result<(), Error> {
+    fn write(&self, index: &Index, writer: &mut BatchWriter<'_>) -> Result<(), AddError> {
         let threads = self.options.threads.get();
         let stream = || Ok(self.blocks(TextPreparer::new(index.settings())?));
         let others = (1..threads).map(|_| stream()).collect::<Result<Vec<_>, IndexError>>()?;

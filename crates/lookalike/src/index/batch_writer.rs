@@ -7,7 +7,7 @@ use super::existing_ids::ExistingIds;
 use super::group_members::record_members;
 use super::prepared_block::PreparedBlock;
 use super::unchanged::leave_out_unchanged;
-use crate::error::Error;
+use crate::index::error::AddError;
 use crate::read::SkippedItem;
 use lookalike_index::backend::{Change, ChangeOutcome};
 use lookalike_index::entry::shortened_id;
@@ -34,7 +34,7 @@ pub struct AddCounts {
 
 /// Interrupted adding of documents.
 #[derive(Debug)]
-pub struct InterruptedAdd<E = Error> {
+pub struct InterruptedAdd<E = AddError> {
     /// What is stored, for good: all documents before the one that failed.
     pub before: AddCounts,
     /// Why the rest is not.
@@ -54,7 +54,7 @@ impl From<IndexError> for NotWritten {
     }
 }
 
-impl From<NotWritten> for Error {
+impl From<NotWritten> for AddError {
     fn from(NotWritten { location, error }: NotWritten) -> Self {
         match location {
             Some(location) => Self::NotAdded { place: Box::new(location.into()), error },

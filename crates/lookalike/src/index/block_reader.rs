@@ -4,9 +4,9 @@ use super::add_options::AddOptions;
 use super::export::exported::{ExportedVersions, read_exported};
 use super::original::OwnedOriginal;
 use super::prepare::{DocumentFields, FormerVersion};
-use crate::error::Error;
+use crate::index::error::AddError;
 use crate::read::{
-    Block, Collection, Document, DocumentContents, DocumentSink, Format, Location, Raw, ReadError,
+    Block, Collection, Document, DocumentContents, DocumentSink, Format, Location, Raw, SinkError,
     SkipReason, SkippedItem, name_of,
 };
 use crate::report::csv::UNIT_COLUMNS;
@@ -15,7 +15,6 @@ use lookalike_index::entry::{self, MAX_METADATA_BYTES, MAX_TEXT_BYTES, Metadata}
 use lookalike_index::settings::OriginalSettings;
 use lookalike_index::{IndexError, filter};
 use serde_json::Value;
-use std::error::Error as StdError;
 use std::io;
 use std::sync::Arc;
 
@@ -45,7 +44,7 @@ struct DocumentDetails {
 /// Takes what is read of documents, as an index stores them.
 pub(super) trait ReadOutput {
     /// Why no more is taken.
-    type Error: From<Error> + From<ReadError> + StdError + Send + Sync + 'static;
+    type Error: From<AddError> + SinkError;
 
     /// Which originals are taken with the documents, if any.
     fn originals(&self) -> Option<OriginalSettings> {
@@ -220,7 +219,7 @@ impl<O: ReadOutput> DocumentSink for BlockReader<'_, O> {
             return self.skipped(SkippedItem { source, line, id, reason });
         }
         let place = Box::new(Location::in_source(&*self.source, line));
-        Err(Error::NotAdded { place, error }.into())
+        Err(AddError::NotAdded { place, error }.into())
     }
 
     fn skipped(&mut self, skipped: SkippedItem) -> Result<(), O::Error> {

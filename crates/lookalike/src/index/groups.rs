@@ -2,8 +2,7 @@
 
 use super::categories::index_categories::IndexCategories;
 use crate::categories::{Category, NO_CATEGORY};
-use crate::engine::{CategoryName, FindOptions, Findings, GroupCategories};
-use crate::error::Error;
+use crate::engine::{CategoryName, FindError, FindOptions, Findings, GroupCategories};
 use crate::find;
 use crate::progress::Progress;
 use crate::read::Collection;
@@ -70,7 +69,7 @@ pub fn groups(
     options: &FindOptions,
     now: i64,
     progress: &dyn Progress,
-) -> Result<Findings, Error> {
+) -> Result<Findings, FindError> {
     index.check_shingles(options.params.shingle(), &index.settings().normalization)?;
     let collection = Collection::of_index(index, now, &options.fields())?;
     let mut findings = find::in_collection(&collection, options, progress)?;
@@ -81,12 +80,15 @@ pub fn groups(
 }
 
 /// The categories of the keepers of groups, where the index has categories.
-fn group_categories(index: &Index, findings: &Findings) -> Result<Option<GroupCategories>, Error> {
+fn group_categories(
+    index: &Index,
+    findings: &Findings,
+) -> Result<Option<GroupCategories>, FindError> {
     let mut snapshot = index.snapshot()?;
     let Some(categories) = IndexCategories::read(&mut *snapshot, None)? else { return Ok(None) };
     let mut groups = Vec::with_capacity(findings.groups.len());
     for group in findings.groups.iter() {
-        let group = group.map_err(Error::of_io)?;
+        let group = group.map_err(FindError::of_io)?;
         // A keeper that was removed since has no category.
         let number = snapshot.number_of(&group.keeper.id)?;
         let category = number.map(|number| categories.of_document(&mut *snapshot, number));

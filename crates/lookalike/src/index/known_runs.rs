@@ -4,7 +4,7 @@
 //! that have such a hash are sorted by what follows them, so that the longest run from a position
 //! of the text on is next to where that would be in this order. Then its words are compared.
 
-use crate::error::Error;
+use crate::engine::FindError;
 use crate::passages::{PassageOptions, TextSpan};
 use crate::read::{Normalization, TextNormalizer};
 use crate::words::{ComparedWords, Spans, WordRule};
@@ -56,10 +56,10 @@ impl<'a> KnownRuns<'a> {
     /// Prepares a text for runs of `least` words or more. Memory: some 70 bytes for each word.
     ///
     /// # Errors
-    /// [`Error::NotAligned`] where words of its normal form cannot be found in the text as written,
-    /// those of [`PassageOptions::new`] for a least length that passages cannot have, and those of
-    /// settings that this build of the crate does not know.
-    pub fn new(text: &'a str, least: usize, settings: &IndexSettings) -> Result<Self, Error> {
+    /// [`FindError::NotAligned`] if a word of the normal form has no range in the text, errors of
+    /// [`PassageOptions::new`] for an invalid least length, and an error of settings that this
+    /// build does not know.
+    pub fn new(text: &'a str, least: usize, settings: &IndexSettings) -> Result<Self, FindError> {
         let params = settings.params()?;
         let rule = params.shingle();
         let options = PassageOptions::new(least, rule.tokens(), rule.case())?;
@@ -105,8 +105,9 @@ impl<'a> KnownRuns<'a> {
     /// position of a run the logarithm of their number.
     ///
     /// # Errors
-    /// [`Error::NotAligned`] where words of a normal form cannot be found in the text as written.
-    pub fn in_document(&mut self, id: &str, document: &str) -> Result<Vec<KnownRun>, Error> {
+    /// [`FindError::NotAligned`] where words of a normal form cannot be found in the text as
+    /// written.
+    pub fn in_document(&mut self, id: &str, document: &str) -> Result<Vec<KnownRun>, FindError> {
         let Self { normalizer, shingler, text } = self;
         let normal = normalizer.of(document, text.normalization);
         text.in_document(id, document, normal, shingler.tokens(normal))
@@ -120,7 +121,7 @@ impl SearchedText<'_> {
         document: &str,
         normal: &str,
         tokens: &[u64],
-    ) -> Result<Vec<KnownRun>, Error> {
+    ) -> Result<Vec<KnownRun>, FindError> {
         let mut positions = Vec::new();
         let mut hashes = Vec::new();
         let mut position = 0u32;
@@ -167,7 +168,7 @@ impl SearchedText<'_> {
         id: &str,
         document: &str,
         words: &ComparedWords,
-    ) -> Result<Vec<KnownRun>, Error> {
+    ) -> Result<Vec<KnownRun>, FindError> {
         let in_document = spans(document, id, self.rule, self.normalization)?;
         let known = longest.iter().filter_map(|run| {
             let at = run.text as usize;
@@ -189,8 +190,8 @@ fn spans<'a>(
     id: &str,
     rule: WordRule,
     normalization: Normalization,
-) -> Result<Spans<'a>, Error> {
-    let not_aligned = || Error::NotAligned { id: id.to_owned(), place: None };
+) -> Result<Spans<'a>, FindError> {
+    let not_aligned = || FindError::NotAligned { id: id.to_owned(), place: None };
     Spans::of(text, rule, normalization).ok_or_else(not_aligned)
 }
 

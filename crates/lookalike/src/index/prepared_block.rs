@@ -4,12 +4,12 @@ use super::add_options::AddOptions;
 use super::block_reader::{BlockReader, ReadOutput, UnpreparedDocument};
 use super::buffered_documents::BufferedDocuments;
 use super::prepare::TextPreparer;
-use crate::error::Error;
+use crate::index::error::AddError;
 use crate::read::{Block, Collection, ReadBuffers, SkippedItem};
 use lookalike_index::settings::OriginalSettings;
 
 /// Documents of one block, ready to be written.
-pub(super) struct PreparedBlock<E = Error> {
+pub(super) struct PreparedBlock<E = AddError> {
     /// Its documents, in order, in as many pieces as they were prepared in.
     pub(super) documents: Vec<BufferedDocuments>,
     pub(super) skipped: Vec<SkippedItem>,
@@ -74,7 +74,7 @@ struct BlockBuilder<'a> {
 }
 
 impl ReadOutput for BlockBuilder<'_> {
-    type Error = Error;
+    type Error = AddError;
 
     fn originals(&self) -> Option<OriginalSettings> {
         self.preparer.originals()
@@ -84,7 +84,7 @@ impl ReadOutput for BlockBuilder<'_> {
         &mut self,
         document: UnpreparedDocument<'_>,
         described: usize,
-    ) -> Result<(), Error> {
+    ) -> Result<(), AddError> {
         self.documents.push(self.preparer, document, described);
         Ok(())
     }

@@ -5,14 +5,13 @@ use super::add_options::AddOptions;
 use super::block_reader::{BlockReader, ReadOutput, UnpreparedDocument};
 use super::original::OwnedOriginal;
 use super::prepare::DocumentFields;
-use crate::error::Error;
+use crate::index::error::AddError;
 use crate::progress::{Progress, Stage};
-use crate::read::{Collection, Location, ReadBuffers, ReadError, SkippedItem};
+use crate::read::{Collection, Location, ReadBuffers, SinkError, SkippedItem};
 use crate::read_progress::ReadProgress;
 use lookalike_index::IndexError;
 use lookalike_index::entry::shortened_id;
 use lookalike_index::settings::OriginalSettings;
-use std::error::Error as StdError;
 use std::time::Instant;
 
 /// A document of a collection.
@@ -48,7 +47,7 @@ pub struct ReadSummary {
 /// # Errors
 /// The first record in reading order that cannot be read, or that no index can store, with its
 /// place; the first error of `each`.
-pub fn read_documents<E: From<Error> + From<ReadError> + StdError + Send + Sync + 'static>(
+pub fn read_documents<E: From<AddError> + SinkError>(
     collection: &Collection,
     options: &AddOptions,
     originals: Option<OriginalSettings>,
@@ -68,7 +67,7 @@ pub fn read_documents<E: From<Error> + From<ReadError> + StdError + Send + Sync 
 }
 
 /// Reads all blocks; returns which of the chosen fields any document has.
-fn read_blocks<E: From<Error> + From<ReadError> + StdError + Send + Sync + 'static>(
+fn read_blocks<E: From<AddError> + SinkError>(
     collection: &Collection,
     options: &AddOptions,
     progress: &dyn Progress,
@@ -81,7 +80,7 @@ fn read_blocks<E: From<Error> + From<ReadError> + StdError + Send + Sync + 'stat
         let mut reader = BlockReader::new(collection, &block, options, output);
         block.read(&mut buffers, &mut reader)?;
         found.iter_mut().zip(&reader.found).for_each(|(found, here)| *found |= *here);
-        read_progress.report().map_err(Error::from)?;
+        read_progress.report().map_err(AddError::from)?;
     }
     Ok(found)
 }
@@ -93,9 +92,7 @@ struct DocumentForwarder<'a, E> {
     skipped: Vec<SkippedItem>,
 }
 
-impl<E: From<Error> + From<ReadError> + StdError + Send + Sync + 'static> ReadOutput
-    for DocumentForwarder<'_, E>
-{
+impl<E: From<AddError> + SinkError> ReadOutput for DocumentForwarder<'_, E> {
     type Error = E;
 
     fn originals(&self) -> Option<OriginalSettings> {
@@ -110,7 +107,9 @@ impl<E: From<Error> + From<ReadError> + StdError + Send + Sync + 'static> ReadOu
             let why = "its line has former versions, which are not sent: restore a backup, or \
                        export without originals"
                 .to_owned();
-            return Err(Error::NotAdded { place, error: IndexError::Document { id, why } }.into());
+            return Err(
+                AddError::NotAdded { place, error: IndexError::Document { id, why } }.into()
+            );
         }
         self.count += 1;
         (self.each)(IncomingDocument { id, text, fields: extra, original, source, line })

@@ -1,6 +1,6 @@
 //! Ids in, documents out of an index.
 
-use crate::error::Error;
+use crate::engine::FindError;
 use crate::progress::{Progress, Stage};
 use crate::read::{Collection, Document, DocumentSink, ReadBuffers, ReadError, SkippedItem};
 use crate::read_progress::ReadProgress;
@@ -43,7 +43,7 @@ pub fn remove_inputs(
     index: &Index,
     collection: &Collection,
     progress: &dyn Progress,
-) -> Result<RemovedCounts, Error> {
+) -> Result<RemovedCounts, FindError> {
     let start = Instant::now();
     progress.begin(Stage::Add, collection.bytes());
     let mut remover = Remover { index, seen: HashSet::new(), removed: RemovedCounts::default() };

@@ -1,9 +1,8 @@
 //! The runs that may repeat, by their anchors: numbered in reading order.
 
 use crate::engine::prepare::anchor_log::{CompleteAnchors, documents};
-use crate::engine::{DocumentNumber, TextRun};
-use crate::error::Error;
-use crate::spill::SpillLog;
+use crate::engine::{DocumentNumber, FindError, TextRun};
+use crate::spill::{SpillError, SpillLog};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -26,7 +25,7 @@ impl CandidateRuns {
         run: &TextRun,
         anchors: &CompleteAnchors,
         share: usize,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, FindError> {
         let log = SpillLog::scratch(run.temp(), "candidates", share);
         let mut found = Self { log, blocks: Vec::with_capacity(run.blocks()), len: 0 };
         for i in 0..run.blocks() {
@@ -47,7 +46,7 @@ impl CandidateRuns {
     }
 
     /// The ranges of the i-th block, and the number of its first run.
-    pub(super) fn block(&self, i: usize) -> Result<(Cow<'_, [CandidateRange]>, u64), Error> {
+    pub(super) fn block(&self, i: usize) -> Result<(Cow<'_, [CandidateRange]>, u64), FindError> {
         let (range, first) = self.blocks[i].clone();
         Ok((self.log.range(range)?, first))
     }
@@ -78,12 +77,12 @@ pub(super) struct RunPlaces<'a> {
 
 impl RunPlaces<'_> {
     /// The document and the position of a run, whose number is not below that of the last one.
-    pub(super) fn of(&mut self, run: u64) -> Result<(u32, u32), Error> {
+    pub(super) fn of(&mut self, run: u64) -> Result<(u32, u32), FindError> {
         while run - self.first >= u64::from(self.range.1) {
             self.first += u64::from(self.range.1);
             while self.at == self.ranges.len() {
                 if self.block == self.of.blocks.len() {
-                    return Err(Error::temporary_file("the number of a run"));
+                    return Err(SpillError::altered("the number of a run").into());
                 }
                 (self.ranges, _) = self.of.block(self.block)?;
                 self.block += 1;

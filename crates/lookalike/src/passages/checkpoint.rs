@@ -7,9 +7,8 @@
 //! Which anchors repeat is found again, and words are compared again: what is reported was compared
 //! in the run that reports it.
 
-use crate::engine::TextRun;
-use crate::error::Error;
-use crate::spill::{Journal, SpillLog, TempSpace};
+use crate::engine::{FindError, TextRun};
+use crate::spill::{Journal, SpillError, SpillLog, TempSpace};
 use lookalike_core::hash::{mix64, token_hash};
 use lookalike_core::passage::maximal::TokenRange;
 use lookalike_core::passage::unitig::{UnitigPlace, Unitigs};
@@ -65,7 +64,7 @@ pub(super) struct PassageCheckpoint {
 
 impl PassageCheckpoint {
     /// Opens the journal in the folder of the run.
-    pub(super) fn open(run: &TextRun) -> Result<Self, Error> {
+    pub(super) fn open(run: &TextRun) -> Result<Self, FindError> {
         let temp = run.temp();
         let (journal, steps) = Journal::open(temp, "passage_steps")?;
         let mut checkpoint = Self { journal, temp: Some(Arc::clone(temp)), ..Self::default() };
@@ -96,7 +95,7 @@ impl PassageCheckpoint {
     }
 
     /// The unitigs of this round by hashes of the seed, where they are stored.
-    pub(super) fn selected(&self, run: &TextRun, seed: u64) -> Result<Option<Unitigs>, Error> {
+    pub(super) fn selected(&self, run: &TextRun, seed: u64) -> Result<Option<Unitigs>, FindError> {
         let Some(step) = self.selected.filter(|step| step.seed == seed) else { return Ok(None) };
         let SelectedStep { unitigs, places, checksum, .. } = step;
         let held = unitigs.saturating_mul(size_of::<u32>() as u64)
@@ -113,11 +112,11 @@ impl PassageCheckpoint {
                 UnitigPlace { document: *document, position: *position, unitig: *unitig }
             }));
         })?;
-        if read == checksum { Ok(Some(of)) } else { Err(damaged("the repeated runs")) }
+        if read == checksum { Ok(Some(of)) } else { Err(damaged("the repeated runs").into()) }
     }
 
     /// Stores what is selected.
-    pub(super) fn select(&mut self, seed: u64, unitigs: &Unitigs) -> Result<(), Error> {
+    pub(super) fn select(&mut self, seed: u64, unitigs: &Unitigs) -> Result<(), SpillError> {
         if !self.journal.is_active() {
             return Ok(());
         }
@@ -134,7 +133,7 @@ impl PassageCheckpoint {
     }
 
     /// Notes that the seed has equal hashes of different words.
-    pub(super) fn refuse(&mut self, seed: u64) -> Result<(), Error> {
+    pub(super) fn refuse(&mut self, seed: u64) -> Result<(), SpillError> {
         self.next_seed(seed);
         self.journal.append(&PassageStep::Unequal { seed })
     }
@@ -145,7 +144,7 @@ impl PassageCheckpoint {
     }
 
     /// The ranges that these rounds cut, one round after the other.
-    pub(super) fn cuts(&self, run: &TextRun) -> Result<Vec<Vec<TokenRange>>, Error> {
+    pub(super) fn cuts(&self, run: &TextRun) -> Result<Vec<Vec<TokenRange>>, FindError> {
         let all = self.rounds.iter().fold(0u64, |sum, step| sum.saturating_add(step.ranges));
         if all == 0 {
             return Ok(Vec::new());
@@ -164,13 +163,17 @@ impl PassageCheckpoint {
                         TokenRange { document: *document, start: *start, end: *end }
                     }));
                 })?;
-            if read == *checksum { Ok(cuts) } else { Err(damaged("the ranges that are cut")) }
+            if read == *checksum {
+                Ok(cuts)
+            } else {
+                Err(damaged("the ranges that are cut").into())
+            }
         });
         rounds.collect()
     }
 
     /// Stores what a round cut, and begins the next one.
-    pub(super) fn cut(&mut self, ranges: &[TokenRange]) -> Result<(), Error> {
+    pub(super) fn cut(&mut self, ranges: &[TokenRange]) -> Result<(), SpillError> {
         if !self.journal.is_active() {
             return Ok(());
         }
@@ -185,7 +188,7 @@ impl PassageCheckpoint {
     }
 
     /// A file of the run with the numbers that are known to be there.
-    fn open_log(&self, name: &'static str, len: u64) -> Result<SpillLog<u32>, Error> {
+    fn open_log(&self, name: &'static str, len: u64) -> Result<SpillLog<u32>, SpillError> {
         match &self.temp {
             Some(temp) => SpillLog::stored(temp, name, 0, len),
             None => Ok(SpillLog::default()),
@@ -201,7 +204,7 @@ struct StoredNumbers<'a> {
 
 impl StoredNumbers<'_> {
     /// Gives them to `take`, a piece at a time; returns the checksum after `checksum`.
-    fn read(self, mut checksum: u64, mut take: impl FnMut(&[u32])) -> Result<u64, Error> {
+    fn read(self, mut checksum: u64, mut take: impl FnMut(&[u32])) -> Result<u64, SpillError> {
         let mut at = self.range.start;
         while at < self.range.end {
             let end = self.range.end.min(at + PIECE_VALUES as u64);
@@ -219,7 +222,7 @@ fn append(
     log: &mut SpillLog<u32>,
     mut checksum: u64,
     mut values: impl Iterator<Item = u32>,
-) -> Result<u64, Error> {
+) -> Result<u64, SpillError> {
     loop {
         let piece: Vec<u32> = values.by_ref().take(PIECE_VALUES).collect();
         if piece.is_empty() {
@@ -235,6 +238,6 @@ fn checksum_after(checksum: u64, piece: &[u32]) -> u64 {
     mix64(checksum ^ token_hash(&bytes))
 }
 
-fn damaged(what: &str) -> Error {
-    Error::temporary_file(format!("{what} of an earlier run"))
+fn damaged(what: &str) -> SpillError {
+    SpillError::altered(format!("{what} of an earlier run"))
 }

@@ -1,8 +1,7 @@
 //! What a search for passages found.
 
 use super::rows::PassageRows;
-use crate::engine::{DocumentNumber, Findings};
-use crate::error::Error;
+use crate::engine::{DocumentNumber, FindError, Findings};
 use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -65,8 +64,8 @@ impl PassageFindings {
     /// The id of a document.
     ///
     /// # Errors
-    /// [`Error::Spill`] when the temporary file it is in cannot be read.
-    pub fn id(&self, document: DocumentNumber) -> Result<String, Error> {
+    /// [`FindError::Spill`] when the temporary file it is in cannot be read.
+    pub fn id(&self, document: DocumentNumber) -> Result<String, FindError> {
         self.run.id(document)
     }
 
@@ -74,7 +73,7 @@ impl PassageFindings {
     ///
     /// # Errors
     /// As [`id`](Self::id).
-    pub fn most_repeated(&self, count: usize) -> Result<Vec<(DocumentNumber, String)>, Error> {
+    pub fn most_repeated(&self, count: usize) -> Result<Vec<(DocumentNumber, String)>, FindError> {
         // Ids decide among equal ones, so that the order of the inputs does not.
         let mut most = BTreeSet::new();
         for (bytes, document) in self.rows.most_repeated(count) {
@@ -90,8 +89,8 @@ impl PassageFindings {
     /// results are written.
     ///
     /// # Errors
-    /// [`Error::Spill`] when the folder of a run that may be resumed cannot be removed.
-    pub fn finish(self) -> Result<(), Error> {
+    /// [`FindError::Spill`] when the folder of a run that may be resumed cannot be removed.
+    pub fn finish(self) -> Result<(), FindError> {
         drop(self.rows);
         self.run.finish()
     }
@@ -99,8 +98,8 @@ impl PassageFindings {
     /// Reads a document again and gives its text as it is written.
     ///
     /// # Errors
-    /// [`Error::Read`] when it is no longer what it was.
-    pub fn written_text(&self, document: DocumentNumber) -> Result<String, Error> {
+    /// [`FindError::Read`] when it is no longer what it was.
+    pub fn written_text(&self, document: DocumentNumber) -> Result<String, FindError> {
         self.run.written_text(document)
     }
 }

@@ -1,8 +1,7 @@
 //! Of each run that repeats, the first one that is equal to it: a number for each run in memory, or
 //! sorted pairs where these do not fit, which take longer once they go to a file.
 
-use crate::error::Error;
-use crate::spill::{PartSorter, PartedValues, TempSpace};
+use crate::spill::{PartSorter, PartedValues, SpillError, TempSpace};
 use lookalike_core::passage::unitig::EqualRun;
 use std::sync::Arc;
 
@@ -27,7 +26,7 @@ impl FirstRunsWriter {
     }
 
     /// Takes a run.
-    pub(super) fn push(&mut self, run: EqualRun) -> Result<(), Error> {
+    pub(super) fn push(&mut self, run: EqualRun) -> Result<(), SpillError> {
         match self {
             Self::Direct(first) => {
                 if let Some(first) = first.get_mut(run.run as usize) {
@@ -40,7 +39,7 @@ impl FirstRunsWriter {
     }
 
     /// All runs that were taken.
-    pub(super) fn finish(self) -> Result<FirstRuns, Error> {
+    pub(super) fn finish(self) -> Result<FirstRuns, SpillError> {
         match self {
             Self::Direct(first) => Ok(FirstRuns { direct: first, sorted: None }),
             Self::Sorting(sorter) => {
@@ -64,7 +63,7 @@ impl FirstRuns {
     }
 
     /// The runs, each with the first one.
-    pub(super) fn iter(&self) -> impl Iterator<Item = Result<EqualRun, Error>> + '_ {
+    pub(super) fn iter(&self) -> impl Iterator<Item = Result<EqualRun, SpillError>> + '_ {
         let runs = (0..).zip(&self.direct).filter(|(_, first)| **first != NONE);
         let direct = runs.map(|(run, first)| Ok(EqualRun { run, first: u64::from(*first) }));
         let pair = |value: u128| EqualRun { run: (value >> 64) as u64, first: value as u64 };
@@ -88,7 +87,7 @@ mod tests {
                 writer.push(EqualRun { run, first }).unwrap();
             }
             let runs = writer.finish().unwrap();
-            let found: Result<Vec<EqualRun>, Error> = runs.iter().collect();
+            let found: Result<Vec<EqualRun>, SpillError> = runs.iter().collect();
             (found.unwrap(), runs.held())
         };
         let mut expected = pairs.map(|(run, first)| EqualRun { run, first });

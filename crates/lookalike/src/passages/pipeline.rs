@@ -10,8 +10,7 @@ use super::records::RunSelection;
 use super::rows::PlaceRows;
 use crate::engine::ids::Id;
 use crate::engine::prepare::anchor_log::{CompleteAnchors, documents};
-use crate::engine::{Budget, DocumentNumber, TextRun};
-use crate::error::Error;
+use crate::engine::{Budget, DocumentNumber, FindError, TextRun};
 use crate::progress::{NoProgress, Progress, Stage};
 use crate::read::{Collection, ReadOptions};
 use lookalike_core::passage::maximal::{TokenRange, copied_ranges, first_places, ranges_of};
@@ -52,7 +51,10 @@ const MAKING_BYTES: u64 = 40;
 ///
 /// # Errors
 /// As [`passages_in`], and those of [`Collection::open`].
-pub fn passages(inputs: &[PathBuf], options: &PassageOptions) -> Result<PassageFindings, Error> {
+pub fn passages(
+    inputs: &[PathBuf],
+    options: &PassageOptions,
+) -> Result<PassageFindings, FindError> {
     let read = options.read_options(ReadOptions::default());
     passages_in(&Collection::open(inputs, &read)?, options, &NoProgress)
 }
@@ -64,13 +66,13 @@ pub fn passages(inputs: &[PathBuf], options: &PassageOptions) -> Result<PassageF
 /// what [`Memory`](crate::find::Memory) allows for sorting.
 ///
 /// # Errors
-/// What [`Error`] lists: unreadable input, ids that repeat, input that changes meanwhile, an index
-/// without texts, memory that is too small.
+/// Unreadable input, repeated ids, input that changes during the run, an index without texts,
+/// memory that is too small.
 pub fn passages_in(
     collection: &Collection,
     options: &PassageOptions,
     progress: &dyn Progress,
-) -> Result<PassageFindings, Error> {
+) -> Result<PassageFindings, FindError> {
     let length = options.min_words();
     let work = json!({ "min_words": length });
     let (mut run, anchors) = TextRun::read(collection, options.run(), length, &work, progress)?;
@@ -126,8 +128,8 @@ impl UnitigSearch<'_> {
         &self,
         checkpoint: &mut PassageCheckpoint,
         progress: &dyn Progress,
-        make: impl Fn(&Unitigs, &Budget) -> Result<T, Error>,
-    ) -> Result<ComparedUnitigs<T>, Error> {
+        make: impl Fn(&Unitigs, &Budget) -> Result<T, FindError>,
+    ) -> Result<ComparedUnitigs<T>, FindError> {
         let Self { run, options, anchors, cuts } = *self;
         let length = options.min_words();
         let options = options.run();
@@ -163,7 +165,7 @@ impl UnitigSearch<'_> {
             }
             checkpoint.refuse(seed)?;
         }
-        Err(Error::EqualHashes)
+        Err(FindError::EqualHashes)
     }
 }
 
@@ -173,7 +175,7 @@ fn sources(
     anchors: &CompleteAnchors,
     unitigs: &Unitigs,
     length: u32,
-) -> Result<Vec<SourceRepeats>, Error> {
+) -> Result<Vec<SourceRepeats>, FindError> {
     let named = run.findings.sources.iter().map(|source| SourceRepeats {
         name: source.name.clone(),
         documents: source.documents,

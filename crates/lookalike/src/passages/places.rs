@@ -3,8 +3,7 @@
 
 use super::cuts::TokenCuts;
 use crate::engine::workers::{Counter, on_threads};
-use crate::engine::{Budget, DocumentNumber, FindOptions, TextRun};
-use crate::error::Error;
+use crate::engine::{Budget, DocumentNumber, FindError, FindOptions, TextRun};
 use crate::progress::Progress;
 use crate::read::ReadBuffers;
 use crate::words::{ComparedWords, TextSpan, WordRule};
@@ -48,7 +47,7 @@ pub(super) trait PlaceTaker: Sync {
     }
 
     /// Takes what was found in a block of documents.
-    fn take(&self, _located: &[LocatedPlace]) -> Result<(), Error> {
+    fn take(&self, _located: &[LocatedPlace]) -> Result<(), FindError> {
         Ok(())
     }
 }
@@ -74,23 +73,24 @@ impl PlaceComparison<'_> {
         &self,
         taker: &impl PlaceTaker,
         progress: &dyn Progress,
-    ) -> Result<bool, Error> {
+    ) -> Result<bool, FindError> {
         let blocks = Counter::default();
-        let parts = on_threads::<_, Error>(self.budget.comparing(self.options.threads), |stop| {
-            let mut comparer = PlaceComparer::new(*self);
-            while !stop.asked()
-                && let Some(i) = blocks.next(self.run.blocks())
-            {
-                let range = self.run.range(i);
-                let Some(located) = comparer.block(&range, &taker.wanted(&range))? else {
-                    stop.ask();
-                    return Ok(false);
-                };
-                taker.take(&located)?;
-                progress.advance(u64::from(self.run.block_len(i)))?;
-            }
-            Ok(true)
-        })?;
+        let parts =
+            on_threads::<_, FindError>(self.budget.comparing(self.options.threads), |stop| {
+                let mut comparer = PlaceComparer::new(*self);
+                while !stop.asked()
+                    && let Some(i) = blocks.next(self.run.blocks())
+                {
+                    let range = self.run.range(i);
+                    let Some(located) = comparer.block(&range, &taker.wanted(&range))? else {
+                        stop.ask();
+                        return Ok(false);
+                    };
+                    taker.take(&located)?;
+                    progress.advance(u64::from(self.run.block_len(i)))?;
+                }
+                Ok(true)
+            })?;
         Ok(parts.into_iter().all(|is_equal| is_equal))
     }
 }
@@ -125,7 +125,7 @@ impl<'a> PlaceComparer<'a> {
         &mut self,
         documents: &Range<DocumentNumber>,
         wanted: &[WantedPlace],
-    ) -> Result<Option<Vec<LocatedPlace>>, Error> {
+    ) -> Result<Option<Vec<LocatedPlace>>, FindError> {
         let all = &self.of.unitigs.places;
         let from = all.partition_point(|place| place.document < documents.start.0);
         let end = all.partition_point(|place| place.document < documents.end.0);
@@ -157,7 +157,7 @@ impl<'a> PlaceComparer<'a> {
         index: u32,
         place: UnitigPlace,
         words: &ComparedWords,
-    ) -> Result<bool, Error> {
+    ) -> Result<bool, FindError> {
         let PlaceComparison { unitigs, first, length, .. } = self.of;
         let first = first[place.unitig as usize];
         if first == index {
@@ -175,7 +175,7 @@ impl<'a> PlaceComparer<'a> {
     }
 
     /// The words of a document.
-    fn words(&mut self, document: DocumentNumber) -> Result<Rc<ComparedWords>, Error> {
+    fn words(&mut self, document: DocumentNumber) -> Result<Rc<ComparedWords>, FindError> {
         if let Some(words) = self.held.get(&document) {
             return Ok(Rc::clone(words));
         }
@@ -209,7 +209,7 @@ impl<'a> PlaceComparer<'a> {
         document: DocumentNumber,
         wanted: &[WantedPlace],
         located: &mut Vec<LocatedPlace>,
-    ) -> Result<Rc<ComparedWords>, Error> {
+    ) -> Result<Rc<ComparedWords>, FindError> {
         let Self { rule, scratch, of, .. } = self;
         let cuts = of.cuts.of(document);
         let normalization = of.run.findings.normalization;

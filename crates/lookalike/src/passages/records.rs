@@ -11,11 +11,10 @@ use super::first_runs::FirstRunsWriter;
 use crate::engine::ids::RowIndex;
 use crate::engine::prepare::anchor_log::fingerprint;
 use crate::engine::workers::{Counter, on_threads};
-use crate::engine::{Budget, DocumentBlock, DocumentNumber, FindOptions, TextRun};
-use crate::error::Error;
+use crate::engine::{Budget, DocumentBlock, DocumentNumber, FindError, FindOptions, TextRun};
 use crate::progress::Progress;
 use crate::read::ReadBuffers;
-use crate::spill::{PartSorter, PartedValues};
+use crate::spill::{PartSorter, PartedValues, SpillError};
 use crate::words::WordRule;
 use lookalike_core::passage::position_set::PositionSet;
 use lookalike_core::passage::run_hash::{HASH_BITS, RunHasher};
@@ -43,7 +42,7 @@ pub(super) struct RunSelection<'a> {
 
 impl RunSelection<'_> {
     /// The unitigs of all repeated runs, by hashes of `seed`.
-    pub(super) fn unitigs(&self, seed: u64, progress: &dyn Progress) -> Result<Unitigs, Error> {
+    pub(super) fn unitigs(&self, seed: u64, progress: &dyn Progress) -> Result<Unitigs, FindError> {
         let temp = self.run.temp();
         let budget = self.budget;
         let records = self.records(seed, progress)?;
@@ -71,13 +70,13 @@ impl RunSelection<'_> {
     }
 
     /// The runs that may repeat: hash and number, ascending.
-    fn records(&self, seed: u64, progress: &dyn Progress) -> Result<PartedValues, Error> {
+    fn records(&self, seed: u64, progress: &dyn Progress) -> Result<PartedValues, FindError> {
         let temp = self.run.temp();
         let share = self.budget.share(4);
         let sorter = PartSorter::new(temp, HASH_BITS + u64::BITS, self.candidates.len, share);
         let sorter = Mutex::new(sorter);
         let blocks = Counter::default();
-        on_threads::<_, Error>(self.options.threads, |stop| {
+        on_threads::<_, FindError>(self.options.threads, |stop| {
             let mut selector = RunSelector::new(*self, seed, &sorter);
             while !stop.asked()
                 && let Some(i) = blocks.next(self.run.blocks())
@@ -85,9 +84,9 @@ impl RunSelection<'_> {
                 selector.block(i)?;
                 progress.advance(u64::from(self.run.block_len(i)))?;
             }
-            selector.runs.hand_on()
+            Ok(selector.runs.hand_on()?)
         })?;
-        sorter.into_inner().finish()
+        Ok(sorter.into_inner().finish()?)
     }
 }
 
@@ -123,7 +122,7 @@ impl<'a> RunSelector<'a> {
         }
     }
 
-    fn block(&mut self, i: usize) -> Result<(), Error> {
+    fn block(&mut self, i: usize) -> Result<(), FindError> {
         let (ranges, mut number) = self.of.candidates.block(i)?;
         if ranges.is_empty() {
             return Ok(());
@@ -147,7 +146,7 @@ impl<'a> RunSelector<'a> {
         block: &DocumentBlock<'_>,
         row: RowIndex,
         candidates: &NumberedRuns<'_>,
-    ) -> Result<bool, Error> {
+    ) -> Result<bool, FindError> {
         let Self { of, seed, words, shingler, scratch, runs } = self;
         let cuts = of.cuts.of(candidates.document);
         block.fetch(row, scratch, |row, text| {
@@ -188,7 +187,7 @@ struct GatheredRuns<'a> {
 
 impl GatheredRuns<'_> {
     /// Hashes runs of some tokens.
-    fn hash(&mut self, tokens: &[u64], candidates: &NumberedRuns<'_>) -> Result<(), Error> {
+    fn hash(&mut self, tokens: &[u64], candidates: &NumberedRuns<'_>) -> Result<(), SpillError> {
         let Self { hasher, length, .. } = *self;
         let mut number = candidates.first;
         for (place, runs) in candidates.ranges {
@@ -212,7 +211,7 @@ impl GatheredRuns<'_> {
         Ok(())
     }
 
-    fn hand_on(&mut self) -> Result<(), Error> {
+    fn hand_on(&mut self) -> Result<(), SpillError> {
         let mut sorter = self.sorter.lock();
         sorter.append(&mut self.gathered)
     }

@@ -13,8 +13,7 @@ use super::pipeline::UnitigSearch;
 use super::places::PlaceTaker;
 use crate::engine::ids::{Id, SourceIndex};
 use crate::engine::prepare::anchor_log::{CompleteAnchors, documents, fingerprint, write_anchors};
-use crate::engine::{Budget, DocumentNumber, Findings, TextRun};
-use crate::error::Error;
+use crate::engine::{Budget, DocumentNumber, FindError, Findings, TextRun};
 use crate::progress::Progress;
 use crate::read::unit::ranges;
 use crate::read::{Collection, ReadBuffers, TextUnit};
@@ -149,7 +148,7 @@ impl PassageCuts {
         options: &PassageOptions,
         cut: &CutOptions,
         progress: &dyn Progress,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, FindError> {
         let length = options.min_words();
         let work = json!({ "cut": cut.description(), "min_words": length });
         let (mut run, anchors) = TextRun::read(collection, options.run(), length, &work, progress)?;
@@ -174,8 +173,8 @@ impl PassageCuts {
     /// results are written.
     ///
     /// # Errors
-    /// [`Error::Spill`] when the folder of a run that may be resumed cannot be removed.
-    pub fn finish(self) -> Result<(), Error> {
+    /// [`FindError::Spill`] when the folder of a run that may be resumed cannot be removed.
+    pub fn finish(self) -> Result<(), FindError> {
         self.run.finish()
     }
 
@@ -203,8 +202,11 @@ impl PassageCuts {
     /// ascending, none touches another.
     ///
     /// # Errors
-    /// [`Error::Read`] when the document is no longer what it was.
-    pub fn ranges(&self, document: DocumentNumber) -> Result<(String, Vec<Range<usize>>), Error> {
+    /// [`FindError::Read`] when the document is no longer what it was.
+    pub fn ranges(
+        &self,
+        document: DocumentNumber,
+    ) -> Result<(String, Vec<Range<usize>>), FindError> {
         let text = self.run.written_text(document)?;
         let cuts = self.cuts.of(document);
         let ranges = Spans::of(&text, self.rule, self.run.normalization)
@@ -214,7 +216,7 @@ impl PassageCuts {
         }
         let id = self.run.id(document)?;
         let place = self.run.location(document)?;
-        Err(Error::NotAligned { id, place: Some(place) })
+        Err(FindError::NotAligned { id, place: Some(place) })
     }
 }
 
@@ -236,7 +238,7 @@ impl CutRounds<'_> {
         anchors: &mut CompleteAnchors,
         checkpoint: &mut PassageCheckpoint,
         progress: &dyn Progress,
-    ) -> Result<TokenCuts, Error> {
+    ) -> Result<TokenCuts, FindError> {
         let mut cuts = self.earlier_cuts(anchors, checkpoint)?;
         loop {
             self.count += 1;
@@ -263,7 +265,7 @@ impl CutRounds<'_> {
         &self,
         anchors: &mut CompleteAnchors,
         checkpoint: &PassageCheckpoint,
-    ) -> Result<TokenCuts, Error> {
+    ) -> Result<TokenCuts, FindError> {
         let mut cuts = TokenCuts::default();
         for round in checkpoint.cuts(self.run)? {
             cuts.add(&round);
@@ -277,7 +279,7 @@ impl CutRounds<'_> {
     }
 
     /// The tokens that go, in what is left of the documents.
-    fn selected(&self, unitigs: &Unitigs, budget: &Budget) -> Result<Vec<TokenRange>, Error> {
+    fn selected(&self, unitigs: &Unitigs, budget: &Budget) -> Result<Vec<TokenRange>, FindError> {
         let length = self.options.min_words() as u32;
         Ok(match self.cut.rule {
             CutRule::Copies => copied_ranges(unitigs, length, &self.run.order),
@@ -300,7 +302,10 @@ impl CutRounds<'_> {
     }
 
     /// The sources of the documents with places.
-    fn sources_of(&self, unitigs: &Unitigs) -> Result<HashMap<DocumentNumber, SourceIndex>, Error> {
+    fn sources_of(
+        &self,
+        unitigs: &Unitigs,
+    ) -> Result<HashMap<DocumentNumber, SourceIndex>, FindError> {
         let places = unitigs.places.chunk_by(|a, b| a.document == b.document);
         let source = |document| {
             Ok((document, self.run.with_document(document, |_, row| self.run.source(row))?))
@@ -310,7 +315,11 @@ impl CutRounds<'_> {
 
     /// The part of the tokens that can go: whole units, and no words between two that would become
     /// one.
-    fn cuttable(&self, found: &[TokenRange], cuts: &TokenCuts) -> Result<Vec<TokenRange>, Error> {
+    fn cuttable(
+        &self,
+        found: &[TokenRange],
+        cuts: &TokenCuts,
+    ) -> Result<Vec<TokenRange>, FindError> {
         let mut scratch = ReadBuffers::default();
         let mut all_that_can = Vec::new();
         for ranges in found.chunk_by(|a, b| a.document == b.document) {
@@ -346,7 +355,7 @@ impl CutRounds<'_> {
         anchors: &mut CompleteAnchors,
         changed: &BTreeSet<DocumentNumber>,
         cuts: &TokenCuts,
-    ) -> Result<(), Error> {
+    ) -> Result<(), FindError> {
         let run = self.run;
         let length = self.options.min_words();
         let share = run.budget.share(8);
@@ -385,7 +394,7 @@ impl CutRounds<'_> {
     }
 
     /// How many words each source has, and each document that may lose some.
-    fn words(&self, anchors: &CompleteAnchors) -> Result<DocumentCounts, Error> {
+    fn words(&self, anchors: &CompleteAnchors) -> Result<DocumentCounts, FindError> {
         let mut counts = DocumentCounts::default();
         let named = self.run.findings.sources.iter().map(|source| SourceCuts {
             name: source.name.clone(),
@@ -416,7 +425,7 @@ impl CutRounds<'_> {
         &self,
         cuts: &TokenCuts,
         counts: &mut DocumentCounts,
-    ) -> Result<(Vec<SourceCuts>, Vec<DocumentNumber>), Error> {
+    ) -> Result<(Vec<SourceCuts>, Vec<DocumentNumber>), FindError> {
         let mut removed = Vec::new();
         for (document, ranges) in cuts.documents() {
             let source = self.run.with_document(document, |_, row| self.run.source(row))?;

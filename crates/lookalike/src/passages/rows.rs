@@ -8,8 +8,7 @@
 
 use super::places::{LocatedPlace, PLACE_BYTES, PlaceTaker, WantedPlace};
 use crate::engine::ids::Id;
-use crate::engine::{Budget, DocumentNumber, TextRun};
-use crate::error::Error;
+use crate::engine::{Budget, DocumentNumber, FindError, TextRun};
 use crate::spill::codec::{FieldReader, put_bytes, put_u32, put_u64};
 use crate::spill::{SortedRecords, Sorter, until_error};
 use crate::words::TextSpan;
@@ -55,7 +54,7 @@ impl<'a> PlaceRows<'a> {
         budget: &Budget,
         unitigs: &Unitigs,
         length: u32,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, FindError> {
         let passages = Passages::new(unitigs, length, &run.order);
         let documents = passages.runs.chunk_by(|a, b| a.document == b.document).count();
         budget.need_beside_shares(
@@ -97,7 +96,7 @@ impl<'a> PlaceRows<'a> {
     }
 
     /// All rows that were taken.
-    pub(super) fn finish(self) -> Result<PassageRows, Error> {
+    pub(super) fn finish(self) -> Result<PassageRows, FindError> {
         let TakenPlaces { sorter, mut repeated } = self.taken.into_inner();
         repeated.sort_unstable_by_key(|(bytes, document)| (Reverse(*bytes), *document));
         let sorted = sorter.finish()?;
@@ -166,7 +165,7 @@ impl PlaceTaker for PlaceRows<'_> {
         wanted
     }
 
-    fn take(&self, located: &[LocatedPlace]) -> Result<(), Error> {
+    fn take(&self, located: &[LocatedPlace]) -> Result<(), FindError> {
         let mut key = Vec::new();
         let mut payload = Vec::new();
         let mut taken = self.taken.lock();
@@ -292,7 +291,7 @@ impl PassageRows {
             last = Some(Arc::clone(&row.passage));
             Ok(Some(row))
         });
-        rows.map(|row| row.map_err(Error::into_io))
+        rows.map(|row| row.map_err(FindError::into_io))
     }
 }
 

@@ -4,7 +4,7 @@ use super::FORMAT_VERSION;
 use crate::contamination::{
     BenchmarkSummary, ContaminatedDocument, Contamination, ItemMatches, RunMatch,
 };
-use crate::error::Error;
+use crate::engine::FindError;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::io::{self, Write};
@@ -22,7 +22,7 @@ use std::ops::Range;
 /// Errors of `out`, and of temporary files that hold matches.
 pub fn items(out: &mut dyn Write, found: &Contamination) -> io::Result<()> {
     for item in found.with_matches() {
-        serde_json::to_writer(&mut *out, &ItemLine::of(&item.map_err(Error::into_io)?))?;
+        serde_json::to_writer(&mut *out, &ItemLine::of(&item.map_err(FindError::into_io)?))?;
         out.write_all(b"\n")?;
     }
     Ok(())
@@ -39,7 +39,7 @@ pub fn items(out: &mut dyn Write, found: &Contamination) -> io::Result<()> {
 /// Errors of `out`, and of temporary files.
 pub fn documents(out: &mut dyn Write, found: &Contamination) -> io::Result<()> {
     for document in found.each_contaminated_document() {
-        let ContaminatedDocument { source, id } = document.map_err(Error::into_io)?;
+        let ContaminatedDocument { source, id } = document.map_err(FindError::into_io)?;
         serde_json::to_writer(&mut *out, &DocumentLine { id: &id, source: &source })?;
         out.write_all(b"\n")?;
     }

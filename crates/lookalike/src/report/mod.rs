@@ -14,6 +14,7 @@
 pub mod comparison;
 pub mod contamination;
 pub mod csv;
+mod error;
 pub mod html;
 pub mod json;
 pub mod jsonl;
@@ -30,6 +31,7 @@ pub mod phrases;
 mod results;
 pub mod run_page;
 
+pub use error::OutputError;
 pub use output::Output;
 pub use output_paths::{PathUser, TakenPlace, check_places};
 pub use part_file::{Leftovers, remove_leftovers, write_whole_file};

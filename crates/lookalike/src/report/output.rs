@@ -2,7 +2,7 @@
 
 use super::part_file::PartFile;
 use super::{OutputCompression, OutputFormat, Target, UnknownName};
-use crate::error::Error;
+use crate::report::error::OutputError;
 use flate2::write::GzEncoder;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -43,9 +43,9 @@ impl Output {
     /// Makes the temporary file.
     ///
     /// # Errors
-    /// [`Error::Write`] when the folder does not exist or takes no files, or when the name belongs
-    /// to something other than a file.
-    pub fn create(target: &Target) -> Result<Self, Error> {
+    /// [`OutputError::Write`] when the folder does not exist or takes no files, or when the name
+    /// belongs to something other than a file.
+    pub fn create(target: &Target) -> Result<Self, OutputError> {
         Self::with(target.path.clone(), target.compression)
     }
 
@@ -54,7 +54,7 @@ impl Output {
     ///
     /// # Errors
     /// As [`create`](Self::create).
-    pub fn named(path: &Path) -> Result<Self, Error> {
+    pub fn named(path: &Path) -> Result<Self, OutputError> {
         let name = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase());
         Self::with(path.to_owned(), OutputCompression::of(&name.unwrap_or_default()).0)
     }
@@ -75,8 +75,8 @@ impl Output {
     }
 
     /// The error of an output in a format that is none of the `possible` ones.
-    pub(super) fn other_format(&self, possible: &'static [OutputFormat]) -> Error {
-        Error::OutputName(UnknownName { path: self.path.clone(), possible })
+    pub(super) fn other_format(&self, possible: &'static [OutputFormat]) -> OutputError {
+        OutputError::Name(UnknownName { path: self.path.clone(), possible })
     }
 
     fn plain(sink: OutputSink) -> Self {
@@ -84,7 +84,7 @@ impl Output {
         Self { path: PathBuf::from("-"), encoder }
     }
 
-    fn with(path: PathBuf, compression: OutputCompression) -> Result<Self, Error> {
+    fn with(path: PathBuf, compression: OutputCompression) -> Result<Self, OutputError> {
         let made = place(&path).and_then(|place| {
             let part = PartFile::create(&place)?;
             let file = BufWriter::with_capacity(BUFFER_BYTES, OutputSink::File { part, place });
@@ -101,21 +101,21 @@ impl Output {
         });
         match made {
             Ok(encoder) => Ok(Self { path, encoder }),
-            Err(source) => Err(Error::Write { path, source }),
+            Err(source) => Err(OutputError::Write { path, source }),
         }
     }
 
     /// Writes by `write`, brings everything to the disk and gives the file its name.
     ///
     /// # Errors
-    /// [`Error::Write`]; the name then refers to what it referred to before.
+    /// [`OutputError::Write`]; a former file under the name is unchanged.
     pub fn finish(
         self,
         write: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), OutputError> {
         let Self { path, mut encoder } = self;
         let done = write(&mut encoder).and_then(|()| encoder.into_sink()?.finish());
-        done.map_err(|error| Error::Write { path, source: of_system(error) })
+        done.map_err(|error| OutputError::Write { path, source: of_system(error) })
     }
 }
 

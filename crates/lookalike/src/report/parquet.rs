@@ -1,17 +1,17 @@
 //! Tables as Apache Parquet: groups and pairs, row by row, in row groups of bounded size.
 
-use crate::engine::{ESTIMATE_COLUMNS, Groups, PairRef, Pairs};
-use crate::error::Error;
+use crate::engine::{ESTIMATE_COLUMNS, FindError, Groups, PairRef, Pairs};
 use crate::passages::PassageFindings;
 use crate::read::UnitRange;
 use crate::read::unit::parent_id;
 use crate::report::Output;
 use crate::report::csv::UNIT_COLUMNS;
+use crate::report::error::OutputError;
 use lookalike_core::params::Measure;
 use lookalike_core::verify::Overlap;
 use parquet::basic::{Compression, LogicalType, Repetition, Type as PhysicalType, ZstdLevel};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int64Type};
-use parquet::errors::{ParquetError, Result};
+use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{
     SerializedColumnWriter, SerializedFileWriter, SerializedRowGroupWriter,
@@ -76,7 +76,10 @@ impl PendingColumn {
 
     /// Writes all cells as the next rows, and has none then. Cells of a required column must all
     /// be there.
-    pub(crate) fn write(&mut self, writer: &mut SerializedColumnWriter<'_>) -> Result<()> {
+    pub(crate) fn write(
+        &mut self,
+        writer: &mut SerializedColumnWriter<'_>,
+    ) -> Result<(), ParquetError> {
         macro_rules! write {
             ($cells:expr, $type:ty) => {{
                 let PendingCells { present, values } = $cells;
@@ -96,7 +99,11 @@ impl PendingColumn {
 }
 
 /// The type of a column.
-pub(crate) fn column_type(name: &str, cell: Cell, repetition: Repetition) -> Result<TypePtr> {
+pub(crate) fn column_type(
+    name: &str,
+    cell: Cell,
+    repetition: Repetition,
+) -> Result<TypePtr, ParquetError> {
     let (physical, logical) = match cell {
         Cell::Bool => (PhysicalType::BOOLEAN, None),
         Cell::Int64 => (PhysicalType::INT64, None),
@@ -120,12 +127,13 @@ struct ParquetTable {
 
 impl ParquetTable {
     /// Columns by name, cells, and whether each row has one.
-    fn create(output: Output, columns: &[(&str, Cell, bool)]) -> Result<Self> {
+    fn create(output: Output, columns: &[(&str, Cell, bool)]) -> Result<Self, ParquetError> {
         let path = output.path().to_owned();
         let repetition = |all: bool| if all { Repetition::REQUIRED } else { Repetition::OPTIONAL };
         let fields =
             columns.iter().map(|(name, cell, all)| column_type(name, *cell, repetition(*all)));
-        let schema = Type::group_type_builder("schema").with_fields(fields.collect::<Result<_>>()?);
+        let schema = Type::group_type_builder("schema")
+            .with_fields(fields.collect::<Result<_, ParquetError>>()?);
         let properties = WriterProperties::builder()
             .set_created_by(CREATED_BY.to_owned())
             .set_compression(Compression::ZSTD(ZstdLevel::default()))
@@ -137,13 +145,13 @@ impl ParquetTable {
     }
 
     /// Ends a row, whose cells are in the columns.
-    fn end_row(&mut self, bytes: usize) -> Result<()> {
+    fn end_row(&mut self, bytes: usize) -> Result<(), ParquetError> {
         self.rows += 1;
         self.bytes += bytes;
         if self.rows >= GROUP_ROWS || self.bytes >= GROUP_BYTES { self.flush() } else { Ok(()) }
     }
 
-    fn flush(&mut self) -> Result<()> {
+    fn flush(&mut self) -> Result<(), ParquetError> {
         if self.rows > 0 {
             let mut group = self.writer.next_row_group()?;
             write_columns(&mut group, &mut self.columns)?;
@@ -154,7 +162,7 @@ impl ParquetTable {
         Ok(())
     }
 
-    fn finish(mut self) -> std::result::Result<(), Error> {
+    fn finish(mut self) -> Result<(), OutputError> {
         let path = self.path.clone();
         let flushed = self.flush().and_then(|()| self.writer.into_inner());
         flushed.map_err(|error| failed(path, error))?.finish(|_| Ok(()))
@@ -165,7 +173,7 @@ impl ParquetTable {
 pub(crate) fn write_columns(
     group: &mut SerializedRowGroupWriter<'_, Output>,
     columns: &mut [PendingColumn],
-) -> Result<()> {
+) -> Result<(), ParquetError> {
     for column in columns {
         let Some(mut writer) = group.next_column()? else {
             return Err(ParquetError::General("the schema has too few columns".to_owned()));
@@ -177,7 +185,7 @@ pub(crate) fn write_columns(
 }
 
 /// An error of the crate as one of ours.
-pub(crate) fn failed(path: PathBuf, error: ParquetError) -> Error {
+pub(crate) fn failed(path: PathBuf, error: ParquetError) -> OutputError {
     let source = match error {
         ParquetError::External(error) => match error.downcast::<std::io::Error>() {
             Ok(error) => *error,
@@ -185,7 +193,7 @@ pub(crate) fn failed(path: PathBuf, error: ParquetError) -> Error {
         },
         error => std::io::Error::other(error),
     };
-    Error::Write { path, source }
+    OutputError::Write { path, source }
 }
 
 /// Places of passages as a table, with the columns of
@@ -193,8 +201,8 @@ pub(crate) fn failed(path: PathBuf, error: ParquetError) -> Error {
 /// Boolean.
 ///
 /// # Errors
-/// [`Error::Write`], and errors of temporary files.
-pub fn passages(output: Output, findings: &PassageFindings) -> std::result::Result<(), Error> {
+/// [`OutputError::Write`], and errors of temporary files.
+pub fn passages(output: Output, findings: &PassageFindings) -> Result<(), OutputError> {
     let cell = |name: &&'static str| match *name {
         "id" => (*name, Cell::Text, true),
         "first" | "maximal" => (*name, Cell::Bool, true),
@@ -224,7 +232,7 @@ pub fn passages(output: Output, findings: &PassageFindings) -> std::result::Resu
         }
         table.end_row(id.len() + 80).map_err(io::Error::other)
     });
-    written.map_err(|source| Error::Write { path: path.clone(), source })?;
+    written.map_err(|source| OutputError::Write { path: path.clone(), source })?;
     table.finish()
 }
 
@@ -233,8 +241,8 @@ pub fn passages(output: Output, findings: &PassageFindings) -> std::result::Resu
 /// the numbers that are in the other formats; null for keepers).
 ///
 /// # Errors
-/// [`Error::Write`], and errors of temporary files that hold groups.
-pub fn groups(output: Output, groups: &Groups, measure: Measure) -> std::result::Result<(), Error> {
+/// [`OutputError::Write`], and errors of temporary files that hold groups.
+pub fn groups(output: Output, groups: &Groups, measure: Measure) -> Result<(), OutputError> {
     let mut columns = vec![
         ("group", Cell::Int64, true),
         ("id", Cell::Text, true),
@@ -249,7 +257,7 @@ pub fn groups(output: Output, groups: &Groups, measure: Measure) -> std::result:
     let failed = |error| failed(path.clone(), error);
     let mut table = ParquetTable::create(output, &columns).map_err(failed)?;
     for (number, group) in (1u64..).zip(groups.iter()) {
-        let group = group.map_err(Error::of_io)?;
+        let group = group.map_err(FindError::of_io)?;
         let keeper = group.keeper.id.as_str();
         table.push_unit(keeper, group.keeper.unit, UNIT_COLUMNS.len());
         table.member(number, keeper, keeper, None, measure).map_err(failed)?;
@@ -266,8 +274,8 @@ pub fn groups(output: Output, groups: &Groups, measure: Measure) -> std::result:
 /// `id_b` (text), and the similarities and estimates (64-bit floats).
 ///
 /// # Errors
-/// [`Error::Write`], and errors of temporary files that hold pairs.
-pub fn pairs(output: Output, pairs: &Pairs, measure: Measure) -> std::result::Result<(), Error> {
+/// [`OutputError::Write`], and errors of temporary files that hold pairs.
+pub fn pairs(output: Output, pairs: &Pairs, measure: Measure) -> Result<(), OutputError> {
     let mut columns = vec![("id_a", Cell::Text, true), ("id_b", Cell::Text, true)];
     columns.extend(similarities(measure).iter().map(|(name, _)| (*name, Cell::Double, true)));
     if pairs.has_estimates() {
@@ -282,7 +290,7 @@ pub fn pairs(output: Output, pairs: &Pairs, measure: Measure) -> std::result::Re
     let failed = |error| failed(path.clone(), error);
     let mut table = ParquetTable::create(output, &columns).map_err(failed)?;
     let mut cursor = pairs.cursor();
-    while let Some(pair) = cursor.next_pair().map_err(Error::of_io)? {
+    while let Some(pair) = cursor.next_pair().map_err(FindError::of_io)? {
         table.pair(&pair, measure).map_err(failed)?;
     }
     table.finish()
@@ -308,7 +316,7 @@ impl ParquetTable {
         keeper: &str,
         overlap: Option<&Overlap>,
         measure: Measure,
-    ) -> Result<()> {
+    ) -> Result<(), ParquetError> {
         let role = if overlap.is_some() { "duplicate" } else { "keeper" };
         if let [number, first, second, third, rest @ ..] = self.columns.as_mut_slice() {
             push_number(number, Some(group));
@@ -331,7 +339,7 @@ impl ParquetTable {
         }
     }
 
-    fn pair(&mut self, pair: &PairRef<'_>, measure: Measure) -> Result<()> {
+    fn pair(&mut self, pair: &PairRef<'_>, measure: Measure) -> Result<(), ParquetError> {
         let PairRef { a, b, overlap, estimate, units } = pair;
         if let Some([of_a, of_b]) = *units {
             self.push_unit(a, Some(of_a), 2 * UNIT_COLUMNS.len());

@@ -1,6 +1,6 @@
 //! The rows of a table of places, and its columns.
 
-use crate::error::Error;
+use crate::engine::FindError;
 use crate::passages::{FoundPassage, PassageFindings, PassagePlace, PassageRow};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -37,7 +37,7 @@ pub(super) fn each_place(
         let id = match ids.entry(place.document) {
             Entry::Occupied(id) => id.into_mut(),
             Entry::Vacant(room) => {
-                room.insert(findings.id(place.document).map_err(Error::into_io)?)
+                room.insert(findings.id(place.document).map_err(FindError::into_io)?)
             }
         };
         take(u64::from(passage.number) + 1, &passage, &place, id)?;

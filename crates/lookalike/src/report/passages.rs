@@ -5,10 +5,10 @@ use super::csv::{CellRule, writer};
 use super::html;
 use super::passage_rows::{COLUMNS, each_place};
 use super::{FORMAT_VERSION, Output, OutputFormat, option_name};
-use crate::error::Error;
 use crate::passages::{
     FoundPassage, PassageCounts, PassageFindings, PassageOptions, PassagePlace, SourceRepeats,
 };
+use crate::report::error::OutputError;
 use lookalike_core::parameter::NamesParameters;
 use serde::Serialize;
 use std::io::{self, Write};
@@ -39,7 +39,7 @@ impl PassageOutput {
     /// Writes the file in one of these formats and renames it. `cells` applies to CSV.
     ///
     /// # Errors
-    /// [`Error::OutputName`] for another format; the output cannot be written, a temporary file
+    /// [`OutputError::Name`] for another format; the output cannot be written, a temporary file
     /// cannot be read, or an input cannot be read again for a page.
     pub fn write(
         self,
@@ -47,7 +47,7 @@ impl PassageOutput {
         format: OutputFormat,
         (findings, options): (&PassageFindings, &PassageOptions),
         cells: CellRule,
-    ) -> Result<(), Error> {
+    ) -> Result<(), OutputError> {
         match (self, format) {
             #[cfg(feature = "parquet")]
             (Self::Places, OutputFormat::Parquet) => super::parquet::passages(output, findings),

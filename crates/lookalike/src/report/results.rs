@@ -4,7 +4,7 @@ use super::csv::CellRule;
 use super::run_page::{self, RunSubject};
 use super::{Output, OutputFormat, csv, json, jsonl};
 use crate::engine::Pairs;
-use crate::error::Error;
+use crate::report::error::OutputError;
 
 /// What a file holds of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,7 +46,7 @@ impl OutputKind {
     /// CSV.
     ///
     /// # Errors
-    /// [`Error::OutputName`] for another format; the output cannot be written, a temporary file
+    /// [`OutputError::Name`] for another format; the output cannot be written, a temporary file
     /// cannot be read, or an input cannot be read again for a page.
     pub fn write(
         self,
@@ -54,7 +54,7 @@ impl OutputKind {
         format: OutputFormat,
         subject: &RunSubject<'_>,
         cells: CellRule,
-    ) -> Result<(), Error> {
+    ) -> Result<(), OutputError> {
         let RunSubject { findings, options, audit, .. } = *subject;
         let groups = &findings.groups;
         let measure = options.params.measure();
@@ -125,7 +125,7 @@ mod tests {
                 assert_eq!(path.exists(), is_possible);
                 match written {
                     Ok(()) => std::fs::remove_file(&path).unwrap(),
-                    Err(Error::OutputName(UnknownName { possible, .. })) => {
+                    Err(OutputError::Name(UnknownName { possible, .. })) => {
                         assert_eq!(possible, kind.formats());
                     }
                     Err(error) => panic!("{kind:?} {format:?}: {error}"),

@@ -1,8 +1,7 @@
 //! `audit`: a report and its documents → the measured recall.
 
 use super::RunInputs;
-use crate::audit::{Audit, AuditOptions, Report, pairs_file, true_neighbours};
-use crate::error::Error;
+use crate::audit::{Audit, AuditError, AuditOptions, Report, pairs_file, true_neighbours};
 use crate::progress::{Progress, Stage};
 use lookalike_core::params::Params;
 use std::path::PathBuf;
@@ -20,13 +19,13 @@ impl AuditRequest {
     /// pairs and the parameters decide how the documents are read.
     ///
     /// # Errors
-    /// [`Error::Audit`] if the report or the file of pairs cannot be read.
+    /// [`AuditError`] if the report or the file of pairs cannot be read.
     pub fn new(
         report: PathBuf,
         pairs: Option<PathBuf>,
         mut inputs: RunInputs,
         options: AuditOptions,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, AuditError> {
         let opened = Report::open(&report)?;
         pairs.as_deref().map(pairs_file).transpose()?;
         inputs.leave_out(pairs.iter().cloned().chain([report]));
@@ -38,9 +37,9 @@ impl AuditRequest {
     /// Measures the recall of the run. Returns it with the parameters of the run.
     ///
     /// # Errors
-    /// Errors of [`true_neighbours`], and [`Error::Audit`] if the report is about other
+    /// Errors of [`true_neighbours`], and [`AuditError`] if the report is about other
     /// documents.
-    pub fn run(self, progress: &dyn Progress) -> Result<(Audit, Params), Error> {
+    pub fn run(self, progress: &dyn Progress) -> Result<(Audit, Params), AuditError> {
         let Self { report, pairs, inputs, options } = self;
         let neighbours = true_neighbours(|| inputs.open(), &report.params, &options, progress)?;
         report.check(neighbours.inputs())?;

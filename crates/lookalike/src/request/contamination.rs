@@ -1,10 +1,11 @@
 //! `contamination`: a corpus, a benchmark and options → how much of each item is in the corpus.
 
 use super::RunInputs;
-use crate::contamination::{BenchmarkField, Contamination, ContaminationOptions, contamination};
-use crate::error::Error;
+use crate::contamination::{
+    BenchmarkField, Contamination, ContaminationError, ContaminationOptions, contamination,
+};
 use crate::progress::Progress;
-use crate::read::Collection;
+use crate::read::{Collection, ReadError};
 
 /// A search for the items of a benchmark in a corpus.
 pub struct ContaminationRequest {
@@ -31,21 +32,12 @@ pub struct OpenedContamination {
     options: ContaminationOptions,
 }
 
-/// The error of a search, and the side whose records it is about.
-#[derive(Debug)]
-pub enum ContaminationFailure {
-    /// A record or table of the benchmark: its field of texts is the one of its side.
-    Benchmark(Error),
-    /// Any other error.
-    Other(Error),
-}
-
 impl ContaminationRequest {
     /// Opens the benchmark, then the corpus.
     ///
     /// # Errors
-    /// [`Error::Read`] if an input cannot be opened.
-    pub fn open(self) -> Result<OpenedContamination, Error> {
+    /// [`ReadError`] if an input cannot be opened.
+    pub fn open(self) -> Result<OpenedContamination, ReadError> {
         let Self { corpus, benchmark, options } = self;
         let mut opened = Vec::with_capacity(benchmark.len());
         for BenchmarkSide { field, mut items } in benchmark {
@@ -62,11 +54,12 @@ impl OpenedContamination {
     /// Searches. Returns the findings, and the options for the report.
     ///
     /// # Errors
-    /// Errors of [`contamination`].
+    /// Errors of [`contamination`], and [`ContaminationError::Benchmark`] for a record of the
+    /// benchmark.
     pub fn run(
         self,
         progress: &dyn Progress,
-    ) -> Result<(Contamination, ContaminationOptions), ContaminationFailure> {
+    ) -> Result<(Contamination, ContaminationOptions), ContaminationError> {
         let Self { corpus, benchmark, options } = self;
         let fields: Vec<BenchmarkField<'_>> = benchmark
             .iter()
@@ -74,10 +67,12 @@ impl OpenedContamination {
             .collect();
         match contamination(&corpus, &fields, &options, progress) {
             Ok(found) => Ok((found, options)),
-            Err(error) if fields.iter().any(|field| field.is_source_of(&error)) => {
-                Err(ContaminationFailure::Benchmark(error))
+            Err(ContaminationError::Find(error))
+                if fields.iter().any(|field| field.is_source_of(&error)) =>
+            {
+                Err(ContaminationError::Benchmark(error))
             }
-            Err(error) => Err(ContaminationFailure::Other(error)),
+            Err(error) => Err(error),
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use super::RunInputs;
 use super::dedup_outputs::{DedupOutputs, OutputPlan};
-use crate::dedup::{AnnotationSubject, RemovedList, SurvivorCounts, apply_cuts};
-use crate::error::Error;
+use crate::dedup::{AnnotationSubject, DedupError, RemovedList, SurvivorCounts, apply_cuts};
+use crate::engine::FindError;
 use crate::passages::{CutOptions, PassageCuts, PassageOptions};
 use crate::progress::Progress;
 use crate::read::Collection;
@@ -54,15 +54,15 @@ impl CutRequest {
     /// Opens the inputs, and checks whether passages can be cut from their texts.
     ///
     /// # Errors
-    /// [`Error::OutputTaken`] if an output is an input or another output. [`Error::Read`] if an
-    /// input cannot be opened. [`Error::Survivors`] if the output cannot
-    /// hold these documents, is an input, or is in a format whose texts cannot be cut.
-    pub fn open(self) -> Result<OpenCutRun, Error> {
+    /// [`DedupError::Output`] if an output is an input or another output. [`DedupError::Find`] if
+    /// an input cannot be opened. [`DedupError::Survivors`] if the output cannot hold these
+    /// documents, is an input, or is in a format whose texts cannot be cut.
+    pub fn open(self) -> Result<OpenCutRun, DedupError> {
         let Self { inputs, options, cut, outputs, is_dry_run } = self;
         outputs.check_places(None, &inputs)?;
         let (mut inputs, options) = inputs.for_passages(options);
         inputs.leave_out(outputs.lists().map(|list| list.path().to_owned()));
-        let collection = inputs.open().map_err(Error::Read)?;
+        let collection = inputs.open().map_err(FindError::Read)?;
         let plan = OutputPlan::new(&outputs, &inputs, &collection, AnnotationSubject::Passages)?;
         plan.takes_passages()?;
         Ok(OpenCutRun { collection, options, cut, outputs, plan, is_dry_run })
@@ -73,9 +73,9 @@ impl OpenCutRun {
     /// Checks whether the outputs can be written, and finds the cuts. Writes nothing.
     ///
     /// # Errors
-    /// [`Error::Write`] and [`Error::Survivors`] before the search, and errors of
+    /// [`DedupError::Output`] and [`DedupError::Survivors`] before the search, and errors of
     /// [`PassageCuts::find`].
-    pub fn find(self, progress: &dyn Progress) -> Result<FoundCuts, Error> {
+    pub fn find(self, progress: &dyn Progress) -> Result<FoundCuts, DedupError> {
         let Self { collection, options, cut, outputs, plan, is_dry_run } = self;
         if !is_dry_run {
             plan.create(&outputs, |target| list(target, &outputs))?.check_writable(&collection)?;
@@ -90,7 +90,7 @@ impl FoundCuts {
     ///
     /// # Errors
     /// Errors of [`apply_cuts`].
-    pub fn write(self, progress: &dyn Progress) -> Result<CutOutcome, Error> {
+    pub fn write(self, progress: &dyn Progress) -> Result<CutOutcome, DedupError> {
         let Self { collection, cuts, outputs, plan, is_dry_run } = self;
         let mut written = None;
         if !is_dry_run {
@@ -104,6 +104,6 @@ impl FoundCuts {
     }
 }
 
-fn list(target: &Target, outputs: &DedupOutputs) -> Result<RemovedList, Error> {
+fn list(target: &Target, outputs: &DedupOutputs) -> Result<RemovedList, DedupError> {
     Ok(RemovedList::of_passages(target)?.with_cells(outputs.cells))
 }

@@ -7,10 +7,9 @@ use crate::dedup::actions::{
     write_script,
 };
 use crate::dedup::{
-    AnnotationSubject, RemovedList, SurvivorCounts, add_survivors, apply, find_files,
+    AnnotationSubject, DedupError, RemovedList, SurvivorCounts, add_survivors, apply, find_files,
 };
-use crate::engine::{FindOptions, Findings};
-use crate::error::Error;
+use crate::engine::{FindError, FindOptions, Findings};
 use crate::index::{AddCounts, AddOptions, time};
 use crate::progress::Progress;
 use crate::read::Collection;
@@ -65,7 +64,7 @@ struct DedupEffects {
 
 impl DedupEffects {
     /// Creates the files under temporary names; `None` in a dry run.
-    fn files(&self, measure: Measure) -> Result<Option<DedupFiles>, Error> {
+    fn files(&self, measure: Measure) -> Result<Option<DedupFiles>, DedupError> {
         if self.is_dry_run {
             return Ok(None);
         }
@@ -101,10 +100,10 @@ impl DedupRequest {
     /// Opens the inputs, and checks whether outputs and actions are possible for them.
     ///
     /// # Errors
-    /// [`Error::OutputTaken`] if an output is an input or another output. [`Error::Read`] if an
-    /// input cannot be opened. [`Error::Survivors`] if the output cannot hold these documents or is
-    /// in an input. [`Error::NotFiles`] if an action is on records.
-    pub fn open(mut self) -> Result<OpenedDedup, Error> {
+    /// [`DedupError::Output`] if an output is an input or another output. [`DedupError::Find`] if
+    /// an input cannot be opened. [`DedupError::Survivors`] if the output cannot hold these
+    /// documents or is in an input. [`DedupError::NotFiles`] if an action is on records.
+    pub fn open(mut self) -> Result<OpenedDedup, DedupError> {
         self.outputs.check_places(self.script.as_deref(), &self.find.inputs)?;
         self.find.options.related |= self.outputs.annotate.is_some();
         let own = self.outputs.lists().map(Target::path).chain(self.script.as_deref());
@@ -114,7 +113,7 @@ impl DedupRequest {
         if (self.action.is_some() || self.script.is_some())
             && let Some(source_name) = without_files(&find.collection)
         {
-            return Err(Error::NotFiles { source_name });
+            return Err(DedupError::NotFiles { source_name });
         }
         if let Some(FileAction::MoveTo(folder)) = &self.action {
             check_folder(folder, documents, reference)?;
@@ -133,9 +132,9 @@ impl OpenedDedup {
     /// Checks whether the outputs can be written, and finds the duplicates. Writes nothing.
     ///
     /// # Errors
-    /// [`Error::Write`] and [`Error::Survivors`] before the search, and errors of
+    /// [`DedupError::Output`] and [`DedupError::Survivors`] before the search, and errors of
     /// [`OpenedFind::run`].
-    pub fn find(self, progress: &dyn Progress) -> Result<FoundDedup, Error> {
+    pub fn find(self, progress: &dyn Progress) -> Result<FoundDedup, DedupError> {
         let Self { find, effects } = self;
         if let Some(files) = effects.files(find.request.options.params.measure())? {
             files.check_writable(&find.collection)?;
@@ -155,7 +154,7 @@ impl FoundDedup {
         self,
         add_to: Option<&Index>,
         progress: &dyn Progress,
-    ) -> Result<DedupOutcome, Error> {
+    ) -> Result<DedupOutcome, DedupError> {
         let Self { find, effects } = self;
         let FindOutcome { findings, options, collection, inputs } = &find;
         let measure = options.params.measure();
@@ -204,7 +203,7 @@ pub fn add_kept(
     (findings, collection, options): (&Findings, &Collection, &FindOptions),
     index: &Index,
     progress: &dyn Progress,
-) -> Result<AddCounts, Error> {
+) -> Result<AddCounts, FindError> {
     let add = AddOptions { threads: options.threads, ..AddOptions::new(time::now()) };
     add_survivors(findings, collection, options, (index, &add), progress)
 }

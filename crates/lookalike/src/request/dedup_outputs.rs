@@ -1,12 +1,13 @@
 //! The files that `dedup` writes: kept documents, the list of removed ones, and skipped records.
 
 use super::RunInputs;
-use crate::dedup::{Annotate, AnnotationSubject, Destination, Others, RemovedList, Survivors};
+use crate::dedup::{
+    Annotate, AnnotationSubject, DedupError, Destination, Others, RemovedList, Survivors,
+};
 use crate::engine::Findings;
-use crate::error::Error;
 use crate::read::Collection;
 use crate::report::csv::{self, CellRule};
-use crate::report::{Output, Target, check_places};
+use crate::report::{Output, OutputError, Target, check_places};
 use std::path::{Path, PathBuf};
 
 /// The files that `dedup` writes.
@@ -37,11 +38,11 @@ impl DedupOutputs {
         &self,
         script: Option<&Path>,
         inputs: &RunInputs,
-    ) -> Result<(), Error> {
+    ) -> Result<(), DedupError> {
         let files = self.lists().map(Target::path).chain(script);
         let survivors = self.survivors.as_deref().filter(|path| *path != Path::new("-"));
         let [documents, reference] = inputs.paths();
-        check_places(files, survivors, documents, reference).map_err(Error::OutputTaken)
+        Ok(check_places(files, survivors, documents, reference).map_err(OutputError::Taken)?)
     }
 
     /// Writes the list of skipped records, if there is one.
@@ -49,10 +50,10 @@ impl DedupOutputs {
         &self,
         output: Option<Output>,
         findings: &Findings,
-    ) -> Result<(), Error> {
+    ) -> Result<(), DedupError> {
         let Some(output) = output else { return Ok(()) };
         let Findings { skipped, textless_copies, empty, .. } = findings;
-        output.finish(|out| csv::skipped(out, skipped, textless_copies, empty, self.cells))
+        Ok(output.finish(|out| csv::skipped(out, skipped, textless_copies, empty, self.cells))?)
     }
 }
 
@@ -67,13 +68,13 @@ impl OutputPlan {
     /// Plans the outputs for a collection. Annotations are about `subject`.
     ///
     /// # Errors
-    /// [`Error::Survivors`] if the output cannot hold the documents.
+    /// [`DedupError::Survivors`] if the output cannot hold the documents.
     pub(super) fn new(
         outputs: &DedupOutputs,
         inputs: &RunInputs,
         collection: &Collection,
         subject: AnnotationSubject,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, DedupError> {
         let annotate = outputs.annotate.clone().map(|field| Annotate { field, subject });
         let others = outputs.copies_others.then(|| Others {
             follow_links: inputs.reading.follow_links,
@@ -96,8 +97,8 @@ impl OutputPlan {
     /// Checks whether passages can be cut from texts of this output.
     ///
     /// # Errors
-    /// [`Error::Survivors`].
-    pub(super) fn takes_passages(&self) -> Result<(), Error> {
+    /// [`DedupError::Survivors`].
+    pub(super) fn takes_passages(&self) -> Result<(), DedupError> {
         let takes = |destination: &Destination| destination.takes_passages(self.annotate.as_ref());
         self.destination.as_ref().map_or(Ok(()), takes)
     }
@@ -109,12 +110,12 @@ impl OutputPlan {
     /// Creates the files under temporary names. `list` creates the list of removed documents.
     ///
     /// # Errors
-    /// [`Error::Write`].
+    /// [`OutputError::Write`].
     pub(super) fn create(
         &self,
         outputs: &DedupOutputs,
-        list: impl Fn(&Target) -> Result<RemovedList, Error>,
-    ) -> Result<DedupFiles, Error> {
+        list: impl Fn(&Target) -> Result<RemovedList, DedupError>,
+    ) -> Result<DedupFiles, DedupError> {
         let mut survivors = None;
         if let Some(destination) = &self.destination {
             let writer = Survivors::create(destination.clone(), self.annotate.clone())?;
@@ -143,8 +144,8 @@ impl DedupFiles {
     /// Checks whether the kept documents can be written.
     ///
     /// # Errors
-    /// [`Error::Write`] and [`Error::Survivors`].
-    pub(super) fn check_writable(self, collection: &Collection) -> Result<(), Error> {
+    /// [`OutputError::Write`] and [`DedupError::Survivors`].
+    pub(super) fn check_writable(self, collection: &Collection) -> Result<(), DedupError> {
         self.survivors.map_or(Ok(()), |survivors| survivors.check_writable(collection))
     }
 }

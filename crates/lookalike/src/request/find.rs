@@ -1,9 +1,8 @@
 //! `find`: inputs and options → findings.
 
 use super::RunInputs;
-use crate::audit::{Audit, AuditOptions, audit_findings};
-use crate::engine::{FindOptions, Findings};
-use crate::error::Error;
+use crate::audit::{Audit, AuditError, AuditOptions, audit_findings};
+use crate::engine::{FindError, FindOptions, Findings};
 use crate::find::in_collection;
 use crate::progress::Progress;
 use crate::read::Collection;
@@ -50,9 +49,9 @@ impl FindRequest {
     /// Opens the inputs.
     ///
     /// # Errors
-    /// [`Error::Read`] if an input cannot be opened.
-    pub fn open(self) -> Result<OpenedFind, Error> {
-        Ok(OpenedFind { collection: self.inputs.open().map_err(Error::Read)?, request: self })
+    /// [`FindError::Read`] if an input cannot be opened.
+    pub fn open(self) -> Result<OpenedFind, FindError> {
+        Ok(OpenedFind { collection: self.inputs.open().map_err(FindError::Read)?, request: self })
     }
 }
 
@@ -61,7 +60,7 @@ impl OpenedFind {
     ///
     /// # Errors
     /// Errors of [`in_collection`] and, with chosen bands, of [`choose_bands`].
-    pub fn run(self, progress: &dyn Progress) -> Result<FindOutcome, Error> {
+    pub fn run(self, progress: &dyn Progress) -> Result<FindOutcome, FindError> {
         let Self { request: FindRequest { inputs, mut options, auto_bands }, collection } = self;
         if let Some(builder) = auto_bands {
             let chosen = choose_bands(&inputs.open()?, &builder, progress)?;
@@ -90,7 +89,11 @@ impl FindOutcome {
     ///
     /// # Errors
     /// Errors of [`audit_findings`].
-    pub fn audit(&mut self, how: &AuditOptions, progress: &dyn Progress) -> Result<Audit, Error> {
+    pub fn audit(
+        &mut self,
+        how: &AuditOptions,
+        progress: &dyn Progress,
+    ) -> Result<Audit, AuditError> {
         let Self { findings, options, inputs, .. } = self;
         let (audit, times) = audit_findings(findings, options, || inputs.open(), how, progress)?;
         findings.times.extend(times);

@@ -26,9 +26,7 @@ mod prepare;
 mod tune;
 
 pub use audit::AuditRequest;
-pub use contamination::{
-    BenchmarkSide, ContaminationFailure, ContaminationRequest, OpenedContamination,
-};
+pub use contamination::{BenchmarkSide, ContaminationRequest, OpenedContamination};
 pub use cut::{CutOutcome, CutRequest, FoundCuts, OpenCutRun};
 pub use dedup::{
     DedupOutcome, DedupRequest, FileAction, FileOutcome, FoundDedup, OpenedDedup, add_kept,

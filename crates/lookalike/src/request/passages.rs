@@ -1,7 +1,7 @@
 //! `passages`: inputs and options → repeated passages.
 
 use super::RunInputs;
-use crate::error::Error;
+use crate::engine::FindError;
 use crate::passages::{PassageFindings, PassageOptions, passages_in};
 use crate::progress::Progress;
 use crate::read::Collection;
@@ -28,10 +28,10 @@ impl PassageRequest {
     /// Opens the inputs.
     ///
     /// # Errors
-    /// [`Error::Read`] if an input cannot be opened.
-    pub fn open(self) -> Result<OpenedPassages, Error> {
+    /// [`FindError::Read`] if an input cannot be opened.
+    pub fn open(self) -> Result<OpenedPassages, FindError> {
         Ok(OpenedPassages {
-            collection: self.inputs.open().map_err(Error::Read)?,
+            collection: self.inputs.open().map_err(FindError::Read)?,
             options: self.options,
         })
     }
@@ -42,7 +42,10 @@ impl OpenedPassages {
     ///
     /// # Errors
     /// Errors of [`passages_in`].
-    pub fn run(self, progress: &dyn Progress) -> Result<(PassageFindings, PassageOptions), Error> {
+    pub fn run(
+        self,
+        progress: &dyn Progress,
+    ) -> Result<(PassageFindings, PassageOptions), FindError> {
         Ok((passages_in(&self.collection, &self.options, progress)?, self.options))
     }
 }

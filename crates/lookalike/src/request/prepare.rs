@@ -2,8 +2,8 @@
 
 use super::RunInputs;
 use crate::document_pass::{DocumentVisitor, each_document};
+use crate::engine::FindError;
 use crate::engine::prepare::shingles::{SetSigner, SignedSet};
-use crate::error::Error;
 use crate::progress::{Progress, Stage, timed};
 use crate::read::{
     Block, BlockNumber, Collection, Document, DocumentSink, Location, Raw, SkipReason, SkippedItem,
@@ -69,8 +69,8 @@ impl PrepareRequest {
     /// Memory: all columns.
     ///
     /// # Errors
-    /// Errors of reading, [`Error::RepeatedId`] and [`Error::Interrupted`].
-    pub fn run(self, progress: &dyn Progress) -> Result<PrepareOutcome, Error> {
+    /// Errors of reading, [`FindError::RepeatedId`] and [`FindError::Interrupted`].
+    pub fn run(self, progress: &dyn Progress) -> Result<PrepareOutcome, FindError> {
         let Self { inputs, params, threads, ids } = self;
         let collection = inputs.open()?;
         let (workers, _) = timed(progress, Stage::Prepare, collection.bytes(), || {
@@ -90,7 +90,7 @@ impl PrepareRequest {
                 let [first, second] =
                     [first, later].map(|at| location(&blocks, &collection, ids, at));
                 let id = blocks[later.0].ids[later.1].clone();
-                return Err(Error::RepeatedId { id, first, second });
+                return Err(FindError::RepeatedId { id, first, second });
             }
             progress.advance(0)?;
             for &(later, first) in &repeated {
@@ -186,9 +186,9 @@ impl DocumentVisitor for PrepareWorker<'_> {
 }
 
 impl DocumentSink for PrepareWorker<'_> {
-    type Error = Error;
+    type Error = FindError;
 
-    fn document(&mut self, document: &Document<'_>) -> Result<(), Error> {
+    fn document(&mut self, document: &Document<'_>) -> Result<(), FindError> {
         let Some((_, block)) = self.blocks.last_mut() else { return Ok(()) };
         let SignedSet { set, fingerprint, signature } = self.signer.sign_document(document);
         block.ids.push(document.id.to_owned());
@@ -206,7 +206,7 @@ impl DocumentSink for PrepareWorker<'_> {
         Ok(())
     }
 
-    fn skipped(&mut self, skipped: SkippedItem) -> Result<(), Error> {
+    fn skipped(&mut self, skipped: SkippedItem) -> Result<(), FindError> {
         if let Some((_, block)) = self.blocks.last_mut() {
             block.skipped.push(skipped);
         }

@@ -1,7 +1,7 @@
 //! `tune`: a threshold, a recall and perhaps documents → bands, rows, and what a sample says.
 
 use super::RunInputs;
-use crate::error::Error;
+use crate::engine::FindError;
 use crate::progress::Progress;
 use crate::read::Collection;
 use crate::tune::{BandPlan, MeasuredSample, plan, rules_to_try};
@@ -41,8 +41,8 @@ impl TuneRequest {
     /// Opens the inputs.
     ///
     /// # Errors
-    /// [`Error::Params`] for parameters out of range. [`Error::Read`] if an input cannot be opened.
-    pub fn open(self) -> Result<OpenedTune, Error> {
+    /// [`FindError::Params`] for parameters out of range. [`FindError::Read`] if an input cannot be opened.
+    pub fn open(self) -> Result<OpenedTune, FindError> {
         let params = Params::new(&self.builder)?;
         let collection = self.inputs.as_ref().map(RunInputs::open).transpose()?;
         Ok(OpenedTune { request: self, params, collection })
@@ -58,9 +58,9 @@ impl OpenedTune {
     /// Measures a sample and chooses.
     ///
     /// # Errors
-    /// Errors of [`MeasuredSample::of`]. [`Error::Params`] if the number of values does not allow
+    /// Errors of [`MeasuredSample::of`]. [`FindError::Params`] if the number of values does not allow
     /// the recall.
-    pub fn run(&self, progress: &dyn Progress) -> Result<TuneOutcome, Error> {
+    pub fn run(&self, progress: &dyn Progress) -> Result<TuneOutcome, FindError> {
         let TuneRequest { builder, sample, tried, documents, .. } = &self.request;
         let used = &builder.shingle;
         let rules = rules_to_try(used, tried);

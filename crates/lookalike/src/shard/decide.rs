@@ -2,8 +2,7 @@
 
 use super::error::ShardError;
 use super::rank::SimilarityRank;
-use crate::engine::{self, FindOptions, Findings, Group, PairCursor};
-use crate::error::Error;
+use crate::engine::{self, FindError, FindOptions, Findings, Group, PairCursor};
 use crate::progress::Progress;
 use crate::read::Collection;
 use lookalike_core::params::Measure;
@@ -23,13 +22,13 @@ impl CheckedDocuments<'_> {
     /// those of the stage `keys`; the others add up to those of one run.
     ///
     /// # Errors
-    /// [`Error::Shard`] if a document has changed since the stage `keys`, and errors of
+    /// [`ShardError`] if a document has changed since the stage `keys`, and errors of
     /// [`in_collection`](crate::find::in_collection).
     pub fn decide(
         &self,
         options: &FindOptions,
         progress: &dyn Progress,
-    ) -> Result<Findings, Error> {
+    ) -> Result<Findings, ShardError> {
         let findings = engine::run(self.collection, options, progress)?;
         let mut read = 0;
         findings.each_fingerprint(&mut |id, fingerprint| {
@@ -38,11 +37,11 @@ impl CheckedDocuments<'_> {
             if check.is_some_and(|check| check.is_none_or(|check| check == fingerprint as u64)) {
                 return Ok(());
             }
-            Err(Error::Shard(ShardError::Changed { id: id.to_owned() }))
+            Err(ShardError::Changed { id: id.to_owned() })
         })?;
         let missing = self.checks.len().saturating_sub(read) as u64;
         if missing > 0 {
-            return Err(Error::Shard(ShardError::Missing { documents: missing }));
+            return Err(ShardError::Missing { documents: missing });
         }
         Ok(findings)
     }
@@ -113,13 +112,13 @@ pub struct PairRow<'a> {
 ///
 /// # Errors
 /// Those of `take`, and of temporary files that hold pairs.
-pub fn pair_rows(
+pub fn pair_rows<E: From<FindError>>(
     findings: &Findings,
-    take: &mut dyn FnMut(PairRow<'_>) -> Result<(), Error>,
-) -> Result<(), Error> {
+    take: &mut dyn FnMut(PairRow<'_>) -> Result<(), E>,
+) -> Result<(), E> {
     let Some(pairs) = &findings.pairs else { return Ok(()) };
     let mut cursor: PairCursor<'_> = pairs.cursor();
-    while let Some(pair) = cursor.next_pair().map_err(Error::of_io)? {
+    while let Some(pair) = cursor.next_pair().map_err(FindError::of_io)? {
         take(PairRow { a: pair.a, b: pair.b, overlap: pair.overlap })?;
     }
     Ok(())

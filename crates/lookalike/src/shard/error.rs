@@ -1,10 +1,15 @@
-//! The errors of the stage `decide`.
+//! The error of the stages.
 
+use crate::engine::FindError;
+use crate::error_macros::wraps_find_error;
+use lookalike_core::parameter::{NamesParameters, ParameterSpelling};
 use std::fmt;
 
-/// The second reading has other documents than the first.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// An error of a stage: the second reading fails, or has other documents than the first.
+#[derive(Debug)]
 pub enum ShardError {
+    /// The documents could not be read or compared.
+    Find(FindError),
     /// A document has other shingles than in the stage `keys`.
     Changed {
         /// Its id.
@@ -17,11 +22,14 @@ pub enum ShardError {
     },
 }
 
-impl fmt::Display for ShardError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+wraps_find_error!(ShardError);
+
+impl NamesParameters for ShardError {
+    fn fmt_with(&self, f: &mut fmt::Formatter<'_>, name: ParameterSpelling) -> fmt::Result {
         const REMEDY: &str = "the input must give the same rows each time it is read: write it to \
                               a table first, and read that";
         match self {
+            Self::Find(error) => error.fmt_with(f, name),
             Self::Changed { id } => {
                 write!(f, "the text of {id:?} is not what it was in the first reading; {REMEDY}")
             }
@@ -32,5 +40,3 @@ impl fmt::Display for ShardError {
         }
     }
 }
-
-impl std::error::Error for ShardError {}

@@ -1,7 +1,6 @@
 //! Documents and kept documents in; which of the kept each document resembles most out.
 
-use crate::engine::{self, FindOptions, Findings, KeeperChoice};
-use crate::error::Error;
+use crate::engine::{self, FindError, FindOptions, Findings, KeeperChoice};
 use crate::progress::Progress;
 use crate::read::Collection;
 
@@ -27,7 +26,7 @@ pub fn match_kept(
     keepers: KeeperChoice,
     options: &FindOptions,
     progress: &dyn Progress,
-) -> Result<Findings, Error> {
+) -> Result<Findings, FindError> {
     let options = FindOptions { keepers, related: false, ..options.clone() };
     engine::run(collection, &options, progress)
 }

@@ -1,9 +1,8 @@
 //! Documents in; their places in the keep order, as bytes that any engine sorts, out.
 
-use crate::engine::FindOptions;
 use crate::engine::prepare::keep_keys::KeepKeyMaker;
 use crate::engine::prepare::shingles::ShingleCutter;
-use crate::error::Error;
+use crate::engine::{FindError, FindOptions};
 use crate::read::{Collection, Document};
 use lookalike_core::keep;
 
@@ -30,7 +29,7 @@ impl KeepRuleUse {
     ///
     /// # Errors
     /// A pattern of the keep rules cannot be understood.
-    pub fn new(options: &FindOptions) -> Result<Self, Error> {
+    pub fn new(options: &FindOptions) -> Result<Self, FindError> {
         KeepKeyMaker::new(options).map(Self)
     }
 
@@ -59,7 +58,7 @@ impl KeepOrder {
     ///
     /// # Errors
     /// A pattern of the keep rules cannot be understood.
-    pub fn new(options: &FindOptions) -> Result<Self, Error> {
+    pub fn new(options: &FindOptions) -> Result<Self, FindError> {
         let rules = KeepKeyMaker::new(options)?;
         let cutter = ShingleCutter::new(options);
         Ok(Self { rules, cutter, key: Vec::new() })

@@ -1,7 +1,8 @@
 //! What a resumable run is: stored in its folder, and compared when it is found again.
 
+use super::difference::Difference;
+use super::error::SpillError;
 use super::private::{PrivateFolder, sync_folder};
-use crate::error::{Difference, Error};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fs;
@@ -29,11 +30,15 @@ struct StoredDescription {
 ///
 /// # Errors
 /// As [`TempSpace::resumable`](super::TempSpace::resumable).
-pub(super) fn check(private: &PrivateFolder, lock: &str, description: &Value) -> Result<(), Error> {
+pub(super) fn check(
+    private: &PrivateFolder,
+    lock: &str,
+    description: &Value,
+) -> Result<(), SpillError> {
     let folder = private.path();
     let path = folder.join(FILE);
-    let failed = |source| Error::Spill { path: path.clone(), source };
-    let damaged = |problem: String| Error::SpillDamaged {
+    let failed = |source| SpillError::Io { path: path.clone(), source };
+    let damaged = |problem: String| SpillError::Damaged {
         path: path.clone(),
         problem,
         folder: Some(folder.to_owned()),
@@ -54,7 +59,7 @@ pub(super) fn check(private: &PrivateFolder, lock: &str, description: &Value) ->
             if differences.is_empty() {
                 return Ok(());
             }
-            Err(Error::RunDiffers { path: folder.to_owned(), differences })
+            Err(SpillError::RunDiffers { path: folder.to_owned(), differences })
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             if let Some(other) = foreign(folder, lock).map_err(failed)? {

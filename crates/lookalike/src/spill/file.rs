@@ -1,7 +1,7 @@
 //! A temporary file: bytes are appended from many threads, and read at positions.
 
+use super::error::SpillError;
 use super::folder::SpillFolder;
-use crate::error::Error;
 use crate::read::{ReadError, Spool};
 use std::io;
 use std::path::Path;
@@ -25,16 +25,16 @@ impl SpillFile {
     /// when this returns; the disk has them after [`sync`](Self::sync).
     ///
     /// # Errors
-    /// [`Error::Spill`]; the place of `bytes` then holds anything.
-    pub(super) fn append(&self, bytes: &[u8]) -> Result<u64, Error> {
+    /// [`SpillError::Io`]; the place of `bytes` then holds anything.
+    pub(super) fn append(&self, bytes: &[u8]) -> Result<u64, SpillError> {
         self.file.append(bytes).map_err(|error| self.error(io_error(error)))
     }
 
     /// Fills `buffer` with the bytes from `offset` on.
     ///
     /// # Errors
-    /// [`Error::Spill`], also where the file ends before.
-    pub(super) fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<(), Error> {
+    /// [`SpillError::Io`], also where the file ends before.
+    pub(super) fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<(), SpillError> {
         self.file.read_at(buffer, offset).map_err(|error| self.error(io_error(error)))
     }
 
@@ -46,8 +46,8 @@ impl SpillFile {
     /// Brings what was appended to the disk.
     ///
     /// # Errors
-    /// [`Error::Spill`].
-    pub(super) fn sync(&self) -> Result<(), Error> {
+    /// [`SpillError::Io`].
+    pub(super) fn sync(&self) -> Result<(), SpillError> {
         self.file.sync().map_err(|source| self.error(source))
     }
 
@@ -56,13 +56,13 @@ impl SpillFile {
         self.file.path()
     }
 
-    pub(super) fn error(&self, source: io::Error) -> Error {
-        Error::Spill { path: self.path().to_owned(), source }
+    pub(super) fn error(&self, source: io::Error) -> SpillError {
+        SpillError::Io { path: self.path().to_owned(), source }
     }
 }
 
-/// What the system says of a file whose path is known.
-fn io_error(error: ReadError) -> io::Error {
+/// The error of the system for a file whose path is known.
+pub(super) fn io_error(error: ReadError) -> io::Error {
     match error {
         ReadError::Spool { error, .. } => error,
         other => io::Error::other(other),

@@ -1,8 +1,8 @@
 //! The folder of temporary files, removed or unlocked when the last of its users is dropped.
 
 use super::description;
+use super::error::SpillError;
 use super::private::PrivateFolder;
-use crate::error::Error;
 use crate::temporary::{self, RegisteredPath};
 use serde_json::Value;
 use std::fs::{self, File, TryLockError};
@@ -25,7 +25,7 @@ pub(super) enum SpillFolder {
 
 impl SpillFolder {
     /// Makes a temporary folder in `parent`.
-    pub(super) fn temporary(parent: &Path) -> Result<Self, Error> {
+    pub(super) fn temporary(parent: &Path) -> Result<Self, SpillError> {
         let mut builder = tempfile::Builder::new();
         builder.prefix("lookalike-").suffix(".tmp");
         #[cfg(unix)]
@@ -36,13 +36,17 @@ impl SpillFolder {
     }
 
     /// Makes the folder of the run `name` in `parent`, or finds it again.
-    pub(super) fn resumable(parent: &Path, name: &str, description: &Value) -> Result<Self, Error> {
+    pub(super) fn resumable(
+        parent: &Path,
+        name: &str,
+        description: &Value,
+    ) -> Result<Self, SpillError> {
         let folder = PrivateFolder::open(parent.join(format!("lookalike-{name}.run")))?;
         let path = folder.path().to_owned();
         let lock = folder.file(LOCK).map_err(|source| refused(&path, source))?;
         match lock.try_lock() {
             Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(Error::RunInUse { path }),
+            Err(TryLockError::WouldBlock) => return Err(SpillError::RunInUse { path }),
             Err(TryLockError::Error(source)) => return Err(refused(&path, source)),
         }
         description::check(&folder, LOCK, description)?;
@@ -65,14 +69,14 @@ impl SpillFolder {
     }
 
     /// The error of a file that does not hold what was written to it.
-    pub(super) fn damaged(&self, path: PathBuf, problem: String) -> Error {
+    pub(super) fn damaged(&self, path: PathBuf, problem: String) -> SpillError {
         let is_resumable = matches!(self, Self::Resumable { .. });
         let folder = is_resumable.then(|| self.path().to_owned());
-        Error::SpillDamaged { path, problem, folder }
+        SpillError::Damaged { path, problem, folder }
     }
 
     /// Removes a resumable folder and all that is in it. A temporary one goes when it is dropped.
-    pub(super) fn finish(&self) -> Result<(), Error> {
+    pub(super) fn finish(&self) -> Result<(), SpillError> {
         let Self::Resumable { folder, .. } = self else { return Ok(()) };
         let path = folder.path();
         // Under another name first: stopped halfway, the rest must not be taken for a run. Where
@@ -80,10 +84,11 @@ impl SpillFolder {
         let done = path.with_extension("run.done");
         let _ = fs::remove_dir_all(&done);
         let place = if fs::rename(path, &done).is_ok() { &done } else { path };
-        fs::remove_dir_all(place).map_err(|source| Error::Spill { path: place.to_owned(), source })
+        fs::remove_dir_all(place)
+            .map_err(|source| SpillError::Io { path: place.to_owned(), source })
     }
 }
 
-fn refused(path: &Path, source: io::Error) -> Error {
-    Error::TempDir { path: path.to_owned(), source }
+fn refused(path: &Path, source: io::Error) -> SpillError {
+    SpillError::TempDir { path: path.to_owned(), source }
 }

@@ -3,9 +3,9 @@
 //! A line is 16 hexadecimal digits, a space, the step as JSON and `\n`; the digits are the hash of
 //! the JSON's bytes as tokens are hashed.
 
+use super::error::SpillError;
 use super::folder::SpillFolder;
 use super::temp_space::TempSpace;
-use crate::error::Error;
 use lookalike_core::hash::token_hash;
 use parking_lot::Mutex;
 use serde::{Serialize, de::DeserializeOwned};
@@ -52,15 +52,15 @@ impl<T: Serialize + DeserializeOwned> Journal<T> {
     /// a resumable run there is no file and no step.
     ///
     /// # Errors
-    /// [`Error::SpillDamaged`] when a line before the last is not what was written, or a step is no
-    /// `T`, [`Error::Spill`] when the file cannot be opened or read.
-    pub(crate) fn open(temp: &TempSpace, name: &str) -> Result<(Self, Vec<T>), Error> {
+    /// [`SpillError::Damaged`] if a line before the last is damaged or not a `T`,
+    /// [`SpillError::Io`] if the file cannot be opened or read.
+    pub(crate) fn open(temp: &TempSpace, name: &str) -> Result<(Self, Vec<T>), SpillError> {
         if !temp.is_resumable() {
             return Ok((Self::default(), Vec::new()));
         }
         let folder = Arc::clone(temp.folder()?);
         let (mut file, path) = temp.raw(name)?;
-        let failed = |source| Error::Spill { path: path.clone(), source };
+        let failed = |source| SpillError::Io { path: path.clone(), source };
         let damaged = |problem| folder.damaged(path.clone(), problem);
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(failed)?;
@@ -84,10 +84,10 @@ impl<T: Serialize + DeserializeOwned> Journal<T> {
     /// as done.
     ///
     /// # Errors
-    /// [`Error::Spill`]; the step is then not in the journal.
-    pub(crate) fn append(&self, step: &T) -> Result<(), Error> {
+    /// [`SpillError::Io`]; the step is then not in the journal.
+    pub(crate) fn append(&self, step: &T) -> Result<(), SpillError> {
         let Some(JournalFile { path, state, .. }) = &self.file else { return Ok(()) };
-        let failed = |source| Error::Spill { path: path.clone(), source };
+        let failed = |source| SpillError::Io { path: path.clone(), source };
         let line = line(step).map_err(failed)?;
         let mut state = state.lock();
         let written = state.write(&line);

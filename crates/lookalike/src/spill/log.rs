@@ -6,9 +6,9 @@
 //!          range, each_record ◄── both, the file first
 //! ```
 
+use super::error::{SpillError, SpillPosition};
 use super::file::SpillFile;
 use super::temp_space::TempSpace;
-use crate::error::{Error, SpillPosition};
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
@@ -127,14 +127,14 @@ impl<T: LogValue> SpillLog<T> {
     /// an earlier run wrote, and all go to the file at once.
     ///
     /// # Errors
-    /// [`Error::SpillDamaged`] when the file has fewer values, [`Error::Spill`] when it cannot be
+    /// [`SpillError::Damaged`] when the file has fewer values, [`SpillError::Io`] when it cannot be
     /// opened.
     pub(crate) fn stored(
         temp: &Arc<TempSpace>,
         name: &'static str,
         share: usize,
         len: u64,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, SpillError> {
         let log = Self::scratch(temp, name, share);
         if !temp.is_resumable() {
             return Ok(log);
@@ -156,8 +156,9 @@ impl<T: LogValue> SpillLog<T> {
     /// Appends values, which are then a range.
     ///
     /// # Errors
-    /// [`Error::TempDir`] and [`Error::Spill`] when they exceed the share and cannot be written.
-    pub(crate) fn append(&mut self, values: Vec<T>) -> Result<Range<u64>, Error> {
+    /// [`SpillError::TempDir`] and [`SpillError::Io`] when they exceed the share and cannot be
+    /// written.
+    pub(crate) fn append(&mut self, values: Vec<T>) -> Result<Range<u64>, SpillError> {
         let start = self.len;
         if !values.is_empty() {
             self.len += values.len() as u64;
@@ -177,7 +178,7 @@ impl<T: LogValue> SpillLog<T> {
     ///
     /// # Errors
     /// As [`append`](Self::append).
-    pub(crate) fn spill(&mut self) -> Result<(), Error> {
+    pub(crate) fn spill(&mut self) -> Result<(), SpillError> {
         let Some(temp) = self.temp.as_ref().filter(|_| !self.held.is_empty()) else {
             return Ok(());
         };
@@ -205,7 +206,7 @@ impl<T: LogValue> SpillLog<T> {
     ///
     /// # Errors
     /// As [`append`](Self::append).
-    pub(crate) fn sync(&mut self) -> Result<(), Error> {
+    pub(crate) fn sync(&mut self) -> Result<(), SpillError> {
         if !self.is_stored {
             return Ok(());
         }
@@ -216,8 +217,8 @@ impl<T: LogValue> SpillLog<T> {
     /// The values of a range that lies in one that was appended.
     ///
     /// # Errors
-    /// [`Error::Spill`] when the file cannot be read, [`Error::TemporaryFile`] for another range.
-    pub(crate) fn range(&self, range: Range<u64>) -> Result<Cow<'_, [T]>, Error> {
+    /// [`SpillError::Io`] when the file cannot be read, [`SpillError::Altered`] for another range.
+    pub(crate) fn range(&self, range: Range<u64>) -> Result<Cow<'_, [T]>, SpillError> {
         let count = range.end.saturating_sub(range.start) as usize;
         if count == 0 {
             return Ok(Cow::Borrowed(&[]));
@@ -243,13 +244,13 @@ impl<T: LogValue> SpillLog<T> {
     /// record begins in one range that was appended and ends in another.
     ///
     /// # Errors
-    /// [`Error::Spill`] when the file cannot be read, [`Error::TemporaryFile`] when it ends inside
+    /// [`SpillError::Io`] when the file cannot be read, [`SpillError::Altered`] when it ends inside
     /// of a record, and what `take` returns.
-    pub(crate) fn each_record(
+    pub(crate) fn each_record<E: From<SpillError>>(
         &self,
         length: impl Fn(&[T]) -> usize,
-        mut take: impl FnMut(&[T]) -> Result<(), Error>,
-    ) -> Result<(), Error> {
+        mut take: impl FnMut(&[T]) -> Result<(), E>,
+    ) -> Result<(), E> {
         let mut take_whole = |values: &[T]| {
             let mut rest = values;
             while !rest.is_empty()
@@ -270,7 +271,7 @@ impl<T: LogValue> SpillLog<T> {
                 file.read_at(&mut bytes, at * T::BYTES as u64)?;
                 T::read(&bytes, &mut values);
                 at += more;
-                let whole: Result<usize, Error> = take_whole(&values);
+                let whole: Result<usize, E> = take_whole(&values);
                 values.drain(..whole?);
             }
         }
@@ -279,13 +280,13 @@ impl<T: LogValue> SpillLog<T> {
         for (_, values) in &self.held {
             is_whole &= take_whole(values)? == values.len();
         }
-        if is_whole { Ok(()) } else { Err(self.damaged(whole)) }
+        if is_whole { Ok(()) } else { Err(self.damaged(whole).into()) }
     }
 
     /// The error of values that are not there, from the one at a position on.
-    fn damaged(&self, at: u64) -> Error {
+    fn damaged(&self, at: u64) -> SpillError {
         let path = self.file.as_ref().map(|file| file.path().to_owned());
         let position = path.as_ref().map(|_| SpillPosition::Byte(at * T::BYTES as u64));
-        Error::TemporaryFile { what: self.name.to_owned(), path, position }
+        SpillError::Altered { what: self.name.to_owned(), path, position }
     }
 }

@@ -1,8 +1,8 @@
 //! Sorted runs of records in a temporary file, and many of them as one.
 
 use super::batch::{KeyedRecord, RecordLayout, parse};
+use super::error::SpillError;
 use super::file::SpillFile;
-use crate::error::Error;
 use std::cmp::Ordering;
 use std::ops::Range;
 
@@ -37,12 +37,12 @@ impl<'a> MergedRuns<'a> {
     /// Reads the first bytes of each of `runs`, with `buffer` bytes for each.
     ///
     /// # Errors
-    /// [`Error::Spill`], [`Error::SpillDamaged`].
+    /// [`SpillError::Io`], [`SpillError::Damaged`].
     pub(super) fn new(
         file: &'a SpillFile,
         runs: &[Range<u64>],
         buffer: usize,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, SpillError> {
         let mut sources = Vec::with_capacity(runs.len());
         for run in runs {
             let mut source = RunReader::new(run.clone(), buffer);
@@ -60,8 +60,8 @@ impl<'a> MergedRuns<'a> {
     /// The next record: its bytes with its lengths, and where its parts are in them.
     ///
     /// # Errors
-    /// [`Error::Spill`], [`Error::SpillDamaged`].
-    pub(super) fn next(&mut self) -> Result<Option<(&[u8], RecordLayout)>, Error> {
+    /// [`SpillError::Io`], [`SpillError::Damaged`].
+    pub(super) fn next(&mut self) -> Result<Option<(&[u8], RecordLayout)>, SpillError> {
         if self.given {
             if let Some(first) = self.sources.first_mut()
                 && !first.advance(self.file)?
@@ -128,7 +128,7 @@ impl RunReader {
     }
 
     /// Goes to the next record. Whether there is one.
-    fn advance(&mut self, file: &SpillFile) -> Result<bool, Error> {
+    fn advance(&mut self, file: &SpillFile) -> Result<bool, SpillError> {
         self.start += self.layout.end;
         self.layout = RecordLayout::default();
         loop {
@@ -150,7 +150,7 @@ impl RunReader {
                     "a record of {need} bytes was expected, {unread} and {left} more are there"
                 );
                 let path = file.path().to_owned();
-                return Err(Error::SpillDamaged { path, problem, folder: None });
+                return Err(SpillError::Damaged { path, problem, folder: None });
             }
             self.fill(file, need)?;
         }
@@ -158,7 +158,7 @@ impl RunReader {
 
     /// Reads until the buffer is full, and holds `need` bytes of the record at least if the run has
     /// them; the record begins the buffer then.
-    fn fill(&mut self, file: &SpillFile, need: usize) -> Result<(), Error> {
+    fn fill(&mut self, file: &SpillFile, need: usize) -> Result<(), SpillError> {
         self.buffer.drain(..self.start);
         self.start = 0;
         let size = need.max(self.usual);
@@ -195,7 +195,7 @@ mod tests {
             let runs: Vec<_> = runs.into_iter().map(|(a, b)| a.min(b)..a.max(b)).collect();
             let total: u64 = runs.iter().map(|run| run.end - run.start).sum();
             let mut given = 0;
-            let mut read = || -> Result<(), Error> {
+            let mut read = || -> Result<(), SpillError> {
                 let mut merge = MergedRuns::new(&file, &runs, buffer)?;
                 while let Some((bytes, layout)) = merge.next()? {
                     assert_eq!(bytes.len(), layout.end);
@@ -205,7 +205,7 @@ mod tests {
             };
             match read() {
                 Ok(()) => prop_assert_eq!(given, total),
-                Err(Error::Spill { .. } | Error::SpillDamaged { .. }) => {}
+                Err(SpillError::Io { .. } | SpillError::Damaged { .. }) => {}
                 Err(error) => prop_assert!(false, "{}", error),
             }
         }

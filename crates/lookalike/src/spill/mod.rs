@@ -30,6 +30,8 @@
 mod batch;
 pub(crate) mod codec;
 mod description;
+mod difference;
+mod error;
 mod file;
 mod folder;
 mod journal;
@@ -42,6 +44,9 @@ mod temp_space;
 mod value_sorter;
 
 pub(crate) use description::differences;
+pub use difference::Difference;
+pub(crate) use difference::fmt_list;
+pub use error::{SpillError, SpillPosition};
 pub(crate) use journal::Journal;
 pub(crate) use log::SpillLog;
 pub(crate) use part_sorter::{PartSorter, PartedValues};

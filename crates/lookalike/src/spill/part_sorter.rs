@@ -7,10 +7,10 @@
 //! parts one after the other ◄ memory + blocks, sorted      (a part that is too large: ValueSorter)
 //! ```
 
+use super::error::SpillError;
 use super::log::SpillLog;
 use super::temp_space::TempSpace;
 use super::value_sorter::{SortedValues, ValueSorter, sort_values};
-use crate::error::Error;
 use std::borrow::Cow;
 use std::mem::take;
 use std::ops::Range;
@@ -76,8 +76,8 @@ impl PartSorter {
     /// Takes numbers, and empties `values`.
     ///
     /// # Errors
-    /// [`Error::TempDir`] and [`Error::Spill`].
-    pub(crate) fn append(&mut self, values: &mut Vec<u128>) -> Result<(), Error> {
+    /// [`SpillError::TempDir`] and [`SpillError::Io`].
+    pub(crate) fn append(&mut self, values: &mut Vec<u128>) -> Result<(), SpillError> {
         values.drain(..).try_for_each(|value| self.push(value))
     }
 
@@ -86,7 +86,7 @@ impl PartSorter {
     /// # Errors
     /// As [`append`](Self::append).
     #[inline]
-    pub(crate) fn push(&mut self, value: u128) -> Result<(), Error> {
+    pub(crate) fn push(&mut self, value: u128) -> Result<(), SpillError> {
         let last = self.parts.len() - 1;
         let at = ((value >> self.shift) as usize).min(last);
         let held = &mut self.parts[at].held;
@@ -99,7 +99,7 @@ impl PartSorter {
 
     /// Takes a number of a part that has no room left.
     #[cold]
-    fn push_with_room(&mut self, at: usize, value: u128) -> Result<(), Error> {
+    fn push_with_room(&mut self, at: usize, value: u128) -> Result<(), SpillError> {
         let part = &mut self.parts[at];
         let len = part.held.len();
         if len >= self.most {
@@ -117,8 +117,8 @@ impl PartSorter {
     /// All numbers that were taken.
     ///
     /// # Errors
-    /// [`Error::TempDir`] and [`Error::Spill`].
-    pub(crate) fn finish(mut self) -> Result<PartedValues, Error> {
+    /// [`SpillError::TempDir`] and [`SpillError::Io`].
+    pub(crate) fn finish(mut self) -> Result<PartedValues, SpillError> {
         for part in &mut self.parts {
             part.len += part.held.len();
             if part.written.is_empty() {
@@ -138,7 +138,7 @@ fn merged(
     log: &SpillLog<u128>,
     temp: &Arc<TempSpace>,
     memory: usize,
-) -> Result<SortedValues, Error> {
+) -> Result<SortedValues, SpillError> {
     let mut sorter = ValueSorter::new(temp, memory);
     sorter.append(&mut take(&mut part.held))?;
     for range in &part.written {
@@ -155,14 +155,14 @@ pub(crate) struct PartedValues {
 }
 
 impl PartedValues {
-    /// The numbers from the first on; [`Error::Spill`] when the file cannot be read. It ends after
-    /// an error.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = Result<u128, Error>> + '_ {
+    /// The numbers from the first on; [`SpillError::Io`] when the file cannot be read. It ends
+    /// after an error.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Result<u128, SpillError>> + '_ {
         PartReader { of: self, next: 0, merged: None, batch: Cow::default(), taken: 0 }
     }
 
     /// A part that is not merged.
-    fn sorted(&self, part: &'_ ValuePart) -> Result<Vec<u128>, Error> {
+    fn sorted(&self, part: &'_ ValuePart) -> Result<Vec<u128>, SpillError> {
         let mut values = Vec::with_capacity(part.len);
         for range in &part.written {
             values.extend_from_slice(&self.log.range(range.clone())?);
@@ -179,7 +179,7 @@ struct PartReader<'a> {
     /// The part behind that of the batch.
     next: usize,
     /// What follows of a part that is merged.
-    merged: Option<Box<dyn Iterator<Item = Result<u128, Error>> + 'a>>,
+    merged: Option<Box<dyn Iterator<Item = Result<u128, SpillError>> + 'a>>,
     batch: Cow<'a, [u128]>,
     /// How many of the batch are taken.
     taken: usize,
@@ -187,12 +187,12 @@ struct PartReader<'a> {
 
 impl<'a> PartReader<'a> {
     /// Whether there is another batch.
-    fn next_batch(&mut self) -> Result<bool, Error> {
+    fn next_batch(&mut self) -> Result<bool, SpillError> {
         self.batch = Cow::default();
         self.taken = 0;
         while self.batch.is_empty() {
             if let Some(merged) = &mut self.merged {
-                let piece: Result<Vec<u128>, Error> = merged.take(PIECE).collect();
+                let piece: Result<Vec<u128>, SpillError> = merged.take(PIECE).collect();
                 self.batch = Cow::Owned(piece?);
                 if self.batch.is_empty() {
                     self.merged = None;
@@ -215,7 +215,7 @@ impl<'a> PartReader<'a> {
 }
 
 impl Iterator for PartReader<'_> {
-    type Item = Result<u128, Error>;
+    type Item = Result<u128, SpillError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.taken == self.batch.len() {
@@ -249,7 +249,7 @@ mod tests {
             sorter.append(&mut some.to_vec()).unwrap();
         }
         let sorted = sorter.finish().unwrap();
-        let read = || sorted.iter().collect::<Result<Vec<u128>, Error>>().unwrap();
+        let read = || sorted.iter().collect::<Result<Vec<u128>, SpillError>>().unwrap();
         assert_eq!(read(), read());
         let is_written = sorted.parts.iter().any(|part| !part.written.is_empty());
         (read(), is_written, sorted.parts.iter().any(|part| part.merged.is_some()))

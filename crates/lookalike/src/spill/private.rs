@@ -4,7 +4,7 @@
 //! guess. So its owner and permissions are checked, and files are opened by the folder's
 //! descriptor without following links: a folder or file that somebody else put there is refused.
 
-use crate::error::Error;
+use super::error::SpillError;
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -21,9 +21,9 @@ impl PrivateFolder {
     /// Creates the folder, or opens it if it exists.
     ///
     /// # Errors
-    /// [`Error::RunNotPrivate`] when it exists and is a link or no folder, belongs to another user
-    /// or is open to others; [`Error::TempDir`] when it cannot be created or opened.
-    pub(super) fn open(path: PathBuf) -> Result<Self, Error> {
+    /// [`SpillError::RunNotPrivate`] when it exists and is a link or no folder, belongs to another
+    /// user or is open to others; [`SpillError::TempDir`] when it cannot be created or opened.
+    pub(super) fn open(path: PathBuf) -> Result<Self, SpillError> {
         #[cfg_attr(not(unix), expect(unused_mut, reason = "permissions are set on Unix only"))]
         let mut builder = DirBuilder::new();
         #[cfg(unix)]
@@ -31,7 +31,7 @@ impl PrivateFolder {
         match builder.create(&path) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
                 let parent = path.parent().unwrap_or(Path::new(".")).to_owned();
-                return Err(Error::TempDir { path: parent, source: error });
+                return Err(SpillError::TempDir { path: parent, source: error });
             }
             _ => {}
         }
@@ -61,11 +61,11 @@ impl PrivateFolder {
 }
 
 #[cfg(unix)]
-fn open_folder(path: PathBuf) -> Result<PrivateFolder, Error> {
+fn open_folder(path: PathBuf) -> Result<PrivateFolder, SpillError> {
     use rustix::fs::{Mode, OFlags};
     use std::os::unix::fs::MetadataExt;
-    let refused = |problem: String| Error::RunNotPrivate { path: path.clone(), problem };
-    let failed = |source| Error::TempDir { path: path.clone(), source };
+    let refused = |problem: String| SpillError::RunNotPrivate { path: path.clone(), problem };
+    let failed = |source| SpillError::TempDir { path: path.clone(), source };
     if !path.symlink_metadata().map_err(failed)?.is_dir() {
         return Err(refused("it is a link or a file, not a folder".to_owned()));
     }
@@ -140,14 +140,14 @@ fn foreign(problem: &str) -> io::Error {
 }
 
 #[cfg(not(unix))]
-fn open_folder(path: PathBuf) -> Result<PrivateFolder, Error> {
+fn open_folder(path: PathBuf) -> Result<PrivateFolder, SpillError> {
     match path.symlink_metadata() {
         Ok(metadata) if metadata.is_dir() => Ok(PrivateFolder { path }),
         Ok(_) => {
             let problem = "it is a link or a file, not a folder".to_owned();
-            Err(Error::RunNotPrivate { path, problem })
+            Err(SpillError::RunNotPrivate { path, problem })
         }
-        Err(source) => Err(Error::TempDir { path, source }),
+        Err(source) => Err(SpillError::TempDir { path, source }),
     }
 }
 

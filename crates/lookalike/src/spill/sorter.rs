@@ -2,17 +2,17 @@
 //! as runs, runs are merged when they are read.
 
 use super::batch::{KeyedRecord, SortBatch};
+use super::error::{SpillError, SpillPosition};
 use super::file::SpillFile;
 use super::merge::{LEAST_BUFFER, MergedRuns, buffer_bytes, fan_in};
 use super::temp_space::TempSpace;
-use crate::error::{Error, SpillPosition};
 use std::io::{self, BufWriter, Write};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
 /// Takes a record: its key and its payload.
-pub(crate) type TakeRecord<'a> = dyn FnMut(&[u8], &[u8]) -> Result<(), Error> + 'a;
+pub(crate) type TakeRecord<'a, E = SpillError> = dyn FnMut(&[u8], &[u8]) -> Result<(), E> + 'a;
 
 /// The least memory a sorter works with, in bytes; with a smaller share it takes this.
 pub(super) const MIN_MEMORY: usize = 4 * LEAST_BUFFER;
@@ -49,9 +49,9 @@ impl Sorter {
     /// Takes a record.
     ///
     /// # Errors
-    /// [`Error::TempDir`] and [`Error::Spill`] when memory is full and the records cannot go to a
-    /// file; the sorter is then good for nothing more.
-    pub(crate) fn push(&mut self, key: &[u8], payload: &[u8]) -> Result<(), Error> {
+    /// [`SpillError::TempDir`] and [`SpillError::Io`] when memory is full and the records cannot go
+    /// to a file; the sorter is then good for nothing more.
+    pub(crate) fn push(&mut self, key: &[u8], payload: &[u8]) -> Result<(), SpillError> {
         let bytes = SortBatch::record_bytes(key, payload);
         let limit = self.limit();
         if !self.batch.make_room(bytes, limit) {
@@ -80,8 +80,8 @@ impl Sorter {
     /// Sorts what is in memory; merges runs until one pass over all can give the records.
     ///
     /// # Errors
-    /// [`Error::TempDir`], [`Error::Spill`], [`Error::SpillDamaged`].
-    pub(crate) fn finish(mut self) -> Result<SortedRecords, Error> {
+    /// [`SpillError::TempDir`], [`SpillError::Io`], [`SpillError::Damaged`].
+    pub(crate) fn finish(mut self) -> Result<SortedRecords, SpillError> {
         if self.spilled.is_some() {
             self.spill()?;
         }
@@ -104,7 +104,7 @@ impl Sorter {
     }
 
     /// Writes the records in memory as a run.
-    fn spill(&mut self) -> Result<(), Error> {
+    fn spill(&mut self) -> Result<(), SpillError> {
         let limit = self.limit();
         let Some(temp) = &self.temp else { return Ok(()) };
         if self.batch.len() == 0 {
@@ -135,12 +135,12 @@ fn write_buffer(memory: usize) -> usize {
 }
 
 impl SpilledRuns {
-    fn new(temp: &TempSpace) -> Result<Self, Error> {
+    fn new(temp: &TempSpace) -> Result<Self, SpillError> {
         Ok(Self { file: temp.scratch("sort")?, runs: Vec::new() })
     }
 
     /// Longer and fewer runs, in another file; this one goes.
-    fn merged(self, temp: &TempSpace, memory: usize) -> Result<Self, Error> {
+    fn merged(self, temp: &TempSpace, memory: usize) -> Result<Self, SpillError> {
         let mut longer = Self::new(temp)?;
         let together = fan_in(memory);
         let buffer = buffer_bytes(memory, together + 1);
@@ -219,7 +219,7 @@ impl SortedRecords {
     /// The records from the first on, copied: key and payload. It ends after an error.
     pub(crate) fn iter(
         &self,
-    ) -> impl Iterator<Item = Result<(Vec<u8>, Vec<u8>), Error>> + Send + '_ {
+    ) -> impl Iterator<Item = Result<(Vec<u8>, Vec<u8>), SpillError>> + Send + '_ {
         let mut cursor = self.cursor();
         until_error(move || {
             let record = cursor.next_record()?;
@@ -240,7 +240,7 @@ impl SortedRecords {
             let value = decode(key, payload);
             value.map(Some).ok_or_else(|| cursor.damaged(what))
         };
-        until_error(next).map(|record| record.map_err(Error::into_io))
+        until_error(next).map(|record| record.map_err(SpillError::into_io))
     }
 }
 
@@ -284,8 +284,8 @@ impl RecordCursor<'_> {
     /// The next record, key and payload.
     ///
     /// # Errors
-    /// [`Error::Spill`] and [`Error::SpillDamaged`] when the temporary file cannot be read.
-    pub(crate) fn next_record(&mut self) -> Result<Option<KeyedRecord<'_>>, Error> {
+    /// [`SpillError::Io`] and [`SpillError::Damaged`] when the temporary file cannot be read.
+    pub(crate) fn next_record(&mut self) -> Result<Option<KeyedRecord<'_>>, SpillError> {
         if let CursorState::Opening { spilled, memory } = &self.state {
             let buffer = buffer_bytes(*memory, spilled.runs.len());
             self.state = CursorState::Merge(MergedRuns::new(&spilled.file, &spilled.runs, buffer)?);
@@ -304,13 +304,9 @@ impl RecordCursor<'_> {
     }
 
     /// The error of the record read last, which is no `what`.
-    pub(crate) fn damaged(&self, what: &str) -> Error {
+    pub(crate) fn damaged(&self, what: &str) -> SpillError {
         let position = self.path.map(|_| SpillPosition::Record(self.given.saturating_sub(1)));
-        Error::TemporaryFile {
-            what: what.to_owned(),
-            path: self.path.map(Path::to_owned),
-            position,
-        }
+        SpillError::Altered { what: what.to_owned(), path: self.path.map(Path::to_owned), position }
     }
 }
 

@@ -1,10 +1,10 @@
 //! The space for temporary files of a run: a folder that goes with the run, or one that stays until
 //! the run is complete.
 
-use super::file::SpillFile;
+use super::error::SpillError;
+use super::file::{SpillFile, io_error};
 use super::folder::SpillFolder;
-use crate::error::Error;
-use crate::read::{ReadError, Spool};
+use crate::read::Spool;
 use parking_lot::Mutex;
 use serde_json::Value;
 use std::fs::File;
@@ -36,11 +36,15 @@ impl TempSpace {
     /// user with no permissions for others; links in it are not followed.
     ///
     /// # Errors
-    /// [`Error::TempDir`] when `parent` is no folder or takes no files, [`Error::RunNotPrivate`]
-    /// when the folder is a link or somebody else's or open to others, [`Error::RunInUse`] when
-    /// another run is at work in the folder, [`Error::RunDiffers`] when it was made for another
-    /// description, [`Error::SpillDamaged`] when it is not the folder of a run.
-    pub(crate) fn resumable(parent: &Path, name: &str, description: &Value) -> Result<Self, Error> {
+    /// [`SpillError::TempDir`] if `parent` takes no files, [`SpillError::RunNotPrivate`] if the
+    /// folder is a link or other users may write to it. [`SpillError::RunInUse`] if another run
+    /// uses the folder, [`SpillError::RunDiffers`] if it has another description,
+    /// [`SpillError::Damaged`] if it is not the folder of a run.
+    pub(crate) fn resumable(
+        parent: &Path,
+        name: &str,
+        description: &Value,
+    ) -> Result<Self, SpillError> {
         let folder = Arc::new(SpillFolder::resumable(parent, name, description)?);
         Ok(Self { folder: folder.into(), is_resumable: true, ..Self::new(parent.to_owned()) })
     }
@@ -53,8 +57,8 @@ impl TempSpace {
     /// The folder, made at the first call.
     ///
     /// # Errors
-    /// [`Error::TempDir`]; the next call tries again.
-    pub(super) fn folder(&self) -> Result<&Arc<SpillFolder>, Error> {
+    /// [`SpillError::TempDir`]; the next call tries again.
+    pub(super) fn folder(&self) -> Result<&Arc<SpillFolder>, SpillError> {
         if let Some(folder) = self.folder.get() {
             return Ok(folder);
         }
@@ -70,9 +74,9 @@ impl TempSpace {
     /// which are the ones known to be on the disk. With a `len` of 0 it is made, or emptied.
     ///
     /// # Errors
-    /// [`Error::SpillDamaged`] when it is not there or shorter than that, [`Error::Spill`] when it
-    /// cannot be opened.
-    pub(super) fn open(&self, name: &str, len: u64) -> Result<SpillFile, Error> {
+    /// [`SpillError::Damaged`] when it is not there or shorter than that, [`SpillError::Io`] when
+    /// it cannot be opened.
+    pub(super) fn open(&self, name: &str, len: u64) -> Result<SpillFile, SpillError> {
         Ok(SpillFile::new(self.spool(name, len)?, Some(Arc::clone(self.folder()?))))
     }
 
@@ -80,9 +84,9 @@ impl TempSpace {
     ///
     /// # Errors
     /// Those of [`open`](Self::open).
-    pub(crate) fn spool(&self, name: &str, len: u64) -> Result<Spool, Error> {
+    pub(crate) fn spool(&self, name: &str, len: u64) -> Result<Spool, SpillError> {
         let (file, path) = self.raw(name)?;
-        let failed = |source| Error::Spill { path: path.clone(), source };
+        let failed = |source| SpillError::Io { path: path.clone(), source };
         let found = file.metadata().map_err(failed)?.len();
         if found < len {
             let problem = format!("{len} bytes were written to it, {found} are there");
@@ -96,39 +100,36 @@ impl TempSpace {
     /// ends, also in a resumable folder. `name` is for messages.
     ///
     /// # Errors
-    /// [`Error::Spill`].
-    pub(super) fn scratch(&self, name: &str) -> Result<SpillFile, Error> {
+    /// [`SpillError::Io`].
+    pub(super) fn scratch(&self, name: &str) -> Result<SpillFile, SpillError> {
         let folder = self.folder()?;
         let path = folder.path().join(name);
         match tempfile::tempfile_in(folder.path()) {
             Ok(file) => Ok(SpillFile::new(spool(file, path)?, Some(Arc::clone(folder)))),
-            Err(source) => Err(Error::Spill { path, source }),
+            Err(source) => Err(SpillError::Io { path, source }),
         }
     }
 
     /// A file to read and write with the content it has, and its name.
-    pub(super) fn raw(&self, name: &str) -> Result<(File, PathBuf), Error> {
+    pub(super) fn raw(&self, name: &str) -> Result<(File, PathBuf), SpillError> {
         let folder = self.folder()?;
         let path = folder.path().join(name);
         match folder.file(name) {
             Ok(file) => Ok((file, path)),
-            Err(source) => Err(Error::Spill { path, source }),
+            Err(source) => Err(SpillError::Io { path, source }),
         }
     }
 
     /// Removes the folder of a resumable run and all that is in it: the run is done.
     ///
     /// # Errors
-    /// [`Error::Spill`] naming the folder when it cannot be removed.
-    pub(crate) fn finish(&self) -> Result<(), Error> {
+    /// [`SpillError::Io`] naming the folder when it cannot be removed.
+    pub(crate) fn finish(&self) -> Result<(), SpillError> {
         self.folder.get().map_or(Ok(()), |folder| folder.finish())
     }
 }
 
 /// The file from its end on.
-fn spool(file: File, path: PathBuf) -> Result<Spool, Error> {
-    Spool::new(file, path).map_err(|error| match error {
-        ReadError::Spool { path, error } => Error::Spill { path, source: error },
-        error => error.into(),
-    })
+fn spool(file: File, path: PathBuf) -> Result<Spool, SpillError> {
+    Spool::new(file, path.clone()).map_err(|error| SpillError::Io { path, source: io_error(error) })
 }

@@ -1,9 +1,9 @@
 //! Sorts numbers of 128 bits: records of a fixed width, where they are too many for the bytes and
 //! comparisons of a [`Sorter`](super::Sorter).
 
+use super::error::SpillError;
 use super::log::SpillLog;
 use super::temp_space::TempSpace;
-use crate::error::Error;
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
@@ -56,8 +56,8 @@ impl ValueSorter {
     /// Takes numbers, and empties `values`.
     ///
     /// # Errors
-    /// [`Error::TempDir`] and [`Error::Spill`].
-    pub(crate) fn append(&mut self, values: &mut Vec<u128>) -> Result<(), Error> {
+    /// [`SpillError::TempDir`] and [`SpillError::Io`].
+    pub(crate) fn append(&mut self, values: &mut Vec<u128>) -> Result<(), SpillError> {
         if self.batch.len() + values.len() > self.most && !self.batch.is_empty() {
             self.spill()?;
         }
@@ -65,7 +65,7 @@ impl ValueSorter {
         if self.batch.len() > self.most { self.spill() } else { Ok(()) }
     }
 
-    fn spill(&mut self) -> Result<(), Error> {
+    fn spill(&mut self) -> Result<(), SpillError> {
         sort_values(&mut self.batch);
         let room = self.batch.capacity();
         let range = self.runs.log.append(std::mem::take(&mut self.batch))?;
@@ -77,8 +77,8 @@ impl ValueSorter {
     /// Sorts what is in memory; merges runs until one pass over all can give the values.
     ///
     /// # Errors
-    /// [`Error::TempDir`] and [`Error::Spill`].
-    pub(crate) fn finish(mut self) -> Result<SortedValues, Error> {
+    /// [`SpillError::TempDir`] and [`SpillError::Io`].
+    pub(crate) fn finish(mut self) -> Result<SortedValues, SpillError> {
         if self.runs.ranges.is_empty() {
             sort_values(&mut self.batch);
             self.batch.shrink_to_fit();
@@ -188,9 +188,9 @@ pub(crate) struct SortedValues {
 }
 
 impl SortedValues {
-    /// The numbers from the first on; [`Error::Spill`] when the file cannot be read. It ends after
-    /// an error.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = Result<u128, Error>> + '_ {
+    /// The numbers from the first on; [`SpillError::Io`] when the file cannot be read. It ends
+    /// after an error.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Result<u128, SpillError>> + '_ {
         let merged = MergedValues::new(&self.runs.log, &self.runs.ranges);
         self.batch.iter().map(|value| Ok(*value)).chain(merged)
     }
@@ -215,7 +215,7 @@ struct RunCursor<'a> {
 
 impl<'a> RunCursor<'a> {
     /// Reads the next piece where the last one is taken.
-    fn load(&mut self, log: &'a SpillLog<u128>) -> Result<(), Error> {
+    fn load(&mut self, log: &'a SpillLog<u128>) -> Result<(), SpillError> {
         if self.at == self.piece.len() {
             let end = self.rest.end.min(self.rest.start + PIECE);
             self.piece = log.range(self.rest.start..end)?;
@@ -239,7 +239,7 @@ impl<'a> MergedValues<'a> {
         Self { log, cursors, batch: Vec::new(), taken: 0, has_failed: false }
     }
 
-    fn next_batch(&mut self) -> Result<(), Error> {
+    fn next_batch(&mut self) -> Result<(), SpillError> {
         self.batch.clear();
         self.taken = 0;
         self.cursors.iter_mut().try_for_each(|cursor| cursor.load(self.log))?;
@@ -257,7 +257,7 @@ impl<'a> MergedValues<'a> {
 }
 
 impl Iterator for MergedValues<'_> {
-    type Item = Result<u128, Error>;
+    type Item = Result<u128, SpillError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.taken == self.batch.len() {
@@ -299,7 +299,7 @@ mod tests {
             let mut want = values;
             want.sort_unstable();
             for _ in 0..2 {
-                let got: Result<Vec<u128>, Error> = sorted.iter().collect();
+                let got: Result<Vec<u128>, SpillError> = sorted.iter().collect();
                 assert_eq!(got.unwrap(), want, "{count}, {most}");
             }
         }

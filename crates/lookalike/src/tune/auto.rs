@@ -2,7 +2,7 @@
 
 use super::document_sample::SAMPLE_DOCUMENTS;
 use super::plan::{MeasuredSample, plan};
-use crate::error::Error;
+use crate::engine::FindError;
 use crate::progress::Progress;
 use crate::read::Collection;
 use lookalike_core::params::{Params, ParamsBuilder};
@@ -28,7 +28,7 @@ pub fn choose_bands(
     collection: &Collection,
     builder: &ParamsBuilder,
     progress: &dyn Progress,
-) -> Result<ChosenBands, Error> {
+) -> Result<ChosenBands, FindError> {
     let builder = ParamsBuilder { bands: None, rows: None, ..builder.clone() };
     let params = Params::new(&builder)?;
     let rule = params.shingle();

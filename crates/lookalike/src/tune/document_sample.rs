@@ -1,6 +1,6 @@
 //! A collection → the texts of a sample, drawn by the hashes of ids.
 
-use crate::error::Error;
+use crate::engine::FindError;
 use crate::id_sample::IdSample;
 use crate::progress::{Progress, Stage};
 use crate::read::{
@@ -34,14 +34,14 @@ pub struct TextSample {
 /// there are, and neither on their order nor on how they are split into files.
 ///
 /// # Errors
-/// [`Error::Read`] where the collection cannot be read, [`Error::Interrupted`] where it is not
-/// wanted any more.
+/// [`FindError::Read`] if the collection cannot be read, [`FindError::Interrupted`] if the caller
+/// cancels.
 pub fn sample(
     collection: &Collection,
     size: usize,
     seed: u64,
     progress: &dyn Progress,
-) -> Result<TextSample, Error> {
+) -> Result<TextSample, FindError> {
     let start = Instant::now();
     progress.begin(Stage::Draw, collection.bytes());
     let mut draw = SampleSink {

@@ -4,7 +4,7 @@ use super::advice::{Advice, advise};
 use super::document_sample::{TextSample, sample};
 use super::profile::{Profile, measure};
 use super::rules::{settings_of, usual_rules};
-use crate::error::Error;
+use crate::engine::FindError;
 use crate::folding::{FOLD, FoldingEffect};
 use crate::progress::Progress;
 use crate::read::{Collection, TextNormalizer};
@@ -39,7 +39,7 @@ impl MeasuredSample {
         rules: &[ShingleRule],
         used: &ShingleRule,
         progress: &dyn Progress,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, FindError> {
         let sample = sample(collection, size, seed, progress)?;
         let profiles = measure(&sample.texts, rules, progress)?;
         let current = rules.iter().position(|rule| length(rule) == length(used));

@@ -1,7 +1,7 @@
 //! The files of a folder → an index, and the documents that they resemble.
 
-use crate::error::Error;
-use crate::index::{self, AddOptions, Existing, last_number, time};
+use crate::engine::FindError;
+use crate::index::{self, AddError, AddOptions, Existing, last_number, time};
 use crate::progress::NoProgress;
 use crate::read::{Collection, Normalization, ReadError, ReadOptions, SkippedItem, Stamp, name_of};
 use lookalike_index::backend::Snapshot;
@@ -168,7 +168,7 @@ impl FolderIntake {
     ///
     /// # Errors
     /// The index cannot be written. Documents that were stored before remain.
-    pub fn add(&mut self, files: &[ListedFile]) -> Result<IntakeOutcome, Error> {
+    pub fn add(&mut self, files: &[ListedFile]) -> Result<IntakeOutcome, AddError> {
         if files.is_empty() {
             return Ok(IntakeOutcome::Done { found: Vec::new(), skipped: Vec::new() });
         }
@@ -196,7 +196,7 @@ impl FolderIntake {
         let found = self.resemblances(&index, &mut *before, last)?;
         match failed {
             None => {}
-            Some(Error::Read(error)) => {
+            Some(AddError::Find(FindError::Read(error))) => {
                 return Ok(IntakeOutcome::Again { found, skipped, error: Some(error) });
             }
             Some(error) => return Err(error),

@@ -9,8 +9,7 @@ use lookalike::core::params::{Measure, Params, ParamsBuilder};
 use lookalike::core::shingle::Shingler;
 use lookalike::core::verify::overlap_at_least;
 use lookalike::decisions::{self, Decisions};
-use lookalike::error::Error;
-use lookalike::find::{FindOptions, Findings, PairList, in_collection};
+use lookalike::find::{FindError, FindOptions, Findings, PairList, in_collection};
 use lookalike::progress::NoProgress;
 use lookalike::read::{Collection, ReadOptions};
 use std::collections::BTreeSet;
@@ -57,7 +56,7 @@ fn files(documents: &[(String, String)], count: usize) -> Files {
     Files { _folder: folder, paths }
 }
 
-fn open(files: &Files) -> Result<Collection, Error> {
+fn open(files: &Files) -> Result<Collection, FindError> {
     Ok(Collection::open(&files.paths, &ReadOptions::default())?)
 }
 

@@ -12,8 +12,7 @@ use lookalike::core::params::{Params, ParamsBuilder};
 use lookalike::core::shingle::Shingler;
 use lookalike::core::signature::Signer;
 use lookalike::core::verify::{Overlap, overlap};
-use lookalike::error::Error;
-use lookalike::find::{self, FindOptions, Findings, Grouping, PairList};
+use lookalike::find::{self, FindError, FindOptions, Findings, Grouping, PairList};
 use lookalike::progress::{Interruption, NoProgress, Progress, Stage};
 use lookalike::read::{Collection, ReadOptions};
 use std::collections::BTreeMap;
@@ -59,7 +58,7 @@ pub(super) fn write(path: &Path, documents: &[(String, String)]) -> PathBuf {
     path.to_owned()
 }
 
-pub(super) fn find(inputs: &[PathBuf], options: &FindOptions) -> Result<Findings, Error> {
+pub(super) fn find(inputs: &[PathBuf], options: &FindOptions) -> Result<Findings, FindError> {
     find::in_collection(&Collection::open(inputs, &ReadOptions::default())?, options, &NoProgress)
 }
 
@@ -225,7 +224,7 @@ fn the_first_document_of_an_id_stays_and_the_others_are_listed() {
     let input = write(&folder.path().join("in.jsonl"), &documents);
     let inputs = std::slice::from_ref(&input);
     let options = FindOptions::new(Params::new(&ParamsBuilder::default()).unwrap());
-    let Err(Error::RepeatedId { id, first, second }) = find(inputs, &options) else {
+    let Err(FindError::RepeatedId { id, first, second }) = find(inputs, &options) else {
         panic!("a repeated id is an error");
     };
     assert!(id == "x" && first.source().ends_with("in.jsonl"));
@@ -274,5 +273,5 @@ fn a_text_that_changes_between_the_readings_is_refused() {
     let changed = lines(&documents).replace("others", "anothr");
     let found = find::in_collection(&collection, &options, &Rewrite(&input, &changed));
     let error = found.map(|_| ()).unwrap_err();
-    assert!(matches!(error, Error::Changed { .. }), "{error}");
+    assert!(matches!(error, FindError::Changed { .. }), "{error}");
 }

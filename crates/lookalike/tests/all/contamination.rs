@@ -3,12 +3,12 @@
 
 use flate2::read::GzDecoder;
 use lookalike::contamination::{
-    BenchmarkField, Contamination, ContaminationOptions, MatchList, RunMatch, contamination,
+    BenchmarkField, Contamination, ContaminationError, ContaminationOptions, MatchList, RunMatch,
+    contamination,
 };
 use lookalike::core::hash::SplitMix64;
 use lookalike::core::params::{Case, TokenRule};
-use lookalike::error::{ContaminationError, Error};
-use lookalike::find::Memory;
+use lookalike::find::{FindError, Memory};
 use lookalike::progress::NoProgress;
 use lookalike::read::{Collection, ReadOptions};
 use lookalike::report;
@@ -34,7 +34,7 @@ fn run(
     corpus: &Path,
     items: &Path,
     options: &ContaminationOptions,
-) -> Result<Contamination, Error> {
+) -> Result<Contamination, ContaminationError> {
     let open = |path: &Path| Collection::open(&[path.to_owned()], &ReadOptions::default());
     let (corpus, items) = (open(corpus)?, open(items)?);
     let fields = [BenchmarkField { name: None, collection: &items }];
@@ -171,7 +171,10 @@ fn memory_and_threads_change_no_byte() {
         assert!(bytes(&run(&paths.0, &paths.1, &options).unwrap()) == expected, "{threads}");
     }
     options.memory.limit = Some(1 << 20);
-    assert!(matches!(run(&paths.0, &paths.1, &options), Err(Error::MemoryTooSmall { .. })));
+    assert!(matches!(
+        run(&paths.0, &paths.1, &options),
+        Err(ContaminationError::Find(FindError::MemoryTooSmall { .. }))
+    ));
 }
 
 /// A long document needs four times its bytes and sixteen bytes for each word, in three quarters of
@@ -200,7 +203,7 @@ fn a_long_document_needs_what_its_words_take() {
         let found = loop {
             match within(limit) {
                 Ok(found) => break found,
-                Err(Error::MemoryTooSmall { got, least }) => {
+                Err(ContaminationError::Find(FindError::MemoryTooSmall { got, least })) => {
                     assert!(got == limit && least > limit, "{least} after {limit}");
                     (limit, refused) = (least, refused + 1);
                 }
@@ -210,10 +213,10 @@ fn a_long_document_needs_what_its_words_take() {
         assert!(found == free && found.contains("\"contaminated\":true"));
         assert_eq!(refused, 1, "the first refusal names {limit}");
         let below = within(limit - 1);
-        assert!(
-            matches!(below, Err(Error::MemoryTooSmall { least, .. }) if least == limit),
-            "{below:?} one byte below {limit}"
-        );
+        let Err(ContaminationError::Find(FindError::MemoryTooSmall { least, .. })) = below else {
+            panic!("{below:?} one byte below {limit}");
+        };
+        assert_eq!(least, limit);
         let counted = (4 * bytes_of_text + 16 * words - (10 << 20)) * 4 / 3 + (30 << 20);
         assert!(limit.abs_diff(counted) < 4 << 20, "{limit} in place of {counted}");
     }
@@ -233,7 +236,11 @@ fn a_long_item_is_refused_with_the_least_that_works() {
         options.memory.limit = Some(limit);
         match run(&corpus, &items, &options) {
             Ok(_) => break,
-            Err(Error::MemoryTooSmall { least, .. }) if least > limit => limit = least,
+            Err(ContaminationError::Find(FindError::MemoryTooSmall { least, .. }))
+                if least > limit =>
+            {
+                limit = least;
+            }
             Err(error) => panic!("{error}"),
         }
         refused += 1;
@@ -358,26 +365,26 @@ fn bad_input_is_named() {
     let corpus = write(folder.path(), "c", &["some words".to_owned()]);
     let empty = write(folder.path(), "e", &["…".to_owned(), String::new()]);
     let options = ContaminationOptions::new().unwrap();
-    let error = |result: Result<Contamination, Error>| match result.map(drop).unwrap_err() {
-        Error::Contamination(error) => error,
-        other => panic!("{other}"),
-    };
-    let none = ContaminationError::NoWords { items: 2 };
-    assert_eq!(error(run(&corpus, &empty, &options)), none);
-    let same = error(run(&corpus, &corpus, &options));
-    assert!(matches!(same, ContaminationError::InBoth { .. }));
+    let none = run(&corpus, &empty, &options);
+    assert!(matches!(none, Err(ContaminationError::NoWords { items: 2 })));
+    let same = run(&corpus, &corpus, &options);
+    assert!(matches!(same, Err(ContaminationError::InBoth { .. })));
     #[cfg(unix)]
     {
         let link = folder.path().join("link.jsonl");
         std::os::unix::fs::symlink(&corpus, &link).unwrap();
-        let linked = error(run(&corpus, &link, &options));
-        assert!(matches!(linked, ContaminationError::InBoth { .. }));
+        let linked = run(&corpus, &link, &options);
+        assert!(matches!(linked, Err(ContaminationError::InBoth { .. })));
     }
     let short = ContaminationOptions { ngram: 1, ..options.clone() };
-    assert_eq!(error(run(&corpus, &empty, &short)), ContaminationError::Ngram { got: 1 });
+    let short = run(&corpus, &empty, &short);
+    assert!(matches!(short, Err(ContaminationError::Ngram { got: 1 })));
     for threshold in [0.0, -1.0, 1.5, f64::NAN] {
         let options = ContaminationOptions { threshold, ..options.clone() };
-        assert!(matches!(run(&corpus, &empty, &options), Err(Error::Params(_))));
+        assert!(matches!(
+            run(&corpus, &empty, &options),
+            Err(ContaminationError::Find(FindError::Params(_)))
+        ));
     }
     let options =
         ContaminationOptions { rule: options.rule.with_tokens(TokenRule::Whitespace), ..options };

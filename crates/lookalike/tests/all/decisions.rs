@@ -9,10 +9,9 @@ use lookalike::core::keep::{KeepPolicy, KeepRule};
 use lookalike::core::params::{Measure, Params, ParamsBuilder};
 use lookalike::core::shingle::Shingler;
 use lookalike::core::verify::{Overlap, overlap};
-use lookalike::decisions::{self, ContradictionKind, Decisions};
-use lookalike::error::{DecisionError, Error};
+use lookalike::decisions::{self, ContradictionKind, DecisionError, Decisions};
 use lookalike::find::{
-    FindOptions, Findings, Grouping, KeeperChoice, NoEffect, PairList, in_collection,
+    FindError, FindOptions, Findings, Grouping, KeeperChoice, NoEffect, PairList, in_collection,
 };
 use lookalike::progress::NoProgress;
 use lookalike::read::{Collection, Content, ReadOptions};
@@ -419,7 +418,7 @@ fn decisions_are_refused_where_the_keepers_are_given() {
     let keepers = KeeperChoice::Reference;
     let options = FindOptions { decisions, keepers, ..options(Measure::Jaccard, 0.8) };
     let refused = find(&[input], &options);
-    assert!(matches!(refused, Err(Error::Decisions(DecisionError::GivenKeepers))));
+    assert!(matches!(refused, Err(FindError::Decisions(DecisionError::GivenKeepers))));
 }
 
 /// A line of a file of decisions, and what a plain reading of it says.

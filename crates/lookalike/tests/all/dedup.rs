@@ -4,9 +4,8 @@
 
 use lookalike::core::params::Measure;
 use lookalike::dedup::{
-    Annotate, AnnotationSubject, DEFAULT_FIELD, Destination, SourceRecord, Survivors,
+    Annotate, AnnotationSubject, DEFAULT_FIELD, DedupError, Destination, SourceRecord, Survivors,
 };
-use lookalike::error::Error;
 use lookalike::outcome::Outcome;
 use lookalike::read::{
     Collection, Document, DocumentSink, Format, Raw, ReadBuffers, ReadError, ReadOptions,
@@ -93,7 +92,7 @@ fn dedup(
     options: &ReadOptions,
     annotate: Option<&str>,
     keep: &dyn Fn(usize) -> bool,
-) -> Result<Vec<(String, String)>, Error> {
+) -> Result<Vec<(String, String)>, DedupError> {
     let (collection, replayed) = replay(inputs, options);
     let subject = AnnotationSubject::Groups(Measure::Jaccard);
     let annotate = annotate.map(|field| Annotate { field: field.to_owned(), subject });

@@ -5,8 +5,7 @@ use crate::progress::{stopped_in, until};
 use lookalike::audit::{AuditOptions, true_neighbours};
 use lookalike::core::hash::SplitMix64;
 use lookalike::core::params::{Params, ParamsBuilder};
-use lookalike::error::Error;
-use lookalike::find::{self, DocumentNumber, FindOptions, Findings, Memory, PairList};
+use lookalike::find::{self, DocumentNumber, FindError, FindOptions, Findings, Memory, PairList};
 use lookalike::progress::{NoProgress, Stage};
 use lookalike::read::{
     Collection, DocumentRowError, DocumentRows, Field, InMemoryDocuments, ReadError, ReadOptions,
@@ -186,7 +185,7 @@ fn held_documents_are_found_as_those_of_a_file_are() {
     let mut count_rows = |document: DocumentNumber, read: &lookalike::read::Document<'_>| {
         assert_eq!(read.id, format!("d{:05}", document.0));
         again += 1;
-        Ok(())
+        Ok::<_, FindError>(())
     };
     found.replay(&mut count_rows).unwrap();
     assert_eq!(again, count);
@@ -232,7 +231,7 @@ fn the_least_memory_includes_what_documents_by_row_take() {
     )
     .err()
     {
-        Some(Error::MemoryTooSmall { got, least }) if got == limit => least,
+        Some(FindError::MemoryTooSmall { got, least }) if got == limit => least,
         other => panic!("expected an error of the memory, got {other:?}"),
     };
     // Before anything is read.
@@ -249,7 +248,7 @@ fn a_text_that_cannot_be_read_is_no_row_to_skip() {
     let reading = ReadOptions { skip_bad: true, ..reading(&options) };
     let collection = held(SpooledRows::new(rows(30), Some(17)), &reading);
     let error = find::in_collection(&collection, &options, &NoProgress).err();
-    assert!(matches!(error, Some(Error::Read(ReadError::Spool { .. }))), "{error:?}");
+    assert!(matches!(error, Some(FindError::Read(ReadError::Spool { .. }))), "{error:?}");
 }
 
 #[test]
@@ -262,7 +261,7 @@ fn a_row_without_text_is_an_error_that_names_it_or_is_listed() {
     };
     let collection = held(without(), &reading(&options));
     match find::in_collection(&collection, &options, &NoProgress).err() {
-        Some(Error::Read(ReadError::BadRow(skipped))) => assert_eq!(skipped.line, Some(4)),
+        Some(FindError::Read(ReadError::BadRow(skipped))) => assert_eq!(skipped.line, Some(4)),
         other => panic!("{other:?}"),
     }
     let collection = held(without(), &ReadOptions { skip_bad: true, ..reading(&options) });
@@ -303,7 +302,7 @@ fn an_audit_that_is_not_wanted_any_more_ends() {
     let params = Params::new(&ParamsBuilder::default()).unwrap();
     let reading = reading(&options());
     let how = AuditOptions { threads: NonZeroUsize::MIN, ..AuditOptions::default() };
-    let open = || Ok::<_, Error>(held(rows(3_000), &reading));
+    let open = || Ok::<_, FindError>(held(rows(3_000), &reading));
     let last = stopped_in(|until| true_neighbours(open, &params, &how, until).map(drop));
     assert_eq!((last.first(), last.last()), (Some(&Stage::Draw), Some(&Stage::Search)));
     // The sample is asked about while it is indexed, and each document that is compared with it.
@@ -319,7 +318,7 @@ fn a_sample_that_is_not_wanted_any_more_is_not_measured() {
     let last = stopped_in(|until| {
         let sample = tune::sample(&held(rows(3_000), &reading), 300, 1, until)?;
         tune::measure(&sample.texts, &rules, until)?;
-        Ok(())
+        Ok::<_, FindError>(())
     });
     assert_eq!((last.first(), last.last()), (Some(&Stage::Draw), Some(&Stage::Measure)));
 }

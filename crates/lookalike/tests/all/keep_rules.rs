@@ -4,8 +4,7 @@
 
 use lookalike::core::keep::{KeepPolicy, KeepRule};
 use lookalike::core::params::{Params, ParamsBuilder};
-use lookalike::error::Error;
-use lookalike::find::{DocumentNumber, FindOptions, Findings, MAX_THREADS};
+use lookalike::find::{DocumentNumber, FindError, FindOptions, Findings, MAX_THREADS};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use tempfile::TempDir;
@@ -73,7 +72,7 @@ fn numbers_of_no_document_are_errors() {
             found.status(number).map(drop),
         ];
         for error in errors {
-            let Err(Error::NoDocument { document, documents: 2 }) = error else {
+            let Err(FindError::NoDocument { document, documents: 2 }) = error else {
                 panic!("{error:?}");
             };
             assert_eq!(document, number);
@@ -91,7 +90,7 @@ fn more_threads_than_a_run_may_have_are_refused() {
     let threads = NonZeroUsize::new(MAX_THREADS + 1).unwrap();
     let options = FindOptions { threads, ..options };
     let error = lookalike::find(&[drafts], &options).err().unwrap();
-    assert!(matches!(error, Error::TooManyThreads { got: 1025, most: 1024 }), "{error}");
+    assert!(matches!(error, FindError::TooManyThreads { got: 1025, most: 1024 }), "{error}");
     assert_eq!(
         error.to_string(),
         "threads is 1025, expected 1 to 1024: more take memory and save no time"

@@ -219,7 +219,7 @@ fn more_pairs_than_can_be_listed_are_an_error_before_they_are_made() {
     let with = options(&ParamsBuilder::default());
     let error = find::in_collection(&collection, &with, &NoProgress).map(|_| ()).unwrap_err();
     assert!(
-        matches!(error, lookalike::error::Error::TooManyPairs { got: 200_010_000, .. }),
+        matches!(error, lookalike::find::FindError::TooManyPairs { got: 200_010_000, .. }),
         "{error}"
     );
     assert!(error.to_string().contains("without pairs"));

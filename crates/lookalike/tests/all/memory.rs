@@ -3,8 +3,7 @@
 
 use lookalike::core::hash::SplitMix64;
 use lookalike::core::params::{Measure, Params, ParamsBuilder};
-use lookalike::error::Error;
-use lookalike::find::{self, FindOptions, Findings, Grouping, Memory, PairList};
+use lookalike::find::{self, FindError, FindOptions, Findings, Grouping, Memory, PairList};
 use lookalike::progress::NoProgress;
 use lookalike::read::{Collection, ReadOptions};
 use lookalike_test_support::{gzip, is_soak};
@@ -37,7 +36,7 @@ fn corpus(count: usize) -> String {
     lines
 }
 
-fn find(input: &Path, options: &FindOptions) -> Result<Findings, Error> {
+fn find(input: &Path, options: &FindOptions) -> Result<Findings, FindError> {
     find::in_collection(
         &Collection::open(&[input.to_owned()], &ReadOptions::default())?,
         options,
@@ -60,7 +59,7 @@ fn least(input: &Path, options: &FindOptions) -> u64 {
     loop {
         let memory = Memory { limit: Some(limit), ..options.memory.clone() };
         match find(input, &FindOptions { memory, ..options.clone() }) {
-            Err(Error::MemoryTooSmall { got, least }) => {
+            Err(FindError::MemoryTooSmall { got, least }) => {
                 assert!(got == limit && least > limit);
                 limit = least;
             }
@@ -110,7 +109,7 @@ fn the_least_memory_gives_the_same_as_no_limit() {
             options.memory.limit = Some(limit - 1);
             let refused = find(&input, &options).map(|_| ());
             assert!(
-                matches!(refused, Err(Error::MemoryTooSmall { got, least })
+                matches!(refused, Err(FindError::MemoryTooSmall { got, least })
                     if (got, least) == (limit - 1, limit)),
                 "{refused:?} one byte below {limit}"
             );

@@ -5,10 +5,12 @@
 use lookalike::contamination::{BenchmarkField, ContaminationOptions, contamination};
 use lookalike::core::params::{Case, TokenRule};
 use lookalike::error::Error;
+use lookalike::find::FindError;
 use lookalike::passages::{PassageOptions, passages_in};
 use lookalike::progress::{Interruption, Progress, Stage};
 use lookalike::read::{Collection, ReadOptions};
 use parking_lot::Mutex;
+use std::fmt::Debug;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -74,7 +76,8 @@ impl Progress for Until {
 
 /// Does the work until it is interrupted, at the first question, the last one and between; gives
 /// the stages in which it stopped.
-pub(crate) fn stopped_in(work: impl Fn(&Until) -> Result<(), Error>) -> Vec<Stage> {
+pub(crate) fn stopped_in<E: Into<Error>>(work: impl Fn(&Until) -> Result<(), E>) -> Vec<Stage> {
+    let work = |until: &Until| work(until).map_err(E::into);
     let whole = until(u64::MAX);
     work(&whole).unwrap();
     let questions = whole.asked();
@@ -82,7 +85,8 @@ pub(crate) fn stopped_in(work: impl Fn(&Until) -> Result<(), Error>) -> Vec<Stag
     for after in [0, 1, questions / 4, questions / 2, questions - 1] {
         let until = until(after);
         let stopped = work(&until);
-        assert!(matches!(stopped, Err(Error::Interrupted)), "after {after} of {questions}");
+        let is_interrupted = matches!(stopped, Err(Error::Find(FindError::Interrupted)));
+        assert!(is_interrupted, "after {after} of {questions}");
         last.extend(until.stages().last().map(|counted| counted.stage));
     }
     last
@@ -106,7 +110,7 @@ fn open(path: &Path) -> Collection {
 }
 
 /// Holds a run against what every run promises; gives the stages.
-fn counted(run: impl Fn(&Until) -> Result<(), Error>) -> Vec<CountedStage> {
+fn counted<E: Into<Error> + Debug>(run: impl Fn(&Until) -> Result<(), E>) -> Vec<CountedStage> {
     let whole = until(u64::MAX);
     run(&whole).unwrap();
     let stages = whole.stages();

@@ -2,11 +2,11 @@
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use lookalike::core::params::{Params, ParamsBuilder};
-use lookalike::error::Error;
+use lookalike::dedup::DedupError;
 use lookalike::find::FindOptions;
 use lookalike::progress::NoProgress;
 use lookalike::read::{Normalization, ReadOptions};
-use lookalike::report::{OutputFormat, Target};
+use lookalike::report::{OutputError, OutputFormat, Target};
 use lookalike::request::{DedupOutputs, DedupRequest, FindRequest, RunInputs};
 use lookalike::store::Index;
 use lookalike::store::memory::MemoryBackend;
@@ -57,11 +57,11 @@ fn inputs_are_no_outputs() {
     ];
     for outputs in all {
         let refused = request(folder.path(), outputs, false).open().map(drop);
-        assert!(matches!(refused, Err(Error::OutputTaken(_))), "{refused:?}");
+        assert!(matches!(refused, Err(DedupError::Output(OutputError::Taken(_)))), "{refused:?}");
     }
     let script = DedupRequest {
         script: Some(path.clone()),
         ..request(folder.path(), DedupOutputs::default(), false)
     };
-    assert!(matches!(script.open().map(drop), Err(Error::OutputTaken(_))));
+    assert!(matches!(script.open().map(drop), Err(DedupError::Output(OutputError::Taken(_)))));
 }

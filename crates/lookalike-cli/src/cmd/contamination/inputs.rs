@@ -2,11 +2,11 @@
 
 use crate::cmd::CommandError;
 use crate::index_place;
+use lookalike::contamination::ContaminationError;
 use lookalike::core::parameter::{NamesParameters, Parameter};
-use lookalike::error::{ContaminationError, Error};
 use lookalike::read::{ReadError, ReadOptions, refuse_streams};
 use lookalike::report::option_name;
-use lookalike::request::{BenchmarkSide, ContaminationFailure, InputSide, RunInputs};
+use lookalike::request::{BenchmarkSide, InputSide, RunInputs};
 use lookalike::store::index::IndexLocation;
 use std::path::{Path, PathBuf};
 
@@ -54,15 +54,15 @@ pub(super) fn benchmark(
 }
 
 /// The error of a run, which names `--against-field` where a record of the benchmark lacks one.
-pub(super) fn run_error(error: ContaminationFailure) -> CommandError {
+pub(super) fn run_error(error: ContaminationError) -> CommandError {
     match error {
-        ContaminationFailure::Other(error) => error.into(),
-        ContaminationFailure::Benchmark(error) => {
+        ContaminationError::Benchmark(error) => {
             CommandError::Data(error.spelled(|parameter| match parameter {
                 Parameter::TextField => "--against-field".to_owned(),
                 other => option_name(other),
             }))
         }
+        error => error.into(),
     }
 }
 
@@ -85,7 +85,7 @@ pub(super) fn refuse_repeats(
         let is_same = |other: &&PathBuf| *other == corpus || is_one_folder(other, corpus);
         if against.iter().any(|other| is_same(&other)) {
             let name = corpus.display().to_string();
-            return Err(Error::Contamination(ContaminationError::InBoth { name }).into());
+            return Err(ContaminationError::InBoth { name }.into());
         }
     }
     Ok(())

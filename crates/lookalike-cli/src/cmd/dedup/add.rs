@@ -3,12 +3,11 @@
 use super::args::DedupArgs;
 use crate::cmd::CommandError;
 use crate::index_place;
-use lookalike::error::Error;
 use lookalike::index::AddCounts;
 use lookalike::read::Normalization;
 use lookalike::report::phrases::count;
+use lookalike::store::Index;
 use lookalike::store::index::{Access, open};
-use lookalike::store::{Index, IndexError};
 use std::time::Duration;
 
 /// How long the command waits for another process that writes to the index.
@@ -35,18 +34,6 @@ pub(super) fn reference_index(args: &DedupArgs) -> Result<Option<Index>, Command
         )));
     };
     Ok(Some(open(location, Access::Write { wait: WAIT })?))
-}
-
-/// The error of a run, with the name of the index if it has another text for an id.
-pub(super) fn run_error(error: Error, index: Option<&Index>) -> CommandError {
-    match (error, index) {
-        (Error::Index(IndexError::IdTaken { id }), Some(index)) => CommandError::Data(format!(
-            "{}: the index has document {id:?} with another text; the documents before it are added: \
-             choose another id, or remove the document from the index",
-            index.name()
-        )),
-        (error, _) => error.into(),
-    }
 }
 
 /// The line of the summary about added documents.

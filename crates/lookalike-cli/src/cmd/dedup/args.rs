@@ -6,8 +6,7 @@ use crate::arguments::options::{CsvArgs, RunArgs};
 use crate::arguments::parameter_args::{ParameterArgs, ShingleArgs};
 use crate::arguments::read_args::ReadArgs;
 use lookalike::dedup::DEFAULT_FIELD;
-use lookalike::error::Error;
-use lookalike::find::DropList;
+use lookalike::find::{DropList, FindError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -66,7 +65,7 @@ impl DropArgs {
     ///
     /// # Errors
     /// A file that cannot be read, or has lines that name no document.
-    pub(super) fn read(&self) -> Result<Option<Arc<DropList>>, Error> {
+    pub(super) fn read(&self) -> Result<Option<Arc<DropList>>, FindError> {
         self.drop.as_deref().map(|path| DropList::read(path).map(Arc::new)).transpose()
     }
 

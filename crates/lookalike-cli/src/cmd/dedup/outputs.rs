@@ -2,9 +2,7 @@
 
 use super::args::DedupArgs;
 use crate::cmd::CommandError;
-use lookalike::core::parameter::NamesParameters;
-use lookalike::error::Error;
-use lookalike::report::{OutputFormat, Target, option_name};
+use lookalike::report::{OutputFormat, Target};
 use lookalike::request::DedupOutputs;
 use std::path::{Path, PathBuf};
 
@@ -35,23 +33,5 @@ impl DedupArgs {
         let result = &self.result;
         let files = [&result.removed, &result.skipped, &result.output, &result.actions.script];
         files.into_iter().flatten().map(PathBuf::as_path)
-    }
-}
-
-/// The error of a request that its inputs do not allow, with the option that is at fault.
-pub(super) fn refused(error: Error, args: &DedupArgs) -> CommandError {
-    let actions = &args.result.actions;
-    match (&error, actions.option()) {
-        (Error::NotFiles { source_name }, Some(option)) => CommandError::Usage(format!(
-            "{option} is for inputs that are files of one document each, and {source_name} holds \
-             records or is an archive; --output writes the documents that stay"
-        )),
-        (Error::Survivors { path, .. }, Some(option)) if actions.verb().1 == Some(path) => {
-            CommandError::Usage(format!("{option}: {}", error.spelled(option_name)))
-        }
-        (Error::Survivors { .. } | Error::OutputTaken(_), _) => {
-            CommandError::Usage(error.spelled(option_name))
-        }
-        _ => error.into(),
     }
 }

@@ -1,9 +1,9 @@
 //! `lookalike dedup --passages`: the inputs without repeated words, in their own format.
 
 use super::args::DedupArgs;
-use super::outputs;
 use super::print::dropped;
 use crate::arguments::explicit_args::ExplicitArgs;
+use crate::cmd::error::of_dedup_request;
 use crate::cmd::{CommandError, CommandResult};
 use crate::extraction::WorkerOption;
 use crate::output::progress_bar::StageBar;
@@ -57,7 +57,7 @@ pub(super) fn run(args: &DedupArgs, worker: WorkerOption<'_>) -> CommandResult {
     let request = CutRequest { inputs, options, cut, outputs, is_dry_run: args.result.dry_run };
     let all_inputs = args.inputs.iter().chain(args.run.reference());
     let waiting = WaitingNote::new(all_inputs, args.result.quiet);
-    let opened = request.open().map_err(|error| outputs::refused(error, args))?;
+    let opened = request.open().map_err(|error| of_dedup_request(error, None, None))?;
     drop(waiting);
     termination::clean_up(args.written_paths())?;
     let bar = StageBar::new(args.result.quiet);

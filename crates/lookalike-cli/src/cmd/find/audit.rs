@@ -2,8 +2,7 @@
 
 use crate::cmd::CommandError;
 use crate::cmd::audit::{positive, refuse_confidence};
-use lookalike::audit::{Audit, AuditOptions, CONFIDENCE};
-use lookalike::error::Error;
+use lookalike::audit::{Audit, AuditError, AuditOptions, CONFIDENCE};
 use lookalike::progress::Progress;
 use lookalike::read::refuse_streams;
 use lookalike::request::FindOutcome;
@@ -47,7 +46,7 @@ impl AuditSampleArgs {
         &self,
         outcome: &mut FindOutcome,
         progress: &dyn Progress,
-    ) -> Result<Option<Audit>, Error> {
+    ) -> Result<Option<Audit>, AuditError> {
         let Some(sample) = self.audit else { return Ok(None) };
         let how = AuditOptions {
             sample,

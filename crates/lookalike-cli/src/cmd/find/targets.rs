@@ -5,10 +5,9 @@
 use super::args::FindOutputArgs;
 use crate::cmd::CommandError;
 use crate::termination;
-use lookalike::error::Error;
 use lookalike::report::csv::CellRule;
 use lookalike::report::run_page::RunSubject;
-use lookalike::report::{self, Output, OutputFormat, OutputKind, Target};
+use lookalike::report::{self, Output, OutputError, OutputFormat, OutputKind, Target};
 use std::path::{Path, PathBuf};
 
 /// The files that are asked for.
@@ -62,7 +61,7 @@ impl FindTargets {
     pub(in crate::cmd) fn check_writable(&self) -> Result<(), CommandError> {
         termination::clean_up(self.paths())?;
         let outputs = self.targets.iter().map(|(_, target)| Output::create(target));
-        outputs.collect::<Result<Vec<_>, Error>>()?;
+        outputs.collect::<Result<Vec<_>, OutputError>>()?;
         Ok(())
     }
 
@@ -89,7 +88,7 @@ impl FindTargets {
     ) -> Result<(), CommandError> {
         let wanted = self.targets.iter().filter(|(kind, _)| is_wanted(*kind));
         let outputs = wanted.map(|(kind, target)| Ok((*kind, target, Output::create(target)?)));
-        for (kind, target, output) in outputs.collect::<Result<Vec<_>, Error>>()? {
+        for (kind, target, output) in outputs.collect::<Result<Vec<_>, OutputError>>()? {
             kind.write(output, target.format(), subject, self.cells)?;
         }
         Ok(())

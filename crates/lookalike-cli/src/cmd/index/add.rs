@@ -8,7 +8,7 @@ use crate::arguments::duration::lifetime;
 use crate::arguments::explicit_args::ExplicitArgs;
 use crate::arguments::options::ThreadArgs;
 use crate::arguments::read_args::ReadArgs;
-use crate::cmd::run_message;
+use crate::cmd::error::of_index_add;
 use crate::cmd::{CommandError, CommandResult};
 use crate::extraction::WorkerOption;
 use crate::output::progress_bar::StageBar;
@@ -18,14 +18,13 @@ use crate::output::waiting::WaitingNote;
 #[cfg(feature = "serve")]
 use crate::service::service_client::ServiceClient;
 use lookalike::core::parameter::NamesParameters;
-use lookalike::error::Error;
 use lookalike::index::time;
 use lookalike::index::{self, AddCounts, AddOptions, Existing, InterruptedAdd};
 use lookalike::read::{Collection, Normalization, ReadOptions, SkippedItem};
 use lookalike::report::notes;
 use lookalike::report::option_name;
 use lookalike::report::phrases::{count, thousands};
-use lookalike::store::{Index, IndexError};
+use lookalike::store::Index;
 use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -192,7 +191,7 @@ pub(super) fn add(adding: &IndexAdd<'_>) -> CommandResult {
         let summary = AddSummary { name, added, inputs, how, existing, has_shingle_counts };
         summary.print(start.elapsed())
     };
-    report(skip_bad, outcome, print, with_remedy)
+    report(skip_bad, outcome, print)
 }
 
 /// Sends documents to a service, and reports what was done.
@@ -215,18 +214,14 @@ fn send(
         let summary = AddSummary { name, added, inputs, how, existing, has_shingle_counts };
         summary.print(start.elapsed())
     };
-    report(skip_bad, outcome, print, |error| match error {
-        CommandError::Run(error) => with_remedy(error),
-        error => error,
-    })
+    report(skip_bad, outcome, print)
 }
 
 /// Prints what was done, or what is stored before an error.
-fn report<E>(
+fn report<E: Into<CommandError>>(
     skip_bad: bool,
     outcome: Result<AddCounts, Box<InterruptedAdd<E>>>,
     print: impl FnOnce(&AddCounts) -> io::Result<()>,
-    remedied: impl FnOnce(E) -> CommandError,
 ) -> CommandResult {
     match outcome {
         Ok(added) => {
@@ -236,7 +231,7 @@ fn report<E>(
         Err(broken) => {
             let InterruptedAdd { before, error } = *broken;
             print_stored(&before)?;
-            Err(remedied(error))
+            Err(of_index_add(error.into()))
         }
     }
 }
@@ -263,21 +258,6 @@ fn add_options(how: &HowArgs, existing: Existing, skip_bad: bool) -> AddOptions 
         options.threads = threads;
     }
     options
-}
-
-fn with_remedy(error: Error) -> CommandError {
-    match error {
-        Error::NotAdded { place, error: IndexError::IdTaken { id } } => {
-            CommandError::Data(format!(
-                "{place}: document {id:?} is there already; `index update` replaces it, \
-             --skip-existing leaves it as it is"
-            ))
-        }
-        error @ Error::NotAdded { .. } => {
-            CommandError::Data(format!("{}; --skip-bad leaves it out", run_message(&error)))
-        }
-        error => error.into(),
-    }
 }
 
 /// What was done, and with what.

@@ -8,7 +8,7 @@ use crate::output::progress_bar::StageBar;
 use crate::output::terminal::{self, Style};
 use crate::termination;
 use lookalike::categories::{Category, MAX_TOPICS, NO_CATEGORY};
-use lookalike::error::Error;
+use lookalike::find::FindError;
 use lookalike::index::{CategoriseOptions, IndexCategories, categorise, category_rows, time};
 use lookalike::report::csv::CellRule;
 use lookalike::report::phrases::{count, one_line, thousands};
@@ -130,7 +130,7 @@ fn make(args: &CategoriseArgs) -> Result<Index, CommandError> {
     drop(bar);
     match made {
         Ok(_) => Ok(index),
-        Err(Error::Index(IndexError::NoTexts { index })) => Err(CommandError::Usage(format!(
+        Err(FindError::Index(IndexError::NoTexts { index })) => Err(CommandError::Usage(format!(
             "{index} keeps no texts, which categories are made of: create it again with \
              --store texts"
         ))),

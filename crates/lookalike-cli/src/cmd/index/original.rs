@@ -5,9 +5,8 @@ use crate::cmd::{CommandError, CommandResult};
 use crate::exit_code::ExitCode;
 use crate::output::terminal;
 use crate::termination;
-use lookalike::error::Error;
 use lookalike::report::phrases::{count, thousands};
-use lookalike::report::write_whole_file;
+use lookalike::report::{OutputError, write_whole_file};
 use lookalike::store::Index;
 use lookalike::store::backend::Snapshot;
 use lookalike::store::entry::shortened_id;
@@ -53,7 +52,7 @@ pub(super) fn run(args: &OriginalArgs) -> CommandResult {
     if let Some(path) = target {
         termination::clean_up(std::iter::once(path))?;
         let written = write_whole_file(path, &original);
-        written.map_err(|source| Error::Write { path: path.to_owned(), source })?;
+        written.map_err(|source| OutputError::Write { path: path.to_owned(), source })?;
         let bytes = count(original.len() as u64, "byte");
         let message = format!("{}: {bytes} of {}", path.display(), version.media_type);
         terminal::stderr().message(&message)?;

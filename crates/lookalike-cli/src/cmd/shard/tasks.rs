@@ -1,8 +1,8 @@
 //! `lookalike shard keys FOLDER [TASK…]`, and the other stages: their tasks.
 
 use super::args::PlanArgs;
-use super::remedy;
 use crate::arguments::options::{TempArgs, WorkArgs};
+use crate::cmd::error::{missing_in_task, of_job_components};
 use crate::cmd::{CommandError, CommandResult};
 use crate::exit_code::ExitCode;
 use crate::extraction::WorkerOption;
@@ -175,7 +175,7 @@ pub(super) fn components(args: &ComponentsArgs, worker: WorkerOption<'_>) -> Com
         let (collection, options) = open(job, &WorkArgs::default(), worker)?;
         let has_ids_by_file = job.plan().has_ids_by_file();
         job.components(task, &collection, &options)
-            .map_err(|error| remedy::of_components(error, has_ids_by_file))
+            .map_err(|error| of_job_components(error, has_ids_by_file))
     })
 }
 
@@ -248,7 +248,7 @@ pub(super) fn plan_args(job: &Job) -> Result<PlanArgs, CommandError> {
         ))
     })?;
     if let Some(list) = args.list().filter(|list| !list.exists()) {
-        return Err(remedy::missing_in_task(list));
+        return Err(missing_in_task(list));
     }
     args.read_list()?;
     Ok(args)

@@ -7,11 +7,10 @@ use super::webhook::Webhook;
 use crate::cmd::CommandError;
 use crate::output::terminal;
 use lookalike::core::parameter::NamesParameters;
-use lookalike::error::Error;
 use lookalike::index::time;
 use lookalike::read::SkippedItem;
-use lookalike::report::option_name;
 use lookalike::report::phrases::one_line;
+use lookalike::report::{OutputError, option_name};
 use lookalike::watch::Resemblance;
 use serde_json::json;
 use std::io::Write;
@@ -59,7 +58,7 @@ impl Reports {
             && !found.is_empty()
         {
             let written = feed.add(found, &time::format(time::now()));
-            written.map_err(|source| Error::Write { path: path.clone(), source })?;
+            written.map_err(|source| OutputError::Write { path: path.clone(), source })?;
         }
         let Some(webhook) = &self.webhook else { return Ok(()) };
         let mut is_stopped = false;

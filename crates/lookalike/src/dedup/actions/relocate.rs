@@ -2,7 +2,7 @@
 
 use super::{ActionCounts, DuplicateFile, DuplicateFiles, NotDone};
 use crate::dedup::destination::{apart, base, relative_name};
-use crate::error::Error;
+use crate::dedup::error::DedupError;
 use crate::report::part_file::PartFile;
 use std::fs::{self, File, FileTimes};
 use std::io;
@@ -15,15 +15,15 @@ use std::path::{Path, PathBuf};
 /// With `dry_run` nothing is moved; files that could not be are found as far as can be.
 ///
 /// # Errors
-/// [`Error::Survivors`] when `folder` is an input, lies in one, or is no folder. What happens to
-/// single files is in the result.
+/// [`DedupError::Survivors`] if `folder` is an input, lies in one, or is a file. The result has the
+/// errors of single files.
 pub fn move_to(
     found: &DuplicateFiles,
     folder: &Path,
     inputs: &[PathBuf],
     reference: &[PathBuf],
     dry_run: bool,
-) -> Result<ActionCounts, Error> {
+) -> Result<ActionCounts, DedupError> {
     check_folder(folder, inputs, reference)?;
     let base = base(inputs, &[]);
     let mut acted = ActionCounts::default();
@@ -36,12 +36,16 @@ pub fn move_to(
 /// Whether duplicates can be moved to the folder: it is not an input and does not lie in one.
 ///
 /// # Errors
-/// [`Error::Survivors`].
-pub fn check_folder(folder: &Path, inputs: &[PathBuf], reference: &[PathBuf]) -> Result<(), Error> {
+/// [`DedupError::Survivors`].
+pub fn check_folder(
+    folder: &Path,
+    inputs: &[PathBuf],
+    reference: &[PathBuf],
+) -> Result<(), DedupError> {
     let refused = |problem: String| {
         let path = folder.to_owned();
         let problem = problem.into();
-        Error::Survivors { path, problem }
+        DedupError::Survivors { path, problem }
     };
     apart(folder, inputs).and_then(|()| apart(folder, reference)).map_err(refused)?;
     if folder.exists() && !folder.is_dir() {

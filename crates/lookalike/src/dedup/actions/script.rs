@@ -1,8 +1,7 @@
 //! Duplicates → a shell script that removes them, to look at and run.
 
 use super::{DuplicateFile, DuplicateFiles};
-use crate::error::Error;
-use crate::report::Output;
+use crate::report::{Output, OutputError};
 use lookalike_core::params::Measure;
 use std::io::{self, Write};
 use std::path::Path;
@@ -33,8 +32,12 @@ duplicate() {
 /// run anywhere, and are quoted byte by byte.
 ///
 /// # Errors
-/// [`Error::Write`], and [`Error::Survivors`] when the folder the program is run in has no path.
-pub fn write_script(found: &DuplicateFiles, path: &Path, measure: Measure) -> Result<(), Error> {
+/// [`OutputError::Write`].
+pub fn write_script(
+    found: &DuplicateFiles,
+    path: &Path,
+    measure: Measure,
+) -> Result<(), OutputError> {
     let output = Output::named(path)?;
     output.finish(|out| {
         out.write_all(HEAD.as_bytes())?;

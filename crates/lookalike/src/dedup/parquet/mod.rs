@@ -16,18 +16,18 @@ mod tests;
 use super::annotation::{Annotate, AnnotationSubject, AnnotationValues, json_spans};
 use super::destination::{DocumentOrigin, FOLDER_REMEDY};
 use super::non_documents::RefusedFile;
-use crate::error::Error;
-use crate::error::SurvivorsProblem;
+use crate::dedup::{DedupError, SurvivorsProblem};
 use crate::outcome::Outcome;
 use crate::report::Output;
 use crate::report::parquet::{
     CREATED_BY, Cell, PendingColumn, column_type, failed, push_bool, push_double, push_number,
     push_text, write_columns,
 };
+use crate::spill::SpillError;
 use filter::{ChunkRows, RowCuts};
 use input::ParquetInput;
 use parquet::basic::Repetition;
-use parquet::errors::{ParquetError, Result};
+use parquet::errors::ParquetError;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{Type, TypePtr};
 use std::ops::Range;
@@ -124,7 +124,7 @@ impl Rewriter {
     }
 
     /// Opens a file and begins the output with the first.
-    pub(super) fn source(&mut self, origin: &DocumentOrigin) -> std::result::Result<(), Error> {
+    pub(super) fn source(&mut self, origin: &DocumentOrigin) -> Result<(), DedupError> {
         let Some(path) = &origin.path else {
             return Err(self.refused(format!("{} cannot be read a second time", origin.name)));
         };
@@ -174,7 +174,7 @@ impl Rewriter {
         at < rows
     }
 
-    fn begin(&mut self, input: &ParquetInput) -> std::result::Result<(), Error> {
+    fn begin(&mut self, input: &ParquetInput) -> Result<(), DedupError> {
         let schema = self.schema(input)?;
         let columns = self.new_columns();
         let properties = input.properties(CREATED_BY, columns.as_deref());
@@ -191,7 +191,7 @@ impl Rewriter {
     }
 
     /// The schema of the input, with the columns of the annotation behind.
-    fn schema(&self, input: &ParquetInput) -> std::result::Result<TypePtr, Error> {
+    fn schema(&self, input: &ParquetInput) -> Result<TypePtr, DedupError> {
         let root = input.schema();
         let Some(columns) = self.new_columns() else { return Ok(root) };
         let mut fields = root.get_fields().to_vec();
@@ -206,15 +206,11 @@ impl Rewriter {
             fields.push(column.map_err(|error| failed(self.out.clone(), error))?);
         }
         let schema = Type::group_type_builder(root.name()).with_fields(fields).build();
-        schema.map(Arc::new).map_err(|error| failed(self.out.clone(), error))
+        Ok(schema.map(Arc::new).map_err(|error| failed(self.out.clone(), error))?)
     }
 
     /// Takes a row of the source named last; rows that are never given are left out.
-    pub(super) fn row(
-        &mut self,
-        row: u64,
-        outcome: &Outcome<'_>,
-    ) -> std::result::Result<(), Error> {
+    pub(super) fn row(&mut self, row: u64, outcome: &Outcome<'_>) -> Result<(), DedupError> {
         self.take_row(row, outcome, None)
     }
 
@@ -225,7 +221,7 @@ impl Rewriter {
         row: u64,
         text_field: &str,
         taken: &[Range<usize>],
-    ) -> std::result::Result<(), Error> {
+    ) -> Result<(), DedupError> {
         self.take_row(row, &Outcome::Unique, Some((text_field, taken)))
     }
 
@@ -234,7 +230,7 @@ impl Rewriter {
         row: u64,
         outcome: &Outcome<'_>,
         cut: Option<(&str, &[Range<usize>])>,
-    ) -> std::result::Result<(), Error> {
+    ) -> Result<(), DedupError> {
         let Some(input) = self.input.clone() else { return Ok(()) };
         let Some((group, at)) = input.place(row) else {
             return Err(self.refused(format!(
@@ -278,7 +274,7 @@ impl Rewriter {
         Ok(())
     }
 
-    fn note(&mut self, outcome: &Outcome<'_>) -> std::result::Result<(), Error> {
+    fn note(&mut self, outcome: &Outcome<'_>) -> Result<(), DedupError> {
         let values = AnnotationValues::of(outcome);
         match self.notes.as_mut_slice() {
             [kept, group, keeper, similarity, reason, neighbour, likeness, size] => {
@@ -305,17 +301,17 @@ impl Rewriter {
     }
 
     /// Writes the pending rows as a row group.
-    fn flush(&mut self) -> std::result::Result<(), Error> {
+    fn flush(&mut self) -> Result<(), DedupError> {
         let rows = std::mem::take(&mut self.rows);
         self.bytes = 0;
         let parts = std::mem::take(&mut self.pending);
         let Some(writer) = self.writer.as_mut().filter(|_| rows > 0) else { return Ok(()) };
         let written = write_group(writer, &parts, &mut self.notes);
-        written.map_err(|error| failed(self.out.clone(), error))
+        Ok(written.map_err(|error| failed(self.out.clone(), error))?)
     }
 
     /// Ends the file. Returns the rows that could not be read.
-    pub(super) fn finish(mut self) -> std::result::Result<UnreadableRows, Error> {
+    pub(super) fn finish(mut self) -> Result<UnreadableRows, DedupError> {
         self.flush()?;
         match (self.writer, self.output) {
             (Some(writer), _) => {
@@ -328,26 +324,26 @@ impl Rewriter {
         Ok(self.unreadable)
     }
 
-    fn refused(&self, problem: impl Into<SurvivorsProblem>) -> Error {
-        Error::Survivors { path: self.out.clone(), problem: problem.into() }
+    fn refused(&self, problem: impl Into<SurvivorsProblem>) -> DedupError {
+        DedupError::Survivors { path: self.out.clone(), problem: problem.into() }
     }
 
-    fn unreadable(&self, name: &str, error: &ParquetError) -> Error {
+    fn unreadable(&self, name: &str, error: &ParquetError) -> DedupError {
         self.refused(format!("{name} cannot be read again: {error}"))
     }
 }
 
 /// A similarity as text → its number.
-fn number(similarity: Option<&str>) -> std::result::Result<Option<f64>, Error> {
+fn number(similarity: Option<&str>) -> Result<Option<f64>, DedupError> {
     let number = similarity.map(str::parse).transpose();
-    number.map_err(|_| Error::temporary_file("the similarity of an outcome"))
+    number.map_err(|_| SpillError::altered("the similarity of an outcome").into())
 }
 
 fn write_group(
     writer: &mut SerializedFileWriter<Output>,
     parts: &[RowGroupPart],
     notes: &mut [PendingColumn],
-) -> Result<()> {
+) -> Result<(), ParquetError> {
     let columns = parts.first().map_or(0, |part| part.input.columns());
     let none = RowCuts::new();
     let mut group = writer.next_row_group()?;

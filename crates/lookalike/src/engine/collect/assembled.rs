@@ -5,6 +5,7 @@ use crate::engine::collect::findings::{Findings, RunCounts};
 use crate::engine::collect::pairs::MAX_PAIRS;
 use crate::engine::collect::results::{RecordKind, ResultSorters};
 use crate::engine::decide::decided_part::{PartCounts, SourceDuplicates};
+use crate::engine::error::FindError;
 use crate::engine::memory::Budget;
 use crate::engine::options::FindOptions;
 use crate::engine::prepare::block_store::BlockStore;
@@ -13,9 +14,8 @@ use crate::engine::prepare::keep_keys::IdleRules;
 use crate::engine::prepare::share::{EmptyDocument, ShareNotes};
 use crate::engine::prepare::skipped::SkippedLog;
 use crate::engine::prepare::sources::{SourceCounts, Sources};
-use crate::error::Error;
 use crate::read::Collection;
-use crate::spill::{Sorter, TempSpace};
+use crate::spill::{Sorter, SpillError, TempSpace};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -40,7 +40,10 @@ pub(crate) struct FindingsAssembler<'a> {
 }
 
 impl<'a> FindingsAssembler<'a> {
-    pub(crate) fn new(collection: &'a Collection, options: &FindOptions) -> Result<Self, Error> {
+    pub(crate) fn new(
+        collection: &'a Collection,
+        options: &FindOptions,
+    ) -> Result<Self, FindError> {
         let budget = Budget::new(&options.memory, options.threads.get())?;
         let temp = Arc::new(TempSpace::new(options.memory.temp_dir()));
         let sorter = || Sorter::new(Some(Arc::clone(&temp)), budget.results());
@@ -63,7 +66,7 @@ impl<'a> FindingsAssembler<'a> {
     }
 
     /// Adds what is known of the next share.
-    pub(crate) fn add_share(&mut self, notes: ShareNotes) -> Result<(), Error> {
+    pub(crate) fn add_share(&mut self, notes: ShareNotes) -> Result<(), FindError> {
         self.notes.skipped.extend(&notes.skipped)?;
         for EmptyDocument { id, content } in notes.empty {
             self.empty.push(id.as_bytes(), &[])?;
@@ -122,20 +125,20 @@ impl<'a> FindingsAssembler<'a> {
     }
 
     /// Adds a group of a part, as [`Groups::each_record`] gives it.
-    pub(crate) fn add_group(&mut self, key: &[u8], payload: &[u8]) -> Result<(), Error> {
+    pub(crate) fn add_group(&mut self, key: &[u8], payload: &[u8]) -> Result<(), SpillError> {
         self.results.push(RecordKind::Group, key, payload)
     }
 
     /// Adds pairs of a part, as [`Pairs::each_record`] gives them.
-    pub(crate) fn add_pairs(&mut self, key: &[u8], payload: &[u8]) -> Result<(), Error> {
+    pub(crate) fn add_pairs(&mut self, key: &[u8], payload: &[u8]) -> Result<(), SpillError> {
         self.results.push(RecordKind::Pairs, key, payload)
     }
 
     /// Puts everything in order.
-    pub(crate) fn finish(self) -> Result<Findings, Error> {
+    pub(crate) fn finish(self) -> Result<Findings, FindError> {
         let PartCounts { copies, candidates, verified, pairs, .. } = self.counts;
         if pairs > MAX_PAIRS {
-            return Err(Error::TooManyPairs { got: pairs, most: MAX_PAIRS });
+            return Err(FindError::TooManyPairs { got: pairs, most: MAX_PAIRS });
         }
         let results = self.results.finish(pairs)?;
         let empty = self.empty.finish()?;

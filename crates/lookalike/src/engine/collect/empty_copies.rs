@@ -1,9 +1,9 @@
 //! Documents without a token whose text equals the text of an earlier one: pictures of characters,
 //! punctuation, blanks.
 
+use crate::engine::error::FindError;
 use crate::engine::memory::Budget;
 use crate::engine::prepare::documents::{DocumentState, RunDocuments};
-use crate::error::Error;
 use crate::read::{Content, ReadBuffers};
 use crate::spill::{SortedRecords, Sorter, TempSpace};
 use std::collections::HashMap;
@@ -23,7 +23,7 @@ impl EmptyCopies {
         documents: &RunDocuments,
         budget: &Budget,
         temp: &Arc<TempSpace>,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, FindError> {
         let mut lengths: HashMap<u64, u32> = HashMap::new();
         for document in documents.in_state(DocumentState::EMPTY) {
             let bytes = documents.with_row(document, |_, row| row.bytes)?;
@@ -42,7 +42,7 @@ impl EmptyCopies {
                 let of = |text: &str| Content::of(text.as_bytes());
                 let content = block.retained.fetch(row.place, row.id, &mut scratch, of)?;
                 let key = [content.bytes().as_slice(), &document.0.to_be_bytes()].concat();
-                same.push(&key, row.id.as_bytes())
+                Ok::<_, FindError>(same.push(&key, row.id.as_bytes())?)
             })??;
         }
         let mut copies = sorter();

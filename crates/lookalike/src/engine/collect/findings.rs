@@ -8,6 +8,7 @@ use crate::engine::collect::pairs::Pairs;
 use crate::engine::collect::related::RelatedDocuments;
 use crate::engine::collect::results::{RunResults, SortedResults};
 use crate::engine::collect::textless_copies::TextlessCopies;
+use crate::engine::error::FindError;
 use crate::engine::ids::DocumentNumber;
 use crate::engine::link::drop_list::DropCounts;
 use crate::engine::link::excluded_documents::ExcludedDocuments;
@@ -19,15 +20,14 @@ use crate::engine::prepare::mail_removals::MailRemovals;
 use crate::engine::prepare::skipped::SkippedRecords;
 use crate::engine::prepare::sources::SourceCounts;
 use crate::engine::setting::SettingProfile;
-use crate::error::Error;
 use crate::folding::FoldingEffect;
 use crate::progress::Stage;
 use crate::read::Collection;
 use crate::read::{
-    Description, Document, DocumentSink, Location, Normalization, ReadBuffers, SkippedItem,
-    TextUnit,
+    Description, Document, DocumentSink, Location, Normalization, ReadBuffers, SinkError,
+    SkippedItem, TextUnit,
 };
-use crate::spill::{SortedRecords, Sorter, TempSpace};
+use crate::spill::{SortedRecords, Sorter, SpillError, TempSpace};
 use serde::Serialize;
 use std::io;
 use std::sync::Arc;
@@ -142,7 +142,7 @@ pub(crate) fn findings(
     budget: &Budget,
     times: Vec<(Stage, Duration)>,
     temp: Arc<TempSpace>,
-) -> Result<Findings, Error> {
+) -> Result<Findings, FindError> {
     let mut empty = Sorter::new(Some(Arc::clone(&temp)), budget.results());
     for document in documents.in_state(DocumentState::EMPTY) {
         documents.with_row(document, |_, row| empty.push(row.id.as_bytes(), &[]))??;
@@ -174,9 +174,9 @@ impl Findings {
         empty_copies: EmptyCopies,
         counts: RunCounts,
         temp: Arc<TempSpace>,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, FindError> {
         let skipped = documents.take_skipped()?;
-        let mut textless_copies = TextlessCopies::of(&skipped).map_err(Error::of_io)?;
+        let mut textless_copies = TextlessCopies::of(&skipped).map_err(FindError::of_io)?;
         textless_copies.empty = empty_copies;
         let sources = std::mem::take(&mut documents.sources);
         let SortedResults { groups, pairs, related, concentration } = results;
@@ -242,19 +242,19 @@ impl Findings {
     /// are written.
     ///
     /// # Errors
-    /// [`Error::Spill`] when the folder of a run that may be resumed cannot be removed.
-    pub fn finish(self) -> Result<(), Error> {
+    /// [`FindError::Spill`] when the folder of a run that may be resumed cannot be removed.
+    pub fn finish(self) -> Result<(), FindError> {
         let Self { temp, groups, pairs, skipped, empty, documents, .. } = self;
         drop((groups, pairs, skipped, empty, documents));
-        temp.finish()
+        Ok(temp.finish()?)
     }
 
     /// Reads a document again and returns its text; `document` is its number in reading order.
     ///
     /// # Errors
-    /// [`Error::Read`] when it is no longer what it was, [`Error::NoDocument`] for a number that is
-    /// not below the number of documents read.
-    pub fn text(&self, document: DocumentNumber) -> Result<String, Error> {
+    /// [`FindError::Read`] when it is no longer what it was, [`FindError::NoDocument`] for a number
+    /// that is not below the number of documents read.
+    pub fn text(&self, document: DocumentNumber) -> Result<String, FindError> {
         self.documents.with_row(document, |block, row| {
             let mut scratch = ReadBuffers::default();
             Ok(block.retained.fetch(row.place, row.id, &mut scratch, str::to_owned)?)
@@ -265,7 +265,7 @@ impl Findings {
     ///
     /// # Errors
     /// As [`text`](Self::text).
-    pub(crate) fn written_text(&self, document: DocumentNumber) -> Result<String, Error> {
+    pub(crate) fn written_text(&self, document: DocumentNumber) -> Result<String, FindError> {
         self.documents.with_row(document, |block, row| {
             let mut scratch = ReadBuffers::default();
             Ok(block.retained.fetch_written(row.place, row.id, &mut scratch, str::to_owned)?)
@@ -275,9 +275,9 @@ impl Findings {
     /// The id of a document, by its number in reading order.
     ///
     /// # Errors
-    /// [`Error::Spill`] when the temporary file it is in cannot be read, [`Error::NoDocument`] for
-    /// a number that is not below the number of documents read.
-    pub fn id(&self, document: DocumentNumber) -> Result<String, Error> {
+    /// [`FindError::Spill`] when the temporary file it is in cannot be read,
+    /// [`FindError::NoDocument`] for a number that is not below the number of documents read.
+    pub fn id(&self, document: DocumentNumber) -> Result<String, FindError> {
         self.documents.with_row(document, |_, row| row.id.to_owned())
     }
 
@@ -289,7 +289,7 @@ impl Findings {
     pub fn document_with(
         &self,
         is_wanted: impl Fn(&str) -> bool,
-    ) -> Result<Option<DocumentNumber>, Error> {
+    ) -> Result<Option<DocumentNumber>, FindError> {
         let store = &self.documents.store;
         let mut of_reference = None;
         for (i, block) in store.blocks.iter().enumerate() {
@@ -311,7 +311,7 @@ impl Findings {
     ///
     /// # Errors
     /// As [`id`](Self::id).
-    pub fn location(&self, document: DocumentNumber) -> Result<Location, Error> {
+    pub fn location(&self, document: DocumentNumber) -> Result<Location, FindError> {
         self.documents.location(document)
     }
 
@@ -320,7 +320,7 @@ impl Findings {
     ///
     /// # Errors
     /// As [`text`](Self::text).
-    pub fn describe(&self, document: DocumentNumber) -> Result<Description, Error> {
+    pub fn describe(&self, document: DocumentNumber) -> Result<Description, FindError> {
         self.documents.with_row(document, |block, row| {
             Ok(block.retained.describe(row.place, row.id, &mut ReadBuffers::default())?)
         })?
@@ -335,8 +335,8 @@ impl Findings {
     /// order.
     ///
     /// # Errors
-    /// [`Error::NoDocument`] for a number that is not below the number of documents read.
-    pub fn status(&self, document: DocumentNumber) -> Result<DocumentStatus, Error> {
+    /// [`FindError::NoDocument`] for a number that is not below the number of documents read.
+    pub fn status(&self, document: DocumentNumber) -> Result<DocumentStatus, FindError> {
         self.documents.check(document)?;
         let state = self.documents.state(document);
         let block = &self.documents.store.blocks[self.documents.block_of(document)];
@@ -349,10 +349,10 @@ impl Findings {
     }
 
     /// Gives the id and the fingerprint of the shingles of every document, in reading order.
-    pub(crate) fn each_fingerprint(
+    pub(crate) fn each_fingerprint<E: From<SpillError>>(
         &self,
-        take: &mut dyn FnMut(&str, u128) -> Result<(), Error>,
-    ) -> Result<(), Error> {
+        take: &mut dyn FnMut(&str, u128) -> Result<(), E>,
+    ) -> Result<(), E> {
         for i in 0..self.documents.store.blocks.len() {
             for row in self.documents.store.rows(i)?.iter() {
                 let row = row?;
@@ -372,12 +372,12 @@ impl Findings {
     /// again; the later of two documents with one id does.
     ///
     /// # Errors
-    /// [`Error::Read`] or [`Error::Changed`] when the input is no longer what it was, and what
-    /// `take` returns.
-    pub fn replay(
+    /// [`FindError::Read`] or [`FindError::Changed`] when the input is no longer what it was, and
+    /// what `take` returns.
+    pub fn replay<E: From<FindError> + SinkError>(
         &self,
-        take: &mut dyn FnMut(DocumentNumber, &Document<'_>) -> Result<(), Error>,
-    ) -> Result<(), Error> {
+        take: &mut dyn FnMut(DocumentNumber, &Document<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
         let mut scratch = ReadBuffers::default();
         for i in 0..self.documents.store.blocks.len() {
             let block = &self.documents.store.blocks[i];
@@ -386,7 +386,7 @@ impl Findings {
             let mut again = Replay { next: range.start, take: &mut *take };
             block.retained.replay(&mut scratch, &mut again)?;
             if again.next != range.end {
-                return Err(self.documents.changed(i)?);
+                return Err(self.documents.changed(i)?.into());
             }
         }
         Ok(())
@@ -394,21 +394,21 @@ impl Findings {
 }
 
 /// Numbers records.
-struct Replay<'a> {
+struct Replay<'a, E> {
     next: DocumentNumber,
-    take: &'a mut dyn FnMut(DocumentNumber, &Document<'_>) -> Result<(), Error>,
+    take: &'a mut dyn FnMut(DocumentNumber, &Document<'_>) -> Result<(), E>,
 }
 
-impl DocumentSink for Replay<'_> {
-    type Error = Error;
+impl<E: SinkError> DocumentSink for Replay<'_, E> {
+    type Error = E;
 
-    fn document(&mut self, document: &Document<'_>) -> Result<(), Error> {
+    fn document(&mut self, document: &Document<'_>) -> Result<(), E> {
         (self.take)(self.next, document)?;
         self.next.0 += 1;
         Ok(())
     }
 
-    fn skipped(&mut self, _: SkippedItem) -> Result<(), Error> {
+    fn skipped(&mut self, _: SkippedItem) -> Result<(), E> {
         Ok(())
     }
 }
@@ -434,7 +434,7 @@ impl IdList {
     ///
     /// # Errors
     /// None: the ids are in memory.
-    pub fn of<'a>(ids: impl IntoIterator<Item = &'a str>) -> Result<Self, Error> {
+    pub fn of<'a>(ids: impl IntoIterator<Item = &'a str>) -> Result<Self, FindError> {
         let mut sorter = Sorter::new(None, usize::MAX);
         for id in ids {
             sorter.push(id.as_bytes(), &[])?;
@@ -445,7 +445,7 @@ impl IdList {
     /// Iterates over the ids in order, from the first at each call.
     ///
     /// # Errors
-    /// An item is an error where a temporary file cannot be read ([`Error::of_io`]); it is the
+    /// An item is an error where a temporary file cannot be read ([`FindError::of_io`]); it is the
     /// last.
     pub fn iter(&self) -> impl Iterator<Item = io::Result<String>> + '_ {
         let text = |id: &[u8]| Some(std::str::from_utf8(id).ok()?.to_owned());

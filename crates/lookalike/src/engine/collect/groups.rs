@@ -3,15 +3,15 @@
 use crate::engine::collect::group_categories::GroupCategories;
 use crate::engine::decide::batch::ComponentBatch;
 use crate::engine::decide::batch_result::{BatchResult, DecidedDuplicate};
+use crate::engine::error::FindError;
 use crate::engine::ids::DocumentNumber;
 use crate::engine::options::FindOptions;
-use crate::error::Error;
 use crate::read::UnitRange;
-use crate::spill::TakeRecord;
 use crate::spill::codec::{
     FieldReader, key_part, key_u64_descending, put_bytes, put_overlap, put_u32, put_u64,
 };
 use crate::spill::{SortedRecords, Sorter};
+use crate::spill::{SpillError, TakeRecord};
 use lookalike_core::verify::Overlap;
 use std::io;
 
@@ -104,22 +104,28 @@ impl Groups {
     /// Iterates over the groups in order, from the first at each call, and reads them one by one.
     ///
     /// # Errors
-    /// An item is an error where a temporary file cannot be read ([`Error::of_io`]); it is the
+    /// An item is an error where a temporary file cannot be read ([`FindError::of_io`]); it is the
     /// last.
     pub fn iter(&self) -> impl Iterator<Item = io::Result<Group>> + '_ {
         self.sorted.decoded("a group", |_, payload| decode(payload))
     }
 
     /// Gives the groups as records, in order.
-    pub(crate) fn each_record(&self, take: &mut TakeRecord<'_>) -> Result<(), Error> {
-        self.sorted.iter().try_for_each(|record| record.and_then(|(key, group)| take(&key, &group)))
+    pub(crate) fn each_record<E: From<SpillError>>(
+        &self,
+        take: &mut TakeRecord<'_, E>,
+    ) -> Result<(), E> {
+        self.sorted.iter().try_for_each(|record| {
+            let (key, group) = record?;
+            take(&key, &group)
+        })
     }
 
     /// Of groups made by hand, in any order.
     ///
     /// # Errors
     /// None: the groups are in memory.
-    pub fn of(groups: &[Group]) -> Result<Self, Error> {
+    pub fn of(groups: &[Group]) -> Result<Self, FindError> {
         let mut sorter = Sorter::new(None, usize::MAX);
         for group in groups {
             sorter.push(&key(group), &encode(group))?;
@@ -139,7 +145,7 @@ pub(crate) fn records(
     decided: &BatchResult,
     options: &FindOptions,
     take: &mut TakeRecord<'_>,
-) -> Result<(), Error> {
+) -> Result<(), FindError> {
     for of_keeper in decided.duplicates.chunk_by(|a, b| a.keeper == b.keeper) {
         let keeper = of_keeper[0].keeper;
         let row = batch.rows.row(keeper);

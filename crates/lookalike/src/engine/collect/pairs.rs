@@ -5,14 +5,14 @@ use crate::engine::collect::groups::{self, HAS_UNIT, put_unit};
 use crate::engine::decide::batch::ComponentBatch;
 use crate::engine::decide::batch_result::{BatchResult, EQUAL, VerifiedPair};
 use crate::engine::decide::estimates::SignatureEstimate;
+use crate::engine::error::FindError;
 use crate::engine::ids::{self, BatchIndex, Id, IdRank, IdVec};
 use crate::engine::options::FindOptions;
 use crate::engine::options::PairList;
-use crate::error::Error;
 use crate::read::UnitRange;
-use crate::spill::TakeRecord;
 use crate::spill::codec::{FieldReader, key_part, put_bytes, put_overlap, put_u32, put_u64};
 use crate::spill::{RecordCursor, SortedRecords, Sorter, until_error};
+use crate::spill::{SpillError, TakeRecord};
 use lookalike_core::verify::Overlap;
 use std::io;
 
@@ -92,7 +92,7 @@ impl Pairs {
     /// [`cursor`](Self::cursor) does the same without a copy of each.
     ///
     /// # Errors
-    /// An item is an error where a temporary file cannot be read ([`Error::of_io`]); it is the
+    /// An item is an error where a temporary file cannot be read ([`FindError::of_io`]); it is the
     /// last.
     pub fn iter(&self) -> impl Iterator<Item = io::Result<Pair>> + '_ {
         let mut cursor = self.cursor();
@@ -109,8 +109,14 @@ impl Pairs {
     }
 
     /// Gives the pairs as records, in order.
-    pub(crate) fn each_record(&self, take: &mut TakeRecord<'_>) -> Result<(), Error> {
-        self.sorted.iter().try_for_each(|record| record.and_then(|(key, pairs)| take(&key, &pairs)))
+    pub(crate) fn each_record<E: From<SpillError>>(
+        &self,
+        take: &mut TakeRecord<'_, E>,
+    ) -> Result<(), E> {
+        self.sorted.iter().try_for_each(|record| {
+            let (key, pairs) = record?;
+            take(&key, &pairs)
+        })
     }
 
     /// Reads the pairs from the first on; memory for one record of 64 Ki pairs at most.
@@ -136,7 +142,7 @@ impl Pairs {
     ///
     /// # Errors
     /// None: the pairs are in memory.
-    pub fn of(pairs: &[Pair]) -> Result<Self, Error> {
+    pub fn of(pairs: &[Pair]) -> Result<Self, FindError> {
         let mut sorter = Sorter::new(None, usize::MAX);
         let mut record = PairRecord::default();
         for pair in pairs {
@@ -149,8 +155,8 @@ impl Pairs {
     }
 }
 
-fn corrupt() -> Error {
-    Error::temporary_file("verified pairs")
+fn corrupt() -> SpillError {
+    SpillError::altered("verified pairs")
 }
 
 /// Calls `take` with the pairs of a batch as records: the pairs of members, and with them the pairs
@@ -164,10 +170,10 @@ pub(crate) fn records(
     has_reference: bool,
     most: u64,
     take: &mut TakeRecord<'_>,
-) -> Result<u64, Error> {
+) -> Result<u64, FindError> {
     let got = count(batch, &decided.pairs);
     if got > most {
-        return Err(Error::TooManyPairs { got: got + (MAX_PAIRS - most), most: MAX_PAIRS });
+        return Err(FindError::TooManyPairs { got: got + (MAX_PAIRS - most), most: MAX_PAIRS });
     }
     let num_hashes = options.params.num_hashes() as u32;
     let ranks = Ranks::new(batch);
@@ -421,7 +427,8 @@ impl PairCursor<'_> {
     /// When the temporary file that holds the pairs cannot be read.
     pub fn next_pair(&mut self) -> io::Result<Option<PairRef<'_>>> {
         while self.at == self.payload.len() {
-            let Some((_, payload)) = self.records.next_record().map_err(Error::into_io)? else {
+            let Some((_, payload)) = self.records.next_record().map_err(SpillError::into_io)?
+            else {
                 return Ok(None);
             };
             self.payload.clear();

@@ -2,8 +2,8 @@
 
 use crate::engine::decide::batch::ComponentBatch;
 use crate::engine::decide::batch_result::BatchResult;
+use crate::engine::error::FindError;
 use crate::engine::ids::DocumentNumber;
-use crate::error::Error;
 use crate::spill::SortedRecords;
 use crate::spill::TakeRecord;
 use crate::spill::codec::{FieldReader, put_bytes, put_overlap};
@@ -36,7 +36,7 @@ impl RelatedDocuments {
     /// The documents in order.
     ///
     /// # Errors
-    /// An item is an error where a temporary file cannot be read ([`Error::of_io`]); it is the
+    /// An item is an error where a temporary file cannot be read ([`FindError::of_io`]); it is the
     /// last.
     pub fn iter(&self) -> impl Iterator<Item = io::Result<RelatedDocument>> + '_ {
         self.sorted.decoded("a related document", decode)
@@ -48,7 +48,7 @@ pub(crate) fn records(
     batch: &ComponentBatch,
     decided: &BatchResult,
     take: &mut TakeRecord<'_>,
-) -> Result<(), Error> {
+) -> Result<(), FindError> {
     let mut payload = Vec::new();
     for related in &decided.related {
         payload.clear();

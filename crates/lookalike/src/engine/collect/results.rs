@@ -7,13 +7,13 @@ use crate::engine::collect::pairs::{self, Pairs};
 use crate::engine::collect::related::{self, RelatedDocuments};
 use crate::engine::decide::batch::ComponentBatch;
 use crate::engine::decide::batch_result::BatchResult;
+use crate::engine::error::FindError;
 use crate::engine::ids::{DocumentNumber, Id, SourceIndex};
 use crate::engine::memory::Budget;
 use crate::engine::options::{FindOptions, PairList};
 use crate::engine::prepare::documents::RunDocuments;
-use crate::error::Error;
 use crate::spill::codec::{FieldReader, put_bytes, put_u64};
-use crate::spill::{Sorter, SpillLog, TempSpace};
+use crate::spill::{Sorter, SpillError, SpillLog, TempSpace};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -57,7 +57,7 @@ impl ResultSorters {
         kind: RecordKind,
         key: &[u8],
         payload: &[u8],
-    ) -> Result<(), Error> {
+    ) -> Result<(), SpillError> {
         match kind {
             RecordKind::Group => {
                 self.concentration.add(groups::duplicates_of_key(key).ok_or_else(damaged)?);
@@ -69,7 +69,7 @@ impl ResultSorters {
     }
 
     /// Puts everything in order; there are `pair_count` pairs.
-    pub(crate) fn finish(self, pair_count: u64) -> Result<SortedResults, Error> {
+    pub(crate) fn finish(self, pair_count: u64) -> Result<SortedResults, FindError> {
         let pairs = self.pairs.map(Sorter::finish).transpose()?;
         Ok(SortedResults {
             groups: Groups::new(self.groups.finish()?),
@@ -126,7 +126,7 @@ impl<'a> ResultCollector<'a> {
         temp: &Arc<TempSpace>,
         checkpoint: &'a Checkpoint,
         sources: usize,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, FindError> {
         let batches = &checkpoint.done.batches;
         let len = batches.last().map_or(0, |batch| batch.results);
         let mut collector = Self {
@@ -173,7 +173,7 @@ impl<'a> ResultCollector<'a> {
         documents: &RunDocuments,
         batch: &ComponentBatch,
         decided: &BatchResult,
-    ) -> Result<(), Error> {
+    ) -> Result<(), FindError> {
         let Self { options, has_reference, checkpoint, sorters, log, pair_count, .. } = self;
         let mut piece = Vec::new();
         let mut take = |kind, key: &[u8], payload: &[u8]| {
@@ -207,18 +207,18 @@ impl<'a> ResultCollector<'a> {
             pairs,
         };
         self.count(&step)?;
-        self.checkpoint.append(Step::Batch(step))
+        Ok(self.checkpoint.append(Step::Batch(step))?)
     }
 
     /// Adds the numbers of a batch to the sums.
     ///
     /// # Errors
-    /// [`Error::TemporaryFile`] for a source that the run does not have, or numbers that are too
+    /// [`SpillError::Altered`] for a source that the run does not have, or numbers that are too
     /// large: the step of an earlier run is not what was written.
-    fn count(&mut self, batch: &BatchStep) -> Result<(), Error> {
+    fn count(&mut self, batch: &BatchStep) -> Result<(), FindError> {
         let add = |sum: &mut u64, number| {
             *sum = sum.checked_add(number).ok_or_else(damaged)?;
-            Ok::<_, Error>(())
+            Ok::<_, FindError>(())
         };
         add(&mut self.compared, batch.verified)?;
         add(&mut self.pair_count, batch.pairs)?;
@@ -231,7 +231,7 @@ impl<'a> ResultCollector<'a> {
     }
 
     /// Puts everything in order. `candidates` documents share a bucket with another one.
-    pub(crate) fn finish(self, candidates: u64) -> Result<RunResults, Error> {
+    pub(crate) fn finish(self, candidates: u64) -> Result<RunResults, FindError> {
         let Self { sorters, pair_count, compared, duplicates, .. } = self;
         let sorted = sorters.finish(pair_count)?;
         Ok(RunResults { sorted, compared, candidates, duplicates })
@@ -263,8 +263,8 @@ fn decode(record: &[u8]) -> Option<(RecordKind, &[u8], &[u8])> {
     Some((kind, reader.bytes()?, reader.bytes()?))
 }
 
-fn damaged() -> Error {
-    Error::temporary_file("groups and pairs")
+fn damaged() -> SpillError {
+    SpillError::altered("groups and pairs")
 }
 
 /// Duplicates and their bytes, by the sources that have any.
@@ -291,7 +291,7 @@ mod tests {
     use lookalike_core::params::{Params, ParamsBuilder};
 
     /// What a run with `sources` sources takes from the journal of an earlier one.
-    fn resumed(step: &BatchStep, sources: usize) -> Result<Vec<(u64, u64)>, Error> {
+    fn resumed(step: &BatchStep, sources: usize) -> Result<Vec<(u64, u64)>, FindError> {
         let options = FindOptions::new(Params::new(&ParamsBuilder::default()).unwrap());
         let budget = Budget::new(&Memory::default(), 1).unwrap();
         let temp = Arc::new(TempSpace::new(std::env::temp_dir()));
@@ -324,7 +324,10 @@ mod tests {
             step(&[], 0, u64::MAX),
         ] {
             let result = resumed(&wrong, 2);
-            assert!(matches!(result, Err(Error::TemporaryFile { .. })), "{wrong:?}");
+            assert!(
+                matches!(result, Err(FindError::Spill(SpillError::Altered { .. }))),
+                "{wrong:?}"
+            );
         }
     }
 }

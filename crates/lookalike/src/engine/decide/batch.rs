@@ -8,12 +8,12 @@
 //! ```
 
 use crate::engine::decide::loaded_rows::LoadedRows;
+use crate::engine::error::FindError;
 use crate::engine::ids::{self, BatchIndex, ClassIndex, DocumentNumber, Id, IdVec};
 use crate::engine::link::bucket_lists::{BucketLists, DocumentList};
 use crate::engine::link::judged_documents::JudgedDocuments;
 use crate::engine::memory::Budget;
 use crate::engine::prepare::documents::RunDocuments;
-use crate::error::Error;
 use lookalike_core::candidate::{BandBuckets, Candidates};
 use lookalike_core::disjoint_sets::DisjointSets;
 use std::ops::Range;
@@ -40,7 +40,7 @@ impl Links {
     fn for_each_shared(
         &self,
         mut f: impl FnMut(DocumentList<'_>, DocumentList<'_>),
-    ) -> Result<(), Error> {
+    ) -> Result<(), FindError> {
         self.shared.for_each(|list| {
             if !self.directed {
                 return f(list, list);
@@ -62,7 +62,7 @@ pub(crate) struct ComponentLinks {
 
 impl ComponentLinks {
     /// Joins all that are in one list.
-    pub(crate) fn new(documents: usize, links: &Links) -> Result<Self, Error> {
+    pub(crate) fn new(documents: usize, links: &Links) -> Result<Self, FindError> {
         let mut forest = DisjointSets::new(documents);
         let mut involved = Bits::new(documents);
         let mut join = |list: DocumentList<'_>, involved: &mut Bits| {
@@ -89,7 +89,7 @@ impl ComponentLinks {
         &mut self,
         links: &Links,
         budget: &Budget,
-    ) -> Result<Vec<Range<DocumentNumber>>, Error> {
+    ) -> Result<Vec<Range<DocumentNumber>>, FindError> {
         let end = DocumentNumber::new(self.involved.len());
         let memberships = links.equal.memberships() + links.shared.memberships();
         let units = memberships + u64::from(DOCUMENT_UNITS) * self.documents();
@@ -150,7 +150,7 @@ impl ComponentBatch {
         links: &Links,
         connected: &mut ComponentLinks,
         roots: &Range<DocumentNumber>,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, FindError> {
         let ComponentLinks { forest, involved, .. } = connected;
         let mut chosen = Bits::new(all.len());
         let is_chosen =

@@ -16,9 +16,9 @@ use crate::engine::decide::ordered_component::{
 use crate::engine::decide::prefix_filter::{PrefixFilter, meetings};
 use crate::engine::decide::references::{GivenKeepers, ProbingReferences};
 use crate::engine::decide::shingle_sets::ShingleSets;
+use crate::engine::error::FindError;
 use crate::engine::ids::{BatchIndex, MemberNumber};
 use crate::engine::options::{Grouping, PairList};
-use crate::error::Error;
 use crate::progress::{Progress, Warning};
 use lookalike_core::group::{self, BucketMembership, DuplicateMember, RelatedMember};
 use lookalike_core::verify::Overlap;
@@ -37,7 +37,7 @@ impl OrderedComponent<'_> {
         most_pairs: u64,
         decided: &mut BatchResult,
         progress: &dyn Progress,
-    ) -> Result<(), Error> {
+    ) -> Result<(), FindError> {
         sets.begin(self.len());
         let may_fail = FAILED_COMPARISONS * (self.len() as u64 + 64);
         let misses_left = (!self.options.params.exact()).then_some(may_fail);
@@ -60,10 +60,10 @@ impl OrderedComponent<'_> {
                 Err(CompareStop::TooManyMisses) => screen = self.screen(&mut comparer, progress)?,
                 Err(CompareStop::Failed(error)) => return Err(*error),
                 Err(CompareStop::PairsAreFull) if most_pairs < MAX_PAIRS => {
-                    return Err(Error::PairsDoNotFit { most: most_pairs });
+                    return Err(FindError::PairsDoNotFit { most: most_pairs });
                 }
                 Err(CompareStop::PairsAreFull) => {
-                    return Err(Error::TooManyPairs { got: most_pairs, most: MAX_PAIRS });
+                    return Err(FindError::TooManyPairs { got: most_pairs, most: MAX_PAIRS });
                 }
             }
         };
@@ -99,7 +99,7 @@ impl OrderedComponent<'_> {
         &'p self,
         comparer: &mut Comparer<'_, '_>,
         progress: &dyn Progress,
-    ) -> Result<Option<PrefixFilter<'p>>, Error> {
+    ) -> Result<Option<PrefixFilter<'p>>, FindError> {
         comparer.misses_left = None;
         let screen = PrefixFilter::new(self, &self.options.params, comparer.sets)?;
         let (ahead, screened) = if self.options.keepers.is_given() {

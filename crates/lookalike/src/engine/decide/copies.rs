@@ -7,9 +7,9 @@
 use crate::engine::decide::batch::ComponentBatch;
 use crate::engine::decide::batch_result::{BatchResult, DecidedDuplicate, EQUAL};
 use crate::engine::decide::ordered_component::{Comparer, OrderedComponent};
+use crate::engine::error::FindError;
 use crate::engine::ids::{BatchIndex, IdVec, MemberNumber};
 use crate::engine::options::Grouping;
-use crate::error::Error;
 use lookalike_core::group::{BucketMembership, DuplicateMember};
 use lookalike_core::verify::Overlap;
 use std::collections::HashMap;
@@ -23,7 +23,7 @@ pub(crate) fn decide_copies(
     duplicates: &[DuplicateMember],
     comparer: &mut Comparer<'_, '_>,
     decided: &mut BatchResult,
-) -> Result<(), Error> {
+) -> Result<(), FindError> {
     let mut is_kept = IdVec::from(vec![true; component.len()]);
     for duplicate in duplicates {
         is_kept[MemberNumber(duplicate.member)] = false;
@@ -124,7 +124,7 @@ fn later_of(
     kept: &[Vec<MemberNumber>],
     member: MemberNumber,
     comparer: &mut Comparer<'_, '_>,
-) -> Result<Vec<(BatchIndex, Overlap)>, Error> {
+) -> Result<Vec<(BatchIndex, Overlap)>, FindError> {
     let mut later = Vec::new();
     for bucket in component.probed_buckets(member.0) {
         let members = &kept[*bucket as usize];

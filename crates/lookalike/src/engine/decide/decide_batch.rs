@@ -7,11 +7,11 @@ use crate::engine::decide::batch_result::BatchResult;
 use crate::engine::decide::copies;
 use crate::engine::decide::ordered_component::OrderedComponent;
 use crate::engine::decide::shingle_sets::ShingleSets;
+use crate::engine::error::FindError;
 use crate::engine::memory::Budget;
 use crate::engine::options::FindOptions;
 use crate::engine::prepare::documents::RunDocuments;
 use crate::engine::workers::{Counter, on_threads};
-use crate::error::Error;
 use crate::progress::Progress;
 
 /// Bytes of a verified pair that is held, its places in the index of pairs by member among them.
@@ -24,10 +24,10 @@ pub(crate) fn decide_batch(
     options: &FindOptions,
     budget: &Budget,
     progress: &dyn Progress,
-) -> Result<BatchResult, Error> {
+) -> Result<BatchResult, FindError> {
     let counter = Counter::default();
     let most_pairs = MAX_PAIRS.min((budget.batch() / PAIR_BYTES) as u64);
-    let all = on_threads::<_, Error>(budget.comparing(options.threads), |stop| {
+    let all = on_threads::<_, FindError>(budget.comparing(options.threads), |stop| {
         let mut sets = ShingleSets::new(documents, options, budget.sets());
         let mut decided = BatchResult::default();
         while let Some(i) = counter.next(batch.candidates.len()) {

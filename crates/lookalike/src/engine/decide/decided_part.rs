@@ -3,6 +3,7 @@
 
 use crate::engine::checkpoint::Checkpoint;
 use crate::engine::collect::findings::Findings;
+use crate::engine::error::FindError;
 use crate::engine::ids::SourceNumber;
 use crate::engine::memory::Budget;
 use crate::engine::options::FindOptions;
@@ -13,7 +14,6 @@ use crate::engine::prepare::documents::RunDocuments;
 use crate::engine::prepare::share::BlockDocuments;
 use crate::engine::prepare::skipped::SkippedLog;
 use crate::engine::prepare::sources::{SourceTally, Sources};
-use crate::error::Error;
 use crate::progress::Progress;
 use crate::read::{Collection, Spool};
 use crate::spill::TempSpace;
@@ -55,7 +55,7 @@ impl<'a> PartDocuments<'a> {
         collection: &'a Collection,
         options: &FindOptions,
         sources: impl IntoIterator<Item = (&'s str, bool)>,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, FindError> {
         let budget = Budget::new(&options.memory, options.threads.get())?;
         let numbered = Sources::new(options.source_field.as_ref(), &budget);
         for (name, reference) in sources {
@@ -69,7 +69,7 @@ impl<'a> PartDocuments<'a> {
         &mut self,
         block: BlockDocuments,
         spool: Option<&Arc<Spool>>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), FindError> {
         let BlockDocuments { state, reference, columns, rows } = block;
         let retained = self.collection.retained(state, spool)?;
         let notes = BlockNotes { reference, documents: rows.len() as u32, ..BlockNotes::default() };
@@ -86,7 +86,7 @@ impl<'a> PartDocuments<'a> {
         self,
         options: &FindOptions,
         progress: &dyn Progress,
-    ) -> Result<Findings, Error> {
+    ) -> Result<Findings, FindError> {
         let Self { collection, budget, sources, blocks } = self;
         let temp = Arc::new(TempSpace::new(options.memory.temp_dir()));
         let checkpoint = Checkpoint::default();
@@ -104,7 +104,7 @@ impl<'a> PartDocuments<'a> {
 }
 
 /// What a block has of each source.
-fn tallies(block: &ColumnBlock) -> Result<Vec<SourceTally>, Error> {
+fn tallies(block: &ColumnBlock) -> Result<Vec<SourceTally>, FindError> {
     let number = block.retained.number();
     let mut tallies: BTreeMap<SourceNumber, SourceTally> = BTreeMap::new();
     let rows = &block.documents.rows;

@@ -6,9 +6,10 @@
 
 use crate::engine::decide::ordered_component::OrderedComponent;
 use crate::engine::decide::shingle_sets::ShingleSets;
+use crate::engine::error::FindError;
 use crate::engine::ids::{Id, MemberNumber};
+use crate::engine::no_estimates::NoEstimates;
 use crate::engine::options::{FindOptions, PairList};
-use crate::error::{Error, NoEstimates};
 use lookalike_core::params::Measure;
 use lookalike_core::signature::Signer;
 use lookalike_core::verify::{self, Overlap};
@@ -66,15 +67,15 @@ impl SignatureEstimate {
 pub const ESTIMATE_COLUMNS: [&str; 3] = ["estimated_jaccard", "error", "standard_error"];
 
 /// Refuses estimates where the run has no signatures of the measure.
-pub(crate) fn check(options: &FindOptions) -> Result<(), Error> {
+pub(crate) fn check(options: &FindOptions) -> Result<(), FindError> {
     if options.pairs != PairList::WithEstimates {
         return Ok(());
     }
     if options.params.measure() == Measure::Containment {
-        return Err(Error::Estimates(NoEstimates::Containment));
+        return Err(FindError::Estimates(NoEstimates::Containment));
     }
     if options.params.exact() {
-        return Err(Error::Estimates(NoEstimates::Exact));
+        return Err(FindError::Estimates(NoEstimates::Exact));
     }
     Ok(())
 }
@@ -89,7 +90,7 @@ pub(crate) fn equal_values(
     options: &FindOptions,
     pairs: &[(u32, u32, Overlap)],
     sets: &mut ShingleSets<'_>,
-) -> Result<Vec<u32>, Error> {
+) -> Result<Vec<u32>, FindError> {
     if pairs.is_empty() {
         return Ok(Vec::new());
     }
@@ -131,7 +132,11 @@ impl<'a> Signatures<'a> {
     }
 
     /// The signature of a member.
-    fn of(&mut self, member: MemberNumber, sets: &mut ShingleSets<'_>) -> Result<&[u32], Error> {
+    fn of(
+        &mut self,
+        member: MemberNumber,
+        sets: &mut ShingleSets<'_>,
+    ) -> Result<&[u32], FindError> {
         let at = member.index() % self.slots.len();
         let slot = &mut self.slots[at];
         if slot.as_ref().is_none_or(|(cached, _)| *cached != member) {

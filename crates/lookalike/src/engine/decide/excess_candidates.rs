@@ -3,7 +3,7 @@
 
 use crate::engine::decide::ordered_component::OrderedComponent;
 use crate::engine::decide::shingle_sets::ShingleSets;
-use crate::error::Error;
+use crate::engine::error::FindError;
 use crate::progress::ExcessCandidates;
 use lookalike_core::curve::{self, Choice, Cost};
 use lookalike_core::verify;
@@ -24,7 +24,7 @@ pub(crate) fn excess_candidates(
     component: &OrderedComponent<'_>,
     pairs: u64,
     sets: &mut ShingleSets<'_>,
-) -> Result<Option<ExcessCandidates>, Error> {
+) -> Result<Option<ExcessCandidates>, FindError> {
     if pairs < MANY {
         return Ok(None);
     }
@@ -51,7 +51,7 @@ pub(crate) fn excess_candidates(
 fn sample(
     component: &OrderedComponent<'_>,
     sets: &mut ShingleSets<'_>,
-) -> Result<Vec<Vec<u64>>, Error> {
+) -> Result<Vec<Vec<u64>>, FindError> {
     let step = component.len().div_ceil(SAMPLE).max(1);
     let mut sample = Vec::new();
     let mut shingles = 0;

@@ -1,9 +1,9 @@
 //! The rows of the documents of a batch, next to each other in memory.
 
+use crate::engine::error::FindError;
 use crate::engine::ids::{BatchIndex, DocumentNumber, IdVec, SourceNumber};
 use crate::engine::prepare::columns::DocumentRow;
 use crate::engine::prepare::documents::RunDocuments;
-use crate::error::Error;
 use crate::read::DocumentPosition;
 use lookalike_core::keep;
 use std::cmp::Ordering;
@@ -32,7 +32,10 @@ struct LoadedRow {
 
 impl LoadedRows {
     /// Loads the rows of `documents`, which are ascending.
-    pub(crate) fn load(all: &RunDocuments, documents: &[DocumentNumber]) -> Result<Self, Error> {
+    pub(crate) fn load(
+        all: &RunDocuments,
+        documents: &[DocumentNumber],
+    ) -> Result<Self, FindError> {
         let mut loaded = Self::default();
         let mut rest = documents;
         while let Some(first) = rest.first() {

@@ -5,9 +5,9 @@ use crate::engine::decide::batch_result::EQUAL;
 use crate::engine::decide::class_parts::ClassDivision;
 use crate::engine::decide::component_judgments::ComponentJudgments;
 use crate::engine::decide::shingle_sets::ShingleSets;
+use crate::engine::error::FindError;
 use crate::engine::ids::{self, BatchIndex, ComponentIndex, Id, IdVec, MemberNumber};
 use crate::engine::options::{FindOptions, Grouping, KeeperChoice};
-use crate::error::Error;
 use lookalike_core::candidate::Component;
 use lookalike_core::group::{BucketMembership, MemberRules};
 use lookalike_core::verify::{self, Overlap};
@@ -118,7 +118,7 @@ impl<'a> OrderedComponent<'a> {
         &self,
         member: MemberNumber,
         sets: &'s mut ShingleSets<'_>,
-    ) -> Result<&'s [u64], Error> {
+    ) -> Result<&'s [u64], FindError> {
         sets.one(self.batch, self.class_of[member], self.document(member))
     }
 
@@ -198,7 +198,7 @@ impl<'a> OrderedComponent<'a> {
         a: MemberNumber,
         b: MemberNumber,
         sets: &'s mut ShingleSets<'_>,
-    ) -> Result<(&'s [u64], &'s [u64]), Error> {
+    ) -> Result<(&'s [u64], &'s [u64]), FindError> {
         let member = |member| (self.class_of[member], self.document(member));
         sets.two(self.batch, member(a), member(b))
     }
@@ -257,11 +257,11 @@ pub(crate) enum CompareStop {
     /// No further pair fits into memory.
     PairsAreFull,
     /// A shingle set could not be made.
-    Failed(Box<Error>),
+    Failed(Box<FindError>),
 }
 
-impl From<Error> for CompareStop {
-    fn from(error: Error) -> Self {
+impl From<FindError> for CompareStop {
+    fn from(error: FindError) -> Self {
         Self::Failed(Box::new(error))
     }
 }
@@ -331,7 +331,11 @@ impl Comparer<'_, '_> {
     ///
     /// # Errors
     /// A shingle set could not be made.
-    pub(crate) fn overlap(&mut self, a: MemberNumber, b: MemberNumber) -> Result<Overlap, Error> {
+    pub(crate) fn overlap(
+        &mut self,
+        a: MemberNumber,
+        b: MemberNumber,
+    ) -> Result<Overlap, FindError> {
         if self.component.class_of[a] == self.component.class_of[b] {
             return Ok(EQUAL);
         }

@@ -15,8 +15,8 @@
 
 use crate::engine::decide::ordered_component::OrderedComponent;
 use crate::engine::decide::shingle_sets::ShingleSets;
+use crate::engine::error::FindError;
 use crate::engine::ids::{Id, MemberNumber};
-use crate::error::Error;
 use lookalike_core::group::{BucketMembership, MemberRules};
 use lookalike_core::params::Params;
 use lookalike_core::prefix::{self, Counters, SelectScratch};
@@ -58,7 +58,7 @@ impl<'a> PrefixFilter<'a> {
         component: &'a OrderedComponent<'a>,
         params: &Params,
         sets: &mut ShingleSets<'_>,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, FindError> {
         let members = component.members();
         let mut shingles = 0;
         for member in members.clone() {

@@ -4,11 +4,11 @@
 //! up to a share of memory. A document that is not what it was when it was read first is an error.
 
 use crate::engine::decide::batch::ComponentBatch;
+use crate::engine::error::FindError;
 use crate::engine::ids::{BatchIndex, ComponentIndex, IdVec};
 use crate::engine::options::FindOptions;
 use crate::engine::options::PairList;
 use crate::engine::prepare::documents::RunDocuments;
-use crate::error::Error;
 use crate::read::ReadBuffers;
 use lookalike_core::shingle::Shingler;
 use std::collections::VecDeque;
@@ -65,7 +65,7 @@ impl<'a> ShingleSets<'a> {
         batch: &ComponentBatch,
         (a, document_a): (ComponentIndex, BatchIndex),
         (b, document_b): (ComponentIndex, BatchIndex),
-    ) -> Result<(&[u64], &[u64]), Error> {
+    ) -> Result<(&[u64], &[u64]), FindError> {
         self.load(batch, a, document_a, b)?;
         self.load(batch, b, document_b, a)?;
         let set = |class: ComponentIndex| self.made[class].as_deref().unwrap_or_default();
@@ -81,7 +81,7 @@ impl<'a> ShingleSets<'a> {
         batch: &ComponentBatch,
         class: ComponentIndex,
         document: BatchIndex,
-    ) -> Result<&[u64], Error> {
+    ) -> Result<&[u64], FindError> {
         self.load(batch, class, document, class)?;
         Ok(self.made[class].as_deref().unwrap_or_default())
     }
@@ -93,7 +93,7 @@ impl<'a> ShingleSets<'a> {
         class: ComponentIndex,
         document: BatchIndex,
         kept: ComponentIndex,
-    ) -> Result<(), Error> {
+    ) -> Result<(), FindError> {
         if self.made[class].is_some() {
             return Ok(());
         }
@@ -123,7 +123,7 @@ impl<'a> ShingleSets<'a> {
         Ok(())
     }
 
-    fn read(&mut self, batch: &ComponentBatch, document: BatchIndex) -> Result<(), Error> {
+    fn read(&mut self, batch: &ComponentBatch, document: BatchIndex) -> Result<(), FindError> {
         let row = batch.rows.row(document);
         let block = &self.documents.store.blocks[batch.rows.block(document)];
         let fingerprint = block.retained.fetch_set(
@@ -137,6 +137,6 @@ impl<'a> ShingleSets<'a> {
             return Ok(());
         }
         let place = self.documents.location(batch.documents[document])?;
-        Err(Error::Changed { id: row.id.to_owned(), place })
+        Err(FindError::Changed { id: row.id.to_owned(), place })
     }
 }

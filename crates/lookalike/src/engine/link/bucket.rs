@@ -1,6 +1,7 @@
 //! Bucket keys in, lists of documents that share one out: a band per thread at a time.
 
 use crate::engine::checkpoint::Checkpoint;
+use crate::engine::error::FindError;
 use crate::engine::ids;
 use crate::engine::link::bucket_lists::{BucketLists, DocumentLists};
 use crate::engine::link::ranges::KeyRanges;
@@ -9,7 +10,6 @@ use crate::engine::options::FindOptions;
 use crate::engine::prepare::columns::FIRST_BAND_COLUMN;
 use crate::engine::prepare::documents::{DocumentState, RunDocuments};
 use crate::engine::workers::{Counter, on_threads};
-use crate::error::Error;
 use crate::progress::Progress;
 use lookalike_core::candidate::{self, BandScratch};
 use parking_lot::Mutex;
@@ -26,12 +26,12 @@ pub(crate) fn band_buckets(
     lists: &mut BucketLists,
     checkpoint: &Checkpoint,
     progress: &dyn Progress,
-) -> Result<(), Error> {
+) -> Result<(), FindError> {
     let bands = options.params.bands();
     let counter = Counter::default();
     let done: HashSet<u32> = checkpoint.done.bands.iter().map(|step| step.band).collect();
     let lists = Mutex::new(lists);
-    on_threads::<_, Error>(options.threads, |stop| {
+    on_threads::<_, FindError>(options.threads, |stop| {
         let mut scratch = BandScratch::default();
         let mut keys = Vec::new();
         let mut numbers = Vec::new();

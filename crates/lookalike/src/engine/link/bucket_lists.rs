@@ -3,10 +3,10 @@
 //! A list is its length and its documents, ascending. Nothing depends on the order of the lists.
 
 use crate::engine::checkpoint::{BandStep, Checkpoint, Step};
+use crate::engine::error::FindError;
 use crate::engine::ids::DocumentNumber;
 use crate::engine::memory::Budget;
-use crate::error::Error;
-use crate::spill::{SpillLog, TempSpace};
+use crate::spill::{SpillError, SpillLog, TempSpace};
 use lookalike_core::candidate::BandBuckets;
 use std::sync::Arc;
 
@@ -113,20 +113,25 @@ impl BucketLists {
         temp: &Arc<TempSpace>,
         budget: &Budget,
         checkpoint: &Checkpoint,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, FindError> {
         let last = checkpoint.done.bands.last();
         let (len, memberships) = last.map_or((0, 0), |step| (step.lists, step.memberships));
         Ok(Self { log: SpillLog::stored(temp, "buckets", budget.buckets(), len)?, memberships })
     }
 
     /// Adds lists.
-    pub(crate) fn add(&mut self, lists: DocumentLists) -> Result<(), Error> {
+    pub(crate) fn add(&mut self, lists: DocumentLists) -> Result<(), FindError> {
         self.memberships += (lists.values.len() - lists.count) as u64;
-        self.log.append(lists.values).map(drop)
+        self.log.append(lists.values)?;
+        Ok(())
     }
 
     /// Records that the lists of a band and of all bands before it are complete.
-    pub(crate) fn end_band(&mut self, band: u32, checkpoint: &Checkpoint) -> Result<(), Error> {
+    pub(crate) fn end_band(
+        &mut self,
+        band: u32,
+        checkpoint: &Checkpoint,
+    ) -> Result<(), SpillError> {
         self.log.sync()?;
         let lists = self.log.len();
         let memberships = self.memberships;
@@ -139,7 +144,7 @@ impl BucketLists {
     }
 
     /// Calls `f` for every list.
-    pub(crate) fn for_each(&self, mut f: impl FnMut(DocumentList<'_>)) -> Result<(), Error> {
+    pub(crate) fn for_each(&self, mut f: impl FnMut(DocumentList<'_>)) -> Result<(), FindError> {
         let length = |values: &[u32]| 1 + values[0] as usize;
         self.log.each_record(length, |list| {
             f(DocumentList(&list[1..]));

@@ -2,7 +2,7 @@
 //! lists, `dedup` reads them.
 
 use crate::compressed_file::open_decompressed;
-use crate::error::Error;
+use crate::engine::error::FindError;
 use crate::read::ReadError;
 use lookalike_core::hash::{mix64, token_hash};
 use serde::Deserialize;
@@ -49,12 +49,12 @@ impl DropList {
     /// documents with this id in all sources. Empty lines mean nothing.
     ///
     /// # Errors
-    /// [`Error::Read`] for a file that cannot be read, [`Error::Table`] for a line that is no such
-    /// object.
-    pub fn read(path: &Path) -> Result<Self, Error> {
+    /// [`FindError::Read`] for a file that cannot be read, [`FindError::Table`] for a line that is
+    /// no such object.
+    pub fn read(path: &Path) -> Result<Self, FindError> {
         let unreadable = |error: io::Error| {
             let name = path.display().to_string();
-            Error::Read(match error.kind() {
+            FindError::Read(match error.kind() {
                 io::ErrorKind::NotFound => ReadError::Missing { path: name },
                 _ => ReadError::Io { source_name: name, error },
             })
@@ -66,9 +66,9 @@ impl DropList {
     ///
     /// # Errors
     /// As [`read`](Self::read).
-    pub fn of_lines(mut input: impl BufRead, path: &Path) -> Result<Self, Error> {
+    pub fn of_lines(mut input: impl BufRead, path: &Path) -> Result<Self, FindError> {
         let unreadable = |error: io::Error| {
-            Error::Read(ReadError::Io { source_name: path.display().to_string(), error })
+            FindError::Read(ReadError::Io { source_name: path.display().to_string(), error })
         };
         let mut list = Self::default();
         let mut bytes = Vec::new();
@@ -84,7 +84,7 @@ impl DropList {
                 continue;
             }
             let parsed: Result<DropLine, _> = serde_json::from_slice(text);
-            let DropLine { id, source } = parsed.map_err(|error| Error::Table {
+            let DropLine { id, source } = parsed.map_err(|error| FindError::Table {
                 path: path.to_owned(),
                 line,
                 problem: format!(
@@ -147,7 +147,7 @@ impl DropList {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Result<DropList, Error> {
+    fn read(text: &str) -> Result<DropList, FindError> {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), text).unwrap();
         DropList::read(file.path())
@@ -178,6 +178,6 @@ mod tests {
             assert!(error.contains("line 2") && error.contains("{\"id\":\"d7\""), "{error}");
         }
         let missing = DropList::read(Path::new("no such file")).unwrap_err();
-        assert!(matches!(missing, Error::Read(ReadError::Missing { .. })), "{missing}");
+        assert!(matches!(missing, FindError::Read(ReadError::Missing { .. })), "{missing}");
     }
 }

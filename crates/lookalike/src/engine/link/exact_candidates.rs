@@ -9,6 +9,7 @@
 //! shorter document probe the buckets of *all* shingles of the longer one, which takes one more
 //! reading.
 
+use crate::engine::error::FindError;
 use crate::engine::ids::DocumentNumber;
 use crate::engine::link::bucket_lists::{BucketLists, DocumentLists};
 use crate::engine::link::ranges::{KeyRange, KeyRanges};
@@ -18,7 +19,6 @@ use crate::engine::prepare::documents::{DocumentState, RunDocuments};
 use crate::engine::prepare::shingle_counts::CompleteCounts;
 use crate::engine::prepare::shingles::ShingleCutter;
 use crate::engine::workers::{Counter, on_threads};
-use crate::error::Error;
 use crate::progress::Progress;
 use crate::read::{Document, ReadBuffers};
 use crate::spill::{SpillLog, TempSpace};
@@ -55,7 +55,7 @@ impl ExactCandidates<'_> {
         counted: CompleteCounts,
         lists: &mut BucketLists,
         progress: &dyn Progress,
-    ) -> Result<(), Error> {
+    ) -> Result<(), FindError> {
         let rare = |document: &Document<'_>, tools: &mut CandidateBuffers, out: &mut Vec<u64>| {
             tools.rare(document, &self.options.params, &counted, out);
         };
@@ -84,11 +84,11 @@ impl ExactCandidates<'_> {
         name: &'static str,
         keys: &(impl Fn(&Document<'_>, &mut CandidateBuffers, &mut Vec<u64>) + Sync),
         progress: &dyn Progress,
-    ) -> Result<SpillLog<KeyEntry>, Error> {
+    ) -> Result<SpillLog<KeyEntry>, FindError> {
         let counter = Counter::default();
         let log = Mutex::new(SpillLog::scratch(self.temp, name, self.budget.buckets() / 2));
         let add = |entries| log.lock().append(entries).map(drop);
-        on_threads::<_, Error>(self.options.threads, |stop| {
+        on_threads::<_, FindError>(self.options.threads, |stop| {
             let mut tools = CandidateBuffers::new(self.options);
             let mut scratch = ReadBuffers::default();
             let mut out = Vec::new();
@@ -110,7 +110,7 @@ impl ExactCandidates<'_> {
                     add(std::mem::take(&mut gathered))?;
                 }
             }
-            add(gathered)
+            Ok(add(gathered)?)
         })?;
         Ok(log.into_inner())
     }
@@ -121,11 +121,11 @@ impl ExactCandidates<'_> {
         inserted: &SpillLog<KeyEntry>,
         probing: Option<&SpillLog<KeyEntry>>,
         lists: &mut BucketLists,
-    ) -> Result<(), Error> {
+    ) -> Result<(), FindError> {
         let ranges = ranges(inserted, self.budget, self.options.threads.get());
         let counter = Counter::default();
         let lists = Mutex::new(lists);
-        on_threads::<_, Error>(self.options.threads, |stop| {
+        on_threads::<_, FindError>(self.options.threads, |stop| {
             while let Some(i) = counter.next(ranges.len()) {
                 if stop.asked() {
                     break;
@@ -148,11 +148,11 @@ fn ranges(log: &SpillLog<KeyEntry>, budget: &Budget, at_least: usize) -> Vec<Key
 }
 
 /// The entries of a range, sorted.
-fn sorted(log: &SpillLog<KeyEntry>, range: KeyRange) -> Result<Vec<KeyEntry>, Error> {
+fn sorted(log: &SpillLog<KeyEntry>, range: KeyRange) -> Result<Vec<KeyEntry>, FindError> {
     let mut found = Vec::new();
     log.each_record(<[KeyEntry]>::len, |some| {
         found.extend(some.iter().filter(|(key, _)| range.has(key & !PROBES)));
-        Ok(())
+        Ok::<_, FindError>(())
     })?;
     found.sort_unstable();
     Ok(found)
@@ -182,7 +182,7 @@ fn directed(
     inserted: &SpillLog<KeyEntry>,
     probing: &SpillLog<KeyEntry>,
     range: KeyRange,
-) -> Result<DocumentLists, Error> {
+) -> Result<DocumentLists, FindError> {
     let inserted = sorted(inserted, range)?;
     let probing = sorted(probing, range)?;
     let mut lists = DocumentLists::default();
@@ -255,7 +255,7 @@ struct KeyFilter {
 
 impl KeyFilter {
     /// Some 32 bits for each entry, as far as memory goes.
-    fn new(entries: &SpillLog<KeyEntry>, budget: &Budget) -> Result<Self, Error> {
+    fn new(entries: &SpillLog<KeyEntry>, budget: &Budget) -> Result<Self, FindError> {
         let most = (budget.filter() as u64).saturating_mul(8).max(1 << 16);
         let bits = (32 * entries.len()).next_power_of_two().max(1 << 16);
         let log2 = bits.min(most).ilog2();

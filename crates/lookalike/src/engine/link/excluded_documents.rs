@@ -1,13 +1,13 @@
 //! Documents that a run leaves out: documents that a list names, and documents with the id of an
 //! earlier one.
 
+use crate::engine::error::FindError;
 use crate::engine::ids::Id;
 use crate::engine::link::drop_list::{DropCounts, DropList};
 use crate::engine::link::identity;
 use crate::engine::memory::Budget;
 use crate::engine::options::FindOptions;
 use crate::engine::prepare::documents::{DocumentState, RunDocuments};
-use crate::error::Error;
 use crate::read::Collection;
 
 /// The number of documents that a run leaves out.
@@ -28,7 +28,7 @@ pub(crate) fn exclude(
     documents: &mut RunDocuments,
     budget: &Budget,
     can_reread: bool,
-) -> Result<Option<ExcludedDocuments>, Error> {
+) -> Result<Option<ExcludedDocuments>, FindError> {
     let drop = options.drop.as_deref();
     let dropped = drop.map(|list| drop_listed(list, collection, documents)).transpose()?;
     let retries = can_reread && collection.stream().is_none() && !collection.has_ids_by_file();
@@ -47,7 +47,7 @@ fn drop_listed(
     list: &DropList,
     collection: &Collection,
     documents: &mut RunDocuments,
-) -> Result<DropCounts, Error> {
+) -> Result<DropCounts, FindError> {
     let mut dropped = Vec::new();
     let mut is_known = vec![false; list.lines() as usize];
     for (i, block) in documents.store.blocks.iter().enumerate() {

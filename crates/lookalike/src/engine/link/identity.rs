@@ -3,6 +3,7 @@
 //!
 //! Both sort a column of hashes, a range of values at a time where memory is short.
 
+use crate::engine::error::FindError;
 use crate::engine::ids::{self, DocumentNumber, Id};
 use crate::engine::link::bucket_lists::{BucketLists, DocumentLists};
 use crate::engine::link::judged_documents::JudgedDocuments;
@@ -10,7 +11,6 @@ use crate::engine::link::ranges::KeyRanges;
 use crate::engine::memory::Budget;
 use crate::engine::prepare::columns::{FINGERPRINT_COLUMNS, ID_COLUMN};
 use crate::engine::prepare::documents::{DocumentState, RunDocuments};
-use crate::error::Error;
 use crate::read::unit::parent_id;
 use crate::read::{SkipReason, SkippedItem};
 use lookalike_core::candidate::{self, BandScratch};
@@ -29,7 +29,7 @@ pub(crate) fn unique_ids(
     budget: &Budget,
     skip_repeated: bool,
     clashes: impl Fn(u32, u32) -> bool,
-) -> Result<Option<usize>, Error> {
+) -> Result<Option<usize>, FindError> {
     let mut repeated = Vec::new();
     let mut hashes = Vec::new();
     let mut numbers = Vec::new();
@@ -71,7 +71,7 @@ pub(crate) fn unique_ids(
 fn exclude_units(
     documents: &mut RunDocuments,
     repeated: &[(DocumentNumber, DocumentNumber)],
-) -> Result<usize, Error> {
+) -> Result<usize, FindError> {
     let mut further = 0;
     for &(second, first) in repeated {
         let parent = |documents: &RunDocuments, document| {
@@ -101,12 +101,12 @@ fn repeated_in(
     documents: &RunDocuments,
     bucket: Vec<DocumentNumber>,
     repeated: &mut Vec<(DocumentNumber, DocumentNumber)>,
-) -> Result<(), Error> {
+) -> Result<(), FindError> {
     let named = bucket.into_iter().map(|document| {
         documents
             .with_row(document, |block, row| (block.notes.reference, row.id.to_owned(), document))
     });
-    let mut named = named.collect::<Result<Vec<_>, Error>>()?;
+    let mut named = named.collect::<Result<Vec<_>, FindError>>()?;
     named.sort_unstable();
     for same in named.chunk_by(|a, b| (a.0, &a.1) == (b.0, &b.1)) {
         repeated.extend(same[1..].iter().map(|later| (later.2, same[0].2)));
@@ -119,12 +119,12 @@ fn exclude_or_refuse(
     first: DocumentNumber,
     second: DocumentNumber,
     skip_repeated: bool,
-) -> Result<(), Error> {
+) -> Result<(), FindError> {
     let first = documents.location(first)?;
     let (id, location) = documents
         .with_row(second, |block, row| (row.id.to_owned(), block.retained.location(row.place)))?;
     if !skip_repeated {
-        return Err(Error::RepeatedId { id, first, second: location });
+        return Err(FindError::RepeatedId { id, first, second: location });
     }
     documents.set_state(second, DocumentState::REPEATED_ID);
     let reason = SkipReason::RepeatedId { first: first.to_string() };
@@ -139,7 +139,7 @@ pub(crate) fn equal_documents(
     judged: &JudgedDocuments<DocumentNumber>,
     budget: &Budget,
     lists: &mut BucketLists,
-) -> Result<(), Error> {
+) -> Result<(), FindError> {
     let mut fingerprints = Vec::new();
     let mut numbers = Vec::new();
     for range in KeyRanges::new(documents.len(), FINGERPRINT_BYTES, budget) {

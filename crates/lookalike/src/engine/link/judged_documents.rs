@@ -4,11 +4,11 @@
 //! A document that is judged is a member of its own, even if another document has equal shingles.
 
 use crate::decisions::{AppliedDecisions, Contradiction, Decisions, JudgedPair};
+use crate::engine::error::FindError;
 use crate::engine::ids::{self, BatchIndex, DocumentNumber};
 use crate::engine::link::bucket_lists::{BucketLists, DocumentLists};
 use crate::engine::prepare::columns::ID_COLUMN;
 use crate::engine::prepare::documents::{DocumentState, RunDocuments};
-use crate::error::Error;
 use crate::read::{Content, ReadBuffers};
 use lookalike_core::hash;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -94,7 +94,7 @@ impl JudgedDocuments<DocumentNumber> {
     pub(crate) fn new(
         decisions: &Decisions,
         documents: &RunDocuments,
-    ) -> Result<(Self, DecisionCounts), Error> {
+    ) -> Result<(Self, DecisionCounts), FindError> {
         let named = NamedDocuments::new(decisions, documents)?;
         let mut judged = Self::default();
         let mut applied = AppliedDecisions::default();
@@ -126,7 +126,7 @@ impl JudgedDocuments<DocumentNumber> {
             }
         }
         let contradictions = applied
-            .contradictions(decisions, |pair| Ok::<_, Error>(named.find_pair(pair)?.is_ok()))?;
+            .contradictions(decisions, |pair| Ok::<_, FindError>(named.find_pair(pair)?.is_ok()))?;
         let unapplied = unapplied
             .into_iter()
             .map(|((line, reason), documents)| UnappliedDecision { line, documents, reason });
@@ -147,7 +147,11 @@ impl JudgedDocuments<DocumentNumber> {
     }
 
     /// Adds a bucket for each pair of duplicates, in which each of them finds the other.
-    pub(crate) fn add_buckets(&self, lists: &mut BucketLists, directed: bool) -> Result<(), Error> {
+    pub(crate) fn add_buckets(
+        &self,
+        lists: &mut BucketLists,
+        directed: bool,
+    ) -> Result<(), FindError> {
         let of_one = |(a, others): (&DocumentNumber, &Vec<DocumentNumber>)| -> Vec<[_; 2]> {
             others.iter().filter(|b| a < *b).map(|b| [*a, *b]).collect()
         };
@@ -233,7 +237,7 @@ struct NamedDocuments<'d> {
 impl<'d> NamedDocuments<'d> {
     /// Finds them by the hashes of their ids. If a document of the inputs and one of a reference
     /// collection have one id, it names the former.
-    fn new(decisions: &Decisions, documents: &'d RunDocuments) -> Result<Self, Error> {
+    fn new(decisions: &Decisions, documents: &'d RunDocuments) -> Result<Self, FindError> {
         let of_pairs = decisions.judged_pairs().flat_map(|pair| &pair.documents);
         let ids: HashSet<&str> = of_pairs
             .chain(decisions.kept.iter().map(|document| &document.id))
@@ -267,7 +271,10 @@ impl<'d> NamedDocuments<'d> {
     }
 
     /// The documents of a pair, or why its judgment has no effect.
-    fn find_pair(&self, pair: &JudgedPair) -> Result<Result<[DocumentNumber; 2], NoEffect>, Error> {
+    fn find_pair(
+        &self,
+        pair: &JudgedPair,
+    ) -> Result<Result<[DocumentNumber; 2], NoEffect>, FindError> {
         let [a, b] = &pair.documents;
         let find =
             |id, content: Option<Content>| self.find(id, content.as_ref(), TokenNeed::Needed);
@@ -282,7 +289,7 @@ impl<'d> NamedDocuments<'d> {
         id: &str,
         content: Option<&Content>,
         tokens: TokenNeed,
-    ) -> Result<Result<DocumentNumber, NoEffect>, Error> {
+    ) -> Result<Result<DocumentNumber, NoEffect>, FindError> {
         let Some(&(_, document)) = self.by_id.get(id) else { return Ok(Err(NoEffect::Unknown)) };
         if let Some(content) = content
             && self.content(document)?.is_some_and(|now| now != *content)
@@ -295,7 +302,7 @@ impl<'d> NamedDocuments<'d> {
     }
 
     /// The hash of the text of a document; `None` where texts are not kept.
-    fn content(&self, document: DocumentNumber) -> Result<Option<Content>, Error> {
+    fn content(&self, document: DocumentNumber) -> Result<Option<Content>, FindError> {
         self.documents.with_row(document, |block, row| {
             if !block.retained.has_texts() {
                 return Ok(None);

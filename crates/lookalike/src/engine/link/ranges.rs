@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn every_value_is_in_one_range() {
-        let Err(crate::error::Error::MemoryTooSmall { least, .. }) =
+        let Err(crate::engine::error::FindError::MemoryTooSmall { least, .. }) =
             Budget::new(&Memory { limit: Some(1), ..Memory::default() }, 1)
         else {
             panic!("one byte was enough");

@@ -5,8 +5,8 @@
 //! log ─ ranges of hashes (threads) ─ sorted ─ positions in the log whose hash is there again
 //! ```
 
+use crate::engine::error::FindError;
 use crate::engine::workers::{Counter, on_threads};
-use crate::error::Error;
 use crate::spill::{SpillLog, TempSpace, sort_values};
 use lookalike_core::hash::mix64;
 use lookalike_core::kernel::Kernel;
@@ -23,7 +23,7 @@ use std::sync::Arc;
 pub(crate) type AnchorEntry = (u64, u32);
 
 /// The entries of a block, or why they are missing.
-type BlockEntries = Result<Vec<AnchorEntry>, Error>;
+type BlockEntries = Result<Vec<AnchorEntry>, FindError>;
 
 /// The most bytes in which the anchors of a range of hashes are sorted, by all threads: a log is
 /// gone through once for each range.
@@ -58,12 +58,12 @@ impl AnchorLog {
     /// in `share` bytes.
     ///
     /// # Errors
-    /// [`Error::Spill`].
+    /// [`FindError::Spill`].
     pub(crate) fn finish(
         self,
         threads: NonZeroUsize,
         share: usize,
-    ) -> Result<CompleteAnchors, Error> {
+    ) -> Result<CompleteAnchors, FindError> {
         CompleteAnchors::new(self.log, self.ranges, threads, share)
     }
 }
@@ -134,7 +134,7 @@ impl CompleteAnchors {
         ranges: Vec<Range<u64>>,
         threads: NonZeroUsize,
         share: usize,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, FindError> {
         let mut anchors = Self { log, ranges, repeated: PositionSet::default() };
         let most = share.min(SORTED_BYTES) / threads.get() / SORTED_ANCHOR;
         let parts = anchors.log.len().div_ceil(most.max(1) as u64).max(threads.get() as u64);
@@ -146,7 +146,7 @@ impl CompleteAnchors {
             {
                 anchors.mark_part(part as u64, parts, &mut found)?;
             }
-            Ok::<_, Error>(found)
+            Ok::<_, FindError>(found)
         })?;
         let mut found = found.into_iter();
         let mut repeated = found.next().unwrap_or_default();
@@ -156,7 +156,12 @@ impl CompleteAnchors {
     }
 
     /// Marks the anchors of one of `parts` ranges of hashes that have the hash of another one.
-    fn mark_part(&self, part: u64, parts: u64, repeated: &mut PositionSet) -> Result<(), Error> {
+    fn mark_part(
+        &self,
+        part: u64,
+        parts: u64,
+        repeated: &mut PositionSet,
+    ) -> Result<(), FindError> {
         let mut mark = |values: &mut Vec<u128>| {
             sort_values(values);
             let equal = values.chunk_by(|a, b| a >> 64 == b >> 64).filter(|some| some.len() > 1);
@@ -192,7 +197,7 @@ impl CompleteAnchors {
     }
 
     /// The entries of the i-th block.
-    pub(crate) fn block(&self, i: usize) -> Result<BlockAnchors<'_>, Error> {
+    pub(crate) fn block(&self, i: usize) -> Result<BlockAnchors<'_>, FindError> {
         let range = self.ranges[i].clone();
         Ok(BlockAnchors { first: range.start, entries: self.log.range(range)? })
     }
@@ -237,7 +242,7 @@ impl CompleteAnchors {
         threads: NonZeroUsize,
         share: usize,
         mut block: impl FnMut(usize, &BlockAnchors<'_>) -> BlockEntries,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, FindError> {
         let mut log = SpillLog::scratch(temp, "anchors", share);
         let mut ranges = Vec::with_capacity(self.ranges.len());
         for i in 0..self.ranges.len() {

@@ -2,6 +2,7 @@
 
 use crate::digest::InputsDigest;
 use crate::engine::checkpoint::{Checkpoint, Step};
+use crate::engine::error::FindError;
 use crate::engine::ids::{Id, RowIndex, SourceNumber};
 use crate::engine::memory::Budget;
 use crate::engine::options::FindOptions;
@@ -20,7 +21,6 @@ use crate::engine::prepare::shingles::{BandKeys, ShingleCutter};
 use crate::engine::prepare::skipped::{SkippedLog, SkippedWriter};
 use crate::engine::prepare::sources::{SourceTally, Sources};
 use crate::engine::workers::{Earliest, on_threads};
-use crate::error::Error;
 use crate::folding::Sampler;
 use crate::progress::Progress;
 use crate::read::{
@@ -59,7 +59,7 @@ pub(crate) struct BlockPreparation<'a> {
 
 impl BlockPreparation<'_> {
     /// Reads the whole collection. Blocks come in reading order.
-    pub(crate) fn run(&self, progress: &dyn Progress) -> Result<BlockStore, Error> {
+    pub(crate) fn run(&self, progress: &dyn Progress) -> Result<BlockStore, FindError> {
         let Self { collection, options, budget, temp, spool, checkpoint, .. } = *self;
         let read_progress = ReadProgress::new(collection, progress);
         let done = checkpoint.done.chunks.last();
@@ -79,7 +79,7 @@ impl BlockPreparation<'_> {
         // Blocks of one source are given out in order and finished once begun, so of several
         // failures in it the first is reported, whichever thread meets it. Between sources it is
         // the first of those met.
-        let failed = Earliest::<BlockNumber, Error>::default();
+        let failed = Earliest::<BlockNumber, FindError>::default();
         let done = on_threads(options.threads, |stop| {
             let mut preparer = BlockPreparer::new(self, &skipped, &sources, &store);
             let mut scratch = ReadBuffers::retaining();
@@ -104,7 +104,7 @@ impl BlockPreparation<'_> {
             preparer.finish();
             Ok(())
         });
-        failed.or::<_, Error>(done)?;
+        failed.or::<_, FindError>(done)?;
         let blocks = store.finish()?;
         checkpoint.append(Step::Prepared)?;
         Ok(blocks)
@@ -181,7 +181,11 @@ impl<'a> BlockPreparer<'a> {
         }
     }
 
-    fn prepare(&mut self, block: Block, scratch: &mut ReadBuffers) -> Result<ColumnBlock, Error> {
+    fn prepare(
+        &mut self,
+        block: Block,
+        scratch: &mut ReadBuffers,
+    ) -> Result<ColumnBlock, FindError> {
         let number = block.number();
         self.source = number.source;
         self.block = number.index;
@@ -221,7 +225,7 @@ impl<'a> BlockPreparer<'a> {
 
     /// Stores the units that were read if they take much memory. Columns and rows take twice their
     /// memory while they are stored.
-    fn end_part(&mut self) -> Result<(), Error> {
+    fn end_part(&mut self) -> Result<(), FindError> {
         if 16 * self.values.len() + 2 * self.rows.bytes.len() < PART_BYTES {
             return Ok(());
         }
@@ -233,11 +237,11 @@ impl<'a> BlockPreparer<'a> {
 
     /// Adds the bucket keys of a document to the values from `start` on, or counts its shingles, or
     /// adds its anchors. Returns its fingerprint.
-    fn represent(&mut self, document: &Document<'_>, start: usize) -> Result<u128, Error> {
+    fn represent(&mut self, document: &Document<'_>, start: usize) -> Result<u128, FindError> {
         if let Some(anchors) = &mut self.anchors {
             if document.shingled.is_some() {
                 let source = self.shared.collection.source_name(self.source).unwrap_or_default();
-                return Err(Error::WithoutTexts { source_name: source.to_owned() });
+                return Err(FindError::WithoutTexts { source_name: source.to_owned() });
             }
             let (fingerprint, is_empty) = anchors.add(document.text);
             self.empty.extend(is_empty.then_some(RowIndex::new(self.rows.len())));
@@ -268,7 +272,7 @@ impl<'a> BlockPreparer<'a> {
     }
 
     /// Counts a document under its source, and returns this.
-    fn count_source(&mut self, document: &Document<'_>) -> Result<SourceNumber, Error> {
+    fn count_source(&mut self, document: &Document<'_>) -> Result<SourceNumber, FindError> {
         let name = self.shared.rules.source(self.shared.collection, self.source, document);
         let at = if let Some(at) = self.tally_of.get(&*name) {
             *at
@@ -289,9 +293,9 @@ impl<'a> BlockPreparer<'a> {
 }
 
 impl DocumentSink for BlockPreparer<'_> {
-    type Error = Error;
+    type Error = FindError;
 
-    fn document(&mut self, document: &Document<'_>) -> Result<(), Error> {
+    fn document(&mut self, document: &Document<'_>) -> Result<(), FindError> {
         if let Some(records) = self.shared.records
             && let Some(size) = long_record(document, self.copies)
         {
@@ -331,7 +335,7 @@ impl DocumentSink for BlockPreparer<'_> {
         Ok(())
     }
 
-    fn skipped(&mut self, skipped: SkippedItem) -> Result<(), Error> {
+    fn skipped(&mut self, skipped: SkippedItem) -> Result<(), FindError> {
         self.skipped.push(&skipped, self.skipped_file)
     }
 }

@@ -7,6 +7,7 @@
 //! blocks with the number of its block.
 
 use crate::engine::checkpoint::{Checkpoint, ChunkStep, Step};
+use crate::engine::error::FindError;
 use crate::engine::ids::RowIndex;
 use crate::engine::memory::Budget;
 use crate::engine::prepare::anchor_log::{AnchorEntry, AnchorLog};
@@ -14,9 +15,8 @@ use crate::engine::prepare::block_notes::{BlockNotes, BlockRanges, ColumnChunk};
 use crate::engine::prepare::columns::{self, FixedColumns, RowBuffer, Rows};
 use crate::engine::prepare::skipped::SkippedLog;
 use crate::engine::prepare::sources::{SourceTally, Sources, Tallies};
-use crate::error::Error;
 use crate::read::{BlockNumber, Collection, ReadError, RetainedBlock, RetainedState, Spool};
-use crate::spill::{SpillLog, TempSpace};
+use crate::spill::{SpillError, SpillLog, TempSpace};
 use parking_lot::{Mutex, MutexGuard};
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -39,7 +39,7 @@ impl StoredBlock {
     ///
     /// # Errors
     /// [`ReadError::NotAgain`] where bytes of it are in memory.
-    pub(crate) fn state(&self) -> Result<RetainedState, Error> {
+    pub(crate) fn state(&self) -> Result<RetainedState, FindError> {
         let source_name = || format!("source {}", self.retained.number().source);
         let state = self.retained.state();
         Ok(state.ok_or_else(|| ReadError::NotAgain { source_name: source_name() })?)
@@ -137,26 +137,26 @@ impl BlockStore {
         chunk: u32,
         column: usize,
         documents: Range<u32>,
-    ) -> Result<Cow<'_, [u64]>, Error> {
+    ) -> Result<Cow<'_, [u64]>, SpillError> {
         let chunk = self.chunks[chunk as usize];
         let at = chunk.at + column as u64 * u64::from(chunk.documents);
         self.columns.range(at + u64::from(documents.start)..at + u64::from(documents.end))
     }
 
     /// All rows of a block.
-    pub(crate) fn rows(&self, block: usize) -> Result<Rows<'_>, Error> {
+    pub(crate) fn rows(&self, block: usize) -> Result<Rows<'_>, SpillError> {
         let StoredBlock { notes, ranges, .. } = &self.blocks[block];
         Ok(Rows::new(self.rows.range(ranges.rows.clone())?, notes.documents as usize))
     }
 
     /// The bytes of one row of a block. For a few documents; [`rows`](Self::rows) for many.
-    pub(crate) fn row(&self, block: usize, row: RowIndex) -> Result<Cow<'_, [u8]>, Error> {
+    pub(crate) fn row(&self, block: usize, row: RowIndex) -> Result<Cow<'_, [u8]>, SpillError> {
         let StoredBlock { notes, ranges: BlockRanges { rows, .. }, .. } = &self.blocks[block];
         let end_of = |row: u32| {
             let at = rows.start + 4 * u64::from(row);
             let end = self.rows.range(at..at + 4)?;
             let end = end.first_chunk().ok_or_else(columns::damaged)?;
-            Ok::<u64, Error>(u32::from_le_bytes(*end).into())
+            Ok::<u64, SpillError>(u32::from_le_bytes(*end).into())
         };
         let from = if row.0 == 0 { 0 } else { end_of(row.0 - 1)? };
         let first = rows.start + 4 * u64::from(notes.documents);
@@ -166,7 +166,7 @@ impl BlockStore {
 
 impl WriterState {
     /// Writes columns and rows to the disk where more than these bytes of them are in memory.
-    fn spill_above(&mut self, bytes: usize) -> Result<(), Error> {
+    fn spill_above(&mut self, bytes: usize) -> Result<(), FindError> {
         if self.store.held() > bytes {
             self.store.columns.spill()?;
             self.store.rows.spill()?;
@@ -207,7 +207,7 @@ impl<'a> BlockStoreWriter<'a> {
         sources: Arc<Sources>,
         budget: &Budget,
         checkpoint: &'a Checkpoint,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, FindError> {
         let done = &checkpoint.done;
         let (columns, rows) = done.chunks.last().map_or((0, 0), |step| (step.columns, step.rows));
         sources.resume(&done.sources, &done.tallies);
@@ -238,7 +238,11 @@ impl<'a> BlockStoreWriter<'a> {
     }
 
     /// Also stores anchors, with `share` bytes of them in memory.
-    pub(crate) fn with_anchors(self, temp: &Arc<TempSpace>, share: usize) -> Result<Self, Error> {
+    pub(crate) fn with_anchors(
+        self,
+        temp: &Arc<TempSpace>,
+        share: usize,
+    ) -> Result<Self, FindError> {
         let done = self.checkpoint.done.chunks.last().map_or(0, |step| step.anchors);
         self.state().store.anchors = SpillLog::stored(temp, "anchors", share, done)?;
         Ok(self)
@@ -250,7 +254,11 @@ impl<'a> BlockStoreWriter<'a> {
     }
 
     /// Takes a block and what it has of each source.
-    pub(crate) fn push(&self, block: ColumnBlock, tallies: &[SourceTally]) -> Result<(), Error> {
+    pub(crate) fn push(
+        &self,
+        block: ColumnBlock,
+        tallies: &[SourceTally],
+    ) -> Result<(), FindError> {
         // What names of sources leave: a half is for the logs, a quarter for what is gathered, and
         // a quarter for its copy when it becomes a chunk.
         let share = self.budget.with_held(self.sources.held())?.columns();
@@ -281,7 +289,7 @@ impl<'a> BlockStoreWriter<'a> {
 
     /// Takes documents of a block whose others are not read yet. They are a chunk, which is one
     /// without blocks until the whole block is pushed.
-    pub(crate) fn push_part(&self, documents: BlockContents) -> Result<BlockPart, Error> {
+    pub(crate) fn push_part(&self, documents: BlockContents) -> Result<BlockPart, FindError> {
         let BlockContents { notes, columns, rows, anchors } = documents;
         let share = self.budget.with_held(self.sources.held())?.columns();
         let mut state = self.state();
@@ -295,7 +303,7 @@ impl<'a> BlockStoreWriter<'a> {
     }
 
     /// All blocks, in reading order.
-    pub(crate) fn finish(self) -> Result<BlockStore, Error> {
+    pub(crate) fn finish(self) -> Result<BlockStore, FindError> {
         self.end_chunk(&mut self.state())?;
         let mut store = self.state.into_inner().store;
         // Parts of a block stay in their order.
@@ -304,7 +312,7 @@ impl<'a> BlockStoreWriter<'a> {
     }
 
     /// Makes a chunk of what is gathered.
-    fn end_chunk(&self, state: &mut WriterState) -> Result<(), Error> {
+    fn end_chunk(&self, state: &mut WriterState) -> Result<(), FindError> {
         let mut gathered = std::mem::take(&mut state.gathered);
         if gathered.is_empty() {
             return Ok(());
@@ -312,7 +320,7 @@ impl<'a> BlockStoreWriter<'a> {
         gathered.sort_unstable_by_key(|(block, _)| block.retained.number());
         let width = gathered.iter().map(|(_, columns)| columns.width()).max().unwrap_or(0);
         if gathered.iter().any(|(_, columns)| columns.documents > 0 && columns.width() != width) {
-            return Err(Error::temporary_file("the columns of a block"));
+            return Err(SpillError::altered("the columns of a block").into());
         }
         let values = in_column_order(&mut gathered, width, state.gathered_bytes);
         let mut blocks = std::mem::take(&mut state.parts);
@@ -333,7 +341,7 @@ impl<'a> BlockStoreWriter<'a> {
         values: Vec<u64>,
         documents: u32,
         blocks: Vec<StoredBlock>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), FindError> {
         let chunk = ColumnChunk { at: state.store.columns.append(values)?.start, documents };
         state.store.chunks.push(chunk);
         let begun = state.store.blocks.len();
@@ -352,9 +360,9 @@ impl<'a> BlockStoreWriter<'a> {
         state: &mut WriterState,
         chunk: ColumnChunk,
         begun: usize,
-    ) -> Result<ChunkStep, Error> {
+    ) -> Result<ChunkStep, FindError> {
         if let Some(spool) = self.spool {
-            let failed = |source| Error::Spill { path: spool.path().to_owned(), source };
+            let failed = |source| SpillError::Io { path: spool.path().to_owned(), source };
             spool.sync().map_err(failed)?;
         }
         state.store.columns.sync()?;
@@ -364,7 +372,7 @@ impl<'a> BlockStoreWriter<'a> {
         let stored =
             |block: &StoredBlock| Ok((block.state()?, block.notes.clone(), block.ranges.clone()));
         let blocks = state.store.blocks[begun..].iter().map(stored);
-        let blocks = blocks.collect::<Result<Vec<_>, Error>>()?;
+        let blocks = blocks.collect::<Result<Vec<_>, FindError>>()?;
         let sources = self.sources.names_from(state.named);
         state.named += sources.len();
         Ok(ChunkStep {

@@ -8,8 +8,8 @@
 //! The layout is the same in memory and in temporary files, and may change.
 
 use crate::engine::ids::{self, Id, RowIndex, SourceNumber};
-use crate::error::Error;
 use crate::read::{DocumentPosition, UnitRange};
+use crate::spill::SpillError;
 use std::borrow::Cow;
 
 /// The column of the ids' hashes.
@@ -61,8 +61,8 @@ impl<'a> DocumentRow<'a> {
     /// Reads what [`write`](Self::write) wrote.
     ///
     /// # Errors
-    /// [`Error::TemporaryFile`] if the bytes are something else.
-    pub(crate) fn read(row: &'a [u8]) -> Result<Self, Error> {
+    /// [`SpillError::Altered`] if the bytes are something else.
+    pub(crate) fn read(row: &'a [u8]) -> Result<Self, SpillError> {
         Self::parse(row).ok_or_else(damaged)
     }
 
@@ -91,8 +91,8 @@ impl<'a> DocumentRow<'a> {
 }
 
 /// The error of bytes that are not a row.
-pub(crate) fn damaged() -> Error {
-    Error::temporary_file("a row of a document")
+pub(crate) fn damaged() -> SpillError {
+    SpillError::altered("a row of a document")
 }
 
 /// Many rows, one after the other.
@@ -121,7 +121,7 @@ impl RowBuffer {
     }
 
     /// Reads a row.
-    pub(crate) fn get(&self, row: RowIndex) -> Result<DocumentRow<'_>, Error> {
+    pub(crate) fn get(&self, row: RowIndex) -> Result<DocumentRow<'_>, SpillError> {
         let i = row.index();
         let start = if i == 0 { 0 } else { self.ends[i - 1] as usize };
         DocumentRow::read(self.bytes.get(start..self.ends[i] as usize).ok_or_else(damaged)?)
@@ -148,7 +148,7 @@ impl<'a> Rows<'a> {
     }
 
     /// Reads a row.
-    pub(crate) fn get(&self, row: RowIndex) -> Result<DocumentRow<'_>, Error> {
+    pub(crate) fn get(&self, row: RowIndex) -> Result<DocumentRow<'_>, SpillError> {
         let i = row.index();
         let (ends, rows) = self.bytes.split_at_checked(4 * self.documents).ok_or_else(damaged)?;
         let end_of = |i: usize| ends.as_chunks().0.get(i).map(|end| u32::from_le_bytes(*end));
@@ -159,7 +159,7 @@ impl<'a> Rows<'a> {
     }
 
     /// All rows.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = Result<DocumentRow<'_>, Error>> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Result<DocumentRow<'_>, SpillError>> {
         ids::first(self.documents).map(|row| self.get(row))
     }
 }

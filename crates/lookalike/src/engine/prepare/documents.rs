@@ -1,13 +1,13 @@
 //! Blocks in, one numbered collection out: document 0, 1, 2 … in reading order.
 
 use crate::digest::InputsDigest;
+use crate::engine::error::FindError;
 use crate::engine::ids::{self, DocumentNumber, Id, IdVec, SourceIndex, SourceNumber};
 use crate::engine::prepare::block_store::{BlockStore, StoredBlock};
 use crate::engine::prepare::columns::{DocumentRow, FixedColumns};
 use crate::engine::prepare::mail_removals::MailRemovals;
 use crate::engine::prepare::skipped::{SkippedRecords, SkippedWriter};
 use crate::engine::prepare::sources::SourceCounts;
-use crate::error::Error;
 use crate::folding::SampledText;
 use crate::read::{Location, SkippedItem};
 use lookalike_core::candidate::MAX_DOCUMENTS;
@@ -71,10 +71,10 @@ pub(crate) struct RunDocuments {
 
 impl RunDocuments {
     /// Numbers the documents. `listed` is what was skipped before any was read.
-    pub(crate) fn new(mut store: BlockStore, listed: &[SkippedItem]) -> Result<Self, Error> {
+    pub(crate) fn new(mut store: BlockStore, listed: &[SkippedItem]) -> Result<Self, FindError> {
         let len: usize = store.blocks.iter().map(|block| block.notes.documents as usize).sum();
         if len > MAX_DOCUMENTS {
-            return Err(Error::TooManyDocuments { got: len });
+            return Err(FindError::TooManyDocuments { got: len });
         }
         let mut starts = Vec::with_capacity(store.blocks.len() + 1);
         let mut skipped = SkippedRecords::new(Arc::clone(&store.skipped));
@@ -145,13 +145,13 @@ impl RunDocuments {
     /// Refuses a number that is not one of a document.
     ///
     /// # Errors
-    /// [`Error::NoDocument`].
-    pub(crate) fn check(&self, document: DocumentNumber) -> Result<(), Error> {
+    /// [`FindError::NoDocument`].
+    pub(crate) fn check(&self, document: DocumentNumber) -> Result<(), FindError> {
         let documents = self.len();
         if document.index() < documents {
             return Ok(());
         }
-        Err(Error::NoDocument { document, documents })
+        Err(FindError::NoDocument { document, documents })
     }
 
     /// The block a document is in; its number is one of the run's.
@@ -175,12 +175,12 @@ impl RunDocuments {
     }
 
     /// Adds a document that is excluded since its id is repeated to the skipped records.
-    pub(crate) fn skip(&mut self, skipped: &SkippedItem) -> Result<(), Error> {
+    pub(crate) fn skip(&mut self, skipped: &SkippedItem) -> Result<(), FindError> {
         self.repeated.push(skipped, &self.store.skipped)
     }
 
     /// Takes all skipped records out.
-    pub(crate) fn take_skipped(&mut self) -> Result<SkippedRecords, Error> {
+    pub(crate) fn take_skipped(&mut self) -> Result<SkippedRecords, FindError> {
         let none = SkippedRecords::new(Arc::clone(&self.store.skipped));
         let mut skipped = std::mem::replace(&mut self.skipped, none);
         skipped.add(self.repeated.take(&self.store.skipped)?);
@@ -200,7 +200,7 @@ impl RunDocuments {
         &self,
         document: DocumentNumber,
         f: impl FnOnce(&StoredBlock, DocumentRow<'_>) -> R,
-    ) -> Result<R, Error> {
+    ) -> Result<R, FindError> {
         self.check(document)?;
         let i = self.block_of(document);
         let bytes = self.store.row(i, document.row_after(self.starts[i]))?;
@@ -208,15 +208,15 @@ impl RunDocuments {
     }
 
     /// The location at which the document was read.
-    pub(crate) fn location(&self, document: DocumentNumber) -> Result<Location, Error> {
+    pub(crate) fn location(&self, document: DocumentNumber) -> Result<Location, FindError> {
         self.with_row(document, |block, row| block.retained.location(row.place))
     }
 
     /// What to say when the i-th block is read again and holds other documents.
-    pub(crate) fn changed(&self, i: usize) -> Result<Error, Error> {
+    pub(crate) fn changed(&self, i: usize) -> Result<FindError, FindError> {
         let first = self.starts[i];
         let id = self.with_row(first, |_, row| row.id.to_owned())?;
-        Ok(Error::Changed { id, place: self.location(first)? })
+        Ok(FindError::Changed { id, place: self.location(first)? })
     }
 
     /// Gives all values of some columns to `f`, block by block: the first document of the block and
@@ -225,7 +225,7 @@ impl RunDocuments {
         &self,
         columns: [usize; N],
         mut f: impl FnMut(DocumentNumber, [&[u64]; N]),
-    ) -> Result<(), Error> {
+    ) -> Result<(), FindError> {
         let mut rest = self.by_chunk.as_slice();
         while let Some(&first) = rest.first() {
             let (chunk, Range { start, .. }) = self.store.in_chunk(first as usize);
@@ -250,7 +250,7 @@ impl RunDocuments {
     }
 
     /// All columns of the i-th block; `width` of them.
-    pub(crate) fn columns(&self, i: usize, width: usize) -> Result<FixedColumns, Error> {
+    pub(crate) fn columns(&self, i: usize, width: usize) -> Result<FixedColumns, FindError> {
         let (chunk, documents) = self.store.in_chunk(i);
         let mut values = Vec::with_capacity(width * documents.len());
         for number in 0..width {

@@ -1,12 +1,12 @@
 //! Counts the memory that a run needs, without allocating it. This happens after a refusal, so that
 //! the limit in the refusal is enough for the whole input.
 
+use crate::engine::error::FindError;
 use crate::engine::memory::Budget;
 use crate::engine::options::FindOptions;
 use crate::engine::prepare::keep_keys::KeepKeyMaker;
 use crate::engine::prepare::long_records::{LongRecords, USUAL_RECORD_BYTES};
 use crate::engine::prepare::sources::{MAX_SOURCES, held};
-use crate::error::Error;
 use crate::progress::Progress;
 use crate::read::{
     Block, BlockNumber, Collection, Document, DocumentSink, ReadBuffers, ReadError, RecordSize,
@@ -22,14 +22,14 @@ const HELD_BYTES: u64 = 4 << 20;
 /// sources leave, with the memory that long records need. Adds the long records to `records`.
 ///
 /// # Errors
-/// Errors of reading, and [`Error::TooManySources`].
+/// Errors of reading, and [`FindError::TooManySources`].
 pub(crate) fn measured(
     collection: &Collection,
     options: &FindOptions,
     budget: &Budget,
     records: &LongRecords,
     progress: &dyn Progress,
-) -> Result<Budget, Error> {
+) -> Result<Budget, FindError> {
     let rules = KeepKeyMaker::new(options)?;
     let mut measure = InputMeasure {
         collection,
@@ -60,12 +60,12 @@ pub(crate) fn measured(
 ///
 /// # Errors
 /// Errors of reading and of the sink.
-pub(crate) fn read_within_limit<S: DocumentSink<Error = Error>>(
+pub(crate) fn read_within_limit<S: DocumentSink<Error = FindError>>(
     collection: &Collection,
     progress: &dyn Progress,
     sink: &mut S,
     mut begin: impl FnMut(&mut S, &Block),
-) -> Result<usize, Error> {
+) -> Result<usize, FindError> {
     if collection.stream().is_none() {
         collection.rewind();
     }
@@ -85,7 +85,7 @@ pub(crate) fn read_within_limit<S: DocumentSink<Error = Error>>(
         blocks += 1;
         match read {
             Ok(()) => {}
-            Err(Error::Read(ReadError::OverMemory { size, .. })) => {
+            Err(FindError::Read(ReadError::OverMemory { size, .. })) => {
                 sink.over_memory(&size);
             }
             Err(error) => return Err(error),
@@ -132,9 +132,9 @@ impl InputMeasure<'_> {
 }
 
 impl DocumentSink for InputMeasure<'_> {
-    type Error = Error;
+    type Error = FindError;
 
-    fn document(&mut self, document: &Document<'_>) -> Result<(), Error> {
+    fn document(&mut self, document: &Document<'_>) -> Result<(), FindError> {
         self.documents += 1;
         self.text_bytes += document.text.len() as u64;
         let name = self.rules.source(self.collection, self.block.source, document);
@@ -144,7 +144,7 @@ impl DocumentSink for InputMeasure<'_> {
         {
             let field = field.clone();
             let got = self.names.len();
-            return Err(Error::TooManySources { field, got, most: MAX_SOURCES });
+            return Err(FindError::TooManySources { field, got, most: MAX_SOURCES });
         }
         if let Some(size) = long_record(document, self.copies) {
             self.records.add(self.block, size);
@@ -166,7 +166,7 @@ impl DocumentSink for InputMeasure<'_> {
         true
     }
 
-    fn skipped(&mut self, _: SkippedItem) -> Result<(), Error> {
+    fn skipped(&mut self, _: SkippedItem) -> Result<(), FindError> {
         Ok(())
     }
 }

@@ -1,7 +1,7 @@
 //! What the keep policy and the table of sources look at in a document.
 
+use crate::engine::error::FindError;
 use crate::engine::options::FindOptions;
-use crate::error::Error;
 use crate::read::{Collection, Document, Format};
 use globset::{GlobBuilder, GlobMatcher};
 use lookalike_core::error::ParamsError;
@@ -27,7 +27,7 @@ pub(crate) struct KeepKeyMaker {
 
 impl KeepKeyMaker {
     /// Fails where a rule's pattern cannot be understood.
-    pub(crate) fn new(options: &FindOptions) -> Result<Self, Error> {
+    pub(crate) fn new(options: &FindOptions) -> Result<Self, FindError> {
         let globs = options.keep.globs().map(|glob| {
             let built = GlobBuilder::new(glob).literal_separator(true).build();
             let built = built.map_err(|_| ParamsError::Parse {

@@ -1,11 +1,11 @@
 //! Reading under a limit on memory: an input with long records is measured and read again with room
 //! for them, or refused with the least memory that its whole takes.
 
+use crate::engine::error::FindError;
 use crate::engine::memory::Budget;
 use crate::engine::options::FindOptions;
 use crate::engine::prepare::input_measure::measured;
 use crate::engine::prepare::long_records::{LongRecords, RecordCost};
-use crate::error::Error;
 use crate::progress::Progress;
 use crate::read::{Collection, ReadError};
 
@@ -20,7 +20,7 @@ pub(crate) struct LimitedReading<'a> {
 
 impl LimitedReading<'_> {
     /// Refuses a limit that no input has room in, with the least for this one.
-    pub(crate) fn check(&self) -> Result<(), Error> {
+    pub(crate) fn check(&self) -> Result<(), FindError> {
         if self.budget.check().is_ok() {
             return Ok(());
         }
@@ -48,11 +48,11 @@ impl LimitedReading<'_> {
     /// them and the input is read again. Returns the result and the budget that is left after it.
     ///
     /// # Errors
-    /// Errors of `read`, and [`Error::MemoryTooSmall`] with the least for the whole input.
+    /// Errors of `read`, and [`FindError::MemoryTooSmall`] with the least for the whole input.
     pub(crate) fn read<T>(
         &mut self,
-        mut read: impl FnMut(&Budget, Option<&LongRecords>) -> Result<T, Error>,
-    ) -> Result<(T, Budget), Error> {
+        mut read: impl FnMut(&Budget, Option<&LongRecords>) -> Result<T, FindError>,
+    ) -> Result<(T, Budget), FindError> {
         loop {
             let records = self.records();
             match read(&self.budget, records.as_ref()) {
@@ -75,7 +75,7 @@ impl LimitedReading<'_> {
         is_limited.then(|| self.budget.long_records(self.cost.clone()))
     }
 
-    fn measured(&self) -> Result<Budget, Error> {
+    fn measured(&self) -> Result<Budget, FindError> {
         let records = self.budget.long_records(self.cost.clone());
         measured(self.collection, self.options, &self.budget, &records, self.progress)
     }
@@ -83,11 +83,11 @@ impl LimitedReading<'_> {
     /// After an error of reading: reserves memory for long records, so that all is read again.
     ///
     /// # Errors
-    /// The error, or [`Error::MemoryTooSmall`] with the least for the whole input.
-    pub(crate) fn reserve(&mut self, error: Error) -> Result<(), Error> {
+    /// The error, or [`FindError::MemoryTooSmall`] with the least for the whole input.
+    pub(crate) fn reserve(&mut self, error: FindError) -> Result<(), FindError> {
         if !matches!(
             error,
-            Error::MemoryTooSmall { .. } | Error::Read(ReadError::OverMemory { .. })
+            FindError::MemoryTooSmall { .. } | FindError::Read(ReadError::OverMemory { .. })
         ) {
             return Err(error);
         }

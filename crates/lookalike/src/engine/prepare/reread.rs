@@ -1,11 +1,11 @@
 //! Documents of a run, read again block by block.
 
+use crate::engine::error::FindError;
 use crate::engine::ids::DocumentNumber;
 use crate::engine::options::FindOptions;
 use crate::engine::prepare::documents::RunDocuments;
 use crate::engine::prepare::shingle_counts::ShingleCounts;
 use crate::engine::prepare::shingles::ShingleCutter;
-use crate::error::Error;
 use crate::read::{
     Document, DocumentSink, Raw, ReadBuffers, ReadError, SkippedItem, StoredShingles,
 };
@@ -18,14 +18,14 @@ impl RunDocuments {
     /// selection are read one by one, and have shingles and no text.
     ///
     /// # Errors
-    /// [`Error::Changed`] where the block now holds more documents or fewer; errors of reading.
+    /// [`FindError::Changed`] where the block now holds more documents or fewer; errors of reading.
     pub(crate) fn read_again(
         &self,
         i: usize,
         options: &FindOptions,
         scratch: &mut ReadBuffers,
         mut take: impl FnMut(DocumentNumber, &Document<'_>),
-    ) -> Result<(), Error> {
+    ) -> Result<(), FindError> {
         if self.is_selection {
             return self.read_selection(i, options, scratch, take);
         }
@@ -44,7 +44,7 @@ impl RunDocuments {
         options: &FindOptions,
         scratch: &mut ReadBuffers,
         mut take: impl FnMut(DocumentNumber, &Document<'_>),
-    ) -> Result<(), Error> {
+    ) -> Result<(), FindError> {
         let mut shingler = Shingler::with_kernel(options.params.shingle(), options.kernel);
         let retained = &self.store.blocks[i].retained;
         let mut set = Vec::new();
@@ -74,7 +74,7 @@ impl RunDocuments {
         &self,
         options: &FindOptions,
         counts: &ShingleCounts,
-    ) -> Result<(), Error> {
+    ) -> Result<(), FindError> {
         let mut counting = counts.counting();
         let mut cutter = ShingleCutter::new(options);
         let mut scratch = ReadBuffers::default();

@@ -7,6 +7,7 @@
 
 use crate::digest::InputsDigest;
 use crate::engine::checkpoint::Checkpoint;
+use crate::engine::error::FindError;
 use crate::engine::ids::{RowIndex, SourceNumber};
 use crate::engine::memory::Budget;
 use crate::engine::options::FindOptions;
@@ -22,14 +23,13 @@ use crate::engine::prepare::long_records::RecordCost;
 use crate::engine::prepare::mail_removals::MailRemovals;
 use crate::engine::prepare::shingles::BandKeys;
 use crate::engine::prepare::sources::SourceCounts;
-use crate::error::Error;
 use crate::folding::SampledText;
 use crate::progress::Progress;
 use crate::read::{
     Collection, Content, Document, Location, ReadBuffers, RetainedState, SkippedItem, Spool,
 };
-use crate::spill::TempSpace;
 use crate::spill::codec::{FieldReader, put_bytes, put_u32, put_u64};
+use crate::spill::{SpillError, TempSpace};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -85,7 +85,7 @@ impl PreparedShare {
         options: &FindOptions,
         spool: &Arc<Spool>,
         progress: &dyn Progress,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, FindError> {
         let cost = RecordCost::of_shingles(collection, &options.params);
         let budget = Budget::open(&options.memory, options.threads.get())?;
         let mut limited = LimitedReading { collection, options, cost, budget, progress };
@@ -113,7 +113,7 @@ impl PreparedShare {
             Ok(blocks) => blocks,
             Err(error) => {
                 limited.reserve(error)?;
-                return Err(Error::temporary_file("the memory of long records"));
+                return Err(SpillError::altered("the memory of long records").into());
             }
         };
         let documents = RunDocuments::new(blocks, &[])?;
@@ -127,7 +127,7 @@ impl PreparedShare {
     }
 
     /// The documents of the i-th block, in reading order.
-    pub(crate) fn block(&self, i: usize) -> Result<BlockDocuments, Error> {
+    pub(crate) fn block(&self, i: usize) -> Result<BlockDocuments, FindError> {
         let block = &self.documents.store.blocks[i];
         let state = block.state()?;
         let mut rows = RowBuffer::default();
@@ -147,7 +147,7 @@ impl PreparedShare {
         options: &FindOptions,
         scratch: &mut ReadBuffers,
         take: &mut dyn FnMut(RowIndex, &Document<'_>),
-    ) -> Result<(), Error> {
+    ) -> Result<(), FindError> {
         let start = self.documents.range(i).start;
         self.documents.read_again(i, options, scratch, |number, document| {
             take(number.row_after(start), document);
@@ -161,7 +161,7 @@ impl PreparedShare {
     }
 
     /// What is known otherwise. Reads the documents without a token again.
-    pub(crate) fn into_notes(mut self) -> Result<ShareNotes, Error> {
+    pub(crate) fn into_notes(mut self) -> Result<ShareNotes, FindError> {
         let mut scratch = ReadBuffers::default();
         let empty = self.documents.in_state(DocumentState::EMPTY).map(|document| {
             self.documents.with_row(document, |block, row| {
@@ -172,9 +172,9 @@ impl PreparedShare {
                 Ok(EmptyDocument { id: row.id.to_owned(), content: content.transpose()? })
             })?
         });
-        let empty = empty.collect::<Result<_, Error>>()?;
+        let empty = empty.collect::<Result<_, FindError>>()?;
         let skipped = self.documents.take_skipped()?;
-        let skipped = skipped.iter().collect::<Result<_, _>>().map_err(Error::of_io)?;
+        let skipped = skipped.iter().collect::<Result<_, _>>().map_err(FindError::of_io)?;
         Ok(ShareNotes {
             documents: self.documents.len() as u64,
             skipped,
@@ -215,12 +215,12 @@ impl BlockDocuments {
     }
 
     /// The length of its text.
-    pub(crate) fn text_bytes(&self, row: RowIndex) -> Result<u64, Error> {
+    pub(crate) fn text_bytes(&self, row: RowIndex) -> Result<u64, FindError> {
         Ok(self.rows.get(row)?.bytes)
     }
 
     /// Its id.
-    pub(crate) fn id(&self, row: RowIndex) -> Result<String, Error> {
+    pub(crate) fn id(&self, row: RowIndex) -> Result<String, FindError> {
         Ok(self.rows.get(row)?.id.to_owned())
     }
 
@@ -230,7 +230,7 @@ impl BlockDocuments {
         row: RowIndex,
         collection: &Collection,
         spool: Option<&Arc<Spool>>,
-    ) -> Result<Location, Error> {
+    ) -> Result<Location, FindError> {
         let retained = collection.retained(self.state, spool)?;
         Ok(retained.location(self.rows.get(row)?.place))
     }
@@ -240,7 +240,7 @@ impl BlockDocuments {
         &self,
         selected: &[RowIndex],
         source: impl Fn(SourceNumber) -> SourceNumber,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, FindError> {
         let mut rows = RowBuffer::default();
         for row in selected {
             let row = self.rows.get(*row)?;
@@ -252,7 +252,7 @@ impl BlockDocuments {
 
     /// Appends the documents as bytes: the state of the block as JSON, whether they are of a
     /// reference collection, their number, the number of columns, these, ends of the rows, rows.
-    pub(crate) fn encode(&self, out: &mut Vec<u8>) -> Result<(), Error> {
+    pub(crate) fn encode(&self, out: &mut Vec<u8>) -> Result<(), FindError> {
         let state = serde_json::to_vec(&self.state).map_err(|_| corrupt())?;
         put_bytes(out, &state);
         put_u32(out, u32::from(self.reference));
@@ -285,6 +285,6 @@ impl BlockDocuments {
     }
 }
 
-fn corrupt() -> Error {
-    Error::temporary_file("the state of a block")
+fn corrupt() -> SpillError {
+    SpillError::altered("the state of a block")
 }

@@ -7,11 +7,11 @@
 //!
 //! A piece begins again: what it says does not depend on other pieces.
 
+use crate::engine::error::FindError;
 use crate::engine::memory::Budget;
-use crate::error::Error;
 use crate::read::{SkipReason, SkippedItem};
 use crate::spill::codec::{FieldReader, put_bytes, put_u64};
-use crate::spill::{SpillLog, TempSpace, until_error};
+use crate::spill::{SpillError, SpillLog, TempSpace, until_error};
 use parking_lot::{Mutex, MutexGuard};
 use serde::{Deserialize, Serialize};
 use std::io;
@@ -48,7 +48,7 @@ impl SkippedLog {
         temp: &Arc<TempSpace>,
         budget: &Budget,
         len: u64,
-    ) -> Result<Arc<Self>, Error> {
+    ) -> Result<Arc<Self>, FindError> {
         let share = if budget.is_limited() { SHARE } else { usize::MAX };
         Ok(Arc::new(Self(Mutex::new(SpillLog::stored(temp, "skipped", share, len)?))))
     }
@@ -58,15 +58,15 @@ impl SkippedLog {
     }
 
     /// Writes all bytes to the disk if a later run may resume. Returns their number.
-    pub(crate) fn sync(&self) -> Result<u64, Error> {
+    pub(crate) fn sync(&self) -> Result<u64, FindError> {
         let mut log = self.log();
         log.sync()?;
         Ok(log.len())
     }
 }
 
-fn corrupt() -> Error {
-    Error::temporary_file("a skipped record")
+fn corrupt() -> SpillError {
+    SpillError::altered("a skipped record")
 }
 
 /// Takes the records of one block after the other.
@@ -81,7 +81,11 @@ pub(crate) struct SkippedWriter {
 
 impl SkippedWriter {
     /// Adds a record. Many records are moved to `log`.
-    pub(crate) fn push(&mut self, skipped: &SkippedItem, log: &SkippedLog) -> Result<(), Error> {
+    pub(crate) fn push(
+        &mut self,
+        skipped: &SkippedItem,
+        log: &SkippedLog,
+    ) -> Result<(), FindError> {
         let SkippedItem { source, line, id, reason } = skipped;
         let reason = serde_json::to_vec(reason).map_err(|_| corrupt())?;
         let first = self.bytes.is_empty();
@@ -110,7 +114,7 @@ impl SkippedWriter {
         if self.bytes.len() >= PIECE_BYTES { self.end_piece(log) } else { Ok(()) }
     }
 
-    fn end_piece(&mut self, log: &SkippedLog) -> Result<(), Error> {
+    fn end_piece(&mut self, log: &SkippedLog) -> Result<(), FindError> {
         if !self.bytes.is_empty() {
             let bytes = self.bytes.as_slice().to_vec();
             self.bytes.clear();
@@ -120,7 +124,7 @@ impl SkippedWriter {
     }
 
     /// The records since the last call.
-    pub(crate) fn take(&mut self, log: &SkippedLog) -> Result<BlockSkips, Error> {
+    pub(crate) fn take(&mut self, log: &SkippedLog) -> Result<BlockSkips, FindError> {
         self.end_piece(log)?;
         Ok(std::mem::take(&mut self.of_block))
     }
@@ -152,7 +156,7 @@ impl SkippedRecords {
     pub(crate) fn extend<'a>(
         &mut self,
         records: impl IntoIterator<Item = &'a SkippedItem>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), FindError> {
         let mut writer = SkippedWriter::default();
         records.into_iter().try_for_each(|record| writer.push(record, &self.log))?;
         self.add(writer.take(&self.log)?);
@@ -172,7 +176,7 @@ impl SkippedRecords {
     /// Iterates over the records in order, from the first at each call, and reads them one by one.
     ///
     /// # Errors
-    /// An item is an error where a temporary file cannot be read ([`Error::of_io`]); it is the
+    /// An item is an error where a temporary file cannot be read ([`FindError::of_io`]); it is the
     /// last.
     pub fn iter(&self) -> impl Iterator<Item = io::Result<SkippedItem>> + '_ {
         let mut pieces = self.blocks.iter().flat_map(|of_block| &of_block.pieces);
@@ -185,14 +189,14 @@ impl SkippedRecords {
             }
             records.next().map(Some).ok_or_else(corrupt)
         };
-        until_error(next).map(|record| record.map_err(Error::into_io))
+        until_error(next).map(|record| record.map_err(SpillError::into_io))
     }
 
     /// Creates the list from some records.
     ///
     /// # Errors
     /// None: the records are in memory.
-    pub fn of(records: &[SkippedItem]) -> Result<Self, Error> {
+    pub fn of(records: &[SkippedItem]) -> Result<Self, FindError> {
         let mut all = Self::new(Arc::default());
         all.extend(records)?;
         Ok(all)

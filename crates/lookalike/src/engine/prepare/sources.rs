@@ -1,9 +1,9 @@
 //! The sources that documents are counted under: numbered by the threads as they meet them, and
 //! sorted into reading order when all are read.
 
+use crate::engine::error::FindError;
 use crate::engine::ids::{Id, IdVec, SourceIndex, SourceNumber};
 use crate::engine::memory::Budget;
-use crate::error::Error;
 use crate::read::BlockNumber;
 use parking_lot::{Mutex, MutexGuard};
 use serde::{Deserialize, Serialize};
@@ -125,7 +125,7 @@ impl Sources {
 
     /// The number of a source. More values of a field than a run counts, and more names than
     /// memory holds, are refused when they are met.
-    pub(crate) fn number(&self, name: &str, reference: bool) -> Result<SourceNumber, Error> {
+    pub(crate) fn number(&self, name: &str, reference: bool) -> Result<SourceNumber, FindError> {
         let mut known = self.known();
         if let Some(number) = known.numbers[usize::from(reference)].get(name) {
             return Ok(*number);
@@ -134,7 +134,7 @@ impl Sources {
             Some(field) if known.names.len() >= MAX_SOURCES => {
                 let field = field.clone();
                 let most = MAX_SOURCES;
-                return Err(Error::TooManySources { field, got: most + 1, most });
+                return Err(FindError::TooManySources { field, got: most + 1, most });
             }
             _ => self.budget.with_held(known.held + held(name))?,
         };

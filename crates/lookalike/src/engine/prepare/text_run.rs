@@ -7,6 +7,7 @@
 use crate::engine::checkpoint::Checkpoint;
 use crate::engine::collect::findings::{self, Findings};
 use crate::engine::collect::results::{ResultSorters, RunResults};
+use crate::engine::error::FindError;
 use crate::engine::ids::{self, DocumentNumber, RowIndex, SourceIndex};
 use crate::engine::link::excluded_documents::{ExcludedDocuments, exclude};
 use crate::engine::memory::Budget;
@@ -19,7 +20,6 @@ use crate::engine::prepare::documents::{DocumentState, RunDocuments};
 use crate::engine::prepare::keep_keys::{IdleRules, KeepKeyMaker};
 use crate::engine::prepare::limited_reading::LimitedReading;
 use crate::engine::prepare::long_records::{LongRecords, RecordCost};
-use crate::error::Error;
 use crate::progress::{Progress, Stage};
 use crate::read::{Collection, Location, ReadBuffers, RetainedBlock};
 use crate::spill::{Sorter, TempSpace};
@@ -51,7 +51,7 @@ impl TextRun {
         length: usize,
         work: &Value,
         progress: &dyn Progress,
-    ) -> Result<(Self, AnchorLog), Error> {
+    ) -> Result<(Self, AnchorLog), FindError> {
         let held = collection.held_bytes() + options.held_bytes();
         let cost = RecordCost::of_words(collection, options.params.shingle(), length);
         let budget = Budget::open(&options.memory, options.threads.get())?;
@@ -103,8 +103,8 @@ impl TextRun {
     /// Reserves the memory by which anchors and counts of words exceed the expected size.
     ///
     /// # Errors
-    /// [`Error::MemoryTooSmall`].
-    pub(crate) fn hold_anchors(&mut self, bytes: u64) -> Result<(), Error> {
+    /// [`FindError::MemoryTooSmall`].
+    pub(crate) fn hold_anchors(&mut self, bytes: u64) -> Result<(), FindError> {
         self.budget = self.budget.with_held(bytes.saturating_sub(self.anchor_bytes))?;
         Ok(())
     }
@@ -135,7 +135,7 @@ impl TextRun {
     }
 
     /// The i-th block, whose documents can be read again.
-    pub(crate) fn block(&self, i: usize) -> Result<DocumentBlock<'_>, Error> {
+    pub(crate) fn block(&self, i: usize) -> Result<DocumentBlock<'_>, FindError> {
         let store = &self.findings.documents.store;
         Ok(DocumentBlock { retained: &store.blocks[i].retained, rows: store.rows(i)? })
     }
@@ -161,23 +161,27 @@ impl TextRun {
         &self,
         document: DocumentNumber,
         f: impl FnOnce(&RetainedBlock, &DocumentRow<'_>) -> R,
-    ) -> Result<R, Error> {
+    ) -> Result<R, FindError> {
         self.findings.documents.with_row(document, |block, row| f(&block.retained, &row))
     }
 
     /// The error of a document that is not what it was.
-    pub(crate) fn changed(&self, document: DocumentNumber) -> Error {
-        self.named(document).map_or_else(|error| error, |(id, place)| Error::Changed { id, place })
+    pub(crate) fn changed(&self, document: DocumentNumber) -> FindError {
+        self.named(document)
+            .map_or_else(|error| error, |(id, place)| FindError::Changed { id, place })
     }
 
     /// The error of a document whose words cannot be found in its text.
-    pub(crate) fn not_aligned(&self, document: DocumentNumber) -> Error {
+    pub(crate) fn not_aligned(&self, document: DocumentNumber) -> FindError {
         let named = self.named(document);
-        named.map_or_else(|error| error, |(id, place)| Error::NotAligned { id, place: Some(place) })
+        named.map_or_else(
+            |error| error,
+            |(id, place)| FindError::NotAligned { id, place: Some(place) },
+        )
     }
 
     /// The id of a document, and where it was read.
-    pub(crate) fn named(&self, document: DocumentNumber) -> Result<(String, Location), Error> {
+    pub(crate) fn named(&self, document: DocumentNumber) -> Result<(String, Location), FindError> {
         self.with_document(document, |block, row| (row.id.to_owned(), block.location(row.place)))
     }
 }
@@ -195,7 +199,7 @@ impl DocumentBlock<'_> {
         row: RowIndex,
         scratch: &mut ReadBuffers,
         f: impl FnOnce(&DocumentRow<'_>, &str) -> R,
-    ) -> Result<R, Error> {
+    ) -> Result<R, FindError> {
         let row = self.rows.get(row)?;
         Ok(self.retained.fetch(row.place, row.id, scratch, |text| f(&row, text))?)
     }
@@ -218,7 +222,7 @@ struct TextReading<'a> {
 
 impl TextReading<'_> {
     /// `None` where records of two files have the same id and could have different ones.
-    fn read(&self, progress: &dyn Progress) -> Result<Option<Reading>, Error> {
+    fn read(&self, progress: &dyn Progress) -> Result<Option<Reading>, FindError> {
         let Self { collection, options, length, budget, temp, records, checkpoint } = *self;
         let share = budget.share(8);
         let rule = options.params.shingle();
@@ -257,7 +261,7 @@ fn keep_order(
     documents: &RunDocuments,
     budget: &Budget,
     temp: &Arc<TempSpace>,
-) -> Result<Vec<u32>, Error> {
+) -> Result<Vec<u32>, FindError> {
     let mut sorter = Sorter::new(Some(Arc::clone(temp)), budget.share(4));
     for i in 0..documents.store.blocks.len() {
         for (document, row) in documents.in_block(i).zip(documents.store.rows(i)?.iter()) {

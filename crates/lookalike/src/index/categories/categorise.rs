@@ -6,8 +6,8 @@
 
 use super::index_categories::TEXT;
 use crate::categories::{CategoryBuffers, CategoryModel, CategorySample, MAX_SAMPLE};
+use crate::engine::FindError;
 use crate::engine::workers::{Counter, on_threads};
-use crate::error::Error;
 use crate::id_sample::IdSample;
 use crate::progress::{Progress, Stage};
 use lookalike_core::hash::token_hash;
@@ -48,7 +48,7 @@ pub fn categorise(
     options: CategoriseOptions,
     now: i64,
     progress: &dyn Progress,
-) -> Result<u64, Error> {
+) -> Result<u64, FindError> {
     if !index.settings().store.has_texts() {
         return Err(IndexError::NoTexts { index: index.name().to_owned() }.into());
     }
@@ -128,7 +128,7 @@ fn categories(
     model: &CategoryModel,
     texts: &[String],
     threads: NonZeroUsize,
-) -> Result<Vec<u32>, Error> {
+) -> Result<Vec<u32>, FindError> {
     let next = Counter::default();
     let found = on_threads(threads, |_| {
         let mut found = Vec::new();
@@ -136,7 +136,7 @@ fn categories(
         while let Some(place) = next.next(texts.len()) {
             found.push((place, model.category(&texts[place], &mut buffers)));
         }
-        Ok::<_, Error>(found)
+        Ok::<_, FindError>(found)
     })?;
     let mut found: Vec<(usize, u32)> = found.into_iter().flatten().collect();
     found.sort_unstable();

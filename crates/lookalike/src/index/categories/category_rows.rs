@@ -1,7 +1,7 @@
 //! The categories of an index → a table of its documents.
 
 use super::index_categories::IndexCategories;
-use crate::error::Error;
+use crate::engine::FindError;
 use crate::report::csv::{self, CellRule};
 use lookalike_index::IndexError;
 use lookalike_index::backend::Snapshot;
@@ -25,7 +25,7 @@ pub fn category_rows(
     now: i64,
     cells: CellRule,
     out: &mut dyn Write,
-) -> io::Result<Result<u64, Error>> {
+) -> io::Result<Result<u64, FindError>> {
     let mut table = csv::writer(out);
     table.write_record(["id", "cluster", "category", "label"])?;
     let mut after = DocumentNumber(0);

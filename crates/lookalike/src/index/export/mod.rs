@@ -4,7 +4,7 @@ pub(super) mod exported;
 mod exported_version;
 
 use super::time;
-use crate::error::Error;
+use crate::engine::FindError;
 use exported_version::VersionMember;
 use lookalike_index::backend::Snapshot;
 use lookalike_index::entry::{DocumentNumber, IndexRecord, Metadata, RecordFields, shortened_id};
@@ -41,7 +41,7 @@ struct ExportLine<'a> {
 ///
 /// # Errors
 /// What keeps the index from being read; what keeps bytes from being written, in the outer result.
-pub fn export(index: &Index, now: i64, out: &mut dyn Write) -> io::Result<Result<u64, Error>> {
+pub fn export(index: &Index, now: i64, out: &mut dyn Write) -> io::Result<Result<u64, FindError>> {
     write_lines(index, now, None, out)
 }
 
@@ -54,7 +54,7 @@ pub fn export_with_originals(
     index: &Index,
     now: i64,
     out: &mut dyn Write,
-) -> io::Result<Result<u64, Error>> {
+) -> io::Result<Result<u64, FindError>> {
     export_with_originals_in(index, now, &mut |_| (), out)
 }
 
@@ -69,7 +69,7 @@ pub fn export_with_originals_in(
     now: i64,
     reserve: &mut dyn FnMut(u64),
     out: &mut dyn Write,
-) -> io::Result<Result<u64, Error>> {
+) -> io::Result<Result<u64, FindError>> {
     if index.settings().originals.is_none() {
         let index = index.name().to_owned();
         return Ok(Err(IndexError::NoOriginals { index }.into()));
@@ -82,7 +82,7 @@ fn write_lines(
     now: i64,
     mut reserve: Option<&mut dyn FnMut(u64)>,
     out: &mut dyn Write,
-) -> io::Result<Result<u64, Error>> {
+) -> io::Result<Result<u64, FindError>> {
     let mut snapshot = match index.snapshot() {
         Ok(snapshot) => snapshot,
         Err(error) => return Ok(Err(error.into())),

@@ -8,7 +8,7 @@ use super::{frame, section, skipped};
 use crate::contamination::{
     Contamination, ContaminationOptions, ItemMatches, ItemVerdict, RunMatch, TextExcerpt,
 };
-use crate::error::Error;
+use crate::engine::FindError;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::ops::Range;
@@ -111,7 +111,7 @@ fn items(out: &mut dyn Write, found: &Contamination) -> io::Result<()> {
         ranked.iter().enumerate().map(|(place, number)| (*number, place)).collect();
     let mut shown: Vec<Option<ShownItem<'_>>> = ranked.iter().map(|_| None).collect();
     for (number, item) in found.with_matches().enumerate() {
-        let item = item.map_err(Error::into_io)?;
+        let item = item.map_err(FindError::into_io)?;
         if let Some(place) = places.get(&number) {
             shown[*place] = Some(ShownItem::of(item));
         }

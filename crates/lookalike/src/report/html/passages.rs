@@ -5,12 +5,12 @@ use super::escape::{EscapedLines, EscapedText};
 use super::number::{ByteSize, Count, Plural, Share};
 use super::page::PageSkipped;
 use super::{frame, section, skipped};
-use crate::engine::DocumentNumber;
-use crate::error::Error;
+use crate::engine::{DocumentNumber, FindError};
 use crate::passages::{
     PassageFindings, PassageOptions, PassagePlace, PassageRow, SourceRepeats, repeated_bytes,
 };
 use crate::report::Output;
+use crate::report::error::OutputError;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use std::ops::Range;
@@ -32,7 +32,7 @@ pub fn passages(
     output: Output,
     findings: &PassageFindings,
     options: &PassageOptions,
-) -> Result<(), Error> {
+) -> Result<(), OutputError> {
     output.finish(|out| write(out, findings, options))
 }
 
@@ -135,7 +135,7 @@ fn list(out: &mut dyn Write, findings: &PassageFindings) -> io::Result<()> {
         }
         named += 1;
         if named <= NAMED {
-            let id = findings.id(place.document).map_err(Error::into_io)?;
+            let id = findings.id(place.document).map_err(FindError::into_io)?;
             let Range { start, end } = place.span.chars;
             let first = if place.is_first { " (first)" } else { "" };
             let id = EscapedText(&id);
@@ -153,7 +153,7 @@ fn list(out: &mut dyn Write, findings: &PassageFindings) -> io::Result<()> {
 
 /// The documents with most repeated text, most first.
 fn documents(out: &mut dyn Write, findings: &PassageFindings) -> io::Result<()> {
-    let shown = findings.most_repeated(SHOWN).map_err(Error::into_io)?;
+    let shown = findings.most_repeated(SHOWN).map_err(FindError::into_io)?;
     let mut places: BTreeMap<DocumentNumber, Vec<PassagePlace>> =
         shown.iter().map(|(document, _)| (*document, Vec::new())).collect();
     for row in findings.rows.iter() {
@@ -173,7 +173,7 @@ fn documents(out: &mut dyn Write, findings: &PassageFindings) -> io::Result<()> 
         _ => {}
     }
     for (at, (document, id)) in shown.iter().enumerate() {
-        let text = findings.written_text(*document).map_err(Error::into_io)?;
+        let text = findings.written_text(*document).map_err(FindError::into_io)?;
         let places = places.get(document).map_or(&[][..], Vec::as_slice);
         marked_document(out, id, &text, places, at == 0)?;
     }

@@ -14,10 +14,10 @@ pub use subject::RunSubject;
 
 use super::html::{self, ChosenPair, PageSkipped, SampleChoice, Streams};
 use super::{EMPTY, Output, notes};
-use crate::engine::{self, DocumentNumber, Findings, Grouping};
-use crate::error::Error;
+use crate::engine::{self, DocumentNumber, FindError, Findings, Grouping};
 use crate::outcome::KeepReason;
 use crate::read::Description;
+use crate::report::error::OutputError;
 use lookalike_core::params::Measure;
 use reasons::Reasons;
 use std::io;
@@ -41,13 +41,13 @@ const NAMED: usize = 3;
 ///
 /// # Errors
 /// The output cannot be written, a temporary file cannot be read, or an input cannot be read again.
-pub fn write(output: Output, subject: &RunSubject<'_>) -> Result<(), Error> {
+pub fn write(output: Output, subject: &RunSubject<'_>) -> Result<(), OutputError> {
     let RunSubject { findings, options, .. } = *subject;
     let measure = options.params.measure();
     // An index may keep no texts to show.
     let samples = if findings.has_texts() { samples(findings, measure)? } else { Vec::new() };
     let reasons = Reasons::new(&options.keep, findings.decisions.is_some());
-    let mut notes = notes::of(findings).map_err(Error::of_io)?;
+    let mut notes = notes::of(findings).map_err(FindError::of_io)?;
     notes.extend(notes::better_setting(findings));
     let page = html::Page {
         title: &title(subject.inputs),
@@ -95,10 +95,10 @@ fn title(inputs: &[PathBuf]) -> String {
 }
 
 /// The pairs to show, and their texts, which are read again.
-fn samples(findings: &Findings, measure: Measure) -> Result<Vec<html::PageSample>, Error> {
+fn samples(findings: &Findings, measure: Measure) -> Result<Vec<html::PageSample>, OutputError> {
     let mut choice = SampleChoice::new(SAMPLES);
     for group in findings.groups.iter() {
-        let engine::Group { keeper, duplicates } = group.map_err(Error::of_io)?;
+        let engine::Group { keeper, duplicates } = group.map_err(FindError::of_io)?;
         for duplicate in &duplicates {
             let similarity = millionths(duplicate, measure);
             let documents = [keeper.document, duplicate.document];
@@ -118,7 +118,7 @@ fn samples(findings: &Findings, measure: Measure) -> Result<Vec<html::PageSample
     choice.chosen().into_iter().map(sample).collect()
 }
 
-fn beginning(findings: &Findings, document: DocumentNumber) -> Result<String, Error> {
+fn beginning(findings: &Findings, document: DocumentNumber) -> Result<String, OutputError> {
     let text = findings.text(document)?;
     // A copy, so that the memory of a long text is given back.
     Ok(text[..text.floor_char_boundary(SAMPLE_BYTES)].to_owned())
@@ -148,25 +148,26 @@ fn shown(group: engine::Group, reasons: &Reasons, measure: Measure) -> html::Pag
 
 /// What the documents of the first groups are recognised by, of each the keeper first. They are
 /// read again.
-fn abouts(findings: &Findings) -> Result<Vec<Vec<html::About>>, Error> {
+fn abouts(findings: &Findings) -> Result<Vec<Vec<html::About>>, OutputError> {
     let mut abouts = Vec::new();
     let mut left = DESCRIBED;
     for (at, group) in findings.groups.iter().take(DESCRIBED_GROUPS).enumerate() {
-        let engine::Group { keeper, duplicates } = group.map_err(Error::of_io)?;
+        let engine::Group { keeper, duplicates } = group.map_err(FindError::of_io)?;
         // Every later keeper has its turn.
         let spare = left.saturating_sub(DESCRIBED_GROUPS - at);
         let most = spare.min(DESCRIBED_DUPLICATES);
         let duplicates = duplicates.iter().take(most).map(|each| each.document);
         let documents = [keeper.document].into_iter().chain(duplicates);
-        let of_group: Vec<_> =
-            documents.map(|document| about(findings, document)).collect::<Result<_, Error>>()?;
+        let of_group: Vec<_> = documents
+            .map(|document| about(findings, document))
+            .collect::<Result<_, OutputError>>()?;
         left -= of_group.len();
         abouts.push(of_group);
     }
     Ok(abouts)
 }
 
-fn about(findings: &Findings, document: DocumentNumber) -> Result<html::About, Error> {
+fn about(findings: &Findings, document: DocumentNumber) -> Result<html::About, OutputError> {
     let Description { title, first_words, source, line, date } = findings.describe(document)?;
     // Without a line, the id of a document begins with its file.
     let source = line.map(|line| format!("{source}, line {line}")).unwrap_or_default();

@@ -1,15 +1,16 @@
 //! The stage `components`: the documents of a share, and the components of all in; its documents of
 //! components out, those of one component in one part.
 
+use super::error::JobError;
 use super::merge::ComponentNotes;
 use super::section_file::{SectionFile, SectionKind, SectionWriter, damaged};
 use super::{Job, JobStage};
 use crate::engine::ids::{self, IdVec, RowIndex, SourceNumber};
-use crate::engine::{BlockDocuments, FindOptions, ShareNotes};
-use crate::error::Error;
+use crate::engine::{BlockDocuments, FindError, FindOptions, ShareNotes};
 use crate::read::{Collection, Spool};
 use crate::shard::block::ShardBlock;
 use crate::shard::{Node, node_of_hash, part_of};
+use crate::spill::SpillError;
 use crate::spill::codec::FieldReader;
 use lookalike_core::hash::mix64;
 use std::collections::{BTreeMap, HashMap};
@@ -42,15 +43,14 @@ impl Job {
     /// for those in a component.
     ///
     /// # Errors
-    /// [`Error::RepeatedId`] for documents with one id;
-    /// [`JobError::NotDone`](super::JobError::NotDone) before the stage `label` is done; those of
-    /// reading files and of writing.
+    /// [`FindError::RepeatedId`] for documents with one id, [`JobError::NotDone`] before the stage
+    /// `label` is done, and errors of reading and writing files.
     pub fn components(
         &self,
         task: u32,
         collection: &Collection,
         options: &FindOptions,
-    ) -> Result<(), Error> {
+    ) -> Result<(), JobError> {
         self.check_task(JobStage::Components, task)?;
         self.check_run(collection, options)?;
         self.require(JobStage::Label)?;
@@ -72,7 +72,7 @@ impl Job {
     }
 
     /// The components of the documents of a share.
-    fn share_components(&self, task: u32) -> Result<ShareComponents, Error> {
+    fn share_components(&self, task: u32) -> Result<ShareComponents, JobError> {
         let mut nodes = Vec::new();
         each_block(&mut self.open_file(JobStage::Keys, task)?, &mut |block| {
             nodes.extend(block.rows().map(|row| node_of(&block, row)));
@@ -107,7 +107,7 @@ impl Job {
         nodes: &[Node],
         collection: &Collection,
         texts: &[Option<String>],
-    ) -> Result<(), Error> {
+    ) -> Result<(), JobError> {
         let mut repeated = RepeatedIds::default();
         for task in 0..=task {
             let mut file = self.open_file(JobStage::Keys, task)?;
@@ -117,10 +117,10 @@ impl Job {
     }
 
     /// Opens the file with the texts of a task of `keys`.
-    pub(super) fn open_texts(&self, name: &str) -> Result<Arc<Spool>, Error> {
+    pub(super) fn open_texts(&self, name: &str) -> Result<Arc<Spool>, JobError> {
         let path = self.folder.join(name);
         let file = File::open(&path);
-        let file = file.map_err(|source| Error::Spill { path: path.clone(), source })?;
+        let file = file.map_err(|source| SpillError::Io { path: path.clone(), source })?;
         Ok(Arc::new(Spool::new(file, path)?))
     }
 }
@@ -128,8 +128,8 @@ impl Job {
 /// Gives the documents of each block of a task of `keys` to `take`.
 fn each_block(
     file: &mut SectionFile,
-    take: &mut dyn FnMut(BlockDocuments) -> Result<(), Error>,
-) -> Result<(), Error> {
+    take: &mut dyn FnMut(BlockDocuments) -> Result<(), JobError>,
+) -> Result<(), JobError> {
     let path = file.path().to_owned();
     file.each(SectionKind::Documents, None, &mut |_, bytes| {
         let block = BlockDocuments::decode(&mut FieldReader::new(bytes));
@@ -164,7 +164,7 @@ impl PartWriter {
         components: &ShareComponents,
         block: &BlockDocuments,
         sources: &IdVec<SourceNumber, SourceNumber>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), JobError> {
         let mut rows_of: BTreeMap<u32, Vec<RowIndex>> = BTreeMap::new();
         for row in block.rows() {
             if let Some(component) = components.of(node_of(block, row)) {
@@ -185,7 +185,7 @@ impl PartWriter {
         Ok(())
     }
 
-    fn finish(mut self) -> Result<SectionWriter, Error> {
+    fn finish(mut self) -> Result<SectionWriter, JobError> {
         for (part, held) in (0..).zip(&self.held) {
             if !held.is_empty() {
                 self.file.push(SectionKind::Documents, part, held)?;
@@ -203,7 +203,12 @@ struct RepeatedIds {
 }
 
 impl RepeatedIds {
-    fn collect(&mut self, nodes: &[Node], task: u32, block: &BlockDocuments) -> Result<(), Error> {
+    fn collect(
+        &mut self,
+        nodes: &[Node],
+        task: u32,
+        block: &BlockDocuments,
+    ) -> Result<(), JobError> {
         for row in block.rows() {
             if nodes.binary_search(&node_of(block, row)).is_ok() {
                 self.documents.push((task, block.select(&[row], |source| source)?));
@@ -218,7 +223,7 @@ impl RepeatedIds {
         job: &Job,
         collection: &Collection,
         texts: &[Option<String>],
-    ) -> Result<(), Error> {
+    ) -> Result<(), JobError> {
         let mut first_with: HashMap<(bool, String), usize> = HashMap::new();
         for (number, (_, document)) in self.documents.iter().enumerate() {
             let id = document.id(RowIndex(0))?;
@@ -229,9 +234,10 @@ impl RepeatedIds {
                 let (task, document) = &self.documents[number];
                 let name = texts.get(*task as usize).and_then(Option::as_deref);
                 let spool = name.map(|name| job.open_texts(name)).transpose()?;
-                document.location(RowIndex(0), collection, spool.as_ref())
+                Ok::<_, JobError>(document.location(RowIndex(0), collection, spool.as_ref())?)
             };
-            return Err(Error::RepeatedId { id, first: place(first)?, second: place(number)? });
+            let [first, second] = [place(first)?, place(number)?];
+            return Err(FindError::RepeatedId { id, first, second }.into());
         }
         Ok(())
     }

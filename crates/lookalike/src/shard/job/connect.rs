@@ -1,10 +1,10 @@
 //! The stage `connect`: the rows of a part in, a forest of its documents out.
 
+use super::error::JobError;
 use super::merge::EdgeWriter;
 use super::section_file::{SectionKind, damaged};
 use super::{Job, JobStage};
 use crate::engine::FindOptions;
-use crate::error::Error;
 use crate::shard::connect::Connector;
 use crate::shard::keys::BucketRule;
 
@@ -13,9 +13,9 @@ impl Job {
     /// part: 16 bytes for a bucket of a document, 24 for a document.
     ///
     /// # Errors
-    /// [`JobError::NotDone`](super::JobError::NotDone) before all tasks of `keys` are done; those
+    /// [`JobError::NotDone`] before all tasks of `keys` are done; those
     /// of reading their files and of writing.
-    pub fn connect(&self, part: u32, options: &FindOptions) -> Result<(), Error> {
+    pub fn connect(&self, part: u32, options: &FindOptions) -> Result<(), JobError> {
         self.check_task(JobStage::Connect, part)?;
         self.require(JobStage::Keys)?;
         let mut connector = Connector::new(BucketRule::of_measure(options.params.measure()));

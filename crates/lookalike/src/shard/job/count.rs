@@ -1,10 +1,10 @@
 //! The stages `count` and `rarity` of exact runs, whose keys are rare shingles: how often shingles
 //! occur in each share, and in all of them.
 
+use super::error::JobError;
 use super::section_file::{SectionKind, damaged};
 use super::{Job, JobStage};
 use crate::engine::FindOptions;
-use crate::error::Error;
 use crate::read::{Collection, ReadBuffers};
 use crate::shard::keys::RarityCounter;
 use crate::shard::rarity::RarityCounters;
@@ -17,13 +17,13 @@ impl Job {
     /// Runs a task of the stage `count`. `collection` has the inputs of the plan.
     ///
     /// # Errors
-    /// [`JobError::Inputs`](super::JobError::Inputs), those of reading documents and of writing.
+    /// [`JobError::Inputs`], those of reading documents and of writing.
     pub fn count(
         &self,
         task: u32,
         collection: Collection,
         options: &FindOptions,
-    ) -> Result<(), Error> {
+    ) -> Result<(), JobError> {
         self.check_task(JobStage::Count, task)?;
         self.check_run(&collection, options)?;
         let collection = collection.restrict(self.plan.share(task))?;
@@ -39,9 +39,9 @@ impl Job {
     /// Runs the stage `rarity`: adds up what all tasks of `count` left.
     ///
     /// # Errors
-    /// [`JobError::NotDone`](super::JobError::NotDone) before these are done; those of reading
+    /// [`JobError::NotDone`] before these are done; those of reading
     /// their files and of writing.
-    pub fn rarity(&self) -> Result<(), Error> {
+    pub fn rarity(&self) -> Result<(), JobError> {
         self.check_task(JobStage::Rarity, 0)?;
         self.require(JobStage::Count)?;
         let mut sums = RarityCounters::new(LOG2_COUNTERS);
@@ -52,7 +52,7 @@ impl Job {
     }
 
     /// How often shingles occur in all documents; `None` where keys are buckets of signatures.
-    pub(super) fn counters(&self) -> Result<Option<Arc<RarityCounters>>, Error> {
+    pub(super) fn counters(&self) -> Result<Option<Arc<RarityCounters>>, JobError> {
         if self.plan.tasks(JobStage::Rarity) == 0 {
             return Ok(None);
         }
@@ -67,7 +67,7 @@ impl Job {
         stage: JobStage,
         task: u32,
         counters: &RarityCounters,
-    ) -> Result<(), Error> {
+    ) -> Result<(), JobError> {
         let mut out = self.create_file(stage, task)?;
         out.push(SectionKind::Counters, 0, &counters.encode())?;
         out.finish()
@@ -78,7 +78,7 @@ impl Job {
         stage: JobStage,
         task: u32,
         sums: &mut RarityCounters,
-    ) -> Result<(), Error> {
+    ) -> Result<(), JobError> {
         let mut file = self.open_file(stage, task)?;
         let path = file.path().to_owned();
         file.each(SectionKind::Counters, None, &mut |_, bytes| {

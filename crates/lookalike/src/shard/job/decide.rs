@@ -1,12 +1,12 @@
 //! The stage `decide`: the documents of a part's components in; groups, pairs and counts out.
 
+use super::error::JobError;
 use super::merge::ComponentNotes;
 use super::section_file::{SectionKind, SectionWriter, damaged};
 use super::{Job, JobStage};
 use crate::engine::{
     BlockDocuments, FindOptions, Findings, PartCounts, PartDocuments, SourceDuplicates,
 };
-use crate::error::Error;
 use crate::progress::Progress;
 use crate::read::Collection;
 use crate::spill::codec::{FieldReader, put_bytes};
@@ -27,16 +27,15 @@ impl Job {
     /// part's components are read again. Memory is that of [`find`](crate::find()) on them.
     ///
     /// # Errors
-    /// [`Error::Changed`] for a document that is not what it was;
-    /// [`JobError::NotDone`](super::JobError::NotDone) before all tasks of `components` are done;
-    /// those of [`in_collection`](crate::find::in_collection).
+    /// [`JobError::NotDone`] before all tasks of `components` are done, and errors of
+    /// [`in_collection`](crate::find::in_collection), such as a document that has changed.
     pub fn decide(
         &self,
         part: u32,
         collection: &Collection,
         options: &FindOptions,
         progress: &dyn Progress,
-    ) -> Result<(), Error> {
+    ) -> Result<(), JobError> {
         self.check_task(JobStage::Decide, part)?;
         self.check_run(collection, options)?;
         self.require(JobStage::Components)?;
@@ -56,7 +55,7 @@ impl Job {
         part: u32,
         collection: &'a Collection,
         options: &FindOptions,
-    ) -> Result<PartDocuments<'a>, Error> {
+    ) -> Result<PartDocuments<'a>, JobError> {
         let notes: ComponentNotes = self.open_file(JobStage::Label, 0)?.json()?;
         let sources = notes.sources.iter().map(|(name, reference)| (name.as_str(), *reference));
         let mut documents = PartDocuments::new(collection, options, sources)?;
@@ -83,7 +82,7 @@ impl Job {
     }
 }
 
-fn write_records(out: &mut SectionWriter, findings: &Findings) -> Result<(), Error> {
+fn write_records(out: &mut SectionWriter, findings: &Findings) -> Result<(), JobError> {
     let mut section = RecordSection { out, kind: SectionKind::Groups, bytes: Vec::new() };
     findings.groups.each_record(&mut |key, payload| section.push(key, payload))?;
     section.flush()?;
@@ -102,13 +101,13 @@ struct RecordSection<'a> {
 }
 
 impl RecordSection<'_> {
-    fn push(&mut self, key: &[u8], payload: &[u8]) -> Result<(), Error> {
+    fn push(&mut self, key: &[u8], payload: &[u8]) -> Result<(), JobError> {
         put_bytes(&mut self.bytes, key);
         put_bytes(&mut self.bytes, payload);
         if self.bytes.len() >= SECTION_BYTES { self.flush() } else { Ok(()) }
     }
 
-    fn flush(&mut self) -> Result<(), Error> {
+    fn flush(&mut self) -> Result<(), JobError> {
         if !self.bytes.is_empty() {
             self.out.push(self.kind, 0, &self.bytes)?;
             self.bytes.clear();

@@ -1,10 +1,10 @@
 //! The end of a job: what all shares and parts left in, the findings of the run out.
 
 use super::decide::DecidedNotes;
+use super::error::JobError;
 use super::section_file::{SectionFile, SectionKind, damaged};
 use super::{Job, JobStage};
 use crate::engine::{FindOptions, Findings, FindingsAssembler};
-use crate::error::Error;
 use crate::read::Collection;
 use crate::spill::TakeRecord;
 use crate::spill::codec::FieldReader;
@@ -16,13 +16,13 @@ impl Job {
     /// `options`; what is skipped and empty is held.
     ///
     /// # Errors
-    /// [`JobError::NotDone`](super::JobError::NotDone) before all tasks of `decide` are done; those
+    /// [`JobError::NotDone`] before all tasks of `decide` are done; those
     /// of reading their files and of temporary files.
     pub fn finish(
         &self,
         collection: &Collection,
         options: &FindOptions,
-    ) -> Result<Findings, Error> {
+    ) -> Result<Findings, JobError> {
         self.check_run(collection, options)?;
         for stage in JobStage::ALL {
             self.require(stage)?;
@@ -42,7 +42,7 @@ impl Job {
                 findings.add_pairs(key, payload)
             })?;
         }
-        findings.finish()
+        Ok(findings.finish()?)
     }
 }
 
@@ -50,7 +50,7 @@ fn each_record(
     file: &mut SectionFile,
     kind: SectionKind,
     take: &mut TakeRecord<'_>,
-) -> Result<(), Error> {
+) -> Result<(), JobError> {
     let path = file.path().to_owned();
     file.each(kind, None, &mut |_, bytes| {
         let mut reader = FieldReader::new(bytes);

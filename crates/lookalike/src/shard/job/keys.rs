@@ -1,11 +1,12 @@
 //! The stage `keys`: a share of the inputs in; documents, rows for each part and notes out.
 
+use super::error::JobError;
 use super::section_file::SectionKind;
 use super::{Job, JobStage};
 use crate::engine::{FindOptions, PreparedShare};
-use crate::error::Error;
 use crate::progress::Progress;
 use crate::read::{Collection, ReadBuffers, Spool};
+use crate::report::OutputError;
 use crate::report::part_file::PartFile;
 use crate::shard::block::NodeIdentity;
 use crate::shard::keys::{BucketRule, MembershipCollector, RareKeys};
@@ -17,14 +18,14 @@ impl Job {
     /// Runs a task of the stage `keys`. `collection` has the inputs of the plan.
     ///
     /// # Errors
-    /// [`JobError::Inputs`](super::JobError::Inputs), those of reading documents and of writing.
+    /// [`JobError::Inputs`], those of reading documents and of writing.
     pub fn keys(
         &self,
         task: u32,
         collection: Collection,
         options: &FindOptions,
         progress: &dyn Progress,
-    ) -> Result<(), Error> {
+    ) -> Result<(), JobError> {
         self.check_task(JobStage::Keys, task)?;
         self.check_run(&collection, options)?;
         let collection = collection.restrict(self.plan.share(task))?;
@@ -81,8 +82,8 @@ struct TextFile {
 }
 
 impl TextFile {
-    fn create(path: PathBuf) -> Result<Self, Error> {
-        let failed = |source| Error::Write { path: path.clone(), source };
+    fn create(path: PathBuf) -> Result<Self, JobError> {
+        let failed = |source| OutputError::Write { path: path.clone(), source };
         let file = PartFile::create(&path).map_err(failed)?;
         let spool = Spool::new(file.as_file().try_clone().map_err(failed)?, path.clone())?;
         Ok(Self { path, file, spool: Arc::new(spool) })
@@ -90,11 +91,11 @@ impl TextFile {
 
     /// Names the file if anything is in it. The name has a random end, since threads of another run
     /// of the task leave the texts in another order.
-    fn finish(self) -> Result<Option<String>, Error> {
+    fn finish(self) -> Result<Option<String>, JobError> {
         if self.spool.is_empty() {
             return Ok(None);
         }
-        let failed = |source| Error::Write { path: self.path.clone(), source };
+        let failed = |source| OutputError::Write { path: self.path.clone(), source };
         self.spool.sync().map_err(failed)?;
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
         let name = format!("{name}-{}", self.file.random_chars());

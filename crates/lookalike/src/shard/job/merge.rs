@@ -1,11 +1,11 @@
 //! The stages `merge` and `label`: the forests of all parts in; a component for each document that
 //! shares a bucket out.
 
+use super::error::JobError;
 use super::node_components::{EdgeCollector, NodeComponents};
 use super::section_file::{SectionKind, SectionWriter, damaged};
 use super::{Job, JobStage};
 use crate::engine::{FindOptions, ShareNotes};
-use crate::error::Error;
 use crate::read::Collection;
 use crate::shard::block::ShardBlock;
 use crate::shard::{Edge, Node, part_of};
@@ -29,9 +29,9 @@ impl Job {
     /// each document of these, and sorts in 256 MiB and a temporary file of `options`.
     ///
     /// # Errors
-    /// [`JobError::NotDone`](super::JobError::NotDone) before all tasks of `connect` are done;
-    /// [`Error::TooManyDocuments`]; those of reading their files and of writing.
-    pub fn merge(&self, task: u32, options: &FindOptions) -> Result<(), Error> {
+    /// [`JobError::NotDone`] before all tasks of `connect` are done, an error of too many
+    /// documents, and errors of reading and writing files.
+    pub fn merge(&self, task: u32, options: &FindOptions) -> Result<(), JobError> {
         self.check_task(JobStage::Merge, task)?;
         self.require(JobStage::Connect)?;
         let step = self.plan.tasks(JobStage::Merge) as usize;
@@ -48,9 +48,9 @@ impl Job {
     /// [`merge`](Self::merge).
     ///
     /// # Errors
-    /// [`JobError::NotDone`](super::JobError::NotDone) before all tasks of `merge` are done;
-    /// [`Error::TooManyDocuments`]; those of reading their files and of writing.
-    pub fn label(&self, collection: &Collection, options: &FindOptions) -> Result<(), Error> {
+    /// [`JobError::NotDone`] before all tasks of `merge` are done, an error of too many documents,
+    /// and errors of reading and writing files.
+    pub fn label(&self, collection: &Collection, options: &FindOptions) -> Result<(), JobError> {
         self.check_run(collection, options)?;
         self.require(JobStage::Merge)?;
         let tasks = 0..self.plan.tasks(JobStage::Merge);
@@ -64,7 +64,7 @@ impl Job {
         out.finish()
     }
 
-    fn component_notes(&self) -> Result<ComponentNotes, Error> {
+    fn component_notes(&self) -> Result<ComponentNotes, JobError> {
         let mut notes = ComponentNotes::default();
         let mut known = HashSet::new();
         for task in 0..self.plan.tasks(JobStage::Keys) {
@@ -87,7 +87,7 @@ impl Job {
         stage: JobStage,
         tasks: impl Iterator<Item = u32>,
         options: &FindOptions,
-    ) -> Result<(NodeComponents, Vec<Node>), Error> {
+    ) -> Result<(NodeComponents, Vec<Node>), JobError> {
         let mut edges = EdgeCollector::new(&options.memory.temp_dir());
         let mut repeated = Vec::new();
         for task in tasks {
@@ -97,7 +97,7 @@ impl Job {
                 let mut forest = ShardBlock::default();
                 let read = forest.decode_into(rows);
                 read.map_err(|problem| damaged(&path, problem.to_string()))?;
-                forest.edges.into_iter().try_for_each(|edge| edges.push(edge))
+                forest.edges.into_iter().try_for_each(|edge| Ok(edges.push(edge)?))
             })?;
             file.each(SectionKind::Repeated, None, &mut |_, nodes| {
                 let nodes = nodes.as_chunks().0.iter();
@@ -121,7 +121,7 @@ impl EdgeWriter {
         Self { file, part: 0, edges: Vec::new() }
     }
 
-    pub(super) fn push(&mut self, part: u32, edge: Edge) -> Result<(), Error> {
+    pub(super) fn push(&mut self, part: u32, edge: Edge) -> Result<(), JobError> {
         if part != self.part || self.edges.len() == SECTION_EDGES {
             self.flush()?;
             self.part = part;
@@ -130,7 +130,7 @@ impl EdgeWriter {
         Ok(())
     }
 
-    fn flush(&mut self) -> Result<(), Error> {
+    fn flush(&mut self) -> Result<(), JobError> {
         if self.edges.is_empty() {
             return Ok(());
         }
@@ -140,13 +140,13 @@ impl EdgeWriter {
     }
 
     /// The file, with all edges.
-    pub(super) fn finish(mut self) -> Result<SectionWriter, Error> {
+    pub(super) fn finish(mut self) -> Result<SectionWriter, JobError> {
         self.flush()?;
         Ok(self.file)
     }
 }
 
-fn push_repeated(out: &mut SectionWriter, mut nodes: Vec<Node>) -> Result<(), Error> {
+fn push_repeated(out: &mut SectionWriter, mut nodes: Vec<Node>) -> Result<(), JobError> {
     nodes.sort_unstable();
     let bytes: Vec<u8> = nodes.iter().flat_map(|node| node.0.to_le_bytes()).collect();
     out.push(SectionKind::Repeated, 0, &bytes)

@@ -23,6 +23,7 @@ mod components;
 mod connect;
 mod count;
 mod decide;
+mod error;
 mod finish;
 mod keys;
 mod merge;
@@ -30,10 +31,10 @@ mod node_components;
 mod plan;
 mod section_file;
 
-pub use crate::error::{JobError, JobStage};
+pub use error::{JobError, JobStage};
 pub use plan::{Division, JobPlan};
 
-use crate::error::Error;
+use crate::spill::SpillError;
 use section_file::{SectionFile, SectionWriter};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -61,15 +62,15 @@ impl Job {
     /// The tasks of a stage that have left no file yet.
     ///
     /// # Errors
-    /// [`Error::Spill`] where the folder cannot be read.
-    pub fn missing(&self, stage: JobStage) -> Result<Vec<u32>, Error> {
+    /// [`SpillError::Io`] where the folder cannot be read.
+    pub fn missing(&self, stage: JobStage) -> Result<Vec<u32>, JobError> {
         let mut missing = Vec::new();
         for task in 0..self.plan.tasks(stage) {
             let path = self.path(stage, task);
             match path.try_exists() {
                 Ok(true) => {}
                 Ok(false) => missing.push(task),
-                Err(source) => return Err(Error::Spill { path, source }),
+                Err(source) => return Err(SpillError::Io { path, source }.into()),
             }
         }
         Ok(missing)
@@ -79,8 +80,8 @@ impl Job {
     /// of files are read; [`is_done`](Self::is_done) reads all of one.
     ///
     /// # Errors
-    /// [`Error::Spill`] where a file cannot be read.
-    pub fn cut_short(&self, stage: JobStage) -> Result<Vec<u32>, Error> {
+    /// [`SpillError::Io`] where a file cannot be read.
+    pub fn cut_short(&self, stage: JobStage) -> Result<Vec<u32>, JobError> {
         let mut cut = Vec::new();
         for task in 0..self.plan.tasks(stage) {
             let path = self.path(stage, task);
@@ -88,7 +89,7 @@ impl Job {
                 Ok(true) => {}
                 Ok(false) => cut.push(task),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(source) => return Err(Error::Spill { path, source }),
+                Err(source) => return Err(SpillError::Io { path, source }.into()),
             }
         }
         Ok(cut)
@@ -98,9 +99,9 @@ impl Job {
     /// is noticed before the stages that need it.
     ///
     /// # Errors
-    /// [`Error::Job`] where there is no such task, and where its file is of another plan or
+    /// [`JobError`] where there is no such task, and where its file is of another plan or
     /// damaged.
-    pub fn is_done(&self, stage: JobStage, task: u32) -> Result<bool, Error> {
+    pub fn is_done(&self, stage: JobStage, task: u32) -> Result<bool, JobError> {
         self.check_task(stage, task)?;
         if !self.path(stage, task).exists() {
             return Ok(false);
@@ -113,25 +114,25 @@ impl Job {
     }
 
     /// Refuses a task that the plan does not have.
-    fn check_task(&self, stage: JobStage, task: u32) -> Result<(), Error> {
+    fn check_task(&self, stage: JobStage, task: u32) -> Result<(), JobError> {
         let tasks = self.plan.tasks(stage);
-        if task < tasks { Ok(()) } else { Err(JobError::NoTask { stage, got: task, tasks }.into()) }
+        if task < tasks { Ok(()) } else { Err(JobError::NoTask { stage, got: task, tasks }) }
     }
 
     /// Refuses to go on before all tasks of a stage are done.
-    fn require(&self, stage: JobStage) -> Result<(), Error> {
+    fn require(&self, stage: JobStage) -> Result<(), JobError> {
         let missing = self.missing(stage)?;
         if missing.is_empty() {
             return Ok(());
         }
-        Err(JobError::NotDone { stage, tasks: self.plan.tasks(stage), missing }.into())
+        Err(JobError::NotDone { stage, tasks: self.plan.tasks(stage), missing })
     }
 
-    fn open_file(&self, stage: JobStage, task: u32) -> Result<SectionFile, Error> {
+    fn open_file(&self, stage: JobStage, task: u32) -> Result<SectionFile, JobError> {
         SectionFile::open(self.path(stage, task), self.digest)
     }
 
-    fn create_file(&self, stage: JobStage, task: u32) -> Result<SectionWriter, Error> {
+    fn create_file(&self, stage: JobStage, task: u32) -> Result<SectionWriter, JobError> {
         SectionWriter::create(self.path(stage, task), self.digest)
     }
 }

@@ -6,9 +6,9 @@
 //! nodes in order    ─ first of set ─► (first, node) ─ node of the first ─► (component, node)
 //! ```
 
-use crate::error::Error;
+use crate::engine::FindError;
 use crate::shard::{Edge, Node};
-use crate::spill::{SortedValues, TempSpace, ValueSorter};
+use crate::spill::{SortedValues, SpillError, TempSpace, ValueSorter};
 use lookalike_core::disjoint_sets::DisjointSets;
 use std::path::Path;
 use std::sync::Arc;
@@ -36,7 +36,7 @@ impl EdgeCollector {
     }
 
     /// Adds an edge between two nodes; one of a node and itself adds the node.
-    pub(super) fn push(&mut self, edge: Edge) -> Result<(), Error> {
+    pub(super) fn push(&mut self, edge: Edge) -> Result<(), SpillError> {
         let Edge { component, node } = edge;
         // Edges of a forest come with those of the same component.
         if self.last.replace(component) != Some(component) {
@@ -52,8 +52,8 @@ impl EdgeCollector {
     /// Connects what was collected.
     ///
     /// # Errors
-    /// [`Error::TooManyDocuments`] for 2³² nodes or more; those of temporary files.
-    pub(super) fn finish(self) -> Result<NodeComponents, Error> {
+    /// [`FindError::TooManyDocuments`] for 2³² nodes or more, and errors of temporary files.
+    pub(super) fn finish(self) -> Result<NodeComponents, FindError> {
         let nodes = self.nodes.finish()?;
         let numbered = number_firsts(&self.edges.finish()?, &nodes, PairSorter::new(&self.temp))?;
         let sets = join_numbers(&numbered, &nodes)?;
@@ -68,7 +68,7 @@ fn number_firsts(
     edges: &SortedValues,
     nodes: &SortedValues,
     mut numbered: PairSorter,
-) -> Result<SortedValues, Error> {
+) -> Result<SortedValues, SpillError> {
     let mut numbers = NumberedNodes::new(nodes);
     for edge in edges.iter() {
         let (component, node) = split(edge?);
@@ -78,7 +78,7 @@ fn number_firsts(
 }
 
 /// The numbers of nodes that are connected.
-fn join_numbers(numbered: &SortedValues, nodes: &SortedValues) -> Result<DisjointSets, Error> {
+fn join_numbers(numbered: &SortedValues, nodes: &SortedValues) -> Result<DisjointSets, FindError> {
     let mut sets = DisjointSets::new(NumberedNodes::new(nodes).count()?);
     let mut numbers = NumberedNodes::new(nodes);
     for edge in numbered.iter() {
@@ -93,7 +93,7 @@ fn firsts_of(
     mut sets: DisjointSets,
     nodes: &SortedValues,
     mut firsts: PairSorter,
-) -> Result<SortedValues, Error> {
+) -> Result<SortedValues, SpillError> {
     let mut numbers = NumberedNodes::new(nodes);
     while let Some((number, node)) = numbers.next()? {
         firsts.push(u64::from(sets.first(number as u32)), node.0)?;
@@ -111,10 +111,10 @@ pub(super) struct NodeComponents {
 
 impl NodeComponents {
     /// Calls `take` with an edge from the component to each node, by component and node.
-    pub(super) fn each(
+    pub(super) fn each<E: From<SpillError>>(
         &self,
-        take: &mut dyn FnMut(Edge) -> Result<(), Error>,
-    ) -> Result<(), Error> {
+        take: &mut dyn FnMut(Edge) -> Result<(), E>,
+    ) -> Result<(), E> {
         let mut numbers = NumberedNodes::new(&self.nodes);
         let mut last = None;
         for first in self.firsts.iter() {
@@ -130,10 +130,10 @@ impl NodeComponents {
     }
 
     /// Calls `take` with the edges of [`each`](Self::each), by node.
-    pub(super) fn each_by_node(
+    pub(super) fn each_by_node<E: From<SpillError>>(
         self,
-        take: &mut dyn FnMut(Edge) -> Result<(), Error>,
-    ) -> Result<(), Error> {
+        take: &mut dyn FnMut(Edge) -> Result<(), E>,
+    ) -> Result<(), E> {
         let mut sorter = PairSorter::new(&self.temp);
         self.each(&mut |edge| sorter.push(edge.node.0, edge.component.0))?;
         drop(self);
@@ -156,12 +156,12 @@ impl PairSorter {
         Self { sorter: ValueSorter::new(temp, SORTED_BYTES), piece: Vec::new() }
     }
 
-    fn push(&mut self, a: u64, b: u64) -> Result<(), Error> {
+    fn push(&mut self, a: u64, b: u64) -> Result<(), SpillError> {
         self.piece.push(u128::from(a) << 64 | u128::from(b));
         if self.piece.len() < PIECE { Ok(()) } else { self.sorter.append(&mut self.piece) }
     }
 
-    fn finish(mut self) -> Result<SortedValues, Error> {
+    fn finish(mut self) -> Result<SortedValues, SpillError> {
         self.sorter.append(&mut self.piece)?;
         self.sorter.finish()
     }
@@ -173,7 +173,7 @@ fn split(pair: u128) -> (u64, u64) {
 
 /// Nodes with their numbers, which are those of their order; what is looked up ascends.
 struct NumberedNodes<'a> {
-    nodes: Box<dyn Iterator<Item = Result<u128, Error>> + 'a>,
+    nodes: Box<dyn Iterator<Item = Result<u128, SpillError>> + 'a>,
     /// The number and the node that were given last.
     now: Option<(u64, Node)>,
 }
@@ -183,7 +183,7 @@ impl<'a> NumberedNodes<'a> {
         Self { nodes: Box::new(nodes.iter()), now: None }
     }
 
-    fn next(&mut self) -> Result<Option<(u64, Node)>, Error> {
+    fn next(&mut self) -> Result<Option<(u64, Node)>, SpillError> {
         for node in self.nodes.by_ref() {
             let node = Node(split(node?).1);
             match self.now {
@@ -197,25 +197,25 @@ impl<'a> NumberedNodes<'a> {
         Ok(None)
     }
 
-    fn count(mut self) -> Result<usize, Error> {
+    fn count(mut self) -> Result<usize, FindError> {
         while self.next()?.is_some() {}
         let count = self.now.map_or(0, |(number, _)| number + 1);
         if count > u64::from(u32::MAX) {
-            return Err(Error::TooManyDocuments { got: count as usize });
+            return Err(FindError::TooManyDocuments { got: count as usize });
         }
         Ok(count as usize)
     }
 
-    fn number_of(&mut self, node: Node) -> Result<u64, Error> {
+    fn number_of(&mut self, node: Node) -> Result<u64, SpillError> {
         self.walk(|(_, now)| now == node).map(|(number, _)| number)
     }
 
-    fn node_of(&mut self, number: u64) -> Result<Node, Error> {
+    fn node_of(&mut self, number: u64) -> Result<Node, SpillError> {
         self.walk(|(now, _)| now == number).map(|(_, node)| node)
     }
 
     /// The next number and node that are wanted, those given last among them.
-    fn walk(&mut self, is_wanted: impl Fn((u64, Node)) -> bool) -> Result<(u64, Node), Error> {
+    fn walk(&mut self, is_wanted: impl Fn((u64, Node)) -> bool) -> Result<(u64, Node), SpillError> {
         let mut now = self.now;
         loop {
             match now {
@@ -223,7 +223,7 @@ impl<'a> NumberedNodes<'a> {
                 _ => now = self.next()?,
             }
             if now.is_none() {
-                return Err(Error::temporary_file("nodes of documents"));
+                return Err(SpillError::altered("nodes of documents"));
             }
         }
     }
@@ -250,7 +250,7 @@ mod tests {
             };
             let mut expected = merge_with_roots(edges.iter().copied());
             let mut got = Vec::new();
-            let mut take = |edge| -> Result<(), Error> {
+            let mut take = |edge| -> Result<(), SpillError> {
                 got.push(edge);
                 Ok(())
             };
@@ -282,7 +282,7 @@ mod tests {
             assert!(edge.component == Node(least) && last < Some(edge.node));
             count += 1;
             last = Some(edge.node);
-            Ok(())
+            Ok::<_, SpillError>(())
         };
         components.each_by_node(of_one).unwrap();
         assert_eq!(count, length + 1);

@@ -1,11 +1,12 @@
 //! The plan of a job: which task reads what, and with which options.
 
 use super::Job;
+use super::error::{JobError, JobStage};
 use crate::engine::{FindOptions, PairList, describe_run};
-use crate::error::{Error, JobError, JobStage};
 use crate::read::{Collection, LaneRange};
+use crate::report::OutputError;
 use crate::report::part_file::PartFile;
-use crate::spill::differences;
+use crate::spill::{SpillError, differences};
 use lookalike_core::hash::token_hash;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -113,7 +114,7 @@ impl Job {
         options: &FindOptions,
         division: Division,
         arguments: Vec<String>,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, JobError> {
         refuse(options)?;
         let plan = JobPlan {
             format_version: FORMAT_VERSION,
@@ -126,7 +127,7 @@ impl Job {
             run: describe_run(collection, options)?,
         };
         let path = folder.join(PLAN);
-        let failed = |source| Error::Write { path: path.clone(), source };
+        let failed = |source| OutputError::Write { path: path.clone(), source };
         std::fs::create_dir_all(folder).map_err(failed)?;
         let mut text = serde_json::to_vec_pretty(&plan).map_err(|error| failed(error.into()))?;
         text.push(b'\n');
@@ -138,13 +139,13 @@ impl Job {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 return Self::open_same(folder, &plan);
             }
-            Err(source) => return Err(failed(source)),
+            Err(source) => return Err(failed(source).into()),
         }
         Ok(Self { folder: folder.to_owned(), plan, digest: token_hash(&text) })
     }
 
     /// The job that is there, if it is the one that was about to be made.
-    fn open_same(folder: &Path, plan: &JobPlan) -> Result<Self, Error> {
+    fn open_same(folder: &Path, plan: &JobPlan) -> Result<Self, JobError> {
         let there = Self::open(folder)?;
         if there.plan == *plan {
             return Ok(there);
@@ -153,21 +154,21 @@ impl Job {
         let stored = stored.unwrap_or_default();
         let wanted = wanted.unwrap_or_default();
         let differences = differences(&stored, &wanted);
-        Err(JobError::OtherPlan { path: folder.join(PLAN), differences }.into())
+        Err(JobError::OtherPlan { path: folder.join(PLAN), differences })
     }
 
     /// Opens the job in a folder.
     ///
     /// # Errors
     /// [`JobError::NoPlan`], [`JobError::Version`], [`JobError::File`].
-    pub fn open(folder: &Path) -> Result<Self, Error> {
+    pub fn open(folder: &Path) -> Result<Self, JobError> {
         let path = folder.join(PLAN);
         let text = match std::fs::read(&path) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Err(JobError::NoPlan { path }.into());
+                return Err(JobError::NoPlan { path });
             }
-            Err(source) => return Err(Error::Spill { path, source }),
+            Err(source) => return Err(SpillError::Io { path, source }.into()),
         };
         let damaged = |error: serde_json::Error| JobError::File {
             path: path.clone(),
@@ -178,7 +179,7 @@ impl Job {
         if versions.format_version != FORMAT_VERSION || versions.lookalike != expected {
             let got = format!("{} (format {})", versions.lookalike, versions.format_version);
             let expected = format!("{expected} (format {FORMAT_VERSION})");
-            return Err(JobError::Version { path, got, expected }.into());
+            return Err(JobError::Version { path, got, expected });
         }
         let plan = serde_json::from_slice(&text).map_err(damaged)?;
         Ok(Self { folder: folder.to_owned(), plan, digest: token_hash(&text) })
@@ -189,9 +190,9 @@ impl Job {
         &self,
         collection: &Collection,
         options: &FindOptions,
-    ) -> Result<(), Error> {
+    ) -> Result<(), JobError> {
         let differences = differences(&self.plan.run, &describe_run(collection, options)?);
-        if differences.is_empty() { Ok(()) } else { Err(JobError::Inputs { differences }.into()) }
+        if differences.is_empty() { Ok(()) } else { Err(JobError::Inputs { differences }) }
     }
 }
 
@@ -202,7 +203,7 @@ struct PlanVersions {
     lookalike: String,
 }
 
-fn refuse(options: &FindOptions) -> Result<(), Error> {
+fn refuse(options: &FindOptions) -> Result<(), JobError> {
     let what = if options.pairs == PairList::WithEstimates {
         "estimates of signatures"
     } else if options.skip_repeated_ids {
@@ -210,5 +211,5 @@ fn refuse(options: &FindOptions) -> Result<(), Error> {
     } else {
         return Ok(());
     };
-    Err(JobError::Unsupported { what }.into())
+    Err(JobError::Unsupported { what })
 }

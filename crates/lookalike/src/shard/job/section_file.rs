@@ -5,8 +5,10 @@
 //! sections │ index (JSON) │ length of the index, hash of the index (u64) │ "lks1"
 //! ```
 
-use crate::error::{Error, JobError};
+use super::error::JobError;
+use crate::report::OutputError;
 use crate::report::part_file::PartFile;
+use crate::spill::SpillError;
 use lookalike_core::hash::token_hash;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
@@ -62,8 +64,8 @@ struct SectionIndex {
 }
 
 /// The error of a file that is not what a task left.
-pub(super) fn damaged(path: &Path, problem: impl Into<String>) -> Error {
-    JobError::File { path: path.to_owned(), problem: problem.into() }.into()
+pub(super) fn damaged(path: &Path, problem: impl Into<String>) -> JobError {
+    JobError::File { path: path.to_owned(), problem: problem.into() }
 }
 
 /// The last part of a path of a job, which is ASCII.
@@ -92,11 +94,11 @@ pub(super) struct SectionWriter {
 
 impl SectionWriter {
     /// A file that gets the name `path` when it is whole.
-    pub(super) fn create(path: PathBuf, plan: u64) -> Result<Self, Error> {
+    pub(super) fn create(path: PathBuf, plan: u64) -> Result<Self, JobError> {
         let index = SectionIndex { plan, file: file_name(&path), ..Default::default() };
         match PartFile::create(&path) {
             Ok(file) => Ok(Self { path, file, at: 0, index }),
-            Err(source) => Err(Error::Write { path, source }),
+            Err(source) => Err(OutputError::Write { path, source }.into()),
         }
     }
 
@@ -106,7 +108,12 @@ impl SectionWriter {
     }
 
     /// Adds a section.
-    pub(super) fn push(&mut self, kind: SectionKind, part: u32, bytes: &[u8]) -> Result<(), Error> {
+    pub(super) fn push(
+        &mut self,
+        kind: SectionKind,
+        part: u32,
+        bytes: &[u8],
+    ) -> Result<(), JobError> {
         self.write(bytes)?;
         let length = bytes.len() as u64;
         let hash = token_hash(bytes);
@@ -116,21 +123,21 @@ impl SectionWriter {
     }
 
     /// Adds a section of JSON.
-    pub(super) fn push_json(&mut self, value: &impl Serialize) -> Result<(), Error> {
+    pub(super) fn push_json(&mut self, value: &impl Serialize) -> Result<(), JobError> {
         let bytes = serde_json::to_vec(value).map_err(|error| self.failed(error.into()))?;
         self.push(SectionKind::Notes, 0, &bytes)
     }
 
-    fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        self.file.as_file_mut().write_all(bytes).map_err(|source| self.failed(source))
+    fn write(&mut self, bytes: &[u8]) -> Result<(), JobError> {
+        Ok(self.file.as_file_mut().write_all(bytes).map_err(|source| self.failed(source))?)
     }
 
-    fn failed(&self, source: io::Error) -> Error {
-        Error::Write { path: self.path.clone(), source }
+    fn failed(&self, source: io::Error) -> OutputError {
+        OutputError::Write { path: self.path.clone(), source }
     }
 
     /// Ends the file, brings it to the disk and names it; a file of that name is replaced.
-    pub(super) fn finish(mut self) -> Result<(), Error> {
+    pub(super) fn finish(mut self) -> Result<(), JobError> {
         let mut end = serde_json::to_vec(&self.index).map_err(|error| self.failed(error.into()))?;
         let length = end.len() as u64;
         let hash = token_hash(&end);
@@ -140,12 +147,12 @@ impl SectionWriter {
         self.write(&end)?;
         self.file.as_file().sync_all().map_err(|source| self.failed(source))?;
         let path = self.path;
-        self.file.persist(&path).map_err(|source| Error::Write { path, source })
+        Ok(self.file.persist(&path).map_err(|source| OutputError::Write { path, source })?)
     }
 }
 
 /// Takes a section: the part it is for, and its bytes.
-pub(super) type TakeSection<'a> = dyn FnMut(u32, &[u8]) -> Result<(), Error> + 'a;
+pub(super) type TakeSection<'a> = dyn FnMut(u32, &[u8]) -> Result<(), JobError> + 'a;
 
 /// A whole file of a job.
 pub(super) struct SectionFile {
@@ -159,10 +166,10 @@ impl SectionFile {
     ///
     /// # Errors
     /// [`JobError::File`] where it is not whole, of another plan, or the file of another task.
-    pub(super) fn open(path: PathBuf, plan: u64) -> Result<Self, Error> {
+    pub(super) fn open(path: PathBuf, plan: u64) -> Result<Self, JobError> {
         let file = match File::open(&path) {
             Ok(file) => file,
-            Err(source) => return Err(Error::Spill { path, source }),
+            Err(source) => return Err(SpillError::Io { path, source }.into()),
         };
         let mut opened = Self { path, file, index: SectionIndex::default() };
         opened.index = opened.read_index()?;
@@ -177,7 +184,7 @@ impl SectionFile {
         Ok(opened)
     }
 
-    fn read_index(&mut self) -> Result<SectionIndex, Error> {
+    fn read_index(&mut self) -> Result<SectionIndex, JobError> {
         let length = self.file.metadata().map_err(|source| self.failed(source))?.len();
         let Some(end) = length.checked_sub(TRAILER) else {
             let problem = format!("it has {length} bytes, expected {TRAILER} or more");
@@ -204,7 +211,7 @@ impl SectionFile {
         serde_json::from_slice(&index).map_err(|error| self.damaged(format!("its index: {error}")))
     }
 
-    fn read(&mut self, at: u64, bytes: u64) -> Result<Vec<u8>, Error> {
+    fn read(&mut self, at: u64, bytes: u64) -> Result<Vec<u8>, JobError> {
         // No section is longer than its file, so that a damaged index takes no memory.
         let length = self.file.metadata().map_err(|source| self.failed(source))?.len();
         if at.checked_add(bytes).is_none_or(|end| end > length) {
@@ -214,14 +221,15 @@ impl SectionFile {
         let mut buffer = vec![0; bytes as usize];
         let read = self.file.seek(SeekFrom::Start(at));
         let read = read.and_then(|_| self.file.read_exact(&mut buffer));
-        read.map(|()| buffer).map_err(|source| self.failed(source))
+        read.map_err(|source| self.failed(source))?;
+        Ok(buffer)
     }
 
-    fn failed(&self, source: io::Error) -> Error {
-        Error::Spill { path: self.path.clone(), source }
+    fn failed(&self, source: io::Error) -> SpillError {
+        SpillError::Io { path: self.path.clone(), source }
     }
 
-    fn damaged(&self, problem: String) -> Error {
+    fn damaged(&self, problem: String) -> JobError {
         damaged(&self.path, problem)
     }
 
@@ -242,7 +250,7 @@ impl SectionFile {
         kind: SectionKind,
         part: Option<u32>,
         take: &mut TakeSection<'_>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), JobError> {
         for at in 0..self.index.sections.len() {
             let entry = self.index.sections[at];
             if entry.kind == kind && part.is_none_or(|part| part == entry.part) {
@@ -252,7 +260,7 @@ impl SectionFile {
         Ok(())
     }
 
-    fn section(&mut self, entry: &SectionEntry) -> Result<Vec<u8>, Error> {
+    fn section(&mut self, entry: &SectionEntry) -> Result<Vec<u8>, JobError> {
         let bytes = self.read(entry.at, entry.bytes)?;
         if token_hash(&bytes) == entry.hash {
             return Ok(bytes);
@@ -263,7 +271,7 @@ impl SectionFile {
     }
 
     /// The value of the section of JSON.
-    pub(super) fn json<T: for<'a> Deserialize<'a>>(&mut self) -> Result<T, Error> {
+    pub(super) fn json<T: for<'a> Deserialize<'a>>(&mut self) -> Result<T, JobError> {
         let entry = self.index.sections.iter().find(|entry| entry.kind == SectionKind::Notes);
         let Some(entry) = entry.copied() else {
             return Err(self.damaged("it has no notes".to_owned()));
@@ -273,7 +281,7 @@ impl SectionFile {
     }
 
     /// Reads all sections.
-    pub(super) fn check_all(&mut self) -> Result<(), Error> {
+    pub(super) fn check_all(&mut self) -> Result<(), JobError> {
         for at in 0..self.index.sections.len() {
             let entry = self.index.sections[at];
             let _bytes = self.section(&entry)?;

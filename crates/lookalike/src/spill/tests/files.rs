@@ -1,8 +1,8 @@
 //! Spill files: what threads append is there, and a full disk is an error.
 
-use crate::error::Error;
 use crate::read::Spool;
 use crate::spill::TempSpace;
+use crate::spill::error::SpillError;
 use crate::spill::file::SpillFile;
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -71,7 +71,7 @@ fn reading_past_the_end_is_an_error_that_names_the_file() {
     let file = space.open("short", 0).unwrap();
     file.append(b"abc").unwrap();
     let error = file.read_at(&mut [0; 4], 0).unwrap_err();
-    assert!(matches!(&error, Error::Spill { path, .. } if path.ends_with("short")), "{error}");
+    assert!(matches!(&error, SpillError::Io { path, .. } if path.ends_with("short")), "{error}");
     file.read_at(&mut [0; 3], 0).unwrap();
     file.read_at(&mut [], 3).unwrap();
 }

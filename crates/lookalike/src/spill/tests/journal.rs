@@ -1,6 +1,6 @@
 //! Journals: what was written is there, wherever the end was torn off.
 
-use crate::error::Error;
+use crate::spill::error::SpillError;
 use crate::spill::{Journal, TempSpace};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -21,7 +21,7 @@ fn steps() -> Vec<Step> {
     ]
 }
 
-fn open(parent: &Path) -> Result<(Journal<Step>, Vec<Step>), Error> {
+fn open(parent: &Path) -> Result<(Journal<Step>, Vec<Step>), SpillError> {
     Journal::open(&TempSpace::resumable(parent, "j", &json!({}))?, "journal")
 }
 
@@ -92,7 +92,7 @@ fn every_flipped_bit_before_a_good_line_is_an_error() {
             flipped[at] ^= 1 << bit;
             fs::write(&path, &flipped).unwrap();
             let error = open(parent.path()).unwrap_err();
-            assert!(matches!(error, Error::SpillDamaged { .. }), "byte {at}, bit {bit}: {error}");
+            assert!(matches!(error, SpillError::Damaged { .. }), "byte {at}, bit {bit}: {error}");
             let message = error.to_string();
             assert!(message.contains(&*path.to_string_lossy()), "{message}");
             assert!(message.contains("remove the folder"), "{message}");

@@ -1,6 +1,6 @@
 //! The sorter against the sort of the standard library.
 
-use crate::error::{Error, SpillPosition};
+use crate::spill::error::{SpillError, SpillPosition};
 use crate::spill::sorter::MIN_MEMORY;
 use crate::spill::{SortedRecords, Sorter, TempSpace};
 use proptest::prelude::*;
@@ -139,7 +139,7 @@ fn a_folder_that_cannot_be_made_is_an_error() {
     let parent = tempfile::tempdir().unwrap();
     let mut sorter = Sorter::new(Some(space(&parent.path().join("missing"))), 0);
     let error = (0..10_000).find_map(|_| sorter.push(b"key", &[0; 100]).err()).unwrap();
-    assert!(matches!(error, Error::TempDir { .. }), "{error}");
+    assert!(matches!(error, SpillError::TempDir { .. }), "{error}");
 }
 
 #[test]
@@ -159,11 +159,11 @@ fn a_record_that_cannot_be_decoded_is_named() {
         let sorted = sorted(&records, temp, MIN_MEMORY);
         let decoded = sorted.decoded("a small key", |key, _| (key[0] < 1).then_some(()));
         let mut results: Vec<_> = decoded.collect();
-        let error = Error::of_io(results.pop().unwrap().unwrap_err());
+        let error = results.pop().unwrap().unwrap_err().downcast::<SpillError>().unwrap();
         assert_eq!(results.len(), 1);
         let message = error.to_string();
         assert!(message.contains("does not hold a small key any more"), "{message}");
-        let Error::TemporaryFile { path, position, .. } = error else { panic!("{message}") };
+        let SpillError::Altered { path, position, .. } = error else { panic!("{message}") };
         assert_eq!(path.is_some_and(|path| path.starts_with(parent.path())), is_spilled);
         assert_eq!(position, is_spilled.then_some(SpillPosition::Record(1)));
     }

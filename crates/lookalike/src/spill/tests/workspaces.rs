@@ -1,7 +1,7 @@
 //! Folders that go with the run, and folders that stay.
 
-use crate::error::Error;
 use crate::spill::TempSpace;
+use crate::spill::error::SpillError;
 use crate::spill::file::SpillFile;
 use serde_json::{Value, json};
 use std::fs;
@@ -117,7 +117,7 @@ fn another_description_is_refused_member_by_member() {
     other["inputs"].as_array_mut().unwrap().push(json!("c"));
     other["params"].as_object_mut().unwrap().remove("pairs");
     let error = TempSpace::resumable(parent.path(), "x", &other).unwrap_err();
-    let Error::RunDiffers { differences, .. } = &error else { panic!("{error}") };
+    let SpillError::RunDiffers { differences, .. } = &error else { panic!("{error}") };
     let found: Vec<_> = differences
         .iter()
         .map(|d| (d.member.as_str(), d.stored.as_deref(), d.wanted.as_deref()))
@@ -168,7 +168,7 @@ fn a_second_run_is_refused_while_the_first_is_at_work() {
     let start = || TempSpace::resumable(parent.path(), "x", &description());
     let first = start().unwrap();
     let error = start().unwrap_err();
-    assert!(matches!(error, Error::RunInUse { .. }), "{error}");
+    assert!(matches!(error, SpillError::RunInUse { .. }), "{error}");
     assert!(error.to_string().contains("in use by another run"), "{error}");
     let file = create(&first, "data");
     drop(first);
@@ -186,7 +186,7 @@ fn what_is_no_run_is_not_touched() {
     fs::set_permissions(&folder, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
     fs::write(folder.join("thesis"), "precious").unwrap();
     let error = TempSpace::resumable(parent.path(), "x", &json!({})).unwrap_err();
-    assert!(matches!(error, Error::SpillDamaged { .. }), "{error}");
+    assert!(matches!(error, SpillError::Damaged { .. }), "{error}");
     assert!(error.to_string().contains("thesis"), "{error}");
     fs::remove_file(folder.join("thesis")).unwrap();
     // A start that was stopped before it had described itself.
@@ -194,11 +194,11 @@ fn what_is_no_run_is_not_touched() {
     drop(TempSpace::resumable(parent.path(), "x", &json!({})).unwrap());
     fs::write(folder.join("run.json"), "{").unwrap();
     let error = TempSpace::resumable(parent.path(), "x", &json!({})).unwrap_err();
-    assert!(matches!(error, Error::SpillDamaged { .. }), "{error}");
+    assert!(matches!(error, SpillError::Damaged { .. }), "{error}");
     let file = parent.path().join("lookalike-y.run");
     fs::write(&file, "precious").unwrap();
     let error = TempSpace::resumable(parent.path(), "y", &json!({})).unwrap_err();
-    assert!(matches!(error, Error::RunNotPrivate { .. }), "{error}");
+    assert!(matches!(error, SpillError::RunNotPrivate { .. }), "{error}");
     assert_eq!(fs::read(&file).unwrap(), b"precious");
 }
 
@@ -215,7 +215,7 @@ fn a_parent_that_takes_no_files_is_an_error_with_its_remedy() {
             space.scratch("x").unwrap_err(),
         ];
         for error in errors {
-            assert!(matches!(&error, Error::TempDir { path, .. } if *path == bad), "{error}");
+            assert!(matches!(&error, SpillError::TempDir { path, .. } if *path == bad), "{error}");
             let message = error.to_string();
             assert!(message.contains("temp_dir names a folder that exists"), "{message}");
         }
@@ -257,7 +257,7 @@ mod private {
 
     fn refused(parent: &Path) -> String {
         let error = TempSpace::resumable(parent, "x", &json!({})).unwrap_err();
-        assert!(matches!(error, Error::RunNotPrivate { .. }), "{error:?}");
+        assert!(matches!(error, SpillError::RunNotPrivate { .. }), "{error:?}");
         let message = error.to_string();
         assert!(message.contains("lookalike-x.run") && message.contains("temp_dir"), "{message}");
         message

@@ -6,10 +6,9 @@
 use lookalike::core::hash::SplitMix64;
 use lookalike::core::params::{Params, ParamsBuilder};
 use lookalike::decisions::{
-    self, AddedDecisions, ConflictCause, DecisionConflict, Decisions, JudgedPairs, Judgment,
-    UnknownDocuments,
+    self, AddedDecisions, ConflictCause, DecisionConflict, DecisionError, Decisions, JudgedPairs,
+    Judgment, UnknownDocuments,
 };
-use lookalike::error::{DecisionError, Error};
 use lookalike::index::{DocumentFields, TextPreparer};
 use lookalike::read::Normalization;
 use lookalike::store::Index;
@@ -51,7 +50,7 @@ fn add_with(
     let text = lines.iter().map(line).collect::<Vec<_>>().join("\n");
     let read = decisions::read(text.as_bytes(), Path::new("given")).unwrap();
     decisions::add_to_index(index, read, NOW, unknown).map_err(|error| match error {
-        Error::Decisions(DecisionError::Conflicts { conflicts, total }) => {
+        DecisionError::Conflicts { conflicts, total } => {
             assert_eq!(conflicts.len() as u64, total);
             conflicts
         }

@@ -9,8 +9,7 @@ use crate::fresh_run::{find, reported};
 use lookalike::core::hash::SplitMix64;
 use lookalike::core::keep::KeepPolicy;
 use lookalike::core::params::{Params, ParamsBuilder};
-use lookalike::decisions::{self, ReviewDecision, UnknownDocuments};
-use lookalike::error::{DecisionError, Error};
+use lookalike::decisions::{self, DecisionError, ReviewDecision, UnknownDocuments};
 use lookalike::find::{FindOptions, PairList};
 use lookalike::index::{
     AddOptions, DocumentFields, Existing, TextPreparer, add, groups, remove, remove_inputs,
@@ -108,7 +107,7 @@ fn an_index_of_signatures_has_no_groups() {
         create(Kept::Memory, folder.path(), &ParamsBuilder::default(), StoredContent::Signatures);
     let options = FindOptions::new(index.params().clone());
     let error = groups(&index, &options, 0, &NoProgress).err().unwrap();
-    assert!(matches!(error, lookalike::error::Error::Index(IndexError::NoSets { .. })));
+    assert!(matches!(error, lookalike::find::FindError::Index(IndexError::NoSets { .. })));
     let other = ParamsBuilder { shingle: "words:3".parse().unwrap(), ..ParamsBuilder::default() };
     let options = FindOptions::new(Params::new(&other).unwrap());
     let error = groups(&index, &options, 0, &NoProgress).err().unwrap().to_string();
@@ -356,7 +355,7 @@ fn an_entry_that_is_no_decision_ends_the_reading() {
         let mut numbers = Vec::new();
         let mut take = |decision: ReviewDecision| numbers.push(decision.line);
         let error = decisions::each_of_index(&index, 0, &mut take).unwrap_err();
-        let Error::Decisions(DecisionError::Line { line, .. }) = error else { panic!("{error}") };
+        let DecisionError::Line { line, .. } = error else { panic!("{error}") };
         assert_eq!((line, numbers), (200, (1..200).collect()), "{kept:?}");
         assert_eq!(decisions::of_index(&index, 200).unwrap().len(), 200, "{kept:?}");
     }

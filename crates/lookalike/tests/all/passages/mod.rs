@@ -10,9 +10,8 @@ use lookalike::core::hash::SplitMix64;
 use lookalike::core::keep::{KeepPolicy, KeepRule};
 use lookalike::core::params::{Case, TokenRule};
 use lookalike::core::passage::naive;
-use lookalike::error::Error;
-use lookalike::find::DocumentNumber;
 use lookalike::find::Memory;
+use lookalike::find::{DocumentNumber, FindError};
 use lookalike::passages::{
     CutOptions, CutRule, FoundPassage, PassageCuts, PassageFindings, PassageOptions, PassagePlace,
     PassageRow, passages_in,
@@ -234,7 +233,7 @@ fn cut(path: &Path, least: usize, cut: &CutOptions) -> (PassageCuts, BTreeMap<St
             }
         }
         texts.insert(document.id.to_owned(), text);
-        Ok(())
+        Ok::<_, FindError>(())
     };
     cuts.run.replay(&mut each).unwrap();
     (cuts, texts)
@@ -514,7 +513,7 @@ fn rows_that_do_not_fit_are_spilled() {
     let found = loop {
         match run(Some(limit)) {
             Ok(found) => break found,
-            Err(Error::MemoryTooSmall { least, .. }) => {
+            Err(FindError::MemoryTooSmall { least, .. }) => {
                 assert!(least > limit, "{least} after {limit}");
                 (limit, refused) = (least, refused + 1);
             }
@@ -526,7 +525,7 @@ fn rows_that_do_not_fit_are_spilled() {
 }
 
 /// Passages of a file within a limit.
-fn within(path: &Path, limit: u64) -> Result<PassageFindings, Error> {
+fn within(path: &Path, limit: u64) -> Result<PassageFindings, FindError> {
     let options = PassageOptions::new(50, TokenRule::Words, Case::Fold).unwrap();
     let temp_dir = path.parent().map(Path::to_owned);
     let memory = Memory { limit: Some(limit), temp_dir, ..Memory::default() };
@@ -552,14 +551,14 @@ fn a_long_document_needs_what_its_words_take() {
         write(&path, &[OracleDocument { id: "a".to_owned(), text, words: vec![], chars: vec![] }]);
         let (mut limit, mut refused) = (1 << 20, 0);
         while let Err(error) = within(&path, limit) {
-            let Error::MemoryTooSmall { got, least } = error else { panic!("{error}") };
+            let FindError::MemoryTooSmall { got, least } = error else { panic!("{error}") };
             assert!(got == limit && least > limit, "{least} after {limit}");
             (limit, refused) = (least, refused + 1);
         }
         assert_eq!(refused, 1, "the first refusal names {limit}");
         let refused = within(&path, limit - 1).map(drop);
         assert!(
-            matches!(refused, Err(Error::MemoryTooSmall { least, .. }) if least == limit),
+            matches!(refused, Err(FindError::MemoryTooSmall { least, .. }) if least == limit),
             "{refused:?} one byte below {limit}"
         );
         let record = bytes + bytes / 4 + 9 * words - (10 << 20);

@@ -1,6 +1,10 @@
-//! What a [job in files](crate::shard::job) refuses, and its stages, which errors name.
+//! The error of a [job in files](crate::shard::job), and the stages that it names.
 
-use super::difference::{self, Difference};
+use crate::engine::FindError;
+use crate::error_macros::{wraps_error, wraps_find_error};
+use crate::report::OutputError;
+use crate::spill::{Difference, fmt_list};
+use lookalike_core::parameter::{NamesParameters, ParameterSpelling};
 use std::fmt;
 use std::path::PathBuf;
 
@@ -59,10 +63,14 @@ impl fmt::Display for JobStage {
     }
 }
 
-/// Why a task of a job cannot run.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// An error of a task of a job.
+#[derive(Debug)]
 #[non_exhaustive]
 pub enum JobError {
+    /// The documents or temporary files could not be read or compared.
+    Find(FindError),
+    /// A file of the job could not be written.
+    Output(OutputError),
     /// The folder has no plan.
     NoPlan {
         /// The file that was looked for.
@@ -121,15 +129,20 @@ pub enum JobError {
     },
 }
 
-impl fmt::Display for JobError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+wraps_find_error!(JobError, Self::Output(error) => error.source());
+wraps_error!(JobError::Output(OutputError: Find));
+
+impl NamesParameters for JobError {
+    fn fmt_with(&self, f: &mut fmt::Formatter<'_>, name: ParameterSpelling) -> fmt::Result {
         match self {
+            Self::Find(error) => error.fmt_with(f, name),
+            Self::Output(error) => error.fmt_with(f, name),
             Self::NoPlan { path } => {
                 write!(f, "there is no plan {}; make one first, or name its folder", path.display())
             }
             Self::OtherPlan { path, differences } => {
                 write!(f, "{} is the plan of another job:", path.display())?;
-                difference::fmt_list(f, differences, NAMED_DIFFERENCES)?;
+                fmt_list(f, differences, NAMED_DIFFERENCES)?;
                 f.write_str(" name another folder, or remove this one")
             }
             Self::Version { path, got, expected } => write!(
@@ -140,7 +153,7 @@ impl fmt::Display for JobError {
             ),
             Self::Inputs { differences } => {
                 f.write_str("the inputs are not those of the plan:")?;
-                difference::fmt_list(f, differences, NAMED_DIFFERENCES)?;
+                fmt_list(f, differences, NAMED_DIFFERENCES)?;
                 f.write_str(
                     " run tasks in the working directory of the plan, on inputs that do not \
                      change; make a new plan for changed inputs",
@@ -173,5 +186,3 @@ impl fmt::Display for JobError {
         }
     }
 }
-
-impl std::error::Error for JobError {}

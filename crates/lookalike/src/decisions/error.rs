@@ -1,14 +1,18 @@
-//! Why a file of decisions cannot be used.
+//! Errors of user decisions.
 
-use crate::decisions::{ConflictCause, DecisionConflict, Judgment};
+use super::{ConflictCause, DecisionConflict, Judgment};
+use crate::error_macros::wraps_error;
+use lookalike_index::IndexError;
 use lookalike_index::entry::shortened_id;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-/// Why a file of decisions cannot be used.
+/// An error of reading or storing decisions.
 #[derive(Debug)]
 pub enum DecisionError {
+    /// The index of the decisions cannot be read or written.
+    Index(IndexError),
     /// The file cannot be read.
     Read {
         /// The file.
@@ -95,6 +99,7 @@ pub enum DecisionProblem {
 impl fmt::Display for DecisionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Index(error) => fmt::Display::fmt(error, f),
             Self::Read { path, source } => write!(
                 f,
                 "cannot read the decisions in {}: {source}; name a file that can be read",
@@ -110,6 +115,10 @@ impl fmt::Display for DecisionError {
         }
     }
 }
+
+impl std::error::Error for DecisionError {}
+
+wraps_error!(DecisionError::Index(IndexError));
 
 fn fmt_conflicts(
     f: &mut fmt::Formatter<'_>,

@@ -1,11 +1,18 @@
-//! Why a benchmark cannot be compared with a corpus.
+//! The error of `contamination`.
 
+use crate::engine::FindError;
+use crate::error_macros::wraps_find_error;
 use lookalike_core::parameter::{NamesParameters, Parameter, ParameterSpelling};
 use std::fmt;
 
-/// Why a benchmark cannot be compared with a corpus.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// An error of comparing a benchmark with a corpus.
+#[derive(Debug)]
 pub enum ContaminationError {
+    /// The documents could not be read or compared.
+    Find(FindError),
+    /// A record or table of the benchmark could not be read: its field of texts is the one that is
+    /// searched for.
+    Benchmark(FindError),
     /// A run of too few words.
     Ngram {
         /// How many it was to have.
@@ -23,9 +30,12 @@ pub enum ContaminationError {
     },
 }
 
+wraps_find_error!(ContaminationError, Self::Benchmark(error) => error.source());
+
 impl NamesParameters for ContaminationError {
     fn fmt_with(&self, f: &mut fmt::Formatter<'_>, name: ParameterSpelling) -> fmt::Result {
         match self {
+            Self::Find(error) | Self::Benchmark(error) => error.fmt_with(f, name),
             Self::Ngram { got } => write!(
                 f,
                 "{}: expected 2 words or more, got {got}; 13 is usual",

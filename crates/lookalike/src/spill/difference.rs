@@ -38,7 +38,7 @@ impl fmt::Display for Difference {
 }
 
 /// Lists at most `most` differences, and how many more there are.
-pub(super) fn fmt_list(f: &mut fmt::Formatter<'_>, all: &[Difference], most: usize) -> fmt::Result {
+pub(crate) fn fmt_list(f: &mut fmt::Formatter<'_>, all: &[Difference], most: usize) -> fmt::Result {
     for difference in all.iter().take(most) {
         write!(f, " {difference};")?;
     }

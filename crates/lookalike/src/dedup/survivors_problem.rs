@@ -1,6 +1,6 @@
 //! Why survivors cannot be written.
 
-use super::cut::{CutPart, CutProblem};
+use super::cut_problem::{CutPart, CutProblem};
 use lookalike_core::parameter::{NamesParameters, Parameter, ParameterSpelling};
 use std::fmt;
 

@@ -1,14 +1,18 @@
-//! Errors of an audit, other than those of reading.
+//! The error of an audit.
 
 use crate::digest::InputsDigest;
+use crate::engine::FindError;
+use crate::error_macros::wraps_find_error;
 use lookalike_core::parameter::{NamesParameters, Parameter, ParameterSpelling};
 use std::fmt;
 use std::path::PathBuf;
 
-/// Why a report cannot be compared with documents; both sides are named, and the remedy.
-#[derive(Debug, Clone, PartialEq)]
+/// An error of comparing a report with its documents. The message names both sides and the remedy.
+#[derive(Debug)]
 #[non_exhaustive]
 pub enum AuditError {
+    /// The documents could not be read.
+    Find(FindError),
     /// A confidence that is none.
     Confidence {
         /// What was asked for.
@@ -76,9 +80,12 @@ pub enum AuditError {
     },
 }
 
+wraps_find_error!(AuditError);
+
 impl NamesParameters for AuditError {
     fn fmt_with(&self, f: &mut fmt::Formatter<'_>, name: ParameterSpelling) -> fmt::Result {
         match self {
+            Self::Find(error) => error.fmt_with(f, name),
             Self::Confidence { got } => write!(
                 f,
                 "{} {got} is not above 0 and below 1; 0.95 is usual",
@@ -132,11 +139,3 @@ impl NamesParameters for AuditError {
         }
     }
 }
-
-impl fmt::Display for AuditError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.fmt_with(f, Parameter::plain)
-    }
-}
-
-impl std::error::Error for AuditError {}
