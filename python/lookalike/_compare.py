@@ -10,6 +10,7 @@ from typing import Any
 from lookalike import _engine
 from lookalike._options import CompareOptions, Unpack, check_options, flag_option
 from lookalike._documents.inputs import input_documents
+from lookalike._results.notebook import frame_texts
 from lookalike.errors import DocumentTypeError
 
 
@@ -78,8 +79,6 @@ class CompareResult:
         for."""
         if not self.differences:
             return None
-        from lookalike._results.notebook import frame_texts
-
         return frame_texts(("First text", "Second text"), [self._sentence()], self._texts(), self._options)
 
     def _sentence(self) -> str:

@@ -17,6 +17,7 @@ from lookalike._options import (
     path_option,
 )
 from lookalike._progress import Progress, reporting
+from lookalike._results.notebook import frame_page
 from lookalike._results.once import once
 from lookalike._results.table import Table
 from lookalike.errors import OptionError
@@ -104,9 +105,7 @@ class ContaminationResult:
 
     def _repr_html_(self) -> str:
         """The page of :meth:`write_report` in a frame, for notebooks."""
-        from lookalike._results.notebook import frame_page
-
-        return frame_page(self)
+        return frame_page(self.write_report, repr(self))
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a ContaminationResult cannot be pickled; pickle its tables: items, matches, benchmarks")

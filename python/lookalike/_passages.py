@@ -11,6 +11,7 @@ from lookalike import _engine
 from lookalike._find import Run
 from lookalike._options import PassageOptions, Unpack, path_option, row_or_id
 from lookalike._progress import Progress, reporting
+from lookalike._results.notebook import frame_page
 from lookalike._results.once import once
 from lookalike._results.table import Table
 
@@ -116,9 +117,7 @@ class PassagesResult:
 
     def _repr_html_(self) -> str:
         """The page of :meth:`write_report` in a frame, for notebooks."""
-        from lookalike._results.notebook import frame_page
-
-        return frame_page(self)
+        return frame_page(self.write_report, repr(self))
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a PassagesResult cannot be pickled, since it has the documents; pickle passages and places, its tables")

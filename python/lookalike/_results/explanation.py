@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lookalike import _engine
 from lookalike._compare import CompareResult, compare
+from lookalike._decisions import DecisionCounts
+from lookalike._options import row_or_id
+from lookalike._results.notebook import frame_texts
+from lookalike._results.table import Table
 from lookalike.errors import OptionError
-
-if TYPE_CHECKING:
-    from lookalike._results.find_result import FindResult
 
 
 @dataclass(frozen=True)
@@ -37,16 +38,17 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         """The reason, and both texts next to each other with their differences marked, for notebooks."""
-        from lookalike._results.notebook import frame_texts
-
         made = self.comparison
         sentences = [self.reason, made._sentence()]
         return frame_texts((str(self.a), str(self.b)), sentences, made._texts(), made._options)
 
 
-def explain_pair(found: FindResult, a: Any, b: Any, options: Mapping[str, Any] | None) -> Explanation:
+def explain_pair(
+    findings: _engine.Findings, groups: Table, decisions: DecisionCounts | None, a: Any, b: Any, options: Mapping[str, Any] | None
+) -> Explanation:
     """Compares two documents of a run as the run does.
 
+    :param groups, decisions: the results of the run.
     :raises OptionError: the documents are in an index.
     """
     if options is None:
@@ -54,14 +56,14 @@ def explain_pair(found: FindResult, a: Any, b: Any, options: Mapping[str, Any] |
             "the documents of these groups are in an index: lookalike.compare explains the texts of two, which "
             "index.get gives"
         )
-    run = found.parameters
+    run = findings.parameters()
     # What was read is compared; files are not read again.
     reading = ("text_field", "id_field")
     comparing: Any = {name: value for name, value in options.items() if name not in reading}
     comparing.update((name, run[name]) for name in ("num_hashes", "bands", "rows") if name in run)
-    comparison = compare(found.text(id=a), found.text(id=b), differences=True, **comparing)
-    table = found.groups
-    members: Iterator[tuple[Any, Any]] = zip(table["id"], table["keeper"], strict=True)
+    texts = [findings.text(*row_or_id(None, id_)) for id_ in (a, b)]
+    comparison = compare(*texts, differences=True, **comparing)
+    members: Iterator[tuple[Any, Any]] = zip(groups["id"], groups["keeper"], strict=True)
     keepers = dict(members)
     keeper_a, keeper_b = keepers.get(a), keepers.get(b)
     similarity, measured = comparison.jaccard, "jaccard"
@@ -70,7 +72,7 @@ def explain_pair(found: FindResult, a: Any, b: Any, options: Mapping[str, Any] |
     signed = "bands" in run
     probability = _engine.curve([similarity], run["bands"], run["rows"])[0] if signed else None
     figures = f"their {measured} is {similarity:.6f}, the threshold {run['threshold']:g}"
-    decided = _in_effect(found, a, b)
+    decided = _in_effect(findings, decisions, a, b)
     reason = _reason((a, keeper_a), (b, keeper_b), comparison, figures, probability, decided)
     return Explanation(a, b, comparison, keeper_a, keeper_b, probability, reason)
 
@@ -84,9 +86,9 @@ class _PairDecisions:
     both_kept: bool
 
 
-def _in_effect(found: FindResult, a: Any, b: Any) -> _PairDecisions:
-    pair, *kept = found._findings.judged(str(a), str(b))
-    unapplied = found.decisions.unapplied if found.decisions else []
+def _in_effect(findings: _engine.Findings, decisions: DecisionCounts | None, a: Any, b: Any) -> _PairDecisions:
+    pair, *kept = findings.judged(str(a), str(b))
+    unapplied = decisions.unapplied if decisions else []
     without_effect = {(decision["line"], str(id)) for decision in unapplied for id in decision["documents"]}
     judged = None if pair is None or (pair[1], str(a)) in without_effect else pair[0]
     lines = zip(kept, (a, b), strict=True)

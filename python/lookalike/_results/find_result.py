@@ -6,17 +6,16 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex, overload
+from typing import Any, NoReturn, SupportsIndex, overload
 
 from lookalike import _engine
 from lookalike._decisions import DecisionCounts, decision_counts
 from lookalike._options import path_option, row_or_id
+from lookalike._results.explanation import Explanation, explain_pair
+from lookalike._results.notebook import frame_page
 from lookalike._results.once import once
 from lookalike._results.table import Table
 from lookalike.errors import OptionError
-
-if TYPE_CHECKING:
-    from lookalike._results.explanation import Explanation
 
 
 @dataclass(frozen=True)
@@ -285,9 +284,7 @@ class FindResult:
         >>> print(found.explain("a", "b").reason)
         'a' is a duplicate of 'b', which is kept.
         """
-        from lookalike._results.explanation import explain_pair
-
-        return explain_pair(self, a, b, self._options)
+        return explain_pair(self._findings, self.groups, self.decisions, a, b, self._options)
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Writes the groups to a file ``.jsonl``, ``.csv`` (also ``.gz``, ``.zst``) or
@@ -313,9 +310,7 @@ class FindResult:
 
     def _repr_html_(self) -> str:
         """The page of :meth:`write_report` in a frame, for notebooks."""
-        from lookalike._results.notebook import frame_page
-
-        return frame_page(self)
+        return frame_page(self.write_report, repr(self))
 
     def __copy__(self) -> FindResult:
         return self

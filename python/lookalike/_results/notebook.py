@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import html
 import os
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from lookalike import _engine
-
-if TYPE_CHECKING:
-    from lookalike._contamination import ContaminationResult
-    from lookalike._results.find_result import FindResult
-    from lookalike._passages import PassagesResult
 
 #: Characters of a page that a notebook keeps.
 _MOST = 4_000_000
@@ -20,16 +14,19 @@ _MOST = 4_000_000
 _WORDS = ("shingle", "tokens", "case")
 
 
-def frame_page(found: FindResult | PassagesResult | ContaminationResult) -> str:
-    """The page of a run in a frame of its own, whose styles and scripts do not meet those of the notebook."""
+def frame_page(write_report: Callable[[str], None], title: str) -> str:
+    """The page of a run in a frame of its own: styles and scripts of the page and of the notebook stay apart.
+
+    :param write_report: writes the page to a path.
+    """
     import tempfile
 
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "page.html")
-        found.write_report(path)
+        write_report(path)
         with open(path, encoding="utf-8") as file:
             page = file.read()
-    return _frame(page, repr(found), "found.write_report(&quot;page.html&quot;) writes the page")
+    return _frame(page, title, "found.write_report(&quot;page.html&quot;) writes the page")
 
 
 def frame_texts(
@@ -47,9 +44,11 @@ def frame_texts(
 
 def _frame(page: str, title: str, instead: str) -> str:
     """A frame with a page, or what is said in place of one that is too large."""
+    from html import escape
+
     if len(page) > _MOST:
-        return f"<pre>{html.escape(title)}\n{instead}</pre>"
+        return f"<pre>{escape(title)}\n{instead}</pre>"
     return (
-        f'<iframe srcdoc="{html.escape(page)}" title="{html.escape(title)}" '
+        f'<iframe srcdoc="{escape(page)}" title="{escape(title)}" '
         'style="width:100%;height:640px;border:1px solid #8888" loading="lazy"></iframe>'
     )

@@ -20,12 +20,7 @@ from lookalike.datasketch.lsh_parameters import _optimal_param as _optimal_param
 from lookalike.datasketch.lsh_parameters import checked_bands, checked_storage
 from lookalike.datasketch.minhash import MinHash, _check_scheme_consistency
 from lookalike.datasketch.pickles import reduced
-from lookalike.datasketch.storage import (
-    BucketView,
-    DictListStorage,
-    DictSetStorage,
-    KeyView,
-)
+from lookalike.datasketch.storage import BucketView, DictListStorage, DictSetStorage, KeyView
 from lookalike.datasketch.storage import _random_name as _random_name
 from lookalike.datasketch.storage import ordered_storage as ordered_storage
 from lookalike.datasketch.storage import unordered_storage as unordered_storage

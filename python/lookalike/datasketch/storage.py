@@ -12,10 +12,7 @@ import string
 from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, NoReturn
-
-if TYPE_CHECKING:
-    from lookalike.datasketch.lsh import MinHashLSH
+from typing import Any, NoReturn, Protocol
 
 __all__ = [
     "BucketView",
@@ -213,21 +210,33 @@ class DictSetStorage(UnorderedStorage, DictListStorage):
         self._dict[key].update(vals)
 
 
+class _ViewedIndex(Protocol):
+    """An index with views."""
+
+    _buffer_size: int
+
+    def _tables(self) -> Any: ...
+    def _each_key(self) -> Iterator[Any]: ...
+    def _insert_bands(self, key: Any, bands: list[bytes], buffer: bool) -> None: ...
+    def _remove_kept(self, key: Any, buffer: bool) -> bool: ...
+    def _commit(self) -> None: ...
+
+
 class _View(Storage):
     """What all views of an index have."""
 
-    def __init__(self, lsh: MinHashLSH) -> None:
+    def __init__(self, lsh: _ViewedIndex) -> None:
         self._lsh = lsh
         self._tables: Any = lsh._tables()
 
     @property
     def buffer_size(self) -> int:
         """That of the index."""
-        return self._lsh.buffer_size
+        return self._lsh._buffer_size
 
     @buffer_size.setter
     def buffer_size(self, value: int) -> None:
-        self._lsh.buffer_size = value
+        self._lsh._buffer_size = value
 
     def empty_buffer(self) -> None:
         """Writes what a session of an index in a folder has collected; in memory nothing waits."""
@@ -304,7 +313,7 @@ class BucketView(_View, UnorderedStorage):
     {'a'}
     """
 
-    def __init__(self, lsh: MinHashLSH, band: int) -> None:
+    def __init__(self, lsh: _ViewedIndex, band: int) -> None:
         super().__init__(lsh)
         self._band = band
 

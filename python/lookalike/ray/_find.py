@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from lookalike import stages
@@ -14,7 +13,7 @@ from lookalike._options import refuse_add, whole_option
 from lookalike._progress import Progress, reporting
 from lookalike.errors import OptionError
 from lookalike.ray._run import RayRun, check_dataset, ray_module
-from lookalike.ray._tasks import SurvivorTask, run_task
+from lookalike.ray._tasks import SurvivorTask, map_dataset
 
 if TYPE_CHECKING:
     import pyarrow
@@ -100,4 +99,4 @@ def dedup(ds: Any, *, annotate: bool = False, **options: Any) -> Any:
     else:
         members = rows.where(run.members, f.col("role") == f.lit("duplicate"))
     task = SurvivorTask(run.plan, ray_module().put(members.combine_chunks()), annotate)
-    return ds.map_batches(partial(run_task, task), batch_format="pyarrow", batch_size=None)
+    return map_dataset(ds, task)

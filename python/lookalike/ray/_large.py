@@ -4,21 +4,19 @@ caller, documents are a dataset."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from lookalike import stages
 from lookalike._divided.run_sums import RunSums, check_read
 from lookalike._divided.row_operations import RowTask
 from lookalike._divided.stage_tasks import SliceTask
+from lookalike.ray._connect import RayDocuments
 from lookalike.ray._expressions import Expressions, project
-from lookalike.ray._tasks import BatchTask, SemiJoin, TextJoin, run_task
+from lookalike.ray._tasks import BatchTask, SemiJoin, TextJoin, map_dataset
 from lookalike.stages import PART
 
 if TYPE_CHECKING:
     import pyarrow
-
-    from lookalike.ray._run import RayRun
 
 _JOINS = {"inner": "inner", "left": "left outer", "semi": "left semi", "anti": "left anti"}
 
@@ -26,41 +24,38 @@ _JOINS = {"inner": "inner", "left": "left outer", "semi": "left semi", "anti": "
 class RayRows:
     """:class:`~lookalike._divided.row_operations.RowOperations` on tables and datasets."""
 
-    def __init__(self, run: RayRun, ray: Any) -> None:
-        self._run, self._ray = run, ray
+    def __init__(self, documents: RayDocuments) -> None:
+        self._documents = documents
         self.functions: Any = Expressions()
-        self.parts = run.parts
+        self.parts = documents.parts
 
     def stored(self, stage: str, make: Callable[[], pyarrow.Table]) -> pyarrow.Table:
         return make()
 
     def documents(self, labels: pyarrow.Table) -> Any:
-        return self._run.labelled_documents(labels).materialize()
+        return self._documents.labelled(labels).materialize()
 
     def connected(self, documents: Any, count: int) -> pyarrow.Table:
-        counters = self._run.counters([documents])
-        blocks, sums = self._run.connected([documents], counters), RunSums()
+        counters = self._documents.counters([documents])
+        blocks, sums = self._documents.connected([documents], counters), RunSums()
         sums.add_notes(blocks.notes)
         check_read(sums.counts["documents"], count)
-        return self._run.components(blocks)
+        return self._documents.components(blocks)
 
     def texts(self, documents: Any, rows: pyarrow.Table) -> Any:
-        return self._mapped(documents, TextJoin(self._run.plan, self._ray.put(rows.combine_chunks())))
-
-    def _mapped(self, documents: Any, task: Any) -> Any:
-        return documents.map_batches(partial(run_task, task), batch_format="pyarrow", batch_size=None)
+        return map_dataset(documents, TextJoin(self._documents.plan, self._documents.ray.put(rows.combine_chunks())))
 
     def map(self, rows: pyarrow.Table, task: RowTask, columns: str) -> pyarrow.Table:
         return BatchTask(task, columns, is_combined=True)(rows)
 
     def map_documents(self, documents: Any, task: RowTask, columns: str) -> pyarrow.Table:
-        return self._run.gathered(self._mapped(documents, BatchTask(task, columns, is_combined=True)), columns)
+        return self._documents.gathered(map_dataset(documents, BatchTask(task, columns, is_combined=True)), columns)
 
     def map_parts(self, documents: Any, task: RowTask, columns: str) -> pyarrow.Table:
-        return self._run.grouped(documents, PART, BatchTask(task, columns, is_combined=True), columns)
+        return self._documents.grouped(documents, PART, BatchTask(task, columns, is_combined=True), columns)
 
     def semi_joined(self, documents: Any, nodes: pyarrow.Table) -> Any:
-        return self._mapped(documents, SemiJoin(self._ray.put(nodes["node"].combine_chunks())))
+        return map_dataset(documents, SemiJoin(self._documents.ray.put(nodes["node"].combine_chunks())))
 
     def sliced(self, places: Callable[[], pyarrow.Table], slice_bytes: int) -> pyarrow.Table:
         import pyarrow as pa

@@ -9,45 +9,21 @@ import re
 import tempfile
 from bisect import bisect_left
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lookalike import stages
 from lookalike._divided.run import DividedRun
-from lookalike._divided.stage_tasks import (
-    MEMBER_ORDER,
-    PAIR_ORDER,
-    ConnectTask,
-    CountTask,
-    LabelTask,
-    TotalTask,
-    UnsortedDecideTask,
-    group_numbers,
-)
-from lookalike._divided.star_rounds import StarTask, edge_limit, star_rounds
+from lookalike._divided.stage_tasks import MEMBER_ORDER, PAIR_ORDER, UnsortedDecideTask, group_numbers
 from lookalike.errors import DocumentTypeError, FileError, LookalikeError, OptionError
+from lookalike.ray._connect import ConnectedBlocks, RayDocuments
 from lookalike.ray._large import RayRows
-from lookalike.ray._shuffle import each, shuffle
-from lookalike.ray._tasks import (
-    BIN,
-    AllLabelsTask,
-    BatchTask,
-    DocumentTask,
-    KeyTask,
-    KindTask,
-    LabelJoin,
-    run_task,
-    summary,
-)
-from lookalike.stages import BLOCKS, DECIDED, LABELS, Plan, StarStep
+from lookalike.ray._tasks import BIN, BatchTask, DocumentTask, map_dataset
+from lookalike.stages import DECIDED, Plan
 
 if TYPE_CHECKING:
     import pyarrow
 
-#: Counters that one task adds up.
-_JOINED = 16
 #: Members of groups in a file.
 _FILE_ROWS = 1 << 20
 #: The names of files that a report has.
@@ -76,16 +52,6 @@ def check_dataset(ds: object, name: str) -> None:
         )
 
 
-@dataclass(frozen=True)
-class ConnectedBlocks:
-    """Edges and identities in the object store."""
-
-    tables: list[Any]
-    #: Their bytes.
-    size: int
-    notes: list[str]
-
-
 class RayRun(DividedRun[ConnectedBlocks, "pyarrow.Table", Any]):
     """A run on Ray. Its rows are tables in the process of the caller."""
 
@@ -94,13 +60,13 @@ class RayRun(DividedRun[ConnectedBlocks, "pyarrow.Table", Any]):
 
     def __init__(self, plan: Plan, ds: Any, reference: Any, parts: int, task_bytes: int) -> None:
         super().__init__(plan, parts, task_bytes, logging.getLogger("lookalike.ray"))
-        self._ray = ray_module()
         check_dataset(ds, "ds")
         if reference is not None:
             check_dataset(reference, "reference")
         self._id_kind = _id_kind(plan.id, ds, reference)
         sides = [(ds, None)] if reference is None else [(ds, False), (reference, True)]
-        self._sides = [self._mapped(side, DocumentTask(plan, is_reference)) for side, is_reference in sides]
+        documents = [map_dataset(side, DocumentTask(plan, is_reference)) for side, is_reference in sides]
+        self._documents = RayDocuments(ray_module(), plan, parts, task_bytes, documents)
         self._notes: list[str] = []
 
     def run(self) -> None:
@@ -134,96 +100,26 @@ class RayRun(DividedRun[ConnectedBlocks, "pyarrow.Table", Any]):
         columns = {new: self.id_column(name) if name in ("id", "keeper") else col(name) for new, name in names.items()}
         return engine.select(rows, columns)
 
-    def _mapped(self, ds: Any, task: Any) -> Any:
-        return ds.map_batches(partial(run_task, task), batch_format="pyarrow", batch_size=None)
-
-    def _all_mapped(self, sides: list[Any], task: Any) -> Any:
-        """The documents of all sides through a task."""
-        mapped = [self._mapped(side, task) for side in sides]
-        return mapped[0].union(*mapped[1:]) if len(mapped) > 1 else mapped[0]
-
-    def gathered(self, ds: Any, columns: str) -> Any:
-        """The rows of a dataset as one table."""
-        return self._table(ds.to_arrow_refs(), columns)
-
-    def _table(self, refs: list[Any], columns: str) -> Any:
-        """Tables in the object store as one."""
-        import pyarrow as pa
-
-        names = stages.empty_table(columns).column_names
-        tables = [table for table in self._ray.get(refs) if table.num_rows]
-        return pa.concat_tables([table.select(names) for table in tables]) if tables else stages.empty_table(columns)
-
-    def grouped(self, ds: Any, column: str, task: Any, columns: str) -> Any:
-        """All rows with one value of a column in one call of a task; the results as one table."""
-        return self._table(self._shuffled(ds.to_arrow_refs(), column, task, columns), columns)
-
-    def _shuffled(self, tables: list[Any], column: str, task: Any, columns: str) -> list[Any]:
-        return shuffle(self._ray, tables, column, self.parts, task, columns)
-
     def connect(self) -> ConnectedBlocks:
-        counters = self.counters(self._sides) if self.plan.is_counted else None
-        blocks = self.connected(self._sides, counters)
+        sides = self._documents.sides
+        counters = self._documents.counters(sides) if self.plan.is_counted else None
+        blocks = self._documents.connected(sides, counters)
         self._notes = blocks.notes
         self._check_ids()
         self.sums.add_notes(self._notes)
         return blocks
 
-    def connected(self, sides: list[Any], counters: Any) -> ConnectedBlocks:
-        """The edges, identities and notes of documents.
-
-        :param counters: how often shingles occur, where keys are rare shingles.
-        """
-        blocks = self._all_mapped(sides, BatchTask(KeyTask(self.plan, self.parts, counters), BLOCKS, is_combined=True))
-        probed = counters is not None and self.plan.is_probed
-        task = BatchTask(ConnectTask(self.parts, probed), BLOCKS)
-        return self._summed(self._shuffled(blocks.to_arrow_refs(), "part", task, BLOCKS))
-
-    def _summed(self, tables: list[Any]) -> ConnectedBlocks:
-        """Blocks in the object store, with their notes here."""
-        sums = self._ray.get(each(self._ray, tables, summary))
-        return ConnectedBlocks(tables, sum(size for size, _ in sums), [note for _, notes in sums for note in notes])
-
     def components(self, blocks: ConnectedBlocks) -> pyarrow.Table:
-        if blocks.size <= edge_limit(self.task_bytes):
-            labels: pyarrow.Table = self._ray.get(self._ray.remote(_labels).remote(self.parts, *blocks.tables))
-            return labels
-
-        def run(tables: list[Any], step: StarStep) -> list[Any]:
-            return self._shuffled(tables, "part", BatchTask(StarTask(self.parts, step), BLOCKS, is_combined=True), BLOCKS)
-
-        edges = star_rounds(
-            blocks.tables, run, lambda _, make: make(), lambda tables: self._summed(tables).notes
-        )
-        tables = each(self._ray, edges, KindTask("edges")) + each(self._ray, blocks.tables, KindTask("identities"))
-        return self._table(self._shuffled(tables, "part", BatchTask(LabelTask(), LABELS), LABELS), LABELS)
-
-    def counters(self, sides: list[Any]) -> Any:
-        """How often shingles occur, about, in the object store."""
-        counted = self._all_mapped(sides, BatchTask(CountTask(self.plan), BLOCKS, is_combined=True)).to_arrow_refs()
-        total = self._ray.remote(_total)
-        while len(counted) > 1:
-            counted = [total.remote(*counted[at : at + _JOINED]) for at in range(0, len(counted), _JOINED)]
-        tables = [table for table in self._ray.get(counted) if table.num_rows]
-        sums = [row for table in tables for row in stages.total(table.to_batches())]
-        return self._ray.put(sums[0]["rows"][0].as_py() if sums else stages.empty_counters(self.plan))
-
-    def labelled_documents(self, labels: Any) -> Any:
-        """The documents of some nodes, with ``check``; where labels have components, with these and their parts."""
-        labels = labels.sort_by("node")
-        checks = labels["check"].combine_chunks()
-        components = labels["component"].to_numpy() if "component" in labels.column_names else None
-        columns = (labels["node"].to_numpy(), components, checks)
-        return self._all_mapped(self._sides, LabelJoin(self.plan, self._ray.put(columns), self.parts))
+        return self._documents.components(blocks)
 
     def decide(self, labels: pyarrow.Table, total: int, is_divided: bool) -> pyarrow.Table:
-        documents = self.labelled_documents(labels)
-        decided = self.grouped(documents, BIN, BatchTask(UnsortedDecideTask(self.plan), DECIDED), DECIDED)
+        documents = self._documents.labelled(labels)
+        decided = self._documents.grouped(documents, BIN, BatchTask(UnsortedDecideTask(self.plan), DECIDED), DECIDED)
         self.sums.add_notes(_of_kind(decided, "note")["note"].to_pylist())
         return decided
 
     def row_operations(self) -> RayRows:
-        return RayRows(self, self._ray)
+        return RayRows(self._documents)
 
     def notes(self, kind: str) -> list[Any]:
         """Notes of a kind about documents."""
@@ -238,10 +134,10 @@ class RayRun(DividedRun[ConnectedBlocks, "pyarrow.Table", Any]):
         if not len(nodes):
             return
         repeated: list[tuple[str, int]] = []
-        for side in self._sides:
+        for side in self._documents.sides:
             tables = [
                 table.filter(pc.is_in(table["node"], value_set=nodes)).select([self.plan.id])
-                for table in self._ray.get(side.to_arrow_refs()) if table.num_rows
+                for table in self._documents.ray.get(side.to_arrow_refs()) if table.num_rows
             ]
             if tables:
                 rows = pc.value_counts(pa.concat_tables(tables)[self.plan.id]).to_pylist()
@@ -281,22 +177,6 @@ class RayRun(DividedRun[ConnectedBlocks, "pyarrow.Table", Any]):
         rows = self._pairs()
         for start in range(0, max(rows.num_rows, 1), _FILE_ROWS):
             yield stages.pair_lines(self.plan, rows.slice(start, _FILE_ROWS), header=start == 0)
-
-
-def _labels(parts: int, *tables: Any) -> Any:
-    """The documents of components, by one task."""
-    import pyarrow as pa
-
-    there = [table for table in tables if table.num_rows]
-    return AllLabelsTask(parts)(pa.concat_tables(there) if there else stages.empty_table(BLOCKS))
-
-
-def _total(*tables: Any) -> Any:
-    """Adds counters of shingles up."""
-    import pyarrow as pa
-
-    there = [table for table in tables if table.num_rows]
-    return run_task(BatchTask(TotalTask(), BLOCKS), pa.concat_tables(there)) if there else tables[0]
 
 
 def _of_kind(rows: Any, kind: str) -> Any:

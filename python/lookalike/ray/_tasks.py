@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from lookalike import stages
@@ -37,6 +38,11 @@ def run_task(task: Callable[[Any], Any], table: Any) -> Any:
     """Calls a task. Ray names what runs by a function."""
     with stated_errors():
         return task(table)
+
+
+def map_dataset(ds: Any, task: Callable[[Any], Any]) -> Any:
+    """A dataset through a task, one block at a time."""
+    return ds.map_batches(partial(run_task, task), batch_format="pyarrow", batch_size=None)
 
 
 def _stored(reference: Any) -> Any:
