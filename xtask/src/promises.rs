@@ -45,8 +45,8 @@ pub(crate) fn check(
     }
     let list = read(FILE)?;
     for document in list.lines().filter_map(|line| line.strip_prefix('[')) {
-        for name in document.trim_end_matches(']').split(", ").filter(|name| name.ends_with(".md"))
-        {
+        let names = document.trim_end_matches(']').split(", ");
+        for name in names.filter(|name| extension(name) == "md") {
             if !root.join(name).is_file() {
                 findings.push(format!("{FILE}: the document {name} does not exist"));
             }
@@ -165,8 +165,8 @@ fn test_functions<'a>(path: &str, text: &'a str) -> Vec<&'a str> {
         } else if code == "}" && proptest_indentation.is_some_and(|start| indentation <= start) {
             proptest_indentation = None;
         }
-        if code.starts_with("suite!(") {
-            is_in_suite = true;
+        if code.contains("suite!(") {
+            is_in_suite = !code.ends_with(");");
         } else if code.starts_with(')') {
             is_in_suite = false;
         }
@@ -278,9 +278,11 @@ mod tests {
                     proptest! {\n    fn drawn(x in 0..1) {\n    }\n}\nfn after() {}\n\
                     fn listed() {}\nfn main() { [(\"listed\", listed)] }\n";
         assert_eq!(test_functions("a.rs", text), ["drawn", "listed"]);
-        let suite = "macro_rules! suite {\n    suite!(x;\n    ids_of_any_kind,\n    );\n}\n";
+        let suite = "macro_rules! suite {\n    $crate::suite!(x, true);\n    not_a_test,\n    \
+                     $crate::suite!(x;\n    ids_of_any_kind,\n    );\n}\n";
         assert_eq!(test_functions("a.rs", suite), ["ids_of_any_kind"]);
-        let helpers = "#[test]\npub(crate) fn first() {}\nfn second() {}\n#[test]\nasync fn third() {}\nfn fourth() {}\n";
+        let helpers = "#[test]\npub(crate) fn first() {}\nfn second() {}\n#[test]\n\
+                       async fn third() {}\nfn fourth() {}\n";
         assert_eq!(test_functions("a.rs", helpers), ["first", "third"]);
         let python = "def test_a(): ...\ndef b(): ...\nasync def test_c(): ...\n";
         assert_eq!(test_functions("test_a.py", python), ["test_a", "test_c"]);

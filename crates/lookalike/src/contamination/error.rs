@@ -10,8 +10,8 @@ use std::fmt;
 pub enum ContaminationError {
     /// The documents could not be read or compared.
     Find(FindError),
-    /// A record or table of the benchmark could not be read: its field of texts is the one that is
-    /// searched for.
+    /// A record or a table of the benchmark could not be read. In the message, front ends name
+    /// `against_field` instead of `text_field`.
     Benchmark(FindError),
     /// A run of too few words.
     Ngram {

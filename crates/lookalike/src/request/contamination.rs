@@ -19,7 +19,7 @@ pub struct ContaminationRequest {
 
 /// The items of a benchmark by one of their fields.
 pub struct BenchmarkSide {
-    /// The field with the texts, where it is named; otherwise that of the reader.
+    /// The field with the texts; `None` for the text field of the reader.
     pub field: Option<String>,
     /// The items.
     pub items: RunInputs,

@@ -1,4 +1,4 @@
-//! `tune`: a threshold, a recall and perhaps documents → bands, rows, and what a sample says.
+//! `tune`: a threshold, a recall and perhaps documents → bands, rows and a measured sample.
 
 use super::RunInputs;
 use crate::engine::FindError;
@@ -9,7 +9,7 @@ use lookalike_core::params::{Params, ParamsBuilder, ShingleRule};
 
 /// A choice of bands and rows.
 pub struct TuneRequest {
-    /// The documents to measure. Without any, the cost is that of newswire articles.
+    /// The documents to measure. Without documents, newswire articles decide the cost.
     pub inputs: Option<RunInputs>,
     /// The parameters in use.
     pub builder: ParamsBuilder,
@@ -17,7 +17,7 @@ pub struct TuneRequest {
     pub sample: usize,
     /// The shingle rules to measure; the usual ones if empty.
     pub tried: Vec<ShingleRule>,
-    /// How many documents to plan for; those of the inputs, or a million, if `None`.
+    /// How many documents to plan for. `None` counts the inputs; without inputs it is a million.
     pub documents: Option<u64>,
 }
 
@@ -28,7 +28,7 @@ pub struct OpenedTune {
     collection: Option<Collection>,
 }
 
-/// What was chosen, and why.
+/// The chosen bands and rows, with their reason.
 #[derive(Debug)]
 pub struct TuneOutcome {
     /// Bands, rows and their cost.
@@ -41,7 +41,8 @@ impl TuneRequest {
     /// Opens the inputs.
     ///
     /// # Errors
-    /// [`FindError::Params`] for parameters out of range. [`FindError::Read`] if an input cannot be opened.
+    /// [`FindError::Params`] for parameters out of range. [`FindError::Read`] if an input cannot be
+    /// opened.
     pub fn open(self) -> Result<OpenedTune, FindError> {
         let params = Params::new(&self.builder)?;
         let collection = self.inputs.as_ref().map(RunInputs::open).transpose()?;
@@ -58,8 +59,8 @@ impl OpenedTune {
     /// Measures a sample and chooses.
     ///
     /// # Errors
-    /// Errors of [`MeasuredSample::of`]. [`FindError::Params`] if the number of values does not allow
-    /// the recall.
+    /// Errors of [`MeasuredSample::of`]. [`FindError::Params`] if the number of values does not
+    /// allow the recall.
     pub fn run(&self, progress: &dyn Progress) -> Result<TuneOutcome, FindError> {
         let TuneRequest { builder, sample, tried, documents, .. } = &self.request;
         let used = &builder.shingle;

@@ -52,7 +52,7 @@ impl ShingleCutter {
 pub(crate) struct SignedSet<'a> {
     /// Ascending and without repeats.
     pub(crate) set: &'a [u64],
-    /// Of the shingles.
+    /// The fingerprint of the shingles.
     pub(crate) fingerprint: u128,
     /// Empty for a document without shingles.
     pub(crate) signature: &'a [u32],
@@ -67,7 +67,7 @@ pub(crate) struct SetSigner {
 }
 
 impl SetSigner {
-    /// Signatures have `num_hashes` values: those of an index for containment have one.
+    /// Signatures have `num_hashes` values. An index for containment has signatures of one value.
     pub(crate) fn new(params: &Params, num_hashes: usize) -> Self {
         Self {
             cutter: ShingleCutter::of_rule(params.shingle(), Kernel::default()),
