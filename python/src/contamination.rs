@@ -70,15 +70,13 @@ pub(crate) fn contamination(
 }
 
 /// The exception of an error about a record of the benchmark, whose texts `against_field` names.
-fn benchmark_error(error: &ContaminationError) -> PyErr {
+fn benchmark_error(error: &FindError) -> PyErr {
     let text = error.spelled(|parameter| match parameter {
         Parameter::TextField => Parameter::AgainstField.to_string(),
         other => other.to_string(),
     });
     match error {
-        ContaminationError::Find(FindError::Read(ReadError::BadRecord(_))) => {
-            DocumentError::new_err(text)
-        }
+        FindError::Read(ReadError::BadRecord(_)) => DocumentError::new_err(text),
         _ => FileError::new_err(text),
     }
 }

@@ -1,7 +1,8 @@
 //! What is connected: disjoint sets of numbers, 4 bytes for each number.
 //!
 //! In place of `petgraph`, whose sets have a rank for each number as well, and which would be the
-//! only dependency of this crate. It has not been compared (November 2026).
+//! only dependency of this crate. Its sets return the same labels for 10 million unions, in 1.1 to
+//! 1.4 times the time and twice the memory (November 2026, `bench/README.md`).
 
 /// Disjoint sets of the numbers below a length. The root of a set is its first number.
 #[derive(Debug, Clone)]

@@ -1,7 +1,8 @@
 //! The S-curve of a banding, drawn for a terminal and as SVG.
 //!
-//! In place of `plotters`: there is one curve, in characters and as SVG by the same scale. It has
-//! not been compared (November 2026).
+//! In place of `plotters` and `textplots`: there is one curve, in characters and as SVG by the same
+//! scale. The SVG of `plotters` has no title, description or dark colours, and `textplots` has no
+//! ASCII and no labels between the ends of an axis (November 2026, `bench/README.md`).
 
 use lookalike::core::curve::{candidate_probability, steepest};
 use lookalike::core::params::RecallCaveat;
