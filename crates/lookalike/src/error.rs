@@ -35,7 +35,11 @@ pub enum Error {
     Job(Box<JobError>),
 }
 
-wraps_find_error!(Error, Self::Output(error) => error.source());
+wraps_find_error!(
+    Error,
+    Self::Output(error) => error.source(),
+    Self::Contamination(error) => error.source()
+);
 wraps_error!(Error::Output(OutputError: Find));
 wraps_error!(Error::Dedup(DedupError: Find, Output));
 wraps_error!(Error::Add(AddError: Find));

@@ -40,13 +40,14 @@ impl PairSimilarity {
         params: &Params,
         progress: &dyn Progress,
     ) -> Result<Self, Interruption> {
-        let mut signer_of_a = SetSigner::new(params, params.num_hashes());
+        let num_hashes = if params.exact() { 0 } else { params.num_hashes() };
+        let mut signer_of_a = SetSigner::new(params, num_hashes);
         let left = signer_of_a.sign_text(a);
         progress.advance(0)?;
-        let mut signer_of_b = SetSigner::new(params, params.num_hashes());
+        let mut signer_of_b = SetSigner::new(params, num_hashes);
         let right = signer_of_b.sign_text(b);
         progress.advance(0)?;
-        let is_estimated = !left.set.is_empty() && !right.set.is_empty() && !params.exact();
+        let is_estimated = !left.signature.is_empty() && !right.signature.is_empty();
         let estimate = is_estimated.then(|| Estimate::of(left.signature, right.signature, params));
         let overlap = verify::overlap(left.set, right.set);
         let similar = overlap.reaches(params.measure(), params.threshold());

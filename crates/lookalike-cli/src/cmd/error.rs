@@ -164,6 +164,9 @@ impl From<ReadError> for CommandError {
             | ReadError::ReadTwice { .. }
             | ReadError::Filter { .. }
             | ReadError::Params(_) => Self::Usage(error.spelled(option_name)),
+            ReadError::Index(error) if matches!(*error, IndexError::NotBuilt { .. }) => {
+                (*error).into()
+            }
             error => Self::Run(error.into()),
         }
     }

@@ -13,9 +13,9 @@ use std::path::PathBuf;
 pub enum AuditError {
     /// The documents could not be read.
     Find(FindError),
-    /// A confidence that is none.
+    /// A confidence out of range.
     Confidence {
-        /// What was asked for.
+        /// The requested confidence.
         got: f64,
     },
     /// The report is written in another version of the format.
@@ -68,9 +68,9 @@ pub enum AuditError {
         /// Drawn documents that the second pass did not meet as they were.
         missing: usize,
     },
-    /// What a task of a divided audit gave cannot be understood.
+    /// The result of a task of a divided audit cannot be understood.
     Share {
-        /// What is wrong with it.
+        /// What was expected and what was found.
         problem: String,
     },
     /// A file of pairs cannot be understood.

@@ -20,17 +20,17 @@ pub enum DecisionError {
         /// What the system says.
         source: io::Error,
     },
-    /// A line is no decision.
+    /// A line does not contain a decision.
     Line {
         /// The file.
         path: PathBuf,
         /// The line, from 1.
         line: u64,
-        /// Why not.
+        /// The reason.
         problem: DecisionProblem,
     },
     /// Decisions were not added to an index: their author has not seen the last decisions about
-    /// their documents, or the index does not have these.
+    /// their documents, or the index does not have these documents.
     Conflicts {
         /// The first of them.
         conflicts: Vec<DecisionConflict>,
@@ -41,7 +41,7 @@ pub enum DecisionError {
     GivenKeepers,
 }
 
-/// Why a line is no decision.
+/// The reason why a line does not contain a decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DecisionProblem {
     /// It is no JSON object with the members of a decision.

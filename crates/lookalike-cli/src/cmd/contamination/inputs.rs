@@ -44,7 +44,7 @@ pub(super) fn benchmark(
             )));
         }
         if !others.is_empty() {
-            refuse_streams(against.iter(), "a search for several fields")?;
+            refuse_streams(against.iter(), "a search for several --against-field")?;
         }
         let side =
             |field: &String| BenchmarkSide { field: Some(field.clone()), items: items.clone() };

@@ -54,24 +54,26 @@ pub(crate) struct SignedSet<'a> {
     pub(crate) set: &'a [u64],
     /// The fingerprint of the shingles.
     pub(crate) fingerprint: u128,
-    /// Empty for a document without shingles.
+    /// Empty for a document without shingles, and if nothing is signed.
     pub(crate) signature: &'a [u32],
 }
 
 /// Signs the shingle sets of documents. One thread's tools.
 pub(crate) struct SetSigner {
     cutter: ShingleCutter,
-    signer: Signer,
+    signer: Option<Signer>,
     set: Vec<u64>,
     upper: Vec<u32>,
 }
 
 impl SetSigner {
-    /// Signatures have `num_hashes` values. An index for containment has signatures of one value.
+    /// Signatures have `num_hashes` values; 0 signs nothing. An index for containment has signatures
+    /// of one value.
     pub(crate) fn new(params: &Params, num_hashes: usize) -> Self {
         Self {
             cutter: ShingleCutter::of_rule(params.shingle(), Kernel::default()),
-            signer: Signer::new(params.scheme(), num_hashes, params.seed()),
+            signer: (num_hashes > 0)
+                .then(|| Signer::new(params.scheme(), num_hashes, params.seed())),
             set: Vec::new(),
             upper: Vec::new(),
         }
@@ -92,7 +94,10 @@ impl SetSigner {
     fn sign(&mut self, fingerprint: u128) -> SignedSet<'_> {
         self.upper.clear();
         self.upper.extend(self.set.iter().map(|hash| (hash >> 32) as u32));
-        let signature = if self.set.is_empty() { &[][..] } else { self.signer.sign(&self.upper) };
+        let signature = match &mut self.signer {
+            Some(signer) if !self.set.is_empty() => signer.sign(&self.upper),
+            _ => &[],
+        };
         SignedSet { set: &self.set, fingerprint, signature }
     }
 }

@@ -112,10 +112,10 @@ pub enum JobError {
         stage: JobStage,
         /// How many tasks it has.
         tasks: u32,
-        /// Those that are not done, one at least.
+        /// The tasks that are not done, at least one.
         missing: Vec<u32>,
     },
-    /// A file is not what a task left.
+    /// A file has other bytes than the task wrote.
     File {
         /// The file.
         path: PathBuf,
@@ -124,7 +124,7 @@ pub enum JobError {
     },
     /// Options that a divided run does not have.
     Unsupported {
-        /// What was asked for.
+        /// The requested option.
         what: &'static str,
     },
 }
