@@ -128,7 +128,8 @@ pub(crate) fn test_skipped(
         if on_clusters.is_empty() {
             return Ok(());
         }
-        environment.pytest_stage("Spark and Ray", &on_clusters, stages)
+        let arguments = [&PARALLEL[..], &on_clusters].concat();
+        environment.pytest_stage("Spark and Ray", &arguments, stages)
     };
     run_next_to(clusters, stages, |stages| {
         others(stages)?;
@@ -243,7 +244,7 @@ impl PythonEnvironment {
             stages.skipped_tests.python.extend(SPARK_TESTS.map(str::to_owned));
             return Ok(());
         }
-        self.pytest_stage("Spark", &SPARK_TESTS, stages)
+        self.pytest_stage("Spark", &[&PARALLEL[..], &SPARK_TESTS].concat(), stages)
     }
 
     /// Runs tests on another version of Spark.
