@@ -67,8 +67,8 @@ pub(crate) struct SetSigner {
 }
 
 impl SetSigner {
-    /// Signatures have `num_hashes` values; 0 signs nothing. An index for containment has signatures
-    /// of one value.
+    /// Signatures have `num_hashes` values; 0 signs nothing. An index for containment has
+    /// signatures of one value.
     pub(crate) fn new(params: &Params, num_hashes: usize) -> Self {
         Self {
             cutter: ShingleCutter::of_rule(params.shingle(), Kernel::default()),
