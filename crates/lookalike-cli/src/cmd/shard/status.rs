@@ -3,7 +3,7 @@
 use crate::cmd::CommandResult;
 use crate::exit_code::ExitCode;
 use crate::output::terminal;
-use clap::ValueEnum;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use lookalike::report::phrases::count;
 use lookalike::shard::job::{Job, JobStage};
 use std::io::Write;
@@ -17,35 +17,16 @@ pub(super) struct StatusArgs {
 
     /// Print only the numbers of the tasks of a stage that are not done, with commas between them,
     /// as `sbatch --array` takes them
-    #[arg(long, value_enum, value_name = "STAGE")]
-    missing: Option<StageArg>,
+    #[arg(long, value_parser = stage(), value_name = "STAGE")]
+    missing: Option<JobStage>,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum StageArg {
-    Count,
-    Rarity,
-    Keys,
-    Connect,
-    Merge,
-    Label,
-    Components,
-    Decide,
-}
-
-impl From<StageArg> for JobStage {
-    fn from(stage: StageArg) -> Self {
-        match stage {
-            StageArg::Count => Self::Count,
-            StageArg::Rarity => Self::Rarity,
-            StageArg::Keys => Self::Keys,
-            StageArg::Connect => Self::Connect,
-            StageArg::Merge => Self::Merge,
-            StageArg::Label => Self::Label,
-            StageArg::Components => Self::Components,
-            StageArg::Decide => Self::Decide,
-        }
-    }
+/// Takes a stage by its name.
+fn stage() -> impl TypedValueParser<Value = JobStage> {
+    PossibleValuesParser::new(JobStage::ALL.map(JobStage::name)).try_map(|name| {
+        let mut stages = JobStage::ALL.into_iter();
+        stages.find(|stage| stage.name() == name).ok_or("unknown stage")
+    })
 }
 
 pub(super) fn run(args: &StatusArgs) -> CommandResult {
@@ -53,7 +34,7 @@ pub(super) fn run(args: &StatusArgs) -> CommandResult {
     let mut out = terminal::stdout();
     let numbers =
         |missing: &[u32]| missing.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
-    if let Some(stage) = args.missing.map(JobStage::from) {
+    if let Some(stage) = args.missing {
         let mut missing = [job.missing(stage)?, job.cut_short(stage)?].concat();
         missing.sort_unstable();
         writeln!(out, "{}", numbers(&missing))?;

@@ -44,9 +44,7 @@ fn assert_named(sql: &str, expected: &str) {
 /// The same where both say it in words of their own.
 fn assert_both_named(sql: &str, expected: &str, expected_of_check: &str) {
     let (_above, folder) = archive();
-    let catalogue = Connection::open(folder.join("catalog.sqlite")).unwrap();
-    assert!(catalogue.execute(sql, []).unwrap() > 0, "{sql}");
-    drop(catalogue);
+    assert!(damage(&folder, sql) > 0, "{sql}");
     let backend = open(&folder);
     let mut snapshot = backend.snapshot().unwrap();
     let error = snapshot
@@ -91,6 +89,11 @@ fn assert_ends(access: Access, work: fn(&dyn Backend)) {
         let ended = ended.recv_timeout(Duration::from_secs(120));
         assert!(ended.is_ok(), "zeros at byte {at}: it does not end");
     }
+}
+
+/// Executes a statement that damages the catalogue, and returns the number of changed rows.
+fn damage(folder: &Path, sql: &str) -> usize {
+    Connection::open(folder.join("catalog.sqlite")).unwrap().execute(sql, []).unwrap()
 }
 
 fn copy_folder(from: &Path, to: &Path) {
@@ -209,11 +212,11 @@ fn a_damaged_version_is_named() {
 #[test]
 fn removing_a_document_leaves_nothing_of_it() {
     let (_above, folder) = archive();
-    let backend = folder::open(&folder, Access::Write { wait: std::time::Duration::ZERO }).unwrap();
+    let backend = folder::open(&folder, Access::Write { wait: Duration::ZERO }).unwrap();
     let mut maker = Maker::new(&settings(StoredContent::Originals), 5);
     let other = page(&mut maker, "other", 3);
     backend.write(&[other.put()]).unwrap();
-    backend.write(&[lookalike_index::backend::Change::Remove("https://e.example/")]).unwrap();
+    backend.write(&[Change::Remove("https://e.example/")]).unwrap();
     // What the other document is a difference from may be there until the index is compacted.
     assert_eq!(known(&*backend, "other")[0].1, other.original.clone().unwrap());
     backend.compact(0).unwrap();
@@ -235,9 +238,7 @@ fn damage_keeps_nothing_from_being_added_removed_and_compacted() {
         "DELETE FROM originals WHERE original = 1",
     ] {
         let (_above, folder) = archive();
-        let catalogue = Connection::open(folder.join("catalog.sqlite")).unwrap();
-        assert!(catalogue.execute(sql, []).unwrap() > 0, "{sql}");
-        drop(catalogue);
+        assert!(damage(&folder, sql) > 0, "{sql}");
         let backend =
             folder::open(&folder, Access::Write { wait: std::time::Duration::ZERO }).unwrap();
         let mut maker = Maker::new(&settings(StoredContent::Originals), 5);
@@ -254,10 +255,8 @@ fn damage_keeps_nothing_from_being_added_removed_and_compacted() {
 #[test]
 fn a_version_with_a_damaged_id_is_not_replaced() {
     let (_above, folder) = archive();
-    let catalogue = Connection::open(folder.join("catalog.sqlite")).unwrap();
     let sql = "UPDATE versions SET id = 'damaged' WHERE ended IS NULL";
-    assert_eq!(catalogue.execute(sql, []).unwrap(), 1);
-    drop(catalogue);
+    assert_eq!(damage(&folder, sql), 1);
     let backend = folder::open(&folder, Access::Write { wait: Duration::ZERO }).unwrap();
     let mut maker = Maker::new(&settings(StoredContent::Originals), 5);
     let mut document = page(&mut maker, "https://e.example/", 3);
@@ -273,10 +272,8 @@ fn a_version_with_a_damaged_id_is_not_replaced() {
 #[test]
 fn replacing_a_version_repairs_its_key() {
     let (_above, folder) = archive();
-    let catalogue = Connection::open(folder.join("catalog.sqlite")).unwrap();
     let sql = "UPDATE versions SET id_key = 7 WHERE ended IS NULL";
-    assert_eq!(catalogue.execute(sql, []).unwrap(), 1);
-    drop(catalogue);
+    assert_eq!(damage(&folder, sql), 1);
     let backend = folder::open(&folder, Access::Write { wait: Duration::ZERO }).unwrap();
     let mut maker = Maker::new(&settings(StoredContent::Originals), 5);
     backend.write(&[page(&mut maker, "https://e.example/", 4).put()]).unwrap();
@@ -307,9 +304,7 @@ fn compaction_removes_damaged_versions() {
             document.expires = Some(50);
             backend.write(&[document.put()]).unwrap();
         }
-        let catalogue = Connection::open(folder.join("catalog.sqlite")).unwrap();
-        assert!(catalogue.execute(sql, []).unwrap() > 0, "{sql}");
-        drop(catalogue);
+        assert!(damage(&folder, sql) > 0, "{sql}");
         backend.compact(100).unwrap();
         let left = backend.stats().unwrap().originals.unwrap();
         assert_eq!((left.versions, left.originals), (0, 0), "{sql}");
@@ -320,10 +315,8 @@ fn compaction_removes_damaged_versions() {
 #[test]
 fn an_unreadable_value_is_named_with_its_table() {
     let (_above, folder) = archive();
-    let catalogue = Connection::open(folder.join("catalog.sqlite")).unwrap();
     let sql = "UPDATE versions SET name = CAST(x'ff' AS TEXT) WHERE version = 12";
-    assert_eq!(catalogue.execute(sql, []).unwrap(), 1);
-    drop(catalogue);
+    assert_eq!(damage(&folder, sql), 1);
     let error = open(&folder).snapshot().unwrap().versions("https://e.example/").unwrap_err();
     assert!(matches!(error, IndexError::DamagedCatalogue { .. }), "{error}");
     let message = error.to_string();

@@ -46,11 +46,10 @@ impl JobStage {
         Self::Components,
         Self::Decide,
     ];
-}
 
-impl fmt::Display for JobStage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+    /// The name of the command that runs its tasks.
+    pub fn name(self) -> &'static str {
+        match self {
             Self::Count => "count",
             Self::Rarity => "rarity",
             Self::Keys => "keys",
@@ -59,7 +58,13 @@ impl fmt::Display for JobStage {
             Self::Label => "label",
             Self::Components => "components",
             Self::Decide => "decide",
-        })
+        }
+    }
+}
+
+impl fmt::Display for JobStage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
 }
 
