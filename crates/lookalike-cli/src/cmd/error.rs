@@ -61,7 +61,10 @@ impl fmt::Display for CommandError {
             Self::Usage(message) | Self::Data(message) => f.write_str(message),
             Self::Run(error) => f.write_str(&run_message(error)),
             Self::Print(error) => {
-                write!(f, "cannot write to standard output: {error}; check where it goes")
+                write!(
+                    f,
+                    "cannot write to standard output: {error}; check the program or file that receives it"
+                )
             }
         }
     }
@@ -86,7 +89,7 @@ pub(crate) fn index_message(error: &IndexError) -> String {
     if let IndexError::InUse { service: Some(address), .. } = error {
         return format!(
             "{}: `lookalike index add {address} …`; update, remove, export, compact, check and \
-             backup ask it, too",
+             backup also take this address",
             error.spelled(option_name)
         );
     }
@@ -177,7 +180,7 @@ impl From<IndexError> for CommandError {
         match error {
             IndexError::NearestMeasure { got, expected } => Self::Usage(format!(
                 "--nearest: the index has --measure {got}, which signatures do not estimate; \
-                 expected an index with --measure {expected}: take a low --threshold in place of \
+                 expected an index with --measure {expected}: use a low --threshold instead of \
                  --nearest, or create an index with --measure {expected}"
             )),
             IndexError::Params(_)
@@ -205,7 +208,7 @@ pub(crate) fn of_dedup_request(
     match (&error, action) {
         (DedupError::NotFiles { source_name }, Some(option)) => CommandError::Usage(format!(
             "{option} is for inputs that are files of one document each, and {source_name} holds \
-             records or is an archive; --output writes the documents that stay"
+             records or is an archive; --output writes the kept documents"
         )),
         (DedupError::Survivors { path, .. }, Some(option)) if folder == Some(path) => {
             CommandError::Usage(format!("{option}: {}", error.spelled(option_name)))
@@ -237,10 +240,7 @@ pub(crate) fn of_index_add(error: CommandError) -> CommandError {
         CommandError::Run(Error::Add(AddError::NotAdded {
             place,
             error: IndexError::IdTaken { id },
-        })) => CommandError::Data(format!(
-            "{place}: document {id:?} is there already; `index update` replaces it, \
-             --skip-existing leaves it as it is"
-        )),
+        })) => id_taken(&place, &id),
         error @ CommandError::Run(Error::Add(_)) => {
             CommandError::Data(format!("{error}; --skip-bad leaves it out"))
         }
@@ -277,6 +277,14 @@ pub(crate) fn missing_in_task(path: &Path) -> CommandError {
     CommandError::Data(format!("{}: no such file or folder; {remedy}", path.display()))
 }
 
+/// The error of a document whose id the index contains. `place` is where the document was read.
+pub(crate) fn id_taken(place: &dyn fmt::Display, id: &str) -> CommandError {
+    CommandError::Data(format!(
+        "{place}: the index already contains document {id:?}; `index update` replaces it, \
+         --skip-existing keeps it"
+    ))
+}
+
 /// The error of the stage `components`, which also refuses repeated ids with `--skip-bad`.
 pub(crate) fn of_job_components(error: JobError, has_ids_by_file: bool) -> CommandError {
     match error {
@@ -289,7 +297,7 @@ pub(crate) fn of_job_components(error: JobError, has_ids_by_file: bool) -> Comma
             };
             CommandError::Data(format!(
                 "the id {id:?} occurs at {first} and again at {second}; ids must be unique in a \
-                 job, with --skip-bad, too. Give each document an id of its own, and make a new \
+                 job, even with --skip-bad. Give each document an id of its own, and make a new \
                  plan: {by_file}--id-field names another field, --line-ids makes ids of file \
                  names and line numbers"
             ))

@@ -70,7 +70,7 @@ pub enum AuditError {
     },
     /// The result of a task of a divided audit cannot be understood.
     Share {
-        /// What was expected and what was found.
+        /// The expected and the found content.
         problem: String,
     },
     /// A file of pairs cannot be understood.

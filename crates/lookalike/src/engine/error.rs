@@ -204,7 +204,7 @@ impl NamesParameters for FindError {
             ),
             Self::NoDocument { document, documents } => write!(
                 f,
-                "there is no document {document}: the run read {documents}, which are numbered \
+                "document {document} does not exist: the run read {documents} documents, numbered \
                  from 0"
             ),
             Self::WithoutTexts { source_name } => write!(
@@ -221,8 +221,8 @@ impl NamesParameters for FindError {
                 let option = name(Parameter::Normalize);
                 write!(
                     f,
-                    "the words of document {id:?}{at} cannot be found in the text as it is \
-                     written; leave out {option}"
+                    "the words of document {id:?}{at} cannot be found in its original text; \
+                     leave out {option}"
                 )
             }
             Self::Interrupted => f.write_str("interrupted; nothing was written"),

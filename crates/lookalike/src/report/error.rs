@@ -36,7 +36,7 @@ impl NamesParameters for OutputError {
             Self::Find(error) => error.fmt_with(f, name),
             Self::Write { path, source } => write!(
                 f,
-                "cannot write {}: {}; what was there before is untouched, {}",
+                "cannot write {}: {}; an existing file is unchanged, {}",
                 path.display(),
                 system_message(source),
                 match source.kind() {

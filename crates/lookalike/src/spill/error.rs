@@ -96,12 +96,12 @@ impl NamesParameters for SpillError {
                 match source.kind() {
                     io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => write!(
                         f,
-                        "the disk is full: make room there (a run with {resume} then goes on \
+                        "the disk is full: make room there (a run with {resume} then continues \
                          where it stopped), or name another {temp_dir}"
                     ),
                     _ => write!(
                         f,
-                        "try again (a run with {resume} goes on where it stopped), or name another \
+                        "try again (a run with {resume} continues where it stopped), or name another \
                          {temp_dir}"
                     ),
                 }
@@ -143,8 +143,8 @@ impl NamesParameters for SpillError {
                 fmt_list(f, differences, SHOWN_DIFFERENCES)?;
                 write!(
                     f,
-                    " to go on with it, give it the inputs and parameters it was started with; to \
-                     start from the beginning, remove the folder {path} or name another {temp_dir}"
+                    " to continue it, use the inputs and parameters of its start; to start from \
+                     the beginning, remove the folder {path} or name another {temp_dir}"
                 )
             }
             Self::RunInUse { path } => write!(

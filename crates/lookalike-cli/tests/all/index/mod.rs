@@ -269,7 +269,7 @@ fn an_index_for_containment_finds_what_is_copied() {
     assert_eq!(
         error.trim_end(),
         "error: --nearest: the index has --measure containment, which signatures do not estimate; \
-         expected an index with --measure jaccard: take a low --threshold in place of --nearest, \
+         expected an index with --measure jaccard: use a low --threshold instead of --nearest, \
          or create an index with --measure jaccard"
     );
     let signatures = ["index", "create", "y", "--measure", "containment", "--store", "signatures"];

@@ -87,7 +87,10 @@ fn a_service_stores_what_the_index_would() {
     let (remote, local) = both(&["add", "b.jsonl"]);
     for run in [remote, local] {
         let message = run.fails(1);
-        assert!(message.contains("b.jsonl:1: document \"d2400\" is there already"), "{message}");
+        assert!(
+            message.contains("b.jsonl:1: the index already contains document \"d2400\""),
+            "{message}"
+        );
     }
     let (remote, local) = both(&["add", "b.jsonl", "--skip-existing"]);
     for run in [remote, local] {

@@ -13,8 +13,8 @@ impl Job {
     /// part: 16 bytes for a bucket of a document, 24 for a document.
     ///
     /// # Errors
-    /// [`JobError::NotDone`] before all tasks of `keys` are done; those
-    /// of reading their files and of writing.
+    /// [`JobError::NotDone`] before all tasks of `keys` are done, and errors of
+    /// reading their files and of writing.
     pub fn connect(&self, part: u32, options: &FindOptions) -> Result<(), JobError> {
         self.check_task(JobStage::Connect, part)?;
         self.require(JobStage::Keys)?;

@@ -17,7 +17,7 @@ impl Job {
     /// Runs a task of the stage `count`. `collection` has the inputs of the plan.
     ///
     /// # Errors
-    /// [`JobError::Inputs`], those of reading documents and of writing.
+    /// [`JobError::Inputs`], and errors of reading documents and of writing.
     pub fn count(
         &self,
         task: u32,
@@ -39,8 +39,8 @@ impl Job {
     /// Runs the stage `rarity`: adds up what all tasks of `count` left.
     ///
     /// # Errors
-    /// [`JobError::NotDone`] before these are done; those of reading
-    /// their files and of writing.
+    /// [`JobError::NotDone`] before these tasks are done, and errors of reading their files
+    /// and of writing.
     pub fn rarity(&self) -> Result<(), JobError> {
         self.check_task(JobStage::Rarity, 0)?;
         self.require(JobStage::Count)?;

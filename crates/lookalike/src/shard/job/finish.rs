@@ -16,8 +16,8 @@ impl Job {
     /// `options`; what is skipped and empty is held.
     ///
     /// # Errors
-    /// [`JobError::NotDone`] before all tasks of `decide` are done; those
-    /// of reading their files and of temporary files.
+    /// [`JobError::NotDone`] before all tasks of `decide` are done, and errors of
+    /// reading their files and of temporary files.
     pub fn finish(
         &self,
         collection: &Collection,

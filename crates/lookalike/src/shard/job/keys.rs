@@ -18,7 +18,7 @@ impl Job {
     /// Runs a task of the stage `keys`. `collection` has the inputs of the plan.
     ///
     /// # Errors
-    /// [`JobError::Inputs`], those of reading documents and of writing.
+    /// [`JobError::Inputs`], and errors of reading documents and of writing.
     pub fn keys(
         &self,
         task: u32,

@@ -1,6 +1,7 @@
 //! Documents to a service: read as for an index, sent as lines, some hundred at a time.
 
 use crate::cmd::CommandError;
+use crate::cmd::error::id_taken;
 use crate::service::service_client::{Answer, ClientBody, ServiceClient, ServiceRequest};
 use lookalike::index::{
     AddCounts, AddOptions, Existing, IncomingDocument, InterruptedAdd, read_documents, time,
@@ -189,15 +190,12 @@ fn problem(service: &ServiceClient, places: &[LinePlace], answer: &Answer) -> Co
     let place = place_of(body, places).filter(|_| body["code"] == "bad-line");
     let Some((source, at, id)) = place else { return service.problem(answer) };
     let place = shown(source, *at);
-    CommandError::Data(if body["line_code"] == "id-taken" {
-        format!(
-            "{place}: document {id:?} is there already; `index update` replaces it, \
-             --skip-existing leaves it as it is"
-        )
-    } else {
-        let detail = body["detail"].as_str().unwrap_or_default();
-        format!("{place}: {}: {detail}; --skip-bad leaves it out", service.address())
-    })
+    if body["line_code"] == "id-taken" {
+        return id_taken(&place, id);
+    }
+    let detail = body["detail"].as_str().unwrap_or_default();
+    let address = service.address();
+    CommandError::Data(format!("{place}: {address}: {detail}; --skip-bad leaves it out"))
 }
 
 fn shown(source: &str, line: Option<u64>) -> String {
