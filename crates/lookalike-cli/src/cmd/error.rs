@@ -63,7 +63,8 @@ impl fmt::Display for CommandError {
             Self::Print(error) => {
                 write!(
                     f,
-                    "cannot write to standard output: {error}; check the program or file that receives it"
+                    "cannot write to standard output: {error}; check the program or file that \
+                     receives it"
                 )
             }
         }

@@ -101,8 +101,8 @@ impl NamesParameters for SpillError {
                     ),
                     _ => write!(
                         f,
-                        "try again (a run with {resume} continues where it stopped), or name another \
-                         {temp_dir}"
+                        "try again (a run with {resume} continues where it stopped), or name \
+                         another {temp_dir}"
                     ),
                 }
             }
