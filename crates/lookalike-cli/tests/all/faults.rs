@@ -99,7 +99,7 @@ fn outputs_that_may_not_grow() {
     for output in ["-o g.csv", "-o g.jsonl", "--pairs p.csv", "-o g.parquet"] {
         let name = output.split(' ').nth(1).unwrap();
         let limited = format!("trap '' XFSZ; ulimit -f 8; {find} {output}");
-        says(shell(&place, &limited), &["cannot write", name, "untouched"]);
+        says(shell(&place, &limited), &["cannot write", name, "unchanged"]);
     }
     assert_eq!(place.read("g.csv") + &place.read("p.csv"), "oldold");
     assert_eq!(names(&place.path("")), ["a.jsonl", "a.jsonl.gz", "g.csv", "p.csv", "t"]);

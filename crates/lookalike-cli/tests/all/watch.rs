@@ -197,7 +197,7 @@ fn what_is_there_is_taken_in_once() {
     assert_eq!(stats["documents"], 1);
     // The ids are those of `index add`.
     let error = own.run(&["index", "add", "in/index", "in"]).fails(1);
-    assert!(error.contains("\"a.txt\" is there already"), "{error}");
+    assert!(error.contains("the index already contains document \"a.txt\""), "{error}");
 }
 
 #[test]

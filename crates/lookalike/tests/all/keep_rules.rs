@@ -79,7 +79,10 @@ fn numbers_of_no_document_are_errors() {
         }
     }
     let message = found.id(DocumentNumber(7)).unwrap_err().to_string();
-    assert!(message.contains("no document 7") && message.contains("read 2"), "{message}");
+    assert!(
+        message.contains("document 7 does not exist") && message.contains("read 2"),
+        "{message}"
+    );
 }
 
 #[test]
