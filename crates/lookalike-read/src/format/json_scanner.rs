@@ -263,6 +263,8 @@ impl<'a> JsonScanner<'a> {
         }
     }
 
+    // Out of line, so that `character` is inlined into its callers.
+    #[inline(never)]
     fn unicode(&mut self) -> Result<char, StringFault> {
         self.at += 2;
         let first = self.four_digits()?;
