@@ -165,9 +165,17 @@ fn lint(root: &Path, stages: &mut Stages) -> Result<(), String> {
 /// Runs all tests, and writes the names of the skipped ones for [`test_skipped`]. Tests find in
 /// `variables` what size they run at.
 fn test(root: &Path, stages: &mut Stages, variables: TestVariables) -> Result<(), String> {
-    // Compilation is a separate stage, so that the stage of the tests shows only their time.
-    let build = |_: &mut TestCounts| test_programs::build(root, &FEATURES);
-    let programs = stages.run("build of the tests", build)?;
+    // Compilation is a separate stage, so that the stage of the tests shows only their time. The
+    // packages are downloaded meanwhile.
+    let mut package = None;
+    let create_package = |stages: &mut Stages| {
+        package = python::create_if_possible(root, stages, variables);
+        Ok(())
+    };
+    let programs =
+        stages.run_next_to("wait for packages for Python", create_package, |stages| {
+            stages.run("build of the tests", |_| test_programs::build(root, &FEATURES))
+        })?;
     let tests = |stages: &mut Stages| {
         let skipped = stages.run("tests", |counts| {
             test_programs::run(programs, variables, counts, &mut std::io::stdout())
@@ -176,12 +184,15 @@ fn test(root: &Path, stages: &mut Stages, variables: TestVariables) -> Result<()
         let examples = [&["test", "--doc"][..], &FEATURES].concat();
         stages.run("examples", |counts| stages::count_cargo(root, &examples, counts))
     };
-    match python::install_if_possible(root, stages, variables)? {
+    match package {
         None => tests(stages)?,
-        Some(package) => package.next_to_clusters(stages, |stages| {
-            tests(stages)?;
-            package.test(stages)
-        })?,
+        Some(package) => {
+            package.install_checked(stages)?;
+            // Tests wait for other processes, which leaves processors idle.
+            package.next_to_clusters(stages, |stages| {
+                stages.run_next_to("wait for pytest", |stages| package.test(stages), tests)
+            })?;
+        }
     }
     stages.skipped_tests.write()
 }

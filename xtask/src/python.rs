@@ -7,7 +7,6 @@ use crate::stages::{self, Stages, TestCounts};
 use crate::without::{HIDDEN_MODULES, PYTHON_ENVIRONMENT};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::thread;
 
 /// The packages that the tests need.
 const REQUIREMENTS: &str = "python/requirements-test.txt";
@@ -34,6 +33,9 @@ const SPARK_TESTS: [&str; 7] = [
 ];
 /// The tests that need a cluster of Ray.
 const RAY_TESTS: &str = "python/tests/clusters/test_ray.py";
+/// The stage that waits for tests on clusters. They run next to other tests, since a cluster leaves
+/// processors idle while it starts and between its stages.
+const CLUSTERS: &str = "wait for clusters";
 /// The folder of all tests.
 const ALL_TESTS: &str = "python/tests";
 
@@ -72,30 +74,21 @@ pub(crate) fn run(root: &Path, stages: &mut Stages) -> Result<(), String> {
     environment.next_to_clusters(stages, |stages| environment.test(stages))
 }
 
-/// Builds and installs the package. Without Python or its packages, prints a warning and returns
-/// `None`.
-///
-/// # Errors
-/// A step fails.
-pub(crate) fn install_if_possible(
+/// Creates the environment with the packages of the tests. Without Python or these packages, prints
+/// a warning and returns `None`.
+pub(crate) fn create_if_possible(
     root: &Path,
     stages: &mut Stages,
     variables: TestVariables,
-) -> Result<Option<PythonEnvironment>, String> {
-    // A machine without the packages is not a failure of the stage.
-    let environment =
-        stages.run("packages for Python", |_| Ok(PythonEnvironment::new(root, variables)))?;
-    match environment {
-        Ok(environment) => {
-            environment.install_checked(stages)?;
-            Ok(Some(environment))
-        }
+) -> Option<PythonEnvironment> {
+    match stages.run("packages for Python", |_| PythonEnvironment::new(root, variables)) {
+        Ok(environment) => Some(environment),
         Err(reason) => {
             let reason = format!("the package for Python is not tested: {reason}");
             stages.counts.say_skipped(&reason);
             let all = [ALL_TESTS, RAY_TESTS].into_iter().chain(SPARK_TESTS);
             stages.skipped_tests.python.extend(all.map(str::to_owned));
-            Ok(None)
+            None
         }
     }
 }
@@ -131,7 +124,7 @@ pub(crate) fn test_skipped(
         let arguments = [&PARALLEL[..], &on_clusters].concat();
         environment.pytest_stage("Spark and Ray", &arguments, stages)
     };
-    run_next_to(clusters, stages, |stages| {
+    stages.run_next_to(CLUSTERS, clusters, |stages| {
         others(stages)?;
         if alone.is_empty() {
             return Ok(());
@@ -188,21 +181,6 @@ pub(crate) fn install_clusters_if_possible(root: &Path, stages: &mut Stages) -> 
     Ok(())
 }
 
-/// Runs `clusters` in a thread while `others` runs. A cluster leaves processors idle while it
-/// starts and between its stages.
-fn run_next_to(
-    clusters: impl FnOnce(&mut Stages) -> Result<(), String> + Send,
-    stages: &mut Stages,
-    others: impl FnOnce(&mut Stages) -> Result<(), String>,
-) -> Result<(), String> {
-    thread::scope(|scope| {
-        let clusters = scope.spawn(|| Stages::run_parallel(clusters));
-        let tested = others(stages);
-        let waited = stages.wait("wait for clusters", [clusters]);
-        tested.and(waited)
-    })
-}
-
 /// Options that leave out the tests on clusters.
 fn ignored() -> Vec<&'static str> {
     SPARK_TESTS.iter().chain([&RAY_TESTS]).flat_map(|test| ["--ignore", test]).collect()
@@ -218,7 +196,7 @@ impl PythonEnvironment {
         stages: &mut Stages,
         others: impl FnOnce(&mut Stages) -> Result<(), String>,
     ) -> Result<(), String> {
-        run_next_to(|stages| self.test_on_clusters(stages), stages, others)
+        stages.run_next_to(CLUSTERS, |stages| self.test_on_clusters(stages), others)
     }
 
     /// Runs the tests on each installed version of Spark, and on Ray.
@@ -310,12 +288,15 @@ impl PythonEnvironment {
 
     /// Builds and installs the package, and checks its types meanwhile: each check takes one
     /// processor, and the build leaves a processor idle most of the time.
-    fn install_checked(&self, stages: &mut Stages) -> Result<(), String> {
-        thread::scope(|scope| {
-            let types = scope.spawn(|| Stages::run_parallel(|stages| self.check_types(stages)));
-            self.install(stages)?;
-            stages.wait("wait for the checks of types", [types])
-        })
+    ///
+    /// # Errors
+    /// A step fails.
+    pub(crate) fn install_checked(&self, stages: &mut Stages) -> Result<(), String> {
+        stages.run_next_to(
+            "wait for the checks of types",
+            |stages| self.check_types(stages),
+            |stages| self.install(stages),
+        )
     }
 
     /// Builds and installs the package.

@@ -11,7 +11,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::thread::ScopedJoinHandle;
+use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
 /// The environment variable with the file of earlier stages.
@@ -230,29 +230,30 @@ impl Stages {
         result
     }
 
-    /// Runs stages in a thread of their own, for [`join`](Self::join).
-    pub(crate) fn run_parallel(
-        work: impl FnOnce(&mut Self) -> Result<(), String>,
-    ) -> (Self, Result<(), String>) {
-        let mut stages = Self::default();
-        let result = work(&mut stages);
-        (stages, result)
-    }
-
-    /// Waits for stages of other threads and adds them. The wait itself is a stage.
+    /// Runs the stages of `parallel` in a thread while `others` runs, and returns the result of
+    /// `others`. The wait for the thread is a stage named `wait`.
     ///
     /// # Errors
-    /// A stage fails.
-    pub(crate) fn wait<'scope>(
+    /// A stage fails. The other stages run to their end.
+    pub(crate) fn run_next_to<T>(
         &mut self,
-        name: &str,
-        threads: impl IntoIterator<Item = ScopedJoinHandle<'scope, (Self, Result<(), String>)>>,
-    ) -> Result<(), String> {
-        let start = Instant::now();
-        let cpu = cpu_time::of_children();
-        let results: Vec<_> = threads.into_iter().map(|thread| self.join(thread)).collect();
-        self.finish_stage(name, start, cpu);
-        results.into_iter().collect()
+        wait: &str,
+        parallel: impl FnOnce(&mut Self) -> Result<(), String> + Send,
+        others: impl FnOnce(&mut Self) -> Result<T, String>,
+    ) -> Result<T, String> {
+        thread::scope(|scope| {
+            let thread = scope.spawn(|| {
+                let mut stages = Self::default();
+                let result = parallel(&mut stages);
+                (stages, result)
+            });
+            let result = others(self);
+            let start = Instant::now();
+            let cpu = cpu_time::of_children();
+            let joined = self.join(thread);
+            self.finish_stage(wait, start, cpu);
+            joined.and(result)
+        })
     }
 
     /// Adds a stage that ends.
@@ -495,9 +496,7 @@ mod tests {
         assert_eq!(stage, Err("broken".to_owned()));
         assert!(stages.table().contains("\nlast            0.0"), "{}", stages.table());
         let work = |stages: &mut Stages| stages.run("check", |_| Err("wrong".to_owned()));
-        let joined = std::thread::scope(|scope| {
-            stages.wait("wait", [scope.spawn(|| Stages::run_parallel(work))])
-        });
+        let joined = stages.run_next_to("wait", work, |_| Ok(()));
         assert_eq!(joined, Err("wrong".to_owned()));
         assert!(stages.table().contains("\nwait                    0.0"), "{}", stages.table());
         assert!(stages.table().ends_with("\nin parallel: check      0.0\n"));
