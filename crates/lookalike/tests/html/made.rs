@@ -75,6 +75,7 @@ fn groups(count: u64) -> impl Iterator<Item = PageGroup> {
             bytes: 10_000 + random.below(1_000),
             reference: at % 97 == 3,
             duplicates,
+            sample: None,
         }
     })
 }

@@ -47,7 +47,7 @@ fn it_is_complete_searched_and_opened() {
     let order = "Array.from(document.querySelectorAll('main > section')).map(s => s.id).join(' ')";
     assert_eq!(
         browser.evaluate(order),
-        "summary trust sources spread groups samples skipped parameters"
+        "summary groups samples sources figures skipped recall parameters"
     );
 
     // By the id of a duplicate, in other case; the group shows which.
@@ -120,7 +120,7 @@ fn hostile_texts_are_texts() {
     search(&mut browser, "\",\"");
     assert!(status(&mut browser).starts_with("No id holds"));
     assert_eq!(browser.evaluate("typeof window.attacked"), "undefined");
-    assert_eq!(browser.evaluate("document.images.length + document.links.length"), 9);
+    assert_eq!(browser.evaluate("document.images.length + document.links.length"), 11);
     assert_eq!(browser.complaints(), Vec::<String>::new());
 }
 
@@ -288,10 +288,10 @@ fn without_scripts_the_findings_are_there() {
     let text = text.as_str().unwrap();
     for needed in [
         "could go;",
-        "Was everything found?",
+        "Recall",
         "more than half",
         "The largest groups are shown",
-        "How alike, and how many together",
+        "Size of the groups",
         "What was not read",
     ] {
         assert!(text.contains(needed), "{needed}\n{text}");

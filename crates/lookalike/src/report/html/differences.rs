@@ -17,7 +17,7 @@ const CONTEXT: usize = 12;
 /// A stretch of fewer shared words is not folded.
 const LEAST_FOLDED: usize = 20;
 /// Bytes of each text that are compared; a page is for looking at.
-const MOST_BYTES: usize = 40_000;
+const MOST_BYTES: usize = 16_000;
 
 /// Writes one pair, open or to be opened.
 pub(super) fn pair(
@@ -236,7 +236,7 @@ mod tests {
     #[test]
     fn long_texts_are_cut_and_it_is_said() {
         let text = "ü ".repeat(40_000);
-        assert!(shown(&text, &text).contains("Only the first 40,000 bytes"));
+        assert!(shown(&text, &text).contains("Only the first 16,000 bytes"));
         assert!(!shown("", "").contains("Only the first"));
     }
 }

@@ -16,9 +16,11 @@
 //! shorter than what browsers keep in one piece (65,536 characters), so their text is not copied.
 
 use super::chart::{ShareBar, SimilarityHistogram, SimilaritySpan, SizeHistogram};
+use super::differences;
 use super::escape::{self, EscapedText};
 use super::number::{ByteSize, Count, ExactSimilarity, Plural, Thousandths};
 use super::page::{About, PageDuplicate, PageGroup};
+use lookalike_core::params::ShingleRule;
 use std::fmt::{self, Display, Formatter, Write as _};
 use std::io::{self, Write};
 
@@ -49,6 +51,7 @@ pub(super) fn stream(
     out: &mut dyn Write,
     groups: &mut dyn Iterator<Item = io::Result<PageGroup>>,
     reasons: &[String],
+    rule: &ShingleRule,
     most_bytes: usize,
 ) -> io::Result<GroupTotals> {
     let mut passed = GroupTotals::default();
@@ -62,7 +65,7 @@ pub(super) fn stream(
         passed.sizes.add(group.duplicates.len() as u64 + 1);
         group.duplicates.iter().for_each(|each| passed.similarities.add(each.similarity));
         if passed.groups <= SHOWN {
-            item(out, passed.groups, &group, reasons)?;
+            item(out, passed.groups, &group, reasons, rule)?;
             add_about(&mut abouts, &group);
         }
         if written < most_bytes {
@@ -137,8 +140,8 @@ impl GroupsChunk {
     }
 }
 
-/// Adds what the documents of a group are recognised by, the keeper first: `[heading, source,
-/// date]` of each, or 0.
+/// Adds the descriptions of a group's documents, the keeper first: `[heading, source, date, file]`
+/// of each, or 0.
 fn add_about(out: &mut String, group: &PageGroup) {
     if out.len() > 1 {
         out.push_str(",\n");
@@ -148,11 +151,11 @@ fn add_about(out: &mut String, group: &PageGroup) {
         [&group.about].into_iter().chain(duplicates.take(SHOWN_DUPLICATES)).enumerate()
     {
         out.push(if at == 0 { '[' } else { ',' });
-        let Some(About { heading, source, date }) = about else {
+        let Some(About { heading, source, date, file }) = about else {
             out.push('0');
             continue;
         };
-        for (start, text) in [('[', heading), (',', source), (',', date)] {
+        for (start, text) in [('[', heading), (',', source), (',', date), (',', file)] {
             out.push(start);
             escape::json(out, text);
         }
@@ -161,23 +164,28 @@ fn add_about(out: &mut String, group: &PageGroup) {
     out.push(']');
 }
 
-/// A document by its heading, with id, source and date below; by its id alone where no more is
-/// known of it.
+/// A document by its heading, with id, source and date below; by its id alone if no more is known.
 struct DocumentName<'a> {
     id: &'a str,
     about: Option<&'a About>,
     class: &'static str,
+    /// Whether the id is a link to the file: a summary contains no links.
+    is_link: bool,
 }
 
 impl Display for DocumentName<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let id = EscapedText(self.id);
         let class = self.class;
-        let Some(About { heading, source, date }) = self.about else {
+        let Some(About { heading, source, date, file }) = self.about else {
             return write!(f, "<bdi{class}>{id}</bdi>");
         };
         write!(f, "<bdi class=\"heading\">{}</bdi><span class=\"about\">", EscapedText(heading))?;
-        write!(f, "<bdi{class}>{id}</bdi>")?;
+        if self.is_link && !file.is_empty() {
+            write!(f, "<a href=\"{}\"><bdi{class}>{id}</bdi></a>", EscapedText(file))?;
+        } else {
+            write!(f, "<bdi{class}>{id}</bdi>")?;
+        }
         for part in [source, date] {
             if !part.is_empty() {
                 write!(f, " · <bdi>{}</bdi>", EscapedText(part))?;
@@ -194,19 +202,31 @@ fn bounds(duplicates: &[PageDuplicate]) -> (u32, u32) {
 }
 
 /// One group as an item that opens; the page's script makes the same.
-fn item(out: &mut dyn Write, number: u64, group: &PageGroup, reasons: &[String]) -> io::Result<()> {
+fn item(
+    out: &mut dyn Write,
+    number: u64,
+    group: &PageGroup,
+    reasons: &[String],
+    rule: &ShingleRule,
+) -> io::Result<()> {
     let (least, most) = bounds(&group.duplicates);
     template!(
         out,
         "group.html",
         number = Count(number),
-        name = DocumentName { id: &group.keeper, about: group.about.as_ref(), class: "" },
+        name = DocumentName {
+            id: &group.keeper,
+            about: group.about.as_ref(),
+            class: "",
+            is_link: false,
+        },
         documents = Plural(group.duplicates.len() as u64 + 1, "document"),
         similarity = SimilaritySpan(least, most),
         keeper = DocumentName {
             id: &group.keeper,
             about: group.about.as_ref(),
             class: " class=\"full\" tabindex=\"0\"",
+            is_link: true,
         },
         bytes = ByteSize(group.bytes),
         tag = if group.reference { " <span class=\"tag\">Reference</span>" } else { "" }
@@ -224,7 +244,8 @@ fn item(out: &mut dyn Write, number: u64, group: &PageGroup, reasons: &[String])
             DocumentName {
                 id: &duplicate.id,
                 about: duplicate.about.as_ref(),
-                class: " class=\"full\""
+                class: " class=\"full\"",
+                is_link: true,
             },
             ExactSimilarity(duplicate.similarity),
             ExactSimilarity(duplicate.similarity),
@@ -238,6 +259,9 @@ fn item(out: &mut dyn Write, number: u64, group: &PageGroup, reasons: &[String])
     let more = group.duplicates.len().saturating_sub(SHOWN_DUPLICATES) as u64;
     if more > 0 {
         writeln!(out, "<p class=\"note\">and {}</p>", Plural(more, "further duplicate"))?;
+    }
+    if let Some(sample) = &group.sample {
+        differences::pair(out, sample, rule, false)?;
     }
     out.write_all(b"</div></details></li>\n")
 }
@@ -282,13 +306,16 @@ mod tests {
             bytes: 99,
             reference: false,
             duplicates: (0..duplicates).map(duplicate).collect(),
+            sample: None,
         }
     }
 
     fn streamed(groups: Vec<PageGroup>, most: usize) -> (String, GroupTotals) {
         let mut out = Vec::new();
         let mut groups = groups.into_iter().map(Ok);
-        let passed = stream(&mut out, &mut groups, &["a".into(), "b".into()], most).unwrap();
+        let reasons = ["a".into(), "b".into()];
+        let rule = ShingleRule::default();
+        let passed = stream(&mut out, &mut groups, &reasons, &rule, most).unwrap();
         (String::from_utf8(out).unwrap(), passed)
     }
 
@@ -349,11 +376,12 @@ mod tests {
         let mut group = group("letters.jsonl:3", 2);
         let about = |heading: &str| {
             let source = "letters.jsonl, line 3".into();
-            let date = "2024-03-02".into();
-            Some(About { heading: heading.into(), source, date })
+            let (date, file) = ("2024-03-02".into(), "../a%20b".into());
+            Some(About { heading: heading.into(), source, date, file })
         };
         (group.about, group.duplicates[0].about) = (about("Dear <Sir>"), about("Dear Madam"));
         let (html, _) = streamed(vec![group], MOST_BYTES);
+        assert_eq!(html.matches("<a href=\"../a%20b\"><bdi class=\"full\"").count(), 2, "{html}");
         let shown = "<bdi class=\"heading\">Dear &lt;Sir&gt;</bdi><span class=\"about\">\
                      <bdi>letters.jsonl:3</bdi> · <bdi>letters.jsonl, line 3</bdi> · \
                      <bdi>2024-03-02</bdi></span>";
@@ -379,7 +407,8 @@ mod tests {
     #[test]
     fn an_error_of_the_groups_is_handed_on() {
         let mut groups = [Ok(group("k", 1)), Err(io::Error::other("gone"))].into_iter();
-        let error = stream(&mut Vec::new(), &mut groups, &[], MOST_BYTES).unwrap_err();
+        let rule = ShingleRule::default();
+        let error = stream(&mut Vec::new(), &mut groups, &[], &rule, MOST_BYTES).unwrap_err();
         assert_eq!(error.to_string(), "gone");
     }
 }

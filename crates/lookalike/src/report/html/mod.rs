@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! Page (figures) ────────┐
-//! Streams (groups, …) ───┴─ write ─► summary, trust, sources, groups, charts, samples, skipped
+//! Streams (groups, …) ───┴─ write ─► summary, groups, samples, sources, figures, skipped,
+//!                                    recall and parameters (folded)
 //! ```
 //!
 //! Figures, charts and the largest groups are HTML and SVG, so that readers need no scripts for
@@ -56,9 +57,9 @@ use std::io::{self, Write};
 
 const SCRIPT: &str = include_str!("page.js");
 
-/// Writes the page. Reads each stream once; of the groups it holds some dozen kilobytes and the
-/// largest group, of what was skipped the first thousand. Texts of samples are compared up to
-/// 40,000 bytes each.
+/// Writes the page. Reads each stream once. Memory contains some dozen kilobytes of the groups, the
+/// largest group, and the first thousand skipped items. Compares up to 16,000 bytes of each text of
+/// a sample.
 ///
 /// ```
 /// use lookalike::core::params::{Params, ParamsBuilder};
@@ -95,16 +96,17 @@ pub fn write(out: &mut dyn Write, page: &Page<'_>, streams: Streams<'_>) -> io::
     let Streams { groups, skipped } = streams;
     head(out, page)?;
     section::summary(out, page)?;
-    section::trust(out, page)?;
-    section::sources(out, page)?;
     section::open(out, "groups", "Groups")?;
     controls(out, page)?;
-    let passed = groups::stream(out, groups, page.reasons, groups::MOST_BYTES)?;
+    let passed =
+        groups::stream(out, groups, page.reasons, page.params.shingle(), groups::MOST_BYTES)?;
     unlisted(out, &passed)?;
     out.write_all(b"</section>\n")?;
-    spread(out, page, &passed)?;
     samples(out, page)?;
+    section::sources(out, page)?;
+    figures(out, page, &passed)?;
     skipped::write(out, skipped, "--skipped FILE.csv")?;
+    section::recall(out, page)?;
     section::parameters(out, page)?;
     frame::end_with(out, &format!("<script>{SCRIPT}</script>\n"))
 }
@@ -117,16 +119,15 @@ fn head(out: &mut dyn Write, page: &Page) -> io::Result<()> {
     let link = |(name, text): (&str, &str)| format!("<li><a href=\"#{name}\">{text}</a></li>\n");
     let sources = (!page.sources.is_empty()).then_some(("sources", "Sources"));
     let samples = (!page.samples.is_empty()).then_some(("samples", "Side by side"));
-    let some = page.counts.groups > 0;
     let links = [
-        Some(("summary", "Found")),
-        Some(("trust", "Trust")),
-        sources,
-        some.then_some(("spread", "Spread")),
+        Some(("summary", "Summary")),
         Some(("groups", "Groups")),
         samples,
+        sources,
+        Some(("figures", "Figures")),
         Some(("skipped", "Not read")),
-        Some(("parameters", "How")),
+        Some(("recall", "Recall")),
+        Some(("parameters", "Parameters")),
     ];
     for text in links.into_iter().flatten().map(link) {
         out.write_all(text.as_bytes())?;
@@ -203,12 +204,13 @@ fn unlisted(out: &mut dyn Write, passed: &GroupTotals) -> io::Result<()> {
     Ok(())
 }
 
-/// Similarities and sizes, as pictures and as tables.
-fn spread(out: &mut dyn Write, page: &Page, passed: &GroupTotals) -> io::Result<()> {
+/// Counts, then similarities and sizes as pictures and as tables.
+fn figures(out: &mut dyn Write, page: &Page, passed: &GroupTotals) -> io::Result<()> {
+    section::open(out, "figures", "Figures")?;
+    section::tiles(out, page)?;
     if passed.groups == 0 {
-        return Ok(());
+        return out.write_all(b"</section>\n");
     }
-    section::open(out, "spread", "How alike, and how many together")?;
     let found = &passed.similarities;
     let all = found.equal + found.unequal();
     out.write_all(

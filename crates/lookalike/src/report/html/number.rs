@@ -72,7 +72,7 @@ impl Display for Share {
     }
 }
 
-/// A probability in percent, with as many decimals as tell it from certainty, at most eight.
+/// A probability in percent with at most two decimals; one that is not certain is never `100`.
 pub(super) struct Probability(pub(super) f64);
 
 impl Display for Probability {
@@ -81,22 +81,15 @@ impl Display for Probability {
         if p <= 0.0 || p >= 1.0 {
             return write!(f, "{}\u{a0}%", if p <= 0.0 { 0 } else { 100 });
         }
-        if 1.0 - p < 1e-10 {
-            return f.write_str("more than 99.99999999\u{a0}%");
+        if p > 0.9999 {
+            return f.write_str(">\u{a0}99.99\u{a0}%");
         }
         if p < 0.0001 {
             return f.write_str("less than 0.01\u{a0}%");
         }
-        // Two digits of what is missing.
-        let decimals = if p > 0.99 { (-(1.0 - p).log10()).floor() as usize } else { 1 };
-        let decimals = decimals.clamp(1, 8);
-        let factor = 10u64.pow(decimals as u32) as f64;
-        // Never rounded up to certainty.
-        let percent = ((p * 100.0 * factor).round() / factor).min(100.0 - 1.0 / factor);
-        if p < 0.001 {
-            return write!(f, "{:.2}\u{a0}%", p * 100.0);
-        }
-        let shown = format!("{percent:.decimals$}");
+        // Near certainty and near zero the second decimal tells two probabilities apart.
+        let decimals = if (0.001..=0.99).contains(&p) { 1 } else { 2 };
+        let shown = format!("{:.decimals$}", p * 100.0);
         write!(f, "{}\u{a0}%", shown.trim_end_matches('0').trim_end_matches('.'))
     }
 }
@@ -169,9 +162,10 @@ mod tests {
         let shown = |p| Probability(p).to_string();
         assert_eq!(shown(0.998_281), "99.83\u{a0}%");
         assert_eq!((shown(0.5), shown(0.99)), ("50\u{a0}%".into(), "99\u{a0}%".into()));
-        assert_eq!(shown(0.999_999_983), "99.9999983\u{a0}%");
-        assert_eq!(shown(1.0 - 1e-12), "more than 99.99999999\u{a0}%");
+        assert_eq!(shown(0.9999), "99.99\u{a0}%");
+        assert_eq!(shown(0.999_999_983), ">\u{a0}99.99\u{a0}%");
         assert_eq!((shown(1.0), shown(0.0)), ("100\u{a0}%".into(), "0\u{a0}%".into()));
+        assert_eq!((shown(0.000_5), shown(0.01)), ("0.05\u{a0}%".into(), "1\u{a0}%".into()));
         assert_eq!(shown(0.000_01), "less than 0.01\u{a0}%");
     }
 

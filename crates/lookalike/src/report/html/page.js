@@ -6,8 +6,13 @@
 const all = (selector) => Array.from(document.querySelectorAll(selector));
 const at = (id) => document.getElementById(id);
 const list = at("list"), controls = at("controls");
-// Charts of all groups are written behind them and belong before them.
-if (at("spread")) at("groups").before(at("spread"));
+// A link to a section that is folded unfolds it.
+const unfold = () => {
+  const folded = at(location.hash.slice(1))?.querySelector(":scope > .folded");
+  if (folded) folded.open = true;
+};
+addEventListener("hashchange", unfold);
+unfold();
 if (!controls) return;
 
 const PAGE = 50, MORE = 500, FIRST = 100, SLICE = 10, SHORT = 160;
@@ -15,8 +20,10 @@ const FACTS = 6, SIZE = 0, LEAST = 1, MOST = 2, GOES = 3, BYTES = 4, REFERENCE =
 const facts = all("script.facts").map((piece) => JSON.parse(piece.textContent));
 const elements = {ids: all("script.ids"), rest: all("script.rest")};
 const reasons = JSON.parse(at("reasons").textContent);
-// Of the largest groups: heading, source and date of documents, the keeper first.
+// Heading, source, date and file of documents of the largest groups, the keeper first.
 const about = JSON.parse(at("about").textContent);
+// Two texts side by side for each of these groups, shown when the group is opened.
+const sides = all("#list > li").map((li) => li.querySelector(".pair"));
 // The first group of each piece, and of the one behind the last.
 const starts = [0];
 for (const piece of facts) starts.push(starts[starts.length - 1] + piece.length / FACTS);
@@ -93,13 +100,21 @@ const shown = (id, name, query, limit) => {
   if (to < id.length) element.append("…");
   return element;
 };
-// A document by its heading, with id, source and date below; by its id where no more is known.
-const named = (group, place, id) => {
+// A document by its heading, with id, source and date below; by its id if no more is known. With
+// `link` the id is a link to the file.
+const named = (group, place, id, link) => {
   const found = (about[group] || [])[place];
   if (!found) return [id];
-  const below = make("span", "about");
-  below.append(id);
-  for (const part of found.slice(1)) {
+  const below = make("span", "about"), file = found[3];
+  if (link && file) {
+    const anchor = make("a");
+    anchor.href = file;
+    anchor.append(id);
+    below.append(anchor);
+  } else {
+    below.append(id);
+  }
+  for (const part of found.slice(1, 3)) {
     if (part) below.append(" · ", make("bdi", "", visible(part)));
   }
   return [make("bdi", "heading", visible(found[0])), below];
@@ -155,7 +170,7 @@ const members = (body, group, ids, rest, places, from, to, asked) => {
   for (const place of places.slice(from, to)) {
     const row = make("tr");
     const similarity = rest[place * 3];
-    cell(row, "", ...named(group, place + 1, shown(ids[place + 1], "full", asked, 0)));
+    cell(row, "", ...named(group, place + 1, shown(ids[place + 1], "full", asked, 0), true));
     cell(row, "similarity", spread(similarity, similarity), " ", bar(similarity));
     cell(row, "num", number.format(rest[place * 3 + 1]));
     cell(row, "", visible(reasons[rest[place * 3 + 2]] || ""));
@@ -169,7 +184,7 @@ const open = (details, group, asked) => {
   const kept = make("p", "kept");
   const full = shown(ids[0], "full", asked, 0);
   full.tabIndex = 0;
-  kept.append(make("span", "tag", "Stays"), " ", ...named(group, 0, full), " ",
+  kept.append(make("span", "tag", "Stays"), " ", ...named(group, 0, full, true), " ",
     make("span", "bytes", size(fact(group, BYTES))));
   if (fact(group, REFERENCE)) kept.append(" ", make("span", "tag", "Reference"));
   box.append(kept);
@@ -208,6 +223,7 @@ const open = (details, group, asked) => {
     });
     box.append(more);
   }
+  if (sides[group]) box.append(sides[group]);
   details.append(box);
 };
 const item = (group) => {

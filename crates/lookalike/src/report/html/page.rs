@@ -82,6 +82,9 @@ pub struct About {
     pub source: String,
     /// Its date, or nothing.
     pub date: String,
+    /// The address of its file relative to the page, percent-encoded; empty if the document is not a
+    /// file.
+    pub file: String,
 }
 
 /// A keeper and its duplicates.
@@ -97,6 +100,8 @@ pub struct PageGroup {
     pub reference: bool,
     /// At least one, in the order to show.
     pub duplicates: Vec<PageDuplicate>,
+    /// The keeper and one of these with their texts, shown on demand.
+    pub sample: Option<PageSample>,
 }
 
 /// A document that would go.

@@ -16,7 +16,7 @@ const LEAST_DOCUMENTS: u64 = 20;
 /// Sources that are listed; of more, those with the most duplicates.
 const MOST_SOURCES: usize = 500;
 
-/// The first thing to read: what was found, in a sentence, a bar and figures.
+/// The result in a sentence and a bar, with warnings that link to their sections.
 pub(super) fn summary(out: &mut dyn Write, page: &Page) -> io::Result<()> {
     let counts = &page.counts;
     let stay = counts.documents.saturating_sub(counts.duplicates);
@@ -48,6 +48,21 @@ pub(super) fn summary(out: &mut dyn Write, page: &Page) -> io::Result<()> {
             Count(stay)
         )?;
     }
+    if counts.skipped > 0 {
+        writeln!(
+            out,
+            "<p><a href=\"#skipped\">{} not read</a>; this page lists the reasons.</p>",
+            CountedInputs(counts.skipped)
+        )?;
+    }
+    source_warning(out, page)?;
+    out.write_all(b"</section>\n")
+}
+
+/// The counts of a run, each with a note.
+pub(super) fn tiles(out: &mut dyn Write, page: &Page) -> io::Result<()> {
+    let counts = &page.counts;
+    let stay = counts.documents.saturating_sub(counts.duplicates);
     write!(out, "<p>{}</p>\n<dl class=\"tiles\">\n", EscapedText(&verified(page)))?;
     let sum = |bytes: fn(&SourceCounts) -> u64| page.sources.iter().map(bytes).sum();
     let read = match (sum(|source| source.bytes), counts.empty) {
@@ -71,8 +86,20 @@ pub(super) fn summary(out: &mut dyn Write, page: &Page) -> io::Result<()> {
     tile(out, "Groups", counts.groups, "each a document that stays and those like it")?;
     let unread = if counts.skipped == 0 { "everything was read" } else { "with reasons below" };
     tile(out, "Not read", counts.skipped, unread)?;
-    tile(out, "Pairs compared exactly", counts.verified, "of all that looked alike")?;
-    out.write_all(b"</dl>\n</section>\n")
+    tile(out, "Pairs compared exactly", counts.verified, "of all candidates")?;
+    out.write_all(b"</dl>\n")
+}
+
+/// `1 file or record was`, `2 files or records were`.
+struct CountedInputs(u64);
+
+impl std::fmt::Display for CountedInputs {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.0 {
+            1 => f.write_str("1 file or record was"),
+            count => write!(f, "{} files or records were", Count(count)),
+        }
+    }
 }
 
 /// `1 document was`, `2 documents were`.
@@ -115,6 +142,14 @@ fn figure(out: &mut dyn Write, name: &str, value: &str, note: &str) -> io::Resul
     writeln!(out, "<div><dt>{name}</dt><dd>{value} <span class=\"note\">{note}</span></dd></div>")
 }
 
+/// Begins a section that is folded under its heading and a sentence. [`FOLDED_END`] ends it.
+fn open_folded(out: &mut dyn Write, name: &str, heading: &str, sentence: &str) -> io::Result<()> {
+    template!(out, "folded.html", name = name, heading = heading, sentence = EscapedText(sentence))
+}
+
+/// Ends a folded section.
+const FOLDED_END: &[u8] = b"</details>\n</section>\n";
+
 /// Begins a section with its heading.
 pub(super) fn open(out: &mut dyn Write, name: &str, heading: &str) -> io::Result<()> {
     write!(
@@ -124,9 +159,9 @@ pub(super) fn open(out: &mut dyn Write, name: &str, heading: &str) -> io::Result
     )
 }
 
-/// How many of the similar pairs were found: asked, predicted, measured.
-pub(super) fn trust(out: &mut dyn Write, page: &Page) -> io::Result<()> {
-    open(out, "trust", "Was everything found?")?;
+/// The requested, predicted and measured share of similar pairs that a run finds.
+pub(super) fn recall(out: &mut dyn Write, page: &Page) -> io::Result<()> {
+    open_folded(out, "recall", "Recall", &recall_sentence(page))?;
     if page.params.exact() {
         out.write_all(
             b"<p>Yes. This run was exact: it misses no pair at or above the threshold, by the way \
@@ -146,7 +181,25 @@ pub(super) fn trust(out: &mut dyn Write, page: &Page) -> io::Result<()> {
     if let Some(audit) = page.audit {
         measurements(out, audit)?;
     }
-    out.write_all(b"</section>\n")
+    out.write_all(FOLDED_END)
+}
+
+/// The recall in one sentence: measured, else predicted.
+fn recall_sentence(page: &Page) -> String {
+    let params = page.params;
+    if params.exact() {
+        return "The run was exact: it misses no pair.".to_owned();
+    }
+    let measured = page.audit.and_then(|audit| audit.overall.recall);
+    if let Some(recall) = measured {
+        return format!("An audit measured {}.", Probability(recall));
+    }
+    if params.recall_caveat().is_some() {
+        return "The recall of these settings cannot be predicted.".to_owned();
+    }
+    let threshold = params.threshold();
+    let predicted = Probability(RecallCurve { params, audit: None }.at(threshold));
+    format!("{predicted} of the pairs at similarity {threshold} are found (predicted).")
 }
 
 /// The recall of bands and rows.
@@ -329,25 +382,12 @@ pub(super) fn sources(out: &mut dyn Write, page: &Page) -> io::Result<()> {
     if page.sources.is_empty() {
         return Ok(());
     }
-    open(out, "sources", "Where they come from")?;
-    let share = |source: &SourceCounts| Share(source.duplicates, source.documents);
-    let is_much = |source: &&SourceCounts| loses_much(source, &share(source));
-    let much = page.sources.iter().filter(is_much).count() as u64;
-    if much > 0 {
-        writeln!(
-            out,
-            "<p class=\"warning\"><strong>Look at this first:</strong> {} of {} would lose more \
-             than half of {} documents.</p>",
-            Count(much),
-            Plural(page.sources.len() as u64, "source"),
-            if much == 1 { "its" } else { "their" }
-        )?;
-    }
+    open(out, "sources", "Sources")?;
     let mut rows: Vec<&SourceCounts> = page.sources.iter().collect();
     rows.sort_by_key(|source| std::cmp::Reverse(source.duplicates));
     template!(out, "sources_head.html")?;
     for source in rows.iter().take(MOST_SOURCES) {
-        source_row(out, source, &share(source))?;
+        source_row(out, source)?;
     }
     out.write_all(b"</tbody></table></div>\n")?;
     let more = rows.len().saturating_sub(MOST_SOURCES) as u64;
@@ -361,13 +401,35 @@ pub(super) fn sources(out: &mut dyn Write, page: &Page) -> io::Result<()> {
     out.write_all(b"</section>\n")
 }
 
-/// Whether a source would lose such a share of its documents that it is marked.
-fn loses_much(source: &SourceCounts, share: &Share) -> bool {
-    source.documents >= LEAST_DOCUMENTS && share.of_one() > MUCH
+/// A warning if sources would lose most of their documents.
+fn source_warning(out: &mut dyn Write, page: &Page) -> io::Result<()> {
+    let much = page.sources.iter().filter(|source| loses_much(source)).count() as u64;
+    if much == 0 {
+        return Ok(());
+    }
+    writeln!(
+        out,
+        "<p class=\"warning\"><strong>Check this first:</strong> <a href=\"#sources\">{} of \
+         {}</a> would lose more than half of {} documents.</p>",
+        Count(much),
+        Plural(page.sources.len() as u64, "source"),
+        if much == 1 { "its" } else { "their" }
+    )
 }
 
-fn source_row(out: &mut dyn Write, source: &SourceCounts, share: &Share) -> io::Result<()> {
-    let much = loses_much(source, share);
+/// The share of a source's documents that would go.
+fn lost_share(source: &SourceCounts) -> Share {
+    Share(source.duplicates, source.documents)
+}
+
+/// Whether a source would lose such a share of its documents that it is marked.
+fn loses_much(source: &SourceCounts) -> bool {
+    source.documents >= LEAST_DOCUMENTS && lost_share(source).of_one() > MUCH
+}
+
+fn source_row(out: &mut dyn Write, source: &SourceCounts) -> io::Result<()> {
+    let share = lost_share(source);
+    let much = loses_much(source);
     writeln!(
         out,
         "<tr{}><th scope=\"row\"><bdi>{}</bdi>{}</th><td class=\"similarity\">{} {share}{}\
@@ -385,7 +447,9 @@ fn source_row(out: &mut dyn Write, source: &SourceCounts, share: &Share) -> io::
 
 /// The parameters of the run, and its duration.
 pub(super) fn parameters(out: &mut dyn Write, page: &Page) -> io::Result<()> {
-    open(out, "parameters", "How it was done")?;
+    let threshold = page.params.threshold();
+    let sentence = format!("Threshold {threshold}, shingles {}.", page.params.shingle());
+    open_folded(out, "parameters", "Parameters", &sentence)?;
     template!(out, "parameters_head.html")?;
     for each in page.parameters {
         writeln!(
@@ -417,7 +481,7 @@ pub(super) fn parameters(out: &mut dyn Write, page: &Page) -> io::Result<()> {
         }
         out.write_all(b"</tbody></table>\n")?;
     }
-    out.write_all(b"</section>\n")
+    out.write_all(FOLDED_END)
 }
 
 #[cfg(test)]

@@ -10,8 +10,10 @@ use std::time::Duration;
 const HOSTILE: &str = "</script><img src=x onerror=alert(1)>\"'<!--\0\u{1b}\u{202e}";
 
 fn group(keeper: &str, id: &str) -> PageGroup {
-    let about =
-        |text: &str| Some(About { heading: text.into(), source: text.into(), date: text.into() });
+    let about = |text: &str| {
+        let file = text.into();
+        Some(About { heading: text.into(), source: text.into(), date: text.into(), file })
+    };
     let similarity = 912_345;
     let bytes = 10;
     let reason = 0;
@@ -22,6 +24,17 @@ fn group(keeper: &str, id: &str) -> PageGroup {
         bytes: 12,
         reference: true,
         duplicates: vec![duplicate],
+        sample: Some(sample(id)),
+    }
+}
+
+fn sample(text: &str) -> PageSample {
+    PageSample {
+        keeper: text.into(),
+        duplicate: text.into(),
+        similarity: 900_000,
+        keeper_text: format!("one {text} two"),
+        duplicate_text: format!("one {text} three"),
     }
 }
 
@@ -57,13 +70,7 @@ fn shown(
         overall,
         ranges: vec![range, SimilarityRange { from: 1.0, to: 1.0, figures: none }],
     };
-    let samples = [PageSample {
-        keeper: text.into(),
-        duplicate: text.into(),
-        similarity: 900_000,
-        keeper_text: format!("one {text} two"),
-        duplicate_text: format!("one {text} three"),
-    }];
+    let samples = [sample(text)];
     let parameter = PageParameter { name: "--threshold", value: text.into(), meaning: text.into() };
     let page = Page {
         title: text,
@@ -140,7 +147,7 @@ fn the_page_says_what_is_needed() {
         "threshold 0.8: 99.83 %",
         "between 95 % and 99.9 % with a confidence of 95 %",
         "which agrees with what was asked",
-        "1 of 2 sources would lose more than half of its documents",
+        "1 of 2 sources</a> would lose more than half of its documents",
         "Chains were followed",
         "1.5 seconds",
         "title=\"0.912345\">0.912</data>",
@@ -166,5 +173,5 @@ fn the_same_page_is_the_same_bytes() {
 fn nothing_found() {
     let html = shown("a", &[], &[], &[]);
     tags(&html);
-    assert!(html.contains("id=\"list\"") && !html.contains("id=\"spread\""));
+    assert!(html.contains("id=\"list\"") && !html.contains("Size of the groups"));
 }

@@ -2,10 +2,12 @@
 //!
 //! ```text
 //! groups, first pass → samples ─ read again → texts
+//! first groups → descriptions and one pair each ─ read again → GroupTexts
 //! parameters, counts, sources, audit, texts → Page
 //! groups, second pass, and what was skipped → Streams
 //! ```
 
+mod address;
 mod parameters;
 mod reasons;
 mod subject;
@@ -18,15 +20,16 @@ use crate::engine::{self, DocumentNumber, FindError, Findings, Grouping};
 use crate::outcome::KeepReason;
 use crate::read::Description;
 use crate::report::error::OutputError;
+use address::{folder_of, relative_address};
 use lookalike_core::params::Measure;
 use reasons::Reasons;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Pairs shown side by side.
 const SAMPLES: usize = 12;
 /// Bytes of each text that are kept for that: more than the page shows, so that it says so.
-const SAMPLE_BYTES: usize = 1 << 16;
+const SAMPLE_BYTES: usize = 1 << 15;
 /// Documents of groups that are read again for heading, source and date: of the groups that the
 /// page has as HTML the keeper and the first duplicates.
 const DESCRIBED: usize = 500;
@@ -63,13 +66,20 @@ pub fn write(output: Output, subject: &RunSubject<'_>) -> Result<(), OutputError
         samples: &samples,
         times: &findings.times,
     };
-    let mut abouts = if findings.has_texts() { abouts(findings)? } else { Vec::new() }.into_iter();
+    let texts = if findings.has_texts() {
+        group_texts(findings, measure, folder_of(output.path()).as_deref())?
+    } else {
+        Vec::new()
+    };
+    let mut texts = texts.into_iter();
     let mut groups = findings.groups.iter().map(|group| {
         let mut group = shown(group?, &reasons, measure);
-        let mut of_group = abouts.next().unwrap_or_default().into_iter();
-        group.about = of_group.next();
-        for (duplicate, about) in group.duplicates.iter_mut().zip(of_group) {
-            duplicate.about = Some(about);
+        if let Some(GroupTexts { keeper, duplicates, sample }) = texts.next() {
+            group.about = Some(keeper);
+            for (duplicate, about) in group.duplicates.iter_mut().zip(duplicates) {
+                duplicate.about = Some(about);
+            }
+            group.sample = Some(sample);
         }
         Ok(group)
     });
@@ -105,17 +115,19 @@ fn samples(findings: &Findings, measure: Measure) -> Result<Vec<html::PageSample
             choice.offer(&keeper.id, &duplicate.id, similarity, documents);
         }
     }
-    let sample = |pair: ChosenPair| {
-        let [keeper, duplicate] = pair.documents;
-        Ok(html::PageSample {
-            keeper: pair.keeper,
-            duplicate: pair.duplicate,
-            similarity: pair.similarity,
-            keeper_text: beginning(findings, keeper)?,
-            duplicate_text: beginning(findings, duplicate)?,
-        })
-    };
-    choice.chosen().into_iter().map(sample).collect()
+    choice.chosen().into_iter().map(|pair| sample(findings, pair)).collect()
+}
+
+/// A pair with its texts, which are read again.
+fn sample(findings: &Findings, pair: ChosenPair) -> Result<html::PageSample, OutputError> {
+    let [keeper, duplicate] = pair.documents;
+    Ok(html::PageSample {
+        keeper: pair.keeper,
+        duplicate: pair.duplicate,
+        similarity: pair.similarity,
+        keeper_text: beginning(findings, keeper)?,
+        duplicate_text: beginning(findings, duplicate)?,
+    })
 }
 
 fn beginning(findings: &Findings, document: DocumentNumber) -> Result<String, OutputError> {
@@ -143,36 +155,74 @@ fn shown(group: engine::Group, reasons: &Reasons, measure: Measure) -> html::Pag
         about: None,
         bytes: keeper.bytes,
         reference: keeper.reference,
+        sample: None,
     }
 }
 
-/// What the documents of the first groups are recognised by, of each the keeper first. They are
-/// read again.
-fn abouts(findings: &Findings) -> Result<Vec<Vec<html::About>>, OutputError> {
-    let mut abouts = Vec::new();
+/// Parts of a group's texts, which are read again.
+struct GroupTexts {
+    keeper: html::About,
+    /// The first duplicates.
+    duplicates: Vec<html::About>,
+    /// The keeper and the duplicate that resembles it least.
+    sample: html::PageSample,
+}
+
+/// The texts of the first groups. Links to files are relative to `folder`.
+fn group_texts(
+    findings: &Findings,
+    measure: Measure,
+    folder: Option<&Path>,
+) -> Result<Vec<GroupTexts>, OutputError> {
+    let mut texts = Vec::new();
     let mut left = DESCRIBED;
     for (at, group) in findings.groups.iter().take(DESCRIBED_GROUPS).enumerate() {
         let engine::Group { keeper, duplicates } = group.map_err(FindError::of_io)?;
         // Every later keeper has its turn.
         let spare = left.saturating_sub(DESCRIBED_GROUPS - at);
         let most = spare.min(DESCRIBED_DUPLICATES);
-        let duplicates = duplicates.iter().take(most).map(|each| each.document);
-        let documents = [keeper.document].into_iter().chain(duplicates);
-        let of_group: Vec<_> = documents
-            .map(|document| about(findings, document))
-            .collect::<Result<_, OutputError>>()?;
-        left -= of_group.len();
-        abouts.push(of_group);
+        let described = duplicates
+            .iter()
+            .take(most)
+            .map(|duplicate| about(findings, duplicate.document, folder))
+            .collect::<Result<Vec<_>, OutputError>>()?;
+        left -= described.len() + 1;
+        let similarity = |duplicate: &&engine::Duplicate| millionths(duplicate, measure);
+        let Some(least) = duplicates.iter().min_by_key(similarity) else { break };
+        let pair = ChosenPair {
+            similarity: similarity(&least),
+            documents: [keeper.document, least.document],
+            duplicate: least.id.clone(),
+            keeper: keeper.id,
+        };
+        texts.push(GroupTexts {
+            keeper: about(findings, keeper.document, folder)?,
+            duplicates: described,
+            sample: sample(findings, pair)?,
+        });
     }
-    Ok(abouts)
+    Ok(texts)
 }
 
-fn about(findings: &Findings, document: DocumentNumber) -> Result<html::About, OutputError> {
+fn about(
+    findings: &Findings,
+    document: DocumentNumber,
+    folder: Option<&Path>,
+) -> Result<html::About, OutputError> {
     let Description { title, first_words, source, line, date } = findings.describe(document)?;
-    // Without a line, the id of a document begins with its file.
-    let source = line.map(|line| format!("{source}, line {line}")).unwrap_or_default();
     let heading = title.unwrap_or(first_words);
-    Ok(html::About { heading, source, date: date.unwrap_or_default() })
+    let date = date.unwrap_or_default();
+    Ok(match line {
+        Some(line) => {
+            let source = format!("{source}, line {line}");
+            html::About { heading, source, date, file: String::new() }
+        }
+        // The id of the document begins with its file.
+        None => {
+            let file = folder.and_then(|folder| relative_address(folder, Path::new(&source)));
+            html::About { heading, source: String::new(), date, file: file.unwrap_or_default() }
+        }
+    })
 }
 
 /// First what was not read, then the empty documents.
