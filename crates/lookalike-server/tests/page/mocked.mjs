@@ -43,6 +43,8 @@ const withMock = (special, act) => async (browser) => {
     assert.deepEqual(wrong, []);
   } finally {
     server.close();
+    await browser.cdp("Emulation.setTouchEmulationEnabled", { enabled: false });
+    await browser.view(1280, 900, "light");
   }
 };
 
@@ -802,8 +804,8 @@ const reviewing = withMock({}, async (browser, server) => {
   await browser.see("The texts differ in 3 places.");
   const asked = server.calls.find(({ path }) => path === "/v1/groups").query;
   assert.deepEqual([asked.get("state"), asked.get("order")], ["undecided", "doubt"]);
-  const shown = () => browser.run(
-    "return document.querySelector('.review-members .shown').innerText.split('\\n')[0].trim()");
+  const shown = () => browser.wait(
+    "document.querySelector('.review-differences .head:last-child')?.innerText.trim()");
   assert.equal(await shown(), "group-0/copy-0.txt");
   await browser.press("d");
   await browser.see("group-0/copy-0.txt: duplicate.");
@@ -828,7 +830,9 @@ const reviewing = withMock({}, async (browser, server) => {
     "undecided group-1/copy-2.txt", "undecided group-0/copy-2.txt", "keep group-0/copy-2.txt",
   ]);
   // With the mouse, in any order.
-  await browser.click(".review-members tbody tr:nth-child(4) button");
+  await browser.click(".review-members summary");
+  await browser.wait("document.querySelectorAll('.member').length === 3");
+  await browser.click(".member:nth-child(3)");
   assert.equal(await shown(), "group-1/copy-2.txt");
   await browser.click(".review-keys button");
   await browser.see("group-1/copy-2.txt: duplicate.");
@@ -838,11 +842,13 @@ const reviewFilter = withMock({}, async (browser, server) => {
   await browser.run("location.hash = '#/review'");
   await browser.see("7 of 120 groups decided");
   // What a person recognises a document by, and the metadata in which both differ.
+  await browser.click(".review-about summary");
   await browser.see("The letter number 0, which begins like this.");
   await browser.see("Copy 0");
   const differing = await browser.run("return Array.from(document.querySelectorAll(" +
     "'.differing tbody tr'), row => Array.from(row.cells, cell => cell.textContent).join('|'))");
   assert.deepEqual(differing, ["source|post|mail", "subject|none|Copy 0", "pages|none|0"]);
+  await browser.click(".review-filter summary");
   await browser.click("#view-review .more summary");
   const fields = {
     least: "0.9", most: "0.99", min_documents: "3", source: "mail", language: "en",
@@ -890,7 +896,7 @@ const reviewSparse = async (browser) => {
     ? { groups: groups(0, 1), ...rest } : { groups: [], next: "1.5", ...rest } }) };
   await withMock(special, async (page) => {
     await page.run("location.hash = '#/review'");
-    await page.see("The letter number 0, which begins like this.");
+    await page.see("group-0/copy-0.txt and its keeper");
   })(browser);
 };
 
@@ -952,6 +958,7 @@ const reviewConflicts = async (browser) => {
   await withMock(special, async (browser, server) => {
     await browser.run("location.hash = '#/review'");
     await browser.see("7 of 120 groups decided");
+    await browser.click(".review-members summary");
     answers.push(conflict({ position: 0, documents: pair, current: BOB }));
     await browser.press("d");
     await browser.see("Decided by others in the meantime");
@@ -987,7 +994,7 @@ const reviewConflicts = async (browser) => {
     answers.push(refusal(500, "", "broken"), conflict({ position: 0, documents: second,
       current: { ...BOB, number: 31, decision: "not_duplicate" } }),
     { json: { added: 1, unknown: 0, last: 32 } });
-    await browser.click(".review-members tbody tr:nth-child(3) button");
+    await browser.click(".member:nth-child(2)");
     await browser.press("n");
     await browser.see("The server has failed");
     await browser.click(".problem button");
@@ -1096,7 +1103,7 @@ const reviewRestarted = async (browser) => {
     assert.equal(decided(server).length, 2);
     // Behind the groups that are loaded the list is gone: the page goes on with the new one.
     for (let step = 0; step < 20 && !await browser.run("return document.querySelector(" +
-      "'.review-members')?.innerText.includes('group-20/')"); step += 1) {
+      "'.review-differences')?.innerText.includes('group-20/')"); step += 1) {
       await browser.press(KEYS.right);
       await pause(50);
     }
@@ -1222,6 +1229,8 @@ const equalSets = withMock({
   await browser.see("exact: the sets of shingles are equal, the texts are not");
   await browser.open(`${server.url}#/review`);
   await browser.wait("document.querySelector('.review-members')");
+  await browser.click(".review-members summary");
+  await browser.wait("document.querySelector('.member')");
   assert.deepEqual(await tags(".review-members"), ["1.000000 texts differ", "1.000000 equal texts"]);
   await browser.open(`${server.url}#/groups`);
   await browser.wait("document.querySelector('.group summary')");
@@ -1256,6 +1265,7 @@ const noCategories = withMock({
   await browser.run("location.hash = '#/review'");
   await browser.see("7 of 120 groups decided");
   assert.equal(server.calls.filter(({ path }) => path === "/v1/categories").length, 0);
+  await browser.click(".review-filter summary");
   await browser.click("#view-review .more summary");
   await browser.wait("document.querySelector('#review-category').closest('.field').hidden");
 });
@@ -1420,6 +1430,115 @@ const openedIndex = async (browser) => {
   }
 };
 
+/** Boxes of the texts and the buttons of a review, and whether they are in the window. */
+const REVIEWED = `return (() => {
+  const inView = ({ top, bottom, left, right }) => top >= 0 && bottom <= innerHeight &&
+    left >= 0 && right <= innerWidth;
+  const boxes = (selector) => Array.from(document.querySelectorAll(selector),
+    (one) => one.getBoundingClientRect());
+  const texts = [".first", ".second"].map((side) => boxes(".review-differences .rows " + side)[0]);
+  const sides = boxes(".review-differences .sides")[0], buttons = boxes(".review-keys button");
+  return { tops: texts.map(({ top }) => top), height: sides.height, innerHeight,
+    textsInView: texts.every(({ top, left }) => inView({ top, bottom: top + 20, left, right: left })),
+    sidesInView: inView(sides), buttons: buttons.length, buttonsInView: buttons.every(inView) };
+})()`;
+
+/** Long texts, of which both begin with a difference. */
+const LONG = [{ kind: "a", text: "Monday" }, { kind: "b", text: "Thursday" },
+  ...Array.from({ length: 60 }, (_, at) => [{ kind: "same", text: ` ${words(30, `w${at}-`)}\n` },
+    { kind: "b", text: `new${at}` }]).flat()];
+
+const fillsScreen = withMock({
+  "POST /v1/compare": () => ({ json: comparison(LONG) }),
+}, async (browser, server) => {
+  for (const [width, height] of [[1280, 900], [390, 844]]) {
+    const isTouch = width < 1000;
+    await browser.cdp("Emulation.setTouchEmulationEnabled", { enabled: isTouch });
+    await browser.view(width, height, "light", isTouch);
+    await browser.open(`${server.url}#/review`);
+    await browser.wait("document.querySelector('.review-differences .sides')");
+    await browser.wait("document.querySelector('#place').textContent");
+    const opened = await browser.run(REVIEWED);
+    console.log(`review at ${width} × ${height}: texts from y = ${opened.tops.map(Math.round)}, ` +
+      `box of ${Math.round(opened.height)} px`);
+    assert.ok(opened.textsInView && opened.sidesInView && opened.buttonsInView,
+      JSON.stringify(opened));
+    assert.equal(opened.buttons, 8);
+    assert.ok(opened.height > 0.4 * height, JSON.stringify(opened));
+    // The texts scroll in their box, the buttons stay.
+    await browser.run("document.querySelector('.sides').scrollTop = 1e6");
+    const scrolled = await browser.run(REVIEWED);
+    assert.ok(scrolled.sidesInView && scrolled.buttonsInView && scrolled.tops[0] < 0,
+      JSON.stringify(scrolled));
+    // What is unfolded makes the desk higher; the buttons stay.
+    await browser.run("for (const fold of document.querySelectorAll('.review-bar > details')) " +
+      "fold.open = true");
+    await browser.see("Metadata that differs");
+    assert.ok((await browser.run(REVIEWED)).buttonsInView);
+    const hasKeys = await browser.run("return Array.from(document.querySelectorAll('kbd'))" +
+      ".some((key) => key.checkVisibility())");
+    assert.equal(hasKeys, !isTouch, "touch users see no names of keys");
+    assert.deepEqual(await findings(browser), []);
+  }
+});
+
+/** Any key in a group of thousands is fast, since only lines in view are drawn. */
+const manyMembers = withMock({
+  "GET /v1/groups": () => {
+    const duplicates = Array.from({ length: 4_999 }, (_, at) => ({ id: `copies/${at}.txt`,
+      similarity: 0.99 - at / 50_000, bytes: 2000 + at, metadata: { source: "mail",
+        subject: `Copy ${at}`, pages: at }, beginning: `The copy ${at} of the letter.` }));
+    return { json: { groups: [{ ...groups(0, 1)[0], duplicates }, ...groups(1, 4)], groups_total: 4,
+      groups_decided: 0, duplicates_total: 5_008, documents: 9_000, version: 1, stale: false,
+      last_decision: 0 } };
+  },
+}, async (browser, server) => {
+  await browser.open(`${server.url}#/review`);
+  await browser.wait("document.querySelector('.review-differences .sides')");
+  await browser.click(".review-members summary");
+  await browser.see("Group 1: 1 of 4,999 duplicates");
+  // From the key to the frame after its changes.
+  await browser.run("window.times = []; addEventListener('keydown', () => { " +
+    "const from = performance.now(); requestAnimationFrame(() => setTimeout(() => " +
+    "window.times.push(performance.now() - from))); }, true)");
+  const inView = `(() => {
+    const line = document.querySelector('.member[aria-selected=true]').getBoundingClientRect();
+    const list = document.querySelector('.member-list').getBoundingClientRect();
+    return line.top >= list.top - 1 && line.bottom <= list.bottom + 1;
+  })()`;
+  const most = {};
+  const press = async (name, key, times = 5) => {
+    for (let at = 0; at < times; at += 1) {
+      const before = await browser.run("return window.times.length");
+      await browser.press(key);
+      await browser.wait("window.times.length > arguments[0]", before);
+      assert.ok(await browser.run(`return ${inView}`), `${name}: the current line is in view`);
+      const nodes = await browser.run("return document.querySelectorAll('*').length");
+      assert.ok(nodes < 700, `${name}: ${nodes} nodes`);
+      most[name] = Math.max(most[name] ?? 0, (await browser.run("return window.times.at(-1)")));
+    }
+  };
+  const at = () => browser.run("return document.querySelector('[aria-selected=true]').dataset.at");
+  await browser.run("document.querySelector('.member-list').focus()");
+  await press("ArrowDown", KEYS.down);
+  assert.equal(await at(), "5");
+  await press("End", KEYS.end, 1);
+  assert.equal(await at(), "4998");
+  await press("PageUp", KEYS.pageUp);
+  await press("Home", KEYS.home, 1);
+  assert.equal(await at(), "0");
+  await browser.run("document.activeElement.blur()");
+  await press("→", KEYS.right);
+  for (const key of ["d", "n", "k", "u", "r"]) await press(key, key, key === "u" ? 3 : 5);
+  await press("a", "a", 1);
+  await press("u", "u", 1);
+  const nodes = await browser.run("return document.querySelectorAll('*').length");
+  console.log(`a group of 5,000 (${nodes} nodes), longest ms from key to frame: ` +
+    Object.entries(most).map(([name, ms]) => `${name} ${ms.toFixed(1)}`).join(", "));
+  for (const [name, ms] of Object.entries(most)) assert.ok(ms < 500, `${name}: ${ms} ms`);
+  await hasNoFindings(browser);
+});
+
 /** All cases by name. */
 export const CASES = {
   "a text is searched, and a match compared": searching,
@@ -1439,6 +1558,8 @@ export const CASES = {
   "groups that are pending, stale, large or none": groupStates,
   "groups are decided about by keys, with undo and redo": reviewing,
   "groups to decide about are filtered": reviewFilter,
+  "texts and buttons of a review fill the screen": fillsScreen,
+  "keys are fast in a group of 5,000": manyMembers,
   "where two people judged the same, it is shown": agreeing,
   "a filter that leaves few groups is followed": reviewSparse,
   "many pairs are decided about at once, and taken back": reviewingMany,

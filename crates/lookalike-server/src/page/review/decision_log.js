@@ -7,6 +7,9 @@ import { isConflict, storeDecisions } from "../client/api.js";
 
 /** Decisions of a request. */
 const BATCH = 10_000;
+/** Delay before decisions are sent, in ms: longer than a frame, so that the page shows the next pair
+ * before it encodes what can be thousands of decisions. */
+const DELAY = 20;
 
 /**
  * A decision and its members; `seen` is the number of the last decision when its group
@@ -137,6 +140,7 @@ export class DecisionLog {
 
   async sendWaiting() {
     try {
+      await new Promise((resolve) => setTimeout(resolve, DELAY));
       while (this.waiting.length > 0) {
         const items = this.waiting.slice(0, BATCH);
         const sent = items.flatMap((item) => this.bodies(item).map((body) => ({ item, body })));

@@ -4,6 +4,7 @@
 import { requestWhole } from "../client/api.js";
 import { BEGINNING } from "../search/described.js";
 import { field, make } from "../dom/dom.js";
+import { folded } from "./desk.js";
 import { visible } from "../dom/format.js";
 import { address, go } from "../dom/router.js";
 import { settings } from "../client/settings.js";
@@ -88,13 +89,8 @@ const categoryField = (params, signal) => {
   return { box, fill };
 };
 
-/**
- * The form of the filter; it goes to the address of what was chosen.
- * @param {URLSearchParams} params of the address
- * @param {AbortSignal} signal
- * @returns {HTMLElement}
- */
-export const filterForm = (params, signal) => {
+/** The form of the filter. Opens the address of the chosen values. */
+const filterForm = (params, signal) => {
   const [threshold, ...numbers] = NUMBERS, more = [...numbers, ...TEXTS, SEARCH, CATEGORY];
   const least = number(threshold, params);
   settings().then((found) => { least.querySelector("input").placeholder = found.threshold; },
@@ -123,4 +119,16 @@ export const filterForm = (params, signal) => {
     go(address("review", chosen));
   });
   return box;
+};
+
+/**
+ * The form of the filter, folded.
+ * @param {URLSearchParams} params of the address
+ * @param {AbortSignal} signal
+ * @returns {HTMLElement}
+ */
+export const filterFold = (params, signal) => {
+  const set = Array.from(params.keys()).length;
+  return folded("review-filter", set === 0 ? "Filters" : `Filters: ${set} set`,
+    filterForm(params, signal));
 };

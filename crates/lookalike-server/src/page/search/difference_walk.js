@@ -41,7 +41,7 @@ export class DifferenceWalk {
       made.append(" ", make("kbd", { "aria-hidden": "true" }, name));
       return made;
     };
-    this.element = make("div", { class: "buttons review-keys walk" },
+    this.element = make("div", { class: "buttons walk" },
       key("Previous difference", "B", -1), key("Next difference", "F", 1), this.said);
     walks.set(this.element, this);
     box.addEventListener("click", ({ target }) => {

@@ -221,7 +221,7 @@ const places = (parts) => parts.filter((part, at) => part.kind !== "same" && (at
   parts[at - 1].kind === "same" ||
   Boolean(parts[at - 1].same_words) !== Boolean(part.same_words))).length;
 
-const legend = (changed, written, moved) => make("p", { class: "note" }, ...changed ? [
+const legend = (changed, written, moved) => make("p", { class: "note legend" }, ...changed ? [
   "Words that are only in the first are ", make("del", {}, "struck through"),
   ", those only in the second ", make("ins", {}, "underlined"), ". "] : [],
 ...written ? ["The same words in other case, punctuation or white space are ",
