@@ -144,22 +144,42 @@ const searchingById = withMock({}, async (browser, server) => {
   await browser.see("What resembles your text");
 });
 
-const nothingFound = withMock({
-  "POST /v1/query": ({ body }) => ({
-    json: {
-      matches: [], found: 0, candidates: 1, shingles: body.text.length > 3 ? 9 : 0,
-      threshold: body.threshold, predicted_recall: 0.41,
-    },
-  }),
-}, async (browser) => {
+/** Nothing is similar enough; the nearest documents are, as many as requested. */
+const NOTHING = {
+  "POST /v1/query": ({ body }) => ({ json: body.nearest === undefined ? {
+    matches: [], found: 0, candidates: 1, shingles: (body.text ?? "text").length > 3 ? 9 : 0,
+    threshold: body.threshold, predicted_recall: 0.41,
+  } : {
+    matches: Array.from({ length: body.nearest }, (_, at) => match(`near-${at}`, 0.5 - at / 10)),
+    found: body.nearest, candidates: 9, shingles: 9, nearest: body.nearest, predicted_recall: 0.9,
+  } }),
+};
+
+const nothingFound = withMock(NOTHING, async (browser, server) => {
   await search(browser);
-  await browser.see("Nothing in the index has a similarity of 0.8 or more; 1 document looked");
+  await browser.see("Nothing in the index has a similarity of 0.8 or more; 1 document was compared.");
   await browser.see("This index was made for more similar documents.");
+  // The nearest three and known passages, without a click.
+  await browser.see("The nearest documents");
+  const nearest = "return Array.from(document.querySelectorAll('#nearest .match-id'), " +
+    "one => one.textContent)";
+  assert.deepEqual(await browser.run(nearest), ["near-0", "near-1", "near-2"]);
+  await browser.see("1 known passage in 12 documents");
+  assert.deepEqual(server.calls.findLast(({ path }) => path === "/v1/query").body,
+    { text: TEXT, nearest: 3, beginning: 160 });
+  await hasNoFindings(browser);
+  await browser.view(1280, 900, "light");
   await search(browser, "!!!");
-  await browser.see("There is not a word in it");
+  await browser.see("The text contains no word");
+  assert.deepEqual(await browser.run(nearest), []);
   await search(browser, "  ");
   await browser.see("Type or paste a text first");
   assert.equal(await browser.run(`return ${focused}`), "query-text");
+  // A document of the index has its nearest too, and no passages.
+  await browser.type("#query-id", "a");
+  await browser.click("#id-form button");
+  await browser.see("The nearest documents");
+  assert.ok(!await browser.run("return !!document.querySelector('#passages')"));
 });
 
 const CAVEAT = "the predicted recall does not hold for the scheme xor";
@@ -754,30 +774,43 @@ const dropped = (name, bytes) => `const file = new File([new Uint8Array(${JSON.s
 const files = withMock({}, async (browser, server) => {
   const bytes = (text) => Array.from(Buffer.from(text));
   const typed = () => browser.run("return document.querySelector('#query-text').value");
+  const searched = () => server.calls.findLast(({ path }) => path === "/v1/query").body.text;
+  const found = async () => {
+    await browser.wait("document.querySelectorAll('.match').length === 3");
+    await browser.see("5 documents have a similarity of 0.8 or more");
+  };
+  // The search runs without a click.
   assert.equal(await browser.run(dropped("letter.txt", bytes("\uFEFFGrüße aus Łódź"))), true);
-  await browser.see("letter.txt is read: a text.");
+  await browser.see("letter.txt: a text. 5 documents have");
+  await found();
+  assert.equal(searched(), "Grüße aus Łódź");
   assert.equal(await typed(), "Grüße aus Łódź");
   await browser.see("14 characters, 19 bytes");
   await browser.run(dropped("letter.docx", [0x50, 0x4b, 3, 4, 0xff, 0]));
-  await browser.see("letter.docx is read: a Word file: “A letter”.");
+  await browser.see("letter.docx: a Word file: “A letter”. 5 documents have");
   assert.equal(await typed(), "Of a letter.");
   const sent = server.calls.findLast(({ path }) => path === "/v1/extract").body;
   assert.deepEqual(Array.from(sent), [0x50, 0x4b, 3, 4, 0xff, 0]);
 
   // A file that cannot be read leaves nothing behind that would be searched in its place.
   await browser.run(dropped("scan.pdf", [0x25, 0x50, 0x44, 0x46, 0x2d, 0x31, 0x0a]));
-  await browser.see("scan.pdf has no text to search for.");
+  await browser.see("scan.pdf contains no text.");
   await browser.see("encrypted: it opens with a password");
   assert.equal(await typed(), "");
+  assert.equal(searched(), "Of a letter.");
 
-  // One of the files of an archive is chosen.
+  // One of the files of an archive is chosen, then another one.
   await browser.run(dropped("all.zip", [0x50, 0x4b, 3, 4]));
-  await browser.see("all.zip has 2 texts: choose one.");
+  await browser.see("all.zip contains 2 texts; choose one.");
   await browser.see("c.bin (a binary file): binary");
   await browser.see("3 further parts not shown here");
   await browser.click("#query-results .parts li:nth-child(2) button");
-  await browser.see("from ada@example.org, 2024-03-02.");
-  assert.equal(await typed(), "The second one.");
+  await browser.see("from ada@example.org, 2024-03-02. 5 documents have");
+  await found();
+  assert.equal(searched(), "The second one.");
+  await browser.click("#query-results .parts li:nth-child(1) button");
+  await browser.see("a.txt: a.txt (a text). 5 documents have");
+  assert.equal(searched(), "The first one.");
 
   // A long one is held next to the field, and searched as a whole.
   const long = words(40_000, "word");
@@ -785,10 +818,9 @@ const files = withMock({}, async (browser, server) => {
     data.items.add(new File([arguments[0]], "long.txt"));
     document.body.dispatchEvent(new DragEvent("drop",
       {dataTransfer: data, bubbles: true, cancelable: true}))`, long);
-  await browser.see("further characters are searched, too");
-  await browser.click("#query-form .main");
-  await browser.wait("document.querySelectorAll('.match').length === 3");
-  assert.equal(server.calls.find(({ path }) => path === "/v1/query").body.text, long);
+  await browser.see("The search includes");
+  await browser.see("long.txt: a text. 5 documents have");
+  assert.equal(searched(), long);
   await browser.click("#query-file button");
   assert.equal(await browser.run(`return ${focused}`), "query-text");
 });

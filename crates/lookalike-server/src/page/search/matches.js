@@ -15,16 +15,16 @@ const percent = (share) => `${Math.floor(share * 1000) / 10}\u00a0%`;
  */
 export const summary = (answer) => {
   if (answer.shingles === 0) {
-    return "There is not a word in it, so nothing resembles it.";
+    return "The text contains no word, so nothing can resemble it.";
   }
   if (answer.nearest !== undefined) {
-    return answer.found === 0 ? "Nothing in the index shares a shingle with it."
-      : `${counted(answer.found, "most similar document")} of the index.`;
+    return answer.found === 0 ? "No document of the index shares a shingle with it."
+      : `The ${counted(answer.found, "most similar document")} of the index.`;
   }
   const least = `a similarity of ${answer.threshold} or more`;
   if (answer.found === 0) {
     return `Nothing in the index has ${least}; ${counted(answer.candidates, "document")} ` +
-      "looked like it at first.";
+      `${answer.candidates === 1 ? "was" : "were"} compared.`;
   }
   const shown = answer.matches.length, rest = answer.found > shown
     ? `, the ${counted(shown, "most similar one")} below` : "";
@@ -98,3 +98,15 @@ export const matches = (answer, asked) => {
   }
   return parts;
 };
+
+/**
+ * The most similar documents, for a query that found nothing.
+ * @param {any} answer of a query for the nearest
+ * @param {string|undefined} asked the id of the query; none for a text
+ * @returns {Node[]}
+ */
+export const nearest = (answer, asked) => answer.matches.length === 0 ? [] : [
+  make("h2", {}, "The nearest documents"),
+  make("p", { class: "note" }, "They are less similar than requested."),
+  make("ol", { class: "matches", id: "nearest" },
+    ...answer.matches.map((match) => item(match, asked)))];

@@ -54,11 +54,12 @@ const inOrder = (found) => Array.from(found.passages.values()).toSorted((a, b) =
   a.bytes[0] - b.bytes[0] || b.bytes[1] - a.bytes[1]);
 
 /**
- * A form that finds the known passages of a text, and what it found.
+ * A form that finds the known passages of a text, with its results.
  * @param {string} text
+ * @param {boolean} isAtOnce searches without a click
  * @returns {Node}
  */
-export const passages = (text) => {
+export const passages = (text, isAtOnce = false) => {
   const bytes = new TextEncoder().encode(text);
   const least = make("input", {
     type: "number", id: "passages-least", class: "short", min: 2, max: 1000000, step: 1,
@@ -88,11 +89,15 @@ export const passages = (text) => {
   const form = make("form", { class: "controls", id: "passages-form" },
     field("Least words of a passage", least),
     make("button", { type: "submit" }, "Find known passages"));
-  form.addEventListener("submit", (event) => {
-    event.preventDefault();
+  const begin = () => {
     results.replaceChildren();
     search({ passages: new Map(), compared: 0, documents: 0 }, Number(least.value));
+  };
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    begin();
   });
+  if (isAtOnce) begin();
   return make("section", { id: "passages", "aria-labelledby": "passages-title" },
     make("h2", { id: "passages-title" }, "Passages of your text that are known"),
     make("p", { class: "note" }, "Runs of words that documents have, too, whether or not they " +
