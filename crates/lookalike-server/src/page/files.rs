@@ -63,6 +63,8 @@ pub(crate) const FILES: &[(&str, &str, &str)] = &[
     ("/review/export.js", JAVASCRIPT, include_str!("review/export.js")),
     ("/review/filter.js", JAVASCRIPT, include_str!("review/filter.js")),
     ("/review/member_list.js", JAVASCRIPT, include_str!("review/member_list.js")),
+    ("/review/pair_list.js", JAVASCRIPT, include_str!("review/pair_list.js")),
+    ("/review/past_bulk.js", JAVASCRIPT, include_str!("review/past_bulk.js")),
     ("/review/queue.js", JAVASCRIPT, include_str!("review/queue.js")),
     ("/review/review.js", JAVASCRIPT, include_str!("review/review.js")),
     ("/search/compare.js", JAVASCRIPT, include_str!("search/compare.js")),

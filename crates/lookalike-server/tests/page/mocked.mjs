@@ -825,9 +825,12 @@ const files = withMock({}, async (browser, server) => {
   assert.equal(await browser.run(`return ${focused}`), "query-text");
 });
 
+/** The requests that store decisions. */
+const posted = (server) => server.calls.filter(({ method, path }) =>
+  method === "POST" && path === "/v1/decisions");
+
 /** The decisions that were sent, as `decision id id`. */
-const decided = (server) => server.calls.filter(({ path }) => path === "/v1/decisions")
-  .flatMap(({ body }) => body.decisions)
+const decided = (server) => posted(server).flatMap(({ body }) => body.decisions)
   .map(({ decision, documents, note }) => [decision, ...documents, ...note ? [note] : []].join(" "));
 
 const reviewing = withMock({}, async (browser, server) => {
@@ -932,23 +935,77 @@ const reviewSparse = async (browser) => {
   })(browser);
 };
 
-const reviewingMany = withMock({}, async (browser, server) => {
-  await browser.run("location.hash = '#/review'");
-  await browser.see("7 of 120 groups decided");
-  await browser.click(".review-bulk summary");
-  await browser.paste("#bulk-least", "0.96");
-  await browser.click(".review-bulk form button");
-  await browser.see("240 pairs of 120 groups would be decided as duplicates. Nothing is stored yet.");
-  assert.deepEqual(decided(server), []);
-  await browser.click(".review-bulk .buttons button");
-  await browser.see("240 pairs of similarity 0.96 or more decided as duplicates.");
-  assert.equal(decided(server).length, 240);
-  assert.equal(decided(server)[0],
-    "duplicate group-0/letter.txt group-0/copy-0.txt all of similarity 0.96 or more");
-  await browser.click(".review-bulk .buttons button");
-  await browser.see("240 decisions taken back.");
-  assert.equal(decided(server).filter((one) => one.startsWith("undecided")).length, 240);
-});
+/** A server that stores decisions in a log, as this one does. */
+const logged = () => {
+  const log = [];
+  const add = (decisions, who, when = "2026-11-28T10:00:00Z") => {
+    for (const { seen, ...one } of decisions) log.push({ ...one, number: log.length + 1, who, when });
+  };
+  return { log, add, answers: {
+    "POST /v1/decisions": ({ body: { decisions } }) => {
+      add(decisions, "ann");
+      return { json: { added: decisions.length, unknown: 0, last: log.length } };
+    },
+    "GET /v1/decisions": ({ query }) => {
+      const from = Number(query.get("after") ?? 0), to = from + 100;
+      return { json: { decisions: log.slice(from, to),
+        ...to < log.length ? { next: String(to) } : {} } };
+    },
+  } };
+};
+
+const reviewingMany = async (browser) => {
+  const { log, add, answers } = logged();
+  await withMock(answers, async (browser, server) => {
+    await browser.run("location.hash = '#/review'");
+    await browser.see("7 of 120 groups decided");
+    await browser.click(".review-bulk summary");
+    await browser.paste("#bulk-least", "0.96");
+    await browser.click(".review-bulk form button");
+    await browser.see("240 pairs of 120 groups would become duplicates. Nothing is stored yet.");
+    // The pairs are listed before anything is stored.
+    assert.deepEqual(decided(server), []);
+    const rows = "return Array.from(document.querySelectorAll('.pair'), row => " +
+      "row.innerText.replace(/\\s+/g, ' ').trim())";
+    assert.equal((await browser.run(rows))[0],
+      "group-0/letter.txt and group-0/copy-0.txt 0.980000");
+    assert.equal((await browser.run(rows)).length, 50);
+    await hasNoFindings(browser);
+    await browser.view(1280, 900, "light");
+    await browser.click(".pairs .buttons button:last-child");
+    await browser.wait("document.querySelectorAll('.pair').length === 240");
+    await browser.click(".review-bulk .buttons button");
+    await browser.see("240 pairs decided as duplicates (similarity 0.96 or more).");
+    assert.equal(log.length, 240);
+    assert.match(decided(server)[0], new RegExp("^duplicate group-0/letter.txt group-0/copy-0.txt " +
+      "many at once, 20[-0-9T:.]+Z: similarity 0.96 or more$"));
+    await browser.click(".review-bulk .buttons button");
+    await browser.see("240 decisions taken back.");
+    assert.equal(log.filter(({ decision }) => decision === "undecided").length, 240);
+    // An action of another day, of which another person decided a pair again.
+    const pairs = [0, 1, 2].map((copy) => ["group-3/letter.txt", `group-3/copy-${copy}.txt`]);
+    const note = "many at once, 2026-11-20T09:00:00.000Z: similarity 0.9 or more";
+    add(pairs.map((documents) => ({ decision: "duplicate", documents, note })), "ann");
+    add([{ decision: "not_duplicate", documents: pairs[1].toReversed() }], "bob");
+    await browser.open(`${server.url}#/review`);
+    await browser.see("7 of 120 groups decided");
+    await browser.click(".review-bulk summary");
+    await browser.click(".past-bulk > summary");
+    await browser.see("2026-11-20 09:00:00 UTC by ann: similarity 0.9 or more");
+    await browser.see("1 pair decided again or taken back since:");
+    await browser.see("group-3/letter.txt and group-3/copy-1.txt: no duplicates by bob");
+    await browser.see("240 pairs decided again or taken back since:");
+    await browser.click(".actions > li:first-child .fold summary");
+    await browser.wait("document.querySelectorAll('.pair').length === 2");
+    await hasNoFindings(browser);
+    await browser.view(1280, 900, "light");
+    await browser.click(".actions > li:first-child .buttons button");
+    await browser.see("2 decisions taken back.");
+    await browser.see("3 pairs decided again or taken back since:");
+    assert.deepEqual(sent(server).at(-1),
+      [0, 2].map((copy) => `undecided ${pairs[copy].join(" ")} ${481 + copy}`));
+  })(browser);
+};
 
 const reviewRefused = async (browser) => {
   let isFull = true;
@@ -978,9 +1035,8 @@ const conflict = (...conflicts) => ({ status: 409, json: { code: "decision-confl
 const BOB = { number: 9, decision: "not_duplicate", who: "bob", when: "2026-11-28T10:00:00Z" };
 
 /** What was sent: decision, documents and what was seen. */
-const sent = (server) => server.calls.filter(({ path }) => path === "/v1/decisions")
-  .map(({ body }) => body.decisions.map(({ decision, documents, seen }) =>
-    [decision, ...documents, seen].join(" ")));
+const sent = (server) => posted(server).map(({ body }) =>
+  body.decisions.map(({ decision, documents, seen }) => [decision, ...documents, seen].join(" ")));
 
 /** Another person decides about the pair before the decision comes, and before it is undone. */
 const reviewConflicts = async (browser) => {
@@ -993,7 +1049,7 @@ const reviewConflicts = async (browser) => {
     await browser.click(".review-members summary");
     answers.push(conflict({ position: 0, documents: pair, current: BOB }));
     await browser.press("d");
-    await browser.see("Decided by others in the meantime");
+    await browser.see("Another person decided in the meantime");
     await browser.see("no duplicates by bob");
     await browser.see("0 decisions now");
     const k = "group-0/letter.txt", d = "group-0/copy-0.txt";
@@ -1056,16 +1112,16 @@ const reviewManyConflicts = async (browser) => {
     await browser.click(".review-bulk summary");
     await browser.paste("#bulk-least", "0.96");
     await browser.click(".review-bulk form button");
-    await browser.see("240 pairs of 120 groups would be decided as duplicates.");
+    await browser.see("240 pairs of 120 groups would become duplicates.");
     const first = ["group-0/copy-0.txt", "group-0/letter.txt"];
     answers.push(conflict({ position: 0, documents: first, current: BOB }));
     await browser.click(".review-bulk .buttons button");
-    await browser.see("1 pair was decided about in the meantime and stays as decided");
+    await browser.see("Other people decided 1 pair in the meantime; their decisions remain:");
     await browser.see("no duplicates by bob");
     assert.equal(sent(server).at(-1)[0], "duplicate group-0/letter.txt group-0/copy-0.txt 3");
     decidedGroups = 50;
     await browser.click(".review-bulk .buttons button");
-    await browser.see("239 pairs of similarity 0.96 or more decided as duplicates.");
+    await browser.see("239 pairs decided as duplicates (similarity 0.96 or more).");
     assert.equal(sent(server).at(-1).length, 239);
     assert.equal(sent(server).at(-1)[0], "duplicate group-0/letter.txt group-0/copy-1.txt 3");
     // The progress follows, and what was decided is not asked again.
@@ -1078,7 +1134,7 @@ const reviewManyConflicts = async (browser) => {
       current: BOB }));
     decidedGroups = 7;
     await browser.click(".review-bulk .buttons button");
-    await browser.see("0 decisions taken back. 1 pair was decided about in the meantime");
+    await browser.see("0 decisions taken back. Other people decided 1 pair in the meantime");
     assert.deepEqual(sent(server).at(-1).slice(0, 2), [
       "undecided group-0/letter.txt group-0/copy-1.txt 762",
       "undecided group-1/letter.txt group-1/copy-0.txt 763"]);

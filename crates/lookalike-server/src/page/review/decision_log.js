@@ -29,8 +29,12 @@ const DELAY = 20;
  */
 export const targetOf = (documents) => JSON.stringify(documents.toSorted());
 
-/** The targets of a decision: its pair, or each of its documents. */
-const targets = ({ decision, documents }) => decision === "keep" || decision === "keep_all"
+/**
+ * The targets of a decision: its pair, or each of its documents.
+ * @param {{decision: string, documents: string[]}} decision
+ * @returns {string[]}
+ */
+export const targets = ({ decision, documents }) => decision === "keep" || decision === "keep_all"
   ? documents.map((id) => targetOf([id])) : [targetOf(documents)];
 
 /** The decision of a member of a group, as the list of groups has it. */

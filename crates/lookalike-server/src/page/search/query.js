@@ -56,7 +56,7 @@ const NEAREST = 3;
 /**
  * The parts of an answer, and where nothing was found the nearest documents and known passages.
  * @param {any} body of the query
- * @param {string|undefined} id of the document that was asked for; none for a text
+ * @param {string|undefined} id of the queried document; none for a text
  * @param {AbortSignal} signal
  */
 const found = async (body, id, signal) => {
