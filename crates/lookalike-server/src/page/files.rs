@@ -1,4 +1,4 @@
-//! The files of the web page, which go into the program as they are.
+//! The files of the web page, embedded unchanged.
 //!
 //! They are written by hand, in HTML, CSS and modules of JavaScript, load nothing from elsewhere
 //! and have no script or style in the markup, so that [`POLICY`] can be strict.
@@ -11,8 +11,8 @@ pub(crate) fn is_open(route: &str) -> bool {
     route == DESCRIPTION || FILES.iter().any(|(path, ..)| *path == route)
 }
 
-/// What a browser lets the page do (`Content-Security-Policy`): nothing but its own files and the
-/// API next to them, no markup made of texts, no frame of another page around it.
+/// The `Content-Security-Policy` of the page. It permits the own files and the API only, no markup
+/// made of texts, and no frame of another page.
 pub(crate) const POLICY: &str = "default-src 'self'; base-uri 'none'; form-action 'none'; \
     frame-ancestors 'none'; object-src 'none'; require-trusted-types-for 'script'; \
     trusted-types 'none'";

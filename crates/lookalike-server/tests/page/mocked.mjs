@@ -88,11 +88,11 @@ const searching = withMock({}, async (browser, server) => {
 
 const knownPassages = withMock({}, async (browser, server) => {
   await search(browser);
-  await browser.see("Passages of your text that are known");
+  await browser.see("Known passages of your text");
   assert.equal(server.calls.filter(({ path }) => path === "/v1/passages").length, 0);
   await browser.click("#passages-form button");
   await browser.see("1 known passage in 12 documents; 100 documents compared word by word. " +
-    "Not all documents are compared yet.");
+    "Some documents are not compared yet.");
   const asked = () => server.calls.findLast(({ path }) => path === "/v1/passages").body;
   assert.deepEqual(asked(), { text: TEXT, min_words: 20 });
   assert.equal(await browser.run("return document.querySelector('.known .excerpt').textContent"),
@@ -106,7 +106,7 @@ const knownPassages = withMock({}, async (browser, server) => {
   // A document of the index is compared as a whole only.
   await browser.type("#query-id", "a");
   await browser.click("#id-form button");
-  await browser.see("What resembles a");
+  await browser.see("Similar to a");
   assert.ok(!await browser.run("return !!document.querySelector('#passages')"));
 });
 
@@ -136,12 +136,12 @@ const searchingById = withMock({}, async (browser, server) => {
 
   // A text has no address of its own; Back goes to the search by id, and forward to the text's.
   await search(browser);
-  await browser.see("What resembles your text");
+  await browser.see("Similar to your text");
   assert.equal(await browser.run("return location.hash"), "#/");
   await browser.run("history.back()");
-  await browser.see("What resembles a/b ?#&=%.txt");
+  await browser.see("Similar to a/b ?#&=%.txt");
   await browser.run("history.forward()");
-  await browser.see("What resembles your text");
+  await browser.see("Similar to your text");
 });
 
 /** Nothing is similar enough; the nearest documents are, as many as requested. */
@@ -158,7 +158,7 @@ const NOTHING = {
 const nothingFound = withMock(NOTHING, async (browser, server) => {
   await search(browser);
   await browser.see("Nothing in the index has a similarity of 0.8 or more; 1 document was compared.");
-  await browser.see("This index was made for more similar documents.");
+  await browser.see("The index is made for more similar documents.");
   // The nearest three and known passages, without a click.
   await browser.see("The nearest documents");
   const nearest = "return Array.from(document.querySelectorAll('#nearest .match-id'), " +
@@ -173,7 +173,7 @@ const nothingFound = withMock(NOTHING, async (browser, server) => {
   await browser.see("The text contains no word");
   assert.deepEqual(await browser.run(nearest), []);
   await search(browser, "  ");
-  await browser.see("Type or paste a text first");
+  await browser.see("Type or paste a text");
   assert.equal(await browser.run(`return ${focused}`), "query-text");
   // A document of the index has its nearest too, and no passages.
   await browser.type("#query-id", "a");
@@ -195,9 +195,9 @@ const recallCaveat = withMock({
   }),
 }, async (browser, server) => {
   await search(browser);
-  await browser.see(`more similar ones more surely. But ${CAVEAT}.`);
+  await browser.see(`with a higher probability. But ${CAVEAT}.`);
   await browser.open(`${server.url}#/index`);
-  await browser.see(`Documents can be missing: ${CAVEAT}.`);
+  await browser.see(`Results can be incomplete: ${CAVEAT}.`);
   const text = await browser.run(`return ${visibleText}`);
   assert.ok(!text.includes("with a probability of"), text);
 });
@@ -289,7 +289,7 @@ const sameWords = withMock({
   }),
 }, async (browser, server) => {
   await browser.open(`${server.url}#/compare?a=a&b=b`);
-  await browser.see("No word differs; 3 places with the same words written differently (case 3).");
+  await browser.see("The words are equal; 3 places with the same words written differently (case 3).");
   const row = await browser.run("return Array.from(document.querySelector('.rows > .row').children, " +
     "cell => cell.textContent)");
   assert.deepEqual(row, ["paid FOR -5.20 EUR", "paid for 5,20 EUR\u21b5\n"]);
@@ -323,11 +323,11 @@ const noDifferences = withMock({
   }),
 }, async (browser, server) => {
   await browser.open(`${server.url}#/compare?a=a&b=b`);
-  await browser.see("The differences cannot be shown: the index keeps signatures only.");
+  await browser.see("The page cannot show the differences: the index keeps signatures only.");
   await browser.open(`${server.url}#/compare?a=same&b=b`);
   await browser.see("The texts are equal.");
   await browser.open(`${server.url}#/compare?b=b`);
-  await browser.see("The text that was compared is not kept with the address.");
+  await browser.see("The address does not contain the text that you searched.");
 });
 
 const largeTexts = withMock({
@@ -397,7 +397,7 @@ const grouped = withMock({}, async (browser, server) => {
   // Two of them, whichever; one is not enough.
   await browser.click(".members tr:nth-child(2) input");
   await browser.click(".choose button");
-  await browser.see("Choose two, please; 1 document chosen now.");
+  await browser.see("Choose two documents; you chose 1.");
   await browser.click(".members tr:nth-child(3) input");
   await browser.click(".choose button");
   await browser.see("The texts differ in 3 places.");
@@ -444,6 +444,22 @@ const categories = withMock({}, async (page, server) => {
   assert.equal(documents().get("category"), "none");
   await page.open(`${server.url}#/document?id=a`);
   await page.wait("document.querySelector('#view-document a[href=\"#/categories?path=1.1\"]')");
+  // The longest label is whole on a telephone.
+  const label = Array.from({ length: 5 }, (_, at) => `${"word".repeat(9)}-${at}xy`);
+  const long = { "GET /v1/categories": () => ({ json: { model: 3, without_category: 0, categories:
+    [{ path: "1", parent: null, level: 0.2, label, documents: 2_154 }] } }) };
+  await withMock(long, async (other, server) => {
+    await other.view(390, 844, "light");
+    await other.open(`${server.url}#/categories`);
+    await other.wait("document.querySelector('.category-label')");
+    assert.ok(await other.run(`const shown = document.querySelector('.category-label');
+      const boxes = Array.from(shown.getClientRects()), clipped = (element) => element !== null &&
+        (element.scrollHeight > element.clientHeight + 1 && getComputedStyle(element).overflowY !==
+        "visible" || clipped(element.parentElement));
+      return boxes.every(({ left, right }) => left >= 0 && right <= 390) &&
+        !clipped(shown.closest("tr")) && shown.innerText === arguments[0]`, label.join(", ")));
+    await hasNoFindings(other, [[390, "light"]]);
+  })(page);
   const none = { "GET /v1/categories": () =>
     ({ json: { categories: [], model: null, without_category: 0 } }) };
   await withMock(none, async (other, empty) => {
@@ -470,8 +486,8 @@ const groupStates = async (browser) => {
   };
   await withMock({ "GET /v1/groups": answer }, async (page, server) => {
     await page.open(`${server.url}#/groups`);
-    await page.see("The groups are being computed.");
-    await page.see("The index has changed since these groups were computed.");
+    await page.see("The server computes the groups.");
+    await page.see("The index has changed since the server computed these groups.");
     assert.equal(asked, 3);
     state = "fresh";
     await page.click("#view-groups .warning button");
@@ -485,7 +501,7 @@ const groupStates = async (browser) => {
     await page.wait("document.querySelectorAll('.members tbody tr').length === 251");
     state = "none";
     await page.click("#view-groups form button");
-    await page.see("None of 9 documents resembles another one.");
+    await page.see("The 9 documents of the index have no near-duplicates.");
   })(browser);
 };
 
@@ -559,7 +575,7 @@ const hostile = withMock({
   for (const hash of [`#/${HOSTILE}`, `#/compare?a=${encodeURIComponent(HOSTILE)}&b=x`,
     "#/groups?from=<b>&after=%00", "#/document", "#/document?id=..", "#/?id=%F0%28"]) {
     await browser.run("location.hash = arguments[0]", hash);
-    await browser.wait(`${visibleText}.length > 20 && !${visibleText}.includes('Asking')`);
+    await browser.wait(`${visibleText}.length > 20 && !${visibleText}.includes('Loading')`);
   }
 });
 
@@ -584,11 +600,11 @@ const tokens = async (browser) => {
     await page.click("#query-form .main");
     await page.wait("document.querySelector('#token').open");
     await page.click("#token-cancel");
-    await page.see("A token is needed");
+    await page.see("The server requires a token");
     assert.equal(await page.run("return document.querySelector('#query-text').value"), TEXT);
     await page.click("#query-results .problem button");
     await type("wrong");
-    await page.see("The token that was sent is not one of its tokens.");
+    await page.see("The server does not know this token.");
     await type("right");
     await page.wait("document.querySelectorAll('.match').length === 3");
     await page.wait("document.querySelector('#place').textContent === 'letters.lookalike'");
@@ -614,19 +630,19 @@ const refusals = async (browser) => {
   await withMock(special, async (page, server) => {
     const cases = [
       [refusal(413, "body-too-large", "it has 70 MB, 64 MiB are taken"),
-        ["longer than the server takes", "lookalike query INDEX FILE", "it has 70 MB"]],
+        ["longer than the server accepts", "lookalike query INDEX FILE", "it has 70 MB"]],
       [refusal(429, "busy", "32 requests wait", { "Retry-After": "7" }),
         ["Too many requests", "Try again in 7 seconds."]],
       [refusal(503, "busy", "the queue is full", { "Retry-After": "1" }),
         ["The server is busy", "Try again in 1 second."]],
-      [refusal(503, "timeout", "30 s are over"), ["It took the server too long", "30 s are over"]],
-      [refusal(403, "read-only-token", "no"), ["This token may not do this", "Forget the token"]],
+      [refusal(503, "timeout", "30 s are over"), ["The request took too long", "30 s are over"]],
+      [refusal(403, "read-only-token", "no"), ["The token does not permit this", "Forget the token"]],
       [refusal(404, "unknown-document", "no document has this id"),
-        ["There is no such document", "no document has this id"]],
+        ["The index has no document with this id", "no document has this id"]],
       [refusal(400, "threshold", "expected more than 0 and at most 1, got 7"),
-        ["The server has refused this", "got 7"]],
-      [refusal(500, "", "broken"), ["The server has failed"]],
-      [{ status: 502, json: "a proxy" }, ["The server has failed"]],
+        ["The server rejected the request", "got 7"]],
+      [refusal(500, "", "broken"), ["The server failed"]],
+      [{ status: 502, json: "a proxy" }, ["The server failed"]],
       [{ status: 200 }, ["The answer is not from lookalike"]],
     ];
     await page.wait("document.querySelector('#query-threshold').value === '0.8'");
@@ -691,22 +707,22 @@ const writing = async (browser) => {
     await page.wait("!document.querySelector('nav [data-right=write]').hidden");
     await page.click("nav a[data-view=add]");
     await page.click("#add-form .main");
-    await page.see("Type an id first.");
+    await page.see("Type an id.");
     assert.equal(await page.run(`return ${focused}`), "add-id");
     await page.paste("#add-id", "new/ä b.txt");
     await page.paste("#add-text", TEXT);
     await page.click("#add-form .main");
-    await page.see("The document has been added, with 5 shingles.");
+    await page.see("Added the document, with 5 shingles.");
     assert.equal(stored.get("new/ä b.txt"), TEXT);
     // One that is there is replaced only when that is said.
     await page.paste("#add-id", "taken");
     await page.paste("#add-text", "new");
     await page.click("#add-form .main");
-    await page.see("There is a document with this id");
+    await page.see("The index already has a document with this id");
     assert.equal(stored.get("taken"), "old");
     assert.equal(await page.run("return document.querySelector('#add-text').value"), "new");
     await page.click("#add-results .danger");
-    await page.see("The document has been replaced");
+    await page.see("Replaced the document");
     assert.equal(stored.get("taken"), "new");
 
     // Removing asks first, and the harmless answer is the near one.
@@ -719,7 +735,7 @@ const writing = async (browser) => {
     assert.ok(stored.has("taken"));
     await page.click("#view-document .danger");
     await page.click("#confirm-yes");
-    await page.see("The document has been removed from the index.");
+    await page.see("Removed the document from the index.");
     assert.ok(!stored.has("taken"));
     assert.equal(await page.run(`return ${focused}`), "document-title");
 
@@ -729,7 +745,7 @@ const writing = async (browser) => {
     await page.paste("#add-id", "..");
     await page.paste("#add-text", TEXT);
     await page.click("#add-form .main");
-    await page.see("No address can name this id");
+    await page.see("No address can contain this id");
     assert.deepEqual(server.calls.slice(before).filter(({ method }) => method !== "GET"), []);
   })(browser);
   await withMock({
@@ -803,7 +819,7 @@ const files = withMock({}, async (browser, server) => {
   await browser.run(dropped("all.zip", [0x50, 0x4b, 3, 4]));
   await browser.see("all.zip contains 2 texts; choose one.");
   await browser.see("c.bin (a binary file): binary");
-  await browser.see("3 further parts not shown here");
+  await browser.see("3 further parts not shown");
   await browser.click("#query-results .parts li:nth-child(2) button");
   await browser.see("from ada@example.org, 2024-03-02. 5 documents have");
   await found();
@@ -850,7 +866,7 @@ const reviewing = withMock({}, async (browser, server) => {
   assert.equal(await shown(), "group-1/copy-0.txt");
   // A note is typed, not taken for keys; it goes with the next decision.
   await browser.press("m", "d", "u", "n", KEYS.enter, "a");
-  await browser.see("All are kept.");
+  await browser.see("Kept all documents.");
   await browser.press("u");
   await browser.see("Undone.");
   assert.equal(await shown(), "group-1/copy-0.txt");
@@ -911,7 +927,7 @@ const agreeing = withMock({}, async (browser) => {
   await browser.run("location.hash = '#/review'");
   await browser.see("7 of 120 groups decided");
   await browser.click(".review-agreement summary");
-  await browser.see("15 pairs judged differently:");
+  await browser.see("People disagree about 15 pairs:");
   const cells = await browser.run("return Array.from(document.querySelectorAll(" +
     "'.review-agreement td'), cell => cell.textContent)");
   assert.deepEqual(cells, ["50", "35 (70.0 %)", "5", "10", "0.400"]);
@@ -1084,7 +1100,7 @@ const reviewConflicts = async (browser) => {
     { json: { added: 1, unknown: 0, last: 32 } });
     await browser.click(".member:nth-child(2)");
     await browser.press("n");
-    await browser.see("The server has failed");
+    await browser.see("The server failed");
     await browser.click(".problem button");
     await browser.wait("!document.querySelector('.review-progress').innerText.includes('stored')");
     assert.equal(await browser.run("return document.querySelector('.conflict')"), null);
@@ -1263,7 +1279,7 @@ const moving = withMock({
 }, async (browser, server) => {
   await browser.open(`${server.url}#/compare?a=a.txt&b=b.txt`);
   await browser.see("The texts differ in 2 places, with 1 moved block.");
-  await browser.see("is in both, at different places.");
+  await browser.see("is at different places of the texts.");
   const text = "This sentence of eight words is a block";
   const blocks = () => browser.run("return Array.from(document.querySelectorAll('.rows .moved'), " +
     "mark => `${mark.localName} ${mark.textContent}`)");
@@ -1329,9 +1345,9 @@ const equalSets = withMock({
 
 const byCategory = withMock({}, async (browser, server) => {
   await browser.open(`${server.url}#/categories?path=1.1`);
-  await browser.see("Decide about the groups of this category");
+  await browser.see("Review the groups of this category");
   await browser.run("Array.from(document.querySelectorAll('#view-categories a'))" +
-    ".find(link => link.textContent.startsWith('Decide')).click()");
+    ".find(link => link.textContent.startsWith('Review the')).click()");
   await browser.see("7 of 120 groups decided");
   const asked = () => server.calls.findLast(({ path }) => path === "/v1/groups").query;
   assert.equal(asked().get("category"), "1.1");
@@ -1382,7 +1398,7 @@ const savingLists = async (browser) => {
     await browser.click(".review-export summary");
     const press = (text) => browser.run("Array.from(document.querySelectorAll('.review-export button'))" +
       ".find(button => button.textContent === arguments[0]).click()", text);
-    await press("Save the list of what goes");
+    await press("Save the removed documents");
     await browser.wait("window.saved.length === 1");
     assert.deepEqual(await browser.run("return window.saved"), ["removed.jsonl"]);
     assert.equal(asked, 2);
@@ -1508,11 +1524,11 @@ const openedIndex = async (browser) => {
   try {
     await browser.open(`${server.url}#/index`);
     await browser.wait("location.search === '?index=mail' && location.hash === '#/index'");
-    await browser.see("How surely are documents found?");
+    await browser.see("How complete are the results?");
     assert.equal(await browser.run("return document.querySelector('#indexes').hidden"), true);
     // A name that is none any more is said, with what to do.
     await browser.run("location.assign('?index=gone#/index')");
-    await browser.see("The token opens no such index");
+    await browser.see("The token does not open an index with this name");
   } finally {
     server.close();
   }

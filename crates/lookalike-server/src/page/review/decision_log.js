@@ -41,7 +41,7 @@ export const targets = ({ decision, documents }) => decision === "keep" || decis
 const shown = (decision) => decision === "undecided" ? undefined
   : decision === "keep_all" ? "keep" : decision;
 
-/** What is decided about documents when a decision is taken back. */
+/** The decisions that undo a decision. */
 const reversal = ({ decision, members, before, keeper }) => {
   if (decision.decision === "keep" || decision.decision === "keep_all") {
     return members.map((member, at) => before[at] === "keep"
@@ -53,7 +53,7 @@ const reversal = ({ decision, members, before, keeper }) => {
   return [{ decision: isPair ? earlier : "undecided", documents }];
 };
 
-/** Decisions, what is still to be sent, and what can be undone. */
+/** Decisions of a visit, the unsent ones among them, and the history of undo and redo. */
 export class DecisionLog {
   /**
    * @param {() => void} stored called when the server has stored decisions

@@ -8,7 +8,7 @@ import { button, make } from "../dom/dom.js";
 const SHORTCUTS = { "←": "ArrowLeft", "→": "ArrowRight" };
 
 /**
- * A key as it is shown on a button; devices without a keyboard hide it.
+ * The name of a key on a button. Touch screens hide it.
  * @param {string} name
  * @returns {HTMLElement}
  */
@@ -37,8 +37,8 @@ export const folded = (name, summary, ...content) =>
   make("details", { class: `fold ${name}` }, make("summary", {}, summary), ...content);
 
 const help = () => folded("review-help", "Help",
-  make("p", {}, "You see one duplicate at a time next to the keeper of its group. The index stores " +
-    "each decision."),
+  make("p", {}, "The page shows one duplicate at a time next to the keeper of its group, the document " +
+    "to keep. The index stores each decision."),
   make("p", { class: "for-keys" }, "Press the key on a button instead of the button. In the list " +
     "of the group, arrows, Home and End choose a duplicate."));
 

@@ -1,5 +1,5 @@
 "use strict";
-// The view in which people decide about groups: one duplicate at a time next to its keeper, by keys.
+// The review of groups: one duplicate at a time next to its keeper, decided by keys.
 
 import { agreement } from "./agreement.js";
 import { compareTexts } from "../client/api.js";
@@ -111,7 +111,7 @@ class Review {
         rest.then(() => this.draw(said), (error) => this.refused(error));
         return;
       }
-      const end = queue.groups.length === 0 ? "There is no such group."
+      const end = queue.groups.length === 0 ? "No group matches the filters."
         : "This was the last of these groups.";
       at("review-status").textContent = [said, end].filter(Boolean).join(" ");
       this.stage.replaceChildren(make("p", {}, make("a", { class: "button", href: address("groups") },
@@ -138,7 +138,7 @@ class Review {
     const unsent = this.log.unsent > 0 ? `, ${count(this.log.unsent)} not stored yet` : "";
     this.progress.replaceChildren(
       make("progress", { max: Math.max(queue.total, 1), value: decided,
-        "aria-label": "Groups that are decided" }),
+        "aria-label": "Decided groups" }),
       make("span", {}, `${count(decided)} of ${counted(queue.total, "group")} decided, ` +
         `${counted(made, "decision")} now${unsent}`));
   }
@@ -167,7 +167,7 @@ class Review {
       half("Keeper", group.keeper), half("Duplicate", duplicate)), ...metadata ? [metadata] : []);
   }
 
-  /** The comparison of two documents, asked for once. */
+  /** The comparison of two documents, requested once. */
   comparison(a, b) {
     const key = JSON.stringify([a, b]);
     if (!this.compared.has(key)) {
@@ -233,7 +233,7 @@ class Review {
     this.log.make({ decision, members, place, keeper: keeper.id, seen });
     this.made += 1;
     forgetViews(["groups"]);
-    const said = decision.decision === "keep_all" ? "All are kept."
+    const said = decision.decision === "keep_all" ? "Kept all documents."
       : `${visible(beginning(members[0].id, 80))}: ${NAMES[decision.decision]}.`;
     queue.place = queue.undecidedAfter(place);
     this.draw(said);
@@ -242,7 +242,7 @@ class Review {
   undo() {
     const made = this.log.undo();
     if (!made) {
-      at("review-status").textContent = "There is nothing to undo.";
+      at("review-status").textContent = "Nothing to undo.";
       return;
     }
     this.made -= 1;
@@ -252,7 +252,7 @@ class Review {
   redo() {
     const made = this.log.redo();
     if (!made) {
-      at("review-status").textContent = "There is nothing to redo.";
+      at("review-status").textContent = "Nothing to redo.";
       return;
     }
     this.made += 1;

@@ -6,7 +6,7 @@ import { button, make } from "../dom/dom.js";
 import { beginning, count } from "../dom/format.js";
 import { onSingleKey } from "../dom/keys.js";
 
-/** The keys that go forward and back. */
+/** The keys for the next and the previous difference. */
 const KEYS = new Map([["f", 1], ["b", -1]]);
 /** UTF-16 units of a difference that is read out. */
 const SPOKEN = 80;

@@ -100,14 +100,14 @@ const askText = async (read) => {
   const given = text();
   if (given.trim() === "") {
     shownAt("#/");
-    show("Type or paste a text first, or choose a file.", []);
+    show("Type or paste a text, or choose a file.", []);
     at("query-text").focus();
     return;
   }
   running?.abort();
   running = new AbortController();
   keepProbe(given, file ? file.name : "Your text");
-  // It compared another text.
+  // The view compared another text.
   forgetViews(["compare"]);
   shownAt("#/");
   const answer = await ask({ text: given, ...asked() }, running.signal, undefined, read);
@@ -146,11 +146,11 @@ const takeText = (name, content) => {
   showSize();
 };
 
-/** What a file has that is no text. */
+/** The parts of a file that could not be read. */
 const unread = ({ failed, further }) => {
   const lines = failed.map(({ within, kind, reason }) =>
     make("li", {}, within === "" ? reason : `${visible(within)} (${kind}): ${reason}`));
-  if (further > 0) lines.push(make("li", {}, `${counted(further, "further part")} not shown here`));
+  if (further > 0) lines.push(make("li", {}, `${counted(further, "further part")} not shown`));
   return lines.length === 0 ? [] : [make("ul", { class: "note" }, ...lines)];
 };
 
@@ -208,7 +208,7 @@ const watchFiles = () => {
   });
   const files = (event) => Array.from(event.dataTransfer?.types || []).includes("Files");
   const mark = (on) => at("query-form").classList.toggle("over", on);
-  // Otherwise the browser opens a dropped file in place of the page.
+  // By default the browser opens a dropped file.
   document.addEventListener("dragover", (event) => {
     if (!files(event)) return;
     event.preventDefault();
@@ -221,7 +221,7 @@ const watchFiles = () => {
     mark(false);
     if (at("view-query").hidden) go("#/");
     const dropped = event.dataTransfer.files;
-    if (dropped.length > 1) show("One file at a time, please.", []);
+    if (dropped.length > 1) show("Drop one file at a time.", []);
     else if (dropped[0]) take(dropped[0]);
   });
 };
@@ -243,7 +243,7 @@ export const watchQuery = () => {
     event.preventDefault();
     const id = at("query-id").value;
     if (id === "") {
-      show("Type an id first.", []);
+      show("Type an id.", []);
       at("query-id").focus();
     } else if (at("query-form").reportValidity()) {
       go(address("query", { id, ...asked() }));
