@@ -114,7 +114,7 @@ const fromFirstToLast = async (browser, { open }) => {
   await browser.see("Settings of the index");
   const rows = await browser.run("return Array.from(document.querySelectorAll('#view-index " +
     "tbody tr'), row => row.innerText.replace(/\\s+/g, ' ')).join('\\n')");
-  for (const row of ["shingle words:5 ", "tokens words ", "bands 21 ", "store shingle sets and"]) {
+  for (const row of ["shingle words:5 ", "tokens words ", "bands 21 ", "store shingle sets, texts and"]) {
     assert.ok(rows.includes(row), `${row} in ${rows}`);
   }
   await browser.see("Documents 3 ");
@@ -153,6 +153,20 @@ const decisions = async (browser, { open }) => {
   await browser.see("Undone.");
   for (let i = 0; i < 200 && (await log()).length < 2; i++) await pause(20);
   assert.equal((await log())[1].decision, "undecided");
+  // Many at once, and taken back from the list of past ones.
+  await browser.click(".review-bulk summary");
+  await browser.paste("#bulk-least", "0.5");
+  await browser.click(".review-bulk form button");
+  await browser.see("1 pair of 1 group would become duplicates.");
+  await browser.click(".review-bulk .buttons button");
+  await browser.see("1 pair decided as duplicates (similarity 0.5 or more).");
+  await browser.click(".past-bulk > summary");
+  await browser.see("1 duplicate in force");
+  await browser.click(".past-bulk .buttons button");
+  await browser.see("1 decision taken back.");
+  await browser.see("1 pair decided again or taken back since:");
+  assert.deepEqual((await log()).slice(2).map(({ decision }) => decision),
+    ["duplicate", "undecided"]);
   assert.deepEqual(await findings(browser), []);
   await sound(browser);
 };
