@@ -1,4 +1,4 @@
-//! The files of the web page, which go into the program as they are.
+//! The files of the web page, embedded unchanged.
 //!
 //! They are written by hand, in HTML, CSS and modules of JavaScript, load nothing from elsewhere
 //! and have no script or style in the markup, so that [`POLICY`] can be strict.
@@ -11,8 +11,8 @@ pub(crate) fn is_open(route: &str) -> bool {
     route == DESCRIPTION || FILES.iter().any(|(path, ..)| *path == route)
 }
 
-/// What a browser lets the page do (`Content-Security-Policy`): nothing but its own files and the
-/// API next to them, no markup made of texts, no frame of another page around it.
+/// The `Content-Security-Policy` of the page. It permits the own files and the API only, no markup
+/// made of texts, and no frame of another page.
 pub(crate) const POLICY: &str = "default-src 'self'; base-uri 'none'; form-action 'none'; \
     frame-ancestors 'none'; object-src 'none'; require-trusted-types-for 'script'; \
     trusted-types 'none'";
@@ -59,8 +59,12 @@ pub(crate) const FILES: &[(&str, &str, &str)] = &[
     ("/review/bulk.js", JAVASCRIPT, include_str!("review/bulk.js")),
     ("/review/conflicts.js", JAVASCRIPT, include_str!("review/conflicts.js")),
     ("/review/decision_log.js", JAVASCRIPT, include_str!("review/decision_log.js")),
+    ("/review/desk.js", JAVASCRIPT, include_str!("review/desk.js")),
     ("/review/export.js", JAVASCRIPT, include_str!("review/export.js")),
     ("/review/filter.js", JAVASCRIPT, include_str!("review/filter.js")),
+    ("/review/member_list.js", JAVASCRIPT, include_str!("review/member_list.js")),
+    ("/review/pair_list.js", JAVASCRIPT, include_str!("review/pair_list.js")),
+    ("/review/past_bulk.js", JAVASCRIPT, include_str!("review/past_bulk.js")),
     ("/review/queue.js", JAVASCRIPT, include_str!("review/queue.js")),
     ("/review/review.js", JAVASCRIPT, include_str!("review/review.js")),
     ("/search/compare.js", JAVASCRIPT, include_str!("search/compare.js")),

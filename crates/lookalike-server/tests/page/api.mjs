@@ -152,6 +152,16 @@ const ANSWERS = {
   },
 };
 
+/** A decision about many, of which a pair was decided again. */
+ANSWERS["GET /v1/decisions"] = () => {
+  const note = "many at once, 2026-11-20T09:00:00.000Z: similarity 0.9 or more";
+  const decisions = [["a", HOSTILE, "duplicate", note], ["a", "c", "duplicate", note],
+    ["c", "a", "not_duplicate"]].map(([a, b, decision, said], at) =>
+    ({ number: at + 1, decision, documents: [a, b], who: at < 2 ? "ann" : HOSTILE,
+      when: "2026-11-20T09:00:01Z", ...said ? { note: said } : {} }));
+  return { json: { decisions } };
+};
+
 /** Decisions are acknowledged as they come. */
 ANSWERS["POST /v1/decisions"] = ({ body: { decisions } }) =>
   ({ json: { added: decisions.length, unknown: 0, last: decisions.length } });

@@ -14,7 +14,8 @@ const PATIENCE_MS = 30_000;
 /** Keys as the protocol names them. */
 export const KEYS = {
   tab: "\uE004", enter: "\uE007", escape: "\uE00C", space: " ", shift: "\uE008",
-  control: "\uE009", left: "\uE012", right: "\uE014", down: "\uE015",
+  control: "\uE009", left: "\uE012", right: "\uE014", down: "\uE015", home: "\uE011",
+  end: "\uE010", pageUp: "\uE00E",
 };
 
 /** Waits a number of milliseconds. */
@@ -139,10 +140,10 @@ export class Browser {
     }
   }
 
-  /** Shows the page so wide, light or dark. */
-  async view(width, height, scheme) {
+  /** Shows the page in a window of this size, light or dark; `mobile` as on a telephone. */
+  async view(width, height, scheme, mobile = false) {
     await this.cdp("Emulation.setDeviceMetricsOverride",
-      { width, height, deviceScaleFactor: 1, mobile: false });
+      { width, height, deviceScaleFactor: 1, mobile });
     await this.cdp("Emulation.setEmulatedMedia",
       { media: "", features: [{ name: "prefers-color-scheme", value: scheme }] });
   }

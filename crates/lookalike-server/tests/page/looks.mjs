@@ -29,6 +29,11 @@ const STATES = {
     "document.querySelector('.sides')"],
   groups: ["#/groups", click(".group summary"), "document.querySelector('.members')"],
   review: ["#/review", null, "document.querySelector('.review-differences .sides')"],
+  unfolded: ["#/review", async (browser) => {
+    await browser.wait("document.querySelector('.review-differences .sides')");
+    await browser.run("for (const fold of document.querySelectorAll('#view-review details')) " +
+      "fold.open = true");
+  }, "document.querySelector('.review-agreement li')"],
   document: [`#/document?id=${encodeURIComponent(HOSTILE)}`, null,
     "document.querySelector('#view-document .text')"],
   categories: ["#/categories", null, "document.querySelector('#view-categories table')"],

@@ -43,6 +43,8 @@ const withMock = (special, act) => async (browser) => {
     assert.deepEqual(wrong, []);
   } finally {
     server.close();
+    await browser.cdp("Emulation.setTouchEmulationEnabled", { enabled: false });
+    await browser.view(1280, 900, "light");
   }
 };
 
@@ -86,11 +88,11 @@ const searching = withMock({}, async (browser, server) => {
 
 const knownPassages = withMock({}, async (browser, server) => {
   await search(browser);
-  await browser.see("Passages of your text that are known");
+  await browser.see("Known passages of your text");
   assert.equal(server.calls.filter(({ path }) => path === "/v1/passages").length, 0);
   await browser.click("#passages-form button");
   await browser.see("1 known passage in 12 documents; 100 documents compared word by word. " +
-    "Not all documents are compared yet.");
+    "Some documents are not compared yet.");
   const asked = () => server.calls.findLast(({ path }) => path === "/v1/passages").body;
   assert.deepEqual(asked(), { text: TEXT, min_words: 20 });
   assert.equal(await browser.run("return document.querySelector('.known .excerpt').textContent"),
@@ -104,7 +106,7 @@ const knownPassages = withMock({}, async (browser, server) => {
   // A document of the index is compared as a whole only.
   await browser.type("#query-id", "a");
   await browser.click("#id-form button");
-  await browser.see("What resembles a");
+  await browser.see("Similar to a");
   assert.ok(!await browser.run("return !!document.querySelector('#passages')"));
 });
 
@@ -134,30 +136,50 @@ const searchingById = withMock({}, async (browser, server) => {
 
   // A text has no address of its own; Back goes to the search by id, and forward to the text's.
   await search(browser);
-  await browser.see("What resembles your text");
+  await browser.see("Similar to your text");
   assert.equal(await browser.run("return location.hash"), "#/");
   await browser.run("history.back()");
-  await browser.see("What resembles a/b ?#&=%.txt");
+  await browser.see("Similar to a/b ?#&=%.txt");
   await browser.run("history.forward()");
-  await browser.see("What resembles your text");
+  await browser.see("Similar to your text");
 });
 
-const nothingFound = withMock({
-  "POST /v1/query": ({ body }) => ({
-    json: {
-      matches: [], found: 0, candidates: 1, shingles: body.text.length > 3 ? 9 : 0,
-      threshold: body.threshold, predicted_recall: 0.41,
-    },
-  }),
-}, async (browser) => {
+/** Nothing is similar enough; the nearest documents are, as many as requested. */
+const NOTHING = {
+  "POST /v1/query": ({ body }) => ({ json: body.nearest === undefined ? {
+    matches: [], found: 0, candidates: 1, shingles: (body.text ?? "text").length > 3 ? 9 : 0,
+    threshold: body.threshold, predicted_recall: 0.41,
+  } : {
+    matches: Array.from({ length: body.nearest }, (_, at) => match(`near-${at}`, 0.5 - at / 10)),
+    found: body.nearest, candidates: 9, shingles: 9, nearest: body.nearest, predicted_recall: 0.9,
+  } }),
+};
+
+const nothingFound = withMock(NOTHING, async (browser, server) => {
   await search(browser);
-  await browser.see("Nothing in the index has a similarity of 0.8 or more; 1 document looked");
-  await browser.see("This index was made for more similar documents.");
+  await browser.see("Nothing in the index has a similarity of 0.8 or more; 1 document was compared.");
+  await browser.see("The index is made for more similar documents.");
+  // The nearest three and known passages, without a click.
+  await browser.see("The nearest documents");
+  const nearest = "return Array.from(document.querySelectorAll('#nearest .match-id'), " +
+    "one => one.textContent)";
+  assert.deepEqual(await browser.run(nearest), ["near-0", "near-1", "near-2"]);
+  await browser.see("1 known passage in 12 documents");
+  assert.deepEqual(server.calls.findLast(({ path }) => path === "/v1/query").body,
+    { text: TEXT, nearest: 3, beginning: 160 });
+  await hasNoFindings(browser);
+  await browser.view(1280, 900, "light");
   await search(browser, "!!!");
-  await browser.see("There is not a word in it");
+  await browser.see("The text contains no word");
+  assert.deepEqual(await browser.run(nearest), []);
   await search(browser, "  ");
-  await browser.see("Type or paste a text first");
+  await browser.see("Type or paste a text");
   assert.equal(await browser.run(`return ${focused}`), "query-text");
+  // A document of the index has its nearest too, and no passages.
+  await browser.type("#query-id", "a");
+  await browser.click("#id-form button");
+  await browser.see("The nearest documents");
+  assert.ok(!await browser.run("return !!document.querySelector('#passages')"));
 });
 
 const CAVEAT = "the predicted recall does not hold for the scheme xor";
@@ -173,9 +195,9 @@ const recallCaveat = withMock({
   }),
 }, async (browser, server) => {
   await search(browser);
-  await browser.see(`more similar ones more surely. But ${CAVEAT}.`);
+  await browser.see(`with a higher probability. But ${CAVEAT}.`);
   await browser.open(`${server.url}#/index`);
-  await browser.see(`Documents can be missing: ${CAVEAT}.`);
+  await browser.see(`Results can be incomplete: ${CAVEAT}.`);
   const text = await browser.run(`return ${visibleText}`);
   assert.ok(!text.includes("with a probability of"), text);
 });
@@ -267,7 +289,7 @@ const sameWords = withMock({
   }),
 }, async (browser, server) => {
   await browser.open(`${server.url}#/compare?a=a&b=b`);
-  await browser.see("No word differs; 3 places with the same words written differently (case 3).");
+  await browser.see("The words are equal; 3 places with the same words written differently (case 3).");
   const row = await browser.run("return Array.from(document.querySelector('.rows > .row').children, " +
     "cell => cell.textContent)");
   assert.deepEqual(row, ["paid FOR -5.20 EUR", "paid for 5,20 EUR\u21b5\n"]);
@@ -301,11 +323,11 @@ const noDifferences = withMock({
   }),
 }, async (browser, server) => {
   await browser.open(`${server.url}#/compare?a=a&b=b`);
-  await browser.see("The differences cannot be shown: the index keeps signatures only.");
+  await browser.see("The page cannot show the differences: the index keeps signatures only.");
   await browser.open(`${server.url}#/compare?a=same&b=b`);
   await browser.see("The texts are equal.");
   await browser.open(`${server.url}#/compare?b=b`);
-  await browser.see("The text that was compared is not kept with the address.");
+  await browser.see("The address does not contain the text that you searched.");
 });
 
 const largeTexts = withMock({
@@ -375,7 +397,7 @@ const grouped = withMock({}, async (browser, server) => {
   // Two of them, whichever; one is not enough.
   await browser.click(".members tr:nth-child(2) input");
   await browser.click(".choose button");
-  await browser.see("Choose two, please; 1 document chosen now.");
+  await browser.see("Choose two documents; you chose 1.");
   await browser.click(".members tr:nth-child(3) input");
   await browser.click(".choose button");
   await browser.see("The texts differ in 3 places.");
@@ -422,6 +444,22 @@ const categories = withMock({}, async (page, server) => {
   assert.equal(documents().get("category"), "none");
   await page.open(`${server.url}#/document?id=a`);
   await page.wait("document.querySelector('#view-document a[href=\"#/categories?path=1.1\"]')");
+  // The longest label is whole on a telephone.
+  const label = Array.from({ length: 5 }, (_, at) => `${"word".repeat(9)}-${at}xy`);
+  const long = { "GET /v1/categories": () => ({ json: { model: 3, without_category: 0, categories:
+    [{ path: "1", parent: null, level: 0.2, label, documents: 2_154 }] } }) };
+  await withMock(long, async (other, server) => {
+    await other.view(390, 844, "light");
+    await other.open(`${server.url}#/categories`);
+    await other.wait("document.querySelector('.category-label')");
+    assert.ok(await other.run(`const shown = document.querySelector('.category-label');
+      const boxes = Array.from(shown.getClientRects()), clipped = (element) => element !== null &&
+        (element.scrollHeight > element.clientHeight + 1 && getComputedStyle(element).overflowY !==
+        "visible" || clipped(element.parentElement));
+      return boxes.every(({ left, right }) => left >= 0 && right <= 390) &&
+        !clipped(shown.closest("tr")) && shown.innerText === arguments[0]`, label.join(", ")));
+    await hasNoFindings(other, [[390, "light"]]);
+  })(page);
   const none = { "GET /v1/categories": () =>
     ({ json: { categories: [], model: null, without_category: 0 } }) };
   await withMock(none, async (other, empty) => {
@@ -448,8 +486,8 @@ const groupStates = async (browser) => {
   };
   await withMock({ "GET /v1/groups": answer }, async (page, server) => {
     await page.open(`${server.url}#/groups`);
-    await page.see("The groups are being computed.");
-    await page.see("The index has changed since these groups were computed.");
+    await page.see("The server computes the groups.");
+    await page.see("The index has changed since the server computed these groups.");
     assert.equal(asked, 3);
     state = "fresh";
     await page.click("#view-groups .warning button");
@@ -463,7 +501,7 @@ const groupStates = async (browser) => {
     await page.wait("document.querySelectorAll('.members tbody tr').length === 251");
     state = "none";
     await page.click("#view-groups form button");
-    await page.see("None of 9 documents resembles another one.");
+    await page.see("The 9 documents of the index have no near-duplicates.");
   })(browser);
 };
 
@@ -537,7 +575,7 @@ const hostile = withMock({
   for (const hash of [`#/${HOSTILE}`, `#/compare?a=${encodeURIComponent(HOSTILE)}&b=x`,
     "#/groups?from=<b>&after=%00", "#/document", "#/document?id=..", "#/?id=%F0%28"]) {
     await browser.run("location.hash = arguments[0]", hash);
-    await browser.wait(`${visibleText}.length > 20 && !${visibleText}.includes('Asking')`);
+    await browser.wait(`${visibleText}.length > 20 && !${visibleText}.includes('Loading')`);
   }
 });
 
@@ -562,11 +600,11 @@ const tokens = async (browser) => {
     await page.click("#query-form .main");
     await page.wait("document.querySelector('#token').open");
     await page.click("#token-cancel");
-    await page.see("A token is needed");
+    await page.see("The server requires a token");
     assert.equal(await page.run("return document.querySelector('#query-text').value"), TEXT);
     await page.click("#query-results .problem button");
     await type("wrong");
-    await page.see("The token that was sent is not one of its tokens.");
+    await page.see("The server does not know this token.");
     await type("right");
     await page.wait("document.querySelectorAll('.match').length === 3");
     await page.wait("document.querySelector('#place').textContent === 'letters.lookalike'");
@@ -592,19 +630,19 @@ const refusals = async (browser) => {
   await withMock(special, async (page, server) => {
     const cases = [
       [refusal(413, "body-too-large", "it has 70 MB, 64 MiB are taken"),
-        ["longer than the server takes", "lookalike query INDEX FILE", "it has 70 MB"]],
+        ["longer than the server accepts", "lookalike query INDEX FILE", "it has 70 MB"]],
       [refusal(429, "busy", "32 requests wait", { "Retry-After": "7" }),
         ["Too many requests", "Try again in 7 seconds."]],
       [refusal(503, "busy", "the queue is full", { "Retry-After": "1" }),
         ["The server is busy", "Try again in 1 second."]],
-      [refusal(503, "timeout", "30 s are over"), ["It took the server too long", "30 s are over"]],
-      [refusal(403, "read-only-token", "no"), ["This token may not do this", "Forget the token"]],
+      [refusal(503, "timeout", "30 s are over"), ["The request took too long", "30 s are over"]],
+      [refusal(403, "read-only-token", "no"), ["The token does not permit this", "Forget the token"]],
       [refusal(404, "unknown-document", "no document has this id"),
-        ["There is no such document", "no document has this id"]],
+        ["The index has no document with this id", "no document has this id"]],
       [refusal(400, "threshold", "expected more than 0 and at most 1, got 7"),
-        ["The server has refused this", "got 7"]],
-      [refusal(500, "", "broken"), ["The server has failed"]],
-      [{ status: 502, json: "a proxy" }, ["The server has failed"]],
+        ["The server rejected the request", "got 7"]],
+      [refusal(500, "", "broken"), ["The server failed"]],
+      [{ status: 502, json: "a proxy" }, ["The server failed"]],
       [{ status: 200 }, ["The answer is not from lookalike"]],
     ];
     await page.wait("document.querySelector('#query-threshold').value === '0.8'");
@@ -669,22 +707,22 @@ const writing = async (browser) => {
     await page.wait("!document.querySelector('nav [data-right=write]').hidden");
     await page.click("nav a[data-view=add]");
     await page.click("#add-form .main");
-    await page.see("Type an id first.");
+    await page.see("Type an id.");
     assert.equal(await page.run(`return ${focused}`), "add-id");
     await page.paste("#add-id", "new/ä b.txt");
     await page.paste("#add-text", TEXT);
     await page.click("#add-form .main");
-    await page.see("The document has been added, with 5 shingles.");
+    await page.see("Added the document, with 5 shingles.");
     assert.equal(stored.get("new/ä b.txt"), TEXT);
     // One that is there is replaced only when that is said.
     await page.paste("#add-id", "taken");
     await page.paste("#add-text", "new");
     await page.click("#add-form .main");
-    await page.see("There is a document with this id");
+    await page.see("The index already has a document with this id");
     assert.equal(stored.get("taken"), "old");
     assert.equal(await page.run("return document.querySelector('#add-text').value"), "new");
     await page.click("#add-results .danger");
-    await page.see("The document has been replaced");
+    await page.see("Replaced the document");
     assert.equal(stored.get("taken"), "new");
 
     // Removing asks first, and the harmless answer is the near one.
@@ -697,7 +735,7 @@ const writing = async (browser) => {
     assert.ok(stored.has("taken"));
     await page.click("#view-document .danger");
     await page.click("#confirm-yes");
-    await page.see("The document has been removed from the index.");
+    await page.see("Removed the document from the index.");
     assert.ok(!stored.has("taken"));
     assert.equal(await page.run(`return ${focused}`), "document-title");
 
@@ -707,7 +745,7 @@ const writing = async (browser) => {
     await page.paste("#add-id", "..");
     await page.paste("#add-text", TEXT);
     await page.click("#add-form .main");
-    await page.see("No address can name this id");
+    await page.see("No address can contain this id");
     assert.deepEqual(server.calls.slice(before).filter(({ method }) => method !== "GET"), []);
   })(browser);
   await withMock({
@@ -752,30 +790,43 @@ const dropped = (name, bytes) => `const file = new File([new Uint8Array(${JSON.s
 const files = withMock({}, async (browser, server) => {
   const bytes = (text) => Array.from(Buffer.from(text));
   const typed = () => browser.run("return document.querySelector('#query-text').value");
+  const searched = () => server.calls.findLast(({ path }) => path === "/v1/query").body.text;
+  const found = async () => {
+    await browser.wait("document.querySelectorAll('.match').length === 3");
+    await browser.see("5 documents have a similarity of 0.8 or more");
+  };
+  // The search runs without a click.
   assert.equal(await browser.run(dropped("letter.txt", bytes("\uFEFFGrüße aus Łódź"))), true);
-  await browser.see("letter.txt is read: a text.");
+  await browser.see("letter.txt: a text. 5 documents have");
+  await found();
+  assert.equal(searched(), "Grüße aus Łódź");
   assert.equal(await typed(), "Grüße aus Łódź");
   await browser.see("14 characters, 19 bytes");
   await browser.run(dropped("letter.docx", [0x50, 0x4b, 3, 4, 0xff, 0]));
-  await browser.see("letter.docx is read: a Word file: “A letter”.");
+  await browser.see("letter.docx: a Word file: “A letter”. 5 documents have");
   assert.equal(await typed(), "Of a letter.");
   const sent = server.calls.findLast(({ path }) => path === "/v1/extract").body;
   assert.deepEqual(Array.from(sent), [0x50, 0x4b, 3, 4, 0xff, 0]);
 
   // A file that cannot be read leaves nothing behind that would be searched in its place.
   await browser.run(dropped("scan.pdf", [0x25, 0x50, 0x44, 0x46, 0x2d, 0x31, 0x0a]));
-  await browser.see("scan.pdf has no text to search for.");
+  await browser.see("scan.pdf contains no text.");
   await browser.see("encrypted: it opens with a password");
   assert.equal(await typed(), "");
+  assert.equal(searched(), "Of a letter.");
 
-  // One of the files of an archive is chosen.
+  // One of the files of an archive is chosen, then another one.
   await browser.run(dropped("all.zip", [0x50, 0x4b, 3, 4]));
-  await browser.see("all.zip has 2 texts: choose one.");
+  await browser.see("all.zip contains 2 texts; choose one.");
   await browser.see("c.bin (a binary file): binary");
-  await browser.see("3 further parts not shown here");
+  await browser.see("3 further parts not shown");
   await browser.click("#query-results .parts li:nth-child(2) button");
-  await browser.see("from ada@example.org, 2024-03-02.");
-  assert.equal(await typed(), "The second one.");
+  await browser.see("from ada@example.org, 2024-03-02. 5 documents have");
+  await found();
+  assert.equal(searched(), "The second one.");
+  await browser.click("#query-results .parts li:nth-child(1) button");
+  await browser.see("a.txt: a.txt (a text). 5 documents have");
+  assert.equal(searched(), "The first one.");
 
   // A long one is held next to the field, and searched as a whole.
   const long = words(40_000, "word");
@@ -783,17 +834,19 @@ const files = withMock({}, async (browser, server) => {
     data.items.add(new File([arguments[0]], "long.txt"));
     document.body.dispatchEvent(new DragEvent("drop",
       {dataTransfer: data, bubbles: true, cancelable: true}))`, long);
-  await browser.see("further characters are searched, too");
-  await browser.click("#query-form .main");
-  await browser.wait("document.querySelectorAll('.match').length === 3");
-  assert.equal(server.calls.find(({ path }) => path === "/v1/query").body.text, long);
+  await browser.see("The search includes");
+  await browser.see("long.txt: a text. 5 documents have");
+  assert.equal(searched(), long);
   await browser.click("#query-file button");
   assert.equal(await browser.run(`return ${focused}`), "query-text");
 });
 
+/** The requests that store decisions. */
+const posted = (server) => server.calls.filter(({ method, path }) =>
+  method === "POST" && path === "/v1/decisions");
+
 /** The decisions that were sent, as `decision id id`. */
-const decided = (server) => server.calls.filter(({ path }) => path === "/v1/decisions")
-  .flatMap(({ body }) => body.decisions)
+const decided = (server) => posted(server).flatMap(({ body }) => body.decisions)
   .map(({ decision, documents, note }) => [decision, ...documents, ...note ? [note] : []].join(" "));
 
 const reviewing = withMock({}, async (browser, server) => {
@@ -802,8 +855,8 @@ const reviewing = withMock({}, async (browser, server) => {
   await browser.see("The texts differ in 3 places.");
   const asked = server.calls.find(({ path }) => path === "/v1/groups").query;
   assert.deepEqual([asked.get("state"), asked.get("order")], ["undecided", "doubt"]);
-  const shown = () => browser.run(
-    "return document.querySelector('.review-members .shown').innerText.split('\\n')[0].trim()");
+  const shown = () => browser.wait(
+    "document.querySelector('.review-differences .head:last-child')?.innerText.trim()");
   assert.equal(await shown(), "group-0/copy-0.txt");
   await browser.press("d");
   await browser.see("group-0/copy-0.txt: duplicate.");
@@ -813,7 +866,7 @@ const reviewing = withMock({}, async (browser, server) => {
   assert.equal(await shown(), "group-1/copy-0.txt");
   // A note is typed, not taken for keys; it goes with the next decision.
   await browser.press("m", "d", "u", "n", KEYS.enter, "a");
-  await browser.see("All are kept.");
+  await browser.see("Kept all documents.");
   await browser.press("u");
   await browser.see("Undone.");
   assert.equal(await shown(), "group-1/copy-0.txt");
@@ -828,7 +881,9 @@ const reviewing = withMock({}, async (browser, server) => {
     "undecided group-1/copy-2.txt", "undecided group-0/copy-2.txt", "keep group-0/copy-2.txt",
   ]);
   // With the mouse, in any order.
-  await browser.click(".review-members tbody tr:nth-child(4) button");
+  await browser.click(".review-members summary");
+  await browser.wait("document.querySelectorAll('.member').length === 3");
+  await browser.click(".member:nth-child(3)");
   assert.equal(await shown(), "group-1/copy-2.txt");
   await browser.click(".review-keys button");
   await browser.see("group-1/copy-2.txt: duplicate.");
@@ -838,11 +893,13 @@ const reviewFilter = withMock({}, async (browser, server) => {
   await browser.run("location.hash = '#/review'");
   await browser.see("7 of 120 groups decided");
   // What a person recognises a document by, and the metadata in which both differ.
+  await browser.click(".review-about summary");
   await browser.see("The letter number 0, which begins like this.");
   await browser.see("Copy 0");
   const differing = await browser.run("return Array.from(document.querySelectorAll(" +
     "'.differing tbody tr'), row => Array.from(row.cells, cell => cell.textContent).join('|'))");
   assert.deepEqual(differing, ["source|post|mail", "subject|none|Copy 0", "pages|none|0"]);
+  await browser.click(".review-filter summary");
   await browser.click("#view-review .more summary");
   const fields = {
     least: "0.9", most: "0.99", min_documents: "3", source: "mail", language: "en",
@@ -870,7 +927,7 @@ const agreeing = withMock({}, async (browser) => {
   await browser.run("location.hash = '#/review'");
   await browser.see("7 of 120 groups decided");
   await browser.click(".review-agreement summary");
-  await browser.see("15 pairs judged differently:");
+  await browser.see("People disagree about 15 pairs:");
   const cells = await browser.run("return Array.from(document.querySelectorAll(" +
     "'.review-agreement td'), cell => cell.textContent)");
   assert.deepEqual(cells, ["50", "35 (70.0 %)", "5", "10", "0.400"]);
@@ -890,27 +947,81 @@ const reviewSparse = async (browser) => {
     ? { groups: groups(0, 1), ...rest } : { groups: [], next: "1.5", ...rest } }) };
   await withMock(special, async (page) => {
     await page.run("location.hash = '#/review'");
-    await page.see("The letter number 0, which begins like this.");
+    await page.see("group-0/copy-0.txt and its keeper");
   })(browser);
 };
 
-const reviewingMany = withMock({}, async (browser, server) => {
-  await browser.run("location.hash = '#/review'");
-  await browser.see("7 of 120 groups decided");
-  await browser.click(".review-bulk summary");
-  await browser.paste("#bulk-least", "0.96");
-  await browser.click(".review-bulk form button");
-  await browser.see("240 pairs of 120 groups would be decided as duplicates. Nothing is stored yet.");
-  assert.deepEqual(decided(server), []);
-  await browser.click(".review-bulk .buttons button");
-  await browser.see("240 pairs of similarity 0.96 or more decided as duplicates.");
-  assert.equal(decided(server).length, 240);
-  assert.equal(decided(server)[0],
-    "duplicate group-0/letter.txt group-0/copy-0.txt all of similarity 0.96 or more");
-  await browser.click(".review-bulk .buttons button");
-  await browser.see("240 decisions taken back.");
-  assert.equal(decided(server).filter((one) => one.startsWith("undecided")).length, 240);
-});
+/** A server that stores decisions in a log, as this one does. */
+const logged = () => {
+  const log = [];
+  const add = (decisions, who, when = "2026-11-28T10:00:00Z") => {
+    for (const { seen, ...one } of decisions) log.push({ ...one, number: log.length + 1, who, when });
+  };
+  return { log, add, answers: {
+    "POST /v1/decisions": ({ body: { decisions } }) => {
+      add(decisions, "ann");
+      return { json: { added: decisions.length, unknown: 0, last: log.length } };
+    },
+    "GET /v1/decisions": ({ query }) => {
+      const from = Number(query.get("after") ?? 0), to = from + 100;
+      return { json: { decisions: log.slice(from, to),
+        ...to < log.length ? { next: String(to) } : {} } };
+    },
+  } };
+};
+
+const reviewingMany = async (browser) => {
+  const { log, add, answers } = logged();
+  await withMock(answers, async (browser, server) => {
+    await browser.run("location.hash = '#/review'");
+    await browser.see("7 of 120 groups decided");
+    await browser.click(".review-bulk summary");
+    await browser.paste("#bulk-least", "0.96");
+    await browser.click(".review-bulk form button");
+    await browser.see("240 pairs of 120 groups would become duplicates. Nothing is stored yet.");
+    // The pairs are listed before anything is stored.
+    assert.deepEqual(decided(server), []);
+    const rows = "return Array.from(document.querySelectorAll('.pair'), row => " +
+      "row.innerText.replace(/\\s+/g, ' ').trim())";
+    assert.equal((await browser.run(rows))[0],
+      "group-0/letter.txt and group-0/copy-0.txt 0.980000");
+    assert.equal((await browser.run(rows)).length, 50);
+    await hasNoFindings(browser);
+    await browser.view(1280, 900, "light");
+    await browser.click(".pairs .buttons button:last-child");
+    await browser.wait("document.querySelectorAll('.pair').length === 240");
+    await browser.click(".review-bulk .buttons button");
+    await browser.see("240 pairs decided as duplicates (similarity 0.96 or more).");
+    assert.equal(log.length, 240);
+    assert.match(decided(server)[0], new RegExp("^duplicate group-0/letter.txt group-0/copy-0.txt " +
+      "many at once, 20[-0-9T:.]+Z: similarity 0.96 or more$"));
+    await browser.click(".review-bulk .buttons button");
+    await browser.see("240 decisions taken back.");
+    assert.equal(log.filter(({ decision }) => decision === "undecided").length, 240);
+    // An action of another day, of which another person decided a pair again.
+    const pairs = [0, 1, 2].map((copy) => ["group-3/letter.txt", `group-3/copy-${copy}.txt`]);
+    const note = "many at once, 2026-11-20T09:00:00.000Z: similarity 0.9 or more";
+    add(pairs.map((documents) => ({ decision: "duplicate", documents, note })), "ann");
+    add([{ decision: "not_duplicate", documents: pairs[1].toReversed() }], "bob");
+    await browser.open(`${server.url}#/review`);
+    await browser.see("7 of 120 groups decided");
+    await browser.click(".review-bulk summary");
+    await browser.click(".past-bulk > summary");
+    await browser.see("2026-11-20 09:00:00 UTC by ann: similarity 0.9 or more");
+    await browser.see("1 pair decided again or taken back since:");
+    await browser.see("group-3/letter.txt and group-3/copy-1.txt: no duplicates by bob");
+    await browser.see("240 pairs decided again or taken back since:");
+    await browser.click(".actions > li:first-child .fold summary");
+    await browser.wait("document.querySelectorAll('.pair').length === 2");
+    await hasNoFindings(browser);
+    await browser.view(1280, 900, "light");
+    await browser.click(".actions > li:first-child .buttons button");
+    await browser.see("2 decisions taken back.");
+    await browser.see("3 pairs decided again or taken back since:");
+    assert.deepEqual(sent(server).at(-1),
+      [0, 2].map((copy) => `undecided ${pairs[copy].join(" ")} ${481 + copy}`));
+  })(browser);
+};
 
 const reviewRefused = async (browser) => {
   let isFull = true;
@@ -940,9 +1051,8 @@ const conflict = (...conflicts) => ({ status: 409, json: { code: "decision-confl
 const BOB = { number: 9, decision: "not_duplicate", who: "bob", when: "2026-11-28T10:00:00Z" };
 
 /** What was sent: decision, documents and what was seen. */
-const sent = (server) => server.calls.filter(({ path }) => path === "/v1/decisions")
-  .map(({ body }) => body.decisions.map(({ decision, documents, seen }) =>
-    [decision, ...documents, seen].join(" ")));
+const sent = (server) => posted(server).map(({ body }) =>
+  body.decisions.map(({ decision, documents, seen }) => [decision, ...documents, seen].join(" ")));
 
 /** Another person decides about the pair before the decision comes, and before it is undone. */
 const reviewConflicts = async (browser) => {
@@ -952,9 +1062,10 @@ const reviewConflicts = async (browser) => {
   await withMock(special, async (browser, server) => {
     await browser.run("location.hash = '#/review'");
     await browser.see("7 of 120 groups decided");
+    await browser.click(".review-members summary");
     answers.push(conflict({ position: 0, documents: pair, current: BOB }));
     await browser.press("d");
-    await browser.see("Decided by others in the meantime");
+    await browser.see("Another person decided in the meantime");
     await browser.see("no duplicates by bob");
     await browser.see("0 decisions now");
     const k = "group-0/letter.txt", d = "group-0/copy-0.txt";
@@ -987,9 +1098,9 @@ const reviewConflicts = async (browser) => {
     answers.push(refusal(500, "", "broken"), conflict({ position: 0, documents: second,
       current: { ...BOB, number: 31, decision: "not_duplicate" } }),
     { json: { added: 1, unknown: 0, last: 32 } });
-    await browser.click(".review-members tbody tr:nth-child(3) button");
+    await browser.click(".member:nth-child(2)");
     await browser.press("n");
-    await browser.see("The server has failed");
+    await browser.see("The server failed");
     await browser.click(".problem button");
     await browser.wait("!document.querySelector('.review-progress').innerText.includes('stored')");
     assert.equal(await browser.run("return document.querySelector('.conflict')"), null);
@@ -1017,16 +1128,16 @@ const reviewManyConflicts = async (browser) => {
     await browser.click(".review-bulk summary");
     await browser.paste("#bulk-least", "0.96");
     await browser.click(".review-bulk form button");
-    await browser.see("240 pairs of 120 groups would be decided as duplicates.");
+    await browser.see("240 pairs of 120 groups would become duplicates.");
     const first = ["group-0/copy-0.txt", "group-0/letter.txt"];
     answers.push(conflict({ position: 0, documents: first, current: BOB }));
     await browser.click(".review-bulk .buttons button");
-    await browser.see("1 pair was decided about in the meantime and stays as decided");
+    await browser.see("Other people decided 1 pair in the meantime; their decisions remain:");
     await browser.see("no duplicates by bob");
     assert.equal(sent(server).at(-1)[0], "duplicate group-0/letter.txt group-0/copy-0.txt 3");
     decidedGroups = 50;
     await browser.click(".review-bulk .buttons button");
-    await browser.see("239 pairs of similarity 0.96 or more decided as duplicates.");
+    await browser.see("239 pairs decided as duplicates (similarity 0.96 or more).");
     assert.equal(sent(server).at(-1).length, 239);
     assert.equal(sent(server).at(-1)[0], "duplicate group-0/letter.txt group-0/copy-1.txt 3");
     // The progress follows, and what was decided is not asked again.
@@ -1039,7 +1150,7 @@ const reviewManyConflicts = async (browser) => {
       current: BOB }));
     decidedGroups = 7;
     await browser.click(".review-bulk .buttons button");
-    await browser.see("0 decisions taken back. 1 pair was decided about in the meantime");
+    await browser.see("0 decisions taken back. Other people decided 1 pair in the meantime");
     assert.deepEqual(sent(server).at(-1).slice(0, 2), [
       "undecided group-0/letter.txt group-0/copy-1.txt 762",
       "undecided group-1/letter.txt group-1/copy-0.txt 763"]);
@@ -1096,7 +1207,7 @@ const reviewRestarted = async (browser) => {
     assert.equal(decided(server).length, 2);
     // Behind the groups that are loaded the list is gone: the page goes on with the new one.
     for (let step = 0; step < 20 && !await browser.run("return document.querySelector(" +
-      "'.review-members')?.innerText.includes('group-20/')"); step += 1) {
+      "'.review-differences')?.innerText.includes('group-20/')"); step += 1) {
       await browser.press(KEYS.right);
       await pause(50);
     }
@@ -1168,7 +1279,7 @@ const moving = withMock({
 }, async (browser, server) => {
   await browser.open(`${server.url}#/compare?a=a.txt&b=b.txt`);
   await browser.see("The texts differ in 2 places, with 1 moved block.");
-  await browser.see("is in both, at different places.");
+  await browser.see("is at different places of the texts.");
   const text = "This sentence of eight words is a block";
   const blocks = () => browser.run("return Array.from(document.querySelectorAll('.rows .moved'), " +
     "mark => `${mark.localName} ${mark.textContent}`)");
@@ -1222,6 +1333,8 @@ const equalSets = withMock({
   await browser.see("exact: the sets of shingles are equal, the texts are not");
   await browser.open(`${server.url}#/review`);
   await browser.wait("document.querySelector('.review-members')");
+  await browser.click(".review-members summary");
+  await browser.wait("document.querySelector('.member')");
   assert.deepEqual(await tags(".review-members"), ["1.000000 texts differ", "1.000000 equal texts"]);
   await browser.open(`${server.url}#/groups`);
   await browser.wait("document.querySelector('.group summary')");
@@ -1232,9 +1345,9 @@ const equalSets = withMock({
 
 const byCategory = withMock({}, async (browser, server) => {
   await browser.open(`${server.url}#/categories?path=1.1`);
-  await browser.see("Decide about the groups of this category");
+  await browser.see("Review the groups of this category");
   await browser.run("Array.from(document.querySelectorAll('#view-categories a'))" +
-    ".find(link => link.textContent.startsWith('Decide')).click()");
+    ".find(link => link.textContent.startsWith('Review the')).click()");
   await browser.see("7 of 120 groups decided");
   const asked = () => server.calls.findLast(({ path }) => path === "/v1/groups").query;
   assert.equal(asked().get("category"), "1.1");
@@ -1256,6 +1369,7 @@ const noCategories = withMock({
   await browser.run("location.hash = '#/review'");
   await browser.see("7 of 120 groups decided");
   assert.equal(server.calls.filter(({ path }) => path === "/v1/categories").length, 0);
+  await browser.click(".review-filter summary");
   await browser.click("#view-review .more summary");
   await browser.wait("document.querySelector('#review-category').closest('.field').hidden");
 });
@@ -1284,7 +1398,7 @@ const savingLists = async (browser) => {
     await browser.click(".review-export summary");
     const press = (text) => browser.run("Array.from(document.querySelectorAll('.review-export button'))" +
       ".find(button => button.textContent === arguments[0]).click()", text);
-    await press("Save the list of what goes");
+    await press("Save the removed documents");
     await browser.wait("window.saved.length === 1");
     assert.deepEqual(await browser.run("return window.saved"), ["removed.jsonl"]);
     assert.equal(asked, 2);
@@ -1410,15 +1524,124 @@ const openedIndex = async (browser) => {
   try {
     await browser.open(`${server.url}#/index`);
     await browser.wait("location.search === '?index=mail' && location.hash === '#/index'");
-    await browser.see("How surely are documents found?");
+    await browser.see("How complete are the results?");
     assert.equal(await browser.run("return document.querySelector('#indexes').hidden"), true);
     // A name that is none any more is said, with what to do.
     await browser.run("location.assign('?index=gone#/index')");
-    await browser.see("The token opens no such index");
+    await browser.see("The token does not open an index with this name");
   } finally {
     server.close();
   }
 };
+
+/** Boxes of the texts and the buttons of a review, and whether they are in the window. */
+const REVIEWED = `return (() => {
+  const inView = ({ top, bottom, left, right }) => top >= 0 && bottom <= innerHeight &&
+    left >= 0 && right <= innerWidth;
+  const boxes = (selector) => Array.from(document.querySelectorAll(selector),
+    (one) => one.getBoundingClientRect());
+  const texts = [".first", ".second"].map((side) => boxes(".review-differences .rows " + side)[0]);
+  const sides = boxes(".review-differences .sides")[0], buttons = boxes(".review-keys button");
+  return { tops: texts.map(({ top }) => top), height: sides.height, innerHeight,
+    textsInView: texts.every(({ top, left }) => inView({ top, bottom: top + 20, left, right: left })),
+    sidesInView: inView(sides), buttons: buttons.length, buttonsInView: buttons.every(inView) };
+})()`;
+
+/** Long texts, of which both begin with a difference. */
+const LONG = [{ kind: "a", text: "Monday" }, { kind: "b", text: "Thursday" },
+  ...Array.from({ length: 60 }, (_, at) => [{ kind: "same", text: ` ${words(30, `w${at}-`)}\n` },
+    { kind: "b", text: `new${at}` }]).flat()];
+
+const fillsScreen = withMock({
+  "POST /v1/compare": () => ({ json: comparison(LONG) }),
+}, async (browser, server) => {
+  for (const [width, height] of [[1280, 900], [390, 844]]) {
+    const isTouch = width < 1000;
+    await browser.cdp("Emulation.setTouchEmulationEnabled", { enabled: isTouch });
+    await browser.view(width, height, "light", isTouch);
+    await browser.open(`${server.url}#/review`);
+    await browser.wait("document.querySelector('.review-differences .sides')");
+    await browser.wait("document.querySelector('#place').textContent");
+    const opened = await browser.run(REVIEWED);
+    console.log(`review at ${width} × ${height}: texts from y = ${opened.tops.map(Math.round)}, ` +
+      `box of ${Math.round(opened.height)} px`);
+    assert.ok(opened.textsInView && opened.sidesInView && opened.buttonsInView,
+      JSON.stringify(opened));
+    assert.equal(opened.buttons, 8);
+    assert.ok(opened.height > 0.4 * height, JSON.stringify(opened));
+    // The texts scroll in their box, the buttons stay.
+    await browser.run("document.querySelector('.sides').scrollTop = 1e6");
+    const scrolled = await browser.run(REVIEWED);
+    assert.ok(scrolled.sidesInView && scrolled.buttonsInView && scrolled.tops[0] < 0,
+      JSON.stringify(scrolled));
+    // What is unfolded makes the desk higher; the buttons stay.
+    await browser.run("for (const fold of document.querySelectorAll('.review-bar > details')) " +
+      "fold.open = true");
+    await browser.see("Metadata that differs");
+    assert.ok((await browser.run(REVIEWED)).buttonsInView);
+    const hasKeys = await browser.run("return Array.from(document.querySelectorAll('kbd'))" +
+      ".some((key) => key.checkVisibility())");
+    assert.equal(hasKeys, !isTouch, "touch users see no names of keys");
+    assert.deepEqual(await findings(browser), []);
+  }
+});
+
+/** Any key in a group of thousands is fast, since only lines in view are drawn. */
+const manyMembers = withMock({
+  "GET /v1/groups": () => {
+    const duplicates = Array.from({ length: 4_999 }, (_, at) => ({ id: `copies/${at}.txt`,
+      similarity: 0.99 - at / 50_000, bytes: 2000 + at, metadata: { source: "mail",
+        subject: `Copy ${at}`, pages: at }, beginning: `The copy ${at} of the letter.` }));
+    return { json: { groups: [{ ...groups(0, 1)[0], duplicates }, ...groups(1, 4)], groups_total: 4,
+      groups_decided: 0, duplicates_total: 5_008, documents: 9_000, version: 1, stale: false,
+      last_decision: 0 } };
+  },
+}, async (browser, server) => {
+  await browser.open(`${server.url}#/review`);
+  await browser.wait("document.querySelector('.review-differences .sides')");
+  await browser.click(".review-members summary");
+  await browser.see("Group 1: 1 of 4,999 duplicates");
+  // From the key to the frame after its changes.
+  await browser.run("window.times = []; addEventListener('keydown', () => { " +
+    "const from = performance.now(); requestAnimationFrame(() => setTimeout(() => " +
+    "window.times.push(performance.now() - from))); }, true)");
+  const inView = `(() => {
+    const line = document.querySelector('.member[aria-selected=true]').getBoundingClientRect();
+    const list = document.querySelector('.member-list').getBoundingClientRect();
+    return line.top >= list.top - 1 && line.bottom <= list.bottom + 1;
+  })()`;
+  const most = {};
+  const press = async (name, key, times = 5) => {
+    for (let at = 0; at < times; at += 1) {
+      const before = await browser.run("return window.times.length");
+      await browser.press(key);
+      await browser.wait("window.times.length > arguments[0]", before);
+      assert.ok(await browser.run(`return ${inView}`), `${name}: the current line is in view`);
+      const nodes = await browser.run("return document.querySelectorAll('*').length");
+      assert.ok(nodes < 700, `${name}: ${nodes} nodes`);
+      most[name] = Math.max(most[name] ?? 0, (await browser.run("return window.times.at(-1)")));
+    }
+  };
+  const at = () => browser.run("return document.querySelector('[aria-selected=true]').dataset.at");
+  await browser.run("document.querySelector('.member-list').focus()");
+  await press("ArrowDown", KEYS.down);
+  assert.equal(await at(), "5");
+  await press("End", KEYS.end, 1);
+  assert.equal(await at(), "4998");
+  await press("PageUp", KEYS.pageUp);
+  await press("Home", KEYS.home, 1);
+  assert.equal(await at(), "0");
+  await browser.run("document.activeElement.blur()");
+  await press("→", KEYS.right);
+  for (const key of ["d", "n", "k", "u", "r"]) await press(key, key, key === "u" ? 3 : 5);
+  await press("a", "a", 1);
+  await press("u", "u", 1);
+  const nodes = await browser.run("return document.querySelectorAll('*').length");
+  console.log(`a group of 5,000 (${nodes} nodes), longest ms from key to frame: ` +
+    Object.entries(most).map(([name, ms]) => `${name} ${ms.toFixed(1)}`).join(", "));
+  for (const [name, ms] of Object.entries(most)) assert.ok(ms < 500, `${name}: ${ms} ms`);
+  await hasNoFindings(browser);
+});
 
 /** All cases by name. */
 export const CASES = {
@@ -1439,6 +1662,8 @@ export const CASES = {
   "groups that are pending, stale, large or none": groupStates,
   "groups are decided about by keys, with undo and redo": reviewing,
   "groups to decide about are filtered": reviewFilter,
+  "texts and buttons of a review fill the screen": fillsScreen,
+  "keys are fast in a group of 5,000": manyMembers,
   "where two people judged the same, it is shown": agreeing,
   "a filter that leaves few groups is followed": reviewSparse,
   "many pairs are decided about at once, and taken back": reviewingMany,

@@ -55,14 +55,14 @@ const served = async (browser, { guarded }) => {
 
 const fromFirstToLast = async (browser, { open }) => {
   await browser.open(`${open}#/groups`);
-  await browser.see("None of 0 documents resembles another one.");
+  await browser.see("The 0 documents of the index have no near-duplicates.");
   for (const [place, text] of [LETTER, EDITED, SHORTER].entries()) {
     await add(browser, IDS[place], text);
-    await browser.see("The document has been added, with");
+    await browser.see("Added the document, with");
     await browser.wait("document.querySelector('#add-id').value === ''");
   }
   await add(browser, IDS[0], EDITED);
-  await browser.see("There is a document with this id");
+  await browser.see("The index already has a document with this id");
 
   // All three resemble the letter, the equal one most of all.
   await search(browser, LETTER);
@@ -81,7 +81,7 @@ const fromFirstToLast = async (browser, { open }) => {
 
   // A passage of the letter inside of another text.
   await search(browser, `An unlike text that quotes: ${words(30, "word").toUpperCase()} and ends.`);
-  await browser.see("Passages of your text that are known");
+  await browser.see("Known passages of your text");
   await browser.click("#passages-form button");
   await browser.see("1 known passage in 3 documents; 3 documents compared word by word.");
   assert.ok((await browser.run("return document.querySelector('.known').innerText"))
@@ -92,7 +92,7 @@ const fromFirstToLast = async (browser, { open }) => {
   await browser.run("location.hash = '#/'");
   await browser.paste("#query-id", IDS[1]);
   await browser.click("#id-form button");
-  await browser.see(`What resembles ${IDS[1]}`);
+  await browser.see(`Similar to ${IDS[1]}`);
   await browser.wait("document.querySelectorAll('.match').length === 2");
 
   await browser.open(`${open}#/groups`);
@@ -114,7 +114,7 @@ const fromFirstToLast = async (browser, { open }) => {
   await browser.see("Settings of the index");
   const rows = await browser.run("return Array.from(document.querySelectorAll('#view-index " +
     "tbody tr'), row => row.innerText.replace(/\\s+/g, ' ')).join('\\n')");
-  for (const row of ["shingle words:5 ", "tokens words ", "bands 21 ", "store shingle sets and"]) {
+  for (const row of ["shingle words:5 ", "tokens words ", "bands 21 ", "store shingle sets, texts and"]) {
     assert.ok(rows.includes(row), `${row} in ${rows}`);
   }
   await browser.see("Documents 3 ");
@@ -125,11 +125,11 @@ const fromFirstToLast = async (browser, { open }) => {
   await browser.see("word59");
   await browser.click("#view-document .danger");
   await browser.click("#confirm-yes");
-  await browser.see("The document has been removed from the index.");
+  await browser.see("Removed the document from the index.");
   await search(browser, LETTER);
   await browser.wait("document.querySelectorAll('.match').length === 2");
   await browser.open(`${open}#/document?id=${encodeURIComponent(HOSTILE)}`);
-  await browser.see("There is no such document");
+  await browser.see("The index has no document with this id");
   await sound(browser);
 };
 
@@ -153,6 +153,20 @@ const decisions = async (browser, { open }) => {
   await browser.see("Undone.");
   for (let i = 0; i < 200 && (await log()).length < 2; i++) await pause(20);
   assert.equal((await log())[1].decision, "undecided");
+  // Many at once, and taken back from the list of past ones.
+  await browser.click(".review-bulk summary");
+  await browser.paste("#bulk-least", "0.5");
+  await browser.click(".review-bulk form button");
+  await browser.see("1 pair of 1 group would become duplicates.");
+  await browser.click(".review-bulk .buttons button");
+  await browser.see("1 pair decided as duplicates (similarity 0.5 or more).");
+  await browser.click(".past-bulk > summary");
+  await browser.see("1 duplicate in force");
+  await browser.click(".past-bulk .buttons button");
+  await browser.see("1 decision taken back.");
+  await browser.see("1 pair decided again or taken back since:");
+  assert.deepEqual((await log()).slice(2).map(({ decision }) => decision),
+    ["duplicate", "undecided"]);
   assert.deepEqual(await findings(browser), []);
   await sound(browser);
 };
@@ -226,37 +240,37 @@ const withTokens = async (browser, { guarded, reading, writing }) => {
   };
   await browser.open(guarded);
   await enter("a-wrong-token-of-the-page-test");
-  await browser.see("The token that was sent is not one of its tokens.");
+  await browser.see("The server does not know this token.");
   await enter(reading);
   await browser.wait("!document.querySelector('#token').open");
   await browser.wait("document.querySelector('#place').textContent");
   await add(browser, "a", LETTER);
-  await browser.see("This token may not do this");
+  await browser.see("The token does not permit this");
   assert.equal(await browser.run("return document.querySelector('#add-text').value"), LETTER);
   await browser.click("#forget");
   await enter(writing);
   await browser.wait("!document.querySelector('#token').open");
   await browser.click("#add-form .main");
-  await browser.see("The document has been added, with");
+  await browser.see("Added the document, with");
 
   // This index keeps signatures only, so similarities are estimates and there are no differences.
   await search(browser, EDITED);
   await browser.wait("document.querySelectorAll('.match').length === 1");
   assert.ok(await browser.run("return !!document.querySelector('.match .tag')"));
   await browser.click(".match .button");
-  await browser.see("The differences cannot be shown");
+  await browser.see("The page cannot show the differences");
   await browser.open(`${guarded}#/document?id=a`);
-  await browser.see("The index keeps no texts.");
+  await browser.see("The index does not store texts.");
   await sound(browser);
 };
 
 const refused = async (browser, { open }) => {
   await browser.open(`${open}#/compare?a=not-there&b=nor-this`);
-  await browser.see("There is no such document");
+  await browser.see("The index has no document with this id");
   await browser.open(`${open}#/groups?after=nonsense`);
-  await browser.see("The server has refused this");
+  await browser.see("The server rejected the request");
   await browser.open(`${open}#/?id=not-there`);
-  await browser.see("There is no such document");
+  await browser.see("The index has no document with this id");
   await sound(browser);
 };
 

@@ -24,8 +24,7 @@ const WATCH = () => {
 /** The pair that is shown, once its differences are; nothing at the end of the queue. */
 const SHOWN = `return new Promise((done) => {
   const look = () => {
-    const ids = Array.from(document.querySelectorAll(
-      ".review-members tr:first-child .who .full, .review-members .shown .who .full"),
+    const ids = Array.from(document.querySelectorAll(".review-differences .head .full"),
       (id) => id.textContent);
     if (document.querySelector(".review-differences .sides") && ids.length > 1) done(ids);
     else if (document.querySelector("#review-status").textContent.includes("last of these groups"))

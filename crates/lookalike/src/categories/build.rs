@@ -1,6 +1,7 @@
 //! A sample of documents → a model of categories.
 
-use super::labels::{WordCounts, is_telling};
+use super::function_words::LanguageSample;
+use super::labels::{LabelWords, WordCounts, is_name};
 use super::leaders::{self, CategoryLevel, Leaders, WordKeys, WordSigner};
 use super::model::{CategoryBuffers, CategoryEntry, CategoryModel, CategoryNumber};
 use super::topics::Topics;
@@ -23,6 +24,7 @@ pub struct CategorySample {
     documents: Vec<(u64, Vec<u64>)>,
     /// Words that may be in a label.
     names: HashMap<u64, Box<str>>,
+    languages: LanguageSample,
 }
 
 impl CategorySample {
@@ -30,10 +32,11 @@ impl CategorySample {
     /// whatever the order in which they are added. Costs 8 bytes for each distinct word of the
     /// document, and the bytes of each word that is new.
     pub fn add(&mut self, rank: u64, text: &str) {
+        self.languages.add(rank, text);
         let mut words = Vec::new();
         each_word(text, |hash, word| {
             words.push(hash);
-            if !self.names.contains_key(&hash) && is_telling(word) {
+            if !self.names.contains_key(&hash) && is_name(word) {
                 self.names.insert(hash, word.into());
             }
         });
@@ -47,12 +50,12 @@ impl CategorySample {
         self.documents.len()
     }
 
-    /// Whether there is no document.
+    /// Returns true if the sample has no document.
     pub fn is_empty(&self) -> bool {
         self.documents.is_empty()
     }
 
-    /// The number of topics where none is asked for: an eighth of the square root of the number of
+    /// The default number of topics: an eighth of the square root of the number of
     /// documents, 2 at least.
     pub fn default_topics(&self) -> usize {
         (self.documents.len().isqrt() / 8).max(2)
@@ -70,8 +73,10 @@ impl CategorySample {
         let keys: Vec<WordKeys> = documents.iter().map(|words| signer.keys(words)).collect();
         let tree = CategoryDraft::new(&documents, &keys, &vocabulary, topics);
         let mut model = tree.model(vocabulary);
-        let labels = SampleLabels { documents: &documents, keys: &keys, names: &self.names };
-        labels.write(&mut model, &all);
+        let function_words = self.languages.function_words();
+        let words = LabelWords { all: &all, names: &self.names, function_words: &function_words };
+        let labels = SampleLabels { documents: &documents, keys: &keys, words };
+        labels.write(&mut model);
         model
     }
 }
@@ -80,12 +85,12 @@ impl CategorySample {
 struct SampleLabels<'a> {
     documents: &'a [Vec<u64>],
     keys: &'a [WordKeys],
-    names: &'a HashMap<u64, Box<str>>,
+    words: LabelWords<'a>,
 }
 
 impl SampleLabels<'_> {
     /// Labels the categories of a model, parents first.
-    fn write(&self, model: &mut CategoryModel, all: &WordCounts) {
+    fn write(&self, model: &mut CategoryModel) {
         let mut buffers = CategoryBuffers::default();
         let numbers = self.documents.iter().zip(self.keys);
         let mut members: Vec<(CategoryNumber, usize)> = numbers
@@ -104,7 +109,7 @@ impl SampleLabels<'_> {
                 above.extend_from_slice(&category.label);
                 parent = category.parent;
             }
-            let label = WordCounts::of(own).label(all, self.names, &above);
+            let label = self.words.label(&WordCounts::of(own), &above);
             model.categories[number as usize - 1].label = label;
         }
     }
@@ -113,7 +118,7 @@ impl SampleLabels<'_> {
 /// The categories of a sample, level by level, in no order yet.
 struct CategoryDraft {
     topics: Topics,
-    /// The topics, then the categories of level 0.5, then those of level 0.8.
+    /// The topics, then the categories of level 0.5, then of level 0.8.
     nodes: Vec<DraftNode>,
 }
 

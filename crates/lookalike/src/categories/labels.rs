@@ -2,7 +2,7 @@
 
 use super::fixed_log::log2;
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// The most words of a label.
 pub(super) const MAX_LABEL_WORDS: usize = 5;
@@ -16,7 +16,7 @@ pub(super) struct WordCounts {
 }
 
 impl WordCounts {
-    /// Those of documents, each its words.
+    /// Counts the words of documents.
     pub(super) fn of<'a>(documents: impl Iterator<Item = &'a [u64]>) -> Self {
         let mut counts = Self { documents: 0, words: HashMap::new() };
         for words in documents {
@@ -27,46 +27,80 @@ impl WordCounts {
         }
         counts
     }
+}
 
-    /// The words that tell documents of a category (`self`) from all others of a sample (`all`),
-    /// the most telling first, but for those of `except`. Only words of `names` are considered.
+/// The words of a sample, of which labels are made.
+pub(super) struct LabelWords<'a> {
+    pub(super) all: &'a WordCounts,
+    /// The words that may be in a label.
+    pub(super) names: &'a HashMap<u64, Box<str>>,
+    /// Hashes of words without a meaning of their own.
+    pub(super) function_words: &'a HashSet<u64>,
+}
+
+/// How well a word suits a label. The best suitability of any word makes the label, so that it is
+/// empty only without names.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Suitability {
+    /// More frequent in the category than elsewhere.
+    Telling,
+    /// As frequent elsewhere.
+    Common,
+    /// In the label of a category above.
+    Repeated,
+    /// A function word, a number, a Latin letter or pair of them.
+    Bare,
+}
+
+impl LabelWords<'_> {
+    /// The words that distinguish the documents of a category (`own`) from all others of the
+    /// sample, the most distinctive first. `above` has the words of the categories above.
     ///
     /// A word in a share p of the category's documents and a share q of the others counts
     /// p · log₂(p / q), its part of the divergence of both; ties go by word.
-    pub(super) fn label(
-        &self,
-        all: &Self,
-        names: &HashMap<u64, Box<str>>,
-        except: &[String],
-    ) -> Vec<String> {
-        let others = u64::from(all.documents - self.documents.min(all.documents));
-        let telling = |hash: &u64, count: u32| {
-            let elsewhere = all.words.get(hash).copied().unwrap_or(count).saturating_sub(count);
+    pub(super) fn label(&self, own: &WordCounts, above: &[String]) -> Vec<String> {
+        let others = u64::from(self.all.documents - own.documents.min(self.all.documents));
+        let divergence = |hash: &u64, count: u32| {
+            let everywhere = self.all.words.get(hash).copied().unwrap_or(count);
+            let elsewhere = everywhere.saturating_sub(count);
             // Half a document more among the others, so that none is divided by zero.
             let ratio = log2(
                 2 * u64::from(count) * (others + 1),
-                (2 * u64::from(elsewhere) + 1) * u64::from(self.documents),
+                (2 * u64::from(elsewhere) + 1) * u64::from(own.documents),
             );
             ratio * i64::from(count)
         };
-        let named = self.words.iter().filter_map(|(hash, count)| {
-            let name = names.get(hash)?;
-            Some((telling(hash, *count), name.as_ref()))
+        let named = own.words.iter().filter_map(|(hash, count)| {
+            let name = self.names.get(hash)?.as_ref();
+            let value = divergence(hash, *count);
+            let suitability = if !is_telling(name) || self.function_words.contains(hash) {
+                Suitability::Bare
+            } else if above.iter().any(|other| other == name) {
+                Suitability::Repeated
+            } else if value > 0 {
+                Suitability::Telling
+            } else {
+                Suitability::Common
+            };
+            Some((suitability, Reverse(value), name))
         });
-        let mut words: Vec<(i64, &str)> = named
-            .filter(|(value, word)| *value > 0 && !except.iter().any(|other| other == word))
-            .collect();
-        words.sort_unstable_by_key(|(value, word)| (Reverse(*value), *word));
-        words.truncate(MAX_LABEL_WORDS);
-        words.into_iter().map(|(_, word)| word.to_owned()).collect()
+        let mut words: Vec<_> = named.collect();
+        words.sort_unstable();
+        let Some((best, ..)) = words.first().copied() else { return Vec::new() };
+        let suitable = words.into_iter().take_while(|(suitability, ..)| *suitability == best);
+        suitable.take(MAX_LABEL_WORDS).map(|(.., word)| word.to_owned()).collect()
     }
 }
 
-/// Whether a word can be in a label: no number, no single Latin letter or pair of them, none that
-/// is very long.
-pub(super) fn is_telling(word: &str) -> bool {
+/// Whether a word can be in a label where no better one is.
+pub(super) fn is_name(word: &str) -> bool {
+    word.len() <= MAX_WORD_BYTES
+}
+
+/// Whether a word can have a meaning: no number, no single Latin letter or pair of them.
+fn is_telling(word: &str) -> bool {
     let is_short = word.is_ascii() && word.len() < 3;
-    word.starts_with(char::is_alphabetic) && !is_short && word.len() <= MAX_WORD_BYTES
+    word.starts_with(char::is_alphabetic) && !is_short
 }
 
 #[cfg(test)]
@@ -80,8 +114,10 @@ mod tests {
         let cats: [&[u64]; 3] = [&[0, 1], &[0, 1, 3], &[0, 1, 9]];
         let dogs: [&[u64]; 3] = [&[0, 2], &[0, 2, 3], &[0, 1, 2]];
         let all = WordCounts::of(cats.into_iter().chain(dogs));
-        let label = |own: [&[u64]; 3], except: &[String]| {
-            WordCounts::of(own.into_iter()).label(&all, &names, except)
+        let function_words = HashSet::from([0]);
+        let words = LabelWords { all: &all, names: &names, function_words: &function_words };
+        let label = |own: [&[u64]; 3], above: &[String]| {
+            words.label(&WordCounts::of(own.into_iter()), above)
         };
         assert_eq!(label(cats, &[])[0], "cat");
         assert_eq!(label(dogs, &[])[0], "dog");
@@ -90,10 +126,29 @@ mod tests {
     }
 
     #[test]
+    fn labels_without_better_words_are_not_empty() {
+        let names = ["the", "cat", "17"];
+        let names: HashMap<u64, Box<str>> = (0..).zip(names.map(Box::from)).collect();
+        let all = WordCounts::of([[0, 1, 2].as_slice(), &[0, 1], &[0]].into_iter());
+        let function_words = HashSet::from([0]);
+        let words = LabelWords { all: &all, names: &names, function_words: &function_words };
+        let label = |own: &[u64], above: &[String]| {
+            words.label(&WordCounts::of(std::iter::once(own)), above)
+        };
+        // As frequent elsewhere, and in the label above.
+        assert_eq!(label(&[0, 1, 2], &[]), ["cat"]);
+        assert_eq!(label(&[0, 1], &["cat".to_owned()]), ["cat"]);
+        // Function words and numbers alone.
+        assert_eq!(label(&[0], &[]), ["the"]);
+        assert_eq!(label(&[2], &[]), ["17"]);
+        assert!(label(&[9], &[]).is_empty());
+    }
+
+    #[test]
     fn numbers_and_letters_are_no_labels() {
         let words = ["apple", "é", "語", "17", "4th", "x", "of", "the"];
         let kept: Vec<_> = words.into_iter().filter(|word| is_telling(word)).collect();
         assert_eq!(kept, ["apple", "é", "語", "the"]);
-        assert!(!is_telling(&"a".repeat(MAX_WORD_BYTES + 1)));
+        assert!(!is_name(&"a".repeat(MAX_WORD_BYTES + 1)));
     }
 }

@@ -15,11 +15,12 @@
 //! | 0.5 | in a topic: documents that share half of their words with a leader |
 //! | 0.8 | in such a category: documents that share four of five words with a leader |
 //!
-//! All arithmetic is in integers; equal samples give equal models on every machine.
+//! All arithmetic is in integers; equal samples make equal models on every machine.
 
 mod build;
 mod encode;
 mod fixed_log;
+mod function_words;
 mod labels;
 mod leaders;
 mod model;

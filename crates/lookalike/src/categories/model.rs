@@ -24,8 +24,8 @@ pub struct Category {
     /// Its place in the tree: `2.1` is the first category of topic 2. The largest come first, by
     /// the documents of the sample.
     pub path: String,
-    /// Its most telling words, at most five; those of the categories that it is in are not
-    /// repeated.
+    /// Its most telling words, at most five, without function words and words of the categories
+    /// above. If nothing else is left, it has such words.
     pub label: Vec<String>,
 }
 

@@ -64,8 +64,8 @@ const send = async (method, path, { body, bytes, signal }) => {
 };
 
 /**
- * Sends a request about the server; if it requires a token, the user is asked for it and the
- * request is sent again.
+ * Sends a request about the server. If the server requires a token, the user enters it, and the
+ * function sends the request again.
  * @param {string} method
  * @param {string} path below the page, such as `v1/indexes`
  * @param {{body?: unknown, bytes?: ArrayBuffer, blob?: boolean, signal?: AbortSignal}} options a
@@ -89,7 +89,7 @@ export const requestOfServer = async (method, path, options = {}) => {
     }
     if (!response.ok) throw await problem(response);
     if (response.status === 204) return undefined;
-    // A list that is not there yet is no file.
+    // The server still computes the list.
     if (options.blob && response.status === 202) throw await problem(response);
     if (options.blob) return response.blob();
     try {
@@ -102,7 +102,7 @@ export const requestOfServer = async (method, path, options = {}) => {
 };
 
 /**
- * The same about the index that is chosen.
+ * Sends a request about the chosen index.
  * @param {string} method
  * @param {string} path such as `v1/stats`
  * @param {{body?: unknown, bytes?: ArrayBuffer, blob?: boolean, signal?: AbortSignal}} options

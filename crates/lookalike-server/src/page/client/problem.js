@@ -11,51 +11,52 @@ const soon = (error) => error.wait > 0
 /** Title and remedy by code. */
 const BY_CODE = {
   "no-answer": () => ["The server does not answer",
-    "Look whether it still runs, and whether this machine is connected. What you have typed " +
-    "is still here."],
+    "Check that the server is running and that this computer is connected. The page keeps what you " +
+    "typed."],
   "no-json": () => ["The answer is not from lookalike",
-    "Something between this page and the server, such as a proxy, has answered in its place."],
-  "no-address": () => ["No address can name this id",
-    "“.” and “..” mean something else in addresses; the command line takes them."],
-  "unknown-document": () => ["There is no such document",
-    "It may have been removed, or it has expired. Ids are compared letter by letter."],
-  "unknown-index": () => ["The token opens no such index",
-    "It may have another name now, or need another token. Without a name in its address the page " +
+    "A proxy or another program between this page and the server answered instead."],
+  "no-address": () => ["No address can contain this id",
+    "“.” and “..” have another meaning in addresses. Use the command line for this id."],
+  "unknown-document": () => ["The index has no document with this id",
+    "The document was removed or has expired, or the id is misspelled."],
+  "unknown-index": () => ["The token does not open an index with this name",
+    "The index has another name, or requires another token. Without a name in its address, the page " +
     "shows the first index that the token opens."],
   "other-index": () => ["The token opens other indexes",
-    "Choose one at the top of the page, or enter another token."],
-  "read-only-token": () => ["This token may not do this",
-    "Ask for one that may; “Forget the token” at the end of the page, then enter it."],
-  "decisions-full": () => ["No more decisions can be stored",
-    "Nothing was stored. Its administrator can make room for more."],
-  "id-taken": () => ["There is a document with this id",
-    "Choose another id, or replace that document."],
-  "cursor-expired": () => ["This list of groups is not kept any more",
-    "The index may have changed since; begin again with the first page."],
-  "read-only": () => ["The index is only read here",
-    "Its administrator can start it for writing."],
-  "timeout": () => ["It took the server too long",
-    "Ask for less: a higher similarity or a shorter text. Or try again when it has less to do."],
+    "Choose an index at the top of the page, or enter another token."],
+  "read-only-token": () => ["The token does not permit this",
+    "Ask the administrator for a token that permits it. Then choose “Forget the token” at the end of " +
+    "the page, and enter the new token."],
+  "decisions-full": () => ["The index has no room for further decisions",
+    "Nothing was stored. The administrator can make room."],
+  "id-taken": () => ["The index already has a document with this id",
+    "Choose another id, or replace the document."],
+  "cursor-expired": () => ["The server no longer has this list of groups",
+    "The index may have changed. Start again with the first page."],
+  "read-only": () => ["The server opened the index for reading only",
+    "The administrator can start the server for writing."],
+  "timeout": () => ["The request took too long",
+    "Search with a higher similarity or a shorter text, or try again later."],
   "unreadable": () => ["The server cannot read the index",
-    "Its administrator finds the reason in its log."],
+    "The log of the server has the reason."],
   "disk-full": () => ["The disk of the server is full",
-    "Nothing was stored. Try again when there is room."],
-  "answer-too-large": () => ["There is too much to show", "Ask for fewer documents at once."],
-  "cross-origin": () => ["The server does not know this page as its own",
-    "Open the page by the address that the server listens on."],
-  "body-too-large": () => ["This text is longer than the server takes",
-    "Search for a part of it, or use the command line on the machine with the index: " +
+    "Nothing was stored. Free some space and try again."],
+  "answer-too-large": () => ["The result is too large", "Request fewer documents."],
+  "cross-origin": () => ["The server does not accept requests from this address",
+    "Open the page with the address that the server listens on."],
+  "body-too-large": () => ["The text is longer than the server accepts",
+    "Search for a part of the text, or use the command line on the computer with the index: " +
     "lookalike query INDEX FILE."],
 };
 
 BY_CODE["text-too-large"] = BY_CODE["body-too-large"];
 BY_CODE["unknown-host"] = BY_CODE["cross-origin"];
 
-/** The same by status, for responses without a known code. */
+/** Title and remedy by status, for responses without a known code. */
 const BY_STATUS = {
-  401: () => ["A token is needed", "Try again and enter it."],
-  403: () => ["This is not allowed", "Ask the administrator of the server."],
-  404: () => ["There is no such thing here", "The server may be an older one than this page."],
+  401: () => ["The server requires a token", "Try again and enter the token."],
+  403: () => ["The server does not permit this", "Ask the administrator of the server."],
+  404: () => ["The server does not have this address", "The server may be older than this page."],
   413: BY_CODE["body-too-large"],
   429: (error) => ["Too many requests", soon(error)],
   503: (error) => ["The server is busy, or cannot read the index", soon(error)],
@@ -68,12 +69,12 @@ const BY_STATUS = {
  */
 export const explained = (error) => {
   if (!(error instanceof ApiError)) {
-    return ["This page has made a mistake", `Reload it; what happened: ${String(error)}`];
+    return ["This page has an error", `Reload the page. The error is: ${String(error)}`];
   }
   const known = BY_CODE[error.code] || BY_STATUS[error.status];
   if (known) return known(error);
-  if (error.status >= 500) return ["The server has failed", "Its own messages say more."];
-  return ["The server has refused this", ""];
+  if (error.status >= 500) return ["The server failed", "The log of the server has the reason."];
+  return ["The server rejected the request", ""];
 };
 
 /**

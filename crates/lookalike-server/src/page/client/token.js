@@ -47,12 +47,12 @@ export const askForToken = (refused) => {
   asking ??= new Promise((resolve) => {
     const dialog = at("token"), field = at("token-value");
     at("token-why").textContent = refused
-      ? "The token that was sent is not one of its tokens. Look whether it was copied as a whole."
-      : "Its administrator has the tokens. Nothing that you have typed is lost.";
+      ? "The server does not know this token. Check that you copied all of it."
+      : "The administrator of the server has the tokens. The page keeps what you typed.";
     field.value = "";
     // A header contains visible ASCII characters only.
     field.oninput = () => field.setCustomValidity(/^\s*[\x21-\x7e]*\s*$/.test(field.value) ? ""
-      : "A token has letters, digits and signs of ASCII, and no spaces.");
+      : "A token contains ASCII letters, digits and signs, without spaces.");
     let given = false;
     at("token-form").onsubmit = (event) => {
       event.preventDefault();

@@ -11,7 +11,7 @@ import { problem } from "../client/problem.js";
 import { askForToken, watchToken } from "../client/token.js";
 
 const RIGHTS = {
-  read: "A token that may read suffices.",
+  read: "It needs a token that may read.",
   decide: "It needs a token that may decide or write.",
   write: "It needs a token that may write.",
 };
@@ -20,7 +20,7 @@ const code = (text) => make("code", {}, visible(text));
 
 const parameters = (all, schemas) => all.length === 0 ? [] : [
   make("h4", {}, "Parameters"),
-  make("div", { class: "wide" }, table(["Name", "In", "Value", "What it is"],
+  make("div", { class: "wide" }, table(["Name", "In", "Value", "Description"],
     all.map(({ name, in: place, required, schema, description }) => [code(name), visible(place),
       schemas.phrase(schema) + (required ? ", required" : ""), visible(description ?? "")]),
     "Parameters")),
@@ -44,7 +44,7 @@ const answers = (responses, schemas) => {
       make("p", {}, make("strong", {}, status), ` ${visible(description ?? "")}`),
       ...contents(content, schemas)]),
     others.length > 0 ? make("p", {}, "Problems: ", make("strong", {}, others.join(", ")),
-      ", each with a code and what to do") : null];
+      ", each with a code and a remedy") : null];
 };
 
 const filled = (operation, schemas) => [

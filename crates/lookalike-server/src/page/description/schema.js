@@ -48,7 +48,7 @@ export const schemaReader = (description) => {
   const isFolded = (schema) => Boolean(schema.properties || branches(schema) ||
     (schema.items && isFolded(followed(schema.items))));
 
-  /** What is in a schema: its members, its branches, or the items of a list. */
+  /** The content of a schema: its members, its branches, or the items of a list. */
   const inner = (given) => {
     const schema = followed(given), parts = branches(schema);
     if (parts) return make("ul", {}, ...parts.map((one) => make("li", {}, shown(one))));

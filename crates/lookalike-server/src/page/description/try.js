@@ -92,7 +92,7 @@ const answerOf = async (response, took) => {
   return parts;
 };
 
-/** Sends what the form says; where a token is needed it is asked for, once. */
+/** Sends the request of the form. If the server requires a token, the user enters it once. */
 const send = async (operation, form, body, place) => {
   const { url, headers } = requestOf(operation, parametersOf(form));
   const given = body?.read(), options = { method: operation.method, cache: "no-store" };

@@ -11,7 +11,7 @@ const SLICE = 12;
  * @param {HTMLElement} box the parent element
  * @param {Iterator<{element: Node, cost: number}>} parts
  * @param {number} budget cost of the first part, and of each further one
- * @returns {(isThere: () => boolean) => void} draws on until something is there, or all is drawn
+ * @returns {(isThere: () => boolean) => void} draws until the predicate holds, or all is drawn
  */
 export const gradually = (box, parts, budget) => {
   // A group of rows has rows only.

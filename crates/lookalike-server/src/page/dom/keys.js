@@ -1,5 +1,5 @@
 "use strict";
-// Whether single keys act: people who dictate, or press keys by accident, switch them off.
+// The switch of single-key shortcuts. People who dictate, or press keys by accident, turn them off.
 
 import { at } from "./dom.js";
 

@@ -12,7 +12,7 @@ const show = contentOf("add");
 
 const added = (id, { done, shingles }) => {
   forgetViews();
-  show(`The document has been ${done === "replaced" ? "replaced" : "added"}, with ` +
+  show(`${done === "replaced" ? "Replaced" : "Added"} the document, with ` +
     `${counted(shingles, "shingle")}.`, [make("p", {},
     make("a", { href: address("document", { id }) }, shownId(id)))]);
   // A form that was changed in the meantime keeps its content.
@@ -27,7 +27,7 @@ const add = async (id, text, mode) => {
   } catch (error) {
     if (error.name === "AbortError") return;
     const taken = error.code === "id-taken";
-    const replace = button("Replace that document", () => add(id, text, "put"),
+    const replace = button("Replace the document", () => add(id, text, "put"),
       { class: "danger" });
     show("", [taken ? problem(error, undefined, replace)
       : problem(error, () => add(id, text, mode))]);
@@ -40,7 +40,7 @@ export const watchAdd = () => {
     event.preventDefault();
     const missing = [at("add-id"), at("add-text")].find((field) => field.value.trim() === "");
     if (missing) {
-      show(`Type ${missing === at("add-id") ? "an id" : "a text"} first.`, []);
+      show(`Type ${missing === at("add-id") ? "an id" : "a text"}.`, []);
       missing.focus();
       return;
     }

@@ -11,11 +11,11 @@ import { address } from "../dom/router.js";
 const PAGE = 50;
 /** The parameter of documents that are in no category. */
 const NONE = "none";
-/** What the levels are, by their numbers. */
+/** Names of the levels by their numbers. */
 const LEVELS = new Map([[0.2, "common vocabulary"], [0.5, "half of the words"],
   [0.8, "four of five words"]]);
 
-const words = (label) => label.length > 0 ? label.map(visible).join(", ") : "without a label";
+const words = (label) => label.length > 0 ? label.map(visible).join(", ") : "no words";
 
 /**
  * A link to the documents of a category.
@@ -24,12 +24,12 @@ const words = (label) => label.length > 0 ? label.map(visible).join(", ") : "wit
  */
 export const categoryLink = ({ path, label }) =>
   make("a", { href: address("categories", { path }) }, `${visible(path)} `,
-    make("bdi", { class: "full" }, words(label)));
+    make("bdi", { class: "category-label" }, words(label)));
 
 const shares = (category) => LEVELS.get(category.level) ?? String(category.level);
 
 const tree = (all, caption) => make("div", { class: "wide" }, table(
-  ["Category", "Documents", "In common"],
+  ["Category", "Documents", "Words in common"],
   all.map((category) => [categoryLink(category), count(category.documents),
     make("span", { class: "size" }, shares(category))]),
   caption));
@@ -55,9 +55,8 @@ const pages = (found, path, after) => pageLinks("Pages of documents", [
 
 const wholeTree = ({ categories, model, without_category: without }) => {
   if (model === null) {
-    return ["The index has no categories.", [make("p", {}, "The command ",
-      make("code", {}, "lookalike index categorise INDEX"), " makes them of an index that keeps " +
-      "texts.")]];
+    return ["The index has no categories.", [make("p", {}, "If the index stores texts, ",
+      make("code", {}, "lookalike index categorise INDEX"), " creates them.")]];
   }
   const topics = categories.filter(({ parent }) => parent === null);
   const documents = topics.reduce((sum, topic) => sum + topic.documents, without);
@@ -74,9 +73,9 @@ const oneCategory = ({ categories }, found, path, after) => {
     make("p", {}, make("a", { href: address("categories", { path: up }) },
       up === undefined ? "All categories" : `Up to category ${visible(up)}`)),
     make("p", {}, make("a", { href: address("review", { category: path }) },
-      "Decide about the groups of this category")),
+      "Review the groups of this category")),
     below.length > 0 ? tree(below, "Categories in this one") : null,
-    found.documents.length > 0 ? listed(found) : make("p", {}, "There is no document in it."),
+    found.documents.length > 0 ? listed(found) : make("p", {}, "The category is empty."),
     pages(found, path, after)]];
 };
 
@@ -90,5 +89,5 @@ const load = async (params, signal) => {
   return oneCategory(all, found, path, after);
 };
 
-export const showCategories = loadedView("categories", "Asking for the categories …", load,
+export const showCategories = loadedView("categories", "Loading the categories …", load,
   () => [make("a", { class: "button", href: address("categories") }, "All categories")]);

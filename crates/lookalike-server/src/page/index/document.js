@@ -18,8 +18,8 @@ const show = contentOf("document");
 const confirmed = (id) => new Promise((resolve) => {
   const dialog = at("confirm");
   at("confirm-id").textContent = visible(id);
-  at("confirm-text").textContent = "It is taken out of the index for all who use it, and this " +
-    "page cannot bring it back. The file it came from stays as it is.";
+  at("confirm-text").textContent = "The index loses the document for all its users, and this page " +
+    "cannot restore it. The original file is not changed.";
   let yes = false;
   at("confirm-no").onclick = () => dialog.close();
   at("confirm-yes").onclick = () => { yes = true; dialog.close(); };
@@ -33,8 +33,8 @@ const remove = (id, message) => fillPart(message, async () => {
   message.replaceChildren();
   await request("DELETE", documentPath(id));
   forgetViews();
-  show("The document has been removed from the index.", [
-    make("p", {}, shownId(id)), make("p", {}, make("a", { href: "#/" }, "To the search"))]);
+  show("Removed the document from the index.", [
+    make("p", {}, shownId(id)), make("p", {}, make("a", { href: "#/" }, "Search"))]);
   at("document-title").focus();
 });
 
@@ -42,8 +42,8 @@ const facts = (found) => {
   const rows = [["Size", size(found.bytes)], ["Shingles", count(found.shingles)],
     ["Added", time(found.added)]];
   if (found.modified) rows.push(["Last changed", time(found.modified)]);
-  if (found.expires) rows.push(["Counts as removed from", time(found.expires)]);
-  // The document represents that many, itself and those that went as its duplicates.
+  if (found.expires) rows.push(["Expires", time(found.expires)]);
+  // The document itself and the duplicates that were removed.
   if (found.group_size > 1) rows.push(["Represents", counted(found.group_size, "document")]);
   if (found.category) rows.push(["Category", categoryLink(found.category)]);
   return tiles(rows);
@@ -52,10 +52,10 @@ const facts = (found) => {
 const content = (id, found, writable, former) => {
   const message = make("div");
   const acts = make("div", { class: "buttons" },
-    make("a", { class: "button", href: address("query", { id }) }, "Find what resembles it"));
+    make("a", { class: "button", href: address("query", { id }) }, "Find similar documents"));
   if (writable) acts.append(button("Remove …", () => remove(id, message), { class: "danger" }));
   const text = typeof found.text === "string" ? longText(found.text)
-    : make("p", { class: "note" }, "The index keeps no texts.");
+    : make("p", { class: "note" }, "The index does not store texts.");
   const data = metadata(found.metadata);
   return [make("p", { class: "document-id" }, shownId(id)), facts(found), acts, message,
     ...(data ? [make("h2", {}, "Metadata"), data] : []), ...former, make("h2", {}, "Text"), text];
@@ -64,8 +64,8 @@ const content = (id, found, writable, former) => {
 const load = async (params, signal) => {
   const id = params.get("id") ?? "";
   if (id === "") {
-    const search = make("a", { href: "#/" }, "To the search");
-    return ["The address names no document.", [make("p", {}, search)]];
+    const search = make("a", { href: "#/" }, "Search");
+    return ["The address does not name a document.", [make("p", {}, search)]];
   }
   const found = await request("GET", `${documentPath(id)}?text=true`, { signal });
   const { store } = await settings(), writable = (await rights()).includes("write");
@@ -73,6 +73,6 @@ const load = async (params, signal) => {
   return ["", content(id, found, writable, former)];
 };
 
-export const showDocument = loadedView("document", "Asking for the document …", load, (params) =>
+export const showDocument = loadedView("document", "Loading the document …", load, (params) =>
   [make("a", { class: "button", href: address("query", { id: params.get("id") }) },
     "Search by this id")]);

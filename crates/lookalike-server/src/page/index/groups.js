@@ -51,7 +51,7 @@ const item = (group, number) => {
 
 const counts = (found, from) => {
   if (found.groups_total === 0) {
-    return `None of ${counted(found.documents, "document")} resembles another one.`;
+    return `The ${counted(found.documents, "document")} of the index have no near-duplicates.`;
   }
   const to = from + found.groups.length - 1;
   const here = found.groups.length < found.groups_total
@@ -84,7 +84,7 @@ const form = (params) => {
   });
   settings().then(({ threshold }) => { least.placeholder = threshold; }, () => {});
   const box = make("form", { class: "controls" },
-    field("Least similarity", least),
+    field("Minimum similarity", least),
     make("button", { type: "submit" }, "Group"));
   box.addEventListener("submit", (event) => {
     event.preventDefault();
@@ -94,9 +94,9 @@ const form = (params) => {
 };
 
 const stale = () => make("div", { class: "warning" },
-  make("p", {}, "The index has changed since these groups were computed. They are computed " +
-    "again in the background; until then these may name documents that are gone."),
-  make("div", { class: "buttons" }, button("Look again", () => reshow("groups"))));
+  make("p", {}, "The index has changed since the server computed these groups. The server " +
+    "computes them again; until then, the list can contain removed documents."),
+  make("div", { class: "buttons" }, button("Load again", () => reshow("groups"))));
 
 const draw = (found, params) => {
   const from = Math.max(1, Math.floor(Number(params.get("from"))) || 1);
@@ -123,10 +123,10 @@ export const showGroups = async (params, signal) => {
   for (const name of ["after", "threshold"]) {
     if (params.has(name)) query.set(name, params.get(name));
   }
-  show("Asking for the groups …", []);
+  show("Loading the groups …", []);
   const pending = (wait) => {
-    const message = "The groups are being computed. This takes a while in a large index; this " +
-      `page asks again every ${counted(wait, "second")}.`;
+    const message = "The server computes the groups. This takes a while in a large index. This " +
+      `page checks every ${counted(wait, "second")}.`;
     // Announced once, not at every request.
     if (at("groups-status").textContent !== message) show(message, []);
   };

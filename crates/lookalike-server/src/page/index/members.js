@@ -27,17 +27,17 @@ const row = (group, member, chosen) => {
 const HEADS = [["Choose", "pick"], "Document", "Similarity to the keeper", ["Size", "num"],
   "Side by side"];
 
-/** Compares the two chosen documents, or shows what is missing. */
+/** Compares the two chosen documents. */
 const chooser = () => {
   const ids = new Set(), said = make("p", { class: "note", role: "status" });
   const tell = () => {
-    said.textContent = ids.size === 0 ? "Choose two of them to see them side by side."
+    said.textContent = ids.size === 0 ? "Choose two documents to see them side by side."
       : `${counted(ids.size, "document")} chosen.`;
   };
-  const compare = button("Compare the two chosen", () => {
+  const compare = button("Compare the chosen two", () => {
     const [a, b] = ids;
     if (ids.size === 2) go(address("compare", { a, b }));
-    else said.textContent = `Choose two, please; ${counted(ids.size, "document")} chosen now.`;
+    else said.textContent = `Choose two documents; you chose ${count(ids.size)}.`;
   });
   tell();
   const chosen = (id, on) => {

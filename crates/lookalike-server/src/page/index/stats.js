@@ -10,41 +10,41 @@ import { settings } from "../client/settings.js";
 
 const counts = (stats) => tiles([
   ["Documents", count(stats.documents)],
-  ["Without shingles", count(stats.without_shingles), "they resemble nothing"],
-  ["On the disk", size(stats.catalogue_bytes + stats.segment_bytes)],
+  ["Without shingles", count(stats.without_shingles), "without near-duplicates"],
+  ["On disk", size(stats.catalogue_bytes + stats.segment_bytes)],
   ["Shingle sets", size(stats.set_bytes)],
   ["Texts", size(stats.text_bytes)],
   ["Postings", count(stats.postings),
     `${size(stats.segment_bytes)} in ${counted(stats.segments, "segment")}, ` +
-    `${counted(stats.tail, "document")} not in one yet`],
+    `${counted(stats.tail, "document")} outside of segments`],
 ]);
 
 const STORED = {
   signatures: "signatures only: similarities are estimates",
   sets: "shingle sets: similarities are exact",
   texts: "shingle sets and texts: similarities are exact, differences can be shown",
-  originals: "shingle sets and texts, and what documents were read from, of each version",
+  originals: "shingle sets, texts and original files of each version",
 };
 
 /** Descriptions of settings; unknown ones are shown without one. */
 const ROWS = [
-  ["threshold", "The least similarity, if a search does not say another"],
-  ["recall", "The share of documents at the threshold that was to be found"],
-  ["shingle", "What is compared: runs of that many"],
-  ["tokens", "What a word is"],
-  ["case", "Whether upper and lower case are the same"],
-  ["frequencies", "Whether repeats count"],
-  ["stop_words", "Words that are left out"],
-  ["wording", "What is done to a text before it is cut"],
+  ["threshold", "Default minimum similarity of a search"],
+  ["recall", "Wanted share of found documents at the threshold"],
+  ["shingle", "Unit of comparison: sequences of this many"],
+  ["tokens", "Definition of a word"],
+  ["case", "Treatment of upper and lower case"],
+  ["frequencies", "Repeated shingles count"],
+  ["stop_words", "Words that the index ignores"],
+  ["wording", "Changes to a text before the index cuts it into shingles"],
   ["num_hashes", "Values in a signature"],
   ["bands", "A shared band makes two documents candidates"],
   ["rows", "Values in a band"],
-  ["scheme", "How signatures are computed"],
-  ["seed", "Draws the hash functions"],
-  ["store", "What is kept of a document"],
-  ["containment", "Similarity is containment, and how candidates are found"],
-  ["originals", "The most bytes of an original"],
-  ["format", "The version of what is stored"],
+  ["scheme", "Method of computing signatures"],
+  ["seed", "Selects the hash functions"],
+  ["store", "Stored parts of a document"],
+  ["containment", "Similarity is containment; method of finding candidates"],
+  ["originals", "Maximum size of an original"],
+  ["format", "Version of the stored data"],
 ];
 const ELSEWHERE = ["name", "predicted_recall", "recall_caveat", "writable", "version",
   "exact", "token_needed"];
@@ -62,7 +62,7 @@ const chosen = (all) => {
   const others = Object.keys(all).filter((name) => !ELSEWHERE.includes(name) &&
     !ROWS.some(([known]) => known === name));
   const rows = [...known, ...others.map((name) => [name, ""])];
-  return make("div", { class: "wide" }, table(["Setting", "Value", "What it does"],
+  return make("div", { class: "wide" }, table(["Setting", "Value", "Description"],
     rows.map(([name, meaning]) => [visible(name.replaceAll("_", " ")), value(name, all[name]),
       meaning]), "Settings of the index"));
 };
@@ -75,24 +75,24 @@ const layout = ({ containment, bands, rows }) => containment
   : `${counted(bands, "band")} of ${counted(rows, "row")}: 1 − (1 − s^${rows})^${bands}`;
 
 const caveat = (all) =>
-  make("p", { class: "warning" }, `Documents can be missing: ${visible(all.recall_caveat)}.`);
+  make("p", { class: "warning" }, `Results can be incomplete: ${visible(all.recall_caveat)}.`);
 
 const sureness = (all) => make("div", { class: "beside" },
   make("div", {},
     make("p", { class: "lead" }, `A document with a similarity of exactly ${all.threshold} is ` +
       `found with a probability of ${probability(all.predicted_recall)}.`),
-    make("p", {}, "More similar ones are found more surely, less similar ones less. What is " +
-      "found is compared before it is shown, so nothing is shown that is not similar enough."),
+    make("p", {}, "The probability is higher for more similar documents and lower for others. " +
+      "The server compares each candidate, so every result has the requested similarity."),
     make("p", { class: "note" }, layout(all))),
   make("figure", {}, curve(banding(all).bands, banding(all).rows, all.threshold),
-    make("figcaption", {}, "The shaded part is what a search asks for.")));
+    make("figcaption", {}, "A search requests the shaded part.")));
 
-export const showIndex = loadedView("index", "Asking for the index …", async (params, signal) => {
+export const showIndex = loadedView("index", "Loading the index …", async (params, signal) => {
   const [all, stats] = await Promise.all([settings(), request("GET", "v1/stats", { signal })]);
-  return ["", [counts(stats), make("h2", {}, "How surely are documents found?"),
+  return ["", [counts(stats), make("h2", {}, "How complete are the results?"),
     all.recall_caveat ? caveat(all) : sureness(all),
     make("h2", {}, "Settings of the index"), chosen(all),
     make("p", { class: "note" }, `Program: lookalike ${visible(all.version)}. State of the ` +
       `index: ${visible(stats.version)}. ` +
-      (all.writable ? "Documents may be added and removed here." : "It is only read here."))]];
+      (all.writable ? "You can add and remove documents here." : "The server opened it for reading only."))]];
 });

@@ -1,5 +1,5 @@
 "use strict";
-// How far people agree who judged the same pairs.
+// The agreement of people who judged the same pairs.
 
 import { request } from "../client/api.js";
 import { button, make, shownId, table } from "../dom/dom.js";
@@ -24,7 +24,7 @@ const disputed = ({ documents: [a, b], duplicate, not_duplicate: not }) => {
     shownId(b)), ` – duplicates: ${people(duplicate)}; not: ${people(not)}`);
 };
 
-/** The button for further pairs; it goes away with the last ones. */
+/** The button for further pairs. The last page removes it. */
 const further = (list, next, signal) => {
   const place = make("div");
   const ask = () => fillPart(place, async () => {
@@ -41,23 +41,23 @@ const further = (list, next, signal) => {
 
 const draw = (found, signal) => {
   if (found.people.length === 0) {
-    return [make("p", { class: "note" }, "No pair was judged by two people yet. Each person has " +
-      "the name of the token that they log in with.")];
+    return [make("p", { class: "note" }, "No two people have judged the same pair yet. The name of " +
+      "a person is the name of the token.")];
   }
-  const heads = ["Two people", "Pairs judged by both", "The same", "Duplicates only by the first",
-    "only by the second", "Kappa"];
+  const heads = ["Two people", "Pairs judged by both", "Same decision", "Duplicates only for the first",
+    "Duplicates only for the second", "Kappa"];
   const parts = [make("div", { class: "wide" }, table(heads, found.people.map(row),
-    "How far people agree"))];
+    "Agreement of people"))];
   if (found.disputed_total > 0) {
     const list = make("ul", {}, ...found.disputed.map(disputed));
-    parts.push(make("p", {}, `${counted(found.disputed_total, "pair")} judged differently:`), list);
+    parts.push(make("p", {}, `People disagree about ${counted(found.disputed_total, "pair")}:`), list);
     if (found.next) parts.push(further(list, found.next, signal));
   }
   return parts;
 };
 
 /**
- * The table of agreement, asked for when it is opened.
+ * The table of agreement, loaded when it is opened.
  * @param {AbortSignal} signal
  * @returns {HTMLElement}
  */
@@ -68,7 +68,7 @@ export const agreement = (signal) => {
     box.replaceChildren(...draw(await request("GET", "v1/agreement", { signal }), signal));
   });
   const fold = make("details", { class: "fold review-agreement" },
-    make("summary", {}, "Where several people judged the same pairs"), box);
+    make("summary", {}, "Agreement between people"), box);
   fold.addEventListener("toggle", () => { if (fold.open) ask(); });
   return fold;
 };

@@ -1,11 +1,14 @@
 "use strict";
-// Decides about all duplicates above a similarity at once: counted first, then applied, revocable.
+// Decides about all duplicates above a similarity at once. The user sees the pairs first, and can
+// take the decisions back, also later.
 
 import { isConflict, storeDecisions } from "../client/api.js";
 import { button, field, make } from "../dom/dom.js";
 import { count, counted } from "../dom/format.js";
 import { problem } from "../client/problem.js";
 import { conflictList } from "./conflicts.js";
+import { pairList } from "./pair_list.js";
+import { bulkNote, pastBulk } from "./past_bulk.js";
 import { groupPage } from "../client/group_page.js";
 
 /** Groups of a request, and decisions of one. */
@@ -13,10 +16,10 @@ const PAGE = 1_000;
 const BATCH = 10_000;
 
 /** A pair, and the number of the last decision that this page has seen of it.
- * @typedef {{documents: string[], seen: number}} SeenPair
+ * @typedef {{documents: string[], seen: number, similarity?: number}} SeenPair
  */
 
-/** The pairs of undecided groups that a decision would be made about. */
+/** The undecided pairs of a similarity or more. */
 const pairsAbove = async (filter, least, sameTitle, signal) => {
   const pairs = [], query = new URLSearchParams(filter);
   query.set("state", "undecided");
@@ -29,7 +32,8 @@ const pairsAbove = async (filter, least, sameTitle, signal) => {
       const fits = ({ similarity, decision, metadata }) => decision === undefined &&
         similarity >= least &&
         (!sameTitle || (metadata?.title && metadata.title === keeper.metadata?.title));
-      const these = duplicates.filter(fits).map(({ id }) => ({ documents: [keeper.id, id], seen }));
+      const these = duplicates.filter(fits).map(({ id, similarity }) =>
+        ({ documents: [keeper.id, id], similarity, seen }));
       if (these.length > 0) groups += 1;
       pairs.push(...these);
     }
@@ -39,18 +43,19 @@ const pairsAbove = async (filter, least, sameTitle, signal) => {
 };
 
 /**
- * Records a decision about pairs, until one of them was decided about in the meantime.
+ * Stores a decision about pairs, up to a request with a pair that others decided in the meantime.
  * @param {string} decision
  * @param {SeenPair[]} pairs
- * @param {SeenPair[]} stored takes the pairs that are recorded, with their numbers
+ * @param {SeenPair[]} stored receives the stored pairs, with the numbers of their decisions
  * @param {string} note
- * @returns {Promise<{conflicts: any[], rest: SeenPair[]}>} what others decided, and the pairs that
- *   are left without them
+ * @returns {Promise<{conflicts: any[], rest: SeenPair[]}>} decisions of others, and the remaining
+ *   pairs without them
  */
 const record = async (decision, pairs, stored, note = "") => {
   for (let from = 0; from < pairs.length; from += BATCH) {
     const batch = pairs.slice(from, from + BATCH);
-    const decisions = batch.map((pair) => ({ decision, ...pair, ...note ? { note } : {} }));
+    const decisions = batch.map(({ documents, seen }) =>
+      ({ decision, documents, seen, ...note ? { note } : {} }));
     try {
       const numbers = await storeDecisions(decisions);
       stored.push(...batch.map(({ documents }, at) => ({ documents, seen: numbers[at] })));
@@ -79,7 +84,8 @@ class BulkForm {
     this.form = make("form", { class: "controls" },
       field("All pairs of at least this similarity", this.least),
       field("Only with equal titles", this.title),
-      make("button", { type: "submit" }, "Count them"));
+      make("button", { type: "submit" }, "List the pairs"));
+    this.past = pastBulk(review.signal, (pairs) => this.guarded(() => this.takeBack(pairs, [])));
     this.form.addEventListener("submit", (event) => {
       event.preventDefault();
       this.guarded(() => this.preview());
@@ -106,6 +112,7 @@ class BulkForm {
 
   async preview() {
     const { filter, signal, log } = this.review, least = Number(this.least.value);
+    const rule = `similarity ${least} or more${this.title.checked ? ", equal titles" : ""}`;
     this.say("Counting …");
     // The list shows decisions of this page after they are stored.
     await log.send();
@@ -114,55 +121,61 @@ class BulkForm {
       this.say("No undecided pair is that similar.");
       return;
     }
-    this.say(`${counted(pairs.length, "pair")} of ${counted(groups, "group")} would be decided as ` +
+    const note = bulkNote(rule, new Date());
+    this.say(`${counted(pairs.length, "pair")} of ${counted(groups, "group")} would become ` +
       "duplicates. Nothing is stored yet.", this.buttons(
-      [`Decide ${count(pairs.length)} as duplicates`, () => this.decide(pairs, least, [])],
-      ["Cancel", () => this.say("")]));
+      [`Decide ${count(pairs.length)} as duplicates`, () => this.decide(pairs, rule, note, [])],
+      ["Cancel", () => this.say("")]), pairList(pairs));
   }
 
-  /** Decides about pairs; `stored` has those that are recorded already. */
-  async decide(pairs, least, stored) {
+  /** Decides about pairs; `stored` has the pairs that an earlier request stored. */
+  async decide(pairs, rule, note, stored) {
     const before = stored.length;
     this.say("Storing …");
     try {
-      const { conflicts, rest } = await record("duplicate", pairs, stored,
-        `all of similarity ${least} or more`);
-      const done = `${counted(stored.length, "pair")} of similarity ${least} or more decided as ` +
-        "duplicates.";
+      const { conflicts, rest } = await record("duplicate", pairs, stored, note);
+      const done = `${counted(stored.length, "pair")} decided as duplicates (${rule}).`;
       const back = stored.length === 0 ? []
-        : [["Take it back", () => this.takeBack(stored, [])]];
+        : [[`Take back ${count(stored.length)}`, () => this.takeBack(stored, [])]];
       if (conflicts.length === 0) this.say(done, this.buttons(...back));
       else {
         this.asking(conflicts, done, rest.length === 0 ? back : [
-          [`Decide the other ${count(rest.length)}`, () => this.decide(rest, least, stored)], ...back]);
+          [`Decide the other ${count(rest.length)}`, () => this.decide(rest, rule, note, stored)],
+          ...back]);
       }
     } finally {
-      if (stored.length > before) await this.review.decidedMany(stored.slice(before), "duplicate");
+      await this.changed(stored.slice(before), "duplicate");
     }
   }
 
   async takeBack(pairs, revoked) {
     const before = revoked.length;
-    this.say("Taking it back …");
+    this.say("Taking back …");
     try {
       const { conflicts, rest } = await record("undecided", pairs, revoked);
       const done = `${counted(revoked.length, "decision")} taken back.`;
       if (conflicts.length === 0) this.say(done);
       else {
         this.asking(conflicts, done, rest.length === 0 ? [] : [
-          [`Take the other ${count(rest.length)} back`, () => this.takeBack(rest, revoked)]]);
+          [`Take back the other ${count(rest.length)}`, () => this.takeBack(rest, revoked)]]);
       }
     } finally {
-      if (revoked.length > before) await this.review.decidedMany(revoked.slice(before), undefined);
+      await this.changed(revoked.slice(before), undefined);
     }
   }
 
-  /** Shows the decisions of others, which are kept, and asks about the rest. */
+  /** Shows stored decisions in the queue and in the list of past actions. */
+  async changed(pairs, decision) {
+    if (pairs.length === 0) return;
+    await this.review.decidedMany(pairs, decision);
+    await this.past.reload();
+  }
+
+  /** Shows the decisions of others, which remain in force, and asks about the other pairs. */
   asking(conflicts, done, choices) {
-    const others = conflicts.length === 1 ? "1 pair was decided about in the meantime and stays"
-      : `${count(conflicts.length)} pairs were decided about in the meantime and stay`;
-    this.say(`${done} ${others} as decided:`, conflictList(conflicts),
-    this.buttons(...choices, ["Leave it at that", () => this.say(done)]));
+    const others = `Other people decided ${counted(conflicts.length, "pair")} in the meantime`;
+    this.say(`${done} ${others}; their decisions remain:`, conflictList(conflicts),
+      this.buttons(...choices, ["Close", () => this.say(done)]));
   }
 }
 
@@ -172,7 +185,7 @@ class BulkForm {
  * @returns {HTMLElement}
  */
 export const bulkForm = (review) => {
-  const { form, said, acts } = new BulkForm(review);
+  const { form, said, acts, past } = new BulkForm(review);
   return make("details", { class: "fold review-bulk" },
-    make("summary", {}, "Decide about many at once"), form, said, acts);
+    make("summary", {}, "Decide about many at once"), form, said, acts, past.element);
 };

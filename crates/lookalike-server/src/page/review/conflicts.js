@@ -16,7 +16,7 @@ const ids = (documents) => documents.flatMap((id, at) =>
 
 /** The present decision, and who made it. */
 const present = ({ documents, current }) => {
-  if (!current) return [...ids(documents), ": not in the index any more"];
+  if (!current) return [...ids(documents), ": no longer in the index"];
   const who = current.who ? ["by ", make("bdi", {}, visible(beginning(current.who, 80)))] : [];
   const when = current.when ? ` (${visible(beginning(current.when, 40))})` : "";
   return [...ids(documents), `: ${SAID[current.decision] ?? current.decision} `, ...who, when];
@@ -49,8 +49,8 @@ export const conflictBox = (conflict, insist, leave) => {
   const acts = current
     ? [button(`Decide again: ${own}`, done(insist)), button("Leave it", done(leave))]
     : [button("Understood", done(leave))];
-  box.append(make("p", {}, make("strong", {}, current ? "Decided by others in the meantime"
-    : "A document is gone")), make("p", {}, ...present(conflict)),
+  box.append(make("p", {}, make("strong", {}, current ? "Another person decided in the meantime"
+    : "A document was removed")), make("p", {}, ...present(conflict)),
   make("p", {}, `Your decision (${own}) is not stored.`),
   make("div", { class: "buttons" }, ...acts));
   return box;

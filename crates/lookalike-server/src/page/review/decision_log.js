@@ -7,6 +7,9 @@ import { isConflict, storeDecisions } from "../client/api.js";
 
 /** Decisions of a request. */
 const BATCH = 10_000;
+/** Delay before decisions are sent, in ms: longer than a frame, so that the page shows the next pair
+ * before it encodes what can be thousands of decisions. */
+const DELAY = 20;
 
 /**
  * A decision and its members; `seen` is the number of the last decision when its group
@@ -26,15 +29,19 @@ const BATCH = 10_000;
  */
 export const targetOf = (documents) => JSON.stringify(documents.toSorted());
 
-/** The targets of a decision: its pair, or each of its documents. */
-const targets = ({ decision, documents }) => decision === "keep" || decision === "keep_all"
+/**
+ * The targets of a decision: its pair, or each of its documents.
+ * @param {{decision: string, documents: string[]}} decision
+ * @returns {string[]}
+ */
+export const targets = ({ decision, documents }) => decision === "keep" || decision === "keep_all"
   ? documents.map((id) => targetOf([id])) : [targetOf(documents)];
 
 /** The decision of a member of a group, as the list of groups has it. */
 const shown = (decision) => decision === "undecided" ? undefined
   : decision === "keep_all" ? "keep" : decision;
 
-/** What is decided about documents when a decision is taken back. */
+/** The decisions that undo a decision. */
 const reversal = ({ decision, members, before, keeper }) => {
   if (decision.decision === "keep" || decision.decision === "keep_all") {
     return members.map((member, at) => before[at] === "keep"
@@ -46,7 +53,7 @@ const reversal = ({ decision, members, before, keeper }) => {
   return [{ decision: isPair ? earlier : "undecided", documents }];
 };
 
-/** Decisions, what is still to be sent, and what can be undone. */
+/** Decisions of a visit, the unsent ones among them, and the history of undo and redo. */
 export class DecisionLog {
   /**
    * @param {() => void} stored called when the server has stored decisions
@@ -137,6 +144,7 @@ export class DecisionLog {
 
   async sendWaiting() {
     try {
+      await new Promise((resolve) => setTimeout(resolve, DELAY));
       while (this.waiting.length > 0) {
         const items = this.waiting.slice(0, BATCH);
         const sent = items.flatMap((item) => this.bodies(item).map((body) => ({ item, body })));

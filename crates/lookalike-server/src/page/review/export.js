@@ -1,5 +1,5 @@
 "use strict";
-// Saves what a review comes to: the decisions, the documents that go, and those that stay.
+// Saves the results of a review: the decisions, the removed documents and the kept documents.
 
 import { later, request } from "../client/api.js";
 import { button, make } from "../dom/dom.js";
@@ -7,14 +7,14 @@ import { size } from "../dom/format.js";
 import { save } from "../client/save.js";
 import { fillPart } from "../client/view.js";
 
-/** What can be saved: path, name of the file, text of the button. */
+/** Files to save: path, name of the file, text of the button. */
 const LISTS = [
   ["v1/review/decisions", "decisions.jsonl", "Save the decisions"],
-  ["v1/review/removed", "removed.jsonl", "Save the list of what goes"],
-  ["v1/review/kept", "kept.jsonl", "Save the list of what stays"],
+  ["v1/review/removed", "removed.jsonl", "Save the removed documents"],
+  ["v1/review/kept", "kept.jsonl", "Save the kept documents"],
 ];
 
-/** A list; where groups are still computed it is asked for again. */
+/** Requests a list until the server has computed its groups. */
 const list = async (path, signal, wait) => {
   for (;;) {
     try {
@@ -38,15 +38,15 @@ export const exportLists = (filter, signal) => {
   const ask = (path, name) => fillPart(said, async () => {
     const threshold = filter.get("threshold");
     const query = threshold && name !== "decisions.jsonl" ? `?${new URLSearchParams({ threshold })}` : "";
-    said.replaceChildren("Asking …");
-    const blob = await list(path + query, signal, () => said.replaceChildren("Groups are computed …"));
+    said.replaceChildren("Loading …");
+    const blob = await list(path + query, signal, () => said.replaceChildren("The server computes the groups …"));
     save(blob, name);
     said.replaceChildren(`${name}: ${size(blob.size)}`);
   });
   return make("details", { class: "fold review-export" },
     make("summary", {}, "Save decisions and lists"),
-    make("p", { class: "note" }, "All groups of the threshold, whatever else the filter says, with " +
-      "the decisions that are stored."),
+    make("p", { class: "note" }, "The lists contain all groups of the threshold, with the stored " +
+      "decisions. Other filters do not apply."),
     make("div", { class: "buttons" }, ...LISTS.map(([path, name, text]) =>
       button(text, () => ask(path, name)))), said);
 };

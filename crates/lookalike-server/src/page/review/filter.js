@@ -1,40 +1,41 @@
 "use strict";
-// Which groups are decided about: the form, its address, and the query that it makes.
+// The filter of groups to review: its form, address and query.
 
 import { requestWhole } from "../client/api.js";
 import { BEGINNING } from "../search/described.js";
 import { field, make } from "../dom/dom.js";
+import { folded } from "./desk.js";
 import { visible } from "../dom/format.js";
 import { address, go } from "../dom/router.js";
 import { settings } from "../client/settings.js";
 
-/** The fields that are numbers, by the names of the API. */
+/** Fields with numbers, by the names of the API. */
 const NUMBERS = [
-  { name: "threshold", label: "Least similarity of a group", most: 1, step: "any" },
-  { name: "least", label: "A duplicate of at least", most: 1, step: "any" },
-  { name: "most", label: "and at most", most: 1, step: "any" },
-  { name: "min_documents", label: "Documents, at least", step: 1 },
-  { name: "max_documents", label: "and at most", step: 1 },
+  { name: "threshold", label: "Minimum similarity of a group", most: 1, step: "any" },
+  { name: "least", label: "Similarity of a duplicate, minimum", most: 1, step: "any" },
+  { name: "most", label: "Maximum", most: 1, step: "any" },
+  { name: "min_documents", label: "Documents, minimum", step: 1 },
+  { name: "max_documents", label: "Maximum", step: 1 },
 ];
-/** The fields that are conditions on metadata. */
+/** Fields with conditions on metadata. */
 const TEXTS = [
   { name: "source", label: "Source contains", filter: (text) => `source~${text}` },
   { name: "language", label: "Language", filter: (text) => `language=${text}` },
-  { name: "from", label: "Dated from", type: "date", filter: (day) => `date>=${day}` },
-  { name: "to", label: "to", type: "date", filter: (day) => `date<${dayAfter(day)}` },
+  { name: "from", label: "Date from", type: "date", filter: (day) => `date>=${day}` },
+  { name: "to", label: "Date to", type: "date", filter: (day) => `date<${dayAfter(day)}` },
 ];
 const SEARCH = { name: "search", label: "Text, title or id contains" };
-/** The field that is one of the categories of the index. */
+/** The field with a category of the index. */
 const CATEGORY = { name: "category", label: "Category of the keeper" };
 
-/** Dates of documents go on with a time, so that the next day is the end. */
+/** Dates of documents can have a time of day, so the range ends at the next day. */
 const dayAfter = (day) => {
   const time = Date.parse(`${day}T00:00:00Z`);
   return Number.isNaN(time) ? day : new Date(time + 86_400_000).toISOString().slice(0, 10);
 };
 
 /**
- * The query for the groups that an address names.
+ * The query for the groups of an address.
  * @param {URLSearchParams} params
  * @returns {URLSearchParams}
  */
@@ -66,7 +67,7 @@ const typed = ({ name, label, type = "text" }, params) => field(label, make("inp
   value: params.get(name) ?? "",
 }));
 
-/** A choice of the categories, which are asked for when the field is seen; hidden without any. */
+/** A choice of the categories, loaded when the field is unfolded. Hidden without categories. */
 const categoryField = (params, signal) => {
   const chosen = params.get(CATEGORY.name) ?? "";
   const options = [["", "any"]];
@@ -77,24 +78,19 @@ const categoryField = (params, signal) => {
       const { categories, model } = await requestWhole("v1/categories", "categories", { signal });
       box.hidden = model === null && chosen === "";
       const named = categories.map(({ path, label }) =>
-        [path, [visible(path), ...label.slice(0, 3).map(visible)].join(" ")]);
-      box.querySelector("select").replaceChildren(...[options[0], ...named, ["none", "in none"]]
+        [path, [visible(path), ...label.map(visible)].join(" ")]);
+      box.querySelector("select").replaceChildren(...[options[0], ...named, ["none", "no category"]]
         .map(([value, text]) => make("option", { value, selected: value === chosen }, text)));
     } catch (error) {
-      // The filter is what it was; the list of groups reports what is wrong with the server.
+      // The list of groups reports the problem.
       if (error.name !== "AbortError") box.hidden = chosen === "";
     }
   };
   return { box, fill };
 };
 
-/**
- * The form of the filter; it goes to the address of what was chosen.
- * @param {URLSearchParams} params of the address
- * @param {AbortSignal} signal
- * @returns {HTMLElement}
- */
-export const filterForm = (params, signal) => {
+/** The form of the filter. Opens the address of the chosen values. */
+const filterForm = (params, signal) => {
   const [threshold, ...numbers] = NUMBERS, more = [...numbers, ...TEXTS, SEARCH, CATEGORY];
   const least = number(threshold, params);
   settings().then((found) => { least.querySelector("input").placeholder = found.threshold; },
@@ -107,10 +103,10 @@ export const filterForm = (params, signal) => {
       ...[...TEXTS, SEARCH].map((one) => typed(one, params)), category.box));
   rest.addEventListener("toggle", category.fill, { once: true });
   const box = make("form", { class: "controls" },
-    choice("state", "Groups", [["undecided", "not decided"], ["all", "all"],
+    choice("state", "Groups", [["undecided", "undecided"], ["all", "all"],
       ["decided", "decided"]], params.get("state") ?? "undecided"),
-    choice("order", "First", [["doubt", "the least similar"], ["similarity", "the most similar"],
-      ["size", "the largest"]],
+    choice("order", "Order", [["doubt", "least similar first"],
+      ["similarity", "most similar first"], ["size", "largest first"]],
       params.get("order") ?? "doubt"),
     least, rest,
     make("button", { type: "submit" }, "Show"));
@@ -123,4 +119,16 @@ export const filterForm = (params, signal) => {
     go(address("review", chosen));
   });
   return box;
+};
+
+/**
+ * The form of the filter, folded.
+ * @param {URLSearchParams} params of the address
+ * @param {AbortSignal} signal
+ * @returns {HTMLElement}
+ */
+export const filterFold = (params, signal) => {
+  const set = Array.from(params.keys()).length;
+  return folded("review-filter", set === 0 ? "Filters" : `Filters: ${set} set`,
+    filterForm(params, signal));
 };

@@ -1,11 +1,11 @@
 "use strict";
-// The queue of groups to decide about: pages of groups, and the place in it.
+// The queue of groups to review, and the current place in it.
 
 import { groupPage } from "../client/group_page.js";
 
 /** Groups of a request. */
 const PAGE = 20;
-/** The next page is asked for when fewer groups are left. */
+/** If fewer groups remain, the queue loads the next page. */
 const LEFT = 5;
 
 /** @typedef {{keeper: any, duplicates: any[], duplicates_before: number, seen: number}} Group */
@@ -19,7 +19,7 @@ const present = (group, seen) => ({
     : group.duplicates.filter(({ metadata }) => metadata !== null),
 });
 
-/** Groups that are loaded as they are needed, and which duplicate of which group is shown. */
+/** The loaded groups, and the place of the current duplicate. */
 export class ReviewQueue {
   /**
    * @param {URLSearchParams} filter state, order and threshold
@@ -87,7 +87,7 @@ export class ReviewQueue {
     this.groups.push(...loaded);
     this.next = found.next;
     if (isRestarted && after === undefined) this.count(found);
-    // An answer may have no group that the filter leaves, and yet go on.
+    // The filter can exclude all groups of a page.
     if (loaded.length === 0 && found.next !== undefined) {
       return this.load(found.next, pending, isRestarted);
     }
@@ -125,7 +125,7 @@ export class ReviewQueue {
     return { group: group - 1, duplicate: this.groups[group - 1].duplicates.length - 1 };
   }
 
-  /** The next place that nothing is decided about; the end of what is loaded if there is none. */
+  /** The next undecided place, or the end of the loaded groups. */
   undecidedAfter(place) {
     let at = place;
     while (this.groups[at.group]?.duplicates[at.duplicate].decision !== undefined) {

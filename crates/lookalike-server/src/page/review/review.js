@@ -1,11 +1,12 @@
 "use strict";
-// The view in which people decide about groups: one duplicate at a time next to its keeper, by keys.
+// The review of groups: one duplicate at a time next to its keeper, decided by keys.
 
 import { agreement } from "./agreement.js";
 import { compareTexts } from "../client/api.js";
 import { figures, outcome, sides } from "../search/compare.js";
-import { differingMetadata, memberCells } from "../search/described.js";
-import { at, button, field, make, shownId, tableHead } from "../dom/dom.js";
+import { described, differingMetadata } from "../search/described.js";
+import { at, button, field, make, shownId } from "../dom/dom.js";
+import { desk, folded, keyButtons, keyName } from "./desk.js";
 import { DecisionLog, targetOf } from "./decision_log.js";
 import { beginning, count, counted, visible } from "../dom/format.js";
 import { onSingleKey } from "../dom/keys.js";
@@ -14,7 +15,8 @@ import { contentOf, fillPart } from "../client/view.js";
 import { bulkForm } from "./bulk.js";
 import { NAMES, conflictBox } from "./conflicts.js";
 import { exportLists } from "./export.js";
-import { filterForm, filterOf } from "./filter.js";
+import { filterFold, filterOf } from "./filter.js";
+import { MemberList } from "./member_list.js";
 import { ReviewQueue } from "./queue.js";
 import { address, forgetViews, reshow } from "../dom/router.js";
 
@@ -39,11 +41,11 @@ class Review {
   }
 
   async begin() {
-    show("Asking for the groups …", [filterForm(this.params, this.signal)]);
+    const filters = () => [filterFold(this.params, this.signal)];
+    show("Loading the groups …", filters());
     try {
       await this.queue.begin(() => {
-        show("The groups are being computed. This takes a while in a large index.",
-          [filterForm(this.params, this.signal)]);
+        show("The server computes the groups. This takes a while in a large index.", filters());
       });
     } catch (error) {
       if (error.name !== "AbortError") show("", [problem(error, () => reshow("review"))]);
@@ -53,13 +55,17 @@ class Review {
     this.draw("");
   }
 
-  /** What stays while the groups change. */
+  /** Draws the frame, which groups do not change. */
   frame() {
     this.progress = make("div", { class: "review-progress" });
     this.problems = make("div");
     this.conflicts = make("div");
     this.stage = make("div", { class: "review-stage" });
+    this.stage.tabIndex = -1;
     this.note = make("input", { id: "review-note", autocomplete: "off", dir: "auto" });
+    this.note.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" || event.key === "Escape") this.stage.focus();
+    });
     const keys = [["Duplicate", "D", () => this.pair("duplicate")],
       ["Not a duplicate", "N", () => this.pair("not_duplicate")],
       ["Keep this one", "K", () => this.keep()], ["Keep all", "A", () => this.keepAll()],
@@ -67,25 +73,32 @@ class Review {
       ["Previous", "←", () => this.move("before")], ["Next", "→", () => this.move("after")]];
     this.byKey = new Map(keys.map(([, key, act]) => [key.toLowerCase(), act]));
     this.byKey.set("arrowleft", this.byKey.get("←")).set("arrowright", this.byKey.get("→"));
-    this.byKey.set("m", () => this.note.focus());
-    const buttons = make("div", { class: "buttons review-keys" },
-      ...keys.map(([text, key, act]) => button(text, act, {
-        "aria-keyshortcuts": { "←": "ArrowLeft", "→": "ArrowRight" }[key] ?? key,
-      })));
-    for (const [place, [, key]] of keys.entries()) {
-      buttons.children[place].append(" ", make("kbd", { "aria-hidden": "true" }, key));
-    }
-    const noted = field("Note for the next decision (M)", this.note, "field grow");
-    this.note.addEventListener("keydown", (event) => {
-      if (event.key === "Enter" || event.key === "Escape") this.stage.focus();
+    this.byKey.set("m", () => {
+      this.noteFold.open = true;
+      this.note.focus();
     });
-    this.stage.tabIndex = -1;
     const stale = this.queue.stale ? make("div", { class: "warning stale" },
-      make("p", {}, "The index has changed since these groups were computed."),
-      make("div", { class: "buttons" }, button("Look again", () => reshow("review")))) : "";
-    at("review-results").replaceChildren(filterForm(this.params, this.signal), stale, this.progress, this.problems,
-      this.conflicts, buttons, noted, this.stage, bulkForm(this), exportLists(this.filter, this.signal),
-      agreement(this.signal));
+      make("p", {}, "The index has changed since the server computed these groups."),
+      make("div", { class: "buttons" }, button("Load again", () => reshow("review")))) : "";
+    const parts = { progress: this.progress, folds: this.folds(), stage: this.stage,
+      notices: [stale, this.problems, this.conflicts], buttons: keyButtons(keys) };
+    at("review-results").replaceChildren(desk(parts, this.signal), bulkForm(this),
+      exportLists(this.filter, this.signal), agreement(this.signal));
+  }
+
+  /** The folded parts above the texts. */
+  folds() {
+    this.list = new MemberList((duplicate) =>
+      this.goTo({ group: this.queue.place.group, duplicate }));
+    this.groupName = make("span");
+    this.groupFold = folded("review-members", this.groupName, this.list.element);
+    this.groupFold.addEventListener("toggle", () => this.drawMembers());
+    this.about = make("div");
+    this.aboutFold = folded("review-about", "About this pair", this.about);
+    this.aboutFold.addEventListener("toggle", () => this.drawAbout());
+    this.noteFold = folded("review-noted", make("span", {}, "Note ", keyName("M")),
+      field("Note for the next decision", this.note));
+    return [filterFold(this.params, this.signal), this.groupFold, this.aboutFold, this.noteFold];
   }
 
   /** Shows the pair at the present place. */
@@ -98,7 +111,7 @@ class Review {
         rest.then(() => this.draw(said), (error) => this.refused(error));
         return;
       }
-      const end = queue.groups.length === 0 ? "There is no such group."
+      const end = queue.groups.length === 0 ? "No group matches the filters."
         : "This was the last of these groups.";
       at("review-status").textContent = [said, end].filter(Boolean).join(" ");
       this.stage.replaceChildren(make("p", {}, make("a", { class: "button", href: address("groups") },
@@ -108,9 +121,10 @@ class Review {
     queue.ahead()?.catch((error) => this.refused(error));
     const { group, duplicate } = queue;
     const differences = make("div", { class: "review-differences" });
-    const metadata = differingMetadata(group.keeper, duplicate);
-    this.stage.replaceChildren(this.members(group, duplicate), ...metadata ? [metadata] : [],
-      differences);
+    this.stage.replaceChildren(differences);
+    this.drawMembers();
+    this.found = null;
+    this.drawAbout();
     const named = `${visible(beginning(duplicate.id, 80))} and its keeper ` +
       visible(beginning(group.keeper.id, 80));
     at("review-status").textContent = [said, `${named}.`].filter(Boolean).join(" ");
@@ -124,30 +138,36 @@ class Review {
     const unsent = this.log.unsent > 0 ? `, ${count(this.log.unsent)} not stored yet` : "";
     this.progress.replaceChildren(
       make("progress", { max: Math.max(queue.total, 1), value: decided,
-        "aria-label": "Groups that are decided" }),
+        "aria-label": "Decided groups" }),
       make("span", {}, `${count(decided)} of ${counted(queue.total, "group")} decided, ` +
         `${counted(made, "decision")} now${unsent}`));
   }
 
-  members(group, shown) {
-    const rows = [group.keeper, ...group.duplicates].map((member, place) => {
-      const isShown = member === shown, isKeeper = place === 0;
-      const name = isKeeper ? make("span", {}, shownId(member.id))
-        : button("", () => this.goTo({ group: this.queue.place.group, duplicate: place - 1 }),
-          { class: "link", "aria-current": isShown ? "true" : undefined });
-      if (!isKeeper) name.append(shownId(member.id));
-      const tag = isKeeper ? "Keeper" : NAMES[member.decision];
-      return make("tr", { class: isShown ? "shown" : undefined },
-        ...memberCells(member, name, tag, isKeeper));
-    });
-    const head = tableHead(["Document", "Similarity to the keeper", "Size"]);
-    const all = (group.duplicates_total ?? group.duplicates.length) + 1;
-    const caption = `Group ${count(this.queue.place.group + 1)}: ${counted(all, "document")}`;
-    return make("div", { class: "opened review-members" }, make("table", { class: "members" },
-      make("caption", {}, caption), head, make("tbody", {}, ...rows)));
+  /** Names the group and the place in it, and shows its duplicates if the list is unfolded. */
+  drawMembers() {
+    const { group, place } = this.queue;
+    if (!group) return;
+    const number = place.duplicate + 1 + (group.duplicates_before ?? 0);
+    const all = group.duplicates_total ?? group.duplicates.length;
+    const decision = NAMES[group.duplicates[place.duplicate]?.decision];
+    this.groupName.replaceChildren(`Group ${count(place.group + 1)}: ${count(number)} of ` +
+      counted(all, "duplicate"), decision ? make("span", { class: "tag" }, decision) : "");
+    this.list.show(group.duplicates, place.duplicate);
   }
 
-  /** The comparison of two documents, asked for once. */
+  /** Shows figures and metadata of the pair if they are unfolded. */
+  drawAbout() {
+    const { group, duplicate } = this.queue;
+    if (!this.aboutFold.open || !duplicate) return;
+    const half = (title, document) => make("div", { class: "about" },
+      make("p", { class: "note" }, title), make("p", { class: "document-id" }, shownId(document.id)),
+      ...described(document));
+    const metadata = differingMetadata(group.keeper, duplicate);
+    this.about.replaceChildren(...this.found ?? [], make("div", { class: "abouts" },
+      half("Keeper", group.keeper), half("Duplicate", duplicate)), ...metadata ? [metadata] : []);
+  }
+
+  /** The comparison of two documents, requested once. */
   comparison(a, b) {
     const key = JSON.stringify([a, b]);
     if (!this.compared.has(key)) {
@@ -161,9 +181,17 @@ class Review {
 
   drawDifferences(box, a, b) {
     return fillPart(box, async () => {
-      const found = await this.comparison(a, b);
-      box.replaceChildren(make("p", { class: "note" }, outcome(found)), figures(found),
-        ...sides(found, a, b, null));
+      const compared = await this.comparison(a, b);
+      const parts = sides(compared, a, b, null), legend = parts.filter((part) =>
+        part.matches(".legend"));
+      const said = make("span", { class: "note" }, outcome(compared));
+      const walk = parts.find((part) => part.matches(".walk"));
+      walk?.prepend(said);
+      box.replaceChildren(...walk ? [] : [said], ...parts.filter((part) => !legend.includes(part)));
+      // The page may show another pair by now.
+      if (!box.isConnected) return;
+      this.found = [...legend, figures(compared)];
+      this.drawAbout();
     });
   }
 
@@ -205,7 +233,7 @@ class Review {
     this.log.make({ decision, members, place, keeper: keeper.id, seen });
     this.made += 1;
     forgetViews(["groups"]);
-    const said = decision.decision === "keep_all" ? "All are kept."
+    const said = decision.decision === "keep_all" ? "Kept all documents."
       : `${visible(beginning(members[0].id, 80))}: ${NAMES[decision.decision]}.`;
     queue.place = queue.undecidedAfter(place);
     this.draw(said);
@@ -214,7 +242,7 @@ class Review {
   undo() {
     const made = this.log.undo();
     if (!made) {
-      at("review-status").textContent = "There is nothing to undo.";
+      at("review-status").textContent = "Nothing to undo.";
       return;
     }
     this.made -= 1;
@@ -224,7 +252,7 @@ class Review {
   redo() {
     const made = this.log.redo();
     if (!made) {
-      at("review-status").textContent = "There is nothing to redo.";
+      at("review-status").textContent = "Nothing to redo.";
       return;
     }
     this.made += 1;

@@ -11,7 +11,7 @@ import { address, go } from "../dom/router.js";
 
 const show = contentOf("compare");
 
-/** What a similarity is; equal sets of shingles are of equal texts or of others. */
+/** The kind of a similarity. Texts with equal sets of shingles can differ. */
 const kind = (found) => {
   if (found.estimated) return "estimated by signatures";
   if (found.jaccard < 1) return "exact Jaccard similarity";
@@ -33,8 +33,8 @@ export const figures = (found) => {
       `of ${count(found.shingles_a)} and ${count(found.shingles_b)}`]);
   }
   if (typeof found.containment_of_a === "number") {
-    rows.push(["Of the first in the second", similarity(found.containment_of_a)],
-      ["Of the second in the first", similarity(found.containment_of_b)]);
+    rows.push(["Share of the first in the second", similarity(found.containment_of_a)],
+      ["Share of the second in the first", similarity(found.containment_of_b)]);
   }
   return tiles(rows);
 };
@@ -55,13 +55,13 @@ export const sides = (found, a, b, mine) => {
     const names = [name(a, mine?.name ?? ""), name(b, "")];
     const shown = differences(found.differences, names);
     if (found.differences_cut_short) {
-      shown.unshift(make("p", { class: "note" }, "The texts are so different that the search for " +
-        "the fewest changes was interrupted: more is marked than would have to be."));
+      shown.unshift(make("p", { class: "note" }, "The texts are so different that the marks are " +
+        "not the fewest possible."));
     }
     return shown;
   }
-  return [make("p", { class: "warning" }, "The differences cannot be shown: " +
-    (found.differences_missing || "the index keeps no texts") + ".")];
+  return [make("p", { class: "warning" }, "The page cannot show the differences: " +
+    (found.differences_missing || "the index does not store texts") + ".")];
 };
 
 /**
@@ -78,7 +78,7 @@ export const outcome = (found) => {
     .map(([kind, places]) => `${kind} ${count(places)}`).join(", ");
   const written = `${counted(sameWords, "place")} with the same words written differently`;
   if (words === 0 && sameWords === 0) return "The texts are equal.";
-  if (words === 0) return `No word differs; ${written} (${kinds}).`;
+  if (words === 0) return `The words are equal; ${written} (${kinds}).`;
   const blocks = moved > 0 ? `, with ${counted(moved, "moved block")}` : "";
   const differ = `The texts differ in ${counted(words, "place")}${blocks}`;
   return sameWords === 0 ? `${differ}.` : `${differ}; ${written} (${kinds}).`;
@@ -88,8 +88,8 @@ const compare = loadedView("compare", "Comparing …", async (params, signal) =>
   const a = params.get("a"), b = params.get("b");
   const mine = a === null ? probe() : null;
   if (a === null && !mine) {
-    return ["The text that was compared is not kept with the address.", [make("p", {},
-      make("a", { href: "#/" }, "Search it again"), " and choose the match.")]];
+    return ["The address does not contain the text that you searched.", [make("p", {},
+      make("a", { href: "#/" }, "Search again"), " and choose the match.")]];
   }
   const found = await compareTexts(mine ? { text: mine.text } : { id: a }, { id: b }, signal);
   return [outcome(found), [figures(found), make("h2", {}, "Differences"),
@@ -103,7 +103,7 @@ export const watchCompare = () => {
     const fields = [at("compare-a"), at("compare-b")];
     const missing = fields.find((field) => field.value === "");
     if (missing) {
-      show("Type both ids first.", []);
+      show("Type both ids.", []);
       missing.focus();
       return;
     }

@@ -1,14 +1,14 @@
 "use strict";
-// What a person recognises a document by: its title, who it is from, its date, its first words.
+// The description of a document for people: its title, author, date and first words.
 
 import { bar, make, metadata, shownId, tableHead } from "../dom/dom.js";
 import { size, visible } from "../dom/format.js";
 
-/** Members of the metadata that are shown first; of each list the first that is there. */
+/** Members of the metadata that are shown first: the first existing member of each list. */
 const TITLE = ["title", "subject"];
 const FACTS = [["from", "author"], ["date", "time"], ["source"]];
 
-/** Characters of the beginning of a text that are asked for. */
+/** Requested characters of the beginning of a text. */
 export const BEGINNING = 160;
 
 const text = (data, names) => {

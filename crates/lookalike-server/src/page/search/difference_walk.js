@@ -6,7 +6,7 @@ import { button, make } from "../dom/dom.js";
 import { beginning, count } from "../dom/format.js";
 import { onSingleKey } from "../dom/keys.js";
 
-/** The keys that go forward and back. */
+/** The keys for the next and the previous difference. */
 const KEYS = new Map([["f", 1], ["b", -1]]);
 /** UTF-16 units of a difference that is read out. */
 const SPOKEN = 80;
@@ -41,7 +41,7 @@ export class DifferenceWalk {
       made.append(" ", make("kbd", { "aria-hidden": "true" }, name));
       return made;
     };
-    this.element = make("div", { class: "buttons review-keys walk" },
+    this.element = make("div", { class: "buttons walk" },
       key("Previous difference", "B", -1), key("Next difference", "F", 1), this.said);
     walks.set(this.element, this);
     box.addEventListener("click", ({ target }) => {

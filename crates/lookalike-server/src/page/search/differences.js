@@ -8,7 +8,7 @@ import { gradually, longText, pieces } from "../dom/gradually.js";
 
 /** Words that both texts share, shown before and after a difference. */
 const CONTEXT_WORDS = 12;
-/** The same where words are long or not divided by spaces. */
+/** Maximum of the context, for long words and texts without spaces. */
 const CONTEXT_CHARACTERS = 160;
 /** Minimum length of folded parts. */
 const LEAST_FOLDED = 120;
@@ -21,7 +21,7 @@ const ROW_MOST = 1_500;
 
 const isBlank = (unit) => /\s/.test(unit);
 
-/** End of the context after a difference: that of a word, in one pass over the beginning. */
+/** End of the context after a difference, at the end of a word, in one pass over the beginning. */
 const head = (text) => {
   const most = Math.min(CONTEXT_CHARACTERS, text.length);
   let end = 0, at = 0;
@@ -92,7 +92,7 @@ const marked = (tag, { text, moved }, { number, sameWords }) => {
   return parts;
 };
 
-/** Goes to the other place of a moved block; what it does is known where the box is. */
+/** The button for the other place of a moved block. The box handles its clicks. */
 const movedButton = (tag, moved) => {
   const other = tag === "del" ? "second" : "first";
   return button(`Moved ${count(moved)}`, () => {}, {
@@ -101,7 +101,7 @@ const movedButton = (tag, moved) => {
   });
 };
 
-/** What is side by side until a line ends or something is folded. */
+/** Both sides until the end of a line or a folded part. */
 class Row {
   constructor() {
     this.left = [];
@@ -160,7 +160,7 @@ class Rows {
     this.row = new Row();
   }
 
-  /** Both sides go on in a new row where a line ends in both, or much is in this one. */
+  /** Starts a new row if a line ends in both sides, or if the row is full. */
   * shared(text) {
     for (const line of text.split(/(?<=\n)/)) {
       this.row.same(line);
@@ -169,7 +169,7 @@ class Rows {
     }
   }
 
-  /** What is long, and each moved block, is in a row of its own. */
+  /** Each long part and each moved block has its own row. */
   * changed(a, b, sameWords) {
     const left = cut(a), right = cut(b), place = { number: this.places, sameWords };
     const most = Math.max(left.length, right.length), lines = this.row.empty &&
@@ -221,13 +221,13 @@ const places = (parts) => parts.filter((part, at) => part.kind !== "same" && (at
   parts[at - 1].kind === "same" ||
   Boolean(parts[at - 1].same_words) !== Boolean(part.same_words))).length;
 
-const legend = (changed, written, moved) => make("p", { class: "note" }, ...changed ? [
-  "Words that are only in the first are ", make("del", {}, "struck through"),
-  ", those only in the second ", make("ins", {}, "underlined"), ". "] : [],
-...written ? ["The same words in other case, punctuation or white space are ",
+const legend = (changed, written, moved) => make("p", { class: "note legend" }, ...changed ? [
+  "Words of the first text only are ", make("del", {}, "struck through"),
+  ", words of the second text only ", make("ins", {}, "underlined"), ". "] : [],
+...written ? ["Words that differ only in case, punctuation or white space are ",
   make("ins", { class: "same-words" }, "dotted"), ". "] : [],
-...moved ? ["What is ", make("ins", { class: "moved" }, "in a frame"),
-  " is in both, at different places."] : []);
+...moved ? ["A block ", make("ins", { class: "moved" }, "in a frame"),
+  " is at different places of the texts."] : []);
 
 /**
  * Both texts side by side.

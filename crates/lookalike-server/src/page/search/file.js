@@ -7,7 +7,7 @@ import { size, visible } from "../dom/format.js";
 /** Maximum size of a file, in bytes. */
 const MOST_BYTES = 64 * 1024 * 1024;
 
-const COMMAND = "The command line reads it: lookalike query INDEX FILE.";
+const COMMAND = "Use the command line: lookalike query INDEX FILE.";
 
 /**
  * Reads the texts of a file.
@@ -21,20 +21,20 @@ const COMMAND = "The command line reads it: lookalike query INDEX FILE.";
 export const readFile = async (file, signal) => {
   const name = visible(file.name);
   if (file.size > MOST_BYTES) {
-    throw new Error(`${name} has ${size(file.size)}; this page reads ${size(MOST_BYTES)} at ` +
-      `most. ${COMMAND}`);
+    throw new Error(`${name} has ${size(file.size)}; this page reads at most ` +
+      `${size(MOST_BYTES)}. ${COMMAND}`);
   }
   let bytes;
   try {
     bytes = await file.arrayBuffer();
   } catch {
-    throw new Error(`${name} cannot be read: if it is a folder, choose one of its files.`);
+    throw new Error(`Cannot read ${name}. If it is a folder, choose one of its files.`);
   }
   return request("POST", `v1/extract?name=${encodeURIComponent(file.name)}`, { bytes, signal });
 };
 
 /**
- * What a part of a file is called, for people: its title or subject, and who it is from.
+ * The name of a part of a file for people: its title or subject, author and date.
  * @param {{within: string, kind: string, fields: Object<string, string>}} part
  * @returns {string}
  */

@@ -15,16 +15,16 @@ const percent = (share) => `${Math.floor(share * 1000) / 10}\u00a0%`;
  */
 export const summary = (answer) => {
   if (answer.shingles === 0) {
-    return "There is not a word in it, so nothing resembles it.";
+    return "The text contains no word, so nothing can resemble it.";
   }
   if (answer.nearest !== undefined) {
-    return answer.found === 0 ? "Nothing in the index shares a shingle with it."
-      : `${counted(answer.found, "most similar document")} of the index.`;
+    return answer.found === 0 ? "No document of the index shares a shingle with it."
+      : `The ${counted(answer.found, "most similar document")} of the index.`;
   }
   const least = `a similarity of ${answer.threshold} or more`;
   if (answer.found === 0) {
     return `Nothing in the index has ${least}; ${counted(answer.candidates, "document")} ` +
-      "looked like it at first.";
+      `${answer.candidates === 1 ? "was" : "were"} compared.`;
   }
   const shown = answer.matches.length, rest = answer.found > shown
     ? `, the ${counted(shown, "most similar one")} below` : "";
@@ -40,13 +40,13 @@ const recall = (answer) => {
   const least = answer.nearest === undefined
     ? `with a similarity of exactly ${answer.threshold}` : "as similar as the last one shown";
   const text = `A document ${least} is found with a ` +
-    `probability of ${chance}; more similar ones more surely.`;
+    `probability of ${chance}, a more similar one with a higher probability.`;
   if (answer.recall_caveat) {
     return make("p", { class: "warning" }, `${text} But ${visible(answer.recall_caveat)}.`);
   }
   if (answer.predicted_recall >= LOW) return make("p", { class: "note" }, text);
   if (answer.nearest !== undefined) return make("p", { class: "note" }, text);
-  return make("p", { class: "warning" }, `${text} This index was made for more similar documents.`);
+  return make("p", { class: "warning" }, `${text} The index is made for more similar documents.`);
 };
 
 const facts = (match, whose) => {
@@ -55,7 +55,7 @@ const facts = (match, whose) => {
     parts.push(`${count(match.shared)} of its ${counted(match.shingles, "shingle")} shared`);
   }
   if (typeof match.containment_of_query === "number") {
-    parts.push(`${percent(match.containment_of_query)} of ${whose} is in it`);
+    parts.push(`contains ${percent(match.containment_of_query)} of ${whose}`);
   }
   if (typeof match.containment_of_match === "number") {
     parts.push(`${percent(match.containment_of_match)} of it is in ${whose}`);
@@ -72,7 +72,7 @@ const item = (match, asked) => {
     make("div", { class: "match-head" }, bar(match.similarity, match.estimated, match.equal_text),
       make("a", { class: "match-id", href: address("document", { id: match.id }) },
         shownId(match.id))),
-    facts(match, asked === undefined ? "your text" : "the other"), ...described(match),
+    facts(match, asked === undefined ? "your text" : "the other document"), ...described(match),
     make("div", { class: "buttons" }, compare));
 };
 
@@ -86,15 +86,27 @@ export const matches = (answer, asked) => {
   if (answer.shingles === 0) return [];
   const parts = [recall(answer)];
   if (answer.matches.length > 0) {
-    const title = asked === undefined ? ["What resembles your text"]
-      : ["What resembles ", shownId(beginning(asked, 300), "")];
+    const title = asked === undefined ? ["Similar to your text"]
+      : ["Similar to ", shownId(beginning(asked, 300), "")];
     parts.unshift(make("h2", {}, ...title));
     parts.push(make("ol", { class: "matches" },
       ...answer.matches.map((match) => item(match, asked))));
   }
   if (answer.matches.some((match) => match.estimated)) {
     parts.push(make("p", { class: "note" },
-      "The index keeps signatures only, so similarities are estimates."));
+      "The index stores only signatures, so similarities are estimates."));
   }
   return parts;
 };
+
+/**
+ * The most similar documents, for a query that found nothing.
+ * @param {any} answer of a query for the nearest
+ * @param {string|undefined} asked the id of the query; none for a text
+ * @returns {Node[]}
+ */
+export const nearest = (answer, asked) => answer.matches.length === 0 ? [] : [
+  make("h2", {}, "The nearest documents"),
+  make("p", { class: "note" }, "They are less similar than requested."),
+  make("ol", { class: "matches", id: "nearest" },
+    ...answer.matches.map((match) => item(match, asked)))];

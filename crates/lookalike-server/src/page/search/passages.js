@@ -1,5 +1,5 @@
 "use strict";
-// The passages of a text that documents of the index have, too.
+// The passages of a text that documents of the index also contain.
 
 import { request } from "../client/api.js";
 import { button, field, make, shownId } from "../dom/dom.js";
@@ -7,7 +7,7 @@ import { beginning, count, counted } from "../dom/format.js";
 import { problem } from "../client/problem.js";
 import { address } from "../dom/router.js";
 
-/** The fewest words of a passage, unless others are asked for. */
+/** Default minimum of words of a passage. */
 const LEAST_WORDS = 20;
 /** Length of the part of a passage that is shown. */
 const SHOWN_CHARACTERS = 600;
@@ -28,7 +28,7 @@ const item = (passage, bytes) => {
       rest > 0 ? make("li", {}, `and ${count(rest)} more`) : null));
 };
 
-/** Adds the passages of a further answer to those that are there. */
+/** Adds the passages of a further answer. */
 const add = (found, answer) => {
   for (const passage of answer.passages) {
     const key = passage.bytes.join("-"), before = found.passages.get(key);
@@ -44,9 +44,9 @@ const add = (found, answer) => {
 
 const summary = (found, next) => {
   const compared = counted(found.compared, "document");
-  const passages = found.passages.size === 0 ? "No passage is known"
+  const passages = found.passages.size === 0 ? "No known passage"
     : `${counted(found.passages.size, "known passage")} in ${counted(found.documents, "document")}`;
-  const rest = next === undefined ? "" : " Not all documents are compared yet.";
+  const rest = next === undefined ? "" : " Some documents are not compared yet.";
   return `${passages}; ${compared} compared word by word.${rest}`;
 };
 
@@ -54,11 +54,12 @@ const inOrder = (found) => Array.from(found.passages.values()).toSorted((a, b) =
   a.bytes[0] - b.bytes[0] || b.bytes[1] - a.bytes[1]);
 
 /**
- * A form that finds the known passages of a text, and what it found.
+ * A form that finds the known passages of a text, with its results.
  * @param {string} text
+ * @param {boolean} isAtOnce searches without a click
  * @returns {Node}
  */
-export const passages = (text) => {
+export const passages = (text, isAtOnce = false) => {
   const bytes = new TextEncoder().encode(text);
   const least = make("input", {
     type: "number", id: "passages-least", class: "short", min: 2, max: 1000000, step: 1,
@@ -86,16 +87,20 @@ export const passages = (text) => {
     }
   };
   const form = make("form", { class: "controls", id: "passages-form" },
-    field("Least words of a passage", least),
+    field("Minimum words of a passage", least),
     make("button", { type: "submit" }, "Find known passages"));
-  form.addEventListener("submit", (event) => {
-    event.preventDefault();
+  const begin = () => {
     results.replaceChildren();
     search({ passages: new Map(), compared: 0, documents: 0 }, Number(least.value));
+  };
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    begin();
   });
+  if (isAtOnce) begin();
   return make("section", { id: "passages", "aria-labelledby": "passages-title" },
-    make("h2", { id: "passages-title" }, "Passages of your text that are known"),
-    make("p", { class: "note" }, "Runs of words that documents have, too, whether or not they " +
-      "resemble the whole. All documents may have to be read for it."),
+    make("h2", { id: "passages-title" }, "Known passages of your text"),
+    make("p", { class: "note" }, "Word sequences that documents of the index also contain, even if " +
+      "the documents differ otherwise. The server may read all documents for it."),
     form, status, results);
 };

@@ -6,7 +6,7 @@ import { BEGINNING } from "./described.js";
 import { at, button, make } from "../dom/dom.js";
 import { partTitle, readFile } from "./file.js";
 import { beginning, counted, size, visible } from "../dom/format.js";
-import { matches, summary } from "./matches.js";
+import { matches, nearest, summary } from "./matches.js";
 import { passages } from "./passages.js";
 import { keepProbe } from "./probe.js";
 import { problem } from "../client/problem.js";
@@ -50,44 +50,67 @@ const asked = () => {
 const hasTexts = () => settings()
   .then(({ store }) => store === "texts" || store === "originals", () => false);
 
-const ask = async (body, signal, id) => {
+/** Documents that are shown where nothing reaches the similarity. */
+const NEAREST = 3;
+
+/**
+ * The parts of an answer, and where nothing was found the nearest documents and known passages.
+ * @param {any} body of the query
+ * @param {string|undefined} id of the queried document; none for a text
+ * @param {AbortSignal} signal
+ */
+const found = async (body, id, signal) => {
+  const query = (query) => request("POST", "v1/query",
+    { body: { ...query, beginning: BEGINNING }, signal });
+  const [answer, texts] = await Promise.all([query(body), hasTexts()]);
+  const isNothing = answer.found === 0 && answer.shingles > 0;
+  const nodes = matches(answer, id);
+  if (isNothing && answer.nearest === undefined) {
+    const { text, id: asked } = body;
+    nodes.push(...nearest(await query({ text, id: asked, nearest: NEAREST }), id));
+  }
+  if (body.text !== undefined && texts) nodes.push(passages(body.text, isNothing));
+  return { status: summary(answer), nodes };
+};
+
+/** Asks the server and shows the result, below the `file` that the text is from. */
+const ask = async (body, signal, id, file = { status: "", nodes: [] }) => {
   const results = at("query-results");
-  show("Searching …", []);
+  show([file.status, "Searching …"].join(" ").trim(), file.nodes);
   results.setAttribute("aria-busy", "true");
   let answer;
   try {
-    const asking = request("POST", "v1/query", { body: { ...body, beginning: BEGINNING }, signal });
-    const [found, texts] = await Promise.all([asking, hasTexts()]);
+    const { status, nodes } = await found(body, id, signal);
     if (signal.aborted) return null;
-    answer = { status: summary(found), nodes: matches(found, id) };
-    if (body.text !== undefined && texts) answer.nodes.push(passages(body.text));
+    answer = { status: [file.status, status].join(" ").trim(), nodes: [...file.nodes, ...nodes] };
   } catch (error) {
     if (error.name === "AbortError") return null;
-    const again = () => ask(body, signal, id).then((later) => {
+    const again = () => ask(body, signal, id, file).then((later) => {
       if (later && id === undefined) last = later;
     });
-    answer = { status: "", nodes: [problem(error, again)] };
+    answer = { status: file.status, nodes: [...file.nodes, problem(error, again)] };
   }
   results.removeAttribute("aria-busy");
   show(answer.status, answer.nodes);
   return answer;
 };
 
-const askText = async () => {
+/** Searches the text of the field or of the file; `read` reports on the file. */
+const askText = async (read) => {
   const given = text();
   if (given.trim() === "") {
     shownAt("#/");
-    show("Type or paste a text first, or choose a file.", []);
+    show("Type or paste a text, or choose a file.", []);
     at("query-text").focus();
     return;
   }
   running?.abort();
   running = new AbortController();
   keepProbe(given, file ? file.name : "Your text");
-  // It compared another text.
+  // The view compared another text.
   forgetViews(["compare"]);
   shownAt("#/");
-  const answer = await ask({ text: given, ...asked() }, running.signal);
+  const answer = await ask({ text: given, ...asked() }, running.signal, undefined, read);
   if (answer) last = answer;
 };
 
@@ -104,10 +127,10 @@ const hold = (name, content) => {
   const rest = content.length - SHOWN_CHARACTERS;
   at("query-file").replaceChildren(
     make("p", {}, make("strong", {}, make("bdi", {}, visible(name))), " ",
-      button("Take it away", () => { drop(); at("query-text").focus(); })),
+      button("Remove the file", () => { drop(); at("query-text").focus(); })),
     make("p", { class: "pre excerpt", dir: "auto" },
       `${beginning(content, SHOWN_CHARACTERS)}…`),
-    make("p", { class: "note" }, `${counted(rest, "further character")} are searched, too.`));
+    make("p", { class: "note" }, `The search includes ${counted(rest, "further character")}.`));
   at("query-file").hidden = false;
   at("query-text").hidden = true;
 };
@@ -123,25 +146,27 @@ const takeText = (name, content) => {
   showSize();
 };
 
-/** What a file has that is no text. */
+/** The parts of a file that could not be read. */
 const unread = ({ failed, further }) => {
   const lines = failed.map(({ within, kind, reason }) =>
     make("li", {}, within === "" ? reason : `${visible(within)} (${kind}): ${reason}`));
-  if (further > 0) lines.push(make("li", {}, `${counted(further, "further part")} not shown here`));
+  if (further > 0) lines.push(make("li", {}, `${counted(further, "further part")} not shown`));
   return lines.length === 0 ? [] : [make("ul", { class: "note" }, ...lines)];
 };
 
-/** Lets one of the texts of a file be chosen. */
+/** Buttons for the texts of a file. Each searches its text; the buttons remain above the result. */
 const choices = (name, read) => {
+  const list = make("ul", { class: "parts" });
   const choose = (part) => button(partTitle(part), () => {
     takeText(`${name}/${part.within}`, part.text);
-    at("query-status").textContent = `${visible(part.within)} is read: ${partTitle(part)}.`;
+    askText({ status: `${visible(part.within)}: ${partTitle(part)}.`, nodes: [list, ...unread(read)] });
   });
-  return make("ul", { class: "parts" },
-    ...read.parts.map((part) => make("li", {}, choose(part))));
+  list.append(...read.parts.map((part) => make("li", {}, choose(part))));
+  return list;
 };
 
-/** Reads a chosen or dropped file. What was there before is gone, whether it can be read or not. */
+/** Reads a chosen or dropped file and searches its text. Removes the earlier text, even if the file
+ * cannot be read. */
 const take = async (chosen) => {
   const name = visible(chosen.name);
   running?.abort();
@@ -164,12 +189,12 @@ const take = async (chosen) => {
   const [first, second] = read.parts;
   if (first === undefined) {
     show("", [make("div", { class: "warning", role: "alert" },
-      make("p", {}, `${name} has no text to search for.`), ...unread(read))]);
+      make("p", {}, `${name} contains no text.`), ...unread(read))]);
   } else if (second === undefined) {
     takeText(chosen.name, first.text);
-    show(`${name} is read: ${partTitle(first)}.`, unread(read));
+    askText({ status: `${name}: ${partTitle(first)}.`, nodes: unread(read) });
   } else {
-    show(`${name} has ${counted(read.parts.length, "text")}: choose one.`,
+    show(`${name} contains ${counted(read.parts.length, "text")}; choose one.`,
       [choices(chosen.name, read), ...unread(read)]);
   }
 };
@@ -183,7 +208,7 @@ const watchFiles = () => {
   });
   const files = (event) => Array.from(event.dataTransfer?.types || []).includes("Files");
   const mark = (on) => at("query-form").classList.toggle("over", on);
-  // Otherwise the browser opens a dropped file in place of the page.
+  // By default the browser opens a dropped file.
   document.addEventListener("dragover", (event) => {
     if (!files(event)) return;
     event.preventDefault();
@@ -196,7 +221,7 @@ const watchFiles = () => {
     mark(false);
     if (at("view-query").hidden) go("#/");
     const dropped = event.dataTransfer.files;
-    if (dropped.length > 1) show("One file at a time, please.", []);
+    if (dropped.length > 1) show("Drop one file at a time.", []);
     else if (dropped[0]) take(dropped[0]);
   });
 };
@@ -218,7 +243,7 @@ export const watchQuery = () => {
     event.preventDefault();
     const id = at("query-id").value;
     if (id === "") {
-      show("Type an id first.", []);
+      show("Type an id.", []);
       at("query-id").focus();
     } else if (at("query-form").reportValidity()) {
       go(address("query", { id, ...asked() }));

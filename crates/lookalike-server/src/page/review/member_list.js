@@ -1,0 +1,90 @@
+"use strict";
+// The duplicates of a group in a list of one line each. Only lines in view are drawn, since a group
+// can have thousands.
+
+import { bar, make, shownId } from "../dom/dom.js";
+import { size } from "../dom/format.js";
+import { NAMES } from "./conflicts.js";
+import { titleOf } from "../search/described.js";
+
+/** Height of a line in rem, as in the style sheet. */
+const LINE_REM = 2.25;
+/** Lines drawn above and below the lines in view. */
+const MARGIN = 4;
+
+/** Lines that a key moves by, out of `page`, the lines in view; infinite to the ends. */
+const steps = (page) => new Map([["ArrowUp", -1], ["ArrowDown", 1], ["PageUp", -page],
+  ["PageDown", page], ["Home", -Infinity], ["End", Infinity]]);
+
+/** A list box of which one member is current. */
+export class MemberList {
+  /** @param {(place: number) => void} choose called with the place of a member that the user picks */
+  constructor(choose) {
+    this.members = [];
+    this.current = 0;
+    this.choose = choose;
+    this.lines = make("div", { class: "member-lines", role: "presentation" });
+    this.element = make("div", { class: "member-list", role: "listbox", tabindex: "0",
+      "aria-label": "Duplicates of this group" }, this.lines);
+    this.element.addEventListener("scroll", () => this.draw());
+    this.element.addEventListener("keydown", (event) => this.pressed(event));
+    this.element.addEventListener("click", ({ target }) => {
+      const line = target.closest("[data-at]");
+      if (line) this.choose(Number(line.dataset.at));
+    });
+  }
+
+  /**
+   * Shows members, with the current one in view.
+   * @param {any[]} members
+   * @param {number} current place of the current member
+   */
+  show(members, current) {
+    this.members = members;
+    this.current = current;
+    // Nothing is drawn while the list is folded.
+    if (!this.element.checkVisibility()) return;
+    this.line = LINE_REM * parseFloat(getComputedStyle(document.documentElement).fontSize);
+    this.lines.style.height = `${members.length * this.line}px`;
+    const top = current * this.line, room = this.element.clientHeight;
+    if (top < this.element.scrollTop) this.element.scrollTop = top;
+    else if (top + this.line > this.element.scrollTop + room) {
+      this.element.scrollTop = top + this.line - room;
+    }
+    this.draw();
+  }
+
+  draw() {
+    const { scrollTop, clientHeight } = this.element;
+    const from = Math.max(0, Math.floor(scrollTop / this.line) - MARGIN);
+    const to = Math.ceil((scrollTop + clientHeight) / this.line) + MARGIN;
+    this.lines.replaceChildren(...this.members.slice(from, to).map((member, at) =>
+      this.drawn(member, from + at)));
+    const isDrawn = this.current >= from && this.current < to;
+    if (isDrawn) this.element.setAttribute("aria-activedescendant", `member-${this.current}`);
+    else this.element.removeAttribute("aria-activedescendant");
+  }
+
+  drawn(member, at) {
+    const isCurrent = at === this.current, title = titleOf(member), tag = NAMES[member.decision];
+    const line = make("div", { class: isCurrent ? "member shown" : "member", role: "option",
+      id: `member-${at}`, "data-at": at, "aria-selected": String(isCurrent),
+      "aria-setsize": this.members.length, "aria-posinset": at + 1 },
+    shownId(member.id, "id"), title ? make("bdi", { class: "first-words" }, title) : null,
+    tag ? make("span", { class: "tag" }, tag) : null,
+    bar(member.similarity, false, member.equal_text),
+    make("span", { class: "size" }, size(member.bytes)));
+    line.style.top = `${at * this.line}px`;
+    return line;
+  }
+
+  pressed(event) {
+    const page = Math.max(1, Math.floor(this.element.clientHeight / this.line) - 1);
+    const step = steps(page).get(event.key);
+    if (step === undefined || event.ctrlKey || event.altKey || event.metaKey) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const place = Math.min(Math.max(this.current + step, 0), this.members.length - 1);
+    if (place !== this.current) this.choose(place);
+  }
+}

@@ -1,0 +1,29 @@
+"use strict";
+// A list of pairs of documents, drawn in parts since it can have thousands.
+
+import { make, shownId } from "../dom/dom.js";
+import { similarity } from "../dom/format.js";
+import { gradually } from "../dom/gradually.js";
+import { address } from "../dom/router.js";
+
+/** Pairs drawn at first, and by each "Show more". */
+const BUDGET = 50;
+
+const row = ({ documents: [a, b], similarity: value }) => make("div", { class: "pair", role: "row" },
+  make("span", { role: "cell" }, make("a", { href: address("compare", { a, b }) }, shownId(a),
+    " and ", shownId(b))),
+  make("span", { role: "cell", class: "figure" }, value === undefined ? "" : similarity(value)));
+
+/**
+ * The list, with a link to the comparison of each pair.
+ * @param {{documents: string[], similarity?: number}[]} pairs
+ * @returns {HTMLElement}
+ */
+export const pairList = (pairs) => {
+  const body = make("div", { role: "rowgroup" });
+  const parts = function* () {
+    for (const pair of pairs) yield { element: row(pair), cost: 1 };
+  };
+  gradually(body, parts(), BUDGET);
+  return make("div", { class: "pairs", role: "table", "aria-label": "Pairs", tabindex: "0" }, body);
+};

@@ -1,0 +1,99 @@
+"use strict";
+// Earlier decisions about many pairs at once. The log of decisions is their only record: their notes
+// begin with the same words and name the moment and the rule.
+
+import { request } from "../client/api.js";
+import { button, fold, make } from "../dom/dom.js";
+import { beginning, count, counted, time, visible } from "../dom/format.js";
+import { fillPart } from "../client/view.js";
+import { conflictList } from "./conflicts.js";
+import { targetOf, targets } from "./decision_log.js";
+import { pairList } from "./pair_list.js";
+
+/** Decisions of a request. */
+const PAGE = "10000";
+const MARK = "many at once";
+const NOTE = new RegExp(`^${MARK}, (\\S+): (.*)$`, "s");
+
+/**
+ * The note of each decision of an action.
+ * @param {string} rule which pairs it decides
+ * @param {Date} now tells actions with the same rule apart
+ * @returns {string}
+ */
+export const bulkNote = (rule, now) => `${MARK}, ${now.toISOString()}: ${rule}`;
+
+/** An action: its pairs with an unchanged decision, and the later decisions about the others.
+ * @typedef {{rule: string, moment: string, who: string|undefined,
+ *   pairs: {documents: string[], seen: number}[], changed: {documents: string[], current: any}[]}}
+ *   BulkAction
+ */
+
+/** Reads the whole log.
+ * @returns {Promise<BulkAction[]>} the newest first
+ */
+const bulkActions = async (signal) => {
+  const last = new Map(), actions = new Map(), query = new URLSearchParams({ limit: PAGE });
+  for (;;) {
+    const page = await request("GET", `v1/decisions?${query}`, { signal });
+    for (const one of page.decisions) {
+      for (const target of targets(one)) last.set(target, one);
+      const [, moment, rule] = NOTE.exec(one.note ?? "") ?? [];
+      if (rule === undefined || one.decision === "undecided") continue;
+      const name = JSON.stringify([one.who, one.note]);
+      const action = actions.get(name) ?? { rule, moment, who: one.who, decisions: [] };
+      action.decisions.push(one);
+      actions.set(name, action);
+    }
+    if (!page.next) break;
+    query.set("after", page.next);
+  }
+  return Array.from(actions.values(), ({ decisions, ...action }) => {
+    const current = (one) => last.get(targetOf(one.documents));
+    const isChanged = (one) => current(one) !== one;
+    return { ...action,
+      pairs: decisions.filter((one) => !isChanged(one))
+        .map(({ documents, number }) => ({ documents, seen: number })),
+      changed: decisions.filter(isChanged)
+        .map((one) => ({ documents: one.documents, current: current(one) })) };
+  }).reverse();
+};
+
+const drawn = ({ rule, moment, who, pairs, changed }, takeBack) => {
+  const by = who ? [" by ", make("bdi", {}, visible(beginning(who, 80)))] : [];
+  const nodes = [make("p", {}, make("strong", {}, time(moment).replace(/\.\d+/, "")), ...by,
+    `: ${visible(rule)}`)];
+  if (pairs.length > 0) {
+    nodes.push(fold(make("summary", {}, `${counted(pairs.length, "duplicate")} in force`),
+      () => pairList(pairs)), make("div", { class: "buttons" },
+      button(`Take back ${count(pairs.length)}`, () => takeBack(pairs))));
+  }
+  if (changed.length > 0) {
+    nodes.push(make("p", {}, `${counted(changed.length, "pair")} decided again or taken back since:`),
+      conflictList(changed));
+  }
+  return make("li", {}, ...nodes);
+};
+
+/**
+ * The list of past actions, loaded when it is unfolded.
+ * @param {AbortSignal} signal
+ * @param {(pairs: {documents: string[], seen: number}[]) => Promise<void>} takeBack
+ * @returns {{element: HTMLElement, reload: () => Promise<void>}}
+ */
+export const pastBulk = (signal, takeBack) => {
+  const box = make("div", { role: "status" });
+  const element = make("details", { class: "fold past-bulk" },
+    make("summary", {}, "Past decisions about many"), box);
+  const reload = async () => {
+    if (!element.open) return;
+    await fillPart(box, async () => {
+      const actions = await bulkActions(signal);
+      box.replaceChildren(actions.length === 0
+        ? make("p", { class: "note" }, "There are none in this index.")
+        : make("ol", { class: "actions" }, ...actions.map((one) => drawn(one, takeBack))));
+    });
+  };
+  element.addEventListener("toggle", reload);
+  return { element, reload };
+};
