@@ -4,8 +4,8 @@ use lookalike_core::hash::token_hash;
 use lookalike_core::params::TokenRule;
 use lookalike_core::text::{lower_case, word_ranges};
 
-/// Bytes of a text that are read; the rest of a longer text is ignored. It bounds the time and memory
-/// that one document takes.
+/// Bytes of a text that are read; the rest of a longer text is ignored. It bounds the time and
+/// memory that one document takes.
 pub(super) const MAX_TEXT: usize = 64 << 10;
 
 /// Gives the words of a text in order, lower-cased, with their hashes. They do not depend on how an

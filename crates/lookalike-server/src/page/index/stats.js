@@ -94,5 +94,6 @@ export const showIndex = loadedView("index", "Loading the index …", async (par
     make("h2", {}, "Settings of the index"), chosen(all),
     make("p", { class: "note" }, `Program: lookalike ${visible(all.version)}. State of the ` +
       `index: ${visible(stats.version)}. ` +
-      (all.writable ? "You can add and remove documents here." : "The server opened it for reading only."))]];
+      (all.writable ? "You can add and remove documents here."
+        : "The server opened it for reading only."))]];
 });

@@ -39,7 +39,8 @@ export const exportLists = (filter, signal) => {
     const threshold = filter.get("threshold");
     const query = threshold && name !== "decisions.jsonl" ? `?${new URLSearchParams({ threshold })}` : "";
     said.replaceChildren("Loading …");
-    const blob = await list(path + query, signal, () => said.replaceChildren("The server computes the groups …"));
+    const blob = await list(path + query, signal, () =>
+      said.replaceChildren("The server computes the groups …"));
     save(blob, name);
     said.replaceChildren(`${name}: ${size(blob.size)}`);
   });
