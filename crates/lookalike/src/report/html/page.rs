@@ -1,4 +1,4 @@
-//! What a page is made of.
+//! The data of a page.
 
 use crate::audit::Audit;
 use crate::engine::{GroupConcentration, RunCounts, SourceCounts};
@@ -10,22 +10,22 @@ use lookalike_core::params::Params;
 use std::io;
 use std::time::Duration;
 
-/// All of a page but what is streamed into it: groups and what was skipped.
+/// The data of a page except groups and skipped items, which are streamed.
 #[derive(Debug, Clone)]
 pub struct Page<'a> {
     /// The heading, such as `Near-duplicates in letters/`.
     pub title: &'a str,
     /// The parameters of the run, in the order of display.
     pub parameters: &'a [PageParameter],
-    /// What was counted.
+    /// The counts of the run.
     pub counts: RunCounts,
     /// What else is to be known of the texts, each a sentence without its full stop.
     pub notes: &'a [String],
-    /// What was similar, and how candidates were found.
+    /// The definition of similarity, and the settings that find candidates.
     pub params: &'a Params,
     /// How the pairs are spread over the groups.
     pub concentration: GroupConcentration,
-    /// What an audit measured.
+    /// The measured recall.
     pub audit: Option<&'a Audit>,
     /// Where documents came from.
     pub sources: &'a [SourceCounts],
@@ -48,7 +48,7 @@ pub struct PageParameter {
     pub name: &'static str,
     /// Its value.
     pub value: String,
-    /// What it does, a sentence without its full stop.
+    /// Its effect, a sentence without its full stop.
     pub meaning: String,
 }
 
@@ -68,31 +68,31 @@ pub struct PageSkipped {
     pub line: Option<u64>,
     /// Its id, if it could be read.
     pub id: Option<String>,
-    /// Why. They are counted by what is before the first colon, comma, semicolon, parenthesis
+    /// The reason. Reasons are counted by their text before the first colon, comma, semicolon, parenthesis
     /// or ` at `, whatever numbers it holds.
     pub reason: String,
 }
 
-/// What people recognise a document by, where it was read again for the page.
+/// A description by which people recognise a document, read again for the page.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct About {
     /// Its title or subject, else its first words.
     pub heading: String,
-    /// Where it was read from; nothing where its id says so.
+    /// The place that it was read from; empty if its id contains it.
     pub source: String,
     /// Its date, or nothing.
     pub date: String,
-    /// The address of its file relative to the page, percent-encoded; empty if the document is not a
-    /// file.
+    /// The address of its file relative to the page, percent-encoded. Empty if the document is not
+    /// a file.
     pub file: String,
 }
 
 /// A keeper and its duplicates.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PageGroup {
-    /// The id of the document that stays.
+    /// The id of the keeper.
     pub keeper: String,
-    /// What it is recognised by.
+    /// Its description.
     pub about: Option<About>,
     /// Bytes of its text.
     pub bytes: u64,
@@ -109,7 +109,7 @@ pub struct PageGroup {
 pub struct PageDuplicate {
     /// Its id.
     pub id: String,
-    /// What it is recognised by.
+    /// Its description.
     pub about: Option<About>,
     /// Its similarity with the keeper in millionths, 0 to 1,000,000; see [`millionths`].
     pub similarity: u32,
@@ -134,11 +134,11 @@ pub struct PageSample {
     pub duplicate_text: String,
 }
 
-/// What is streamed into a page, each once and from first to last.
+/// The streamed data of a page. Each stream is read once, from first to last.
 pub struct Streams<'a> {
     /// Groups, largest first.
     pub groups: &'a mut dyn Iterator<Item = io::Result<PageGroup>>,
-    /// What was not read, and empty documents.
+    /// Skipped files and records, then empty documents.
     pub skipped: &'a mut dyn Iterator<Item = io::Result<PageSkipped>>,
 }
 

@@ -144,7 +144,12 @@ fn figure(out: &mut dyn Write, name: &str, value: &str, note: &str) -> io::Resul
 
 /// Begins a section that is folded under its heading and a sentence. [`FOLDED_END`] ends it.
 fn open_folded(out: &mut dyn Write, name: &str, heading: &str, sentence: &str) -> io::Result<()> {
-    template!(out, "folded.html", name = name, heading = heading, sentence = EscapedText(sentence))
+    write!(
+        out,
+        "<section id=\"{name}\" aria-labelledby=\"{name}-heading\">\n<details class=\"folded\">\
+         <summary><h2 id=\"{name}-heading\">{heading}</h2> <span class=\"note\">{}</span></summary>\n",
+        EscapedText(sentence)
+    )
 }
 
 /// Ends a folded section.

@@ -3,8 +3,8 @@
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use std::path::{Component, Path, PathBuf};
 
-/// Characters of a name that an address contains as they are. A colon is not among them, so that no
-/// name begins with the name of a scheme.
+/// The characters that are encoded. A colon is one of them, so that no file name reads as the scheme of
+/// an address.
 const ENCODED: AsciiSet = NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// Returns the absolute folder of a page, or `None` if it is unknown.
@@ -12,8 +12,8 @@ pub(super) fn folder_of(page: &Path) -> Option<PathBuf> {
     std::path::absolute(page).ok()?.parent().map(Path::to_owned)
 }
 
-/// Returns the address of a file relative to an absolute folder. `None` if the path is no file, or
-/// lies on another drive.
+/// Returns the address of a file relative to an absolute folder. `None` if the path is not a file
+/// or lies on another drive.
 pub(super) fn relative_address(folder: &Path, file: &Path) -> Option<String> {
     let file = std::path::absolute(file).ok().filter(|file| file.is_file())?;
     let mut folders = folder.components().peekable();
