@@ -68,8 +68,8 @@ pub struct PageSkipped {
     pub line: Option<u64>,
     /// Its id, if it could be read.
     pub id: Option<String>,
-    /// The reason. Reasons are counted by their text before the first colon, comma, semicolon, parenthesis
-    /// or ` at `, whatever numbers it holds.
+    /// The reason. Reasons are counted by their text before the first colon, comma, semicolon,
+    /// parenthesis or ` at `, with all numbers alike.
     pub reason: String,
 }
 

@@ -147,7 +147,8 @@ fn open_folded(out: &mut dyn Write, name: &str, heading: &str, sentence: &str) -
     write!(
         out,
         "<section id=\"{name}\" aria-labelledby=\"{name}-heading\">\n<details class=\"folded\">\
-         <summary><h2 id=\"{name}-heading\">{heading}</h2> <span class=\"note\">{}</span></summary>\n",
+         <summary><h2 id=\"{name}-heading\">{heading}</h2> <span class=\"note\">{}</span>\
+         </summary>\n",
         EscapedText(sentence)
     )
 }

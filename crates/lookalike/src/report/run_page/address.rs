@@ -3,8 +3,8 @@
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use std::path::{Component, Path, PathBuf};
 
-/// The characters that are encoded. A colon is one of them, so that no file name reads as the scheme of
-/// an address.
+/// The characters that are encoded. A colon is one of them, so that no file name reads as the
+/// scheme of an address.
 const ENCODED: AsciiSet = NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// Returns the absolute folder of a page, or `None` if it is unknown.
