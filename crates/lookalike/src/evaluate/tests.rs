@@ -221,7 +221,7 @@ fn groups_stand_for_what_they_vouch_for_or_for_all_their_pairs() {
     assert_eq!((stars.reported, stars.true_positives), (2, 2));
     assert_eq!(ids(&stars.missed), [("a", "b")]);
     assert_eq!(ids(&stars.different.unwrap()), [("b", "k")]);
-    let all = EvaluateOptions { all_members: true, threshold: None };
+    let all = EvaluateOptions { all_members: true, ..Default::default() };
     let all = of(GROUPS, truth, all).unwrap();
     assert_eq!((all.reported, all.true_positives, all.missed.count), (3, 3, 0));
 }
@@ -231,7 +231,7 @@ fn both_kinds_of_group_reports_say_the_same() {
     let csv = "group,id,role,keeper,jaccard\n1,k,keeper,k,\n\
                1,a,duplicate,k,0.900000\n1,b,duplicate,k,0.850000\n";
     let truth = "id,cluster,kind\nk,c,x\na,c,x\nb,d,x\nz,d,x\n";
-    let options = EvaluateOptions { all_members: true, threshold: None };
+    let options = EvaluateOptions { all_members: true, ..Default::default() };
     for options in [EvaluateOptions::default(), options] {
         let result = of(GROUPS, truth, options).unwrap();
         assert_eq!(result, of(csv, truth, options).unwrap());
