@@ -217,7 +217,8 @@ fn by_magic(bytes: &[u8]) -> Option<FileKind> {
 
 /// The name of [`FileKind::Other`] for an Office file that requires a password.
 pub(crate) const ENCRYPTED_OFFICE: &str = "an encrypted Office file";
-/// A file of Word, Excel or PowerPoint before 2007. The command converts a folder.
+/// The name of [`FileKind::Other`] for an Office file in the format before 2007. The command
+/// converts a folder.
 const OLD_OFFICE: &str = "an old Office file (`soffice --headless --convert-to docx --outdir NEW \
                           FOLDER/*.doc` converts a folder; xlsx for .xls, pptx for .ppt)";
 

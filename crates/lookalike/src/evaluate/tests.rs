@@ -80,7 +80,7 @@ fn a_threshold_counts_for_both_files_of_pairs() {
 fn containment_is_compared_with_the_threshold() {
     let options = EvaluateOptions { threshold: Some(0.8), ..Default::default() };
     let pairs = "id_a,id_b,jaccard,containment\na,b,0.1,0.9\nc,d,0.85,0.85\ne,f,0.5,0.7\n";
-    let result = of(pairs, "id_a,id_b,jaccard\na,b,0.8\n", options).unwrap();
+    let result = of(pairs, "id_a,id_b,jaccard\na,b,0.8\n", options.clone()).unwrap();
     assert_eq!((result.reported, result.true_positives), (2, 1));
     // The Jaccard similarities are compared, since both files have them.
     let different = result.different.unwrap();
@@ -90,7 +90,7 @@ fn containment_is_compared_with_the_threshold() {
     );
     let found = result.false_positives.examples.iter().map(|example| example.reported);
     assert_eq!(found.collect::<Vec<_>>(), [Some(0.85)]);
-    let both = of(pairs, pairs, options).unwrap();
+    let both = of(pairs, pairs, options.clone()).unwrap();
     assert_eq!((both.true_positives, both.different.map(|it| it.count)), (2, Some(0)));
     let truth = "id_a,id_b,containment\na,b,0.9\ne,f,0.7\n";
     assert_eq!(of(pairs, truth, options).unwrap().expected, 1);
@@ -233,7 +233,7 @@ fn both_kinds_of_group_reports_say_the_same() {
     let truth = "id,cluster,kind\nk,c,x\na,c,x\nb,d,x\nz,d,x\n";
     let options = EvaluateOptions { all_members: true, ..Default::default() };
     for options in [EvaluateOptions::default(), options] {
-        let result = of(GROUPS, truth, options).unwrap();
+        let result = of(GROUPS, truth, options.clone()).unwrap();
         assert_eq!(result, of(csv, truth, options).unwrap());
         assert!(result.adjusted_rand_index.is_some_and(|index| index < 1.0));
     }
