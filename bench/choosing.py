@@ -256,7 +256,7 @@ def scripts(bench):
     settings = [
         ("words:5 (default)", []),
         ("words:3", ["--shingle", "words:3"]),
-        ("words:5, `--segment dictionary`", ["--segment", "dictionary"]),
+        ("words:5, `--normalize segment:dictionary`", ["--normalize", "segment:dictionary"]),
         ("chars:5", ["--shingle", "chars:5"]),
         ("chars:9", ["--shingle", "chars:9"]),
     ]

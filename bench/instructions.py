@@ -68,7 +68,7 @@ def measured(clone, options):
         out = ["--quiet", "--output", folder / "out.csv"]
         index = folder / "index"
         # `find` measures other settings where a collection is small, which takes longer than its files.
-        create = ["index", "create", *ONE_THREAD]
+        create = ["index", "create", "--store", "sets", *ONE_THREAD]
         commands = {
             "--version": ["--version"],
             "find": ["find", options.corpus, *ONE_THREAD, *out],

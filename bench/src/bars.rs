@@ -192,8 +192,8 @@ impl LimitBench<'_> {
         self.limited("passages", &[], limits, free, limited)?;
         let rows = count_lines(&self.sibling("passages.jsonl"))?;
         self.notes.push(format!("{rows} rows of places"));
-        self.limited("dedup", &["--passages"], limits, RunLimit::default(), None)?;
-        let cut = self.sibling("dedup.jsonl");
+        self.limited("cut", &[], limits, RunLimit::default(), None)?;
+        let cut = self.sibling("cut.jsonl");
         std::fs::remove_file(&cut).map_err(|error| BenchError::new(cut.display(), error))
     }
 

@@ -78,7 +78,7 @@ class _Files(TypedDict, total=False):
     encoding: str | None
     html: Literal["main", "all"] | None
     quotes: Literal["keep", "cut"] | None
-    signatures: Literal["keep", "cut"] | None
+    mail_signatures: Literal["keep", "cut"] | None
     attachments: bool | None
     max_file_size: int | str | None
     max_expanded: int | str | None
@@ -244,7 +244,7 @@ OPTIONS: dict[str, str] = {
     "DOC#1, DOC#2, …; 'document' by default",
     "html": "web pages: 'main' text, or 'all'",
     "quotes": "mail: 'cut' or 'keep' quoted text; cut by default",
-    "signatures": "mail: 'keep' or 'cut' signatures; kept by default",
+    "mail_signatures": "mail: 'keep' or 'cut' signatures; kept by default",
     "attachments": "mail: attachments are documents of their own",
     "max_file_size": "the largest file that is no plain text",
     "max_expanded": "the most that what is compressed in a file may become",

@@ -57,7 +57,8 @@ pub(crate) fn dedup<'py>(
     let action = None;
     let script = None;
     let is_dry_run = false;
-    let request = DedupRequest { find, outputs, action, script, is_dry_run };
+    let undo_folder = None;
+    let request = DedupRequest { find, outputs, action, script, undo_folder, is_dry_run };
     // Inputs may be pipes to which another thread writes, or nothing.
     let opened = call::reading(py, None, move |_| Ok(request.open().map_err(refused)))??;
     let found = call::reading(py, progress.as_ref(), move |watch| {

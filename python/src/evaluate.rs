@@ -21,7 +21,7 @@ pub(crate) fn evaluate(
     if let Some(got) = threshold.filter(|threshold| !(*threshold > 0.0 && *threshold <= 1.0)) {
         return Err(OptionError::new_err(ParamsError::Threshold { got }.to_string()));
     }
-    let options = EvaluateOptions { threshold, all_members };
+    let options = EvaluateOptions { threshold, all_members, ..EvaluateOptions::default() };
     let found = call::reading(py, None, move |_| {
         let found = match compare(&report, &truth, &options) {
             Err(error @ FindError::Table { .. }) => return Ok(Err(error)),

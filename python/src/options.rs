@@ -407,7 +407,7 @@ impl<'py> KeywordOptions<'py> {
         if let Some(word) = self.word("quotes", KEEP)? {
             options.quotes = KEEP[word] == "keep";
         }
-        if let Some(word) = self.word("signatures", KEEP)? {
+        if let Some(word) = self.word("mail_signatures", KEEP)? {
             options.signatures = KEEP[word] == "keep";
         }
         options.attachments = self.flag("attachments")?;

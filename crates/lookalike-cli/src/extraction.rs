@@ -28,46 +28,51 @@ pub(crate) struct ExtractArgs {
     #[arg(long, value_enum, value_name = "WHAT", default_value = "cut")]
     quotes: Keep,
 
-    /// Mail: whether the signature below belongs to the text; `cut` leaves out short tails only
-    #[arg(
-        long,
-        visible_alias = "mail-signatures",
-        value_enum,
-        value_name = "WHAT",
-        default_value = "keep"
-    )]
-    signatures: Keep,
+    /// Mail: whether the signature below a message belongs to its text; `cut` leaves out short
+    /// signatures only
+    #[arg(long, value_enum, value_name = "WHAT", default_value = "keep")]
+    mail_signatures: Keep,
 
     /// Mail: attachments are documents of their own
     #[arg(long)]
     attachments: bool,
 
-    /// The largest file that is not plain text
-    #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = size)]
-    max_file_size: u64,
+    /// Limits on one file, such as `--max pages=500`; may be given again. Names and defaults:
+    /// file-size=256MiB (not of plain text), expanded=1GiB (decompressed content and its text; of
+    /// records, each of them), depth=8 (levels of files in files), members=100000 (files in a file;
+    /// again for every 16 MiB of it), pages=20000 (of a PDF), seconds=60 (to decompress it and to
+    /// extract its texts; again for every 16 MiB of it)
+    #[arg(long = "max", value_name = "NAME=VALUE", value_parser = limit)]
+    limits: Vec<FileLimit>,
+}
 
-    /// Maximum size of a file's decompressed content, and of its text [default: 1GiB; of compressed
-    /// files of records, of each record]
-    #[arg(long, value_name = "SIZE", value_parser = size)]
-    max_expanded: Option<u64>,
+/// A limit on the resources that one file may take.
+#[derive(Debug, Clone, Copy)]
+enum FileLimit {
+    Size(u64),
+    Expanded(u64),
+    Depth(u32),
+    Members(u32),
+    Pages(u32),
+    Seconds(u64),
+}
 
-    /// Levels of files in files: an archive in an attachment is at the second
-    #[arg(long, value_name = "N", default_value_t = Limits::default().depth)]
-    max_depth: u32,
-
-    /// Files in a file: members of archives, messages of mailboxes, pages of crawls, attachments;
-    /// again for every 16 MiB of it
-    #[arg(long, value_name = "N", default_value_t = Limits::default().members)]
-    max_members: u32,
-
-    /// Pages of a PDF
-    #[arg(long, value_name = "N", default_value_t = Limits::default().pages)]
-    max_pages: u32,
-
-    /// Seconds to decompress one file, and to extract texts from the web pages, mail, PDF, office
-    /// files and archives in it; again for every 16 MiB of it
-    #[arg(long, value_name = "N", default_value_t = Limits::default().time.as_secs())]
-    max_seconds: u64,
+/// The value of `--max`.
+fn limit(text: &str) -> Result<FileLimit, String> {
+    let (name, value) = text.split_once('=').unwrap_or((text, ""));
+    let wrong = |_| format!("expected a whole number after {name}=, got {value:?}");
+    let number = || value.parse().map_err(wrong);
+    match name {
+        "file-size" => size(value).map(FileLimit::Size),
+        "expanded" => size(value).map(FileLimit::Expanded),
+        "depth" => number().map(FileLimit::Depth),
+        "members" => number().map(FileLimit::Members),
+        "pages" => number().map(FileLimit::Pages),
+        "seconds" => value.parse().map(FileLimit::Seconds).map_err(wrong),
+        _ => Err("expected file-size, expanded, depth, members, pages or seconds, with =VALUE \
+                  after it"
+            .to_owned()),
+    }
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -85,7 +90,25 @@ enum Keep {
 impl ExtractArgs {
     /// The maximum size of a decompressed file of records.
     pub(crate) fn max_expanded(&self) -> Option<u64> {
-        self.max_expanded
+        self.limits.iter().rev().find_map(|limit| match limit {
+            FileLimit::Expanded(bytes) => Some(*bytes),
+            _ => None,
+        })
+    }
+
+    fn limits(&self) -> Limits {
+        let mut limits = Limits::default();
+        for limit in &self.limits {
+            match *limit {
+                FileLimit::Size(bytes) => limits.bytes = bytes,
+                FileLimit::Expanded(bytes) => limits.expanded = bytes,
+                FileLimit::Depth(levels) => limits.depth = levels,
+                FileLimit::Members(members) => limits.members = members,
+                FileLimit::Pages(pages) => limits.pages = pages,
+                FileLimit::Seconds(seconds) => limits.time = Duration::from_secs(seconds),
+            }
+        }
+        limits
     }
 
     /// What the readers take.
@@ -96,17 +119,9 @@ impl ExtractArgs {
                 Html::All => HtmlText::All,
             },
             quotes: self.quotes == Keep::Keep,
-            signatures: self.signatures == Keep::Keep,
+            signatures: self.mail_signatures == Keep::Keep,
             attachments: self.attachments,
-            limits: Limits {
-                bytes: self.max_file_size,
-                expanded: self.max_expanded.unwrap_or(Limits::default().expanded),
-                depth: self.max_depth,
-                members: self.max_members,
-                pages: self.max_pages,
-                time: Duration::from_secs(self.max_seconds),
-                ..Limits::default()
-            },
+            limits: self.limits(),
             worker: worker.cloned(),
         }
     }

@@ -35,15 +35,15 @@ mod output;
 #[cfg(feature = "postgres")]
 mod postgres_environment;
 mod service;
+mod short_help;
 mod termination;
 mod usage;
 
 use arguments::deferred_args::DeferredArgs;
-use arguments::explicit_args::ExplicitArgs;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use cmd::{
-    CommandResult, audit, compare, completions, contamination, dedup, evaluate, find, index, man,
-    passages, query, shard, tune, watch,
+    CommandResult, audit, compare, completions, contamination, cut, dedup, evaluate, find, index,
+    man, passages, query, shard, tune, watch,
 };
 #[cfg(feature = "serve")]
 use cmd::{serve, token};
@@ -60,12 +60,12 @@ use std::sync::LazyLock;
 
 const EXAMPLE: &str = "\
 Examples:
-  lookalike find letters/                              groups of near-duplicates in a folder
-  lookalike find corpus.jsonl --output groups.jsonl    the same for records, into a file
-  lookalike index create news corpus.jsonl             an index of documents, kept
-  lookalike query news draft.txt                       what resembles a text in it
+  lookalike find letters/                     similar documents in a folder
+  lookalike dedup letters/ --dry-run          the duplicates to remove
+  lookalike index create news corpus.jsonl    an index of documents
+  lookalike query news draft.txt              the documents that resemble a text
 
-Exit code: 0 success, 1 error, 2 wrong use; with `--exit-code` 3 when something was found.";
+Exit code: 0 success, 1 error, 2 wrong use; 3 with `--exit-code` if something was found.";
 
 /// The version, and where this build keeps indexes.
 #[cfg(all(feature = "sqlite", feature = "postgres"))]
@@ -98,17 +98,18 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Find(find::FindArgs),
-    Dedup(ExplicitArgs<dedup::DedupArgs>),
+    Dedup(dedup::DedupArgs),
     Passages(passages::PassagesArgs),
+    Cut(cut::CutArgs),
     Compare(compare::CompareArgs),
     Tune(tune::TuneArgs),
     Evaluate(evaluate::EvaluateArgs),
     Audit(audit::AuditArgs),
     Contamination(contamination::ContaminationArgs),
-    /// Documents that are kept: add, replace and remove them, group them, look after the index
+    /// Keep documents in an index: add, replace, remove and group them
     Index(DeferredArgs<index::IndexArgs>),
     Query(query::QueryArgs),
-    /// `find` divided over tasks that leave files, for a shell loop or a batch scheduler
+    /// `find` divided into tasks, for a shell loop or a batch scheduler
     Shard(DeferredArgs<shard::ShardArgs>),
     Watch(Box<watch::WatchArgs>),
     #[cfg(feature = "serve")]
@@ -128,6 +129,7 @@ impl Command {
     fn writes_files(&self) -> bool {
         match self {
             Self::Find(_) | Self::Dedup(_) | Self::Tune(_) | Self::Audit(_) => true,
+            Self::Cut(_) => true,
             Self::Contamination(_) | Self::Index(_) | Self::Passages(_) | Self::Shard(_) => true,
             Self::Compare(_) | Self::Evaluate(_) | Self::Query(_) | Self::Watch(_) => false,
             Self::Completions(_) | Self::Man(_) | Self::ExtractWorker => false,
@@ -195,6 +197,7 @@ fn outcome(
         Command::Find(args) => find::run(args, worker),
         Command::Dedup(args) => dedup::run(args, worker),
         Command::Passages(args) => passages::run(args, worker),
+        Command::Cut(args) => cut::run(args, worker),
         Command::Compare(args) => compare::run(args, worker),
         Command::Tune(args) => tune::run(args, worker),
         Command::Evaluate(args) => evaluate::run(args),

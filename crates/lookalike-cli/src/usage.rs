@@ -2,6 +2,7 @@
 
 use crate::output::terminal::{self, ColorWhen, TerminalStream, trusted};
 use crate::output::text_width::visible;
+use crate::short_help;
 use clap::builder::StyledStr;
 use clap::builder::styling::Styles;
 use clap::error::{ContextKind, ContextValue};
@@ -12,6 +13,19 @@ use std::io::{self, Write};
 /// Prints what clap answers to arguments that are no command.
 pub(crate) fn print<C: Parser>(error: &clap::Error, arguments: &[OsString]) -> io::Result<()> {
     color(arguments).apply();
+    let short = short_help::is_requested(error, arguments).then(|| {
+        let mut command = C::command();
+        // The result is `error`; parsing defines the subcommands on the way to the one in question.
+        let _ = command.try_get_matches_from_mut(arguments);
+        short_help::render(&mut command, arguments)
+    });
+    if let Some(text) = short {
+        return if error.use_stderr() {
+            write_help(&mut terminal::stderr(), &text)
+        } else {
+            write_help(&mut terminal::stdout(), &text)
+        };
+    }
     if error.use_stderr() {
         write::<C, _>(&mut terminal::stderr(), error, arguments)
     } else {
@@ -27,10 +41,10 @@ fn write<C: Parser, W: Write>(
     error: &clap::Error,
     arguments: &[OsString],
 ) -> io::Result<()> {
-    let text = if !error.use_stderr() {
-        let text = error.render();
-        if out.has_colors() { trusted(&text.ansi().to_string()) } else { text.to_string() }
-    } else if out.is_terminal() {
+    if !error.use_stderr() {
+        return write_help(out, &error.render());
+    }
+    let text = if out.is_terminal() {
         let escaped = arguments.iter().map(|text| visible(&text.to_string_lossy()).into_owned());
         let escaped: Vec<String> = escaped.collect();
         match parse::<C, _>(&escaped, Styles::styled()) {
@@ -45,6 +59,13 @@ fn write<C: Parser, W: Write>(
             None => error.render().to_string(),
         }
     };
+    out.write_all(text.as_bytes())?;
+    out.flush()
+}
+
+/// Prints a help, with the colours that the stream shows.
+fn write_help<W: Write>(out: &mut TerminalStream<W>, text: &StyledStr) -> io::Result<()> {
+    let text = if out.has_colors() { trusted(&text.ansi().to_string()) } else { text.to_string() };
     out.write_all(text.as_bytes())?;
     out.flush()
 }

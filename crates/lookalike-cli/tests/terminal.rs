@@ -67,7 +67,7 @@ fn names_in_results_are_shown_with_escapes() {
         (&["find", "d.jsonl", "--quiet"], "\\u{1b}[31mred"),
         (&["find", "d.jsonl", "--quiet", "--json"], "\\u009b2Jc1"),
         (&["dedup", "d.jsonl", "-o", "kept\u{1b}[31mred.jsonl"], "\\u{1b}[31mred.jsonl"),
-        (&["dedup", "d", "--dry-run"], "documents"),
+        (&["dedup", "d", "--dry-run"], "\\u{1b}[31mred"),
         (&["compare", &format!("d/{HOSTILE}1"), &format!("d/{HOSTILE}2")], "\\u{9b}2J"),
         (&["compare", "d.jsonl", "pairs.csv", "--json"], "\\u009b"),
         (&["compare", "d.jsonl", "pairs.csv"], "\\u{"),
@@ -146,7 +146,7 @@ fn pipes_get_names_unchanged() {
     let name = "a\u{1b}[31mb\u{9b}\u{202e}\u{7f}";
     place.file(&format!("d/{name}1"), &text).file(&format!("d/{name}2"), &text);
     let run = place.run(&["find", "d"]);
-    assert!(run.out.contains(&format!("  {name}1\n")), "{run:?}");
+    assert!(run.out.contains(&format!("  d/{name}1\n")), "{run:?}");
     let run = place.run(&["find", name]);
     assert!(run.err.contains(&format!("error: {name}: ")), "{run:?}");
     let run = place.run(&["find", "d", "--group", name]);

@@ -196,7 +196,7 @@ fn by_magic(bytes: &[u8]) -> Option<FileKind> {
         // Names in such a file are UTF-16.
         let encrypted: Vec<u8> = "EncryptedPackage".bytes().flat_map(|byte| [byte, 0]).collect();
         let found = memmem::find(bytes, &encrypted).is_some();
-        let name = if found { ENCRYPTED_OFFICE } else { "an old Office file (.doc, .xls, .ppt)" };
+        let name = if found { ENCRYPTED_OFFICE } else { OLD_OFFICE };
         return Some(FileKind::Other(name));
     }
     if at(0, b"RIFF") && bytes.len() > 12 {
@@ -217,6 +217,10 @@ fn by_magic(bytes: &[u8]) -> Option<FileKind> {
 
 /// The name of [`FileKind::Other`] for an Office file that requires a password.
 pub(crate) const ENCRYPTED_OFFICE: &str = "an encrypted Office file";
+/// The name of [`FileKind::Other`] for an Office file in the format before 2007. The command
+/// converts a folder.
+const OLD_OFFICE: &str = "an old Office file (`soffice --headless --convert-to docx --outdir NEW \
+                          FOLDER/*.doc` converts a folder; xlsx for .xls, pptx for .ppt)";
 
 /// The kind of a ZIP archive, by the names of its members.
 fn zipped(bytes: &[u8]) -> FileKind {

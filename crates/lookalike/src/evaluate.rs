@@ -19,6 +19,7 @@
 //! steps. Everything is sorted once; O(n log n) in lines, about 60 bytes of memory per line.
 
 mod estimates;
+mod options;
 mod pair;
 mod partition;
 mod rows;
@@ -26,6 +27,7 @@ mod table;
 
 use crate::engine::FindError;
 pub use estimates::{EstimateRange, Estimates};
+pub use options::{EvaluateOptions, UnreadColumn};
 use pair::{FileSimilarity, NumberedPair, PairScore};
 use partition::Partition;
 use serde::Serialize;
@@ -34,18 +36,6 @@ pub(crate) use table::open_table;
 
 /// Pairs shown of each kind.
 const EXAMPLES: usize = 5;
-
-/// How the files are understood.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct EvaluateOptions {
-    /// Pairs below this similarity do not count, in either file: the result is the one for files
-    /// without these lines. The similarity is the `containment` of a file that has it, else the
-    /// `jaccard`. Pairs without a similarity, and groups, always count. If `None`, all pairs count.
-    pub threshold: Option<f64>,
-    /// A group of the report represents all pairs of its documents. Otherwise it represents the
-    /// pairs of the keeper with each duplicate, which are the ones a report of stars vouches for.
-    pub all_members: bool,
-}
 
 /// Two ids, and what the files say about their similarity.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -101,6 +91,9 @@ pub struct Evaluation {
     /// The same by range of exact similarity, ascending.
     #[serde(skip)]
     pub estimate_ranges: Vec<EstimateRange>,
+    /// Third columns of files of pairs that were not read.
+    #[serde(skip)]
+    pub unread: Vec<UnreadColumn>,
 }
 
 impl Evaluation {
@@ -164,16 +157,27 @@ fn differ(x: FileSimilarity, y: FileSimilarity) -> bool {
 /// Reads both files and compares them.
 ///
 /// # Errors
-/// [`FindError::Table`] with file and line for a malformed file, [`FindError::Read`] for a file
-/// that cannot be read.
+/// [`FindError::Table`] with file and line for a malformed file, or if no file has a column that
+/// the options name. [`FindError::Read`] for a file that cannot be read.
 pub fn evaluate(
     report: &Path,
     truth: &Path,
     options: &EvaluateOptions,
 ) -> Result<Evaluation, FindError> {
     let mut ids = table::IdNumbers::default();
-    let found = table::read(report, options.threshold, &mut ids)?;
-    let wanted = table::read(truth, options.threshold, &mut ids)?;
+    let mut found = table::read(report, options, &mut ids)?;
+    let mut wanted = table::read(truth, options, &mut ids)?;
+    let columns = [
+        (&options.label, found.has_label || wanted.has_label),
+        (&options.score, found.has_score || wanted.has_score),
+    ];
+    for (name, is_read) in columns {
+        if let Some(name) = name.as_ref().filter(|_| !is_read) {
+            let problem = format!("neither file has pairs with a column {name:?}");
+            return Err(FindError::Table { path: truth.to_owned(), line: 1, problem });
+        }
+    }
+    let unread = found.unread.take().into_iter().chain(wanted.unread.take()).collect();
     let ids = ids.sort();
     let errors = found.errors();
     let estimate_ranges = EstimateRange::all(&errors);
@@ -195,6 +199,7 @@ pub fn evaluate(
     evaluation.adjusted_rand_index = rand;
     evaluation.estimates = estimates;
     evaluation.estimate_ranges = estimate_ranges;
+    evaluation.unread = unread;
     Ok(evaluation)
 }
 
@@ -238,6 +243,7 @@ fn compare(found: &EvaluationFile, wanted: &EvaluationFile, names: &[String]) ->
         adjusted_rand_index: None,
         estimates: None,
         estimate_ranges: Vec::new(),
+        unread: Vec::new(),
     }
 }
 

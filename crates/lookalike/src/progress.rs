@@ -96,6 +96,8 @@ pub trait Progress: Sync {
     fn end(&self, stage: Stage, elapsed: Duration);
     /// Bands and rows were chosen for this many documents of a sample.
     fn chose_bands(&self, _: &Params, _: usize) {}
+    /// An interrupted run resumes in this stage; so many of its documents were read before.
+    fn resumed(&self, _: Stage, _: u64) {}
     /// Something to know while the run goes on; the same kind may come several times.
     fn warn(&self, _: &Warning) {}
 }

@@ -77,12 +77,11 @@ def test_files_are_those_of_the_command_line(tmp_path: Path, program: str) -> No
     assert found.documents.to_pylist() == [{"id": f"d{n}", "source": str(corpus)} for n in (0, 1)]
     listed, other, mine = (tmp_path / name for name in ("drop.jsonl", "cli.jsonl", "mine.jsonl"))
     found.write_documents(listed)
-    options: list[list[str]] = [[], ["--passages"]]
-    for more in options:
-        command: list[Any] = [program, "dedup", corpus, "--drop", listed, "-o", other, "--quiet", *more]
+    for name in ("dedup", "cut"):
+        command: list[Any] = [program, name, corpus, "--drop", listed, "-o", other, "--quiet"]
         subprocess.run(command, check=True)
         for drop in (listed, found.documents):
-            written = lookalike.dedup(corpus, output=mine, drop=drop, passages=bool(more))
+            written = lookalike.dedup(corpus, output=mine, drop=drop, passages=name == "cut")
             assert mine.read_bytes() == other.read_bytes()
             assert (written.kept, written.removed, written.dropped) == (10, 0, 2)
     assert b'"d0"' not in mine.read_bytes() and b'"d2"' in mine.read_bytes()

@@ -120,7 +120,7 @@ def test_what_is_cut_from_mail_is_counted(tmp_path: Path) -> None:
     (tmp_path / "a.eml").write_text(f"From: a@b.example\nSubject: x\n\n{body}")
     cut = lookalike.find(tmp_path).cut_from_mail
     assert cut["quoting_messages"] == 1 and cut["signed_messages"] == 0
-    cut = lookalike.find(tmp_path, quotes="keep", signatures="cut").cut_from_mail
+    cut = lookalike.find(tmp_path, quotes="keep", mail_signatures="cut").cut_from_mail
     assert cut == {
         "quoting_messages": 0,
         "signed_messages": 1,

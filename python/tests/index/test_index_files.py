@@ -134,7 +134,7 @@ def test_progress(index: lookalike.Index, tmp_path: Path) -> None:
 def test_as_the_command_line(program: str, tmp_path: Path) -> None:
     path = lines(tmp_path / "one.jsonl", TEXTS, year=2024)
     subprocess.run(
-        [program, "index", "create", tmp_path / "theirs", path, "--metadata", "year", "--quiet"],
+        [program, "index", "create", tmp_path / "theirs", path, "--metadata", "year", "--store", "sets", "--quiet"],
         check=True,
     )
     with lookalike.Index.create(tmp_path / "ours") as index:

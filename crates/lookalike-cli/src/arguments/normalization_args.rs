@@ -1,50 +1,46 @@
-//! What is done to every text before it is cut into words.
+//! The changes to every text before it is cut into words.
 
-use crate::arguments::named_values::one_of;
-use clap::{Args, ValueEnum};
-use lookalike::read::{NormalForm, Normalization};
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use lookalike::read::Normalization;
 
-/// Normal form, language, words of scripts without spaces.
+/// Normal form, language, words of scripts without spaces: the parts of a [`Normalization`].
+const PARTS: [&str; 6] = ["nfc", "nfkc", "fold", "unaccent", "language:auto", "segment:dictionary"];
+
+/// The option `--normalize`.
 #[derive(Debug, Args)]
 pub(crate) struct NormalizationArgs {
-    /// `nfc`: Unicode canonical composition; `nfkc`: compatibility composition (full-width letters,
-    /// ligatures); `fold`: also without vowel marks of Arabic and Hebrew, with one form of letter
-    /// variants, Hangul by syllables; `unaccent`: also Latin letters without their marks
-    /// [default: unchanged]
-    #[arg(
-        long,
-        value_name = "FORM",
-        value_parser = one_of::<NormalForm, _>(NormalForm::ALL.map(NormalForm::name))
-    )]
-    normalize: Option<NormalForm>,
-
-    /// `auto` detects each document's language in its first 2 KiB, and leaves out its stop words
-    #[arg(long, value_enum, value_name = "HOW")]
-    language: Option<LanguageArg>,
-
-    /// `dictionary`: words of Chinese, Japanese, Thai, Khmer, Lao and Burmese by dictionaries, not
-    /// single characters; --tokens is then word-runs
-    #[arg(long, value_enum, value_name = "HOW")]
-    segment: Option<SegmentArg>,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum LanguageArg {
-    Auto,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum SegmentArg {
-    Dictionary,
+    /// Changes to texts, with commas between them [default: none]. `nfc`: Unicode canonical
+    /// composition; `nfkc`: compatibility composition (full-width letters, ligatures); `fold`: also
+    /// without vowel marks of Arabic and Hebrew, with one form of letter variants, Hangul by
+    /// syllables; `unaccent`: also Latin letters without their marks. `language:auto` detects the
+    /// language of each document in its first 2 KiB and leaves out its stop words.
+    /// `segment:dictionary` finds words of Chinese, Japanese, Thai, Khmer, Lao and Burmese by
+    /// dictionaries; --tokens is then word-runs
+    #[arg(long, value_name = "LIST", value_delimiter = ',', hide_possible_values = true)]
+    #[arg(value_parser = PossibleValuesParser::new(PARTS))]
+    normalize: Vec<String>,
 }
 
 impl NormalizationArgs {
-    /// What the readers take.
+    /// The changes for the readers.
     pub(crate) fn normalization(&self) -> Normalization {
-        Normalization {
-            normal_form: self.normalize,
-            stop_words_by_language: self.language.is_some(),
-            segment: self.segment.is_some(),
+        // Every value is one of `PARTS`, which the library reads.
+        self.normalize.join(", ").parse().unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_part_is_read() {
+        for part in PARTS {
+            let args = NormalizationArgs { normalize: vec![part.to_owned()] };
+            assert_eq!(args.normalization().to_string(), part);
         }
+        let args = NormalizationArgs { normalize: Vec::new() };
+        assert_eq!(args.normalization(), Normalization::default());
     }
 }

@@ -21,9 +21,10 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Keep order and resources")]
 pub(crate) struct KeepArgs {
-    /// Which document of a group stays: longest, shortest, first or last (read), newest, oldest,
-    /// field:NAME (its highest value; field:NAME:asc the lowest), path:GLOB (what matches it).
-    /// Repeat --keep: the first rule that distinguishes two decides [default: longest]
+    /// Which document of a group stays, such as newest or path:GLOB [default: longest]. Rules:
+    /// longest, shortest, first or last (read), newest, oldest, field:NAME (its highest value;
+    /// field:NAME:asc the lowest), path:GLOB (a path that matches it). Repeat --keep: the first rule
+    /// that distinguishes two documents decides
     #[arg(long, value_name = "RULE")]
     keep: Vec<KeepRule>,
 
@@ -46,8 +47,8 @@ pub(crate) struct KeepArgs {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Keep order and resources")]
 pub(crate) struct WorkArgs {
-    /// The most memory to use, such as 512MiB or 4GiB; what does not fit goes through temporary
-    /// files [default: no limit]
+    /// The most memory to use, such as 512MiB or 4GiB; temporary files hold the rest
+    /// [default: no limit]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     memory: Option<u64>,
 
@@ -87,8 +88,8 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     keep: KeepArgs,
 
-    /// Files, folders or indexes whose documents are always kept; documents of INPUT that resemble
-    /// one of them are its duplicates
+    /// Files, folders or indexes whose documents always stay; documents of INPUT that resemble one
+    /// of them are its duplicates
     #[arg(long, value_name = "INPUT")]
     reference: Vec<PathBuf>,
 
@@ -115,10 +116,10 @@ pub(crate) struct ResumeArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Keep order and resources")]
 pub(crate) struct OrderArgs {
-    /// Which document is the first of those with a passage: longest, shortest, first or last
-    /// (read), newest, oldest, field:NAME (its highest value; field:NAME:asc the lowest),
-    /// path:GLOB (what matches it). Repeat --keep: the first rule that distinguishes two decides
-    /// [default: longest]
+    /// Which document with a passage comes first, such as newest [default: longest]. Rules:
+    /// longest, shortest, first or last (read), newest, oldest, field:NAME (its highest value;
+    /// field:NAME:asc the lowest), path:GLOB (a path that matches it). Repeat --keep: the first rule
+    /// that distinguishes two documents decides
     #[arg(long, value_name = "RULE")]
     keep: Vec<KeepRule>,
 
@@ -203,16 +204,6 @@ impl KeepArgs {
 }
 
 impl RunArgs {
-    /// Adds them to the options of a search for passages.
-    pub(crate) fn apply(&self, options: PassageOptions) -> Result<PassageOptions, CommandError> {
-        let options = options.with_source_field(self.keep.source_field.clone());
-        let options = match self.keep.keep.as_slice() {
-            [] => options,
-            rules => options.with_keep(KeepPolicy::new(rules.to_vec())),
-        };
-        self.work.apply(options, self.resume)
-    }
-
     /// What to do with the documents.
     pub(crate) fn options(&self, params: Params) -> Result<FindOptions, CommandError> {
         let mut options = self.keep.options(params, &self.work)?;
@@ -239,12 +230,12 @@ impl RunArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct WholeRunArgs {
-    /// Write the run to FILE.html, a page to read and to pass on, or to FILE.json [also .gz, .zst],
-    /// what --json prints; may be given again
+    /// Write the run to FILE.html, a page to read, or FILE.json; may be given again. The JSON is the
+    /// output of --json [also .gz, .zst]
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Vec<PathBuf>,
 
-    /// Print everything as JSON instead of the table
+    /// Print JSON instead of the table
     #[arg(long)]
     pub(crate) json: bool,
 }

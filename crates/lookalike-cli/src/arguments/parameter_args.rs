@@ -18,7 +18,7 @@ use std::str::FromStr;
 pub(crate) struct WordArgs {
     /// Words: `words` are runs of letters and digits, and single characters where a script has no
     /// spaces; `word-runs` leaves those as runs; `whitespace` splits at white space only
-    /// [default: words; word-runs with --segment]
+    /// [default: words; word-runs with segment:dictionary]
     #[arg(long, value_name = "RULE")]
     tokens: Option<TokenRule>,
 
@@ -50,16 +50,11 @@ pub(crate) struct ShingleArgs {
     frequencies: bool,
 
     /// Leave out the stop words of a language before forming shingles: en, de, fr, zh, …
-    #[arg(long, value_name = "LANG", conflicts_with = "language")]
+    #[arg(long, value_name = "LANG")]
     stop_words: Option<String>,
 }
 
 impl ShingleArgs {
-    /// What a word is.
-    pub(crate) fn words(&self) -> &WordArgs {
-        &self.words
-    }
-
     /// The rule they describe.
     pub(crate) fn rule(&self, normalization: Normalization) -> Result<ShingleRule, ParamsError> {
         let list = self.stop_words.as_deref().map(stop_words).transpose()?;
@@ -93,12 +88,13 @@ pub(crate) struct AimArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Similarity and recall")]
 pub(crate) struct MeasureArgs {
-    /// `jaccard`: shared shingles among all of both; `containment`: among those of the shorter,
-    /// which finds an excerpt inside a longer text
+    /// `jaccard`, or `containment`, which finds excerpts in longer texts. `jaccard` divides the
+    /// shared shingles by all shingles of both documents, `containment` by the shingles of the
+    /// shorter one
     #[arg(long, value_name = "WHAT", default_value = "jaccard")]
     pub(crate) measure: Measure,
 
-    /// Miss no pair: candidates by shared rare shingles instead of signatures; slower, more memory
+    /// Miss no pair; slower, with more memory. Candidates share rare shingles, not bands
     #[arg(long)]
     pub(crate) exact: bool,
 }

@@ -25,18 +25,22 @@ fn path_of(bytes: &[u8]) -> Option<PathBuf> {
     std::str::from_utf8(bytes).ok().map(PathBuf::from)
 }
 
+/// The value of `--id-field` that makes ids of file names and lines.
+const LINE_IDS: &str = ":line";
+
 /// How inputs are read.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "How inputs are read")]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct ReadArgs {
-    /// Format of all inputs: file (by the type of each), text (every file as plain text), lines
-    /// (id, blank, text), jsonl, json (an array of objects), csv, tsv, mbox, warc or tar, each also
-    /// .gz or .zst, or parquet [default: by first bytes and name]
+    /// Format of all inputs, such as lines, jsonl or csv [default: by first bytes and name].
+    /// Formats: file (by the type of each), text (every file as plain text), lines (id, blank,
+    /// text), jsonl, json (an array of objects), csv, tsv, mbox, warc or tar, each also .gz or .zst,
+    /// or parquet
     #[arg(long, value_name = "FORMAT")]
     format: Option<Format>,
 
-    /// Field or column with the id; in JSONL `meta.id` is a field inside a field
+    /// Field or column with the id; in JSONL, `meta.id` names a field inside a field. `:line` makes
+    /// the ids FILE:LINE
     #[arg(long, value_name = "NAME", default_value = "id")]
     id_field: String,
 
@@ -49,26 +53,20 @@ pub(crate) struct ReadArgs {
     #[arg(long, value_name = "CHARACTER", value_parser = delimiter)]
     delimiter: Option<u8>,
 
-    #[arg(long, help = "Ids are FILE:LINE, whatever the record says")]
-    line_ids: bool,
-
-    /// Leave out bad records and repeated ids, count them and go on
+    /// Leave out bad records and repeated ids, and count them
     #[arg(long)]
     skip_bad: bool,
 
-    /// Folders: read what begins with a dot, too
+    /// Folders: also read hidden files, and files that .gitignore and .ignore exclude
     #[arg(long)]
-    hidden: bool,
-
-    /// Folders: read what .gitignore and .ignore leave out, too
-    #[arg(long)]
-    no_ignore: bool,
+    all_files: bool,
 
     /// Folders: follow symbolic links
     #[arg(long)]
     follow: bool,
 
-    /// Folders: read only files that match GLOB, such as '*.txt' or '/drafts/**'; may be repeated
+    /// Folders: read only files that match GLOB; may be repeated. '*.txt' matches in every folder,
+    /// '/drafts/**' below the input
     #[arg(long, value_name = "GLOB")]
     include: Vec<String>,
 
@@ -76,18 +74,10 @@ pub(crate) struct ReadArgs {
     #[arg(long, value_name = "GLOB")]
     exclude: Vec<String>,
 
-    /// Folders: read only files of a type, by the names of ripgrep: txt, md, html, pdf, …; may be
-    /// repeated
-    #[arg(long = "type", value_name = "TYPE")]
-    types: Vec<String>,
-
-    /// Read the names of further inputs from FILE, one a line, or from standard input (-)
+    /// Read the names of further inputs from FILE, or from standard input (-). Each name is a line,
+    /// or ends with a NUL byte, as `find -print0` writes it
     #[arg(long, value_name = "FILE")]
     files_from: Option<PathBuf>,
-
-    /// The names in --files-from end with a NUL byte, as those of find -print0
-    #[arg(long, short = '0', requires = "files_from")]
-    null: bool,
 
     #[arg(long, value_name = "LABEL")]
     #[arg(help = "Encoding of all files: windows-1252, shift_jis, … [default: found for each]")]
@@ -133,17 +123,21 @@ impl ReadArgs {
     pub(crate) fn options(&self, worker: WorkerOption<'_>) -> ReadOptions {
         ReadOptions {
             format: self.format,
-            id_field: self.id_field.clone(),
+            id_field: if self.id_field == LINE_IDS {
+                "id".to_owned()
+            } else {
+                self.id_field.clone()
+            },
             text_field: self.text_field.clone(),
             delimiter: self.delimiter,
-            line_ids: self.line_ids,
+            line_ids: self.id_field == LINE_IDS,
             skip_bad: self.skip_bad,
-            hidden: self.hidden,
-            ignore_files: !self.no_ignore,
+            hidden: self.all_files,
+            ignore_files: !self.all_files,
             follow_links: self.follow,
             include: self.include.clone(),
             exclude: self.exclude.clone(),
-            types: self.types.clone(),
+            types: Vec::new(),
             leave_out: Vec::new(),
             fields: Vec::new(),
             encoding: self.encoding.clone(),
@@ -167,8 +161,8 @@ impl ReadArgs {
             return Ok(());
         }
         Err(CommandError::Usage(
-            "passages are whole parts of texts: leave out --language and --segment, which leave \
-             words out or put blanks between them"
+            "passages are whole parts of texts: leave out language:auto and segment:dictionary of \
+             --normalize, which remove words or put blanks between them"
                 .to_owned(),
         ))
     }
@@ -192,9 +186,11 @@ impl ReadArgs {
             File::open(list).and_then(|mut file| file.read_to_end(&mut bytes))
         };
         read.map_err(|error| CommandError::Data(format!("--files-from {shown}: {error}")))?;
-        let end = if self.null { 0 } else { b'\n' };
+        // No file name contains a NUL byte.
+        let has_nul = bytes.contains(&0);
+        let end = if has_nul { 0 } else { b'\n' };
         for name in bytes.split(|byte| *byte == end) {
-            let name = if self.null { name } else { name.strip_suffix(b"\r").unwrap_or(name) };
+            let name = if has_nul { name } else { name.strip_suffix(b"\r").unwrap_or(name) };
             if !name.is_empty() {
                 inputs.push(path_of(name).ok_or_else(|| {
                     let name = String::from_utf8_lossy(name);

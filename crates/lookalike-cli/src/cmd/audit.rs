@@ -25,7 +25,7 @@ use std::path::PathBuf;
 const EXAMPLE: &str = "\
 Examples:
   lookalike find corpus.jsonl --json > report.json
-  lookalike audit report.json corpus.jsonl             by the groups of the report
+  lookalike audit report.json corpus.jsonl    by the groups of the report
   lookalike audit report.json corpus.jsonl --pairs pairs.csv --sample 10000
 
 What is similar is taken from the report. Inputs are given as they were to `find`, and read twice.";
@@ -33,7 +33,7 @@ What is similar is taken from the report. Inputs are given as they were to `find
 /// An interval wider than this comes with advice on how to make it narrower.
 const WIDTH: f64 = 0.02;
 
-/// Measure the recall of a finished run on a sample, with an exact confidence interval
+/// Measure the recall of a finished run on a sample
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLE)]
 pub(crate) struct AuditArgs {

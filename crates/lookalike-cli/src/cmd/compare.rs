@@ -28,11 +28,11 @@ use std::time::Duration;
 
 const EXAMPLE: &str = "\
 Examples:
-  lookalike compare draft.txt final.txt             how alike, and the differences by words
+  lookalike compare draft.txt final.txt             similarity and differences
   lookalike compare old.txt new.txt --shingle bag   as sets of single words
-  git show HEAD:a.txt | lookalike compare - a.txt   one text from standard input";
+  git show HEAD:a.txt | lookalike compare - a.txt   one text from a pipe";
 
-/// How alike two texts are: exact similarity, containment, estimate, and the differences
+/// Compare two texts: exact similarity and differences
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 #[command(after_help = EXAMPLE)]

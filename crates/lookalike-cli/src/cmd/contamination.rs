@@ -23,14 +23,14 @@ use std::path::{Path, PathBuf};
 const EXAMPLE: &str = "\
 Examples:
   lookalike contamination pages/ --against quiz.jsonl --against-field question
-  lookalike contamination corpus.jsonl --against quiz.jsonl -o items.jsonl --report page.html
+  lookalike contamination corpus.jsonl --against quiz.jsonl -o items.jsonl
   lookalike contamination corpus.jsonl --against quiz.jsonl --drop drop.jsonl
-  lookalike contamination news.lookalike --against quiz.jsonl   the texts of an index
+  lookalike contamination news.lookalike --against quiz.jsonl
 
-An item counts by the share of its words that are in runs of --ngram words which a document has,
-too; an item with fewer words is compared whole. Line breaks, punctuation and case do not matter.";
+The share of an item is the share of its words in runs of --ngram words that a document contains.
+An item with fewer words is compared whole. Line breaks, punctuation and case do not matter.";
 
-/// Find the items of a benchmark that a corpus contains, and how much of each
+/// Find the items of a benchmark that a corpus contains
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLE)]
 pub(crate) struct ContaminationArgs {

@@ -4,14 +4,12 @@ mod action_args;
 mod actions;
 mod add;
 mod args;
-mod cut_args;
+mod changes;
 mod outputs;
-mod passages;
 mod print;
 
 use super::error::{of_added_documents, of_dedup_request};
 use super::{CommandError, CommandResult};
-use crate::arguments::explicit_args::ExplicitArgs;
 use crate::extraction::WorkerOption;
 use crate::output::progress_bar::StageBar;
 use crate::output::summary::{Summary, exit_code};
@@ -19,21 +17,21 @@ use crate::output::terminal;
 use crate::output::waiting::WaitingNote;
 use crate::termination;
 pub(crate) use args::DedupArgs;
+pub(super) use args::DropArgs;
 use lookalike::core::params::{Params, ParamsBuilder};
 use lookalike::find::FindOptions;
 use lookalike::progress::NoProgress;
 use lookalike::request::{DedupRequest, FindRequest, RunInputs};
+pub(super) use outputs::list_target;
+pub(super) use print::dropped;
 use std::path::Path;
 use std::time::Instant;
 
 /// Runs the command.
-pub(crate) fn run(given: &mut ExplicitArgs<DedupArgs>, worker: WorkerOption<'_>) -> CommandResult {
-    given.args.reading.read_list(&mut given.args.inputs)?;
-    let args = &given.args;
-    if args.cut.passages {
-        passages::refuse_idle(given)?;
-        return passages::run(args, worker);
-    }
+pub(crate) fn run(args: &mut DedupArgs, worker: WorkerOption<'_>) -> CommandResult {
+    args.reading.read_list(&mut args.inputs)?;
+    let args = &*args;
+    refuse_no_output(args)?;
     let start = Instant::now();
     let builder = args.parameters.builder(args.shingle.rule(args.reading.normalization())?);
     let options = options(args, &builder)?;
@@ -51,6 +49,7 @@ pub(crate) fn run(given: &mut ExplicitArgs<DedupArgs>, worker: WorkerOption<'_>)
         outputs,
         action: args.result.actions.action(),
         script: args.result.actions.script.clone(),
+        undo_folder: args.result.actions.undo_folder(),
         is_dry_run: args.result.dry_run,
     };
     let waiting = WaitingNote::new(all_inputs(), args.result.quiet);
@@ -90,6 +89,24 @@ pub(crate) fn run(given: &mut ExplicitArgs<DedupArgs>, worker: WorkerOption<'_>)
         return Err(CommandError::Data(problem));
     }
     Ok(code)
+}
+
+/// Refuses a run whose result nothing receives.
+fn refuse_no_output(args: &DedupArgs) -> Result<(), CommandError> {
+    let result = &args.result;
+    let has_list = result.removed.is_some() || result.add || result.dry_run;
+    if has_list || result.output.is_some() || result.actions.option().is_some() {
+        return Ok(());
+    }
+    Err(CommandError::Usage(
+        "`dedup` has no output; add one of\n  \
+         --dry-run         to list the changes and make none\n  \
+         -o OUT            to write the kept documents\n  \
+         --move-to FOLDER  to move duplicate files there\n  \
+         --link hard       to replace files with equal bytes by links\n  \
+         --script FILE     to write a script that removes duplicate files"
+            .to_owned(),
+    ))
 }
 
 /// Refuses actions on whole files where parts of them are compared.

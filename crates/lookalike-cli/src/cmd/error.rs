@@ -299,7 +299,7 @@ pub(crate) fn of_job_components(error: JobError, has_ids_by_file: bool) -> Comma
             CommandError::Data(format!(
                 "the id {id:?} occurs at {first} and again at {second}; ids must be unique in a \
                  job, even with --skip-bad. Give each document an id of its own, and make a new \
-                 plan: {by_file}--id-field names another field, --line-ids makes ids of file \
+                 plan: {by_file}--id-field names another field, --id-field :line makes ids of file \
                  names and line numbers"
             ))
         }

@@ -6,7 +6,8 @@ use crate::exit_code::ExitCode;
 use crate::output::terminal;
 use lookalike::core::error::ParamsError;
 use lookalike::evaluate::{
-    EstimateRange, Estimates, EvaluateOptions, Evaluation, Example, PairExamples, evaluate,
+    EstimateRange, Estimates, EvaluateOptions, Evaluation, Example, PairExamples, UnreadColumn,
+    evaluate,
 };
 use lookalike::report::json;
 use lookalike::report::phrases::{one_line, thousands};
@@ -21,7 +22,7 @@ Examples:
 Either file: a CSV with id_a,id_b (and jaccard); two ids a line; a CSV with id,cluster;
 groups as `find --output` writes them. Each also as .gz or .zst.";
 
-/// Compare a report with a truth file: precision, recall, F1; adjusted Rand index of groups
+/// Compare a report with a truth file: precision, recall, F1
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLE)]
 pub(crate) struct EvaluateArgs {
@@ -35,6 +36,15 @@ pub(crate) struct EvaluateArgs {
     #[arg(long, short, value_name = "J", value_parser = threshold)]
     #[arg(allow_negative_numbers = true)]
     threshold: Option<f64>,
+
+    /// Column of a file of pairs with labels: rows with 0, false, no or nothing there are
+    /// not pairs
+    #[arg(long, value_name = "NAME")]
+    label: Option<String>,
+
+    /// Column of a file of pairs that --threshold applies to [default: jaccard or containment]
+    #[arg(long, value_name = "NAME", requires = "threshold")]
+    score: Option<String>,
 
     /// A group represents all pairs of its documents, not only those with the keeper
     #[arg(long)]
@@ -50,8 +60,22 @@ pub(crate) fn run(args: &EvaluateArgs) -> CommandResult {
     if let Some(got) = args.threshold.filter(|t| !(*t > 0.0 && *t <= 1.0)) {
         return Err(ParamsError::Threshold { got }.into());
     }
-    let options = EvaluateOptions { threshold: args.threshold, all_members: args.all_members };
+    let options = EvaluateOptions {
+        threshold: args.threshold,
+        all_members: args.all_members,
+        label: args.label.clone(),
+        score: args.score.clone(),
+    };
     let evaluation = evaluate(&args.report, &args.truth, &options)?;
+    for UnreadColumn { path, name, is_number } in &evaluation.unread {
+        let remedy =
+            if *is_number { "--score NAME --threshold J, or --label NAME" } else { "--label NAME" };
+        terminal::stderr().message(&format!(
+            "warning: {}: the column {name:?} is not read, and every row is a pair; {remedy} \
+             names it",
+            path.display()
+        ))?;
+    }
     let mut out = BufWriter::new(terminal::stdout().json_if(args.json));
     if args.json {
         json::evaluation(&mut out, &evaluation)?;

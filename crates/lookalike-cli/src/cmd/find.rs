@@ -7,6 +7,7 @@ pub(super) mod targets;
 
 use super::{CommandError, CommandResult};
 use crate::extraction::WorkerOption;
+use crate::output::printed_paths::PrintedPaths;
 use crate::output::progress_bar::StageBar;
 use crate::output::summary::{Summary, exit_code};
 use crate::output::waiting::WaitingNote;
@@ -123,7 +124,8 @@ impl FindOutputArgs {
             skipped_listed: self.skipped.is_some(),
             verbose: self.verbose,
         };
-        let not_shown = print::print(self, &summary, audit)?;
+        let paths = PrintedPaths::of_inputs(subject.inputs);
+        let not_shown = print::print(self, &summary, audit, &paths)?;
         print::print_summary(self, &summary, audit, not_shown)?;
         let is_found = self.exit_code && !findings.groups.is_empty();
         Ok(exit_code(findings.skipped.iter(), options.skip_repeated_ids, is_found)?)

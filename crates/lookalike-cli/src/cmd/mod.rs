@@ -4,6 +4,7 @@ pub(crate) mod audit;
 pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod contamination;
+pub(crate) mod cut;
 pub(crate) mod dedup;
 pub(crate) mod error;
 pub(crate) mod evaluate;

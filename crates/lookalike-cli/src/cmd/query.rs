@@ -21,7 +21,11 @@ use lookalike::store::nearest::NearestRequest;
 use lookalike::store::query::{QueryBuffers as Buffers, QueryRequest, query};
 use lookalike::store::query_by_id::query_stored;
 use lookalike::store::{Index, IndexError};
+use std::num::NonZeroUsize;
 use std::path::Path;
+
+/// Documents that are shown for one without a match.
+const NEAREST: Option<NonZeroUsize> = NonZeroUsize::new(3);
 
 /// Runs the command.
 pub(crate) fn run(args: &mut QueryArgs, worker: WorkerOption<'_>) -> CommandResult {
@@ -92,18 +96,20 @@ struct QuerySetup<'a> {
 }
 
 impl QuerySetup<'_> {
-    fn question(&self) -> QueryRequest<'_> {
+    /// The question with a number of nearest documents, or with the threshold.
+    fn question(&self, nearest: Option<NonZeroUsize>) -> QueryRequest<'_> {
         let signatures = self.index.compact_signatures();
+        let is_table = !self.args.json && !self.args.quiet;
         QueryRequest {
             threshold: self.args.threshold.unwrap_or(self.index.settings().threshold),
             top: Some(self.args.top).filter(|top| *top > 0),
-            nearest: self.args.nearest.map(|count| NearestRequest { count, signatures }),
+            nearest: nearest.map(|count| NearestRequest { count, signatures }),
             filters: &self.args.filter,
             now: self.now,
             except: None,
             wanted: RecordFields {
-                metadata: self.args.json,
-                text: self.args.text,
+                metadata: self.args.json || is_table,
+                text: self.args.text || is_table && self.index.settings().store.has_texts(),
                 ..RecordFields::default()
             },
         }
@@ -125,7 +131,7 @@ impl QuerySetup<'_> {
             ))
         };
         let settings = self.index.settings();
-        let question = self.question();
+        let question = self.question(self.args.nearest);
         let found = query_stored(snapshot, settings, id, &question, &mut Buffers::default())?;
         let (stored, answer) = found.ok_or_else(unknown)?;
         let number = snapshot.number_of(id)?;
@@ -133,7 +139,16 @@ impl QuerySetup<'_> {
         let category =
             category.map(|(all, number)| all.of_document(snapshot, number)).transpose()?;
         let details = asking.details(&answer, category, snapshot)?;
-        Ok(asking.print(id, &stored.query_document(), &question, &answer, &details)?)
+        let probe = stored.query_document();
+        asking.print(id, &probe, &question, &answer, &details)?;
+        if asking.wants_nearest(&probe, &answer) {
+            let question = self.question(NEAREST);
+            let found = query_stored(snapshot, settings, id, &question, &mut Buffers::default())?;
+            if let Some((_, nearest)) = found {
+                asking.add_nearest(id, nearest);
+            }
+        }
+        Ok(())
     }
 
     /// Asks for one document of a file.
@@ -199,7 +214,7 @@ impl DocumentSink for QueryRunner<'_, '_> {
 
     fn document(&mut self, document: &Document<'_>) -> Result<(), CommandError> {
         let probe = self.preparer.prepare(document.text).query_document();
-        let question = self.asker.question();
+        let question = self.asker.question(self.asker.args.nearest);
         let settings = self.asker.index.settings();
         let answer = query(&mut *self.snapshot, settings, &probe, &question, &mut self.buffers);
         let answer = answer.map_err(|error: IndexError| CommandError::from(error))?;
@@ -207,7 +222,15 @@ impl DocumentSink for QueryRunner<'_, '_> {
         let category =
             category.map(|all| all.model().category(document.text, &mut self.category_buffers));
         let details = self.asking.details(&answer, category, &mut *self.snapshot)?;
-        Ok(self.asking.print(document.id, &probe, &question, &answer, &details)?)
+        self.asking.print(document.id, &probe, &question, &answer, &details)?;
+        if self.asking.wants_nearest(&probe, &answer) {
+            let question = self.asker.question(NEAREST);
+            let nearest =
+                query(&mut *self.snapshot, settings, &probe, &question, &mut self.buffers);
+            let nearest = nearest.map_err(|error: IndexError| CommandError::from(error))?;
+            self.asking.add_nearest(document.id, nearest);
+        }
+        Ok(())
     }
 
     fn skipped(&mut self, skipped: SkippedItem) -> Result<(), CommandError> {

@@ -2,6 +2,7 @@
 
 pub(crate) mod difference;
 pub(crate) mod plot;
+pub(crate) mod printed_paths;
 pub(crate) mod progress_bar;
 pub(crate) mod sources;
 pub(crate) mod summary;

@@ -5,7 +5,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lookalike::core::curve::Choice;
 use lookalike::core::params::Params;
 use lookalike::progress::{Interruption, Progress, Stage, Warning};
-use lookalike::report::phrases::{self, RemedySpelling, thousands};
+use lookalike::report::phrases::{self, RemedySpelling, count, thousands};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -114,6 +114,14 @@ impl Progress for StageBar {
             });
             let documents = thousands(documents as u64);
             let text = format!("bands chosen for {documents} documents drawn: {flags}");
+            self.inner.suspend(|| drop(terminal::stderr().message(&text)));
+        }
+    }
+
+    fn resumed(&self, stage: Stage, documents: u64) {
+        if !self.is_quiet {
+            let documents = count(documents, "document");
+            let text = format!("resumed in the stage \"{stage}\": {documents} were read before");
             self.inner.suspend(|| drop(terminal::stderr().message(&text)));
         }
     }

@@ -303,8 +303,8 @@ fn reasons(
 /// A reason without what differs from record to record.
 fn kind(reason: &SkipReason) -> Cow<'static, str> {
     Cow::Borrowed(match reason {
-        SkipReason::Hidden => "hidden (--hidden reads them)",
-        SkipReason::Ignored => "left out by ignore files (--no-ignore reads them)",
+        SkipReason::Hidden => "hidden (--all-files reads them)",
+        SkipReason::Ignored => "left out by ignore files (--all-files reads them)",
         SkipReason::SystemFile => "files of the system, or locks of office programs",
         SkipReason::ReachedTwice => "reached twice, read once",
         SkipReason::SymbolicLink => "symbolic links (--follow reads them)",
@@ -344,7 +344,7 @@ fn without_text(failure: &ExtractError) -> Cow<'static, str> {
         ExtractError::Encrypted => "encrypted",
         ExtractError::Damaged { .. } => "damaged",
         ExtractError::Crashed { .. } => "on which the reader failed",
-        ExtractError::TooSlow { .. } => "not read in time (--max-seconds)",
+        ExtractError::TooSlow { .. } => "not read in time (--max seconds)",
         ExtractError::Limit { kind, limit } => {
             let remedy = limit_parameter(failure)
                 .map(|parameter| format!(" ({} allows more)", option_name(parameter)));

@@ -11,6 +11,7 @@
 //! Used instead of `comfy-table`, which holds all rows before it prints the first one, and takes
 //! 976 MB for a million rows (November 2026, `bench/README.md`). Groups are printed one at a time.
 
+use crate::output::printed_paths::PrintedPaths;
 use crate::output::terminal::Style;
 use crate::output::text_width::{shorten, visible};
 use lookalike::core::params::Measure;
@@ -57,13 +58,14 @@ pub(crate) fn write(
     groups: &Groups,
     measure: Measure,
     extent: Extent,
+    paths: &PrintedPaths,
 ) -> io::Result<NotShown> {
     let shown = extent.groups.unwrap_or(usize::MAX).min(groups.len());
     let mut not_shown = NotShown { groups: groups.len() - shown, duplicates: 0 };
     let number = shown.to_string().len().max("group".len());
     let taken = number + SIMILARITY + 2 * GAP;
     let id = extent.width.map(|width| width.saturating_sub(taken).max(LEAST_ID));
-    let mut lines = TableLines { out, measure, number, id };
+    let mut lines = TableLines { out, measure, number, id, paths };
     for (i, group) in groups.iter().enumerate() {
         let group = group?;
         if i >= shown {
@@ -87,6 +89,7 @@ struct TableLines<'a, W> {
     number: usize,
     /// Columns of an id, where it is shortened.
     id: Option<usize>,
+    paths: &'a PrintedPaths,
 }
 
 impl<W: Write> TableLines<'_, W> {
@@ -102,12 +105,12 @@ impl<W: Write> TableLines<'_, W> {
     /// One group; gives how many of its duplicates are not shown.
     fn group(&mut self, number: usize, group: &Group, most: Option<usize>) -> io::Result<usize> {
         let role = if group.keeper.reference { "reference" } else { "keeper" };
-        self.line(number, role, &group.keeper.id, KEEPER)?;
+        self.line(number, role, &self.paths.of_id(&group.keeper.id), KEEPER)?;
         let duplicates = group.duplicates.len();
         let shown = most.unwrap_or(duplicates).min(duplicates);
         for duplicate in &group.duplicates[..shown] {
             let similarity = similarity(&duplicate.overlap, self.measure);
-            self.line(number, &similarity, &duplicate.id, Style::PLAIN)?;
+            self.line(number, &similarity, &self.paths.of_id(&duplicate.id), Style::PLAIN)?;
         }
         let left = duplicates - shown;
         if left > 0 {
@@ -128,7 +131,7 @@ impl<W: Write> TableLines<'_, W> {
 
 /// Three decimals, cut and not rounded: `1.000` are equal sets only, and what reached a threshold
 /// is never shown below it.
-fn similarity(overlap: &Overlap, measure: Measure) -> String {
+pub(crate) fn similarity(overlap: &Overlap, measure: Measure) -> String {
     let mut text = overlap.six_decimals_of(measure);
     text.truncate("0.000".len());
     text
@@ -169,7 +172,8 @@ mod tests {
     fn text(extent: Extent) -> (String, NotShown) {
         let mut not_shown = NotShown::default();
         let text = crate::output::terminal::piped(|out| {
-            not_shown = write(out, &groups(), Measure::Jaccard, extent).unwrap();
+            not_shown =
+                write(out, &groups(), Measure::Jaccard, extent, &PrintedPaths::default()).unwrap();
         });
         (text, not_shown)
     }
@@ -208,8 +212,14 @@ mod tests {
     #[test]
     fn no_groups_are_no_table() {
         let mut bytes = Vec::new();
-        let not_shown =
-            write(&mut bytes, &Groups::default(), Measure::Jaccard, Extent::default()).unwrap();
+        let not_shown = write(
+            &mut bytes,
+            &Groups::default(),
+            Measure::Jaccard,
+            Extent::default(),
+            &PrintedPaths::default(),
+        )
+        .unwrap();
         assert_eq!(not_shown, NotShown::default());
         assert!(bytes.is_empty());
     }

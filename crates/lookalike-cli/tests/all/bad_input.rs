@@ -55,8 +55,8 @@ fn missing_fields_and_repeated_ids() {
     place.file("e.jsonl", jsonl(&[("a".into(), words(1, 9)), ("a".into(), words(2, 9))]));
     let message = place.run(&["find", "e.jsonl"]).fails(1);
     assert!(message.contains("e.jsonl:1") && message.contains("e.jsonl:2"), "{message}");
-    assert!(message.contains("--line-ids"), "{message}");
-    place.run(&["find", "e.jsonl", "--line-ids"]).ok();
+    assert!(message.contains("--id-field :line"), "{message}");
+    place.run(&["find", "e.jsonl", "--id-field", ":line"]).ok();
     let run = place.run(&["find", "e.jsonl", "--skip-bad"]);
     assert!(run.err.contains("1 document, 1 skipped"), "{}", run.err);
     place.file("c.csv", "key,text\n1,x\n");
@@ -223,7 +223,7 @@ fn one_document_of_a_hundred_megabytes() {
     }
     place.file("d/huge", &huge).file("d/also-huge", &huge).file("d/small", "a few words");
     let out = place.run(&["find", "d", "-q"]).ok();
-    assert!(out.contains("keeper  also-huge\n") && out.contains("1.000  huge\n"), "{out}");
+    assert!(out.contains("keeper  d/also-huge\n") && out.contains("1.000  d/huge\n"), "{out}");
 }
 
 #[test]
@@ -309,12 +309,12 @@ fn a_limit_is_reported_with_its_option() {
     let place = Place::new();
     let page = format!("<!DOCTYPE html><html><body><p>{}</p></body></html>", words(1, 60));
     place.file("d/a.html", &page).file("d/b.txt", words(1, 60));
-    let run = place.run(&["find", "d", "--max-file-size", "100"]);
-    let reason = "d/a.html: more than 100 bytes (--max-file-size allows more)";
+    let run = place.run(&["find", "d", "--max", "file-size=100"]);
+    let reason = "d/a.html: more than 100 bytes (--max file-size allows more)";
     assert!(run.err.contains(reason), "{}", run.err);
-    let args = ["compare", "d/a.html", "d/b.txt", "--max-file-size", "100"];
+    let args = ["compare", "d/a.html", "d/b.txt", "--max", "file-size=100"];
     let message = place.run(&args).fails(1);
-    assert!(message.contains("--max-file-size allows more"), "{message}");
+    assert!(message.contains("--max file-size allows more"), "{message}");
 }
 
 #[test]

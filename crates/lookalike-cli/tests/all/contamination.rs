@@ -205,7 +205,7 @@ fn listed_documents_are_dropped_and_the_others_compared_without_them() {
 fn passages_of_listed_documents_are_no_places() {
     let place = corpus_to_clean();
     place.file("drop.jsonl", "{\"id\":\"p1\"}\n{\"id\":\"p9\"}\n");
-    let args = ["dedup", "pages", "--passages", "--drop", "drop.jsonl", "--removed", "parts.csv"];
+    let args = ["cut", "pages", "--drop", "drop.jsonl", "--removed", "parts.csv"];
     let err = messages(&place, &[&args[..], &["-o", "cut/"]].concat());
     assert!(err.contains("1 of 2 lines of that list name no document here"), "{err}");
     let (a, b) = (place.read("cut/a.jsonl"), place.read("cut/b.jsonl"));
@@ -213,7 +213,7 @@ fn passages_of_listed_documents_are_no_places() {
     assert_eq!(a, "{\"id\":\"p2\",\"text\":\"ends here\"}\n");
     assert_eq!(b, place.read("pages/b.jsonl"));
     place.file("pages.csv", "id,text\np1,one two\np2,three\n");
-    let csv = ["dedup", "pages.csv", "--passages", "--drop", "drop.jsonl", "--annotate"];
+    let csv = ["cut", "pages.csv", "--drop", "drop.jsonl", "--annotate"];
     messages(&place, &[&csv[..], &["-o", "all.csv"]].concat());
     let annotated = "p1,one two,false,0,[]\np2,three,true,0,[]\n";
     assert!(place.read("all.csv").ends_with(annotated), "{}", place.read("all.csv"));

@@ -8,6 +8,7 @@
 
 use crate::command::{Place, collection, jsonl, words};
 use lookalike_test_support::{gzip, tar};
+use std::collections::BTreeSet;
 
 /// A place with the collection of ten groups as `in.jsonl`.
 fn place() -> Place {
@@ -79,7 +80,7 @@ fn annotated_documents_say_what_find_says() {
     assert_eq!(listed, order);
     assert!(gone.starts_with("id,source,group,keeper,jaccard,reason\n"));
     let message = place.run(&["dedup", "all.jsonl", "-o", "b.jsonl", "--annotate"]).fails(1);
-    assert!(message.contains("--annotate-field"), "{message}");
+    assert!(message.contains("--annotate=NAME"), "{message}");
     assert!(!place.path("b.jsonl").exists());
 }
 
@@ -182,18 +183,33 @@ fn a_dry_run_tells_what_would_go_and_writes_nothing() {
     place.file("copies.jsonl", copies);
     let run = place.run(&["dedup", "in.jsonl", "copies.jsonl", "--dry-run", "-o", "x.jsonl"]);
     assert!(run.err.contains("warning: 96.00 % of copies.jsonl would go (24 of 25"), "{}", run.err);
-    let out = run.ok();
     let find = |name: &str| {
-        let line = out.lines().find(|line| line.ends_with(name)).unwrap();
+        let line = run.err.lines().find(|line| line.ends_with(name)).unwrap();
         line.split_whitespace().map(str::to_owned).collect::<Vec<_>>()
     };
-    assert_eq!(find("copies.jsonl")[..3], ["25", "24", "96.00"]);
-    assert_eq!(find("all")[0], "44");
+    assert_eq!(find("  copies.jsonl")[..3], ["25", "24", "96.00"]);
+    assert_eq!(find("  all")[0], "44");
     assert!(!place.path("x.jsonl").exists());
+    // Each change has the values of the list of removed documents.
+    place.run(&["dedup", "in.jsonl", "copies.jsonl", "-o", "y.jsonl", "--removed", "y.csv"]).ok();
+    let list = ["dedup", "in.jsonl", "copies.jsonl", "--dry-run", "--removed", "x.csv"];
+    let changes = place.run(&list).ok();
+    assert_eq!(place.read("x.csv"), place.read("y.csv"));
+    let change = |line: &str| {
+        let cells: Vec<&str> = line.split(',').collect();
+        let [id, _, _, keeper, similarity, reason] = cells.as_slice() else { panic!("{line}") };
+        format!("     {}  {reason:<9}  {id} -> {keeper}", &similarity[..5])
+    };
+    let expected: BTreeSet<String> = place.read("x.csv").lines().skip(1).map(change).collect();
+    let mut lines = changes.lines();
+    assert_eq!(lines.next(), Some("similarity  reason     removed -> kept"));
+    assert_eq!(lines.map(str::to_owned).collect::<BTreeSet<_>>(), expected);
     let code = place.run(&["dedup", "in.jsonl", "--dry-run", "--exit-code", "-q"]);
     assert_eq!(code.code, Some(3));
-    let message = place.run(&["dedup", "in.jsonl"]).err;
-    assert!(message.contains("--output <OUT>"), "{message}");
+    let message = place.run(&["dedup", "in.jsonl"]).fails(2);
+    for option in ["--dry-run", "-o OUT", "--move-to FOLDER", "--link hard", "--script FILE"] {
+        assert!(message.contains(option), "{message}");
+    }
 }
 
 #[test]
@@ -369,7 +385,7 @@ fn what_cannot_be_copied_is_named() {
 fn duplicates_are_moved_and_nothing_is_overwritten() {
     let place = place_with_folder();
     let before = tree(&place.path("in"));
-    let args = ["dedup", "in", "--hidden", "--move-to", "gone"];
+    let args = ["dedup", "in", "--all-files", "--move-to", "gone"];
     let run = place.run(&[&args[..], &["--dry-run"]].concat());
     assert!(run.err.contains("would be moved to gone: 2 files"), "{}", run.err);
     assert_eq!((tree(&place.path("in")), place.path("gone").exists()), (before, false));
@@ -390,6 +406,7 @@ fn duplicates_are_moved_and_nothing_is_overwritten() {
     assert_eq!(place.read("gone/other.txt"), words(2, 90));
     let run = place.run(&args);
     assert!(run.err.contains("moved to gone: 0 files"), "{}", run.err);
+    assert!(!run.err.contains("undo:"), "{}", run.err);
     run.ok();
     let message = place.run(&["dedup", "in", "--move-to", "in/gone"]).fails(2);
     assert!(message.contains("lies in the input in"), "{message}");

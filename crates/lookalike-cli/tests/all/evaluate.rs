@@ -157,3 +157,24 @@ fn estimates_need_pairs_and_signatures() {
         assert!(message.contains(remedy), "{message}");
     }
 }
+
+#[test]
+fn labels_and_scores_are_read_by_name() {
+    let place = Place::new();
+    place.file("pairs.csv", "id_a,id_b,jaccard\na,b,0.9\nc,d,0.7\n");
+    place.file("labels.csv", "id_a,id_b,is_copy\na,b,yes\nc,d,no\ne,f,0\ng,h,1\n");
+    let counts = |args: &[&str]| {
+        let args = [&["evaluate", "pairs.csv"], args, &["--json"]].concat();
+        let value: serde_json::Value = serde_json::from_str(&place.run(&args).ok()).unwrap();
+        [value["reported"].clone(), value["truth"].clone(), value["true_positives"].clone()]
+    };
+    assert_eq!(counts(&["labels.csv", "--label", "is_copy"]), [2, 2, 1]);
+    let run = place.run(&["evaluate", "pairs.csv", "labels.csv"]);
+    assert!(run.err.contains("the column \"is_copy\" is not read"), "{}", run.err);
+    assert!(run.err.contains("--label NAME"), "{}", run.err);
+    assert_eq!(counts(&["labels.csv"]), [2, 4, 2]);
+    place.file("scores.csv", "id_a,id_b,cosine\na,b,0.95\nc,d,0.5\n");
+    assert_eq!(counts(&["scores.csv", "--score", "cosine", "--threshold", "0.6"]), [2, 1, 1]);
+    let message = place.run(&["evaluate", "pairs.csv", "labels.csv", "--label", "x"]).fails(1);
+    assert!(message.contains("neither file has pairs with a column \"x\""), "{message}");
+}

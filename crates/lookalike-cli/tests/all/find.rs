@@ -37,8 +37,11 @@ fn the_table_marks_the_keeper_and_the_summary_says_what_was_done() {
     let run = Place::new().run(&["find", sample.to_str().unwrap(), "--verbose"]);
     let lines: Vec<&str> = run.out.lines().collect();
     assert_eq!(lines[0], "group  similarity  document");
-    assert_eq!(lines[1], "    1      keeper  office/heating-failure-reply.txt");
-    assert_eq!(lines[2], "    1       0.854  office/heating-failure.txt");
+    let office = sample.join("office");
+    let line =
+        |role: &str, name: &str| format!("    1  {role:>10}  {}", office.join(name).display());
+    assert_eq!(lines[1], line("keeper", "heating-failure-reply.txt"));
+    assert_eq!(lines[2], line("0.854", "heating-failure.txt"));
     for part in ["33 documents (1 empty", "candidates", "6 groups", "6 duplicates", "99.8"] {
         assert!(run.err.contains(part), "{part}: {}", run.err);
     }

@@ -86,7 +86,7 @@ fn bad_input_is_refused_and_long_passages_are_not_there() {
     assert!(fails(&["--min-words", "1"]).contains("from 2 to 1000000"));
     assert!(fails(&["-o", "p.txt"]).contains(".jsonl or .csv"));
     assert!(fails(&["--resume"]).contains("--temp-dir"));
-    assert!(fails(&["--language", "auto"]).contains("--language"));
+    assert!(fails(&["--normalize", "language:auto"]).contains("language:auto"));
     place.file("twice.jsonl", place.read("in.jsonl") + &place.read("in.jsonl"));
     let run = place.run(&["passages", "twice.jsonl", "--skip-bad", "-q"]);
     assert!(run.err.contains("of an earlier document; --json lists them"), "{}", run.err);
@@ -99,7 +99,7 @@ fn bad_input_is_refused_and_long_passages_are_not_there() {
 fn dedup_cuts_passages_and_leaves_the_rest_as_it_is() {
     let place = Place::new();
     texts(&place);
-    let args = ["dedup", "in.jsonl", "--passages", "--min-words", "10"];
+    let args = ["cut", "in.jsonl", "--min-words", "10"];
     place.run(&[&args[..], &["-o", "out.jsonl"]].concat()).ok();
     let (before, after) = (place.read("in.jsonl"), place.read("out.jsonl"));
     let (before, after): (Vec<&str>, Vec<&str>) =
@@ -108,7 +108,10 @@ fn dedup_cuts_passages_and_leaves_the_rest_as_it_is() {
     assert_eq!(after[1], before[1].replace(&(LICENCE.to_uppercase() + "\\n"), ""));
     let table = place.run(&[&args[..], &["--dry-run"]].concat()).ok();
     assert!(table.contains("in.jsonl") && table.contains(" 16 "), "{table}");
-    let again = ["dedup", "out.jsonl", "--passages", "--min-words", "10", "-o", "twice.jsonl"];
+    place.run(&[&args[..], &["--removed", "cut.csv"]].concat()).ok();
+    place.run(&[&args[..], &["--dry-run", "--removed", "dry.csv"]].concat()).ok();
+    assert_eq!(place.read("dry.csv"), place.read("cut.csv"));
+    let again = ["cut", "out.jsonl", "--min-words", "10", "-o", "twice.jsonl"];
     place.run(&again).ok();
     assert_eq!(place.read("twice.jsonl"), place.read("out.jsonl"));
     let left = [&args[..], &["-o", "left.jsonl", "--min-left", "10"]].concat();
@@ -124,7 +127,7 @@ fn annotations_mark_passages_and_change_nothing_else() {
     let values: Vec<serde_json::Value> =
         records.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let text = |id: &str| values.iter().find(|v| v["id"] == id).unwrap()["text"].as_str().unwrap();
-    let args = ["dedup", "--passages", "--min-words", "10", "--min-left", "7", "-q", "-o"];
+    let args = ["cut", "--min-words", "10", "--min-left", "7", "-q", "-o"];
     let run = |more: &[&str]| place.run(&[&args[..], more].concat()).ok();
     run(&["out.jsonl", "in.jsonl", "--annotate", "--removed", "gone.jsonl"]);
     let marks = [
@@ -153,7 +156,7 @@ fn annotations_mark_passages_and_change_nothing_else() {
         writeln!(csv, "{},\"{text}\"", value["id"].as_str().unwrap()).unwrap();
     }
     place.file("in.csv", &csv);
-    let args = ["in.csv", "--annotate", "--annotate-field", "x", "--removed", "gone.csv"];
+    let args = ["in.csv", "--annotate=x", "--removed", "gone.csv"];
     run(&[&["out.csv"], &args[..]].concat());
     let out = place.read("out.csv");
     assert!(out.starts_with("id,text,x_kept,x_cut_words,x_passages\n"), "{out}");
@@ -165,8 +168,8 @@ fn annotations_mark_passages_and_change_nothing_else() {
     let listed = format!("b,in.csv,0,{},0,{},min-left\n", text("b").len(), text("b").len() - 1);
     let header = "id,source,byte_start,byte_end,char_start,char_end,reason\n";
     assert_eq!(place.read("gone.csv"), format!("{header}{listed}"));
-    let again = ["dedup", "out.jsonl", "--passages", "--annotate", "-o", "twice.jsonl"];
-    assert!(place.run(&again).fails(1).contains("--annotate-field"));
+    let again = ["cut", "out.jsonl", "--annotate", "-o", "twice.jsonl"];
+    assert!(place.run(&again).fails(1).contains("--annotate=NAME"));
 }
 
 #[test]
@@ -177,7 +180,7 @@ fn parts_that_go_are_listed_whatever_the_files_are() {
     let page = format!("<p>A page with words of its own.</p><p>{LICENCE}</p>");
     place.file("mail.mbox", message(1) + &message(2)).file("d/a.txt", LICENCE.repeat(2));
     place.file("d/page.html", page).file("d/bad.png", b"\x89PNG\r\n\x1a\n\0");
-    let args = ["dedup", "--passages", "--min-words", "10"];
+    let args = ["cut", "--min-words", "10"];
     let run = |more: &[&str]| place.run(&[&args[..], more].concat());
     let listed = run(&["mail.mbox", "--removed", "gone.csv", "--skipped", "skipped.csv"]);
     assert!(listed.err.contains("removed: gone.csv\nskipped: skipped.csv"), "{}", listed.err);
@@ -196,7 +199,6 @@ fn parts_that_go_are_listed_whatever_the_files_are() {
     assert!(place.read("skipped.csv").contains("bad.png"));
     assert!(run(&["mail.mbox", "-o", "x.mbox", "--annotate"]).fails(2).contains("--removed"));
     assert!(run(&["d", "-o", "x/"]).fails(1).contains("--annotate"));
-    assert!(run(&["d", "--dry-run", "--removed", "x.csv"]).fails(2).contains("--dry-run"));
     assert!(run(&["d", "--removed", "d/a.txt"]).fails(2).contains(".csv"));
     assert!(!place.path("x").exists() && !place.path("x.mbox").exists());
 }
@@ -222,13 +224,13 @@ fn options_that_change_nothing_of_passages_are_refused() {
         &["--verbose"],
     ];
     for more in idle {
-        let args = ["dedup", "in.jsonl", "--passages", "-o", "out.jsonl"];
+        let args = ["cut", "in.jsonl", "-o", "out.jsonl"];
         let message = place.run(&[&args[..], more].concat()).fails(2);
-        assert!(message.contains(more[0]) && message.contains("leave out"), "{message}");
+        assert!(message.contains(more[0]), "{message}");
         assert!(!place.path("out.jsonl").exists());
     }
     let used = ["--tokens", "whitespace", "--case", "keep", "--keep", "first", "--threads", "2"];
-    let args = ["dedup", "in.jsonl", "--passages", "-o", "out.jsonl", "--min-words", "3"];
+    let args = ["cut", "in.jsonl", "-o", "out.jsonl", "--min-words", "3"];
     place.run(&[&args[..], &used].concat()).ok();
 }
 
@@ -236,13 +238,13 @@ fn options_that_change_nothing_of_passages_are_refused() {
 fn messages_about_outputs_name_passages() {
     let place = Place::new();
     place.file("texts/a.txt", LICENCE).file("mail.mbox", "From a\nSubject: b\n\nText.\n");
-    let args = ["dedup", "--passages", "--min-words", "5"];
+    let args = ["cut", "--min-words", "5"];
     for (more, expected) in [
         (["texts", "-o", "list.txt"], "no passage can be taken out"),
         (["mail.mbox", "-o", "out.mbox"], "no passage can be taken out"),
     ] {
         let message = place.run(&[&args[..], &more].concat()).fails(2);
-        assert!(message.contains(expected) && message.contains("--passages"), "{message}");
+        assert!(message.contains(expected), "{message}");
         assert!(!message.contains("unit"), "{message}");
     }
     let latin = b"caf\xe9 one two three four five six\n\ncaf\xe9 one two three four five six\n";
@@ -305,7 +307,7 @@ fn files_of(texts: &[String]) -> Place {
 fn a_second_run_cuts_nothing_in_any_format() {
     let texts = nested_texts();
     let place = files_of(&texts);
-    let parquet = ["--text-field", "id", "--line-ids"];
+    let parquet = ["--text-field", "id", "--id-field", ":line"];
     let formats: [(&str, &str, &[&str]); 9] = [
         ("j.jsonl", "out.jsonl", &[]),
         ("crlf.jsonl", "out-crlf.jsonl", &[]),
@@ -318,9 +320,9 @@ fn a_second_run_cuts_nothing_in_any_format() {
         ("g.parquet", "out.parquet", &parquet),
     ];
     for (input, output, more) in formats {
-        let args = ["--passages", "--min-words", "10", "--keep", "first", "--exit-code"];
+        let args = ["--min-words", "10", "--keep", "first", "--exit-code"];
         let dedup = |input: &str, output: &str| {
-            let args = [&["dedup", input, "-o", output], &args[..], more].concat();
+            let args = [&["cut", input, "-o", output], &args[..], more].concat();
             place.run(&args)
         };
         let first = dedup(input, output);
@@ -379,7 +381,7 @@ fn crawls_archives_and_mailboxes_are_refused_with_the_remedy() {
     let mut tar = std::process::Command::new("tar");
     tar.args(["-cf", "all.tar", "in"]).current_dir(place.path(""));
     assert!(tar.status().unwrap().success());
-    let args = ["dedup", "--passages", "--min-words", "10"];
+    let args = ["cut", "--min-words", "10"];
     for input in ["crawl.warc", "mail.mbox", "all.tar"] {
         let run = place.run(&[&args[..], &[input, "-o", "left/"]].concat());
         let message = run.fails(2);
@@ -434,7 +436,7 @@ fn copies_go_by_words_or_by_whole_units() {
         ("line", "30", whole.clone()),
     ];
     for (at, words, left) in cases {
-        let args = ["dedup", "sites.jsonl", "--passages", "--at", at, "--min-words", words];
+        let args = ["cut", "sites.jsonl", "--at", at, "--min-words", words];
         place.run(&[&args[..], &["--keep", "first", "-q", "-o", "out.jsonl"]].concat()).ok();
         let expected: Vec<String> = texts
             .iter()
@@ -447,10 +449,8 @@ fn copies_go_by_words_or_by_whole_units() {
             .collect();
         assert_eq!(texts_of(&place, "out.jsonl"), expected, "{at} {words}");
     }
-    let refused = ["dedup", "sites.jsonl", "--passages", "--at", "page", "-o", "x.jsonl"];
+    let refused = ["cut", "sites.jsonl", "--at", "page", "-o", "x.jsonl"];
     assert!(place.run(&refused).fails(2).contains("word, line, paragraph or sentence"));
-    let alone = ["dedup", "sites.jsonl", "--at", "line", "-o", "x.jsonl"];
-    assert!(place.run(&alone).fails(2).contains("--passages"));
 }
 
 /// Boilerplate of a source goes from all of its documents, or is marked in them; what another
@@ -459,7 +459,7 @@ fn copies_go_by_words_or_by_whole_units() {
 fn boilerplate_of_a_source_goes_or_is_marked_in_all_of_its_documents() {
     let place = Place::new();
     let texts = sites(&place);
-    let args = ["dedup", "sites.jsonl", "--passages", "--min-words", "5", "-q"];
+    let args = ["cut", "sites.jsonl", "--min-words", "5", "-q"];
     let notice = format!("{LICENCE}. Keep it.\r\n\r\n\"");
     let without: Vec<String> = texts.iter().map(|text| text.replace(&notice, "")).collect();
     let by_site = ["--per-source", "--source-field", "site"];
@@ -522,8 +522,8 @@ fn passages_of_units_have_the_ids_of_units() {
         let runs = &json["passages"][0]["runs"];
         assert_eq!((runs[0]["id"].as_str(), runs[1]["id"].as_str()), (Some(first), Some(second)));
     }
-    let both = ["dedup", "sites.jsonl", "--passages", "--unit", "line", "-o", "x.jsonl"];
-    assert!(place.run(&both).fails(2).contains("--passages"));
+    let both = ["cut", "sites.jsonl", "--unit", "line", "-o", "x.jsonl"];
+    assert!(place.run(&both).fails(2).contains("--unit"));
 }
 
 /// Lengths that cannot be are refused; fields that are missing are named, or counted.
@@ -538,8 +538,7 @@ fn lengths_that_no_document_has_find_nothing() {
             (&json["counts"]["passages"], &json["counts"]["copied_words"]),
             (&0.into(), &0.into())
         );
-        let args =
-            ["dedup", "sites.jsonl", "--passages", "--min-words", words, "-q", "-o", "o.jsonl"];
+        let args = ["cut", "sites.jsonl", "--min-words", words, "-q", "-o", "o.jsonl"];
         place.run(&args).ok();
         assert_eq!(place.read("o.jsonl"), place.read("sites.jsonl"));
     }

@@ -1,6 +1,6 @@
 //! Messages that name a cause name the right one, and remedies that they name work.
 
-use crate::command::Place;
+use crate::command::{Place, jsonl, words};
 use serde_json::Value;
 
 const TABLE: &str = "question,answer\nwhat is this,a table of questions\n";
@@ -27,7 +27,7 @@ fn unmatched_patterns_are_named() {
     let place = place();
     for args in [
         &["find", "d", "--include", "*.docx"][..],
-        &["find", "d", "--type", "py"],
+        &["find", "d", "--include", "*.py"],
         &["find", "d", "--exclude", "*.txt"],
         &["index", "create", "x", "d", "--include", "*.docx"],
     ] {
@@ -42,7 +42,7 @@ fn files_left_out_name_their_option() {
     let place = Place::new();
     place.file("d/.hidden.txt", "x").file("empty/sub/.gitkeep", "");
     let message = place.run(&["find", "d"]).fails(1);
-    assert!(message.contains("folder: 1 hidden (--hidden reads them)\n"), "{message}");
+    assert!(message.contains("folder: 1 hidden (--all-files reads them)\n"), "{message}");
     std::fs::remove_file(place.path("empty/sub/.gitkeep")).unwrap();
     let message = place.run(&["find", "empty"]).fails(1);
     assert!(message.contains("in this folder; name a folder with documents"), "{message}");
@@ -70,7 +70,7 @@ fn tables_in_folders_name_options() {
     let added = place.run(&["index", "create", "x", "d"]).err;
     for err in [found, added] {
         assert!(
-            err.contains("with --id-field or make ids of file and line with --line-ids"),
+            err.contains("with --id-field or make ids of file and line with --id-field :line"),
             "{err}"
         );
         assert!(!err.contains("id_field"), "{err}");
@@ -222,7 +222,93 @@ fn cuts_spare_text_without_ascii() {
     place.file("in.jsonl", first.clone() + &second(&format!("{copied}，")));
     for form in ["nfc", "nfkc", "fold", "unaccent"] {
         let options = ["--min-words", "10", "--normalize", form, "-o", "-", "-q"];
-        let cut = place.run(&[&["dedup", "in.jsonl", "--passages"][..], &options].concat()).ok();
+        let cut = place.run(&[&["cut", "in.jsonl"][..], &options].concat()).ok();
         assert_eq!(cut, first.clone() + &second(""), "{form}");
+    }
+}
+
+#[test]
+fn old_office_files_name_a_conversion() {
+    let place = place();
+    let mut bytes = vec![0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1];
+    bytes.resize(600, 0);
+    for name in ["a.doc", "b.xls", "c.PPT"] {
+        place.file(&format!("d/{name}"), &bytes);
+    }
+    place.run(&["find", "d", "--skipped", "s.csv"]).ok();
+    let list = place.read("s.csv");
+    for name in ["a.doc", "b.xls", "c.PPT"] {
+        let line = list.lines().find(|line| line.contains(name)).unwrap();
+        assert!(line.contains("soffice --headless --convert-to docx "), "{line}");
+    }
+}
+
+#[test]
+fn pairs_replace_the_table() {
+    let place = place();
+    let text = words(1, 30);
+    place.file("copies.jsonl", jsonl(&[("a".into(), text.clone()), ("b".into(), text)]));
+    let run = place.run(&["find", "copies.jsonl", "--pairs", "p.csv"]);
+    assert_eq!(run.out, "");
+    assert!(run.err.contains("1 duplicate in 1 group"), "{}", run.err);
+    let run = place.run(&["find", "copies.jsonl", "--pairs", "p.csv", "--limit", "0"]);
+    assert!(run.out.contains("keeper"), "{}", run.out);
+}
+
+#[test]
+fn queries_without_a_match_show_the_nearest() {
+    let place = Place::new();
+    let text = words(1, 60);
+    let metadata = serde_json::json!({
+        "id": "a", "text": text, "title": "A title", "date": "2024-05-06T07:08:09Z"
+    });
+    place.file("in.jsonl", format!("{metadata}\n"));
+    let create = ["index", "create", "x", "in.jsonl", "--metadata", "title", "--metadata", "date"];
+    place.run(&create).ok();
+    let half: Vec<&str> = text.split(' ').take(40).collect();
+    place.file("draft.txt", half.join(" ") + " and words of its own in the rest of this draft");
+    let run = place.run(&["query", "x", "draft.txt", "--exit-code"]);
+    assert_eq!((run.code, run.out.as_str()), (Some(0), ""), "{run:?}");
+    assert!(run.err.contains("no match for draft.txt; the nearest documents:\n"), "{}", run.err);
+    assert!(run.err.contains("A title · in.jsonl · 2024-05-06\n"), "{}", run.err);
+    assert!(run.err.contains("--nearest 10") && run.err.contains("containment"), "{}", run.err);
+    let found = place.run(&["query", "x", "draft.txt", "--nearest", "1"]);
+    assert!(found.out.contains("  a\n            A title · in.jsonl · 2024-05-06\n"), "{found:?}");
+    let quiet = place.run(&["query", "x", "draft.txt", "--quiet"]);
+    assert_eq!((quiet.out, quiet.err), (String::new(), String::new()));
+}
+
+#[test]
+fn indexes_without_texts_say_what_they_lack() {
+    let place = place();
+    let run = place.run(&["index", "create", "x", "in.jsonl"]);
+    assert!(!run.err.contains("--store"), "{}", run.err);
+    assert!(place.run(&["index", "stats", "x", "--json"]).ok().contains("\"texts\""));
+    let run = place.run(&["index", "create", "y", "in.jsonl", "--store", "sets"]);
+    for lost in ["--store sets", "`index categorise`", "`query --text`", "`contamination`"] {
+        assert!(run.err.contains(lost), "{}", run.err);
+    }
+}
+
+#[test]
+fn printed_paths_can_be_opened() {
+    let place = place();
+    let text = words(1, 60);
+    place.file("in/a.txt", &text).file("in/sub/b.txt", &text).file("in/bad.bin", b"\0\0");
+    for folder in ["in", "./in", "in/"] {
+        let found = place.run(&["find", folder]);
+        let changes = place.run(&["dedup", folder, "--dry-run"]).ok();
+        let table = found.out.lines().skip(1).map(|line| line.split_whitespace().last());
+        let changes = changes.lines().skip(1).flat_map(|line| line.split_whitespace().skip(2));
+        let skipped = found
+            .err
+            .lines()
+            .find_map(|line| line.trim().strip_suffix(": binary: it holds a NUL byte"));
+        let paths = table.flatten().chain(changes.filter(|word| *word != "->")).chain(skipped);
+        let paths: Vec<&str> = paths.collect();
+        assert_eq!(paths.len(), 5, "{found:?}");
+        for path in paths {
+            assert!(place.path(path).is_file(), "{path}");
+        }
     }
 }

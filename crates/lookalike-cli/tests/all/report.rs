@@ -263,12 +263,12 @@ fn reports_in_a_folder_that_is_read_are_no_documents() {
         place.file(&format!("in/{id}.txt"), text);
     }
     let run = || {
-        let reports = ["--report", "in/r.html", "--report", "in/r.json", "--hidden"];
+        let reports = ["--report", "in/r.html", "--report", "in/r.json", "--all-files"];
         place.run(&[&["find", "in", "-q", "--audit", "50"], &reports[..]].concat()).ok();
         timeless(json_of(&place, "in/r.json"))
     };
     assert_eq!(run(), run());
-    let out = place.run(&["audit", "in/r.json", "in", "--hidden"]);
+    let out = place.run(&["audit", "in/r.json", "in", "--all-files"]);
     assert!(
         out.err.contains("read were"),
         "the page is a document unless it is recognised: {out:?}"
@@ -331,7 +331,7 @@ fn the_page_says_what_was_done_to_the_texts() {
         place.run(&[&["find", "in", "--report", "r.html"], args].concat()).ok();
         place.read("r.html")
     };
-    let page = run(&["--signatures", "cut"]);
+    let page = run(&["--mail-signatures", "cut"]);
     assert!(page.contains("1 message read without signatures: 6 words, 28 bytes."), "{page}");
     assert!(page.contains("1 of the empty ones is identical to another: d.txt to c.txt."));
     assert!(!page.contains("How texts are changed"));

@@ -324,7 +324,7 @@ fn another_run_is_refused_with_both_sides() {
     refused(&[&args[..], &["--threshold", "0.9"]].concat(), &["0.8", "0.9"]);
     refused(&[&args[..], &["--keep", "first"]].concat(), &["longest", "first"]);
     refused(&[&args[..], &["--group", "components"]].concat(), &["Stars", "Components"]);
-    refused(&[&args[..], &["--line-ids"]].concat(), &["line_ids"]);
+    refused(&[&args[..], &["--id-field", ":line"]].concat(), &["line_ids"]);
     refused(&[&args[..], &["--pairs", "p.csv"]].concat(), &["pairs was false and is true"]);
     // The same files, of which one is now a reference.
     let files = args.iter().position(|arg| *arg == "b.jsonl").unwrap();

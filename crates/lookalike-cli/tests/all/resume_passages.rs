@@ -25,17 +25,7 @@ fn scenarios() -> Vec<Scenario> {
         files: files.to_vec(),
     };
     let found = ["passages", "a.jsonl", "b.jsonl.gz", "-o", "p.jsonl", "--report", "r.json"];
-    let cut = [
-        "dedup",
-        "--passages",
-        "a.jsonl",
-        "--keep",
-        "first",
-        "-o",
-        "out.jsonl",
-        "--removed",
-        "gone.csv",
-    ];
+    let cut = ["cut", "a.jsonl", "--keep", "first", "-o", "out.jsonl", "--removed", "gone.csv"];
     vec![
         scenario("passages", &found, &["p.jsonl", "r.json"]),
         scenario("cuts", &cut, &["out.jsonl", "gone.csv"]),

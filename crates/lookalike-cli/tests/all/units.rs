@@ -194,7 +194,7 @@ fn rows_of_parquet_lose_units_in_place() {
     let ids = [format!("{FIRST}\n\n{COPIED}"), format!("{COPIED}\n\n{LAST}")];
     place.file("in.jsonl", lines(&[(&ids[0], FIRST), (&ids[1], FIRST)]));
     place.run(&["find", "in.jsonl", "-o", "in.parquet"]).ok();
-    let reading = ["--text-field", "id", "--line-ids", "--unit", "paragraph"];
+    let reading = ["--text-field", "id", "--id-field", ":line", "--unit", "paragraph"];
     let find = |file| found(&place, &[&["find", file, "--json"], &reading[..]].concat());
     let before = find("in.parquet");
     assert_eq!([&before["counts"]["documents"], &before["counts"]["duplicates"]], [4, 1]);
@@ -203,7 +203,7 @@ fn rows_of_parquet_lose_units_in_place() {
     assert!(run.err.contains("2 documents, 1 of them without some units"), "{}", run.err);
     let after = find("out.parquet");
     assert_eq!([&after["counts"]["documents"], &after["counts"]["duplicates"]], [3, 0]);
-    let other = ["find", "out.parquet", "--json", "--text-field", "keeper", "--line-ids"];
+    let other = ["find", "out.parquet", "--json", "--text-field", "keeper", "--id-field", ":line"];
     let other = found(&place, &other);
     assert_eq!([&other["counts"]["documents"], &other["counts"]["duplicates"]], [2, 1]);
 }

@@ -76,9 +76,9 @@ impl Place {
     fn run_in(&self, environment: &[(&str, &str)], args: &[&str], input: &[u8]) -> Run {
         let mut child = Command::new(env!("CARGO_BIN_EXE_lookalike"))
             .args(args)
+            .env_remove("COLUMNS")
             .envs(environment.iter().copied())
             .current_dir(self.folder.path())
-            .env_remove("COLUMNS")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

@@ -34,13 +34,6 @@ pub enum CutProblem {
 }
 
 impl CutPart {
-    fn parameter(self) -> Parameter {
-        match self {
-            Self::Unit => Parameter::Unit,
-            Self::Passage => Parameter::Passages,
-        }
-    }
-
     /// Its name in messages.
     fn name(self) -> &'static str {
         match self {
@@ -67,24 +60,29 @@ impl CutProblem {
         name: ParameterSpelling,
     ) -> fmt::Result {
         let refusal = part.cannot_be_cut();
-        let option = name(part.parameter());
+        // Nothing else does the work of the command `cut`.
+        let leave_out = match part {
+            CutPart::Unit => format!(", or leave out {}", name(Parameter::Unit)),
+            CutPart::Passage => String::new(),
+        };
         match self {
             Self::Annotated => write!(
                 f,
-                "an annotation is about a document, not about a {} of it; leave out {} or {option}",
+                "an annotation is about a document, not about a {} of it; leave out {}{}",
                 part.name(),
-                name(Parameter::Annotate)
+                name(Parameter::Annotate),
+                leave_out.replace(", or leave out", " or")
             )?,
             Self::Listed => write!(
                 f,
                 "the inputs are text files, and a list names whole files, of which {refusal}; end \
-                 the name in {} for a folder of files without them, or leave out {option}",
+                 the name in {} for a folder of files without them{leave_out}",
                 std::path::MAIN_SEPARATOR
             )?,
             Self::Format { source_name, format } => write!(
                 f,
                 "{source_name} is {format}, of which {refusal}; give the input as JSONL, CSV, TSV, \
-                 Parquet, lines or plain text, or leave out {option}"
+                 Parquet, lines or plain text{leave_out}"
             )?,
             Self::Text { id } => write!(
                 f,

@@ -15,6 +15,7 @@ use crate::engine::link::drop_list::DropList;
 use crate::engine::options::{FindOptions, PairList};
 use crate::engine::prepare::block_notes::{BlockNotes, BlockRanges, ColumnChunk};
 use crate::engine::prepare::sources::{SourceName, SourceTally, Tallies};
+use crate::progress::{Progress, Stage};
 use crate::read::{Collection, InputStamp, ReadError, RetainedState, Stamp};
 use crate::spill::{Journal, SpillError, TempSpace};
 use lookalike_core::hash;
@@ -97,6 +98,19 @@ pub(crate) struct CompletedSteps {
 }
 
 impl CompletedSteps {
+    /// The stage in which the run resumes, and the number of documents that were read before.
+    /// `None` for a run without completed steps.
+    fn position(&self) -> Option<(Stage, u64)> {
+        let documents = self.chunks.iter().map(|step| u64::from(step.chunk.documents)).sum();
+        let stage = match self {
+            Self { chunks, .. } if chunks.is_empty() => return None,
+            Self { batches, .. } if !batches.is_empty() => Stage::Decide,
+            Self { prepared: true, .. } => Stage::Bucket,
+            _ => Stage::Prepare,
+        };
+        Some((stage, documents))
+    }
+
     /// # Errors
     /// [`SpillError::Altered`] for numbers that no run writes.
     fn add(&mut self, step: Step) -> Result<(), FindError> {
@@ -151,6 +165,7 @@ impl Checkpoint {
         collection: &Collection,
         options: &FindOptions,
         passages: Option<&Value>,
+        progress: &dyn Progress,
     ) -> Result<(Self, Arc<TempSpace>), FindError> {
         let parent = options.memory.temp_dir();
         if !options.memory.resume {
@@ -164,6 +179,9 @@ impl Checkpoint {
             description["passages"] = passages.clone();
         }
         let (opened, temp) = Self::resumable(collection, &parent, &description)?;
+        if let Some((stage, documents)) = opened.done.position() {
+            progress.resumed(stage, documents);
+        }
         Ok((Self { deferred: is_deferred.then(Mutex::default), ..opened }, temp))
     }
 

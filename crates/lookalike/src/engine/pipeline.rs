@@ -48,7 +48,7 @@ pub(crate) fn run(
     let budget = budget.with_unit(collection.unit()).next_to(0, 0, held);
     let mut limited = LimitedReading { collection, options, cost, budget, progress };
     limited.check()?;
-    let (checkpoint, temp) = Checkpoint::open(collection, options, None)?;
+    let (checkpoint, temp) = Checkpoint::open(collection, options, None, progress)?;
     limited.begin(checkpoint.is_active());
     let mut run = FindRun::new(collection, options, progress, &checkpoint, temp);
     let linked = loop {

@@ -1,6 +1,7 @@
 //! Report and truth files → pairs and groups by number.
 
 use super::estimates::PairError;
+use super::options::{EvaluateOptions, UnreadColumn};
 use super::pair::{FileSimilarity, NumberedPair, PairScore};
 use super::partition::Partition;
 use super::rows;
@@ -100,6 +101,12 @@ pub(super) struct PairTable {
     errors: Vec<PairError>,
     /// Document and group, each document once, where the file has groups.
     members: Option<Vec<(u32, u32)>>,
+    /// Whether the file has the column of labels that the options name.
+    pub(super) has_label: bool,
+    /// Whether the file has the column of scores that the options name.
+    pub(super) has_score: bool,
+    /// A third column that is neither a similarity nor named by an option.
+    pub(super) unread: Option<UnreadColumn>,
 }
 
 impl PairTable {
@@ -121,7 +128,7 @@ impl PairTable {
 /// lines below the threshold, as if they were missing. It reads groups whole.
 pub(super) fn read(
     path: &Path,
-    threshold: Option<f64>,
+    options: &EvaluateOptions,
     ids: &mut IdNumbers,
 ) -> Result<PairTable, FindError> {
     let mut input = open_table(path)?;
@@ -136,7 +143,7 @@ pub(super) fn read(
     let mut loader = Loader {
         path: path.to_owned(),
         line: 0,
-        threshold,
+        options,
         ids,
         table: PairTable::default(),
         seen: Vec::new(),
@@ -186,8 +193,7 @@ struct DuplicateLine {
 struct Loader<'a> {
     path: PathBuf,
     line: u64,
-    /// The least similarity of a pair; any where it is `None`.
-    threshold: Option<f64>,
+    options: &'a EvaluateOptions,
     ids: &'a mut IdNumbers,
     table: PairTable,
     /// Documents that are in a group already.
@@ -261,13 +267,33 @@ impl Loader<'_> {
         }
         let header: Vec<String> = record.iter().map(|name| name.trim().to_owned()).collect();
         let column = |name: &str| header.iter().position(|each| each == name);
-        let similarities = ["jaccard", "containment"].map(column);
+        let named = |name: &Option<String>| name.as_deref().and_then(column);
+        let label = named(&self.options.label);
+        let score = named(&self.options.score);
+        let similarities = match score {
+            Some(_) => [score, None],
+            None => ["jaccard", "containment"].map(column),
+        };
         // The column `error` of another program is none of an estimate.
         let estimated = column("estimated_jaccard");
         let [error, standard_error] =
             ["error", "standard_error"].map(|name| estimated.and(column(name)));
         if let (Some(a), Some(b)) = (column("id_a"), column("id_b")) {
+            self.table.has_label = label.is_some();
+            self.table.has_score = score.is_some();
+            let is_bare = label.is_none() && similarities == [None, None];
+            let third = if is_bare && header.len() == 3 { header.get(2) } else { None };
             while self.next(&mut reader, &mut record)? {
+                if let Some(name) = third.filter(|_| self.table.unread.is_none()) {
+                    let is_number = self.value(&record, 2)?.trim().parse::<f64>().is_ok();
+                    let path = self.path.clone();
+                    self.table.unread = Some(UnreadColumn { path, name: name.clone(), is_number });
+                }
+                if let Some(label) = label
+                    && !is_pair(self.value(&record, label)?)
+                {
+                    continue;
+                }
                 let score = self.score(&record, similarities)?;
                 let is_new = self.pair(self.value(&record, a)?, self.value(&record, b)?, score)?;
                 if let (true, Some(error), Some(standard_error)) = (is_new, error, standard_error) {
@@ -385,7 +411,7 @@ impl Loader<'_> {
         if a == b {
             return Err(self.problem(format!("a pair of {a:?} with itself; take the line out")));
         }
-        let threshold = self.threshold.filter(|_| !self.table.has_groups());
+        let threshold = self.options.threshold.filter(|_| !self.table.has_groups());
         if score.measured().zip(threshold).is_some_and(|(score, least)| score.value < least) {
             return Ok(false);
         }
@@ -409,6 +435,13 @@ impl Loader<'_> {
         self.table.members.get_or_insert_default().push((number, group));
         Ok(())
     }
+}
+
+/// Returns true for the label of a pair.
+fn is_pair(label: &str) -> bool {
+    let label = label.trim();
+    let is_negative = ["", "false", "no", "f", "n"].iter().any(|no| label.eq_ignore_ascii_case(no));
+    !is_negative && label.parse::<f64>().map_or(true, |number| number > 0.0)
 }
 
 /// Names of groups → numbers; those of groups without a name count down from the end.

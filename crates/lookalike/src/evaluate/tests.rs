@@ -80,7 +80,7 @@ fn a_threshold_counts_for_both_files_of_pairs() {
 fn containment_is_compared_with_the_threshold() {
     let options = EvaluateOptions { threshold: Some(0.8), ..Default::default() };
     let pairs = "id_a,id_b,jaccard,containment\na,b,0.1,0.9\nc,d,0.85,0.85\ne,f,0.5,0.7\n";
-    let result = of(pairs, "id_a,id_b,jaccard\na,b,0.8\n", options).unwrap();
+    let result = of(pairs, "id_a,id_b,jaccard\na,b,0.8\n", options.clone()).unwrap();
     assert_eq!((result.reported, result.true_positives), (2, 1));
     // The Jaccard similarities are compared, since both files have them.
     let different = result.different.unwrap();
@@ -90,7 +90,7 @@ fn containment_is_compared_with_the_threshold() {
     );
     let found = result.false_positives.examples.iter().map(|example| example.reported);
     assert_eq!(found.collect::<Vec<_>>(), [Some(0.85)]);
-    let both = of(pairs, pairs, options).unwrap();
+    let both = of(pairs, pairs, options.clone()).unwrap();
     assert_eq!((both.true_positives, both.different.map(|it| it.count)), (2, Some(0)));
     let truth = "id_a,id_b,containment\na,b,0.9\ne,f,0.7\n";
     assert_eq!(of(pairs, truth, options).unwrap().expected, 1);
@@ -221,7 +221,7 @@ fn groups_stand_for_what_they_vouch_for_or_for_all_their_pairs() {
     assert_eq!((stars.reported, stars.true_positives), (2, 2));
     assert_eq!(ids(&stars.missed), [("a", "b")]);
     assert_eq!(ids(&stars.different.unwrap()), [("b", "k")]);
-    let all = EvaluateOptions { all_members: true, threshold: None };
+    let all = EvaluateOptions { all_members: true, ..Default::default() };
     let all = of(GROUPS, truth, all).unwrap();
     assert_eq!((all.reported, all.true_positives, all.missed.count), (3, 3, 0));
 }
@@ -231,9 +231,9 @@ fn both_kinds_of_group_reports_say_the_same() {
     let csv = "group,id,role,keeper,jaccard\n1,k,keeper,k,\n\
                1,a,duplicate,k,0.900000\n1,b,duplicate,k,0.850000\n";
     let truth = "id,cluster,kind\nk,c,x\na,c,x\nb,d,x\nz,d,x\n";
-    let options = EvaluateOptions { all_members: true, threshold: None };
+    let options = EvaluateOptions { all_members: true, ..Default::default() };
     for options in [EvaluateOptions::default(), options] {
-        let result = of(GROUPS, truth, options).unwrap();
+        let result = of(GROUPS, truth, options.clone()).unwrap();
         assert_eq!(result, of(csv, truth, options).unwrap());
         assert!(result.adjusted_rand_index.is_some_and(|index| index < 1.0));
     }

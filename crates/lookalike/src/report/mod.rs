@@ -50,7 +50,18 @@ pub const EMPTY: &str = "empty: no tokens";
 /// A parameter as an option of the command line, `--num-hashes`. Reports use this spelling in every
 /// front end.
 pub fn option_name(parameter: Parameter) -> String {
-    format!("--{}", parameter.name().replace('_', "-"))
+    match parameter {
+        Parameter::AnnotateField => "--annotate=NAME".to_owned(),
+        Parameter::Hidden | Parameter::NoIgnore => "--all-files".to_owned(),
+        Parameter::LineIds => "--id-field :line".to_owned(),
+        Parameter::MaxDepth
+        | Parameter::MaxExpanded
+        | Parameter::MaxFileSize
+        | Parameter::MaxMembers
+        | Parameter::MaxPages
+        | Parameter::MaxSeconds => parameter.name().replace("max_", "--max ").replace('_', "-"),
+        _ => format!("--{}", parameter.name().replace('_', "-")),
+    }
 }
 
 /// What a file of findings looks like.

@@ -17,6 +17,7 @@ const BEGINNINGS: &[&str] = &[
     "id,source,group,keeper,jaccard,reason\n",
     "id,source,group,keeper,containment,reason\n",
     "#!/bin/sh\n# Files that `lookalike dedup` found to be duplicates.",
+    "#!/bin/sh\n# Undoes what `lookalike dedup` did with duplicate files.",
 ];
 /// What a page says of itself, below its style.
 const BRAND: &[u8] = b"<p class=\"brand\">lookalike ";

@@ -1,4 +1,4 @@
-//! `dedup --passages`: inputs and options → repeated passages, then documents without them.
+//! `cut`: inputs and options → repeated passages, then documents without them.
 
 use super::RunInputs;
 use super::dedup_outputs::{DedupOutputs, OutputPlan};
@@ -9,7 +9,7 @@ use crate::progress::Progress;
 use crate::read::Collection;
 use crate::report::Target;
 
-/// A run of `dedup --passages`.
+/// A run of `cut`.
 pub struct CutRequest {
     /// The documents, and the reference whose passages count.
     pub inputs: RunInputs,
@@ -42,7 +42,7 @@ pub struct FoundCuts {
     is_dry_run: bool,
 }
 
-/// The result of `dedup --passages`.
+/// The result of `cut`.
 pub struct CutOutcome {
     /// The removed words and documents.
     pub cuts: PassageCuts,
@@ -77,9 +77,8 @@ impl OpenCutRun {
     /// [`PassageCuts::find`].
     pub fn find(self, progress: &dyn Progress) -> Result<FoundCuts, DedupError> {
         let Self { collection, options, cut, outputs, plan, is_dry_run } = self;
-        if !is_dry_run {
-            plan.create(&outputs, |target| list(target, &outputs))?.check_writable(&collection)?;
-        }
+        let files = plan.create(&outputs, is_dry_run, |target| list(target, &outputs))?;
+        files.check_writable(&collection)?;
         let cuts = PassageCuts::find(&collection, &options, &cut, progress)?;
         Ok(FoundCuts { collection, cuts, outputs, plan, is_dry_run })
     }
@@ -92,14 +91,14 @@ impl FoundCuts {
     /// Errors of [`apply_cuts`].
     pub fn write(self, progress: &dyn Progress) -> Result<CutOutcome, DedupError> {
         let Self { collection, cuts, outputs, plan, is_dry_run } = self;
+        let files = plan.create(&outputs, is_dry_run, |target| list(target, &outputs))?;
         let mut written = None;
-        if !is_dry_run {
-            let files = plan.create(&outputs, |target| list(target, &outputs))?;
-            let has_survivors = files.survivors.is_some();
+        let has_survivors = files.survivors.is_some();
+        if has_survivors || files.removed.is_some() {
             let counts = apply_cuts(&cuts, &collection, files.survivors, files.removed, progress)?;
-            outputs.finish_skipped(files.skipped, &cuts.run)?;
             written = has_survivors.then_some(counts);
         }
+        outputs.finish_skipped(files.skipped, &cuts.run)?;
         Ok(CutOutcome { cuts, written })
     }
 }

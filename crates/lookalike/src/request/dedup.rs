@@ -3,7 +3,7 @@
 use super::dedup_outputs::{DedupFiles, DedupOutputs, OutputPlan};
 use super::{FindOutcome, FindRequest, OpenedFind};
 use crate::dedup::actions::{
-    ActionCounts, DuplicateFiles, LinkKind, check_folder, link, move_to, without_files,
+    ActionCounts, DuplicateFiles, LinkKind, UndoScript, check_folder, link, move_to, without_files,
     write_script,
 };
 use crate::dedup::{
@@ -37,7 +37,10 @@ pub struct DedupRequest {
     pub action: Option<FileAction>,
     /// A shell script to write, which removes the files that are duplicates.
     pub script: Option<PathBuf>,
-    /// Whether nothing is written, moved or linked.
+    /// The folder of a script that undoes moves and hard links; none is written without it.
+    pub undo_folder: Option<PathBuf>,
+    /// Whether nothing is moved, linked or written, except the lists of removed documents and of
+    /// skipped records.
     pub is_dry_run: bool,
 }
 
@@ -59,18 +62,16 @@ struct DedupEffects {
     plan: OutputPlan,
     action: Option<FileAction>,
     script: Option<PathBuf>,
+    undo_folder: Option<PathBuf>,
     is_dry_run: bool,
 }
 
 impl DedupEffects {
-    /// Creates the files under temporary names; `None` in a dry run.
-    fn files(&self, measure: Measure) -> Result<Option<DedupFiles>, DedupError> {
-        if self.is_dry_run {
-            return Ok(None);
-        }
+    /// Creates the files under temporary names; in a dry run the lists only.
+    fn files(&self, measure: Measure) -> Result<DedupFiles, DedupError> {
         let cells = self.outputs.cells;
         let list = |target: &Target| Ok(RemovedList::create(target, measure)?.with_cells(cells));
-        self.plan.create(&self.outputs, list).map(Some)
+        self.plan.create(&self.outputs, self.is_dry_run, list)
     }
 }
 
@@ -80,6 +81,8 @@ pub struct FileOutcome {
     pub found: DuplicateFiles,
     /// The result of the action, if there is one.
     pub acted: Option<ActionCounts>,
+    /// The script that undoes the action, if files were moved or linked.
+    pub undo: Option<PathBuf>,
 }
 
 /// The result of `dedup`.
@@ -120,10 +123,10 @@ impl DedupRequest {
         }
         let subject = AnnotationSubject::Groups(find.request.options.params.measure());
         let plan = OutputPlan::new(&self.outputs, &find.request.inputs, &find.collection, subject)?;
-        let Self { outputs, action, script, is_dry_run, .. } = self;
+        let Self { outputs, action, script, undo_folder, is_dry_run, .. } = self;
         Ok(OpenedDedup {
             find,
-            effects: DedupEffects { outputs, plan, action, script, is_dry_run },
+            effects: DedupEffects { outputs, plan, action, script, undo_folder, is_dry_run },
         })
     }
 }
@@ -136,9 +139,8 @@ impl OpenedDedup {
     /// [`OpenedFind::run`].
     pub fn find(self, progress: &dyn Progress) -> Result<FoundDedup, DedupError> {
         let Self { find, effects } = self;
-        if let Some(files) = effects.files(find.request.options.params.measure())? {
-            files.check_writable(&find.collection)?;
-        }
+        let files = effects.files(find.request.options.params.measure())?;
+        files.check_writable(&find.collection)?;
         Ok(FoundDedup { find: find.run(progress)?, effects })
     }
 }
@@ -161,20 +163,18 @@ impl FoundDedup {
         let mut written = None;
         // Without survivors, the pass that collects files also lists the removed documents.
         let mut removed = None;
-        if let Some(files) = effects.files(measure)? {
-            if let Some(survivors) = files.survivors {
-                let removed = files.removed;
-                let counts = apply(findings, collection, options, survivors, removed, progress)?;
-                written = Some(counts);
-            } else {
-                removed = files.removed;
-            }
-            effects.outputs.finish_skipped(files.skipped, findings)?;
+        let lists = effects.files(measure)?;
+        if let Some(survivors) = lists.survivors {
+            let removed = lists.removed;
+            written = Some(apply(findings, collection, options, survivors, removed, progress)?);
+        } else {
+            removed = lists.removed;
         }
+        effects.outputs.finish_skipped(lists.skipped, findings)?;
         let run = (findings, collection, options);
         let add_to = add_to.filter(|_| !effects.is_dry_run);
         let added = add_to.map(|index| add_kept(run, index, progress)).transpose()?;
-        let DedupEffects { plan, action, script, is_dry_run, .. } = effects;
+        let DedupEffects { plan, action, script, undo_folder, is_dry_run, .. } = effects;
         let mut files = None;
         if action.is_some() || script.is_some() || removed.is_some() {
             let found = find_files(findings, collection, options, removed, progress)?;
@@ -182,14 +182,17 @@ impl FoundDedup {
                 write_script(&found, path, measure)?;
             }
             let [documents, reference] = inputs.paths();
+            let mut undo = undo_folder.as_deref().map(UndoScript::in_folder);
+            let log = undo.as_mut();
             let acted = match &action {
                 Some(FileAction::MoveTo(folder)) => {
-                    Some(move_to(&found, folder, documents, reference, is_dry_run)?)
+                    Some(move_to(&found, folder, documents, reference, is_dry_run, log)?)
                 }
-                Some(FileAction::Link(kind)) => Some(link(&found, *kind, is_dry_run)),
+                Some(FileAction::Link(kind)) => Some(link(&found, *kind, is_dry_run, log)),
                 None => None,
             };
-            files = Some(FileOutcome { found, acted });
+            let undo = undo.and_then(UndoScript::into_path);
+            files = Some(FileOutcome { found, acted, undo });
         }
         Ok(DedupOutcome { find, written, is_folder: plan.is_folder(), added, files })
     }

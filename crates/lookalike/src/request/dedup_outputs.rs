@@ -108,16 +108,18 @@ impl OutputPlan {
     }
 
     /// Creates the files under temporary names. `list` creates the list of removed documents.
+    /// With `lists_only`, the kept documents are not written.
     ///
     /// # Errors
     /// [`OutputError::Write`].
     pub(super) fn create(
         &self,
         outputs: &DedupOutputs,
+        lists_only: bool,
         list: impl Fn(&Target) -> Result<RemovedList, DedupError>,
     ) -> Result<DedupFiles, DedupError> {
         let mut survivors = None;
-        if let Some(destination) = &self.destination {
+        if let Some(destination) = self.destination.as_ref().filter(|_| !lists_only) {
             let writer = Survivors::create(destination.clone(), self.annotate.clone())?;
             let writer = writer.with_cells(outputs.cells);
             survivors = Some(match &self.others {

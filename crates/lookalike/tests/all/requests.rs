@@ -23,7 +23,7 @@ fn request(folder: &Path, outputs: DedupOutputs, is_dry_run: bool) -> DedupReque
     let inputs = RunInputs::of_paths(&[path], &[], ReadOptions::default());
     let options = FindOptions::new(Params::new(&ParamsBuilder::default()).unwrap());
     let find = FindRequest::new(inputs, options, None);
-    DedupRequest { find, outputs, action: None, script: None, is_dry_run }
+    DedupRequest { find, outputs, action: None, script: None, undo_folder: None, is_dry_run }
 }
 
 fn index() -> Index {

@@ -6,18 +6,19 @@ use std::path::PathBuf;
 /// For inputs that are files of one document each.
 #[derive(Debug, clap::Args)]
 pub(super) struct ActionArgs {
-    /// Move files that are duplicates to FOLDER, under their paths below the input; nothing is
-    /// overwritten
-    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["output", "link"])]
+    /// Move duplicate files to FOLDER, under their paths below the input; nothing is overwritten.
+    /// FOLDER/lookalike-undo.sh moves them back
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["output", "link", "drop"])]
     pub(super) move_to: Option<PathBuf>,
 
-    /// Replace files with the same bytes as their keeper by links to it: hard, or reflink (shared
-    /// blocks, where the file system can)
-    #[arg(long, value_enum, value_name = "HOW", conflicts_with = "output")]
+    /// Replace files with the bytes of their keeper by links to it. After hard links,
+    /// lookalike-undo.sh in the current folder restores the files. A reflink is a file of its own
+    /// that shares blocks, if the file system supports it
+    #[arg(long, value_enum, value_name = "HOW", conflicts_with_all = ["output", "drop"])]
     pub(super) link: Option<LinkArg>,
 
-    /// Write a shell script that removes the files that are duplicates, to read and run
-    #[arg(long, value_name = "FILE")]
+    /// Write a shell script that removes the duplicate files, to read and run
+    #[arg(long, value_name = "FILE", conflicts_with = "drop")]
     pub(super) script: Option<PathBuf>,
 }
 

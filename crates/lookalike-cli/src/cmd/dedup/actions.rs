@@ -3,7 +3,7 @@
 use super::action_args::{ActionArgs, LinkArg};
 use lookalike::dedup::actions::LinkKind;
 use lookalike::request::FileAction;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 impl ActionArgs {
     /// The option that moves, links or lists files.
@@ -23,6 +23,16 @@ impl ActionArgs {
             Self { link: Some(LinkArg::Hard), .. } => Some(FileAction::Link(LinkKind::Hard)),
             Self { link: Some(LinkArg::Reflink), .. } => Some(FileAction::Link(LinkKind::Reflink)),
             Self { link: None, move_to: None, .. } => None,
+        }
+    }
+
+    /// The folder of the script that undoes the action: the one with the moved files, or the current
+    /// folder. Reflinks are files of their own and need no undo.
+    pub(super) fn undo_folder(&self) -> Option<PathBuf> {
+        match self {
+            Self { move_to: Some(folder), .. } => Some(folder.clone()),
+            Self { link: Some(LinkArg::Hard), .. } => Some(PathBuf::from("")),
+            _ => None,
         }
     }
 

@@ -12,17 +12,13 @@ const LISTS: &[OutputFormat] = &[OutputFormat::Csv, OutputFormat::Jsonl];
 impl DedupArgs {
     /// The files to write.
     pub(super) fn outputs(&self) -> Result<DedupOutputs, CommandError> {
-        let target = |option: &str, path: &Option<PathBuf>, formats| {
-            let target = path.as_deref().map(|path| Target::new(path, formats)).transpose();
-            target.map_err(|error| CommandError::Usage(format!("{option}: {error}")))
-        };
         let result = &self.result;
         let outputs = DedupOutputs {
             survivors: result.output.clone(),
-            annotate: result.annotate.then(|| result.annotate_field.clone()),
+            annotate: result.annotate.clone(),
             copies_others: !result.documents_only,
-            removed: target("--removed", &result.removed, LISTS)?,
-            skipped: target("--skipped", &result.skipped, &[OutputFormat::Csv])?,
+            removed: list_target("--removed", result.removed.as_deref(), LISTS)?,
+            skipped: list_target("--skipped", result.skipped.as_deref(), &[OutputFormat::Csv])?,
             cells: result.csv.cells(),
         };
         Ok(outputs)
@@ -34,4 +30,14 @@ impl DedupArgs {
         let files = [&result.removed, &result.skipped, &result.output, &result.actions.script];
         files.into_iter().flatten().map(PathBuf::as_path)
     }
+}
+
+/// The file of a list, whose name ends in one of the formats.
+pub(in crate::cmd) fn list_target(
+    option: &str,
+    path: Option<&Path>,
+    formats: &'static [OutputFormat],
+) -> Result<Option<Target>, CommandError> {
+    let target = path.map(|path| Target::new(path, formats)).transpose();
+    target.map_err(|error| CommandError::Usage(format!("{option}: {error}")))
 }

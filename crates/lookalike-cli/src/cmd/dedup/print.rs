@@ -1,6 +1,8 @@
-//! What was done, on standard error; in a dry run the table of the sources on standard output.
+//! Prints the summary on standard error, and in a dry run the changes on standard output.
 
 use super::args::DedupArgs;
+use super::changes;
+use crate::output::printed_paths::PrintedPaths;
 use crate::output::sources::{DuplicateAction, SourceTable};
 use crate::output::summary::{self, SKIPPED_FILE, Summary};
 use crate::output::terminal;
@@ -29,18 +31,17 @@ pub(super) fn print(
     let quiet = args.result.quiet;
     let fate = if dry { DuplicateAction::WouldGo } else { DuplicateAction::Go };
     let table = SourceTable { sources: &findings.sources, fate };
-    if dry {
-        let mut out = terminal::stdout();
-        table.write(&mut out, usize::MAX)?;
-        out.flush()?;
-    }
     let mut err = terminal::stderr();
+    let paths = PrintedPaths::of_inputs(&args.inputs);
+    if dry && let Some(more) = changes::print(summary, &paths)? {
+        let more = count(more, "change");
+        writeln!(err, "not shown: {more}; --removed FILE.csv lists all")?;
+    }
     if !quiet {
-        if dry {
+        if dry && findings.counts.duplicates > 0 {
             writeln!(err)?;
-        } else {
-            table.write(&mut err, SUMMARY_SOURCES)?;
         }
+        table.write(&mut err, if dry { usize::MAX } else { SUMMARY_SOURCES })?;
     }
     table.warn(&mut err)?;
     let DedupOutcome { written, files, is_folder, .. } = outcome;
@@ -93,7 +94,7 @@ fn write_written(
         );
     }
     let dropped = dropped(written);
-    if args.result.annotate {
+    if args.result.annotate.is_some() {
         return writeln!(err, "annotated: {out}{files}: {kept} kept, {removed} marked{dropped}");
     }
     writeln!(err, "written: {out}{files}: {kept}; {removed} left out{dropped}")?;
@@ -107,7 +108,7 @@ fn write_written(
 }
 
 /// How many documents went because a list names them, if any.
-pub(super) fn dropped(written: &SurvivorCounts) -> String {
+pub(in crate::cmd) fn dropped(written: &SurvivorCounts) -> String {
     match written.dropped {
         0 => String::new(),
         dropped => format!(", {} dropped", thousands(dropped)),
@@ -149,6 +150,9 @@ fn actions(err: &mut impl Write, args: &DedupArgs, outcome: &FileOutcome) -> io:
         } else if !args.result.quiet {
             writeln!(err, "{done}{to}: {files}, {bytes}")?;
         }
+        if let Some(path) = &outcome.undo {
+            writeln!(err, "undo: sh {}", one_line(&shell_word(path)))?;
+        }
         for files in [failed, unsuitable, &outcome.found.refused] {
             list(err, &format!("not {done}"), files)?;
         }
@@ -165,6 +169,17 @@ fn actions(err: &mut impl Write, args: &DedupArgs, outcome: &FileOutcome) -> io:
         }
     }
     Ok(())
+}
+
+/// A path as a word of a shell command.
+fn shell_word(path: &Path) -> String {
+    let text = path.to_string_lossy();
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-".contains(c);
+    if text.chars().all(is_plain) && !text.starts_with('-') {
+        return text.into_owned();
+    }
+    let dash = if text.starts_with('-') { "./" } else { "" };
+    format!("'{dash}{}'", text.replace('\'', r"'\''"))
 }
 
 /// The first files of a list, each with the reason.

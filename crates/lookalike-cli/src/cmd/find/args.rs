@@ -8,12 +8,12 @@ use std::path::PathBuf;
 
 const EXAMPLE: &str = "\
 Examples:
-  lookalike find letters/                                 a folder of text files
+  lookalike find letters/              groups of similar files in a folder
   lookalike find corpus.jsonl -o groups.jsonl --pairs pairs.csv
   lookalike find corpus.jsonl --report report.html --audit 2000
   zcat posts.gz | lookalike find - --format lines --threshold 0.6";
 
-/// Groups of near-duplicates: a table to read, or files
+/// Find groups of near-duplicates
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLE)]
 pub(crate) struct FindArgs {
@@ -45,12 +45,16 @@ pub(crate) struct FindArgs {
 #[command(next_help_heading = "Output")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(in crate::cmd) struct FindOutputArgs {
-    /// Write groups to FILE.jsonl, FILE.csv [also .gz, .zst] or FILE.parquet instead of the table
+    /// Write groups to FILE.jsonl, FILE.csv or FILE.parquet; without it, a table is printed. JSONL
+    /// and CSV also as .gz or .zst
     #[arg(long, short, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
 
     #[arg(long, value_name = "FILE")]
-    #[arg(help = "Write all verified pairs to FILE.csv or FILE.parquet: id_a,id_b,jaccard")]
+    #[arg(
+        help = "Write all verified pairs to FILE.csv or FILE.parquet instead of the table; columns: \
+               id_a,id_b,jaccard"
+    )]
     pub(super) pairs: Option<PathBuf>,
 
     /// Add to the pairs what the MinHash signatures estimate, the error of the estimate, and its
@@ -58,7 +62,7 @@ pub(in crate::cmd) struct FindOutputArgs {
     #[arg(long, requires = "pairs")]
     pub(super) estimates: bool,
 
-    /// Write what was not read, and why, and the empty documents to FILE.csv
+    /// List files that were not read, with reasons, and empty documents in FILE.csv
     #[arg(long, value_name = "FILE")]
     pub(super) skipped: Option<PathBuf>,
 
@@ -76,7 +80,7 @@ pub(in crate::cmd) struct FindOutputArgs {
     #[arg(long)]
     pub(super) exit_code: bool,
 
-    /// No summary and no progress; what was skipped is still printed
+    /// Print no summary and no progress; skipped files are still listed
     #[arg(long, short)]
     pub(super) quiet: bool,
 

@@ -13,8 +13,8 @@ use std::path::PathBuf;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Output")]
 pub(super) struct AuditSampleArgs {
-    /// Measure the recall of this run on N documents drawn at random, such as 2000; reads the
-    /// inputs twice more
+    /// Measure the recall of this run on N random documents, such as 2000; reads the inputs twice
+    /// more
     #[arg(long, value_name = "N", value_parser = positive)]
     audit: Option<NonZeroUsize>,
 

@@ -3,6 +3,7 @@
 
 use super::args::FindOutputArgs;
 use crate::cmd::audit::write_text;
+use crate::output::printed_paths::PrintedPaths;
 use crate::output::sources::{DuplicateAction, SourceTable};
 use crate::output::summary::{self, SKIPPED_FILE, Summary};
 use crate::output::table::{self, Extent, NotShown};
@@ -21,6 +22,7 @@ pub(super) fn print(
     args: &FindOutputArgs,
     summary: &Summary<'_>,
     audit: Option<&Audit>,
+    paths: &PrintedPaths,
 ) -> io::Result<NotShown> {
     let Summary { findings, options, .. } = *summary;
     let stream = terminal::stdout().json_if(args.whole.json);
@@ -29,14 +31,19 @@ pub(super) fn print(
     let mut not_shown = NotShown::default();
     if args.whole.json {
         json::summary(&mut out, findings, options, audit)?;
-    } else if args.output.is_none() {
+    } else if has_table(args) {
         not_shown = {
             let extent = extent(args.limit, is_terminal);
-            table::write(&mut out, &findings.groups, options.params.measure(), extent)?
+            table::write(&mut out, &findings.groups, options.params.measure(), extent, paths)?
         };
     }
     out.flush()?;
     Ok(not_shown)
+}
+
+/// Whether groups are shown. A file of results replaces them, unless `--limit` requests them.
+fn has_table(args: &FindOutputArgs) -> bool {
+    args.output.is_none() && (args.pairs.is_none() || args.limit.is_some())
 }
 
 fn extent(limit: Option<usize>, terminal: bool) -> Extent {
@@ -63,7 +70,7 @@ pub(super) fn print_summary(
 ) -> io::Result<()> {
     let mut err = terminal::stderr();
     let findings = summary.findings;
-    let table = !args.whole.json && args.output.is_none();
+    let table = !args.whole.json && has_table(args);
     if not_shown != NotShown::default() {
         let duplicates = count(not_shown.duplicates as u64, "duplicate");
         let what = match not_shown.groups as u64 {

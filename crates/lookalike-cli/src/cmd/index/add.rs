@@ -60,7 +60,7 @@ pub(super) struct HowArgs {
     #[arg(long)]
     pub(super) json: bool,
 
-    /// No summary and no progress; what was skipped is still printed
+    /// Print no summary and no progress; skipped files are still listed
     #[arg(long, short)]
     pub(super) quiet: bool,
 }
@@ -72,7 +72,7 @@ pub(super) struct AddArgs {
     common: CommonArgs,
 }
 
-/// Put documents into an index; those whose ids are there are replaced
+/// Put documents into an index; equal ids replace documents
 #[derive(Debug, clap::Args)]
 pub(super) struct UpdateArgs {
     #[command(flatten)]

@@ -23,11 +23,11 @@ use std::thread::available_parallelism;
 
 const EXAMPLE: &str = "\
 Examples:
-  lookalike index categorise news                  makes categories, and prints the tree
+  lookalike index categorise news                  makes and prints categories
   lookalike index categorise news --topics 6
-  lookalike index categorise news --show --json    those that there are, with their documents now";
+  lookalike index categorise news --show --json    prints the existing ones";
 
-/// Divide the documents of an index into a tree of categories, by vocabulary and similarity
+/// Divide the documents of an index into a tree of categories
 ///
 /// Topics are documents with a common vocabulary; below them are documents that share half of their
 /// words with one another, and four of five. A document that is added later has its category at

@@ -12,6 +12,7 @@ use crate::output::terminal;
 use lookalike::core::params::Measure;
 use lookalike::index::Existing;
 use lookalike::store::index::create;
+use lookalike::store::settings::StoredContent;
 use serde_json::json;
 use std::io::Write;
 use std::path::PathBuf;
@@ -19,12 +20,12 @@ use std::path::PathBuf;
 const EXAMPLE: &str = "\
 Examples:
   lookalike index create letters.lookalike letters/
-  lookalike index create news articles.jsonl --threshold 0.7 --metadata date --metadata author
+  lookalike index create news articles.jsonl --threshold 0.7 --metadata date
   lookalike index create held texts/ --measure containment --threshold 0.5
-  lookalike index create notes --store texts         empty, to be filled with `index add`
+  lookalike index create notes                       empty, for `index add`
   lookalike index create archive pages/ --store originals";
 
-/// Make a new index, and put documents into it
+/// Create an index, and add documents
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLE)]
 pub(super) struct CreateArgs {
@@ -35,8 +36,8 @@ pub(super) struct CreateArgs {
     #[arg(value_name = "INPUT")]
     inputs: Vec<PathBuf>,
 
-    /// What is stored of each document in addition to its signature
-    #[arg(long, value_enum, value_name = "WHAT", default_value = "sets")]
+    /// Stored content of each document, besides its signature
+    #[arg(long, value_enum, value_name = "WHAT", default_value = "texts")]
     store: StoreArg,
 
     /// With `--store originals`: the most bytes of an original, up to 512MiB; documents with more
@@ -84,6 +85,10 @@ pub(super) fn run(args: &mut CreateArgs, worker: WorkerOption<'_>) -> CommandRes
     if let Some(caveat) = index.params().recall_caveat() {
         terminal::stderr().message(&format!("warning: {caveat}"))?;
     }
+    let store = index.settings().store;
+    if !store.has_texts() && !args.how.quiet {
+        terminal::stderr().message(without_texts(store))?;
+    }
     let Some(inputs) = inputs else {
         if args.how.json {
             let value = json!({ "index": index.name(), "documents": 0 });
@@ -96,4 +101,19 @@ pub(super) fn run(args: &mut CreateArgs, worker: WorkerOption<'_>) -> CommandRes
     let existing = if args.how.skip_existing { Existing::Keep } else { Existing::Refuse };
     let skip_bad = reading.skip_bad();
     add(&IndexAdd { index: &index, inputs: &inputs, how: &args.how, existing, skip_bad })
+}
+
+/// The features that an index without texts lacks.
+fn without_texts(store: StoredContent) -> &'static str {
+    match store {
+        StoredContent::Signatures => {
+            "--store signatures: similarities are estimates. These need --store texts and will \
+             not work: `index groups`, `index categorise`, `query --text`, `contamination`, and \
+             texts on the page of `serve`"
+        }
+        _ => {
+            "--store sets: these need --store texts and will not work: `index categorise`, \
+             `query --text`, `contamination`, and texts on the page of `serve`"
+        }
+    }
 }

@@ -19,11 +19,11 @@ use std::time::Instant;
 
 const EXAMPLE: &str = "\
 Examples:
-  lookalike index groups news                           what `find` says of the same documents
+  lookalike index groups news
   lookalike index groups news --threshold 0.6 -o groups.csv
   lookalike index groups news --keep newest --report groups.html";
 
-/// Groups of near-duplicates in an index: those that `find` finds in the same documents
+/// Find groups of near-duplicates in an index
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLE)]
 pub(super) struct GroupsArgs {
@@ -49,7 +49,7 @@ pub(super) struct GroupsArgs {
     #[arg(help_heading = "Similarity and recall")]
     measure: Option<Measure>,
 
-    /// Miss no pair: candidates by shared rare shingles instead of signatures; slower, more memory
+    /// Miss no pair; slower, with more memory. Candidates share rare shingles, not bands
     #[arg(long)]
     #[arg(help_heading = "Similarity and recall")]
     exact: bool,

@@ -17,8 +17,8 @@ use std::path::{Path, PathBuf};
 const EXAMPLE: &str = "\
 Examples:
   lookalike index remove news 4711 4712
-  lookalike index remove news --ids-from gone.txt         an id on each line
-  lookalike index remove news --like withdrawn.jsonl      the ids of its documents";
+  lookalike index remove news --ids-from gone.txt      an id on each line
+  lookalike index remove news --like withdrawn.jsonl   the ids of its documents";
 
 /// Ids that are not there and are named.
 const NAMED: usize = 10;
@@ -49,7 +49,7 @@ pub(super) struct RemoveArgs {
     #[arg(long)]
     json: bool,
 
-    /// No summary and no progress
+    /// Print no summary and no progress
     #[arg(long, short)]
     quiet: bool,
 

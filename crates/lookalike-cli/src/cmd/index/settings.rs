@@ -73,7 +73,7 @@ impl SettingsArgs {
     pub(super) fn refuse_any(&self, reading: &ExplicitArgs<ReadArgs>) -> Result<(), CommandError> {
         let of_shingles = ["shingle", "tokens", "case", "frequencies", "stop_words"];
         let of_signatures = ["scheme", "seed", "num_hashes", "bands", "rows"];
-        let of_reading = ["normalize", "language", "segment"];
+        let of_reading = ["normalize"];
         let named = of_shingles.into_iter().filter(|name| self.shingle.has(name));
         let named = named.chain(of_signatures.into_iter().filter(|name| self.signature.has(name)));
         let mut named = named.chain(of_reading.into_iter().filter(|name| reading.has(name)));
@@ -103,10 +103,10 @@ impl SettingsArgs {
         let params = Params::new(&ParamsBuilder { measure, ..builder })?;
         let store = self.store.map_or(has.store, StoreArg::store);
         let mut asked = IndexSettings::new(&params, &normalization.to_string(), store)?;
-        if !["normalize", "language", "segment"].iter().any(|name| reading.has(name)) {
+        if !reading.has("normalize") {
             asked.normalization.clone_from(&has.normalization);
         }
-        let segment = reading.has("segment");
+        let segment = normalization.segment;
         let IndexSettings { shingle: cut, tokens, case, frequencies, stop_words, .. } = &mut asked;
         keep(shingle.has("shingle"), cut, &has.shingle);
         keep(shingle.has("tokens") || segment, tokens, &has.tokens);

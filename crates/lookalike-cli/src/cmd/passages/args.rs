@@ -8,11 +8,11 @@ use std::path::PathBuf;
 
 const EXAMPLE: &str = "\
 Examples:
-  lookalike passages corpus.jsonl                         what is repeated, as a table
-  lookalike passages corpus.jsonl -o places.jsonl         every place, with bytes and characters
+  lookalike passages corpus.jsonl                   a table of passages
+  lookalike passages corpus.jsonl -o places.jsonl   every place, with offsets
   lookalike passages mail/ --min-words 15 --report repeated.html";
 
-/// Passages that are repeated in documents: a table to read, or files
+/// Find passages that documents repeat
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLE)]
 pub(crate) struct PassagesArgs {
@@ -48,8 +48,8 @@ pub(crate) struct PassagesArgs {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Output")]
 pub(super) struct PassagesOutputArgs {
-    /// Write all places to FILE.jsonl, FILE.csv [also .gz, .zst] or FILE.parquet instead of the
-    /// table
+    /// Write all places to FILE.jsonl, FILE.csv or FILE.parquet; without it, a table is printed.
+    /// JSONL and CSV also as .gz or .zst
     #[arg(long, short, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
 
@@ -67,7 +67,7 @@ pub(super) struct PassagesOutputArgs {
     #[arg(long)]
     pub(super) exit_code: bool,
 
-    /// No summary and no progress; what was skipped is still printed
+    /// Print no summary and no progress; skipped files are still listed
     #[arg(long, short)]
     pub(super) quiet: bool,
 }

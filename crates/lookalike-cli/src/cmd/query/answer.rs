@@ -10,12 +10,12 @@ use crate::output::summary::{percent, write_reasons};
 use crate::output::terminal::{self, Stdout, Style};
 use crate::output::text_width::{shorten, visible};
 use lookalike::categories::{Category, CategoryNumber};
-use lookalike::core::params::RecallCaveat;
+use lookalike::core::params::{Measure, RecallCaveat};
 use lookalike::index::{IndexCategories, time};
 use lookalike::read::SkippedItem;
 use lookalike::report::phrases::{count, one_line, thousands};
 use lookalike::store::backend::Snapshot;
-use lookalike::store::entry::DocumentNumber;
+use lookalike::store::entry::{DocumentNumber, IndexRecord};
 use lookalike::store::query::{Match, MatchSimilarity, QueryDocument, QueryRequest, QueryResult};
 use lookalike::store::settings::StoredContent;
 use lookalike::store::{Index, IndexError};
@@ -30,6 +30,10 @@ const TAKEN: usize = "similarity".len() + 2;
 const LEAST_ID: usize = 20;
 /// Characters of a text that the table shows.
 const TEXT: usize = 300;
+/// Characters of a text in the line about a match.
+const WORDS: usize = 60;
+/// Queries without a match whose nearest documents are shown.
+const NEAREST_QUERIES: usize = 3;
 
 /// Prints the answers as they come.
 pub(super) struct QueryOutput<'a> {
@@ -45,6 +49,9 @@ pub(super) struct QueryOutput<'a> {
     /// The threshold, and the least predicted recall.
     recall: Option<(f64, f64)>,
     recall_caveat: Option<RecallCaveat>,
+    measure: Measure,
+    /// The nearest documents of the first ones without a match, by id.
+    nearest: Vec<(String, QueryResult)>,
     skipped: Vec<SkippedItem>,
     /// Those of the index, where it has any.
     pub(super) categories: Option<IndexCategories>,
@@ -77,6 +84,8 @@ impl<'a> QueryOutput<'a> {
             not_shown: 0,
             recall: None,
             recall_caveat: index.settings().recall_caveat(),
+            measure: index.params().measure(),
+            nearest: Vec::new(),
             skipped: Vec::new(),
             categories,
         }
@@ -165,24 +174,47 @@ impl<'a> QueryOutput<'a> {
         let category =
             category.map_or_else(String::new, |phrase| format!("{LESS}  {phrase}{LESS:#}"));
         writeln!(self.out, "{LESS}{what}  resembles{LESS:#} {BOLD}{id}{BOLD:#}{category}")?;
-        for Match { record, similarity } in &answer.matches {
-            // Three decimals, cut and not rounded, as in the table of groups.
-            let mut number = similarity.six_decimals();
-            number.truncate("0.000".len());
-            let room = self.width.map(|width| width.saturating_sub(TAKEN).max(LEAST_ID));
-            let id = match room {
-                Some(room) => shorten(&visible(&record.id), room).into_owned().into(),
-                None => one_line(&record.id),
-            };
-            writeln!(self.out, "{number:>10}  {id}")?;
-            if let Some(text) = &record.text {
-                let beginning: String = text.chars().take(TEXT).collect();
-                let beginning = beginning.split_whitespace().collect::<Vec<_>>().join(" ");
-                let more = if text.chars().nth(TEXT).is_some() { " …" } else { "" };
-                writeln!(self.out, "{LESS}{:>10}  {}{more}{LESS:#}", "", beginning)?;
+        rows(&mut self.out, answer, self.args, self.width)
+    }
+
+    /// Returns true if the nearest documents of this query must also be shown. Each takes a scan
+    /// of all signatures, so only the first queries without a match get them.
+    pub(super) fn wants_nearest(&self, probe: &QueryDocument<'_>, answer: &QueryResult) -> bool {
+        let is_table = !self.args.json && !self.args.quiet && self.args.nearest.is_none();
+        let is_open = answer.found == 0 && self.nearest.len() < NEAREST_QUERIES;
+        is_table && is_open && !probe.signature.is_empty() && self.measure == Measure::Jaccard
+    }
+
+    /// Adds the nearest documents of a query without a match.
+    pub(super) fn add_nearest(&mut self, id: &str, nearest: QueryResult) {
+        self.nearest.push((id.to_owned(), nearest));
+    }
+
+    /// Shows the nearest documents of queries without a match, and suggests other options.
+    fn suggest(&self, err: &mut impl Write, threshold: f64) -> io::Result<()> {
+        for (id, answer) in &self.nearest {
+            if answer.matches.is_empty() {
+                continue;
             }
+            writeln!(err, "no match for {}; the nearest documents:", one_line(id))?;
+            rows(err, answer, self.args, self.width)?;
         }
-        Ok(())
+        if self.with_matches > 0 || self.without_shingles == self.asked {
+            return Ok(());
+        }
+        let best = self.nearest.iter().filter_map(|(_, answer)| answer.matches.first());
+        let best = best.filter_map(|found| found.similarity.six_decimals().parse::<f64>().ok());
+        let best = best.fold(0.0, f64::max);
+        // The next lower tenth matches the nearest document.
+        let lower = if best >= 0.1 { (best * 10.0).floor() / 10.0 } else { threshold / 2.0 };
+        match self.measure {
+            Measure::Containment => writeln!(err, "try a lower one, such as --threshold {lower}"),
+            Measure::Jaccard => writeln!(
+                err,
+                "try --nearest 10 for documents at any similarity, or --threshold {lower}; \
+                 excerpts need an index with --measure containment"
+            ),
+        }
     }
 
     fn value(
@@ -243,6 +275,9 @@ impl<'a> QueryOutput<'a> {
             writeln!(err, "no document was asked for")?;
             return Ok(false);
         };
+        if self.args.nearest.is_none() {
+            self.suggest(&mut err, threshold)?;
+        }
         let least = self.args.nearest.is_none().then_some(threshold);
         writeln!(err, "{}", matches_line(self.with_matches, self.asked, least))?;
         if self.without_shingles > 0 {
@@ -271,6 +306,57 @@ impl<'a> QueryOutput<'a> {
         }
         Ok(self.with_matches > 0)
     }
+}
+
+/// Writes matches, each with a line about the document.
+fn rows(
+    out: &mut impl Write,
+    answer: &QueryResult,
+    args: &QueryArgs,
+    width: Option<usize>,
+) -> io::Result<()> {
+    let room = width.map(|width| width.saturating_sub(TAKEN).max(LEAST_ID));
+    let fitted = |text: &str| match room {
+        Some(room) => shorten(&visible(text), room).into_owned(),
+        None => one_line(text).into_owned(),
+    };
+    for Match { record, similarity } in &answer.matches {
+        // Three decimals, cut and not rounded, as in the table of groups.
+        let mut number = similarity.six_decimals();
+        number.truncate("0.000".len());
+        writeln!(out, "{number:>10}  {}", fitted(&record.id))?;
+        let about = if args.quiet { String::new() } else { about(record, args.text) };
+        if !about.is_empty() {
+            writeln!(out, "{LESS}{:>10}  {}{LESS:#}", "", fitted(&about))?;
+        }
+        if let Some(text) = record.text.as_ref().filter(|_| args.text) {
+            writeln!(out, "{LESS}{:>10}  {}{LESS:#}", "", beginning(text, TEXT))?;
+        }
+    }
+    Ok(())
+}
+
+/// The title or the first words of a document, its source and its date.
+/// With `has_text` the text follows, so the first words are left out.
+fn about(record: &IndexRecord, has_text: bool) -> String {
+    let value = |names: &[&str]| {
+        let values = names.iter().filter_map(|name| record.metadata.get(*name)?.as_str());
+        values.map(str::to_owned).find(|value| !value.is_empty())
+    };
+    let title = value(&["title", "subject"]);
+    let words = record.text.as_ref().filter(|_| !has_text).map(|text| beginning(text, WORDS));
+    let source = value(&["source", "url", "from"]).filter(|source| *source != record.id);
+    // A time of day says little here.
+    let date = value(&["date"]).map(|date| date.split('T').next().unwrap_or_default().to_owned());
+    let parts = [title.or(words), source, date].into_iter().flatten();
+    parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ")
+}
+
+/// The first characters of a text, on one line.
+fn beginning(text: &str, most: usize) -> String {
+    let beginning: String = text.chars().take(most).collect();
+    let more = if text.chars().nth(most).is_some() { " …" } else { "" };
+    beginning.split_whitespace().collect::<Vec<_>>().join(" ") + more
 }
 
 /// How many queries have a match at the least similarity; `None` for any similarity above 0.

@@ -10,13 +10,13 @@ use std::path::PathBuf;
 
 const EXAMPLE: &str = "\
 Examples:
-  lookalike query news draft.txt                      what resembles a file
-  pbpaste | lookalike query news -                    or a text on standard input
-  lookalike query news --id 4711 --threshold 0.5      or a document of the index
-  lookalike query news draft.txt --nearest 5           the most similar ones, whatever they are
-  lookalike query news new.jsonl --json --filter language=en --filter 'date>=2024'";
+  lookalike query news draft.txt                    documents that resemble a file
+  lookalike query news draft.txt --nearest 5        the five most similar ones
+  lookalike query news --id 4711 --threshold 0.5    for a document of the index
+  pbpaste | lookalike query news -                  for a text on standard input
+  lookalike query news new.jsonl --json --filter language=en";
 
-/// What resembles a document, in an index
+/// Find the documents of an index that resemble a text
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLE)]
 #[expect(clippy::struct_excessive_bools, reason = "flags of the command line")]
@@ -38,22 +38,21 @@ pub(crate) struct QueryArgs {
     #[arg(allow_negative_numbers = true)]
     pub(super) threshold: Option<f64>,
 
-    /// Show at most N matches of each document, the most similar ones; 0 for all
+    /// Show the N most similar matches of each document, 0 for all
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub(super) top: usize,
 
-    /// Find the N most similar documents, whatever their similarity, by the signatures of all
-    /// documents
+    /// Find the N most similar documents at any similarity; reads all signatures
     #[arg(long, value_name = "N", conflicts_with_all = ["threshold", "top"])]
     #[arg(value_parser = nearest)]
     pub(super) nearest: Option<NonZeroUsize>,
 
-    /// A condition on metadata that matches meet, such as language=en, year>=2020 or title~budget;
-    /// may be given again
+    /// Condition on the metadata of matches, such as language=en, year>=2020 or title~budget; may
+    /// be given again
     #[arg(long, value_name = "CONDITION")]
     pub(super) filter: Vec<MetadataFilter>,
 
-    /// Show the texts of matches, where the index keeps them
+    /// Show the texts of matches, if the index stores them
     #[arg(long)]
     pub(super) text: bool,
 

@@ -8,11 +8,10 @@ use std::path::PathBuf;
 
 const EXAMPLE: &str = "\
 Examples:
-  lookalike tune --threshold 0.7 --recall 0.95      what `find` would choose, and what else there is
-  lookalike tune corpus.jsonl --svg curve.svg       the same for these documents, and which shingles
-                                                    suit them";
+  lookalike tune --threshold 0.7 --recall 0.95   the choice of `find`, and others
+  lookalike tune corpus.jsonl --svg curve.svg    for these documents";
 
-/// Choose bands, rows and shingles: predicted recall and cost, the S-curve, advice from a sample
+/// Choose shingles, bands and rows, by a sample of the documents
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLE)]
 pub(crate) struct TuneArgs {

@@ -20,7 +20,7 @@ A file that is deleted stays in the index: `lookalike index remove` removes it. 
 itself disappears, a message says so, and the work goes on when it is back. Ctrl-C ends it, with
 exit code 0. docs/watch.md describes reports, webhooks and feeds.";
 
-/// Take in what appears or changes in a folder, and report what it resembles
+/// Add new files of a folder to an index, and report their matches
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLE)]
 pub(crate) struct WatchArgs {

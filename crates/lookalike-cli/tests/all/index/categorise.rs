@@ -121,7 +121,7 @@ fn an_index_without_texts_or_categories_is_refused() {
     let none = place.run(&["index", "categorise", "x", "--show"]);
     assert_eq!(none.code, Some(1));
     assert!(none.err.contains("without --show makes them"), "{}", none.err);
-    place.run(&["index", "create", "y", "a.jsonl", "-q"]).ok();
+    place.run(&["index", "create", "y", "a.jsonl", "-q", "--store", "sets"]).ok();
     let refused = place.run(&["index", "categorise", "y"]);
     assert_eq!(refused.code, Some(2));
     assert!(refused.err.contains("--store texts"), "{}", refused.err);

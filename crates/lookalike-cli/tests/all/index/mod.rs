@@ -107,7 +107,7 @@ fn a_folder_with_texts_comes_back_as_it_was() {
     assert_eq!(groups(&place, &["index", "groups", "sample"]), fresh);
     // What is exported makes the same index.
     place.run(&["index", "export", "sample", "-o", "out.jsonl"]).ok();
-    place.run(&["index", "create", "again", "out.jsonl"]).ok();
+    place.run(&["index", "create", "again", "out.jsonl", "--store", "sets"]).ok();
     assert_eq!(groups(&place, &["index", "groups", "again"]), fresh);
     place.run(&["index", "create", "same", "out.jsonl", "--exported", "--store", "texts"]).ok();
     place.run(&["index", "export", "same", "-o", "same.jsonl"]).ok();
@@ -123,11 +123,13 @@ fn a_folder_with_texts_comes_back_as_it_was() {
     let lines: Vec<&str> = run.out.lines().collect();
     assert!(lines[0].starts_with("similarity  resembles "), "{}", run.out);
     assert_eq!(lines[1], "     1.000  office/heating-failure.txt");
-    assert_eq!(lines[2], "     0.854  office/heating-failure-reply.txt");
+    assert_eq!(lines[3], "     0.854  office/heating-failure-reply.txt");
+    // The line between begins with words of the text and ends with the file.
+    assert!(lines[2].ends_with(&format!(" · {sample}/office/heating-failure.txt")), "{}", run.out);
     assert!(run.err.contains("99.8"), "{}", run.err);
     assert!(!run.out.contains('\u{1b}'));
     let text = place.run(&["query", "sample", "--id", "office/heating-failure.txt", "--text"]);
-    assert!(text.out.lines().nth(2).unwrap().len() > 100, "{}", text.out);
+    assert!(text.out.lines().nth(3).unwrap().len() > 100, "{}", text.out);
 }
 
 #[test]

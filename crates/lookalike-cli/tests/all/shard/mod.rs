@@ -144,7 +144,7 @@ fn the_outputs_are_those_of_find() {
         for (tasks, parts) in [(1, 1), (2, 64), (40, 2)] {
             let group = ["--group", "components", "--keep", "oldest", "--shingle", "chars:9"];
             cases.push(([&all[..], &group].concat(), Divided { tasks, parts }));
-            let scheme = ["--scheme", "xor", "--seed", "7", "--line-ids", "--frequencies"];
+            let scheme = ["--scheme", "xor", "--seed", "7", "--id-field", ":line", "--frequencies"];
             cases.push(([&all[..], &scheme].concat(), Divided { tasks, parts }));
         }
     }

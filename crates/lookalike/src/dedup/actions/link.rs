@@ -1,6 +1,6 @@
 //! Duplicates with the same bytes as their keepers → links to these.
 
-use super::{ActionCounts, DuplicateFile, DuplicateFiles, NotDone};
+use super::{ActionCounts, DuplicateFile, DuplicateFiles, NotDone, UndoScript};
 use crate::report::part_file::{PREFIX, SUFFIX, folder_of};
 use crate::temporary;
 use std::fs::{self, File, Metadata};
@@ -20,18 +20,29 @@ pub enum LinkKind {
 /// Replaces each file that has the same bytes as its keeper by a link to that. Files with other
 /// bytes, without a keeper that is a file, or with another owner or other permissions than the
 /// keeper (hard links only) are left as they are. Each file is replaced in one step: there is
-/// always one under its name.
+/// always one under its name. `undo` gets each hard link before it is made; a reflink is a file of
+/// its own, which needs no undo.
 ///
 /// With `dry_run` nothing is replaced; files that could not be are found as far as can be.
-pub fn link(found: &DuplicateFiles, kind: LinkKind, dry_run: bool) -> ActionCounts {
+pub fn link(
+    found: &DuplicateFiles,
+    kind: LinkKind,
+    dry_run: bool,
+    mut undo: Option<&mut UndoScript>,
+) -> ActionCounts {
     let mut acted = ActionCounts::default();
     for file in &found.files {
-        acted.add(file, one(file, kind, dry_run));
+        acted.add(file, one(file, kind, dry_run, undo.as_deref_mut()));
     }
     acted
 }
 
-fn one(file: &DuplicateFile, kind: LinkKind, dry_run: bool) -> Result<(), NotDone> {
+fn one(
+    file: &DuplicateFile,
+    kind: LinkKind,
+    dry_run: bool,
+    undo: Option<&mut UndoScript>,
+) -> Result<(), NotDone> {
     let unsuitable = |why: &str| Err(NotDone::Unsuitable(why.to_owned()));
     let Some(keeper) = &file.keeper_path else {
         return unsuitable(&format!("its keeper {} is not a file of the inputs", file.keeper));
@@ -54,7 +65,11 @@ fn one(file: &DuplicateFile, kind: LinkKind, dry_run: bool) -> Result<(), NotDon
     if dry_run {
         return Ok(());
     }
-    replace(file, keeper, &theirs, &before, kind).map_err(|error| {
+    let logged = match undo.filter(|_| kind == LinkKind::Hard) {
+        Some(undo) => undo.add_link(&file.path, keeper, file.stamp.modified),
+        None => Ok(()),
+    };
+    logged.and_then(|()| replace(file, keeper, &theirs, &before, kind)).map_err(|error| {
         NotDone::Failed(format!("cannot link it to {}: {error}", keeper.display()))
     })
 }

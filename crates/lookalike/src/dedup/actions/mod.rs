@@ -1,8 +1,8 @@
 //! Duplicates that are files of their own → moved, replaced by links, or listed in a script.
 //!
 //! ```text
-//! Findings ─ find_files (one more pass) ─ DuplicateFiles ─┬─ move_to
-//!                                                         ├─ link
+//! Findings ─ find_files (one more pass) ─ DuplicateFiles ─┬─ move_to ─ UndoScript
+//!                                                         ├─ link ──── UndoScript
 //!                                                         └─ write_script
 //! ```
 //!
@@ -13,10 +13,12 @@
 mod link;
 mod relocate;
 mod script;
+mod undo;
 
 pub use link::{LinkKind, link};
 pub use relocate::{check_folder, move_to};
 pub use script::write_script;
+pub use undo::UndoScript;
 
 use super::SourceRecord;
 use super::non_documents::{RefusedFile, UnreadParts};

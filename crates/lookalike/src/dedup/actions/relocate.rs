@@ -1,6 +1,6 @@
 //! Duplicates → another folder, under their paths below the input.
 
-use super::{ActionCounts, DuplicateFile, DuplicateFiles, NotDone};
+use super::{ActionCounts, DuplicateFile, DuplicateFiles, NotDone, UndoScript};
 use crate::dedup::destination::{apart, base, relative_name};
 use crate::dedup::error::DedupError;
 use crate::report::part_file::PartFile;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 /// Moves each file to its path below `folder`: the path below the input where that is one folder,
 /// as in a folder of survivors otherwise. Nothing is overwritten. To another file system a file is
-/// copied, and removed when the copy is on the disk.
+/// copied, and removed when the copy is on the disk. `undo` gets each move before it is made.
 ///
 /// With `dry_run` nothing is moved; files that could not be are found as far as can be.
 ///
@@ -23,12 +23,15 @@ pub fn move_to(
     inputs: &[PathBuf],
     reference: &[PathBuf],
     dry_run: bool,
+    mut undo: Option<&mut UndoScript>,
 ) -> Result<ActionCounts, DedupError> {
     check_folder(folder, inputs, reference)?;
     let base = base(inputs, &[]);
     let mut acted = ActionCounts::default();
     for file in &found.files {
-        acted.add(file, one(file, folder, base.as_deref(), dry_run).map_err(NotDone::Failed));
+        let place = relative_name(base.as_deref(), &file.path).map(|name| folder.join(name));
+        let moved = place.and_then(|place| one(file, &place, dry_run, undo.as_deref_mut()));
+        acted.add(file, moved.map_err(NotDone::Failed));
     }
     Ok(acted)
 }
@@ -56,11 +59,10 @@ pub fn check_folder(
 
 fn one(
     file: &DuplicateFile,
-    folder: &Path,
-    base: Option<&Path>,
+    place: &Path,
     dry_run: bool,
+    undo: Option<&mut UndoScript>,
 ) -> Result<(), String> {
-    let place = folder.join(relative_name(base, &file.path)?);
     file.check()?;
     if place.symlink_metadata().is_ok() {
         return Err(format!("{} exists", place.display()));
@@ -70,9 +72,10 @@ fn one(
     }
     let failed = |error: io::Error| format!("cannot move it to {}: {error}", place.display());
     place.parent().map_or(Ok(()), fs::create_dir_all).map_err(failed)?;
-    match rename_new(&file.path, &place) {
+    undo.map_or(Ok(()), |undo| undo.add_move(&file.path, place)).map_err(failed)?;
+    match rename_new(&file.path, place) {
         Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
-            copy_and_remove(file, &place).map_err(failed)
+            copy_and_remove(file, place).map_err(failed)
         }
         done => done.map_err(failed),
     }

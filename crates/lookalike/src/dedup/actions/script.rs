@@ -69,7 +69,7 @@ fn entry(out: &mut dyn Write, file: &DuplicateFile, measure: Measure) -> io::Res
 }
 
 /// The absolute path in single quotes, in which only these end the text.
-fn quoted(out: &mut dyn Write, path: &Path) -> io::Result<()> {
+pub(super) fn quoted(out: &mut dyn Write, path: &Path) -> io::Result<()> {
     let path = std::path::absolute(path)?;
     out.write_all(b"'")?;
     for (at, part) in path.as_os_str().as_encoded_bytes().split(|byte| *byte == b'\'').enumerate() {

@@ -58,7 +58,7 @@ impl TextRun {
         let budget = budget.with_texts().next_to(0, 0, held);
         let mut limited = LimitedReading { collection, options, cost, budget, progress };
         limited.check()?;
-        let (checkpoint, temp) = Checkpoint::open(collection, options, Some(work))?;
+        let (checkpoint, temp) = Checkpoint::open(collection, options, Some(work), progress)?;
         limited.begin(checkpoint.is_active());
         let start = Instant::now();
         let (reading, budget) = loop {

@@ -141,7 +141,7 @@ mod tests {
             ("not UTF-8 at byte 7", "not UTF-8"),
             ("a record of 3 values, the header has 4 columns", "a record of … values"),
             ("no field \"text\"; the record has a, b", "no field \"text\""),
-            ("hidden (--hidden reads it)", "hidden"),
+            ("hidden (--all-files reads it)", "hidden"),
             ("the id is that of the document at a:7", "the id is that of the document"),
             (": x", "other reasons"),
         ] {

@@ -1,4 +1,4 @@
-//! The options of `dedup --passages`.
+//! The options that choose the words that `cut` removes.
 
 use crate::cmd::CommandError;
 use lookalike::passages::{CutOptions, CutRule, DEFAULT_WORDS};
@@ -8,36 +8,30 @@ use std::str::FromStr;
 /// Which words go.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Repeated passages")]
-pub(super) struct CutArgs {
-    /// Cut repeated passages out of the documents in place of whole near-duplicates: of each the
-    /// first place stays, by --keep
-    #[arg(long)]
-    #[arg(conflicts_with_all = ["move_to", "link", "script"])]
-    pub(super) passages: bool,
-
+pub(super) struct CutRuleArgs {
     /// Words of the shortest passage, 2 or more
-    #[arg(long, value_name = "N", default_value_t = DEFAULT_WORDS, requires = "passages")]
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_WORDS)]
     pub(super) min_words: usize,
 
     /// Cut words, or whole lines, paragraphs or sentences all of whose words are repeated: word,
     /// line, paragraph, sentence
-    #[arg(long, value_name = "UNIT", default_value = "word", requires = "passages")]
+    #[arg(long, value_name = "UNIT", default_value = "word")]
     at: CutLimit,
 
     /// Leave out documents that lose words and keep fewer than N
-    #[arg(long, value_name = "N", default_value_t = 1, requires = "passages")]
+    #[arg(long, value_name = "N", default_value_t = 1)]
     min_left: u64,
 
     /// Boilerplate: cut passages that are in N documents or more, in all of them
-    #[arg(long, value_name = "N", requires = "passages")]
+    #[arg(long, value_name = "N")]
     min_documents: Option<u64>,
 
     /// Boilerplate: cut passages that are in this share of the documents or more, in all of them
-    #[arg(long, value_name = "SHARE", requires = "passages", value_parser = share)]
+    #[arg(long, value_name = "SHARE", value_parser = share)]
     min_share: Option<f64>,
 
     /// Boilerplate: count the documents of each source by themselves (--source-field)
-    #[arg(long, requires = "passages")]
+    #[arg(long)]
     per_source: bool,
 }
 
@@ -69,7 +63,7 @@ fn share(text: &str) -> Result<f64, String> {
         .ok_or_else(|| "expected a number above 0 and at most 1, such as 0.3".to_owned())
 }
 
-impl CutArgs {
+impl CutRuleArgs {
     /// What is cut.
     pub(super) fn options(&self) -> Result<CutOptions, CommandError> {
         let is_boilerplate = self.min_documents.is_some() || self.min_share.is_some();

@@ -1,16 +1,19 @@
-//! `lookalike dedup --passages`: the inputs without repeated words, in their own format.
+//! `lookalike cut INPUT…`: the inputs without repeated passages, in their own format.
 
-use super::args::DedupArgs;
-use super::print::dropped;
-use crate::arguments::explicit_args::ExplicitArgs;
+mod args;
+mod rule_args;
+
+use super::CommandResult;
+use super::dedup::dropped;
 use crate::cmd::error::of_dedup_request;
-use crate::cmd::{CommandError, CommandResult};
 use crate::extraction::WorkerOption;
+use crate::index_place;
 use crate::output::progress_bar::StageBar;
 use crate::output::summary::{self, SKIPPED_FILE, exit_code, percent, seconds};
 use crate::output::terminal::{self, Style};
 use crate::output::waiting::WaitingNote;
 use crate::termination;
+pub(crate) use args::CutArgs;
 use lookalike::dedup::SurvivorCounts;
 use lookalike::passages::{PassageCuts, PassageOptions, SourceCuts};
 use lookalike::progress::NoProgress;
@@ -21,45 +24,29 @@ use std::path::Path;
 use std::time::Instant;
 
 const HEADER: Style = Style::DIMMED;
-/// Options that say how near-duplicates are found or shown, which are not looked for here.
-const IDLE: [&str; 15] = [
-    "decisions",
-    "threshold",
-    "recall",
-    "measure",
-    "exact",
-    "num_hashes",
-    "bands",
-    "rows",
-    "scheme",
-    "seed",
-    "shingle",
-    "frequencies",
-    "stop_words",
-    "group",
-    "verbose",
-];
 
 /// Runs the command.
-pub(super) fn run(args: &DedupArgs, worker: WorkerOption<'_>) -> CommandResult {
+pub(crate) fn run(args: &mut CutArgs, worker: WorkerOption<'_>) -> CommandResult {
+    args.reading.read_list(&mut args.inputs)?;
+    let args = &*args;
     let start = Instant::now();
-    let cut = args.cut.options()?;
-    let (tokens, case) = args.shingle.words().rule();
-    args.reading.refuse_units("compares parts of documents: leave out --unit or --passages")?;
+    let cut = args.rule.options()?;
+    let (tokens, case) = args.words.rule();
+    args.reading.refuse_units("compares parts of documents, `cut` cuts them: leave out --unit")?;
     args.reading.refuse_other_words()?;
-    let options = PassageOptions::new(args.cut.min_words, tokens, case)?;
-    let options = args.run.apply(options)?.with_drop(args.drop.read()?);
-    let outputs = args.outputs()?;
-    let reference = args.run.opened_reference()?;
+    let options = PassageOptions::new(args.rule.min_words, tokens, case)?;
+    let options = args.work.apply(args.order.apply(options), args.resume)?;
+    let options = options.with_drop(args.drop.read()?);
+    let outputs = args.result.outputs()?;
+    let reference = index_place::with_environment(&args.reference)?;
     let reading = args.reading.options(worker);
     let mut inputs = RunInputs::of_paths(&args.inputs, &reference, reading);
     inputs.leave_out(args.drop.path().map(Path::to_owned));
     let request = CutRequest { inputs, options, cut, outputs, is_dry_run: args.result.dry_run };
-    let all_inputs = args.inputs.iter().chain(args.run.reference());
-    let waiting = WaitingNote::new(all_inputs, args.result.quiet);
+    let waiting = WaitingNote::new(args.inputs.iter().chain(&args.reference), args.result.quiet);
     let opened = request.open().map_err(|error| of_dedup_request(error, None, None))?;
     drop(waiting);
-    termination::clean_up(args.written_paths())?;
+    termination::clean_up(args.result.written_paths())?;
     let bar = StageBar::new(args.result.quiet);
     let found = opened.find(&bar)?;
     drop(bar);
@@ -75,17 +62,7 @@ pub(super) fn run(args: &DedupArgs, worker: WorkerOption<'_>) -> CommandResult {
     Ok(code)
 }
 
-/// Refuses typed options that would change nothing.
-pub(super) fn refuse_idle(args: &ExplicitArgs<DedupArgs>) -> Result<(), CommandError> {
-    let Some(name) = IDLE.into_iter().find(|name| args.has(name)) else { return Ok(()) };
-    Err(CommandError::Usage(format!(
-        "--{} is about near-duplicates, --passages cuts equal words whatever the documents have \
-         in common; leave out one of both (--min-words says how long passages are)",
-        name.replace('_', "-")
-    )))
-}
-
-fn print(args: &DedupArgs, cuts: &PassageCuts, written: Option<&SurvivorCounts>) -> io::Result<()> {
+fn print(args: &CutArgs, cuts: &PassageCuts, written: Option<&SurvivorCounts>) -> io::Result<()> {
     let mut err = terminal::stderr();
     if args.result.dry_run {
         let mut out = terminal::stdout();
@@ -95,7 +72,7 @@ fn print(args: &DedupArgs, cuts: &PassageCuts, written: Option<&SurvivorCounts>)
         table(&mut err, &cuts.sources)?;
     }
     if let (Some(written), Some(out), false) = (written, &args.result.output, args.result.quiet) {
-        let (verb, repeated, gone) = if args.result.annotate {
+        let (verb, repeated, gone) = if args.result.annotate.is_some() {
             ("annotated", "with repeated words marked", "that would go")
         } else {
             ("written", "without repeated words", "left out")

@@ -1,0 +1,101 @@
+//! `-h` and `--help` of every command.
+
+use crate::command::Place;
+use std::collections::BTreeSet;
+
+/// Runs a command for its help at 80 columns.
+fn help(command: &[String], flag: &str) -> String {
+    let mut arguments: Vec<&str> = command.iter().map(String::as_str).collect();
+    arguments.push(flag);
+    Place::new().run_with(&arguments, &[("COLUMNS", "80")]).ok()
+}
+
+/// Every command and subcommand, as words. The program itself is the first.
+fn commands() -> Vec<Vec<String>> {
+    let mut all = vec![Vec::new()];
+    let mut next = 0;
+    while let Some(command) = all.get(next).cloned() {
+        let text = help(&command, "--help");
+        let listed = text.lines().skip_while(|line| *line != "Commands:").skip(1);
+        for line in listed.take_while(|line| !line.is_empty()) {
+            // Continued descriptions have more blanks.
+            let name = line.strip_prefix("  ").filter(|line| !line.starts_with(' '));
+            let Some(name) = name.and_then(|line| line.split(' ').next()) else { continue };
+            if name != "help" {
+                all.push([command.clone(), vec![name.to_owned()]].concat());
+            }
+        }
+        next += 1;
+    }
+    all
+}
+
+/// The long options that begin a line of a help text.
+fn options(text: &str) -> BTreeSet<String> {
+    let name = |line: &str| {
+        let line = line.trim_start();
+        let (short, line) = line.split_once("--")?;
+        let is_option = short.is_empty() || short.len() == 4 && short.starts_with('-');
+        Some(format!("--{}", line.split([' ', '[', '=']).next()?)).filter(|_| is_option)
+    };
+    text.lines().filter(|line| line.starts_with("  ")).filter_map(name).collect()
+}
+
+#[test]
+fn short_help_fits_a_screen() {
+    for command in commands() {
+        let text = help(&command, "-h");
+        let lines = text.lines().count();
+        assert!(lines <= 40, "{command:?} has {lines} lines:\n{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        let name = command.iter().fold(String::new(), |name, word| name + word + " ");
+        let last = format!("`lookalike {name}--help` lists all options.");
+        assert_eq!(text.lines().last(), Some(last.as_str()));
+        // `--help` and `--color` belong to every command.
+        assert!(options(&help(&command, "--help")).len() <= 60 + 2, "{command:?}");
+        assert!(options(&text).len() <= 18, "{command:?}: {text}");
+        assert!(options(&text).is_subset(&options(&help(&command, "--help"))), "{text}");
+    }
+}
+
+#[test]
+fn long_help_lists_all_options() {
+    for command in commands() {
+        let listed = options(&help(&command, "--help"));
+        let mut arguments = vec!["man"];
+        arguments.extend(command.iter().map(String::as_str));
+        let page = Place::new().run(&arguments).ok();
+        for option in page.split("\\fB\\-\\-").skip(1) {
+            let name = option.split("\\fR").next().unwrap().replace("\\-", "-");
+            assert!(listed.contains(&format!("--{name}")), "{command:?}: {name}");
+        }
+    }
+}
+
+#[test]
+fn rare_options_are_not_in_short_help() {
+    let rare = ["--num-hashes", "--bands", "--rows", "--scheme", "--seed", "--frequencies"];
+    let rare = rare.into_iter().chain(["--audit-seed", "--confidence", "--estimates", "--max"]);
+    let rare: Vec<&str> = rare.chain(["--kernel"]).collect();
+    for command in commands() {
+        let text = help(&command, "-h");
+        for option in &rare {
+            assert!(!text.contains(option), "{command:?}: {option}");
+        }
+    }
+    let all = help(&["find".to_owned()], "--help");
+    for option in rare.into_iter().filter(|option| *option != "--kernel") {
+        assert!(all.contains(option), "{option}");
+    }
+}
+
+#[test]
+fn help_of_other_spellings() {
+    let place = Place::new();
+    let long = place.run(&["find", "--help"]).ok();
+    assert_eq!(place.run(&["help", "find"]).ok(), long);
+    assert_eq!(place.run(&["find", "--help", "-h"]).ok(), long);
+    let short = place.run(&["find", "-h"]).ok();
+    assert_eq!(place.run(&["find", "letters/", "-qh"]).ok(), short);
+    assert_ne!(short, long);
+}
