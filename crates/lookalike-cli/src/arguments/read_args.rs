@@ -40,7 +40,7 @@ pub(crate) struct ReadArgs {
     format: Option<Format>,
 
     /// Field or column with the id; in JSONL, `meta.id` names a field inside a field. `:line` makes
-    /// the ids FILE:LINE
+    /// the ids `FILE:LINE`
     #[arg(long, value_name = "NAME", default_value = "id")]
     id_field: String,
 
