@@ -117,7 +117,7 @@ pub(crate) fn render(command: &mut Command, arguments: &[OsString]) -> StyledStr
     shorten(leaf.clone(), path.trim()).render_help()
 }
 
-/// The command with common options only. `path` is its name without that of the program.
+/// The command with common options only. `path` is its name without `lookalike`.
 fn shorten(command: Command, path: &str) -> Command {
     let common = COMMON.iter().find(|(name, _)| *name == path).map(|(_, options)| *options);
     let is_help = |arg: &Arg| arg.get_id() == "help" || arg.get_id() == "version";
