@@ -117,7 +117,7 @@ pub(crate) fn render(command: &mut Command, arguments: &[OsString]) -> StyledStr
     shorten(leaf.clone(), path.trim()).render_help()
 }
 
-/// The command with common options only. `path` is its name without that of the program.
+/// The command with common options only. `path` is its name without `lookalike`.
 fn shorten(command: Command, path: &str) -> Command {
     let common = COMMON.iter().find(|(name, _)| *name == path).map(|(_, options)| *options);
     let is_help = |arg: &Arg| arg.get_id() == "help" || arg.get_id() == "version";
@@ -132,8 +132,8 @@ fn shorten(command: Command, path: &str) -> Command {
         after.push('\n');
     }
     let name = [path, "--help"].join(" ");
-    after += &format!("\n`lookalike {}` lists all options.", name.trim());
-    command.after_help(after).mut_args(|arg| {
+    let last = format!("`lookalike {}` lists all options.", name.trim());
+    command.after_help([after, last].join("\n")).mut_args(|arg| {
         let is_shown = arg.is_positional() || is_help(&arg) || order(&arg).is_some();
         let is_shown = is_shown && !arg.is_hide_set();
         let order = if is_help(&arg) { usize::MAX } else { order(&arg).unwrap_or(0) };

@@ -23,8 +23,8 @@ use std::path::PathBuf;
 pub(crate) struct KeepArgs {
     /// Which document of a group stays, such as newest or path:GLOB [default: longest]. Rules:
     /// longest, shortest, first or last (read), newest, oldest, field:NAME (its highest value;
-    /// field:NAME:asc the lowest), path:GLOB (a path that matches it). Repeat --keep: the first rule
-    /// that distinguishes two documents decides
+    /// field:NAME:asc the lowest), path:GLOB (a path that matches it). Repeat --keep: the first
+    /// rule that distinguishes two documents decides
     #[arg(long, value_name = "RULE")]
     keep: Vec<KeepRule>,
 
@@ -118,8 +118,8 @@ pub(crate) struct ResumeArgs {
 pub(crate) struct OrderArgs {
     /// Which document with a passage comes first, such as newest [default: longest]. Rules:
     /// longest, shortest, first or last (read), newest, oldest, field:NAME (its highest value;
-    /// field:NAME:asc the lowest), path:GLOB (a path that matches it). Repeat --keep: the first rule
-    /// that distinguishes two documents decides
+    /// field:NAME:asc the lowest), path:GLOB (a path that matches it). Repeat --keep: the first
+    /// rule that distinguishes two documents decides
     #[arg(long, value_name = "RULE")]
     keep: Vec<KeepRule>,
 
@@ -230,8 +230,8 @@ impl RunArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct WholeRunArgs {
-    /// Write the run to FILE.html, a page to read, or FILE.json; may be given again. The JSON is the
-    /// output of --json [also .gz, .zst]
+    /// Write the run to FILE.html, a page to read, or FILE.json; may be given again. The JSON is
+    /// the output of --json [also .gz, .zst]
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Vec<PathBuf>,
 

@@ -34,13 +34,13 @@ const LINE_IDS: &str = ":line";
 pub(crate) struct ReadArgs {
     /// Format of all inputs, such as lines, jsonl or csv [default: by first bytes and name].
     /// Formats: file (by the type of each), text (every file as plain text), lines (id, blank,
-    /// text), jsonl, json (an array of objects), csv, tsv, mbox, warc or tar, each also .gz or .zst,
-    /// or parquet
+    /// text), jsonl, json (an array of objects), csv, tsv, mbox, warc or tar, each also .gz or
+    /// .zst, or parquet
     #[arg(long, value_name = "FORMAT")]
     format: Option<Format>,
 
     /// Field or column with the id; in JSONL, `meta.id` names a field inside a field. `:line` makes
-    /// the ids FILE:LINE
+    /// the ids `FILE:LINE`
     #[arg(long, value_name = "NAME", default_value = "id")]
     id_field: String,
 

@@ -85,7 +85,7 @@ pub(crate) fn run(args: &mut DedupArgs, worker: WorkerOption<'_>) -> CommandResu
     let failed = acted.map_or(0, |acted| acted.failed.len());
     outcome.find.findings.finish()?;
     if failed > 0 {
-        let problem = format!("{failed} duplicates were left as they are, for the reasons above");
+        let problem = format!("{failed} duplicates were left unchanged, for the reasons above");
         return Err(CommandError::Data(problem));
     }
     Ok(code)
@@ -114,7 +114,7 @@ fn refuse_actions_on_units(args: &DedupArgs) -> Result<(), CommandError> {
     let Some(option) = args.result.actions.option() else { return Ok(()) };
     args.reading.refuse_units(&format!(
         "decides about parts of files, {option} moves or lists whole files; leave one of both out \
-         (--output FOLDER/ writes files without the parts that go)"
+         (--output FOLDER/ writes files without the removed parts)"
     ))
 }
 

@@ -1,4 +1,5 @@
 //! `-h` and `--help` of every command.
+#![allow(clippy::unwrap_used, reason = "tests may stop at anything unexpected")]
 
 use crate::command::Place;
 use std::collections::BTreeSet;

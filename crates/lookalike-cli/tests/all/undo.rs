@@ -1,5 +1,6 @@
 //! The scripts that undo `dedup --move-to` and `dedup --link`.
 #![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "tests may stop at anything unexpected")]
 
 use crate::command::{Place, words};
 use std::collections::BTreeMap;

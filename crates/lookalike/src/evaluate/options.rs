@@ -12,8 +12,8 @@ pub struct EvaluateOptions {
     /// A group of the report represents all pairs of its documents. Otherwise it represents the
     /// pairs of the keeper with each duplicate, which are the ones a report of stars vouches for.
     pub all_members: bool,
-    /// The column of a file of pairs that tells pairs from other rows. A row whose value is empty, a
-    /// number that is at most 0, or one of `false`, `no`, `f` and `n` in any case is no pair.
+    /// The column of a file of pairs that tells pairs from other rows. The value of other rows is
+    /// empty, a number of at most 0, or one of `false`, `no`, `f` and `n` in any case.
     pub label: Option<String>,
     /// The column of a file of pairs that `threshold` applies to, instead of `containment` and
     /// `jaccard`.

@@ -13,13 +13,13 @@ fn file(folder: &TempDir, name: &str, text: impl AsRef<[u8]>) -> std::path::Path
     path
 }
 
-fn of(report: &str, truth: &str, options: EvaluateOptions) -> Result<Evaluation, FindError> {
+fn of(report: &str, truth: &str, options: &EvaluateOptions) -> Result<Evaluation, FindError> {
     let folder = tempfile::tempdir().unwrap();
-    evaluate(&file(&folder, "report", report), &file(&folder, "truth", truth), &options)
+    evaluate(&file(&folder, "report", report), &file(&folder, "truth", truth), options)
 }
 
 fn plain(report: &str, truth: &str) -> Evaluation {
-    of(report, truth, EvaluateOptions::default()).unwrap()
+    of(report, truth, &EvaluateOptions::default()).unwrap()
 }
 
 fn ids(kind: &PairExamples) -> Vec<(&str, &str)> {
@@ -70,7 +70,7 @@ fn a_threshold_counts_for_both_files_of_pairs() {
     let result = of(
         "id_a,id_b,jaccard\na,b,0.7\nc,d,0.800000\n",
         "id_a,id_b,jaccard\nc,d,0.800000\ne,f,0.799999\n",
-        options,
+        &options,
     );
     let result = result.unwrap();
     assert_eq!((result.reported, result.expected, result.true_positives), (1, 1, 1));
@@ -80,7 +80,7 @@ fn a_threshold_counts_for_both_files_of_pairs() {
 fn containment_is_compared_with_the_threshold() {
     let options = EvaluateOptions { threshold: Some(0.8), ..Default::default() };
     let pairs = "id_a,id_b,jaccard,containment\na,b,0.1,0.9\nc,d,0.85,0.85\ne,f,0.5,0.7\n";
-    let result = of(pairs, "id_a,id_b,jaccard\na,b,0.8\n", options.clone()).unwrap();
+    let result = of(pairs, "id_a,id_b,jaccard\na,b,0.8\n", &options).unwrap();
     assert_eq!((result.reported, result.true_positives), (2, 1));
     // The Jaccard similarities are compared, since both files have them.
     let different = result.different.unwrap();
@@ -90,10 +90,10 @@ fn containment_is_compared_with_the_threshold() {
     );
     let found = result.false_positives.examples.iter().map(|example| example.reported);
     assert_eq!(found.collect::<Vec<_>>(), [Some(0.85)]);
-    let both = of(pairs, pairs, options.clone()).unwrap();
+    let both = of(pairs, pairs, &options).unwrap();
     assert_eq!((both.true_positives, both.different.map(|it| it.count)), (2, Some(0)));
     let truth = "id_a,id_b,containment\na,b,0.9\ne,f,0.7\n";
-    assert_eq!(of(pairs, truth, options).unwrap().expected, 1);
+    assert_eq!(of(pairs, truth, &options).unwrap().expected, 1);
 }
 
 #[test]
@@ -193,7 +193,7 @@ fn a_threshold_is_that_of_shorter_files() {
         let rows = clusters.iter().map(|(id, cluster)| format!("{id},{cluster}\n"));
         let truth = format!("id,cluster\n{}", rows.collect::<String>());
         let options = EvaluateOptions { threshold: Some(least), ..Default::default() };
-        let found = of(&file(&all), &truth, options).unwrap();
+        let found = of(&file(&all), &truth, &options).unwrap();
         assert_eq!(found, plain(&file(&kept), &truth), "{round}");
         let pairs: Vec<(String, String)> = kept
             .iter()
@@ -222,7 +222,7 @@ fn groups_stand_for_what_they_vouch_for_or_for_all_their_pairs() {
     assert_eq!(ids(&stars.missed), [("a", "b")]);
     assert_eq!(ids(&stars.different.unwrap()), [("b", "k")]);
     let all = EvaluateOptions { all_members: true, ..Default::default() };
-    let all = of(GROUPS, truth, all).unwrap();
+    let all = of(GROUPS, truth, &all).unwrap();
     assert_eq!((all.reported, all.true_positives, all.missed.count), (3, 3, 0));
 }
 
@@ -233,8 +233,8 @@ fn both_kinds_of_group_reports_say_the_same() {
     let truth = "id,cluster,kind\nk,c,x\na,c,x\nb,d,x\nz,d,x\n";
     let options = EvaluateOptions { all_members: true, ..Default::default() };
     for options in [EvaluateOptions::default(), options] {
-        let result = of(GROUPS, truth, options.clone()).unwrap();
-        assert_eq!(result, of(csv, truth, options).unwrap());
+        let result = of(GROUPS, truth, &options).unwrap();
+        assert_eq!(result, of(csv, truth, &options).unwrap());
         assert!(result.adjusted_rand_index.is_some_and(|index| index < 1.0));
     }
 }
@@ -261,7 +261,7 @@ fn nothing_against_nothing_is_undefined_and_not_perfect() {
 #[test]
 fn files_that_make_no_sense_are_refused_with_file_and_line() {
     let refused = |report: &str| {
-        let message = of(report, "a b\n", EvaluateOptions::default()).unwrap_err().to_string();
+        let message = of(report, "a b\n", &EvaluateOptions::default()).unwrap_err().to_string();
         assert!(message.contains("report"), "{message}");
         message
     };

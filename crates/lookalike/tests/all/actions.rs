@@ -37,7 +37,7 @@ fn duplicate(folder: &Path) -> (DuplicateFiles, [PathBuf; 1]) {
 }
 
 fn moved(found: &DuplicateFiles, inputs: &[PathBuf], to: &Path) -> ActionCounts {
-    move_to(found, to, inputs, &[], false).unwrap()
+    move_to(found, to, inputs, &[], false, None).unwrap()
 }
 
 #[test]

@@ -64,7 +64,7 @@ fn share(text: &str) -> Result<f64, String> {
 }
 
 impl CutRuleArgs {
-    /// What is cut.
+    /// The rule by which words are cut.
     pub(super) fn options(&self) -> Result<CutOptions, CommandError> {
         let is_boilerplate = self.min_documents.is_some() || self.min_share.is_some();
         if self.per_source && !is_boilerplate {

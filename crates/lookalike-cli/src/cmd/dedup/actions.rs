@@ -26,8 +26,8 @@ impl ActionArgs {
         }
     }
 
-    /// The folder of the script that undoes the action: the one with the moved files, or the current
-    /// folder. Reflinks are files of their own and need no undo.
+    /// The folder of the script that undoes the action: the folder of the moved files, or the
+    /// current folder. Reflinks are files of their own and need no undo.
     pub(super) fn undo_folder(&self) -> Option<PathBuf> {
         match self {
             Self { move_to: Some(folder), .. } => Some(folder.clone()),

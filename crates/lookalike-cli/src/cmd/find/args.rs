@@ -51,10 +51,8 @@ pub(in crate::cmd) struct FindOutputArgs {
     pub(super) output: Option<PathBuf>,
 
     #[arg(long, value_name = "FILE")]
-    #[arg(
-        help = "Write all verified pairs to FILE.csv or FILE.parquet instead of the table; columns: \
-               id_a,id_b,jaccard"
-    )]
+    #[arg(help = "Write all verified pairs to FILE.csv or FILE.parquet instead of the table; \
+               columns: id_a,id_b,jaccard")]
     pub(super) pairs: Option<PathBuf>,
 
     /// Add to the pairs what the MinHash signatures estimate, the error of the estimate, and its

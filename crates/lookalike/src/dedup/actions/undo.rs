@@ -49,7 +49,7 @@ linked() {
 "#;
 
 /// A script that grows by a line before each action, so that it also covers a run that fails or is
-/// stopped. There is no file before the first action.
+/// stopped. The first action creates it.
 #[derive(Debug)]
 pub struct UndoScript {
     folder: PathBuf,
