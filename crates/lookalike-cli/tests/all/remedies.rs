@@ -279,6 +279,23 @@ fn queries_without_a_match_show_the_nearest() {
 }
 
 #[test]
+fn suggested_thresholds_are_lower() {
+    let place = Place::new();
+    place.file("in.jsonl", jsonl(&[("a".into(), words(1, 60))]));
+    place.run(&["index", "create", "x", "in.jsonl"]).ok();
+    place.file("other.txt", words(2, 60));
+    let run = place.run(&["query", "x", "other.txt"]);
+    assert!(run.err.contains("no document of the index resembles other.txt\n"), "{}", run.err);
+    assert!(run.err.contains("--threshold 0.4;"), "{}", run.err);
+    // Half of the words: the nearest document reaches the threshold, and the bands miss it.
+    place.file("half.txt", words(1, 60) + " " + &words(3, 12));
+    for threshold in ["0.3", "0.4", "0.5", "0.6"] {
+        let run = place.run(&["query", "x", "half.txt", "-t", threshold]);
+        assert!(!run.err.contains(&format!("--threshold {threshold}")), "{}", run.err);
+    }
+}
+
+#[test]
 fn indexes_without_texts_say_what_they_lack() {
     let place = place();
     let run = place.run(&["index", "create", "x", "in.jsonl"]);

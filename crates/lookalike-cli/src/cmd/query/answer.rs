@@ -194,6 +194,7 @@ impl<'a> QueryOutput<'a> {
     fn suggest(&self, err: &mut impl Write, threshold: f64) -> io::Result<()> {
         for (id, answer) in &self.nearest {
             if answer.matches.is_empty() {
+                writeln!(err, "no document of the index resembles {}", one_line(id))?;
                 continue;
             }
             writeln!(err, "no match for {}; the nearest documents:", one_line(id))?;
@@ -207,13 +208,22 @@ impl<'a> QueryOutput<'a> {
         let best = best.fold(0.0, f64::max);
         // The next lower tenth matches the nearest document.
         let lower = if best >= 0.1 { (best * 10.0).floor() / 10.0 } else { threshold / 2.0 };
+        // The bands of the index may miss a document that reaches the threshold in use.
+        let is_lower = lower < threshold;
         match self.measure {
-            Measure::Containment => writeln!(err, "try a lower one, such as --threshold {lower}"),
-            Measure::Jaccard => writeln!(
-                err,
-                "try --nearest 10 for documents at any similarity, or --threshold {lower}; \
-                 excerpts need an index with --measure containment"
-            ),
+            Measure::Containment if is_lower => {
+                writeln!(err, "try a lower one, such as --threshold {lower}")
+            }
+            Measure::Containment => Ok(()),
+            Measure::Jaccard => {
+                let lower =
+                    if is_lower { format!(", or --threshold {lower}") } else { String::new() };
+                writeln!(
+                    err,
+                    "try --nearest 10 for documents at any similarity{lower}; excerpts need an \
+                     index with --measure containment"
+                )
+            }
         }
     }
 
