@@ -32,7 +32,10 @@ def sides(shown: str | None) -> list[str]:
 def test_differences_are_marked_as_on_the_page_of_a_run(tmp_path: Path) -> None:
     found = lookalike.find({"a": A, "b": B}, threshold=0.1, shingle="bag", keep="first")
     found.write_report(tmp_path / "page.html")
-    of_run = re.findall(r'<p class="side" dir="auto">(.*?)</p>', (tmp_path / "page.html").read_text(), re.S)
+    in_page = re.findall(r'<p class="side" dir="auto">(.*?)</p>', (tmp_path / "page.html").read_text(), re.S)
+    # The pair is in its group and among the samples.
+    of_run = in_page[:2]
+    assert in_page == of_run * 2
     explained = found.explain("a", "b")
     assert sides(explained._repr_html_()) == of_run
     assert '<del class="same-words">The</del> price is <del class="changed">5</del> euros' in of_run[0]
