@@ -188,9 +188,9 @@ fn test(root: &Path, stages: &mut Stages, variables: TestVariables) -> Result<()
         None => tests(stages)?,
         Some(package) => {
             package.install_checked(stages)?;
-            // Tests wait for other processes, which leaves processors idle.
             package.next_to_clusters(stages, |stages| {
-                stages.run_next_to("wait for pytest", |stages| package.test(stages), tests)
+                tests(stages)?;
+                package.test(stages)
             })?;
         }
     }
