@@ -212,17 +212,13 @@ fn about(
     let Description { title, first_words, source, line, date } = findings.describe(document)?;
     let heading = title.unwrap_or(first_words);
     let date = date.unwrap_or_default();
-    Ok(match line {
-        Some(line) => {
-            let source = format!("{source}, line {line}");
-            html::About { heading, source, date, file: String::new() }
-        }
-        // The id of the document begins with its file.
-        None => {
-            let file = folder.and_then(|folder| relative_address(folder, Path::new(&source)));
-            html::About { heading, source: String::new(), date, file: file.unwrap_or_default() }
-        }
-    })
+    if let Some(line) = line {
+        let source = format!("{source}, line {line}");
+        return Ok(html::About { heading, source, date, file: String::new() });
+    }
+    // The id of the document begins with its file.
+    let file = folder.and_then(|folder| relative_address(folder, Path::new(&source)));
+    Ok(html::About { heading, source: String::new(), date, file: file.unwrap_or_default() })
 }
 
 /// First what was not read, then the empty documents.
