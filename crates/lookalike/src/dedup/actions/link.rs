@@ -17,11 +17,11 @@ pub enum LinkKind {
     Reflink,
 }
 
-/// Replaces each file that has the same bytes as its keeper by a link to that. Files with other
-/// bytes, without a keeper that is a file, or with another owner or other permissions than the
-/// keeper (hard links only) are left as they are. Each file is replaced in one step: there is
-/// always one under its name. `undo` gets each hard link before it is made; a reflink is a file of
-/// its own, which needs no undo.
+/// Replaces each file that has the same bytes as its keeper by a link to the keeper. Does not change
+/// files with other bytes, files whose keeper is not a file, or, for hard links, files with another
+/// owner or other permissions than the keeper. Replaces each file in one step, so that its name
+/// always exists. Adds each hard link to `undo` before it makes the link. A reflink needs no undo,
+/// since it is a separate file.
 ///
 /// With `dry_run` nothing is replaced; files that could not be are found as far as can be.
 pub fn link(
