@@ -28,7 +28,8 @@ Examples:
   lookalike audit report.json corpus.jsonl    by the groups of the report
   lookalike audit report.json corpus.jsonl --pairs pairs.csv --sample 10000
 
-The report has the definition of similarity. Name the same inputs as for `find`; they are read twice.";
+The report has the definition of similarity. Name the same inputs as for `find`. They are read
+twice.";
 
 /// An interval wider than this comes with advice on how to make it narrower.
 const WIDTH: f64 = 0.02;

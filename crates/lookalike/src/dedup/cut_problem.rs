@@ -81,8 +81,8 @@ impl CutProblem {
             )?,
             Self::Format { source_name, format } => write!(
                 f,
-                "{source_name} is {format}, of which {refusal}; convert the input to JSONL, CSV, TSV, \
-                 Parquet, lines or plain text{leave_out}"
+                "{source_name} is {format}, of which {refusal}; convert the input to JSONL, CSV, \
+                 TSV, Parquet, lines or plain text{leave_out}"
             )?,
             Self::Text { id } => write!(
                 f,
