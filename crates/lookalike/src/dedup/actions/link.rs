@@ -20,8 +20,8 @@ pub enum LinkKind {
 /// Replaces each file that has the same bytes as its keeper by a link to the keeper. Does not
 /// change files with other bytes, files whose keeper is not a file, or, for hard links, files with
 /// another owner or other permissions than the keeper. Replaces each file in one step, so that its
-/// name always exists. Adds each hard link to `undo` before it makes the link. A reflink needs no undo,
-/// since it is a separate file.
+/// name always exists. Adds each hard link to `undo` before it makes the link. A reflink needs no
+/// undo, since it is a separate file.
 ///
 /// With `dry_run` nothing is replaced; files that could not be are found as far as can be.
 pub fn link(
