@@ -23,7 +23,7 @@ pub enum LinkKind {
 /// name always exists. Adds each hard link to `undo` before it makes the link. A reflink needs no
 /// undo, since it is a separate file.
 ///
-/// With `dry_run` nothing is replaced; files that could not be are found as far as can be.
+/// With `dry_run`, replaces nothing and reports the failures that can be foreseen.
 pub fn link(
     found: &DuplicateFiles,
     kind: LinkKind,
