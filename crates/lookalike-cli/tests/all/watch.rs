@@ -173,6 +173,7 @@ fn what_is_there_is_taken_in_once() {
     place.file("in/a.txt", format!("{WORDS} and another end"));
     let out = place.run(&watch).ok();
     assert!(out.starts_with("a.txt: resembles b.txt"), "{out}");
+    assert!(out.ends_with("; replaced the earlier version\n"), "{out}");
     assert_eq!(ids(&place), ["a.txt", "b.txt"]);
     // An index in the folder, and a feed, are no documents.
     let own = Place::new();

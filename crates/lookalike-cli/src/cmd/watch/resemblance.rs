@@ -10,13 +10,14 @@ const NAMED: usize = 3;
 /// One line for people.
 pub(super) fn line(found: &Resemblance) -> String {
     let id = one_line(&found.id);
+    let replaced = if found.replaced { "; replaced the earlier version" } else { "" };
     if found.matches.is_empty() {
-        return format!("{id}: resembles nothing");
+        return format!("{id}: resembles nothing{replaced}");
     }
     let named: Vec<String> = found.matches.iter().take(NAMED).map(named).collect();
     let rest = found.total.saturating_sub(named.len() as u64);
     let rest = if rest == 0 { String::new() } else { format!(" and {}", count(rest, "other")) };
-    format!("{id}: resembles {}{rest}", named.join(", "))
+    format!("{id}: resembles {}{rest}{replaced}", named.join(", "))
 }
 
 /// The object of a line of `--json`, and of a webhook.

@@ -7,15 +7,15 @@ use std::path::{Component, Path, PathBuf};
 /// scheme of an address.
 const ENCODED: AsciiSet = NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// Returns the absolute folder of a page, or `None` if it is unknown.
+/// Returns the folder of a page without `..` and links, or `None` if it is unknown.
 pub(super) fn folder_of(page: &Path) -> Option<PathBuf> {
-    std::path::absolute(page).ok()?.parent().map(Path::to_owned)
+    std::path::absolute(page).ok()?.parent()?.canonicalize().ok()
 }
 
-/// Returns the address of a file relative to an absolute folder. `None` if the path is not a file
+/// Returns the address of a file relative to a folder of [`folder_of`]. `None` if the path is not a file
 /// or lies on another drive.
 pub(super) fn relative_address(folder: &Path, file: &Path) -> Option<String> {
-    let file = std::path::absolute(file).ok().filter(|file| file.is_file())?;
+    let file = file.canonicalize().ok().filter(|file| file.is_file())?;
     let mut folders = folder.components().peekable();
     let mut parts = file.components().peekable();
     while folders.peek().is_some() && folders.peek() == parts.peek() {
@@ -47,8 +47,10 @@ mod tests {
         for file in ["a/b/one.txt".to_owned(), format!("pages/{name}")] {
             std::fs::write(place(&file), "x").unwrap();
         }
-        let of = |file: &str| relative_address(&place("pages"), &place(file));
+        let pages = folder_of(&place("a/../pages/r.html")).unwrap();
+        let of = |file: &str| relative_address(&pages, &place(file));
         assert_eq!(of("a/b/one.txt").as_deref(), Some("../a/b/one.txt"));
+        assert_eq!(of("pages/../a/b/one.txt").as_deref(), Some("../a/b/one.txt"));
         let encoded = "javascript%3Ax%231%20%C3%A4%25.txt";
         assert_eq!(of(&format!("pages/{name}")).as_deref(), Some(encoded));
         assert_eq!((of("a/b"), of("a/b/none.txt")), (None, None));
