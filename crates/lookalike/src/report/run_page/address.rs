@@ -12,8 +12,8 @@ pub(super) fn folder_of(page: &Path) -> Option<PathBuf> {
     std::path::absolute(page).ok()?.parent()?.canonicalize().ok()
 }
 
-/// Returns the address of a file relative to a folder of [`folder_of`]. `None` if the path is not a file
-/// or lies on another drive.
+/// Returns the address of a file relative to a folder of [`folder_of`]. `None` if the path is not a
+/// file or lies on another drive.
 pub(super) fn relative_address(folder: &Path, file: &Path) -> Option<String> {
     let file = file.canonicalize().ok().filter(|file| file.is_file())?;
     let mut folders = folder.components().peekable();
