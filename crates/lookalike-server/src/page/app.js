@@ -1,4 +1,3 @@
-"use strict";
 // Starts the page.
 
 import { showAdd, watchAdd } from "./index/add.js";

@@ -1,4 +1,3 @@
-"use strict";
 // What can be checked of a page's accessibility without knowing what it is about.
 
 /** Roles that must have a name. */
@@ -85,7 +84,8 @@ const onPage = () => {
     const element = walker.currentNode.parentElement;
     if (!walker.currentNode.data.trim() || !seen(element) || !within(element)) continue;
     if (element.closest(".unseen,.skip,noscript")) continue;
-    const style = getComputedStyle(element), below = ground(element);
+    const style = getComputedStyle(element);
+    const below = ground(element);
     const ink = over(parse(element instanceof SVGElement ? style.fill : style.color), below);
     const points = parseFloat(style.fontSize);
     const large = points >= 24 || (points >= 18.66 && Number(style.fontWeight) >= 700);
@@ -94,7 +94,8 @@ const onPage = () => {
   }
   for (const field of document.querySelectorAll("input,textarea,button,.button")) {
     if (!seen(field) || !within(field)) continue;
-    const style = getComputedStyle(field), around = ground(field.parentElement);
+    const style = getComputedStyle(field);
+    const around = ground(field.parentElement);
     const inside = contrast(ground(field), around);
     const edge = parseFloat(style.borderTopWidth) > 0
       ? contrast(over(parse(style.borderTopColor), around), around) : 0;

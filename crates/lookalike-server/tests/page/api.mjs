@@ -1,4 +1,3 @@
-"use strict";
 // Answers for the mock: an index of letters, with an id, metadata and a text that would do harm on
 // a page that takes them for markup.
 
@@ -98,7 +97,8 @@ const ANSWERS = {
   }),
   // A text by its name's extension; an archive of two, and one file that cannot be read.
   "POST /v1/extract": ({ query, body }) => {
-    const name = query.get("name"), text = body.toString().replace("\uFEFF", "");
+    const name = query.get("name");
+    const text = body.toString().replace("\uFEFF", "");
     const part = (within, kind, text, fields = {}) => ({ within, kind, text, fields });
     const nothing = { parts: [], failed: [], further: 0 };
     if (name.endsWith(".pdf")) {
@@ -141,7 +141,8 @@ const ANSWERS = {
   },
   "POST /v1/compare": () => ({ json: comparison(STRETCHES) }),
   "GET /v1/groups": ({ query }) => {
-    const from = Number(query.get("after") ?? 0), to = Math.min(from + 50, 120);
+    const from = Number(query.get("after") ?? 0);
+    const to = Math.min(from + 50, 120);
     return {
       json: {
         groups: groups(from, to), next: to < 120 ? String(to) : undefined, groups_total: 120,
@@ -179,7 +180,8 @@ const documentOf = (id) => ({
  * @returns {(call: any) => any}
  */
 export const answering = (special = {}) => (call) => {
-  const name = `${call.method} ${call.path}`, act = special[name] ?? ANSWERS[name];
+  const name = `${call.method} ${call.path}`;
+  const act = special[name] ?? ANSWERS[name];
   if (act) return act(call);
   const any = special[`${call.method} *`];
   if (any) return any(call);

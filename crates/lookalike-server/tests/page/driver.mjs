@@ -1,4 +1,3 @@
-"use strict";
 // A real browser, driven by the WebDriver protocol. Needs chromedriver and Chromium, nothing else.
 
 import { spawn } from "node:child_process";
@@ -35,7 +34,8 @@ const launch = async () => {
 export class Browser {
   /** Starts one with a profile of its own. */
   static async start() {
-    const browser = new Browser(), { child, base } = await launch();
+    const browser = new Browser();
+    const { child, base } = await launch();
     browser.profile = mkdtempSync(join(tmpdir(), "lookalike-page-"));
     browser.child = child;
     browser.base = base;

@@ -1,4 +1,3 @@
-"use strict";
 // Every view, light and dark, wide, narrow and enlarged, held to the checks of `access.mjs`; with a
 // picture of each for people.
 

@@ -1,4 +1,3 @@
-"use strict";
 // A server that speaks the API of `lookalike serve` for states that a real one cannot be put into
 // at will: pending and stale groups, refusals, answers of any size, ids and texts of any kind.
 
@@ -36,9 +35,11 @@ const body = async (request) => {
  * @returns {Promise<{url: string, calls: any[], close: () => void}>}
  */
 export const mock = async (act, port = 0) => {
-  const { files, policy } = table(), calls = [];
+  const { files, policy } = table();
+  const calls = [];
   const server = createServer(async (request, response) => {
-    const url = new URL(request.url, "http://localhost"), file = files.get(url.pathname);
+    const url = new URL(request.url, "http://localhost");
+    const file = files.get(url.pathname);
     if (file) {
       response.writeHead(200, {
         "Content-Type": file.type, "Content-Security-Policy": policy,

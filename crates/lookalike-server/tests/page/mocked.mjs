@@ -1,4 +1,3 @@
-"use strict";
 // The page against a server that is put into every state: each thing it does, with mouse and with
 // keyboard, and what it says when something goes wrong.
 
@@ -469,7 +468,8 @@ const categories = withMock({}, async (page, server) => {
 });
 
 const groupStates = async (browser) => {
-  let state = "pending", asked = 0;
+  let state = "pending";
+  let asked = 0;
   const answer = () => {
     asked += 1;
     if (state === "pending" && asked > 2) state = "stale";
@@ -518,7 +518,8 @@ const theIndex = withMock({
     ".getAttribute('points').split(' ').map(point => point.split(',').map(Number))");
   assert.equal(points.length, 201);
   for (const [step, [x, y]] of points.entries()) {
-    const s = step / 200, chance = 1 - (1 - s ** SETTINGS.rows) ** SETTINGS.bands;
+    const s = step / 200;
+    const chance = 1 - (1 - s ** SETTINGS.rows) ** SETTINGS.bands;
     assert.ok(Math.abs(x - (50 + s * 418)) < 0.06 && Math.abs(y - (266 - chance * 236)) < 0.06,
       `${step}: ${x} ${y}`);
   }
@@ -549,7 +550,7 @@ const hostile = withMock({
     };
   },
   "DELETE *": () => refusal(400, HOSTILE, HOSTILE),
-}, async (browser, server) => {
+}, async (browser) => {
   const shown = HOSTILE.replace("\u202e", "\\u{202e}");
   await search(browser);
   await browser.see(shown);
@@ -963,7 +964,8 @@ const logged = () => {
       return { json: { added: decisions.length, unknown: 0, last: log.length } };
     },
     "GET /v1/decisions": ({ query }) => {
-      const from = Number(query.get("after") ?? 0), to = from + 100;
+      const from = Number(query.get("after") ?? 0);
+      const to = from + 100;
       return { json: { decisions: log.slice(from, to),
         ...to < log.length ? { next: String(to) } : {} } };
     },
@@ -1068,7 +1070,8 @@ const reviewConflicts = async (browser) => {
     await browser.see("Another person decided in the meantime");
     await browser.see("no duplicates by bob");
     await browser.see("0 decisions now");
-    const k = "group-0/letter.txt", d = "group-0/copy-0.txt";
+    const k = "group-0/letter.txt";
+    const d = "group-0/copy-0.txt";
     assert.deepEqual(sent(server), [[`duplicate ${k} ${d} 3`]]);
     assert.ok((await browser.run("return document.querySelector('.review-members').innerText"))
       .includes("not a duplicate"));
@@ -1314,8 +1317,9 @@ const equalSets = withMock({
   } }),
   "GET /v1/groups": () => {
     const [group] = groups(0, 1, 2);
-    group.duplicates.forEach((one, place) => Object.assign(one, { similarity: 1,
-      equal_text: place === 1 }));
+    for (const [place, one] of group.duplicates.entries()) {
+      Object.assign(one, { similarity: 1, equal_text: place === 1 });
+    }
     return { json: { groups: [group], groups_total: 1, groups_decided: 0, duplicates_total: 2,
       documents: 3, version: 1, stale: false } };
   },

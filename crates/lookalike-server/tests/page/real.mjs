@@ -1,4 +1,3 @@
-"use strict";
 // The page against the server that it is made for: what it sends is understood, what it gets is
 // what it shows.
 
@@ -38,7 +37,7 @@ const sound = async (browser) => {
 };
 
 /** Every file of the page comes without a token, whole, and under a strict policy. */
-const served = async (browser, { guarded }) => {
+const served = async (_browser, { guarded }) => {
   const folder = new URL("../../src/page/", import.meta.url);
   const table = readFileSync(new URL("files.rs", folder), "utf8");
   const files = Array.from(table.matchAll(/\("(.*?)", \w+, include_str!\("(.*?)"\)\)/g));

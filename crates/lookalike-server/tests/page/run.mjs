@@ -1,4 +1,3 @@
-"use strict";
 // Runs cases one after the other in one browser:
 //
 //     node run.mjs mocked|looks FOLDER

@@ -1,4 +1,3 @@
-"use strict";
 // A walk through the queue of groups: each pair is decided about by a key, as soon as its differences
 // are shown.
 
@@ -55,7 +54,8 @@ export const walk = async (browser, url, most, keyOf) => {
   await browser.open(url);
   await browser.wait("document.querySelector('.review-differences .sides')");
   await browser.run(`(${WATCH})()`);
-  const decided = [], keepers = new Set();
+  const decided = [];
+  const keepers = new Set();
   for (;;) {
     const pair = await browser.run(SHOWN);
     if (pair === null || keepers.add(pair[0]).size > most) break;

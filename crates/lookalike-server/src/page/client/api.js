@@ -1,4 +1,3 @@
-"use strict";
 // The client of the API: requests, the token, and errors with a code.
 
 import { ofIndex } from "./index_choice.js";
@@ -44,7 +43,7 @@ const problem = async (response) => {
 };
 
 /** Integers that exceed the precision of a double keep their text. */
-const exact = (name, value, context) => Number.isInteger(value) && !Number.isSafeInteger(value)
+const exact = (_name, value, context) => Number.isInteger(value) && !Number.isSafeInteger(value)
   ? context?.source ?? value : value;
 
 const send = async (method, path, { body, bytes, signal }) => {

@@ -1,4 +1,3 @@
-"use strict";
 // Pages of groups, which the server computes when they are requested first.
 
 import { later, request } from "./api.js";

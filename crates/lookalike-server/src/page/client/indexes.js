@@ -1,4 +1,3 @@
-"use strict";
 // The indexes that the token opens: their choice in the head of the page, and the rights of the
 // token for the index that is shown.
 
@@ -22,7 +21,8 @@ const shown = (indexes) => chosenIndex() || indexes.find((one) => one.default)?.
  */
 export const rights = async () => {
   try {
-    const indexes = await opened(), current = shown(indexes);
+    const indexes = await opened();
+    const current = shown(indexes);
     const { right, writable } = indexes.find(({ name }) => name === current) ?? {};
     return writable ? RIGHTS[right] ?? [] : [];
   } catch {
@@ -40,7 +40,8 @@ export const showIndexes = async () => {
     // The current view shows the error.
     return;
   }
-  const first = indexes.find((one) => one.default), current = shown(indexes);
+  const first = indexes.find((one) => one.default);
+  const current = shown(indexes);
   if (chosenIndex() === "" && !first && indexes.length > 0) {
     location.replace(pageOf(indexes[0].name) + location.hash);
     return;

@@ -1,4 +1,3 @@
-"use strict";
 // Messages and remedies of errors.
 
 import { ApiError } from "./api.js";

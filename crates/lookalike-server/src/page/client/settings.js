@@ -1,4 +1,3 @@
-"use strict";
 // The settings of the index, requested once.
 
 import { once, request } from "./api.js";

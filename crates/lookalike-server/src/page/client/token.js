@@ -1,4 +1,3 @@
-"use strict";
 // The token: requested when the server requires one, kept for this tab only.
 
 import { at } from "../dom/dom.js";
@@ -45,7 +44,8 @@ export const onToken = (listener) => listeners.push(listener);
  */
 export const askForToken = (refused) => {
   asking ??= new Promise((resolve) => {
-    const dialog = at("token"), field = at("token-value");
+    const dialog = at("token");
+    const field = at("token-value");
     at("token-why").textContent = refused
       ? "The server does not know this token. Check that you copied all of it."
       : "The administrator of the server has the tokens. The page keeps what you typed.";

@@ -1,4 +1,3 @@
-"use strict";
 // Shows the content of views: a status, results, or the problem with a retry.
 
 import { at } from "../dom/dom.js";

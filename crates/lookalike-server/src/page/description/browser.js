@@ -1,4 +1,3 @@
-"use strict";
 // The page of the API: every operation of the description, with a form that tries it.
 
 import { requestOfServer } from "../client/api.js";

@@ -1,4 +1,3 @@
-"use strict";
 // The operations of a description of an API, each with all that is said of it.
 
 const METHODS = ["get", "put", "post", "delete"];
@@ -27,7 +26,8 @@ export const operations = (description) =>
  * @returns {{url: string, headers: Object<string, string>}} relative to the server
  */
 export const requestOf = ({ path, parameters }, values) => {
-  const query = new URLSearchParams(), headers = {};
+  const query = new URLSearchParams();
+  const headers = {};
   let url = path.slice(1);
   for (const { name, in: place } of parameters) {
     for (const value of values.get(name) ?? []) {

@@ -1,4 +1,3 @@
-"use strict";
 // Schemas of a description: in words, as a tree that is unfolded, and as an example.
 
 import { fold, make } from "../dom/dom.js";
@@ -8,7 +7,8 @@ import { visible } from "../dom/format.js";
 const DEPTH = 4;
 
 const range = ({ minimum, maximum, exclusiveMinimum, minLength, maxLength }) => {
-  const least = minimum ?? exclusiveMinimum, above = minimum === undefined ? "above " : "";
+  const least = minimum ?? exclusiveMinimum;
+  const above = minimum === undefined ? "above " : "";
   if (least !== undefined && maximum !== undefined) return `, ${above}${least} to ${maximum}`;
   if (least !== undefined) return above ? `, above ${least}` : `, ${least} or more`;
   if (maximum !== undefined) return `, at most ${maximum}`;
@@ -36,7 +36,8 @@ export const schemaReader = (description) => {
   const branches = (schema) => schema.oneOf ?? schema.anyOf ?? schema.allOf;
 
   const phrase = (given) => {
-    const schema = followed(given), parts = branches(schema);
+    const schema = followed(given);
+    const parts = branches(schema);
     if (name(given)) return name(given);
     if (parts) return parts.map(phrase).join(schema.allOf ? " and " : " or ");
     const types = [schema.type ?? "any"].flat();
@@ -50,7 +51,8 @@ export const schemaReader = (description) => {
 
   /** The content of a schema: its members, its branches, or the items of a list. */
   const inner = (given) => {
-    const schema = followed(given), parts = branches(schema);
+    const schema = followed(given);
+    const parts = branches(schema);
     if (parts) return make("ul", {}, ...parts.map((one) => make("li", {}, shown(one))));
     if (schema.properties) return members(schema);
     return schema.items ? shown(schema.items) : null;
@@ -72,7 +74,8 @@ export const schemaReader = (description) => {
       make("dd", {}, shown(schema)))));
 
   const example = (given, depth = DEPTH) => {
-    const schema = followed(given), parts = branches(schema);
+    const schema = followed(given);
+    const parts = branches(schema);
     if (schema.examples?.length) return schema.examples[0];
     if (schema.example !== undefined) return schema.example;
     if (parts) return example(parts[0], depth);

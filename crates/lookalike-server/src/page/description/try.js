@@ -1,4 +1,3 @@
-"use strict";
 // A form that sends a request of an operation to this server, and shows the answer.
 
 import { curl, requestOf } from "./operations.js";
@@ -17,8 +16,10 @@ const named = (id, label, input) => field(label, Object.assign(input, { id }));
 const values = (schema) => schema.enum ?? (schema.type === "boolean" ? ["true", "false"] : undefined);
 
 const parameterField = (operation, parameter, schemas) => {
-  const { name, required, schema: given = {} } = parameter, schema = schemas.followed(given);
-  const known = values(schema), id = `try-${operation.id}-${name}`;
+  const { name, required, schema: given = {} } = parameter;
+  const schema = schemas.followed(given);
+  const known = values(schema);
+  const id = `try-${operation.id}-${name}`;
   const label = `${visible(name)}${required ? "" : " (optional)"}`;
   if (known) {
     const options = required ? known : ["", ...known];
@@ -78,7 +79,8 @@ const saved = (blob) =>
   button(`Save the answer (${size(blob.size)})`, () => save(blob, "answer"));
 
 const answerOf = async (response, took) => {
-  const blob = await response.blob(), type = response.headers.get("content-type") ?? "";
+  const blob = await response.blob();
+  const type = response.headers.get("content-type") ?? "";
   const heads = HEADERS.filter((name) => response.headers.has(name))
     .map((name) => `${name}: ${response.headers.get(name)}`);
   const parts = [make("p", {}, make("strong", {}, `${response.status} ${response.statusText}`),
@@ -95,7 +97,8 @@ const answerOf = async (response, took) => {
 /** Sends the request of the form. If the server requires a token, the user enters it once. */
 const send = async (operation, form, body, place) => {
   const { url, headers } = requestOf(operation, parametersOf(form));
-  const given = body?.read(), options = { method: operation.method, cache: "no-store" };
+  const given = body?.read();
+  const options = { method: operation.method, cache: "no-store" };
   if (given) {
     headers["content-type"] = given.type;
     options.body = given.file ?? given.text;

@@ -1,4 +1,3 @@
-"use strict";
 // Builds elements. Data of documents is inserted as text nodes, never as markup.
 
 import { similarity, visible } from "./format.js";

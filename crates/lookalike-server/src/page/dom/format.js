@@ -1,4 +1,3 @@
-"use strict";
 // Formats numbers, sizes and ids.
 
 const grouped = new Intl.NumberFormat("en-US");
@@ -31,7 +30,8 @@ export const counted = (n, thing) => `${count(n)} ${thing}${n === 1 ? "" : "s"}`
 export const size = (bytes) => {
   if (bytes < 1000) return counted(bytes, "byte");
   const units = ["kilobytes", "megabytes", "gigabytes", "terabytes", "petabytes"];
-  let value = bytes / 1000, unit = 0;
+  let value = bytes / 1000;
+  let unit = 0;
   while (value >= 999.5 && unit < units.length - 1) { value /= 1000; unit += 1; }
   return `${value.toFixed(value < 9.995 ? 2 : value < 99.95 ? 1 : 0)} ${units[unit]}`;
 };
@@ -54,7 +54,8 @@ export const probability = (p) => {
   if (p < 0.0001) return "less than 0.01\u00a0%";
   if (p < 0.001) return `${(p * 100).toFixed(2)}\u00a0%`;
   const wanted = p > 0.99 ? Math.floor(-Math.log10(1 - p)) : 1;
-  const decimals = Math.min(Math.max(wanted, 1), 8), factor = 10 ** decimals;
+  const decimals = Math.min(Math.max(wanted, 1), 8);
+  const factor = 10 ** decimals;
   // Never rounded up to certainty.
   const percent = Math.min(Math.round(p * 100 * factor) / factor, 100 - 1 / factor);
   return `${Number(percent.toFixed(decimals))}\u00a0%`;

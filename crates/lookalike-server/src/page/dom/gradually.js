@@ -1,4 +1,3 @@
-"use strict";
 // Incremental drawing, so that the page stays responsive.
 
 import { button, make } from "./dom.js";
@@ -70,7 +69,8 @@ export function* pieces(text) {
   for (let from = 0; from < text.length;) {
     let to = Math.min(from + PIECE, text.length);
     if (to < text.length) {
-      const line = text.lastIndexOf("\n", to - 1) + 1, blank = text.lastIndexOf(" ", to - 1) + 1;
+      const line = text.lastIndexOf("\n", to - 1) + 1;
+      const blank = text.lastIndexOf(" ", to - 1) + 1;
       const unit = text.charCodeAt(to);
       if (line > from + PIECE / 4) to = line;
       else if (blank > from + PIECE / 4) to = blank;

@@ -1,4 +1,3 @@
-"use strict";
 // The switch of single-key shortcuts. People who dictate, or press keys by accident, turn them off.
 
 import { at } from "./dom.js";

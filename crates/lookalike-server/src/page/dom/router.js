@@ -1,4 +1,3 @@
-"use strict";
 // Shows the view of the address after `#/`. Returning to a view restores its content, scroll
 // position and focus.
 
@@ -55,7 +54,9 @@ const enter = (name) => {
 
 const move = (first) => {
   const { name, query } = parsed();
-  const view = views.get(name), same = view.key === query, stays = name === current;
+  const view = views.get(name);
+  const same = view.key === query;
+  const stays = name === current;
   if (!stays) leave();
   const heading = enter(name);
   current = name;

@@ -1,4 +1,3 @@
-"use strict";
 // The view that adds a document.
 
 import { documentPath, request } from "../client/api.js";

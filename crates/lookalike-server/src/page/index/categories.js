@@ -1,4 +1,3 @@
-"use strict";
 // The view of categories: the tree, and the documents of one category.
 
 import { request, requestWhole } from "../client/api.js";
@@ -80,7 +79,8 @@ const oneCategory = ({ categories }, found, path, after) => {
 };
 
 const load = async (params, signal) => {
-  const path = params.get("path"), after = params.get("after");
+  const path = params.get("path");
+  const after = params.get("after");
   const all = await requestWhole("v1/categories", "categories", { signal });
   if (path === null || all.model === null) return wholeTree(all);
   const query = new URLSearchParams({ category: path, limit: String(PAGE) });

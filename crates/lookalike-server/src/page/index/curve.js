@@ -1,10 +1,12 @@
-"use strict";
 // Draws the probability that a pair is a candidate, by bands and rows.
 
 import { draw } from "../dom/dom.js";
 import { probability } from "../dom/format.js";
 
-const LEFT = 50, RIGHT = 468, TOP = 30, BOTTOM = 266;
+const LEFT = 50;
+const RIGHT = 468;
+const TOP = 30;
+const BOTTOM = 266;
 
 const x = (similarity) => LEFT + similarity * (RIGHT - LEFT);
 const y = (chance) => BOTTOM - chance * (BOTTOM - TOP);
@@ -23,7 +25,9 @@ export const candidateProbability = (similarity, bands, rows) =>
 const axes = () => {
   const parts = [];
   for (let fifth = 0; fifth <= 5; fifth += 1) {
-    const value = fifth / 5, atX = short(x(value)), atY = y(value);
+    const value = fifth / 5;
+    const atX = short(x(value));
+    const atY = y(value);
     parts.push(
       draw("path", {
         class: "grid", d: `M${atX} ${BOTTOM}V${TOP}M${LEFT} ${short(atY)}H${RIGHT}`,
@@ -39,7 +43,8 @@ const axes = () => {
 };
 
 const marks = (threshold, chance) => {
-  const atX = short(x(threshold)), left = threshold > 0.5;
+  const atX = short(x(threshold));
+  const left = threshold > 0.5;
   return [
     draw("path", { class: "threshold", d: `M${atX} ${TOP - 14}V${BOTTOM}` }),
     draw("circle", { class: "mark", cx: atX, cy: short(y(chance)), r: 5 }),

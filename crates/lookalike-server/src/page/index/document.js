@@ -1,4 +1,3 @@
-"use strict";
 // The view of one document of the index, with its removal.
 
 import { documentPath, request } from "../client/api.js";
@@ -68,7 +67,8 @@ const load = async (params, signal) => {
     return ["The address does not name a document.", [make("p", {}, search)]];
   }
   const found = await request("GET", `${documentPath(id)}?text=true`, { signal });
-  const { store } = await settings(), writable = (await rights()).includes("write");
+  const { store } = await settings();
+  const writable = (await rights()).includes("write");
   const former = store === "originals" ? await versions(id, signal) : [];
   return ["", content(id, found, writable, former)];
 };

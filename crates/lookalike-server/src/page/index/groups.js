@@ -1,4 +1,3 @@
-"use strict";
 // The view of groups: a page of groups that can be expanded.
 
 import { groupPage } from "../client/group_page.js";
@@ -20,13 +19,15 @@ const before = new Map();
 const show = contentOf("groups");
 
 const spanOf = (duplicates) => {
-  let least = Infinity, most = 0;
+  let least = Infinity;
+  let most = 0;
   for (const { similarity: one } of duplicates) {
     least = Math.min(least, one);
     most = Math.max(most, one);
   }
   if (duplicates.length === 0) return "";
-  const low = similarity(least), high = similarity(most);
+  const low = similarity(least);
+  const high = similarity(most);
   return low === high ? low : `${low} to ${high}`;
 };
 
@@ -62,7 +63,8 @@ const counts = (found, from) => {
 };
 
 const pages = (found, from, params) => {
-  const after = params.get("after"), threshold = params.get("threshold") ?? undefined;
+  const after = params.get("after");
+  const threshold = params.get("threshold") ?? undefined;
   const links = [];
   if (after !== null) {
     links.push(["First", address("groups", { threshold })]);

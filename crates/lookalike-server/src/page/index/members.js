@@ -1,4 +1,3 @@
-"use strict";
 // The documents of a group: the keeper and its duplicates.
 
 import { memberCells } from "../search/described.js";
@@ -11,7 +10,8 @@ const FIRST = 100;
 const MORE = 500;
 
 const row = (group, member, chosen) => {
-  const keeper = member === group.keeper, named = beginning(visible(member.id), 80);
+  const keeper = member === group.keeper;
+  const named = beginning(visible(member.id), 80);
   const box = make("input", { type: "checkbox", "aria-label": `Choose ${named}` });
   box.addEventListener("change", () => chosen(member.id, box.checked));
   const links = make("td", { class: "do" });
@@ -29,7 +29,8 @@ const HEADS = [["Choose", "pick"], "Document", "Similarity to the keeper", ["Siz
 
 /** Compares the two chosen documents. */
 const chooser = () => {
-  const ids = new Set(), said = make("p", { class: "note", role: "status" });
+  const ids = new Set();
+  const said = make("p", { class: "note", role: "status" });
   const tell = () => {
     said.textContent = ids.size === 0 ? "Choose two documents to see them side by side."
       : `${counted(ids.size, "document")} chosen.`;
@@ -54,7 +55,8 @@ const chooser = () => {
  */
 export const members = (group) => {
   const { chosen, element } = chooser();
-  const body = make("tbody"), more = button("", () => draw(MORE));
+  const body = make("tbody");
+  const more = button("", () => draw(MORE));
   let done = 0;
   const draw = (most) => {
     const next = group.duplicates.slice(done, done + most);

@@ -1,4 +1,3 @@
-"use strict";
 // The view of the index: counts, predicted recall, settings.
 
 import { request } from "../client/api.js";
@@ -87,7 +86,7 @@ const sureness = (all) => make("div", { class: "beside" },
   make("figure", {}, curve(banding(all).bands, banding(all).rows, all.threshold),
     make("figcaption", {}, "A search requests the shaded part.")));
 
-export const showIndex = loadedView("index", "Loading the index …", async (params, signal) => {
+export const showIndex = loadedView("index", "Loading the index …", async (_params, signal) => {
   const [all, stats] = await Promise.all([settings(), request("GET", "v1/stats", { signal })]);
   return ["", [counts(stats), make("h2", {}, "How complete are the results?"),
     all.recall_caveat ? caveat(all) : sureness(all),

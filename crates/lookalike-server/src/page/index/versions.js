@@ -1,4 +1,3 @@
-"use strict";
 // The versions of a document, if the index keeps originals.
 
 import { compareTexts, documentPath, request, requestWhole } from "../client/api.js";

@@ -1,4 +1,3 @@
-"use strict";
 // The agreement of people who judged the same pairs.
 
 import { request } from "../client/api.js";

@@ -1,4 +1,3 @@
-"use strict";
 // Decides about all duplicates above a similarity at once. The user sees the pairs first, and can
 // take the decisions back, also later.
 
@@ -21,13 +20,15 @@ const BATCH = 10_000;
 
 /** The undecided pairs of a similarity or more. */
 const pairsAbove = async (filter, least, sameTitle, signal) => {
-  const pairs = [], query = new URLSearchParams(filter);
+  const pairs = [];
+  const query = new URLSearchParams(filter);
   query.set("state", "undecided");
   query.delete("beginning");
   query.set("limit", String(PAGE));
   let groups = 0;
   for (;;) {
-    const found = await groupPage(query, signal), seen = found.last_decision ?? 0;
+    const found = await groupPage(query, signal);
+    const seen = found.last_decision ?? 0;
     for (const { keeper, duplicates } of found.groups) {
       const fits = ({ similarity, decision, metadata }) => decision === undefined &&
         similarity >= least &&
@@ -111,7 +112,8 @@ class BulkForm {
   }
 
   async preview() {
-    const { filter, signal, log } = this.review, least = Number(this.least.value);
+    const { filter, signal, log } = this.review;
+    const least = Number(this.least.value);
     const rule = `similarity ${least} or more${this.title.checked ? ", equal titles" : ""}`;
     this.say("Counting …");
     // The list shows decisions of this page after they are stored.

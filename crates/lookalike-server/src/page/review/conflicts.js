@@ -1,4 +1,3 @@
-"use strict";
 // Decisions that others made in the meantime: the page shows them and asks whether to decide again.
 
 import { button, make, shownId } from "../dom/dom.js";
@@ -40,7 +39,8 @@ export const conflictList = (conflicts) => make("ul", { class: "conflicts" },
  * @returns {HTMLElement}
  */
 export const conflictBox = (conflict, insist, leave) => {
-  const { current, item } = conflict, own = SAID[item.body.decision];
+  const { current, item } = conflict;
+  const own = SAID[item.body.decision];
   const box = make("div", { class: "warning conflict", role: "alert" });
   const done = (act) => () => {
     box.remove();

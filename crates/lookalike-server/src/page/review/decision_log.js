@@ -1,4 +1,3 @@
-"use strict";
 // The decisions of this visit: sent in the background in their order, undone and made again. Each
 // goes with the number of the last decision that this page has shown of its pair or document, so
 // that the server refuses those that would overwrite what others decided in the meantime.
@@ -48,7 +47,8 @@ const reversal = ({ decision, members, before, keeper }) => {
       ? { decision: "keep", documents: [member.id] }
       : { decision: "undecided", documents: [member.id] });
   }
-  const [earlier] = before, documents = [keeper, members[0].id];
+  const [earlier] = before;
+  const documents = [keeper, members[0].id];
   const isPair = earlier === "duplicate" || earlier === "not_duplicate";
   return [{ decision: isPair ? earlier : "undecided", documents }];
 };
@@ -205,7 +205,8 @@ export class DecisionLog {
   outcome({ documents, current, item }, dropped) {
     const target = targetOf(documents);
     const own = dropped.filter((one) => one === item || targets(one.body).includes(target));
-    const last = own.at(-1) ?? item, id = documents.length === 1 ? documents[0] : undefined;
+    const last = own.at(-1) ?? item;
+    const id = documents.length === 1 ? documents[0] : undefined;
     for (const member of last.made.members) {
       if (id === undefined || member.id === id) member.decision = shown(current?.decision);
     }

@@ -1,4 +1,3 @@
-"use strict";
 // The screen of a review: progress, folded details, both texts, and the buttons. It fills the window
 // below the navigation; the texts take the room that the rest leaves.
 

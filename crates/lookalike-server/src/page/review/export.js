@@ -1,4 +1,3 @@
-"use strict";
 // Saves the results of a review: the decisions, the removed documents and the kept documents.
 
 import { later, request } from "../client/api.js";

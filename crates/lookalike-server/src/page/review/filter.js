@@ -1,4 +1,3 @@
-"use strict";
 // The filter of groups to review: its form, address and query.
 
 import { requestWhole } from "../client/api.js";
@@ -91,7 +90,8 @@ const categoryField = (params, signal) => {
 
 /** The form of the filter. Opens the address of the chosen values. */
 const filterForm = (params, signal) => {
-  const [threshold, ...numbers] = NUMBERS, more = [...numbers, ...TEXTS, SEARCH, CATEGORY];
+  const [threshold, ...numbers] = NUMBERS;
+  const more = [...numbers, ...TEXTS, SEARCH, CATEGORY];
   const least = number(threshold, params);
   settings().then((found) => { least.querySelector("input").placeholder = found.threshold; },
     () => {});

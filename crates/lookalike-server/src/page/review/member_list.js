@@ -1,4 +1,3 @@
-"use strict";
 // The duplicates of a group in a list of one line each. Only lines in view are drawn, since a group
 // can have thousands.
 
@@ -46,7 +45,8 @@ export class MemberList {
     if (!this.element.checkVisibility()) return;
     this.line = LINE_REM * parseFloat(getComputedStyle(document.documentElement).fontSize);
     this.lines.style.height = `${members.length * this.line}px`;
-    const top = current * this.line, room = this.element.clientHeight;
+    const top = current * this.line;
+    const room = this.element.clientHeight;
     if (top < this.element.scrollTop) this.element.scrollTop = top;
     else if (top + this.line > this.element.scrollTop + room) {
       this.element.scrollTop = top + this.line - room;
@@ -66,7 +66,9 @@ export class MemberList {
   }
 
   drawn(member, at) {
-    const isCurrent = at === this.current, title = titleOf(member), tag = NAMES[member.decision];
+    const isCurrent = at === this.current;
+    const title = titleOf(member);
+    const tag = NAMES[member.decision];
     const line = make("div", { class: isCurrent ? "member shown" : "member", role: "option",
       id: `member-${at}`, "data-at": at, "aria-selected": String(isCurrent),
       "aria-setsize": this.members.length, "aria-posinset": at + 1 },

@@ -1,4 +1,3 @@
-"use strict";
 // A list of pairs of documents, drawn in parts since it can have thousands.
 
 import { make, shownId } from "../dom/dom.js";

@@ -1,4 +1,3 @@
-"use strict";
 // Earlier decisions about many pairs at once. The log of decisions is their only record: their notes
 // begin with the same words and name the moment and the rule.
 
@@ -33,7 +32,9 @@ export const bulkNote = (rule, now) => `${MARK}, ${now.toISOString()}: ${rule}`;
  * @returns {Promise<BulkAction[]>} the newest first
  */
 const bulkActions = async (signal) => {
-  const last = new Map(), actions = new Map(), query = new URLSearchParams({ limit: PAGE });
+  const last = new Map();
+  const actions = new Map();
+  const query = new URLSearchParams({ limit: PAGE });
   for (;;) {
     const page = await request("GET", `v1/decisions?${query}`, { signal });
     for (const one of page.decisions) {

@@ -1,4 +1,3 @@
-"use strict";
 // The queue of groups to review, and the current place in it.
 
 import { groupPage } from "../client/group_page.js";

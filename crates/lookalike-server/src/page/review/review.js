@@ -1,4 +1,3 @@
-"use strict";
 // The review of groups: one duplicate at a time next to its keeper, decided by keys.
 
 import { agreement } from "./agreement.js";
@@ -182,7 +181,8 @@ class Review {
   drawDifferences(box, a, b) {
     return fillPart(box, async () => {
       const compared = await this.comparison(a, b);
-      const parts = sides(compared, a, b, null), legend = parts.filter((part) =>
+      const parts = sides(compared, a, b, null);
+      const legend = parts.filter((part) =>
         part.matches(".legend"));
       const said = make("span", { class: "note" }, outcome(compared));
       const walk = parts.find((part) => part.matches(".walk"));
@@ -225,7 +225,8 @@ class Review {
   }
 
   decide(decision, members) {
-    const { queue } = this, note = this.note.value.trim();
+    const { queue } = this;
+    const note = this.note.value.trim();
     if (note) decision.note = note;
     this.note.value = "";
     const place = queue.place;

@@ -1,4 +1,3 @@
-"use strict";
 // The view of two documents, or of the searched text and a document, side by side.
 
 import { compareTexts } from "../client/api.js";
@@ -85,7 +84,8 @@ export const outcome = (found) => {
 };
 
 const compare = loadedView("compare", "Comparing …", async (params, signal) => {
-  const a = params.get("a"), b = params.get("b");
+  const a = params.get("a");
+  const b = params.get("b");
   const mine = a === null ? probe() : null;
   if (a === null && !mine) {
     return ["The address does not contain the text that you searched.", [make("p", {},
@@ -113,7 +113,8 @@ export const watchCompare = () => {
 
 /** @type {import("../dom/router.js").Show} */
 export const showCompare = (params, signal) => {
-  const a = params.get("a"), b = params.get("b");
+  const a = params.get("a");
+  const b = params.get("b");
   at("compare-a").value = a ?? "";
   at("compare-b").value = b ?? "";
   at("compare-a").placeholder = a === null && b !== null ? visible(probe()?.name ?? "") : "";

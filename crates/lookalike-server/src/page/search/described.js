@@ -1,4 +1,3 @@
-"use strict";
 // The description of a document for people: its title, author, date and first words.
 
 import { bar, make, metadata, shownId, tableHead } from "../dom/dom.js";
@@ -35,7 +34,8 @@ const words = ({ beginning }) => {
  * @returns {Node[]}
  */
 export const briefly = (document) => {
-  const title = titleOf(document), first = words(document);
+  const title = titleOf(document);
+  const first = words(document);
   return [title ? make("bdi", { class: "title" }, visible(title)) : shownId(document.id, "id"),
     first ? make("bdi", { class: "first-words" }, visible(first)) : null]
     .filter((part) => part !== null);
@@ -47,7 +47,9 @@ export const briefly = (document) => {
  * @returns {Node[]}
  */
 export const described = (document) => {
-  const data = document.metadata ?? {}, title = titleOf(document), first = words(document);
+  const data = document.metadata ?? {};
+  const title = titleOf(document);
+  const first = words(document);
   const facts = FACTS.map((names) => text(data, names)).filter(Boolean);
   const shown = new Set([TITLE, ...FACTS].map((names) => names.find((name) => name in data)));
   const rest = Object.fromEntries(Object.entries(data).filter(([name, value]) =>

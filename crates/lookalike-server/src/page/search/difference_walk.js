@@ -1,4 +1,3 @@
-"use strict";
 // Goes from one difference of two texts to the next, by buttons and keys, and to the other place of
 // a moved block.
 
@@ -70,8 +69,8 @@ export class DifferenceWalk {
   show(place) {
     const marks = this.marks(place);
     if (marks.length === 0) return;
-    this.box.querySelectorAll(".current").forEach((mark) => mark.classList.remove("current"));
-    marks.forEach((mark) => mark.classList.add("current"));
+    for (const mark of this.box.querySelectorAll(".current")) mark.classList.remove("current");
+    for (const mark of marks) mark.classList.add("current");
     this.current = place;
     marks[0].scrollIntoView({ block: "center" });
     const said = [words(marks, "del"), words(marks, "ins")].filter(Boolean).join(", ");

@@ -1,4 +1,3 @@
-"use strict";
 // Shows two texts in columns, from their equal and different parts.
 
 import { DifferenceWalk } from "./difference_walk.js";
@@ -24,7 +23,8 @@ const isBlank = (unit) => /\s/.test(unit);
 /** End of the context after a difference, at the end of a word, in one pass over the beginning. */
 const head = (text) => {
   const most = Math.min(CONTEXT_CHARACTERS, text.length);
-  let end = 0, at = 0;
+  let end = 0;
+  let at = 0;
   for (let words = 0; words < CONTEXT_WORDS; words += 1) {
     while (at < most && isBlank(text[at])) at += 1;
     if (at === most) break;
@@ -36,7 +36,9 @@ const head = (text) => {
 
 /** Start of the context before a difference. */
 const tail = (text) => {
-  let at = text.length, words = 0, inWord = false;
+  let at = text.length;
+  let words = 0;
+  let inWord = false;
   const least = Math.max(0, text.length - CONTEXT_CHARACTERS);
   while (at > least) {
     const blank = isBlank(text[at - 1]);
@@ -70,7 +72,7 @@ const foldedRow = (text) => make("div", { class: "row-fold", role: "row" },
 const SIGNS = { " ": "\u2423", "\n": "\u21b5\n", "\t": "\u21e5", "\r": "\u240d" };
 
 /** White space as visible symbols. */
-const signs = (text) => text.replace(/[^]/gu, (c) => SIGNS[c] ||
+const signs = (text) => text.replace(/./gsu, (c) => SIGNS[c] ||
   `\\u{${c.codePointAt(0).toString(16)}}`);
 
 /**
@@ -171,8 +173,11 @@ class Rows {
 
   /** Each long part and each moved block has its own row. */
   * changed(a, b, sameWords) {
-    const left = cut(a), right = cut(b), place = { number: this.places, sameWords };
-    const most = Math.max(left.length, right.length), lines = this.row.empty &&
+    const left = cut(a);
+    const right = cut(b);
+    const place = { number: this.places, sameWords };
+    const most = Math.max(left.length, right.length);
+    const lines = this.row.empty &&
       [a, b].every((segments) => segments.length === 0 || segments.at(-1).text.endsWith("\n"));
     this.places += most > 0 ? 1 : 0;
     for (let i = 0; i < most; i += 1) {
@@ -184,7 +189,8 @@ class Rows {
   }
 
   * same(text, first, last) {
-    const from = first ? 0 : head(text), to = last ? text.length : tail(text);
+    const from = first ? 0 : head(text);
+    const to = last ? text.length : tail(text);
     if (to - from < LEAST_FOLDED) {
       yield* this.shared(text);
       return;
@@ -199,7 +205,9 @@ class Rows {
 /** Parts of either text that follow each other are one change, unless of another kind. */
 function* rows(parts) {
   const drawn = new Rows();
-  let a = [], b = [], sameWords = false;
+  let a = [];
+  let b = [];
+  let sameWords = false;
   for (const [place, part] of parts.entries()) {
     const { kind, text, moved } = part;
     if (kind === "same" || Boolean(part.same_words) !== sameWords) {

@@ -1,4 +1,3 @@
-"use strict";
 // Reads a chosen or dropped file by the service, as the command line reads it.
 
 import { request } from "../client/api.js";
@@ -41,7 +40,7 @@ export const readFile = async (file, signal) => {
 export const partTitle = ({ within, kind, fields }) => {
   const title = fields.title ?? fields.subject;
   const said = [title && `“${visible(title)}”`, fields.from && `from ${visible(fields.from)}`,
-    fields.date && fields.date.slice(0, 10)].filter(Boolean);
+    fields.date?.slice(0, 10)].filter(Boolean);
   const place = within === "" ? kind : `${visible(within)} (${kind})`;
   return said.length === 0 ? place : `${place}: ${said.join(", ")}`;
 };

@@ -1,4 +1,3 @@
-"use strict";
 // The list of matches of a query.
 
 import { described } from "./described.js";
@@ -26,7 +25,8 @@ export const summary = (answer) => {
     return `Nothing in the index has ${least}; ${counted(answer.candidates, "document")} ` +
       `${answer.candidates === 1 ? "was" : "were"} compared.`;
   }
-  const shown = answer.matches.length, rest = answer.found > shown
+  const shown = answer.matches.length;
+  const rest = answer.found > shown
     ? `, the ${counted(shown, "most similar one")} below` : "";
   return `${counted(answer.found, "document")} ${answer.found === 1 ? "has" : "have"} ` +
     `${least}${rest}.`;

@@ -1,4 +1,3 @@
-"use strict";
 // The passages of a text that documents of the index also contain.
 
 import { request } from "../client/api.js";
@@ -31,7 +30,8 @@ const item = (passage, bytes) => {
 /** Adds the passages of a further answer. */
 const add = (found, answer) => {
   for (const passage of answer.passages) {
-    const key = passage.bytes.join("-"), before = found.passages.get(key);
+    const key = passage.bytes.join("-");
+    const before = found.passages.get(key);
     if (before) {
       before.documents += passage.documents;
     } else {
@@ -65,7 +65,8 @@ export const passages = (text, isAtOnce = false) => {
     type: "number", id: "passages-least", class: "short", min: 2, max: 1000000, step: 1,
     value: LEAST_WORDS, required: true, inputmode: "numeric",
   });
-  const status = make("p", { class: "status", role: "status" }), results = make("div");
+  const status = make("p", { class: "status", role: "status" });
+  const results = make("div");
   const search = async (found, minWords, after) => {
     status.textContent = "Comparing …";
     try {

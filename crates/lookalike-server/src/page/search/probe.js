@@ -1,4 +1,3 @@
-"use strict";
 // Keeps the last query text for comparison with matches.
 
 let held = null;

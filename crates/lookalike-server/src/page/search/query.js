@@ -1,4 +1,3 @@
-"use strict";
 // The view of queries by a text or by a document of the index.
 
 import { request } from "../client/api.js";
@@ -38,7 +37,8 @@ const showSize = () => {
 };
 
 const asked = () => {
-  const threshold = at("query-threshold").value, top = at("query-top").value;
+  const threshold = at("query-threshold").value;
+  const top = at("query-top").value;
   if (at("query-nearest").checked) return { nearest: top === "" ? 10 : Number(top) };
   const body = {};
   if (threshold !== "") body.threshold = Number(threshold);

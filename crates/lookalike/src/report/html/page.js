@@ -1,11 +1,11 @@
-
 "use strict";
 // Lists, searches and sorts the groups, whose data are in the page in pieces:
 // facts, six numbers per group; ids, a line per group; rest, a line per group.
 (() => {
 const all = (selector) => Array.from(document.querySelectorAll(selector));
 const at = (id) => document.getElementById(id);
-const list = at("list"), controls = at("controls");
+const list = at("list");
+const controls = at("controls");
 // A link to a section that is folded unfolds it.
 const unfold = () => {
   const folded = at(location.hash.slice(1))?.querySelector(":scope > .folded");
@@ -15,8 +15,18 @@ addEventListener("hashchange", unfold);
 unfold();
 if (!controls) return;
 
-const PAGE = 50, MORE = 500, FIRST = 100, SLICE = 10, SHORT = 160;
-const FACTS = 6, SIZE = 0, LEAST = 1, MOST = 2, GOES = 3, BYTES = 4, REFERENCE = 5;
+const PAGE = 50;
+const MORE = 500;
+const FIRST = 100;
+const SLICE = 10;
+const SHORT = 160;
+const FACTS = 6;
+const SIZE = 0;
+const LEAST = 1;
+const MOST = 2;
+const GOES = 3;
+const BYTES = 4;
+const REFERENCE = 5;
 const facts = all("script.facts").map((piece) => JSON.parse(piece.textContent));
 const elements = {ids: all("script.ids"), rest: all("script.rest")};
 const reasons = JSON.parse(at("reasons").textContent);
@@ -30,12 +40,13 @@ for (const piece of facts) starts.push(starts[starts.length - 1] + piece.length 
 const count = starts[starts.length - 1];
 
 const number = new Intl.NumberFormat("en-US");
-const counted = (n, thing) => number.format(n) + " " + thing + (n === 1 ? "" : "s");
+const counted = (n, thing) => `${number.format(n)} ${thing}${n === 1 ? "" : "s"}`;
 const six = (millionths) => (millionths / 1e6).toFixed(6);
 // Rounded down, so that only 1 is 1.000.
 const three = (millionths) => (Math.floor(millionths / 1e3) / 1e3).toFixed(3);
 const pieceOf = (group) => {
-  let low = 0, high = starts.length - 1;
+  let low = 0;
+  let high = starts.length - 1;
   while (high - low > 1) {
     const middle = (low + high) >> 1;
     if (starts[middle] <= group) low = middle; else high = middle;
@@ -70,7 +81,7 @@ const HIDDEN = new RegExp("[\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u200b\
   "\\u2028-\\u202e\\u2060-\\u2064\\u2066-\\u2069\\ufeff]", "g");
 const NAMES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"};
 const visible = (text) => text.replace(HIDDEN,
-  (c) => NAMES[c] || "\\u{" + c.charCodeAt(0).toString(16) + "}");
+  (c) => NAMES[c] || `\\u{${c.charCodeAt(0).toString(16)}}`);
 const make = (tag, name, text) => {
   const element = document.createElement(tag);
   if (name) element.className = name;
@@ -83,7 +94,8 @@ const shown = (id, name, query, limit) => {
   const low = id.toLowerCase();
   // Where lower case is longer, places in it are not places in the id.
   let place = query && low.length === id.length ? low.indexOf(query) : -1;
-  let from = 0, to = id.length;
+  let from = 0;
+  let to = id.length;
   if (limit && id.length > limit) {
     from = Math.max(0, Math.min(place - 40, to - limit));
     to = from + limit;
@@ -105,7 +117,8 @@ const shown = (id, name, query, limit) => {
 const named = (group, place, id, link) => {
   const found = (about[group] || [])[place];
   if (!found) return [id];
-  const below = make("span", "about"), file = found[3];
+  const below = make("span", "about");
+  const file = found[3];
   if (link && file) {
     const anchor = make("a");
     anchor.href = file;
@@ -120,10 +133,11 @@ const named = (group, place, id, link) => {
   return [make("bdi", "heading", visible(found[0])), below];
 };
 const spread = (least, most) => {
-  const from = three(least), to = three(most);
-  const data = make("data", "", from === to ? from : from + " to " + to);
+  const from = three(least);
+  const to = three(most);
+  const data = make("data", "", from === to ? from : `${from} to ${to}`);
   data.value = six(least);
-  data.title = most > least ? six(least) + " to " + six(most) : six(least);
+  data.title = most > least ? `${six(least)} to ${six(most)}` : six(least);
   return data;
 };
 const bar = (millionths) => {
@@ -144,14 +158,19 @@ const bar = (millionths) => {
 };
 const size = (bytes) => {
   if (bytes < 1000) return counted(bytes, "byte");
-  let value = bytes / 1000, unit = 0;
+  let value = bytes / 1000;
+  let unit = 0;
   const units = ["kilobytes", "megabytes", "gigabytes", "terabytes", "petabytes"];
   while (value >= 999.5 && unit < 4) { value /= 1000; unit += 1; }
-  return value.toFixed(value < 9.995 ? 2 : value < 99.95 ? 1 : 0) + " " + units[unit];
+  return `${value.toFixed(value < 9.995 ? 2 : value < 99.95 ? 1 : 0)} ${units[unit]}`;
 };
 
 // What is shown: groups in order, found by a query.
-let query = "", order = "number", found = null, page = 0, searching = 0;
+let query = "";
+let order = "number";
+let found = null;
+let page = 0;
+let searching = 0;
 
 const cell = (row, name, ...content) => {
   const td = make("td", name);
@@ -163,7 +182,7 @@ const why = (rest) => {
   for (let i = 2; i < rest.length; i += 3) if (counts[rest[i]]) counts[rest[i]][0] += 1;
   const used = counts.filter((each) => each[0] > 0).sort((a, b) => b[0] - a[0]);
   if (used.length === 1) return used[0][1];
-  return used.map((each) => each[1] + " (" + number.format(each[0]) + ")").join(", ");
+  return used.map((each) => `${each[1]} (${number.format(each[0])})`).join(", ");
 };
 const members = (body, group, ids, rest, places, from, to, asked) => {
   const rows = document.createDocumentFragment();
@@ -179,7 +198,8 @@ const members = (body, group, ids, rest, places, from, to, asked) => {
   body.append(rows);
 };
 const open = (details, group, asked) => {
-  const ids = line("ids", group), rest = line("rest", group);
+  const ids = line("ids", group);
+  const rest = line("rest", group);
   const box = make("div", "opened");
   const kept = make("p", "kept");
   const full = shown(ids[0], "full", asked, 0);
@@ -189,8 +209,10 @@ const open = (details, group, asked) => {
   if (fact(group, REFERENCE)) kept.append(" ", make("span", "tag", "Reference"));
   box.append(kept);
   const reason = why(rest);
-  if (reason) box.append(make("p", "why", "Why it stays: " + visible(reason)));
-  const table = make("table", "members"), head = make("tr"), body = make("tbody");
+  if (reason) box.append(make("p", "why", `Why it stays: ${visible(reason)}`));
+  const table = make("table", "members");
+  const head = make("tr");
+  const body = make("tbody");
   for (const name of ["Would go", "Similarity", "Bytes", "Why the other stays"]) {
     const th = make("th", name === "Bytes" ? "num" : "", name);
     th.scope = "col";
@@ -227,11 +249,16 @@ const open = (details, group, asked) => {
   details.append(box);
 };
 const item = (group) => {
-  const ids = line("ids", group), asked = query;
-  const li = make("li"), details = make("details", "group"), summary = make("summary");
+  const ids = line("ids", group);
+  const asked = query;
+  const li = make("li");
+  const details = make("details", "group");
+  const summary = make("summary");
   const id = make("span", "id");
   id.append(...named(group, 0, shown(ids[0], "", asked, SHORT)));
-  const least = fact(group, LEAST), most = fact(group, MOST), span = make("span", "span");
+  const least = fact(group, LEAST);
+  const most = fact(group, MOST);
+  const span = make("span", "span");
   span.append(make("span", "unseen", "similarity "), spread(least, most));
   summary.append(make("span", "n", number.format(group + 1)), id,
     make("span", "size", counted(fact(group, SIZE), "document")), span);
@@ -277,7 +304,7 @@ const status = (busy) => {
   const last = Math.min((page + 1) * PAGE, n);
   let text = found ? counted(n, "group") + (n === 1 ? " has" : " have") +
     " an id with “" + visible(query) + "”" : counted(n, "group");
-  if (found && n === 0) text = busy ? "Searching" : "No id holds “" + visible(query) + "”";
+  if (found && n === 0) text = busy ? "Searching" : `No id holds “${visible(query)}”`;
   else if (n > PAGE) text += ", here " + number.format(page * PAGE + 1) + " to " +
     number.format(last);
   at("status").textContent = text + (busy ? " …" : ".");
@@ -294,7 +321,7 @@ const render = (busy) => {
   next.disabled = page >= pages - 1;
   goto.max = pages;
   goto.value = page + 1;
-  of.textContent = "of " + number.format(pages);
+  of.textContent = `of ${number.format(pages)}`;
 };
 const turn = (to) => {
   page = to;
@@ -313,8 +340,9 @@ const search = (typed) => {
   found = {list: [], set: new Uint8Array(count)};
   // As it is in the data.
   const written = query.replace(/["\\]/g, "\\$&").replace(/</g, "\\u003c").replace(HIDDEN,
-    (c) => NAMES[c] || "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0"));
-  let piece = 0, drawn = -1;
+    (c) => NAMES[c] || `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  let piece = 0;
+  let drawn = -1;
   const step = () => {
     const until = performance.now() + SLICE;
     while (piece < elements.ids.length && performance.now() < until) {
@@ -356,7 +384,7 @@ const finish = () => {
     at("pages").hidden = pages < 2;
     next.disabled = page >= pages - 1;
     goto.max = pages;
-    of.textContent = "of " + number.format(pages);
+    of.textContent = `of ${number.format(pages)}`;
     status(false);
   } else {
     render(false);
@@ -372,7 +400,9 @@ const button = (text, act) => {
 const first = button("First", () => turn(0));
 const back = button("Previous", () => turn(page - 1));
 const next = button("Next", () => turn(page + 1));
-const goto = make("input"), of = make("span", "note"), label = make("label", "", "Page ");
+const goto = make("input");
+const of = make("span", "note");
+const label = make("label", "", "Page ");
 goto.type = "number";
 goto.min = 1;
 goto.addEventListener("change", () => {
