@@ -17,12 +17,16 @@ import { settings } from "./client/settings.js";
 import { showIndex } from "./index/stats.js";
 import { onToken, watchToken } from "./client/token.js";
 
-const showIndexName = () => settings().then(({ name, version }) => {
-  at("place").textContent = visible(name);
-  at("version").textContent = `lookalike ${visible(version)}`;
-}, () => {
-  // The current view shows the error.
-});
+const showIndexName = () =>
+  settings().then(
+    ({ name, version }) => {
+      at("place").textContent = visible(name);
+      at("version").textContent = `lookalike ${visible(version)}`;
+    },
+    () => {
+      // The current view shows the error.
+    },
+  );
 
 /** Only views that the token may use are offered. */
 const showViews = async () => {
@@ -45,8 +49,14 @@ watchDifferences();
 watchAdd();
 watchReview();
 start({
-  query: showQuery, groups: showGroups, review: showReview, compare: showCompare, document: showDocument,
-  categories: showCategories, index: showIndex, add: showAdd,
+  query: showQuery,
+  groups: showGroups,
+  review: showReview,
+  compare: showCompare,
+  document: showDocument,
+  categories: showCategories,
+  index: showIndex,
+  add: showAdd,
 });
 showIndexName();
 showIndexes();

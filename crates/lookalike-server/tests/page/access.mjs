@@ -1,16 +1,31 @@
 // What can be checked of a page's accessibility without knowing what it is about.
 
 /** Roles that must have a name. */
-const NAMED = new Set(["button", "textbox", "link", "checkbox", "spinbutton", "dialog",
-  "DisclosureTriangle", "table", "navigation", "img", "region", "searchbox", "combobox"]);
+const NAMED = new Set([
+  "button",
+  "textbox",
+  "link",
+  "checkbox",
+  "spinbutton",
+  "dialog",
+  "DisclosureTriangle",
+  "table",
+  "navigation",
+  "img",
+  "region",
+  "searchbox",
+  "combobox",
+]);
 
 /** Runs on the page: findings in words. */
 const onPage = () => {
   const findings = [];
-  const seen = (element) => element.checkVisibility({ visibilityProperty: true }) &&
-    element.getClientRects().length > 0;
-  const name = (element) => `<${element.tagName.toLowerCase()} class="${
-    element.getAttribute("class") ?? ""}"> ${element.textContent.trim().slice(0, 40)}`;
+  const seen = (element) =>
+    element.checkVisibility({ visibilityProperty: true }) && element.getClientRects().length > 0;
+  const name = (element) =>
+    `<${element.tagName.toLowerCase()} class="${
+      element.getAttribute("class") ?? ""
+    }"> ${element.textContent.trim().slice(0, 40)}`;
   const open = document.querySelector("dialog[open]");
   const within = (element) => !open || open.contains(element);
 
@@ -43,10 +58,12 @@ const onPage = () => {
   // Nothing is wider than the window.
   const page = document.documentElement;
   if (page.scrollWidth > innerWidth) {
-    const wide = Array.from(document.querySelectorAll("main *")).filter((element) =>
-      seen(element) && element.getBoundingClientRect().right > innerWidth + 1);
-    findings.push(`scrolls sideways: ${page.scrollWidth} > ${innerWidth}: ${
-      wide.slice(0, 3).map(name)}`);
+    const wide = Array.from(document.querySelectorAll("main *")).filter(
+      (element) => seen(element) && element.getBoundingClientRect().right > innerWidth + 1,
+    );
+    findings.push(
+      `scrolls sideways: ${page.scrollWidth} > ${innerWidth}: ${wide.slice(0, 3).map(name)}`,
+    );
   }
 
   // Contrast of every text, and of the edges of fields, by the colours that were computed.
@@ -65,8 +82,12 @@ const onPage = () => {
       if (layers.at(-1).a === 1) break;
     }
     const below = matchMedia("(prefers-color-scheme: dark)").matches ? 0 : 255;
-    return layers.reduceRight((under, layer) => over(layer, under),
-      { r: below, g: below, b: below, a: 1 });
+    return layers.reduceRight((under, layer) => over(layer, under), {
+      r: below,
+      g: below,
+      b: below,
+      a: 1,
+    });
   };
   const light = ({ r, g, b }) => {
     const [x, y, z] = [r, g, b].map((channel) => {
@@ -97,8 +118,10 @@ const onPage = () => {
     const style = getComputedStyle(field);
     const around = ground(field.parentElement);
     const inside = contrast(ground(field), around);
-    const edge = parseFloat(style.borderTopWidth) > 0
-      ? contrast(over(parse(style.borderTopColor), around), around) : 0;
+    const edge =
+      parseFloat(style.borderTopWidth) > 0
+        ? contrast(over(parse(style.borderTopColor), around), around)
+        : 0;
     const plain = field.matches(".link") || field.type === "checkbox";
     if (Math.max(edge, inside) < 3 && !plain) {
       findings.push(`edge ${edge.toFixed(2)}: ${name(field)}`);
@@ -113,8 +136,11 @@ const onPage = () => {
   }
 
   // Tables of roles have rows, and rows have cells.
-  const parts = { table: ["rowgroup", "row"], rowgroup: ["row"],
-    row: ["cell", "columnheader", "rowheader"] };
+  const parts = {
+    table: ["rowgroup", "row"],
+    rowgroup: ["row"],
+    row: ["cell", "columnheader", "rowheader"],
+  };
   for (const [role, allowed] of Object.entries(parts)) {
     for (const one of document.querySelectorAll(`[role="${role}"] > *`)) {
       if (!allowed.includes(one.getAttribute("role"))) findings.push(`in a ${role}: ${name(one)}`);
@@ -122,7 +148,11 @@ const onPage = () => {
   }
 
   // People who speak to the page say what they see.
-  const plain = (text) => text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, " ").trim();
+  const plain = (text) =>
+    text
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}]+/gu, " ")
+      .trim();
   for (const one of document.querySelectorAll("button[aria-label], a[aria-label]")) {
     if (!seen(one) || !within(one)) continue;
     const label = one.getAttribute("aria-label");
@@ -137,7 +167,8 @@ const onPage = () => {
 /** Names as the browser tells them to a screen reader. */
 const nameless = async (browser) => {
   const { nodes } = await browser.cdp("Accessibility.getFullAXTree");
-  return nodes.filter((node) => !node.ignored && NAMED.has(node.role?.value))
+  return nodes
+    .filter((node) => !node.ignored && NAMED.has(node.role?.value))
     .filter((node) => !node.name?.value?.trim())
     .map((node) => `no name: ${node.role.value} ${JSON.stringify(node.properties ?? [])}`);
 };
@@ -148,5 +179,6 @@ const nameless = async (browser) => {
  * @returns {Promise<string[]>}
  */
 export const findings = async (browser) => [
-  ...await browser.run(`return (${onPage})()`), ...await nameless(browser),
+  ...(await browser.run(`return (${onPage})()`)),
+  ...(await nameless(browser)),
 ];

@@ -12,9 +12,18 @@ const PATIENCE_MS = 30_000;
 
 /** Keys as the protocol names them. */
 export const KEYS = {
-  tab: "\uE004", enter: "\uE007", escape: "\uE00C", space: " ", shift: "\uE008",
-  control: "\uE009", left: "\uE012", right: "\uE014", down: "\uE015", home: "\uE011",
-  end: "\uE010", pageUp: "\uE00E",
+  tab: "\uE004",
+  enter: "\uE007",
+  escape: "\uE00C",
+  space: " ",
+  shift: "\uE008",
+  control: "\uE009",
+  left: "\uE012",
+  right: "\uE014",
+  down: "\uE015",
+  home: "\uE011",
+  end: "\uE010",
+  pageUp: "\uE00E",
 };
 
 /** Waits a number of milliseconds. */
@@ -39,14 +48,24 @@ export class Browser {
     browser.profile = mkdtempSync(join(tmpdir(), "lookalike-page-"));
     browser.child = child;
     browser.base = base;
-    const args = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic",
-      "--no-first-run", "--disable-background-networking", "--disable-component-update",
-      "--disable-sync", "--disable-dev-shm-usage", "--hide-scrollbars",
-      `--user-data-dir=${browser.profile}`];
+    const args = [
+      "--headless",
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-quic",
+      "--no-first-run",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+      "--disable-dev-shm-usage",
+      "--hide-scrollbars",
+      `--user-data-dir=${browser.profile}`,
+    ];
     const { sessionId } = await browser.send("POST", "/session", {
       capabilities: {
         alwaysMatch: {
-          "goog:chromeOptions": { args }, "goog:loggingPrefs": { browser: "ALL" },
+          "goog:chromeOptions": { args },
+          "goog:loggingPrefs": { browser: "ALL" },
         },
       },
     });
@@ -56,7 +75,8 @@ export class Browser {
 
   async send(method, path, body) {
     const response = await fetch(this.base + path, {
-      method, body: body === undefined ? undefined : JSON.stringify(body),
+      method,
+      body: body === undefined ? undefined : JSON.stringify(body),
     });
     const { value } = await response.json();
     if (value?.error) throw new Error(`${method} ${path}: ${value.error}: ${value.message}`);
@@ -104,8 +124,10 @@ export class Browser {
 
   /** Waits until a text is seen on the page, whatever the blanks in it are. */
   see(text) {
-    return this.wait("document.body.innerText.replace(/\\s+/g, ' ').includes(arguments[0])",
-      text.replace(/\s+/g, " "));
+    return this.wait(
+      "document.body.innerText.replace(/\\s+/g, ' ').includes(arguments[0])",
+      text.replace(/\s+/g, " "),
+    );
   }
 
   async find(selector) {
@@ -125,27 +147,38 @@ export class Browser {
 
   /** Puts a text into a field at once, as pasting does. */
   async paste(selector, text) {
-    await this.run("const f = document.querySelector(arguments[0]); f.focus(); " +
-      "f.value = arguments[1]; f.dispatchEvent(new Event('input', {bubbles: true}));",
-    selector, text);
+    await this.run(
+      "const f = document.querySelector(arguments[0]); f.focus(); " +
+        "f.value = arguments[1]; f.dispatchEvent(new Event('input', {bubbles: true}));",
+      selector,
+      text,
+    );
   }
 
   /** Presses keys one after the other; an array holds its first ones down. */
   async press(...keys) {
     for (const key of keys) {
       const all = Array.isArray(key) ? key : [key];
-      const actions = [...all.map((value) => ({ type: "keyDown", value })),
-        ...all.toReversed().map((value) => ({ type: "keyUp", value }))];
+      const actions = [
+        ...all.map((value) => ({ type: "keyDown", value })),
+        ...all.toReversed().map((value) => ({ type: "keyUp", value })),
+      ];
       await this.send("POST", "/actions", { actions: [{ type: "key", id: "keys", actions }] });
     }
   }
 
   /** Shows the page in a window of this size, light or dark; `mobile` as on a telephone. */
   async view(width, height, scheme, mobile = false) {
-    await this.cdp("Emulation.setDeviceMetricsOverride",
-      { width, height, deviceScaleFactor: 1, mobile });
-    await this.cdp("Emulation.setEmulatedMedia",
-      { media: "", features: [{ name: "prefers-color-scheme", value: scheme }] });
+    await this.cdp("Emulation.setDeviceMetricsOverride", {
+      width,
+      height,
+      deviceScaleFactor: 1,
+      mobile,
+    });
+    await this.cdp("Emulation.setEmulatedMedia", {
+      media: "",
+      features: [{ name: "prefers-color-scheme", value: scheme }],
+    });
   }
 
   /** Saves a picture of the whole page. */
@@ -157,7 +190,8 @@ export class Browser {
   /** What the browser has complained of since it was asked last. */
   async complaints() {
     const entries = await this.send("POST", "/se/log", { type: "browser" });
-    return entries.filter(({ level }) => level === "SEVERE" || level === "WARNING")
+    return entries
+      .filter(({ level }) => level === "SEVERE" || level === "WARNING")
       .map(({ message }) => message);
   }
 }

@@ -8,8 +8,12 @@ import { answering, HOSTILE } from "./api.mjs";
 import { mock, refusal } from "./mock.mjs";
 
 /** Width, height, and colours; 640 is what is left of 1,280 at 200 %. */
-const VIEWS = [["light", 1280, 900, "light"], ["dark", 1280, 900, "dark"],
-  ["narrow", 320, 700, "dark"], ["zoomed", 640, 450, "light"]];
+const VIEWS = [
+  ["light", 1280, 900, "light"],
+  ["dark", 1280, 900, "dark"],
+  ["narrow", 320, 700, "dark"],
+  ["zoomed", 640, 450, "light"],
+];
 
 const click = (selector) => async (browser) => {
   await browser.wait("document.querySelector(arguments[0])", selector);
@@ -19,31 +23,53 @@ const click = (selector) => async (browser) => {
 /** How each view comes to stand: address, what is done, and when it is there. */
 const STATES = {
   query: ["#/?id=letters", null, "document.querySelectorAll('.match').length === 3"],
-  passages: ["#/", async (browser) => {
-    await browser.paste("#query-text", "The meeting was held on Monday in the large hall.");
-    await browser.click("#query-form .main");
-    await click("#passages-form button")(browser);
-  }, "document.querySelector('.known')"],
-  compare: ["#/compare?a=letters%2Fa.txt&b=letters%2Fb.txt", null,
-    "document.querySelector('.sides')"],
+  passages: [
+    "#/",
+    async (browser) => {
+      await browser.paste("#query-text", "The meeting was held on Monday in the large hall.");
+      await browser.click("#query-form .main");
+      await click("#passages-form button")(browser);
+    },
+    "document.querySelector('.known')",
+  ],
+  compare: [
+    "#/compare?a=letters%2Fa.txt&b=letters%2Fb.txt",
+    null,
+    "document.querySelector('.sides')",
+  ],
   groups: ["#/groups", click(".group summary"), "document.querySelector('.members')"],
   review: ["#/review", null, "document.querySelector('.review-differences .sides')"],
-  unfolded: ["#/review", async (browser) => {
-    await browser.wait("document.querySelector('.review-differences .sides')");
-    await browser.run("for (const fold of document.querySelectorAll('#view-review details')) " +
-      "fold.open = true");
-  }, "document.querySelector('.review-agreement li')"],
-  document: [`#/document?id=${encodeURIComponent(HOSTILE)}`, null,
-    "document.querySelector('#view-document .text')"],
+  unfolded: [
+    "#/review",
+    async (browser) => {
+      await browser.wait("document.querySelector('.review-differences .sides')");
+      await browser.run(
+        "for (const fold of document.querySelectorAll('#view-review details')) " +
+          "fold.open = true",
+      );
+    },
+    "document.querySelector('.review-agreement li')",
+  ],
+  document: [
+    `#/document?id=${encodeURIComponent(HOSTILE)}`,
+    null,
+    "document.querySelector('#view-document .text')",
+  ],
   categories: ["#/categories", null, "document.querySelector('#view-categories table')"],
-  category: ["#/categories?path=1.1", null,
-    "document.querySelectorAll('#view-categories table').length === 2"],
+  category: [
+    "#/categories?path=1.1",
+    null,
+    "document.querySelectorAll('#view-categories table').length === 2",
+  ],
   index: ["#/index", null, "document.querySelector('.chart')"],
   add: ["#/add", null, "!document.querySelector('#view-add').hidden"],
   refused: ["#/groups?after=refused", null, "document.querySelector('.problem')"],
   token: ["#/groups?after=token", null, "document.querySelector('#token').open"],
-  confirm: ["#/document?id=a", click("#view-document .danger"),
-    "document.querySelector('#confirm').open"],
+  confirm: [
+    "#/document?id=a",
+    click("#view-document .danger"),
+    "document.querySelector('#confirm').open",
+  ],
 };
 
 const refusals = {
@@ -75,10 +101,14 @@ const states = async (browser, { folder }) => {
 const checks = async (browser) => {
   const server = await mock(answering());
   const wrongs = [
-    ["h4", "", "heading skipped"], ["h1", "", "h1: "], ["button", "", "no name: button"],
-    ["p", "color:#999", "contrast 2.85"], ["div", "width:3000px", "scrolls sideways"],
+    ["h4", "", "heading skipped"],
+    ["h1", "", "h1: "],
+    ["button", "", "no name: button"],
+    ["p", "color:#999", "contrast 2.85"],
+    ["div", "width:3000px", "scrolls sideways"],
     ["button", "border-color:#eee;background:#fff", "edge 1."],
-    ["button", "padding:0;height:9px", "small, "], ["summary", "height:9px", "small, "],
+    ["button", "padding:0;height:9px", "small, "],
+    ["summary", "height:9px", "small, "],
     ["button", "", "in a rowgroup: ", ["role", "rowgroup"]],
     ["button", "", "label without its text: ", ["aria-label", "Right"]],
   ];
@@ -86,14 +116,22 @@ const checks = async (browser) => {
     for (const [tag, style, expected, attribute] of wrongs) {
       await browser.open(server.url);
       await browser.wait("!document.querySelector('#view-query').hidden");
-      await browser.run("const made = document.createElement(arguments[0]); " +
-        "made.style.cssText = arguments[1]; made.textContent = arguments[2]; " +
-        "const [name, value] = arguments[3] ?? ['class', 'wrong']; const box = name === 'role' ? " +
-        "document.createElement('div') : made; box.setAttribute(name, value); if (box !== made) " +
-        "box.append(made); document.querySelector('#view-query').append(box)", tag, style,
-      expected.startsWith("no name") ? "" : "Wrong", attribute ?? null);
+      await browser.run(
+        "const made = document.createElement(arguments[0]); " +
+          "made.style.cssText = arguments[1]; made.textContent = arguments[2]; " +
+          "const [name, value] = arguments[3] ?? ['class', 'wrong']; const box = name === 'role' ? " +
+          "document.createElement('div') : made; box.setAttribute(name, value); if (box !== made) " +
+          "box.append(made); document.querySelector('#view-query').append(box)",
+        tag,
+        style,
+        expected.startsWith("no name") ? "" : "Wrong",
+        attribute ?? null,
+      );
       const found = await findings(browser);
-      assert.ok(found.some((finding) => finding.startsWith(expected)), `${expected}: ${found}`);
+      assert.ok(
+        found.some((finding) => finding.startsWith(expected)),
+        `${expected}: ${found}`,
+      );
     }
   } finally {
     server.close();

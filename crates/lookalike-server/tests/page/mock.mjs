@@ -10,10 +10,14 @@ const PAGE = new URL("../../src/page/", import.meta.url);
 const table = () => {
   const source = readFileSync(new URL("files.rs", PAGE), "utf8");
   const types = Object.fromEntries(
-    Array.from(source.matchAll(/const (\w+): &str = "(.*?)"/g), (m) => [m[1], m[2]]));
-  const files = new Map(Array.from(
-    source.matchAll(/\("(.*?)", (\w+), include_str!\("(.*?)"\)\)/g),
-    (m) => [m[1], { type: types[m[2]], text: readFileSync(new URL(m[3], PAGE)) }]));
+    Array.from(source.matchAll(/const (\w+): &str = "(.*?)"/g), (m) => [m[1], m[2]]),
+  );
+  const files = new Map(
+    Array.from(source.matchAll(/\("(.*?)", (\w+), include_str!\("(.*?)"\)\)/g), (m) => [
+      m[1],
+      { type: types[m[2]], text: readFileSync(new URL(m[3], PAGE)) },
+    ]),
+  );
   const policy = /POLICY: &str =\s*"([^"]*)"/.exec(source)[1].replace(/\\\n\s*/g, "");
   return { files, policy };
 };
@@ -42,15 +46,19 @@ export const mock = async (act, port = 0) => {
     const file = files.get(url.pathname);
     if (file) {
       response.writeHead(200, {
-        "Content-Type": file.type, "Content-Security-Policy": policy,
+        "Content-Type": file.type,
+        "Content-Security-Policy": policy,
         "X-Content-Type-Options": "nosniff",
       });
       response.end(file.text);
       return;
     }
     const call = {
-      method: request.method, path: url.pathname, query: url.searchParams,
-      body: await body(request), token: request.headers.authorization ?? "",
+      method: request.method,
+      path: url.pathname,
+      query: url.searchParams,
+      body: await body(request),
+      token: request.headers.authorization ?? "",
     };
     calls.push(call);
     const { status = 200, headers = {}, json, text, after } = act(call);
@@ -60,7 +68,10 @@ export const mock = async (act, port = 0) => {
     response.end(json === undefined ? text : JSON.stringify(json));
   });
   await new Promise((ready) => server.listen(port, "127.0.0.1", ready));
-  const close = () => { server.close(); server.closeAllConnections(); };
+  const close = () => {
+    server.close();
+    server.closeAllConnections();
+  };
   return { url: `http://127.0.0.1:${server.address().port}/`, calls, close };
 };
 
@@ -72,20 +83,44 @@ export const mock = async (act, port = 0) => {
  * @param {object} headers
  * @returns {object}
  */
-export const refusal = (status, code, detail, headers = {}) =>
-  ({ status, headers, json: { type: "about:blank", title: code, status, code, detail } });
+export const refusal = (status, code, detail, headers = {}) => ({
+  status,
+  headers,
+  json: { type: "about:blank", title: code, status, code, detail },
+});
 
 /** Settings of an index that keeps texts. */
 export const SETTINGS = {
-  version: "0.1.0", shingle: "words:5", tokens: "words", case: "fold", frequencies: false,
-  stop_words: null, wording: "as it stands", scheme: "fss", seed: 1, num_hashes: 128, bands: 21,
-  rows: 6, threshold: 0.8, recall: 0.99, store: "texts", name: "letters.lookalike",
-  predicted_recall: 0.998347, writable: true,
+  version: "0.1.0",
+  shingle: "words:5",
+  tokens: "words",
+  case: "fold",
+  frequencies: false,
+  stop_words: null,
+  wording: "as it stands",
+  scheme: "fss",
+  seed: 1,
+  num_hashes: 128,
+  bands: 21,
+  rows: 6,
+  threshold: 0.8,
+  recall: 0.99,
+  store: "texts",
+  name: "letters.lookalike",
+  predicted_recall: 0.998347,
+  writable: true,
 };
 
 /** Sizes of an index. */
 export const STATS = {
-  documents: 12345, without_shingles: 3, postings: 259182, segments: 2, tail: 7,
-  catalogue_bytes: 20000000, set_bytes: 9000000, text_bytes: 8000000, segment_bytes: 3300000,
+  documents: 12345,
+  without_shingles: 3,
+  postings: 259182,
+  segments: 2,
+  tail: 7,
+  catalogue_bytes: 20000000,
+  set_bytes: 9000000,
+  text_bytes: 8000000,
+  segment_bytes: 3300000,
   version: 42,
 };

@@ -31,8 +31,9 @@ const search = async (browser, text) => {
 /** Nothing was run that came as a text, and the browser has refused nothing. */
 const sound = async (browser) => {
   assert.equal(await browser.run("return window.hacked"), null);
-  const wrong = (await browser.complaints()).filter((line) =>
-    !line.includes("Failed to load resource"));
+  const wrong = (await browser.complaints()).filter(
+    (line) => !line.includes("Failed to load resource"),
+  );
   assert.deepEqual(wrong, []);
 };
 
@@ -66,25 +67,36 @@ const fromFirstToLast = async (browser, { open }) => {
   // All three resemble the letter, the equal one most of all.
   await search(browser, LETTER);
   await browser.wait("document.querySelectorAll('.match').length === 3");
-  const found = await browser.run("return Array.from(document.querySelectorAll('.match'), one => " +
-    "[one.querySelector('.match-id').textContent, one.querySelector('.figure').textContent])");
+  const found = await browser.run(
+    "return Array.from(document.querySelectorAll('.match'), one => " +
+      "[one.querySelector('.match-id').textContent, one.querySelector('.figure').textContent])",
+  );
   assert.deepEqual(found[0], [IDS[0], "1.000000"]);
-  assert.deepEqual(found.map(([id]) => id).toSorted(),
-    IDS.map((id) => id.replace("\u202e", "\\u{202e}")).toSorted());
+  assert.deepEqual(
+    found.map(([id]) => id).toSorted(),
+    IDS.map((id) => id.replace("\u202e", "\\u{202e}")).toSorted(),
+  );
   const edited = found.findIndex(([id]) => id === IDS[1]);
   await browser.run("document.querySelectorAll('.match .button')[arguments[0]].click()", edited);
   await browser.see("The texts differ in 1 place.");
-  const marks = await browser.run("return ['del', 'ins'].map(tag => " +
-    "document.querySelector(`.rows ${tag}`).textContent)");
-  assert.deepEqual(marks.map((word) => word.replace(".", "")), ["Monday", "Thursday"]);
+  const marks = await browser.run(
+    "return ['del', 'ins'].map(tag => " + "document.querySelector(`.rows ${tag}`).textContent)",
+  );
+  assert.deepEqual(
+    marks.map((word) => word.replace(".", "")),
+    ["Monday", "Thursday"],
+  );
 
   // A passage of the letter inside of another text.
   await search(browser, `An unlike text that quotes: ${words(30, "word").toUpperCase()} and ends.`);
   await browser.see("Known passages of your text");
   await browser.click("#passages-form button");
   await browser.see("1 known passage in 3 documents; 3 documents compared word by word.");
-  assert.ok((await browser.run("return document.querySelector('.known').innerText"))
-    .includes("30 words, from character 28 on, in 3 documents"));
+  assert.ok(
+    (await browser.run("return document.querySelector('.known').innerText")).includes(
+      "30 words, from character 28 on, in 3 documents",
+    ),
+  );
   assert.deepEqual(await findings(browser), []);
 
   // By id, which is not among its own matches.
@@ -96,7 +108,11 @@ const fromFirstToLast = async (browser, { open }) => {
 
   await browser.open(`${open}#/groups`);
   await browser.wait("document.querySelector('#view-groups .warning button, .group')");
-  for (let i = 0; i < 100 && !await browser.run("return !!document.querySelector('.group')"); i++) {
+  for (
+    let i = 0;
+    i < 100 && !(await browser.run("return !!document.querySelector('.group')"));
+    i++
+  ) {
     await browser.run("document.querySelector('#view-groups .warning button')?.click()");
     await browser.wait("document.querySelector('#view-groups form')");
   }
@@ -111,9 +127,16 @@ const fromFirstToLast = async (browser, { open }) => {
 
   await browser.open(`${open}#/index`);
   await browser.see("Settings of the index");
-  const rows = await browser.run("return Array.from(document.querySelectorAll('#view-index " +
-    "tbody tr'), row => row.innerText.replace(/\\s+/g, ' ')).join('\\n')");
-  for (const row of ["shingle words:5 ", "tokens words ", "bands 21 ", "store shingle sets, texts and"]) {
+  const rows = await browser.run(
+    "return Array.from(document.querySelectorAll('#view-index " +
+      "tbody tr'), row => row.innerText.replace(/\\s+/g, ' ')).join('\\n')",
+  );
+  for (const row of [
+    "shingle words:5 ",
+    "tokens words ",
+    "bands 21 ",
+    "store shingle sets, texts and",
+  ]) {
     assert.ok(rows.includes(row), `${row} in ${rows}`);
   }
   await browser.see("Documents 3 ");
@@ -136,7 +159,7 @@ const decisions = async (browser, { open }) => {
   await browser.open(`${open}#/review?order=size`);
   for (let i = 0; i < 200; i++) {
     await browser.wait("document.querySelector('.review-progress')");
-    if (!await browser.run("return !!document.querySelector('#view-review .stale')")) break;
+    if (!(await browser.run("return !!document.querySelector('#view-review .stale')"))) break;
     await browser.click("#view-review .stale button");
     await pause(50);
   }
@@ -146,7 +169,10 @@ const decisions = async (browser, { open }) => {
   await browser.see("1 of 1 group decided, 1 decision now");
   await browser.wait("!document.querySelector('.review-progress').innerText.includes('stored')");
   const log = async () => (await (await fetch(new URL("v1/decisions", open))).json()).decisions;
-  assert.deepEqual((await log()).map(({ decision }) => decision), ["not_duplicate"]);
+  assert.deepEqual(
+    (await log()).map(({ decision }) => decision),
+    ["not_duplicate"],
+  );
   assert.deepEqual((await log())[0].documents.toSorted(), IDS.slice(0, 2).toSorted());
   await browser.press("u");
   await browser.see("Undone.");
@@ -164,8 +190,10 @@ const decisions = async (browser, { open }) => {
   await browser.click(".past-bulk .buttons button");
   await browser.see("1 decision taken back.");
   await browser.see("1 pair decided again or taken back since:");
-  assert.deepEqual((await log()).slice(2).map(({ decision }) => decision),
-    ["duplicate", "undecided"]);
+  assert.deepEqual(
+    (await log()).slice(2).map(({ decision }) => decision),
+    ["duplicate", "undecided"],
+  );
   assert.deepEqual(await findings(browser), []);
   await sound(browser);
 };
@@ -176,7 +204,8 @@ const PAIRS = 200;
 const walked = async (browser, { open }) => {
   const put = async (id, text) => {
     const answer = await fetch(new URL(`v1/documents/${id}`, open), {
-      method: "PUT", headers: { "Content-Type": "application/json" },
+      method: "PUT",
+      headers: { "Content-Type": "application/json" },
       body: JSON.stringify({ text, metadata: { source: "walk" } }),
     });
     assert.equal(answer.status, 201);
@@ -187,13 +216,17 @@ const walked = async (browser, { open }) => {
   }
   // The list of groups is computed in the background.
   const query = new URL("v1/groups?filter=source%3Dwalk&limit=1000", open);
-  for (let found = {}; found.stale !== false || found.groups.length < PAIRS;) {
+  for (let found = {}; found.stale !== false || found.groups.length < PAIRS; ) {
     found = await (await fetch(query)).json();
     await pause(20);
   }
-  const keyOf = ([, duplicate]) => Number(duplicate.split("-")[1]) % 3 === 0 ? "n" : "d";
-  const { decided, steps, answers } = await walk(browser, `${open}#/review?source=walk`, PAIRS,
-    keyOf);
+  const keyOf = ([, duplicate]) => (Number(duplicate.split("-")[1]) % 3 === 0 ? "n" : "d");
+  const { decided, steps, answers } = await walk(
+    browser,
+    `${open}#/review?source=walk`,
+    PAIRS,
+    keyOf,
+  );
   console.log(`until the next pair is shown: ${summary(steps)}\nanswers: ${summary(answers)}`);
   assert.equal(decided.length, PAIRS);
   assert.equal(new Set(decided.map(([, pair]) => String(pair))).size, PAIRS, "each pair once");
@@ -202,16 +235,21 @@ const walked = async (browser, { open }) => {
   const log = await (await fetch(new URL("v1/decisions?limit=10000", open))).json();
   const stored = log.decisions.filter(({ documents }) => documents[0].startsWith("walk-"));
   const name = { n: "not_duplicate", d: "duplicate" };
-  assert.deepEqual(stored.map(({ decision, documents }) => [decision, documents]),
-    decided.map(([key, pair]) => [name[key], pair]));
+  assert.deepEqual(
+    stored.map(({ decision, documents }) => [decision, documents]),
+    decided.map(([key, pair]) => [name[key], pair]),
+  );
   await sound(browser);
 };
 
 /** The page of the API against the description of this server: what it sends is understood, and
  * what a token does not permit is refused. */
 const triedApi = async (browser, { open, guarded, reading }) => {
-  const answered = (id) => browser.wait(
-    "document.querySelector(`#operation-${arguments[0]} .api-place strong`)?.textContent", id);
+  const answered = (id) =>
+    browser.wait(
+      "document.querySelector(`#operation-${arguments[0]} .api-place strong`)?.textContent",
+      id,
+    );
   await browser.open(`${open}api#stats`);
   await browser.wait("document.querySelector('#operation-stats form .main')");
   await browser.click("#operation-stats form .main");
@@ -277,7 +315,8 @@ const refused = async (browser, { open }) => {
 const versionsOfADocument = async (browser, { open }) => {
   for (const text of [LETTER, EDITED]) {
     const answer = await fetch(new URL("v1/documents/page?name=page.html", open), {
-      method: "PUT", headers: { "Content-Type": "text/html" },
+      method: "PUT",
+      headers: { "Content-Type": "text/html" },
       body: `<!doctype html><script>window.hacked = 1</script><p>${text}</p>`,
     });
     assert.ok(answer.ok);
@@ -285,13 +324,16 @@ const versionsOfADocument = async (browser, { open }) => {
   await browser.open(`${open}#/document?id=page`);
   await browser.wait("document.querySelectorAll('#document-results tbody tr').length === 2");
   const row = await browser.run(
-    "return document.querySelector('#document-results tbody tr').innerText");
+    "return document.querySelector('#document-results tbody tr').innerText",
+  );
   assert.ok(row.startsWith("2") && row.includes("now") && row.includes("text/html"), row);
   assert.deepEqual(await findings(browser), []);
   await browser.click("[aria-label='What changed in version 2']");
   await browser.wait("document.querySelector('#document-results .rows ins')");
-  const changed = await browser.run("return ['del', 'ins'].map((tag) => " +
-    "document.querySelector(`#document-results .rows ${tag}`).textContent)");
+  const changed = await browser.run(
+    "return ['del', 'ins'].map((tag) => " +
+      "document.querySelector(`#document-results .rows ${tag}`).textContent)",
+  );
   assert.ok(changed[0].includes("Monday") && changed[1].includes("Thursday"), String(changed));
   await browser.click("[aria-label='Save version 1']");
   await sound(browser);

@@ -64,7 +64,7 @@ export const walk = async (browser, url, most, keyOf) => {
     await browser.press(key);
   }
   await browser.wait("!document.querySelector('.review-progress').innerText.includes('stored')");
-  return { decided, ...await browser.run(MEASURED) };
+  return { decided, ...(await browser.run(MEASURED)) };
 };
 
 /**
@@ -74,17 +74,23 @@ export const walk = async (browser, url, most, keyOf) => {
  */
 export const summary = (times) => {
   const sorted = times.toSorted((a, b) => a - b);
-  const at = (share) => (sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0)
-    .toFixed(1);
+  const at = (share) =>
+    (sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0).toFixed(1);
   const over = times.filter((time) => time > 100).length;
-  return `median ${at(0.5)} ms, p99 ${at(0.99)} ms, longest ${at(1)} ms, ${over} over 100 ms ` +
-    `of ${times.length}`;
+  return (
+    `median ${at(0.5)} ms, p99 ${at(0.99)} ms, longest ${at(1)} ms, ${over} over 100 ms ` +
+    `of ${times.length}`
+  );
 };
 
 /** Decides about 200 groups of a service that somebody else has started, and prints the times. */
 const served = async (browser, { open }) => {
-  const { decided, steps, answers } = await walk(browser, `${open}#/review`, 200,
-    ([, duplicate]) => duplicate.length % 3 === 0 ? "n" : "d");
+  const { decided, steps, answers } = await walk(
+    browser,
+    `${open}#/review`,
+    200,
+    ([, duplicate]) => (duplicate.length % 3 === 0 ? "n" : "d"),
+  );
   console.log(`${decided.length} pairs decided about by keyboard`);
   console.log(`until the next pair is shown: ${summary(steps)}`);
   console.log(`answers of the network: ${summary(answers)}`);

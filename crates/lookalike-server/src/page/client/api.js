@@ -34,8 +34,13 @@ const problem = async (response) => {
   const wait = waiting(response);
   try {
     const { code, detail, title, conflicts } = JSON.parse(await response.text());
-    return new ApiError(response.status, String(code || ""), String(detail || title || ""), wait,
-      conflicts);
+    return new ApiError(
+      response.status,
+      String(code || ""),
+      String(detail || title || ""),
+      wait,
+      conflicts,
+    );
   } catch (error) {
     if (error.name === "AbortError") throw error;
     return new ApiError(response.status, "", response.statusText, wait);
@@ -43,8 +48,8 @@ const problem = async (response) => {
 };
 
 /** Integers that exceed the precision of a double keep their text. */
-const exact = (_name, value, context) => Number.isInteger(value) && !Number.isSafeInteger(value)
-  ? context?.source ?? value : value;
+const exact = (_name, value, context) =>
+  Number.isInteger(value) && !Number.isSafeInteger(value) ? (context?.source ?? value) : value;
 
 const send = async (method, path, { body, bytes, signal }) => {
   const headers = { Accept: "application/json" };
@@ -80,7 +85,7 @@ export const requestOfServer = async (method, path, options = {}) => {
     if (response.status === 401) {
       const refused = await problem(response);
       // Another request may have received a token in the meantime.
-      if (token() !== sent || await askForToken(sent !== "")) {
+      if (token() !== sent || (await askForToken(sent !== ""))) {
         signal?.throwIfAborted();
         continue;
       }
@@ -121,7 +126,7 @@ export const request = (method, path, options = {}) =>
  */
 export const requestWhole = async (path, member, options = {}) => {
   const all = [];
-  for (let after = "";;) {
+  for (let after = ""; ; ) {
     const query = after === "" ? "" : `?${new URLSearchParams({ after })}`;
     const page = await request("GET", path + query, options);
     for (const one of page[member]) all.push(one);
@@ -162,10 +167,18 @@ export const isConflict = (error) =>
  * @param {AbortSignal} signal
  * @returns {Promise<void>}
  */
-export const later = (seconds, signal) => new Promise((resolve) => {
-  const timer = setTimeout(resolve, seconds * 1000);
-  signal.addEventListener("abort", () => { clearTimeout(timer); resolve(); }, { once: true });
-});
+export const later = (seconds, signal) =>
+  new Promise((resolve) => {
+    const timer = setTimeout(resolve, seconds * 1000);
+    signal.addEventListener(
+      "abort",
+      () => {
+        clearTimeout(timer);
+        resolve();
+      },
+      { once: true },
+    );
+  });
 
 /**
  * A function that sends a request once for each token, and again after a failure.
@@ -174,12 +187,16 @@ export const later = (seconds, signal) => new Promise((resolve) => {
  */
 export const once = (ask) => {
   let answer = null;
-  onToken(() => { answer = null; });
+  onToken(() => {
+    answer = null;
+  });
   return () => {
     if (!answer) {
       const own = ask();
       answer = own;
-      own.catch(() => { if (answer === own) answer = null; });
+      own.catch(() => {
+        if (answer === own) answer = null;
+      });
     }
     return answer;
   };

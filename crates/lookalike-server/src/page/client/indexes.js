@@ -24,7 +24,7 @@ export const rights = async () => {
     const indexes = await opened();
     const current = shown(indexes);
     const { right, writable } = indexes.find(({ name }) => name === current) ?? {};
-    return writable ? RIGHTS[right] ?? [] : [];
+    return writable ? (RIGHTS[right] ?? []) : [];
   } catch {
     // The current view shows the error.
     return [];
@@ -46,13 +46,17 @@ export const showIndexes = async () => {
     location.replace(pageOf(indexes[0].name) + location.hash);
     return;
   }
-  at("indexes-name").replaceChildren(...indexes.map(({ name }) =>
-    make("option", { value: name, selected: name === current }, visible(name))));
+  at("indexes-name").replaceChildren(
+    ...indexes.map(({ name }) =>
+      make("option", { value: name, selected: name === current }, visible(name)),
+    ),
+  );
   at("indexes").hidden = indexes.length < 2;
 };
 
 /** Installs the handler of the form: another index is another page, which begins at its start. */
-export const watchIndexes = () => at("indexes").addEventListener("submit", (event) => {
-  event.preventDefault();
-  location.assign(`${pageOf(at("indexes-name").value)}#/`);
-});
+export const watchIndexes = () =>
+  at("indexes").addEventListener("submit", (event) => {
+    event.preventDefault();
+    location.assign(`${pageOf(at("indexes-name").value)}#/`);
+  });

@@ -23,7 +23,8 @@ export const token = () => {
 const keep = (value) => {
   held = value;
   try {
-    if (value) sessionStorage.setItem(KEY, value); else sessionStorage.removeItem(KEY);
+    if (value) sessionStorage.setItem(KEY, value);
+    else sessionStorage.removeItem(KEY);
   } catch {
     // Kept until the page is closed.
   }
@@ -51,8 +52,12 @@ export const askForToken = (refused) => {
       : "The administrator of the server has the tokens. The page keeps what you typed.";
     field.value = "";
     // A header contains visible ASCII characters only.
-    field.oninput = () => field.setCustomValidity(/^\s*[\x21-\x7e]*\s*$/.test(field.value) ? ""
-      : "A token contains ASCII letters, digits and signs, without spaces.");
+    field.oninput = () =>
+      field.setCustomValidity(
+        /^\s*[\x21-\x7e]*\s*$/.test(field.value)
+          ? ""
+          : "A token contains ASCII letters, digits and signs, without spaces.",
+      );
     let given = false;
     at("token-form").onsubmit = (event) => {
       event.preventDefault();

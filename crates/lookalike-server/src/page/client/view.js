@@ -23,17 +23,19 @@ export const contentOf = (name) => (status, nodes) => {
  * @param {(params: URLSearchParams) => Node[]} actions next to the retry of a problem
  * @returns {import("../dom/router.js").Show}
  */
-export const loadedView = (name, message, load, actions = () => []) => async (params, signal) => {
-  const show = contentOf(name);
-  show(message, []);
-  try {
-    const [status, nodes] = await load(params, signal);
-    if (!signal.aborted) show(status, nodes);
-  } catch (error) {
-    if (error.name === "AbortError") return;
-    show("", [problem(error, () => reshow(name), ...actions(params))]);
-  }
-};
+export const loadedView =
+  (name, message, load, actions = () => []) =>
+  async (params, signal) => {
+    const show = contentOf(name);
+    show(message, []);
+    try {
+      const [status, nodes] = await load(params, signal);
+      if (!signal.aborted) show(status, nodes);
+    } catch (error) {
+      if (error.name === "AbortError") return;
+      show("", [problem(error, () => reshow(name), ...actions(params))]);
+    }
+  };
 
 /**
  * Does work that fills a part of a view; shows the problem there if it fails.

@@ -17,33 +17,66 @@ const RIGHTS = {
 
 const code = (text) => make("code", {}, visible(text));
 
-const parameters = (all, schemas) => all.length === 0 ? [] : [
-  make("h4", {}, "Parameters"),
-  make("div", { class: "wide" }, table(["Name", "In", "Value", "Description"],
-    all.map(({ name, in: place, required, schema, description }) => [code(name), visible(place),
-      schemas.phrase(schema) + (required ? ", required" : ""), visible(description ?? "")]),
-    "Parameters")),
-];
+const parameters = (all, schemas) =>
+  all.length === 0
+    ? []
+    : [
+        make("h4", {}, "Parameters"),
+        make(
+          "div",
+          { class: "wide" },
+          table(
+            ["Name", "In", "Value", "Description"],
+            all.map(({ name, in: place, required, schema, description }) => [
+              code(name),
+              visible(place),
+              schemas.phrase(schema) + (required ? ", required" : ""),
+              visible(description ?? ""),
+            ]),
+            "Parameters",
+          ),
+        ),
+      ];
 
-const contents = (content, schemas) => Object.entries(content ?? {}).map(([type, { schema }]) =>
-  make("div", { class: "api-content" }, make("p", {}, code(type)), schemas.shown(schema ?? {}, true)));
+const contents = (content, schemas) =>
+  Object.entries(content ?? {}).map(([type, { schema }]) =>
+    make(
+      "div",
+      { class: "api-content" },
+      make("p", {}, code(type)),
+      schemas.shown(schema ?? {}, true),
+    ),
+  );
 
-const body = (requestBody, schemas) => requestBody === undefined ? [] : [
-  make("h4", {}, "Body"),
-  requestBody.description ? make("p", {}, visible(requestBody.description)) : null,
-  ...contents(requestBody.content, schemas),
-];
+const body = (requestBody, schemas) =>
+  requestBody === undefined
+    ? []
+    : [
+        make("h4", {}, "Body"),
+        requestBody.description ? make("p", {}, visible(requestBody.description)) : null,
+        ...contents(requestBody.content, schemas),
+      ];
 
 const answers = (responses, schemas) => {
   const entries = Object.entries(responses).map(([status, one]) => [status, schemas.followed(one)]);
   const own = entries.filter(([status]) => Number(status) < 400);
   const others = entries.filter(([status]) => Number(status) >= 400).map(([status]) => status);
-  return [make("h4", {}, "Answers"),
+  return [
+    make("h4", {}, "Answers"),
     ...own.flatMap(([status, { description, content }]) => [
       make("p", {}, make("strong", {}, status), ` ${visible(description ?? "")}`),
-      ...contents(content, schemas)]),
-    others.length > 0 ? make("p", {}, "Problems: ", make("strong", {}, others.join(", ")),
-      ", each with a code and a remedy") : null];
+      ...contents(content, schemas),
+    ]),
+    others.length > 0
+      ? make(
+          "p",
+          {},
+          "Problems: ",
+          make("strong", {}, others.join(", ")),
+          ", each with a code and a remedy",
+        )
+      : null,
+  ];
 };
 
 const filled = (operation, schemas) => [
@@ -52,17 +85,30 @@ const filled = (operation, schemas) => [
   ...parameters(operation.parameters, schemas),
   ...body(operation.requestBody, schemas),
   ...answers(operation.responses, schemas),
-  make("h4", {}, "Try it"), tryForm(operation, schemas),
+  make("h4", {}, "Try it"),
+  tryForm(operation, schemas),
 ];
 
 /** An operation, whose content is made when it is opened. */
 const folded = (operation, schemas) => {
   const { method, path, summary, id } = operation;
-  const head = make("summary", {}, make("h3", {}, make("span", { class: "api-method" }, method),
-    " ", make("span", { class: "api-path" }, visible(path)), " ",
-    make("span", { class: "api-summary" }, visible(summary ?? ""))));
-  return fold(head, () => make("div", { class: "api-opened" }, ...filled(operation, schemas)),
-    { class: "api-operation", id: `operation-${id}` });
+  const head = make(
+    "summary",
+    {},
+    make(
+      "h3",
+      {},
+      make("span", { class: "api-method" }, method),
+      " ",
+      make("span", { class: "api-path" }, visible(path)),
+      " ",
+      make("span", { class: "api-summary" }, visible(summary ?? "")),
+    ),
+  );
+  return fold(head, () => make("div", { class: "api-opened" }, ...filled(operation, schemas)), {
+    class: "api-operation",
+    id: `operation-${id}`,
+  });
 };
 
 /** Opens the operation that the address names. */
@@ -76,7 +122,10 @@ const openNamed = () => {
 /** Shows the operations that have all words. */
 const watchSearch = (sections, all) => {
   const show = () => {
-    const words = at("api-words").value.toLowerCase().split(/\s+/).filter((word) => word !== "");
+    const words = at("api-words")
+      .value.toLowerCase()
+      .split(/\s+/)
+      .filter((word) => word !== "");
     let shown = 0;
     for (const { operation, fold } of all) {
       const text = `${operation.method} ${operation.path} ${operation.summary}`.toLowerCase();
@@ -86,8 +135,10 @@ const watchSearch = (sections, all) => {
     for (const section of sections) {
       section.hidden = !section.querySelector("details:not([hidden])");
     }
-    at("api-status").textContent = words.length === 0 ? counted(all.length, "operation")
-      : `${counted(shown, "operation")} of ${all.length}`;
+    at("api-status").textContent =
+      words.length === 0
+        ? counted(all.length, "operation")
+        : `${counted(shown, "operation")} of ${all.length}`;
   };
   at("api-search").addEventListener("submit", (event) => event.preventDefault());
   at("api-words").addEventListener("input", show);
@@ -96,13 +147,20 @@ const watchSearch = (sections, all) => {
 
 const draw = (description) => {
   const schemas = schemaReader(description);
-  const all = operations(description).map((operation) =>
-    ({ operation, fold: folded(operation, schemas) }));
+  const all = operations(description).map((operation) => ({
+    operation,
+    fold: folded(operation, schemas),
+  }));
   const isNamed = ({ operation }) => operation.path.startsWith("/v1/indexes/{index}/");
-  const section = (title, ones) => ones.length === 0 ? null : make("section", {},
-    make("h2", {}, title), ...ones.map(({ fold }) => fold));
+  const section = (title, ones) =>
+    ones.length === 0
+      ? null
+      : make("section", {}, make("h2", {}, title), ...ones.map(({ fold }) => fold));
   const sections = [
-    section("The server and its first index", all.filter((one) => !isNamed(one))),
+    section(
+      "The server and its first index",
+      all.filter((one) => !isNamed(one)),
+    ),
     section("An index by its name", all.filter(isNamed)),
   ].filter((part) => part);
   at("api-results").replaceChildren(...sections);

@@ -9,15 +9,19 @@ const METHODS = ["get", "put", "post", "delete"];
  *   requestBody: any, responses: any, right: string|undefined}>}
  */
 export const operations = (description) =>
-  Object.entries(description.paths).flatMap(([path, item]) => METHODS.filter((method) => item[method])
-    .map((method) => {
+  Object.entries(description.paths).flatMap(([path, item]) =>
+    METHODS.filter((method) => item[method]).map((method) => {
       const operation = item[method];
       return {
-        ...operation, id: operation.operationId, method: method.toUpperCase(), path,
-        parameters: [...item.parameters ?? [], ...operation.parameters ?? []],
+        ...operation,
+        id: operation.operationId,
+        method: method.toUpperCase(),
+        path,
+        parameters: [...(item.parameters ?? []), ...(operation.parameters ?? [])],
         right: operation["x-right"],
       };
-    }));
+    }),
+  );
 
 /**
  * The request that values make.
@@ -41,8 +45,8 @@ export const requestOf = ({ path, parameters }, values) => {
 };
 
 /** A text as the shell takes it. */
-const quoted = (text) => /^[\w@%+=:,./-]+$/.test(text) ? text
-  : `'${text.replaceAll("'", "'\\''")}'`;
+const quoted = (text) =>
+  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 
 /**
  * The command that sends a request.
@@ -57,7 +61,8 @@ export const curl = (method, url, headers, { text, file }, hasToken) => {
   const parts = ["curl"];
   if (method !== "GET") parts.push("-X", method);
   parts.push(quoted(url));
-  for (const [name, value] of Object.entries(headers)) parts.push("-H", quoted(`${name}: ${value}`));
+  for (const [name, value] of Object.entries(headers))
+    parts.push("-H", quoted(`${name}: ${value}`));
   if (hasToken) parts.push("-H", '"authorization: Bearer $TOKEN"');
   if (file !== undefined) parts.push("--data-binary", quoted(`@${file}`));
   else if (text !== undefined) parts.push("--data-binary", quoted(text));

@@ -30,7 +30,12 @@ export const schemaReader = (description) => {
   const followed = (one) => {
     const place = one?.$ref;
     if (place === undefined) return one ?? {};
-    return place.replace(/^#\//, "").split("/").reduce((at, name) => at?.[name], description) ?? {};
+    return (
+      place
+        .replace(/^#\//, "")
+        .split("/")
+        .reduce((at, name) => at?.[name], description) ?? {}
+    );
   };
   const name = (schema) => schema?.$ref?.split("/").pop();
   const branches = (schema) => schema.oneOf ?? schema.anyOf ?? schema.allOf;
@@ -41,13 +46,16 @@ export const schemaReader = (description) => {
     if (name(given)) return name(given);
     if (parts) return parts.map(phrase).join(schema.allOf ? " and " : " or ");
     const types = [schema.type ?? "any"].flat();
-    const type = types.map((one) => one === "array"
-      ? `list of ${phrase(schema.items ?? {})}` : one).join(" or ");
+    const type = types
+      .map((one) => (one === "array" ? `list of ${phrase(schema.items ?? {})}` : one))
+      .join(" or ");
     return type + range(schema) + choices(schema);
   };
 
-  const isFolded = (schema) => Boolean(schema.properties || branches(schema) ||
-    (schema.items && isFolded(followed(schema.items))));
+  const isFolded = (schema) =>
+    Boolean(
+      schema.properties || branches(schema) || (schema.items && isFolded(followed(schema.items))),
+    );
 
   /** The content of a schema: its members, its branches, or the items of a list. */
   const inner = (given) => {
@@ -60,7 +68,9 @@ export const schemaReader = (description) => {
 
   const shown = (given, open = false) => {
     const schema = followed(given);
-    const said = schema.description ? make("p", { class: "note" }, visible(schema.description)) : null;
+    const said = schema.description
+      ? make("p", { class: "note" }, visible(schema.description))
+      : null;
     if (!isFolded(schema)) return make("div", {}, make("span", {}, phrase(given)), said);
     // Made when it is opened: schemas may contain themselves.
     const details = fold(make("summary", {}, phrase(given)), () => inner(given));
@@ -68,10 +78,24 @@ export const schemaReader = (description) => {
     return make("div", {}, said, details);
   };
 
-  const members = ({ properties, required = [] }) => make("dl", { class: "api-members" },
-    ...Object.entries(properties).map(([member, schema]) => make("div", {},
-      make("dt", {}, make("code", {}, visible(member)), required.includes(member) ? " required" : ""),
-      make("dd", {}, shown(schema)))));
+  const members = ({ properties, required = [] }) =>
+    make(
+      "dl",
+      { class: "api-members" },
+      ...Object.entries(properties).map(([member, schema]) =>
+        make(
+          "div",
+          {},
+          make(
+            "dt",
+            {},
+            make("code", {}, visible(member)),
+            required.includes(member) ? " required" : "",
+          ),
+          make("dd", {}, shown(schema)),
+        ),
+      ),
+    );
 
   const example = (given, depth = DEPTH) => {
     const schema = followed(given);
@@ -84,10 +108,13 @@ export const schemaReader = (description) => {
     if (schema.default !== undefined) return schema.default;
     const type = [schema.type].flat()[0];
     if (type === "object" || schema.properties) {
-      const names = depth > 0 ? schema.required ?? [] : [];
-      return Object.fromEntries(names.map((one) => [one, example(schema.properties?.[one], depth - 1)]));
+      const names = depth > 0 ? (schema.required ?? []) : [];
+      return Object.fromEntries(
+        names.map((one) => [one, example(schema.properties?.[one], depth - 1)]),
+      );
     }
-    if (type === "array") return depth > 0 && schema.items ? [example(schema.items, depth - 1)] : [];
+    if (type === "array")
+      return depth > 0 && schema.items ? [example(schema.items, depth - 1)] : [];
     if (type === "boolean") return false;
     if (type === "number" || type === "integer") return schema.minimum ?? schema.maximum ?? 1;
     return "text";

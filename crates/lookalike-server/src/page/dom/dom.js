@@ -88,16 +88,18 @@ export const fold = (summary, content, attributes = { class: "fold" }) => {
  * @returns {HTMLElement|null}
  */
 export const pageLinks = (label, links) => {
-  const shown = links.filter(Boolean).map(([text, href]) =>
-    make("a", { class: "button", href }, text));
+  const shown = links
+    .filter(Boolean)
+    .map(([text, href]) => make("a", { class: "button", href }, text));
   return shown.length > 0 ? make("nav", { class: "pages", "aria-label": label }, ...shown) : null;
 };
 
 /** Installs the handler of the link that skips to the content; addresses name views. */
-export const watchSkip = () => at("skip").addEventListener("click", (event) => {
-  event.preventDefault();
-  focusHeading();
-});
+export const watchSkip = () =>
+  at("skip").addEventListener("click", (event) => {
+    event.preventDefault();
+    focusHeading();
+  });
 
 /**
  * An id, isolated from the text direction of its surroundings.
@@ -107,7 +109,7 @@ export const watchSkip = () => at("skip").addEventListener("click", (event) => {
  */
 export const shownId = (id, name = "full") => make("bdi", { class: name }, visible(id));
 
-const tag = (text) => text ? [" ", make("span", { class: "tag" }, text)] : [];
+const tag = (text) => (text ? [" ", make("span", { class: "tag" }, text)] : []);
 
 /**
  * A bar and the figure of a share.
@@ -118,13 +120,25 @@ const tag = (text) => text ? [" ", make("span", { class: "tag" }, text)] : [];
  */
 export const bar = (value, estimated = false, equalText = undefined) => {
   const width = Math.min(Math.max(value, 0), 1) * 100;
-  const picture = draw("svg", {
-    class: "bar", viewBox: "0 0 100 8", preserveAspectRatio: "none", "aria-hidden": "true",
-  }, draw("rect", { width: 100, height: 8, class: "rest" }),
-  draw("rect", { width: width.toFixed(2), height: 8 }));
-  return make("span", { class: "similarity" }, picture, " ",
+  const picture = draw(
+    "svg",
+    {
+      class: "bar",
+      viewBox: "0 0 100 8",
+      preserveAspectRatio: "none",
+      "aria-hidden": "true",
+    },
+    draw("rect", { width: 100, height: 8, class: "rest" }),
+    draw("rect", { width: width.toFixed(2), height: 8 }),
+  );
+  return make(
+    "span",
+    { class: "similarity" },
+    picture,
+    " ",
     make("span", { class: "figure" }, similarity(value)),
-    ...tag(estimated ? "estimated" : { true: "equal texts", false: "texts differ" }[equalText]));
+    ...tag(estimated ? "estimated" : { true: "equal texts", false: "texts differ" }[equalText]),
+  );
 };
 
 /**
@@ -132,19 +146,38 @@ export const bar = (value, estimated = false, equalText = undefined) => {
  * @param {Array<[string, string|Node, string?]>} rows name, figure, note
  * @returns {HTMLElement}
  */
-export const tiles = (rows) => make("dl", { class: "tiles" }, ...rows.map(
-  ([name, figure, note]) => make("div", {}, make("dt", {}, name),
-    make("dd", {}, figure, note ? make("span", { class: "note" }, note) : null))));
+export const tiles = (rows) =>
+  make(
+    "dl",
+    { class: "tiles" },
+    ...rows.map(([name, figure, note]) =>
+      make(
+        "div",
+        {},
+        make("dt", {}, name),
+        make("dd", {}, figure, note ? make("span", { class: "note" }, note) : null),
+      ),
+    ),
+  );
 
 /**
  * The head of a table.
  * @param {Array<string|[string, string]>} names each may have a class
  * @returns {HTMLElement}
  */
-export const tableHead = (names) => make("thead", {}, make("tr", {}, ...names.map((name) => {
-  const [text, kind] = [name].flat();
-  return make("th", { scope: "col", class: kind }, text);
-})));
+export const tableHead = (names) =>
+  make(
+    "thead",
+    {},
+    make(
+      "tr",
+      {},
+      ...names.map((name) => {
+        const [text, kind] = [name].flat();
+        return make("th", { scope: "col", class: kind }, text);
+      }),
+    ),
+  );
 
 /**
  * A table with a head for each row.
@@ -154,10 +187,22 @@ export const tableHead = (names) => make("thead", {}, make("tr", {}, ...names.ma
  * @returns {HTMLElement}
  */
 export const table = (heads, rows, caption) => {
-  const body = rows.map((cells) => make("tr", {}, ...cells.map((cell, place) =>
-    place === 0 ? make("th", { scope: "row" }, cell) : make("td", {}, cell))));
-  return make("table", {}, make("caption", { class: "unseen" }, caption),
-    tableHead(heads), make("tbody", {}, ...body));
+  const body = rows.map((cells) =>
+    make(
+      "tr",
+      {},
+      ...cells.map((cell, place) =>
+        place === 0 ? make("th", { scope: "row" }, cell) : make("td", {}, cell),
+      ),
+    ),
+  );
+  return make(
+    "table",
+    {},
+    make("caption", { class: "unseen" }, caption),
+    tableHead(heads),
+    make("tbody", {}, ...body),
+  );
 };
 
 /** Values longer than this are folded. */
@@ -168,12 +213,23 @@ const MEMBERS = 6;
 const value = (data) => {
   const text = typeof data === "string" ? data : JSON.stringify(data);
   if (text.length <= LONG) return make("dd", { dir: "auto" }, visible(text));
-  return make("dd", {}, fold(make("summary", {}, `${visible(text.slice(0, 60))}…`),
-    () => make("div", { class: "pre", dir: "auto" }, visible(text))));
+  return make(
+    "dd",
+    {},
+    fold(make("summary", {}, `${visible(text.slice(0, 60))}…`), () =>
+      make("div", { class: "pre", dir: "auto" }, visible(text)),
+    ),
+  );
 };
 
-const members = (entries) => make("dl", { class: "metadata" }, ...entries.map(([name, data]) =>
-  make("div", {}, make("dt", {}, make("bdi", {}, visible(name))), value(data))));
+const members = (entries) =>
+  make(
+    "dl",
+    { class: "metadata" },
+    ...entries.map(([name, data]) =>
+      make("div", {}, make("dt", {}, make("bdi", {}, visible(name))), value(data)),
+    ),
+  );
 
 /**
  * Metadata; a long list is folded.

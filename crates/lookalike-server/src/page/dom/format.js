@@ -3,8 +3,11 @@
 const grouped = new Intl.NumberFormat("en-US");
 
 // Control characters and bidirectional controls.
-const HIDDEN = new RegExp("[\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u200b\\u200e\\u200f" +
-  "\\u2028-\\u202e\\u2060-\\u2064\\u2066-\\u2069\\ufeff]", "g");
+const HIDDEN = new RegExp(
+  "[\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u200b\\u200e\\u200f" +
+    "\\u2028-\\u202e\\u2060-\\u2064\\u2066-\\u2069\\ufeff]",
+  "g",
+);
 const NAMES = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 
 /**
@@ -32,7 +35,10 @@ export const size = (bytes) => {
   const units = ["kilobytes", "megabytes", "gigabytes", "terabytes", "petabytes"];
   let value = bytes / 1000;
   let unit = 0;
-  while (value >= 999.5 && unit < units.length - 1) { value /= 1000; unit += 1; }
+  while (value >= 999.5 && unit < units.length - 1) {
+    value /= 1000;
+    unit += 1;
+  }
   return `${value.toFixed(value < 9.995 ? 2 : value < 99.95 ? 1 : 0)} ${units[unit]}`;
 };
 
@@ -73,8 +79,8 @@ export const time = (moment) => String(moment).replace("T", " ").replace(/Z$/, "
  * @param {string} text
  * @returns {string}
  */
-export const visible = (text) => String(text).replace(HIDDEN,
-  (c) => NAMES[c] || `\\u{${c.charCodeAt(0).toString(16)}}`);
+export const visible = (text) =>
+  String(text).replace(HIDDEN, (c) => NAMES[c] || `\\u{${c.charCodeAt(0).toString(16)}}`);
 
 /**
  * The beginning of a text, cut between characters.

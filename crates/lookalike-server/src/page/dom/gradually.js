@@ -23,7 +23,8 @@ export const gradually = (box, parts, budget) => {
       box.append(next.value.element);
       next = parts.next();
     }
-    if (next.done) rest.remove(); else box.append(rest);
+    if (next.done) rest.remove();
+    else box.append(rest);
   };
   const batch = () => {
     let left = budget;
@@ -66,7 +67,7 @@ const PIECE = 8_000;
  * @yields {string}
  */
 export function* pieces(text) {
-  for (let from = 0; from < text.length;) {
+  for (let from = 0; from < text.length; ) {
     let to = Math.min(from + PIECE, text.length);
     if (to < text.length) {
       const line = text.lastIndexOf("\n", to - 1) + 1;

@@ -23,16 +23,18 @@ export const keysAreOn = () => at("single-keys").checked;
  * Calls a function with each key that is pressed alone, outside of fields.
  * @param {(key: string) => boolean} act takes the name in lower case; returns true if it acted
  */
-export const onSingleKey = (act) => document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.altKey || event.metaKey || !keysAreOn()) return;
-  if (event.target.closest("input, textarea, select, dialog") !== null) return;
-  if (act(event.key.toLowerCase())) event.preventDefault();
-});
+export const onSingleKey = (act) =>
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.altKey || event.metaKey || !keysAreOn()) return;
+    if (event.target.closest("input, textarea, select, dialog") !== null) return;
+    if (act(event.key.toLowerCase())) event.preventDefault();
+  });
 
 /** Installs the handler of the switch, which is kept for all pages of this server. */
 export const watchKeys = () => {
   const box = at("single-keys");
   box.checked = storage((kept) => kept.getItem(STORED)) !== "yes";
-  box.addEventListener("change", () => storage((kept) => box.checked
-    ? kept.removeItem(STORED) : kept.setItem(STORED, "yes")));
+  box.addEventListener("change", () =>
+    storage((kept) => (box.checked ? kept.removeItem(STORED) : kept.setItem(STORED, "yes"))),
+  );
 };

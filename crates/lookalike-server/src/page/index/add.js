@@ -11,9 +11,11 @@ const show = contentOf("add");
 
 const added = (id, { done, shingles }) => {
   forgetViews();
-  show(`${done === "replaced" ? "Replaced" : "Added"} the document, with ` +
-    `${counted(shingles, "shingle")}.`, [make("p", {},
-    make("a", { href: address("document", { id }) }, shownId(id)))]);
+  show(
+    `${done === "replaced" ? "Replaced" : "Added"} the document, with ` +
+      `${counted(shingles, "shingle")}.`,
+    [make("p", {}, make("a", { href: address("document", { id }) }, shownId(id)))],
+  );
   // A form that was changed in the meantime keeps its content.
   if (at("add-id").value === id) at("add-form").reset();
 };
@@ -26,10 +28,10 @@ const add = async (id, text, mode) => {
   } catch (error) {
     if (error.name === "AbortError") return;
     const taken = error.code === "id-taken";
-    const replace = button("Replace the document", () => add(id, text, "put"),
-      { class: "danger" });
-    show("", [taken ? problem(error, undefined, replace)
-      : problem(error, () => add(id, text, mode))]);
+    const replace = button("Replace the document", () => add(id, text, "put"), { class: "danger" });
+    show("", [
+      taken ? problem(error, undefined, replace) : problem(error, () => add(id, text, mode)),
+    ]);
   }
 };
 

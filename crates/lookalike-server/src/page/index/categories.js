@@ -11,10 +11,13 @@ const PAGE = 50;
 /** The parameter of documents that are in no category. */
 const NONE = "none";
 /** Names of the levels by their numbers. */
-const LEVELS = new Map([[0.2, "common vocabulary"], [0.5, "half of the words"],
-  [0.8, "four of five words"]]);
+const LEVELS = new Map([
+  [0.2, "common vocabulary"],
+  [0.5, "half of the words"],
+  [0.8, "four of five words"],
+]);
 
-const words = (label) => label.length > 0 ? label.map(visible).join(", ") : "no words";
+const words = (label) => (label.length > 0 ? label.map(visible).join(", ") : "no words");
 
 /**
  * A link to the documents of a category.
@@ -22,16 +25,29 @@ const words = (label) => label.length > 0 ? label.map(visible).join(", ") : "no 
  * @returns {HTMLElement}
  */
 export const categoryLink = ({ path, label }) =>
-  make("a", { href: address("categories", { path }) }, `${visible(path)} `,
-    make("bdi", { class: "category-label" }, words(label)));
+  make(
+    "a",
+    { href: address("categories", { path }) },
+    `${visible(path)} `,
+    make("bdi", { class: "category-label" }, words(label)),
+  );
 
 const shares = (category) => LEVELS.get(category.level) ?? String(category.level);
 
-const tree = (all, caption) => make("div", { class: "wide" }, table(
-  ["Category", "Documents", "Words in common"],
-  all.map((category) => [categoryLink(category), count(category.documents),
-    make("span", { class: "size" }, shares(category))]),
-  caption));
+const tree = (all, caption) =>
+  make(
+    "div",
+    { class: "wide" },
+    table(
+      ["Category", "Documents", "Words in common"],
+      all.map((category) => [
+        categoryLink(category),
+        count(category.documents),
+        make("span", { class: "size" }, shares(category)),
+      ]),
+      caption,
+    ),
+  );
 
 /** The path of the category that one is in, or nothing. */
 const above = (all, path) => all.find((category) => category.path === path)?.parent ?? undefined;
@@ -42,40 +58,92 @@ const titled = (all, path) => {
   return found ? `Category ${visible(path)}: ${words(found.label)}` : `Category ${visible(path)}`;
 };
 
-const listed = (found) => make("div", { class: "wide" }, table(["Document", "Size"],
-  found.documents.map(({ id, bytes }) => [
-    make("a", { href: address("document", { id }) }, shownId(id)),
-    make("span", { class: "size" }, size(bytes))]),
-  "Documents of the category"));
+const listed = (found) =>
+  make(
+    "div",
+    { class: "wide" },
+    table(
+      ["Document", "Size"],
+      found.documents.map(({ id, bytes }) => [
+        make("a", { href: address("document", { id }) }, shownId(id)),
+        make("span", { class: "size" }, size(bytes)),
+      ]),
+      "Documents of the category",
+    ),
+  );
 
-const pages = (found, path, after) => pageLinks("Pages of documents", [
-  after !== null && ["First", address("categories", { path })],
-  found.next && ["Next", address("categories", { path, after: found.next })]]);
+const pages = (found, path, after) =>
+  pageLinks("Pages of documents", [
+    after !== null && ["First", address("categories", { path })],
+    found.next && ["Next", address("categories", { path, after: found.next })],
+  ]);
 
 const wholeTree = ({ categories, model, without_category: without }) => {
   if (model === null) {
-    return ["The index has no categories.", [make("p", {}, "If the index stores texts, ",
-      make("code", {}, "lookalike index categorise INDEX"), " creates them.")]];
+    return [
+      "The index has no categories.",
+      [
+        make(
+          "p",
+          {},
+          "If the index stores texts, ",
+          make("code", {}, "lookalike index categorise INDEX"),
+          " creates them.",
+        ),
+      ],
+    ];
   }
   const topics = categories.filter(({ parent }) => parent === null);
   const documents = topics.reduce((sum, topic) => sum + topic.documents, without);
-  return [`${counted(documents, "document")} in ${counted(topics.length, "topic")}.`, [
-    categories.length > 0 ? tree(categories, "Tree of categories") : null,
-    without > 0 ? make("p", {}, make("a", { href: address("categories", { path: NONE }) },
-      `${counted(without, "document")} in no category`)) : null]];
+  return [
+    `${counted(documents, "document")} in ${counted(topics.length, "topic")}.`,
+    [
+      categories.length > 0 ? tree(categories, "Tree of categories") : null,
+      without > 0
+        ? make(
+            "p",
+            {},
+            make(
+              "a",
+              { href: address("categories", { path: NONE }) },
+              `${counted(without, "document")} in no category`,
+            ),
+          )
+        : null,
+    ],
+  ];
 };
 
 const oneCategory = ({ categories }, found, path, after) => {
   const below = categories.filter(({ parent }) => parent === path);
   const up = above(categories, path);
-  return ["", [make("h2", {}, titled(categories, path)),
-    make("p", {}, make("a", { href: address("categories", { path: up }) },
-      up === undefined ? "All categories" : `Up to category ${visible(up)}`)),
-    make("p", {}, make("a", { href: address("review", { category: path }) },
-      "Review the groups of this category")),
-    below.length > 0 ? tree(below, "Categories in this one") : null,
-    found.documents.length > 0 ? listed(found) : make("p", {}, "The category is empty."),
-    pages(found, path, after)]];
+  return [
+    "",
+    [
+      make("h2", {}, titled(categories, path)),
+      make(
+        "p",
+        {},
+        make(
+          "a",
+          { href: address("categories", { path: up }) },
+          up === undefined ? "All categories" : `Up to category ${visible(up)}`,
+        ),
+      ),
+      make(
+        "p",
+        {},
+        make(
+          "a",
+          { href: address("review", { category: path }) },
+          "Review the groups of this category",
+        ),
+      ),
+      below.length > 0 ? tree(below, "Categories in this one") : null,
+      found.documents.length > 0 ? listed(found) : make("p", {}, "The category is empty."),
+      pages(found, path, after),
+    ],
+  ];
 };
 
 const load = async (params, signal) => {
@@ -89,5 +157,6 @@ const load = async (params, signal) => {
   return oneCategory(all, found, path, after);
 };
 
-export const showCategories = loadedView("categories", "Loading the categories …", load,
-  () => [make("a", { class: "button", href: address("categories") }, "All categories")]);
+export const showCategories = loadedView("categories", "Loading the categories …", load, () => [
+  make("a", { class: "button", href: address("categories") }, "All categories"),
+]);

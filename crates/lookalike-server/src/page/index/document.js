@@ -14,32 +14,43 @@ import { versions } from "./versions.js";
 const show = contentOf("document");
 
 /** Asks for confirmation of the removal; Cancel has the focus. */
-const confirmed = (id) => new Promise((resolve) => {
-  const dialog = at("confirm");
-  at("confirm-id").textContent = visible(id);
-  at("confirm-text").textContent = "The index loses the document for all its users, and this page " +
-    "cannot restore it. The original file is not changed.";
-  let yes = false;
-  at("confirm-no").onclick = () => dialog.close();
-  at("confirm-yes").onclick = () => { yes = true; dialog.close(); };
-  dialog.onclose = () => resolve(yes);
-  dialog.showModal();
-  at("confirm-no").focus();
-});
+const confirmed = (id) =>
+  new Promise((resolve) => {
+    const dialog = at("confirm");
+    at("confirm-id").textContent = visible(id);
+    at("confirm-text").textContent =
+      "The index loses the document for all its users, and this page " +
+      "cannot restore it. The original file is not changed.";
+    let yes = false;
+    at("confirm-no").onclick = () => dialog.close();
+    at("confirm-yes").onclick = () => {
+      yes = true;
+      dialog.close();
+    };
+    dialog.onclose = () => resolve(yes);
+    dialog.showModal();
+    at("confirm-no").focus();
+  });
 
-const remove = (id, message) => fillPart(message, async () => {
-  if (!await confirmed(id)) return;
-  message.replaceChildren();
-  await request("DELETE", documentPath(id));
-  forgetViews();
-  show("Removed the document from the index.", [
-    make("p", {}, shownId(id)), make("p", {}, make("a", { href: "#/" }, "Search"))]);
-  at("document-title").focus();
-});
+const remove = (id, message) =>
+  fillPart(message, async () => {
+    if (!(await confirmed(id))) return;
+    message.replaceChildren();
+    await request("DELETE", documentPath(id));
+    forgetViews();
+    show("Removed the document from the index.", [
+      make("p", {}, shownId(id)),
+      make("p", {}, make("a", { href: "#/" }, "Search")),
+    ]);
+    at("document-title").focus();
+  });
 
 const facts = (found) => {
-  const rows = [["Size", size(found.bytes)], ["Shingles", count(found.shingles)],
-    ["Added", time(found.added)]];
+  const rows = [
+    ["Size", size(found.bytes)],
+    ["Shingles", count(found.shingles)],
+    ["Added", time(found.added)],
+  ];
   if (found.modified) rows.push(["Last changed", time(found.modified)]);
   if (found.expires) rows.push(["Expires", time(found.expires)]);
   // The document itself and the duplicates that were removed.
@@ -50,14 +61,27 @@ const facts = (found) => {
 
 const content = (id, found, writable, former) => {
   const message = make("div");
-  const acts = make("div", { class: "buttons" },
-    make("a", { class: "button", href: address("query", { id }) }, "Find similar documents"));
+  const acts = make(
+    "div",
+    { class: "buttons" },
+    make("a", { class: "button", href: address("query", { id }) }, "Find similar documents"),
+  );
   if (writable) acts.append(button("Remove …", () => remove(id, message), { class: "danger" }));
-  const text = typeof found.text === "string" ? longText(found.text)
-    : make("p", { class: "note" }, "The index does not store texts.");
+  const text =
+    typeof found.text === "string"
+      ? longText(found.text)
+      : make("p", { class: "note" }, "The index does not store texts.");
   const data = metadata(found.metadata);
-  return [make("p", { class: "document-id" }, shownId(id)), facts(found), acts, message,
-    ...(data ? [make("h2", {}, "Metadata"), data] : []), ...former, make("h2", {}, "Text"), text];
+  return [
+    make("p", { class: "document-id" }, shownId(id)),
+    facts(found),
+    acts,
+    message,
+    ...(data ? [make("h2", {}, "Metadata"), data] : []),
+    ...former,
+    make("h2", {}, "Text"),
+    text,
+  ];
 };
 
 const load = async (params, signal) => {
@@ -73,6 +97,10 @@ const load = async (params, signal) => {
   return ["", content(id, found, writable, former)];
 };
 
-export const showDocument = loadedView("document", "Loading the document …", load, (params) =>
-  [make("a", { class: "button", href: address("query", { id: params.get("id") }) },
-    "Search by this id")]);
+export const showDocument = loadedView("document", "Loading the document …", load, (params) => [
+  make(
+    "a",
+    { class: "button", href: address("query", { id: params.get("id") }) },
+    "Search by this id",
+  ),
+]);

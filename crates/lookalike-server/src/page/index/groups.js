@@ -32,8 +32,8 @@ const spanOf = (duplicates) => {
 };
 
 /** Whether the rest of a group is on the next page. */
-const goesOn = (group) => group !== undefined &&
-  group.duplicates_before + group.duplicates.length < group.duplicates_total;
+const goesOn = (group) =>
+  group !== undefined && group.duplicates_before + group.duplicates.length < group.duplicates_total;
 
 /** Number of documents; a group with much metadata is split into pages. */
 const sizeOf = ({ duplicates, duplicates_before: before = 0, duplicates_total: all }) => {
@@ -42,12 +42,24 @@ const sizeOf = ({ duplicates, duplicates_before: before = 0, duplicates_total: a
 };
 
 const item = (group, number) => {
-  const summary = make("summary", {}, make("span", { class: "n" }, count(number)),
+  const summary = make(
+    "summary",
+    {},
+    make("span", { class: "n" }, count(number)),
     make("span", { class: "brief" }, ...briefly(group.keeper)),
     make("span", { class: "size" }, sizeOf(group)),
-    make("span", { class: "span" }, make("span", { class: "unseen" }, "similarity "),
-      spanOf(group.duplicates)));
-  return make("li", {}, fold(summary, () => members(group), { class: "group" }));
+    make(
+      "span",
+      { class: "span" },
+      make("span", { class: "unseen" }, "similarity "),
+      spanOf(group.duplicates),
+    ),
+  );
+  return make(
+    "li",
+    {},
+    fold(summary, () => members(group), { class: "group" }),
+  );
 };
 
 const counts = (found, from) => {
@@ -55,11 +67,13 @@ const counts = (found, from) => {
     return `The ${counted(found.documents, "document")} of the index have no near-duplicates.`;
   }
   const to = from + found.groups.length - 1;
-  const here = found.groups.length < found.groups_total
-    ? `, here ${count(from)} to ${count(to)}` : "";
-  return `${counted(found.groups_total, "group")} with ` +
+  const here =
+    found.groups.length < found.groups_total ? `, here ${count(from)} to ${count(to)}` : "";
+  return (
+    `${counted(found.groups_total, "group")} with ` +
     `${counted(found.duplicates_total, "duplicate")} among ` +
-    `${counted(found.documents, "document")}${here}.`;
+    `${counted(found.documents, "document")}${here}.`
+  );
 };
 
 const pages = (found, from, params) => {
@@ -81,13 +95,27 @@ const pages = (found, from, params) => {
 
 const form = (params) => {
   const least = make("input", {
-    type: "number", id: "groups-threshold", class: "short", min: "0.01", max: "1", step: "any",
-    inputmode: "decimal", value: params.get("threshold") ?? "",
+    type: "number",
+    id: "groups-threshold",
+    class: "short",
+    min: "0.01",
+    max: "1",
+    step: "any",
+    inputmode: "decimal",
+    value: params.get("threshold") ?? "",
   });
-  settings().then(({ threshold }) => { least.placeholder = threshold; }, () => {});
-  const box = make("form", { class: "controls" },
+  settings().then(
+    ({ threshold }) => {
+      least.placeholder = threshold;
+    },
+    () => {},
+  );
+  const box = make(
+    "form",
+    { class: "controls" },
     field("Minimum similarity", least),
-    make("button", { type: "submit" }, "Group"));
+    make("button", { type: "submit" }, "Group"),
+  );
   box.addEventListener("submit", (event) => {
     event.preventDefault();
     go(address("groups", { threshold: least.value }));
@@ -95,28 +123,60 @@ const form = (params) => {
   return box;
 };
 
-const stale = () => make("div", { class: "warning" },
-  make("p", {}, "The index has changed since the server computed these groups. The server " +
-    "computes them again; until then, the list can contain removed documents."),
-  make("div", { class: "buttons" }, button("Load again", () => reshow("groups"))));
+const stale = () =>
+  make(
+    "div",
+    { class: "warning" },
+    make(
+      "p",
+      {},
+      "The index has changed since the server computed these groups. The server " +
+        "computes them again; until then, the list can contain removed documents.",
+    ),
+    make(
+      "div",
+      { class: "buttons" },
+      button("Load again", () => reshow("groups")),
+    ),
+  );
 
 const draw = (found, params) => {
   const from = Math.max(1, Math.floor(Number(params.get("from"))) || 1);
-  const list = make("ol", { class: "groups", role: "list" },
-    ...found.groups.map((group, place) => item(group, from + place)));
-  const heads = make("p", { class: "list-head", "aria-hidden": "true" },
-    ...["", "", "Keeper", "Documents", "Similarity"].map((text) => make("span", {}, text)));
-  show(counts(found, from), [form(params), found.stale ? stale() : null,
-    found.groups.length > 0 ? heads : null, list, pages(found, from, params)]);
+  const list = make(
+    "ol",
+    { class: "groups", role: "list" },
+    ...found.groups.map((group, place) => item(group, from + place)),
+  );
+  const heads = make(
+    "p",
+    { class: "list-head", "aria-hidden": "true" },
+    ...["", "", "Keeper", "Documents", "Similarity"].map((text) => make("span", {}, text)),
+  );
+  show(counts(found, from), [
+    form(params),
+    found.stale ? stale() : null,
+    found.groups.length > 0 ? heads : null,
+    list,
+    pages(found, from, params),
+  ]);
 };
 
 /** A cursor can become invalid while the start of the list is valid. */
 const refused = (error, params) => {
   if (error.code !== "cursor-expired") return problem(error, () => reshow("groups"));
   const threshold = params.get("threshold") ?? undefined;
-  return problem(error, undefined, make("a", {
-    class: "button", href: address("groups", { threshold }),
-  }, "First page"));
+  return problem(
+    error,
+    undefined,
+    make(
+      "a",
+      {
+        class: "button",
+        href: address("groups", { threshold }),
+      },
+      "First page",
+    ),
+  );
 };
 
 /** @type {import("../dom/router.js").Show} */
@@ -127,7 +187,8 @@ export const showGroups = async (params, signal) => {
   }
   show("Loading the groups …", []);
   const pending = (wait) => {
-    const message = "The server computes the groups. This takes a while in a large index. This " +
+    const message =
+      "The server computes the groups. This takes a while in a large index. This " +
       `page checks every ${counted(wait, "second")}.`;
     // Announced once, not at every request.
     if (at("groups-status").textContent !== message) show(message, []);

@@ -16,24 +16,42 @@ const row = (group, member, chosen) => {
   box.addEventListener("change", () => chosen(member.id, box.checked));
   const links = make("td", { class: "do" });
   if (!keeper) {
-    links.append(make("a", { href: address("compare", { a: group.keeper.id, b: member.id }) },
-      "Compare", make("span", { class: "unseen" }, ` ${named} with the keeper`)));
+    links.append(
+      make(
+        "a",
+        { href: address("compare", { a: group.keeper.id, b: member.id }) },
+        "Compare",
+        make("span", { class: "unseen" }, ` ${named} with the keeper`),
+      ),
+    );
   }
   const name = make("a", { href: address("document", { id: member.id }) }, shownId(member.id));
-  return make("tr", {}, make("td", { class: "pick" }, make("label", { class: "target" }, box)),
-    ...memberCells(member, name, keeper ? "Keeper" : undefined, keeper), links);
+  return make(
+    "tr",
+    {},
+    make("td", { class: "pick" }, make("label", { class: "target" }, box)),
+    ...memberCells(member, name, keeper ? "Keeper" : undefined, keeper),
+    links,
+  );
 };
 
-const HEADS = [["Choose", "pick"], "Document", "Similarity to the keeper", ["Size", "num"],
-  "Side by side"];
+const HEADS = [
+  ["Choose", "pick"],
+  "Document",
+  "Similarity to the keeper",
+  ["Size", "num"],
+  "Side by side",
+];
 
 /** Compares the two chosen documents. */
 const chooser = () => {
   const ids = new Set();
   const said = make("p", { class: "note", role: "status" });
   const tell = () => {
-    said.textContent = ids.size === 0 ? "Choose two documents to see them side by side."
-      : `${counted(ids.size, "document")} chosen.`;
+    said.textContent =
+      ids.size === 0
+        ? "Choose two documents to see them side by side."
+        : `${counted(ids.size, "document")} chosen.`;
   };
   const compare = button("Compare the chosen two", () => {
     const [a, b] = ids;
@@ -42,7 +60,8 @@ const chooser = () => {
   });
   tell();
   const chosen = (id, on) => {
-    if (on) ids.add(id); else ids.delete(id);
+    if (on) ids.add(id);
+    else ids.delete(id);
     tell();
   };
   return { chosen, element: make("div", { class: "choose" }, compare, said) };
@@ -66,11 +85,22 @@ export const members = (group) => {
     done += next.length;
     const left = group.duplicates.length - done;
     more.hidden = left === 0;
-    more.textContent = `Show ${count(Math.min(MORE, left))} of ` +
-      `${counted(left, "further duplicate")}`;
+    more.textContent =
+      `Show ${count(Math.min(MORE, left))} of ` + `${counted(left, "further duplicate")}`;
   };
   body.append(row(group, group.keeper, chosen));
   draw(FIRST);
-  return make("div", { class: "opened" }, make("table", { class: "members" },
-    make("caption", { class: "unseen" }, "Documents of this group"), tableHead(HEADS), body), more, element);
+  return make(
+    "div",
+    { class: "opened" },
+    make(
+      "table",
+      { class: "members" },
+      make("caption", { class: "unseen" }, "Documents of this group"),
+      tableHead(HEADS),
+      body,
+    ),
+    more,
+    element,
+  );
 };

@@ -7,16 +7,20 @@ import { count, counted, probability, size, visible } from "../dom/format.js";
 import { loadedView } from "../client/view.js";
 import { settings } from "../client/settings.js";
 
-const counts = (stats) => tiles([
-  ["Documents", count(stats.documents)],
-  ["Without shingles", count(stats.without_shingles), "without near-duplicates"],
-  ["On disk", size(stats.catalogue_bytes + stats.segment_bytes)],
-  ["Shingle sets", size(stats.set_bytes)],
-  ["Texts", size(stats.text_bytes)],
-  ["Postings", count(stats.postings),
-    `${size(stats.segment_bytes)} in ${counted(stats.segments, "segment")}, ` +
-    `${counted(stats.tail, "document")} outside of segments`],
-]);
+const counts = (stats) =>
+  tiles([
+    ["Documents", count(stats.documents)],
+    ["Without shingles", count(stats.without_shingles), "without near-duplicates"],
+    ["On disk", size(stats.catalogue_bytes + stats.segment_bytes)],
+    ["Shingle sets", size(stats.set_bytes)],
+    ["Texts", size(stats.text_bytes)],
+    [
+      "Postings",
+      count(stats.postings),
+      `${size(stats.segment_bytes)} in ${counted(stats.segments, "segment")}, ` +
+        `${counted(stats.tail, "document")} outside of segments`,
+    ],
+  ]);
 
 const STORED = {
   signatures: "signatures only: similarities are estimates",
@@ -45,8 +49,15 @@ const ROWS = [
   ["originals", "Maximum size of an original"],
   ["format", "Version of the stored data"],
 ];
-const ELSEWHERE = ["name", "predicted_recall", "recall_caveat", "writable", "version",
-  "exact", "token_needed"];
+const ELSEWHERE = [
+  "name",
+  "predicted_recall",
+  "recall_caveat",
+  "writable",
+  "version",
+  "exact",
+  "token_needed",
+];
 
 const value = (name, data) => {
   if (name === "stop_words") return data ? visible(data.name ?? data) : "none";
@@ -58,41 +69,84 @@ const value = (name, data) => {
 
 const chosen = (all) => {
   const known = ROWS.filter(([name]) => name in all);
-  const others = Object.keys(all).filter((name) => !ELSEWHERE.includes(name) &&
-    !ROWS.some(([known]) => known === name));
+  const others = Object.keys(all).filter(
+    (name) => !ELSEWHERE.includes(name) && !ROWS.some(([known]) => known === name),
+  );
   const rows = [...known, ...others.map((name) => [name, ""])];
-  return make("div", { class: "wide" }, table(["Setting", "Value", "Description"],
-    rows.map(([name, meaning]) => [visible(name.replaceAll("_", " ")), value(name, all[name]),
-      meaning]), "Settings of the index"));
+  return make(
+    "div",
+    { class: "wide" },
+    table(
+      ["Setting", "Value", "Description"],
+      rows.map(([name, meaning]) => [
+        visible(name.replaceAll("_", " ")),
+        value(name, all[name]),
+        meaning,
+      ]),
+      "Settings of the index",
+    ),
+  );
 };
 
 // Containment has the curve of one band per anchor.
-const banding = (all) => all.containment ? { bands: all.containment.anchors, rows: 1 } : all;
+const banding = (all) => (all.containment ? { bands: all.containment.anchors, rows: 1 } : all);
 
-const layout = ({ containment, bands, rows }) => containment
-  ? `${counted(containment.anchors, "anchor")}: 1 − (1 − s)^${containment.anchors}`
-  : `${counted(bands, "band")} of ${counted(rows, "row")}: 1 − (1 − s^${rows})^${bands}`;
+const layout = ({ containment, bands, rows }) =>
+  containment
+    ? `${counted(containment.anchors, "anchor")}: 1 − (1 − s)^${containment.anchors}`
+    : `${counted(bands, "band")} of ${counted(rows, "row")}: 1 − (1 − s^${rows})^${bands}`;
 
 const caveat = (all) =>
   make("p", { class: "warning" }, `Results can be incomplete: ${visible(all.recall_caveat)}.`);
 
-const sureness = (all) => make("div", { class: "beside" },
-  make("div", {},
-    make("p", { class: "lead" }, `A document with a similarity of exactly ${all.threshold} is ` +
-      `found with a probability of ${probability(all.predicted_recall)}.`),
-    make("p", {}, "The probability is higher for more similar documents and lower for others. " +
-      "The server compares each candidate, so every result has the requested similarity."),
-    make("p", { class: "note" }, layout(all))),
-  make("figure", {}, curve(banding(all).bands, banding(all).rows, all.threshold),
-    make("figcaption", {}, "A search requests the shaded part.")));
+const sureness = (all) =>
+  make(
+    "div",
+    { class: "beside" },
+    make(
+      "div",
+      {},
+      make(
+        "p",
+        { class: "lead" },
+        `A document with a similarity of exactly ${all.threshold} is ` +
+          `found with a probability of ${probability(all.predicted_recall)}.`,
+      ),
+      make(
+        "p",
+        {},
+        "The probability is higher for more similar documents and lower for others. " +
+          "The server compares each candidate, so every result has the requested similarity.",
+      ),
+      make("p", { class: "note" }, layout(all)),
+    ),
+    make(
+      "figure",
+      {},
+      curve(banding(all).bands, banding(all).rows, all.threshold),
+      make("figcaption", {}, "A search requests the shaded part."),
+    ),
+  );
 
 export const showIndex = loadedView("index", "Loading the index …", async (_params, signal) => {
   const [all, stats] = await Promise.all([settings(), request("GET", "v1/stats", { signal })]);
-  return ["", [counts(stats), make("h2", {}, "How complete are the results?"),
-    all.recall_caveat ? caveat(all) : sureness(all),
-    make("h2", {}, "Settings of the index"), chosen(all),
-    make("p", { class: "note" }, `Program: lookalike ${visible(all.version)}. State of the ` +
-      `index: ${visible(stats.version)}. ` +
-      (all.writable ? "You can add and remove documents here."
-        : "The server opened it for reading only."))]];
+  return [
+    "",
+    [
+      counts(stats),
+      make("h2", {}, "How complete are the results?"),
+      all.recall_caveat ? caveat(all) : sureness(all),
+      make("h2", {}, "Settings of the index"),
+      chosen(all),
+      make(
+        "p",
+        { class: "note" },
+        `Program: lookalike ${visible(all.version)}. State of the ` +
+          `index: ${visible(stats.version)}. ` +
+          (all.writable
+            ? "You can add and remove documents here."
+            : "The server opened it for reading only."),
+      ),
+    ],
+  ];
 });

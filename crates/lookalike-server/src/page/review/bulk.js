@@ -30,11 +30,13 @@ const pairsAbove = async (filter, least, sameTitle, signal) => {
     const found = await groupPage(query, signal);
     const seen = found.last_decision ?? 0;
     for (const { keeper, duplicates } of found.groups) {
-      const fits = ({ similarity, decision, metadata }) => decision === undefined &&
+      const fits = ({ similarity, decision, metadata }) =>
+        decision === undefined &&
         similarity >= least &&
         (!sameTitle || (metadata?.title && metadata.title === keeper.metadata?.title));
-      const these = duplicates.filter(fits).map(({ id, similarity }) =>
-        ({ documents: [keeper.id, id], similarity, seen }));
+      const these = duplicates
+        .filter(fits)
+        .map(({ id, similarity }) => ({ documents: [keeper.id, id], similarity, seen }));
       if (these.length > 0) groups += 1;
       pairs.push(...these);
     }
@@ -55,16 +57,22 @@ const pairsAbove = async (filter, least, sameTitle, signal) => {
 const record = async (decision, pairs, stored, note = "") => {
   for (let from = 0; from < pairs.length; from += BATCH) {
     const batch = pairs.slice(from, from + BATCH);
-    const decisions = batch.map(({ documents, seen }) =>
-      ({ decision, documents, seen, ...note ? { note } : {} }));
+    const decisions = batch.map(({ documents, seen }) => ({
+      decision,
+      documents,
+      seen,
+      ...(note ? { note } : {}),
+    }));
     try {
       const numbers = await storeDecisions(decisions);
       stored.push(...batch.map(({ documents }, at) => ({ documents, seen: numbers[at] })));
     } catch (error) {
       if (!isConflict(error)) throw error;
       const taken = new Set(error.conflicts.map(({ position }) => from + position));
-      return { conflicts: error.conflicts,
-        rest: pairs.filter((_, at) => at >= from && !taken.has(at)) };
+      return {
+        conflicts: error.conflicts,
+        rest: pairs.filter((_, at) => at >= from && !taken.has(at)),
+      };
     }
   }
   return { conflicts: [], rest: [] };
@@ -76,16 +84,26 @@ class BulkForm {
   constructor(review) {
     this.review = review;
     this.least = make("input", {
-      type: "number", id: "bulk-least", class: "short", min: "0", max: "1", step: "any",
-      value: "0.98", inputmode: "decimal", required: true,
+      type: "number",
+      id: "bulk-least",
+      class: "short",
+      min: "0",
+      max: "1",
+      step: "any",
+      value: "0.98",
+      inputmode: "decimal",
+      required: true,
     });
     this.title = make("input", { type: "checkbox", id: "bulk-title" });
     this.said = make("p", { class: "status", role: "status" });
     this.acts = make("div");
-    this.form = make("form", { class: "controls" },
+    this.form = make(
+      "form",
+      { class: "controls" },
       field("All pairs of at least this similarity", this.least),
       field("Only with equal titles", this.title),
-      make("button", { type: "submit" }, "List the pairs"));
+      make("button", { type: "submit" }, "List the pairs"),
+    );
     this.past = pastBulk(review.signal, (pairs) => this.guarded(() => this.takeBack(pairs, [])));
     this.form.addEventListener("submit", (event) => {
       event.preventDefault();
@@ -99,8 +117,11 @@ class BulkForm {
   }
 
   buttons(...all) {
-    return make("div", { class: "buttons" },
-      ...all.map(([text, act]) => button(text, () => this.guarded(act))));
+    return make(
+      "div",
+      { class: "buttons" },
+      ...all.map(([text, act]) => button(text, () => this.guarded(act))),
+    );
   }
 
   async guarded(work) {
@@ -124,10 +145,15 @@ class BulkForm {
       return;
     }
     const note = bulkNote(rule, new Date());
-    this.say(`${counted(pairs.length, "pair")} of ${counted(groups, "group")} would become ` +
-      "duplicates. Nothing is stored yet.", this.buttons(
-      [`Decide ${count(pairs.length)} as duplicates`, () => this.decide(pairs, rule, note, [])],
-      ["Cancel", () => this.say("")]), pairList(pairs));
+    this.say(
+      `${counted(pairs.length, "pair")} of ${counted(groups, "group")} would become ` +
+        "duplicates. Nothing is stored yet.",
+      this.buttons(
+        [`Decide ${count(pairs.length)} as duplicates`, () => this.decide(pairs, rule, note, [])],
+        ["Cancel", () => this.say("")],
+      ),
+      pairList(pairs),
+    );
   }
 
   /** Decides about pairs; `stored` has the pairs that an earlier request stored. */
@@ -137,13 +163,25 @@ class BulkForm {
     try {
       const { conflicts, rest } = await record("duplicate", pairs, stored, note);
       const done = `${counted(stored.length, "pair")} decided as duplicates (${rule}).`;
-      const back = stored.length === 0 ? []
-        : [[`Take back ${count(stored.length)}`, () => this.takeBack(stored, [])]];
+      const back =
+        stored.length === 0
+          ? []
+          : [[`Take back ${count(stored.length)}`, () => this.takeBack(stored, [])]];
       if (conflicts.length === 0) this.say(done, this.buttons(...back));
       else {
-        this.asking(conflicts, done, rest.length === 0 ? back : [
-          [`Decide the other ${count(rest.length)}`, () => this.decide(rest, rule, note, stored)],
-          ...back]);
+        this.asking(
+          conflicts,
+          done,
+          rest.length === 0
+            ? back
+            : [
+                [
+                  `Decide the other ${count(rest.length)}`,
+                  () => this.decide(rest, rule, note, stored),
+                ],
+                ...back,
+              ],
+        );
       }
     } finally {
       await this.changed(stored.slice(before), "duplicate");
@@ -158,8 +196,13 @@ class BulkForm {
       const done = `${counted(revoked.length, "decision")} taken back.`;
       if (conflicts.length === 0) this.say(done);
       else {
-        this.asking(conflicts, done, rest.length === 0 ? [] : [
-          [`Take back the other ${count(rest.length)}`, () => this.takeBack(rest, revoked)]]);
+        this.asking(
+          conflicts,
+          done,
+          rest.length === 0
+            ? []
+            : [[`Take back the other ${count(rest.length)}`, () => this.takeBack(rest, revoked)]],
+        );
       }
     } finally {
       await this.changed(revoked.slice(before), undefined);
@@ -176,8 +219,11 @@ class BulkForm {
   /** Shows the decisions of others, which remain in force, and asks about the other pairs. */
   asking(conflicts, done, choices) {
     const others = `Other people decided ${counted(conflicts.length, "pair")} in the meantime`;
-    this.say(`${done} ${others}; their decisions remain:`, conflictList(conflicts),
-      this.buttons(...choices, ["Close", () => this.say(done)]));
+    this.say(
+      `${done} ${others}; their decisions remain:`,
+      conflictList(conflicts),
+      this.buttons(...choices, ["Close", () => this.say(done)]),
+    );
   }
 }
 
@@ -188,6 +234,13 @@ class BulkForm {
  */
 export const bulkForm = (review) => {
   const { form, said, acts, past } = new BulkForm(review);
-  return make("details", { class: "fold review-bulk" },
-    make("summary", {}, "Decide about many at once"), form, said, acts, past.element);
+  return make(
+    "details",
+    { class: "fold review-bulk" },
+    make("summary", {}, "Decide about many at once"),
+    form,
+    said,
+    acts,
+    past.element,
+  );
 };

@@ -5,13 +5,17 @@ import { beginning, counted, visible } from "../dom/format.js";
 
 /** Names of decisions. */
 export const NAMES = { duplicate: "duplicate", not_duplicate: "not a duplicate", keep: "kept" };
-const SAID = { ...NAMES, duplicate: "duplicates", not_duplicate: "no duplicates", keep_all: "kept",
-  undecided: "undecided" };
+const SAID = {
+  ...NAMES,
+  duplicate: "duplicates",
+  not_duplicate: "no duplicates",
+  keep_all: "kept",
+  undecided: "undecided",
+};
 /** Conflicts that are listed. */
 const LISTED = 20;
 
-const ids = (documents) => documents.flatMap((id, at) =>
-  [at > 0 ? " and " : "", shownId(id)]);
+const ids = (documents) => documents.flatMap((id, at) => [at > 0 ? " and " : "", shownId(id)]);
 
 /** The present decision, and who made it. */
 const present = ({ documents, current }) => {
@@ -26,10 +30,15 @@ const present = ({ documents, current }) => {
  * @param {any[]} conflicts of the API
  * @returns {HTMLElement}
  */
-export const conflictList = (conflicts) => make("ul", { class: "conflicts" },
-  ...conflicts.slice(0, LISTED).map((one) => make("li", {}, ...present(one))),
-  conflicts.length > LISTED ? make("li", {}, `and ${counted(conflicts.length - LISTED, "other")}`)
-    : null);
+export const conflictList = (conflicts) =>
+  make(
+    "ul",
+    { class: "conflicts" },
+    ...conflicts.slice(0, LISTED).map((one) => make("li", {}, ...present(one))),
+    conflicts.length > LISTED
+      ? make("li", {}, `and ${counted(conflicts.length - LISTED, "other")}`)
+      : null,
+  );
 
 /**
  * The box of a conflict, with the question whether to decide again.
@@ -49,9 +58,19 @@ export const conflictBox = (conflict, insist, leave) => {
   const acts = current
     ? [button(`Decide again: ${own}`, done(insist)), button("Leave it", done(leave))]
     : [button("Understood", done(leave))];
-  box.append(make("p", {}, make("strong", {}, current ? "Another person decided in the meantime"
-    : "A document was removed")), make("p", {}, ...present(conflict)),
-  make("p", {}, `Your decision (${own}) is not stored.`),
-  make("div", { class: "buttons" }, ...acts));
+  box.append(
+    make(
+      "p",
+      {},
+      make(
+        "strong",
+        {},
+        current ? "Another person decided in the meantime" : "A document was removed",
+      ),
+    ),
+    make("p", {}, ...present(conflict)),
+    make("p", {}, `Your decision (${own}) is not stored.`),
+    make("div", { class: "buttons" }, ...acts),
+  );
   return box;
 };

@@ -33,19 +33,23 @@ export const targetOf = (documents) => JSON.stringify(documents.toSorted());
  * @param {{decision: string, documents: string[]}} decision
  * @returns {string[]}
  */
-export const targets = ({ decision, documents }) => decision === "keep" || decision === "keep_all"
-  ? documents.map((id) => targetOf([id])) : [targetOf(documents)];
+export const targets = ({ decision, documents }) =>
+  decision === "keep" || decision === "keep_all"
+    ? documents.map((id) => targetOf([id]))
+    : [targetOf(documents)];
 
 /** The decision of a member of a group, as the list of groups has it. */
-const shown = (decision) => decision === "undecided" ? undefined
-  : decision === "keep_all" ? "keep" : decision;
+const shown = (decision) =>
+  decision === "undecided" ? undefined : decision === "keep_all" ? "keep" : decision;
 
 /** The decisions that undo a decision. */
 const reversal = ({ decision, members, before, keeper }) => {
   if (decision.decision === "keep" || decision.decision === "keep_all") {
-    return members.map((member, at) => before[at] === "keep"
-      ? { decision: "keep", documents: [member.id] }
-      : { decision: "undecided", documents: [member.id] });
+    return members.map((member, at) =>
+      before[at] === "keep"
+        ? { decision: "keep", documents: [member.id] }
+        : { decision: "undecided", documents: [member.id] },
+    );
   }
   const [earlier] = before;
   const documents = [keeper, members[0].id];
@@ -85,7 +89,10 @@ export class DecisionLog {
   }
 
   apply(made) {
-    const { decision: { decision }, members } = made;
+    const {
+      decision: { decision },
+      members,
+    } = made;
     made.before = members.map((member) => member.decision);
     for (const member of members) member.decision = shown(decision);
     this.done.push(made);
@@ -129,7 +136,9 @@ export class DecisionLog {
   /** Adds decisions to those that are sent; resolves when all are stored, or one is not. */
   send(items = []) {
     this.waiting.push(...items);
-    this.sending ??= this.sendWaiting().finally(() => { this.sending = null; });
+    this.sending ??= this.sendWaiting().finally(() => {
+      this.sending = null;
+    });
     return this.sending;
   }
 
@@ -138,8 +147,12 @@ export class DecisionLog {
   bodies({ body, made }) {
     const seen = targets(body).map((target) => this.numbers.get(target) ?? made.seen);
     if (seen.every((number) => number === seen[0])) return [{ ...body, seen: seen[0] }];
-    return body.documents.map((id, at) =>
-      ({ ...body, decision: "keep", documents: [id], seen: seen[at] }));
+    return body.documents.map((id, at) => ({
+      ...body,
+      decision: "keep",
+      documents: [id],
+      seen: seen[at],
+    }));
   }
 
   async sendWaiting() {
@@ -186,8 +199,8 @@ export class DecisionLog {
     }
     const refused = new Set(Array.from(found.values(), ({ item }) => item));
     // Later decisions about the same target build on the refused one, so they are not sent either.
-    const isRefused = (item) => refused.has(item) ||
-      targets(item.body).some((target) => found.has(target));
+    const isRefused = (item) =>
+      refused.has(item) || targets(item.body).some((target) => found.has(target));
     const dropped = this.waiting.filter(isRefused);
     this.drop(dropped);
     const asked = Array.from(found.values(), (conflict) => this.outcome(conflict, dropped));

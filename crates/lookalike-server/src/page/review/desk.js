@@ -18,12 +18,16 @@ export const keyName = (name) => make("kbd", { "aria-hidden": "true" }, name);
  * @param {Array<[string, string, () => void]>} keys text, key and action
  * @returns {HTMLElement}
  */
-export const keyButtons = (keys) => make("div", { class: "buttons review-keys" },
-  ...keys.map(([text, key, act]) => {
-    const made = button(text, act, { "aria-keyshortcuts": SHORTCUTS[key] ?? key });
-    made.append(" ", keyName(key));
-    return made;
-  }));
+export const keyButtons = (keys) =>
+  make(
+    "div",
+    { class: "buttons review-keys" },
+    ...keys.map(([text, key, act]) => {
+      const made = button(text, act, { "aria-keyshortcuts": SHORTCUTS[key] ?? key });
+      made.append(" ", keyName(key));
+      return made;
+    }),
+  );
 
 /**
  * A part of the desk that is folded at first.
@@ -35,11 +39,23 @@ export const keyButtons = (keys) => make("div", { class: "buttons review-keys" }
 export const folded = (name, summary, ...content) =>
   make("details", { class: `fold ${name}` }, make("summary", {}, summary), ...content);
 
-const help = () => folded("review-help", "Help",
-  make("p", {}, "The page shows one duplicate at a time next to the keeper of its group, the document " +
-    "to keep. The index stores each decision."),
-  make("p", { class: "for-keys" }, "Press the key on a button instead of the button. In the list " +
-    "of the group, arrows, Home and End choose a duplicate."));
+const help = () =>
+  folded(
+    "review-help",
+    "Help",
+    make(
+      "p",
+      {},
+      "The page shows one duplicate at a time next to the keeper of its group, the document " +
+        "to keep. The index stores each decision.",
+    ),
+    make(
+      "p",
+      { class: "for-keys" },
+      "Press the key on a button instead of the button. In the list " +
+        "of the group, arrows, Home and End choose a duplicate.",
+    ),
+  );
 
 /** Keeps the height of the desk: the window without the part of the page above it. */
 const fit = (desk, signal) => {
@@ -63,8 +79,14 @@ const fit = (desk, signal) => {
  * @returns {HTMLElement}
  */
 export const desk = ({ progress, folds, notices, stage, buttons }, signal) => {
-  const element = make("div", { class: "review-desk" },
-    make("div", { class: "review-bar" }, progress, ...folds, help()), ...notices, stage, buttons);
+  const element = make(
+    "div",
+    { class: "review-desk" },
+    make("div", { class: "review-bar" }, progress, ...folds, help()),
+    ...notices,
+    stage,
+    buttons,
+  );
   fit(element, signal);
   return element;
 };

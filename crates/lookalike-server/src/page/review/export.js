@@ -34,19 +34,33 @@ const list = async (path, signal, wait) => {
  */
 export const exportLists = (filter, signal) => {
   const said = make("div", { role: "status" });
-  const ask = (path, name) => fillPart(said, async () => {
-    const threshold = filter.get("threshold");
-    const query = threshold && name !== "decisions.jsonl" ? `?${new URLSearchParams({ threshold })}` : "";
-    said.replaceChildren("Loading …");
-    const blob = await list(path + query, signal, () =>
-      said.replaceChildren("The server computes the groups …"));
-    save(blob, name);
-    said.replaceChildren(`${name}: ${size(blob.size)}`);
-  });
-  return make("details", { class: "fold review-export" },
+  const ask = (path, name) =>
+    fillPart(said, async () => {
+      const threshold = filter.get("threshold");
+      const query =
+        threshold && name !== "decisions.jsonl" ? `?${new URLSearchParams({ threshold })}` : "";
+      said.replaceChildren("Loading …");
+      const blob = await list(path + query, signal, () =>
+        said.replaceChildren("The server computes the groups …"),
+      );
+      save(blob, name);
+      said.replaceChildren(`${name}: ${size(blob.size)}`);
+    });
+  return make(
+    "details",
+    { class: "fold review-export" },
     make("summary", {}, "Save decisions and lists"),
-    make("p", { class: "note" }, "The lists contain all groups of the threshold, with the stored " +
-      "decisions. Other filters do not apply."),
-    make("div", { class: "buttons" }, ...LISTS.map(([path, name, text]) =>
-      button(text, () => ask(path, name)))), said);
+    make(
+      "p",
+      { class: "note" },
+      "The lists contain all groups of the threshold, with the stored " +
+        "decisions. Other filters do not apply.",
+    ),
+    make(
+      "div",
+      { class: "buttons" },
+      ...LISTS.map(([path, name, text]) => button(text, () => ask(path, name))),
+    ),
+    said,
+  );
 };

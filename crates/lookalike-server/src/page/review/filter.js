@@ -40,7 +40,8 @@ const dayAfter = (day) => {
  */
 export const filterOf = (params) => {
   const filter = new URLSearchParams({
-    state: params.get("state") ?? "undecided", order: params.get("order") ?? "doubt",
+    state: params.get("state") ?? "undecided",
+    order: params.get("order") ?? "doubt",
     beginning: String(BEGINNING),
   });
   for (const { name } of [...NUMBERS, SEARCH, CATEGORY]) {
@@ -52,19 +53,44 @@ export const filterOf = (params) => {
   return filter;
 };
 
-const choice = (name, label, options, chosen) => field(label,
-  make("select", { id: `review-${name}` }, ...options.map(([value, text]) =>
-    make("option", { value, selected: value === chosen }, text))));
+const choice = (name, label, options, chosen) =>
+  field(
+    label,
+    make(
+      "select",
+      { id: `review-${name}` },
+      ...options.map(([value, text]) =>
+        make("option", { value, selected: value === chosen }, text),
+      ),
+    ),
+  );
 
-const number = ({ name, label, most, step }, params) => field(label, make("input", {
-  type: "number", id: `review-${name}`, class: "short", min: most === 1 ? "0" : "1", max: most,
-  step, inputmode: most === 1 ? "decimal" : "numeric", value: params.get(name) ?? "",
-}));
+const number = ({ name, label, most, step }, params) =>
+  field(
+    label,
+    make("input", {
+      type: "number",
+      id: `review-${name}`,
+      class: "short",
+      min: most === 1 ? "0" : "1",
+      max: most,
+      step,
+      inputmode: most === 1 ? "decimal" : "numeric",
+      value: params.get(name) ?? "",
+    }),
+  );
 
-const typed = ({ name, label, type = "text" }, params) => field(label, make("input", {
-  type, id: `review-${name}`, dir: type === "text" ? "auto" : undefined, autocomplete: "off",
-  value: params.get(name) ?? "",
-}));
+const typed = ({ name, label, type = "text" }, params) =>
+  field(
+    label,
+    make("input", {
+      type,
+      id: `review-${name}`,
+      dir: type === "text" ? "auto" : undefined,
+      autocomplete: "off",
+      value: params.get(name) ?? "",
+    }),
+  );
 
 /** A choice of the categories, loaded when the field is unfolded. Hidden without categories. */
 const categoryField = (params, signal) => {
@@ -76,10 +102,17 @@ const categoryField = (params, signal) => {
     try {
       const { categories, model } = await requestWhole("v1/categories", "categories", { signal });
       box.hidden = model === null && chosen === "";
-      const named = categories.map(({ path, label }) =>
-        [path, [visible(path), ...label.map(visible)].join(" ")]);
-      box.querySelector("select").replaceChildren(...[options[0], ...named, ["none", "no category"]]
-        .map(([value, text]) => make("option", { value, selected: value === chosen }, text)));
+      const named = categories.map(({ path, label }) => [
+        path,
+        [visible(path), ...label.map(visible)].join(" "),
+      ]);
+      box
+        .querySelector("select")
+        .replaceChildren(
+          ...[options[0], ...named, ["none", "no category"]].map(([value, text]) =>
+            make("option", { value, selected: value === chosen }, text),
+          ),
+        );
     } catch (error) {
       // The list of groups reports the problem.
       if (error.name !== "AbortError") box.hidden = chosen === "";
@@ -93,23 +126,53 @@ const filterForm = (params, signal) => {
   const [threshold, ...numbers] = NUMBERS;
   const more = [...numbers, ...TEXTS, SEARCH, CATEGORY];
   const least = number(threshold, params);
-  settings().then((found) => { least.querySelector("input").placeholder = found.threshold; },
-    () => {});
+  settings().then(
+    (found) => {
+      least.querySelector("input").placeholder = found.threshold;
+    },
+    () => {},
+  );
   const category = categoryField(params, signal);
-  const rest = make("details", { class: "fold more", open: more.some(({ name }) => params.get(name)) },
+  const rest = make(
+    "details",
+    { class: "fold more", open: more.some(({ name }) => params.get(name)) },
     make("summary", {}, "More filters"),
-    make("div", { class: "controls" },
+    make(
+      "div",
+      { class: "controls" },
       ...numbers.map((one) => number(one, params)),
-      ...[...TEXTS, SEARCH].map((one) => typed(one, params)), category.box));
+      ...[...TEXTS, SEARCH].map((one) => typed(one, params)),
+      category.box,
+    ),
+  );
   rest.addEventListener("toggle", category.fill, { once: true });
-  const box = make("form", { class: "controls" },
-    choice("state", "Groups", [["undecided", "undecided"], ["all", "all"],
-      ["decided", "decided"]], params.get("state") ?? "undecided"),
-    choice("order", "Order", [["doubt", "least similar first"],
-      ["similarity", "most similar first"], ["size", "largest first"]],
-      params.get("order") ?? "doubt"),
-    least, rest,
-    make("button", { type: "submit" }, "Show"));
+  const box = make(
+    "form",
+    { class: "controls" },
+    choice(
+      "state",
+      "Groups",
+      [
+        ["undecided", "undecided"],
+        ["all", "all"],
+        ["decided", "decided"],
+      ],
+      params.get("state") ?? "undecided",
+    ),
+    choice(
+      "order",
+      "Order",
+      [
+        ["doubt", "least similar first"],
+        ["similarity", "most similar first"],
+        ["size", "largest first"],
+      ],
+      params.get("order") ?? "doubt",
+    ),
+    least,
+    rest,
+    make("button", { type: "submit" }, "Show"),
+  );
   box.addEventListener("submit", (event) => {
     event.preventDefault();
     const chosen = {};
@@ -129,6 +192,9 @@ const filterForm = (params, signal) => {
  */
 export const filterFold = (params, signal) => {
   const set = Array.from(params.keys()).length;
-  return folded("review-filter", set === 0 ? "Filters" : `Filters: ${set} set`,
-    filterForm(params, signal));
+  return folded(
+    "review-filter",
+    set === 0 ? "Filters" : `Filters: ${set} set`,
+    filterForm(params, signal),
+  );
 };

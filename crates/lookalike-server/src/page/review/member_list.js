@@ -12,8 +12,15 @@ const LINE_REM = 2.25;
 const MARGIN = 4;
 
 /** Lines that a key moves by, out of `page`, the lines in view; infinite to the ends. */
-const steps = (page) => new Map([["ArrowUp", -1], ["ArrowDown", 1], ["PageUp", -page],
-  ["PageDown", page], ["Home", -Infinity], ["End", Infinity]]);
+const steps = (page) =>
+  new Map([
+    ["ArrowUp", -1],
+    ["ArrowDown", 1],
+    ["PageUp", -page],
+    ["PageDown", page],
+    ["Home", -Infinity],
+    ["End", Infinity],
+  ]);
 
 /** A list box of which one member is current. */
 export class MemberList {
@@ -23,8 +30,16 @@ export class MemberList {
     this.current = 0;
     this.choose = choose;
     this.lines = make("div", { class: "member-lines", role: "presentation" });
-    this.element = make("div", { class: "member-list", role: "listbox", tabindex: "0",
-      "aria-label": "Duplicates of this group" }, this.lines);
+    this.element = make(
+      "div",
+      {
+        class: "member-list",
+        role: "listbox",
+        tabindex: "0",
+        "aria-label": "Duplicates of this group",
+      },
+      this.lines,
+    );
     this.element.addEventListener("scroll", () => this.draw());
     this.element.addEventListener("keydown", (event) => this.pressed(event));
     this.element.addEventListener("click", ({ target }) => {
@@ -58,8 +73,9 @@ export class MemberList {
     const { scrollTop, clientHeight } = this.element;
     const from = Math.max(0, Math.floor(scrollTop / this.line) - MARGIN);
     const to = Math.ceil((scrollTop + clientHeight) / this.line) + MARGIN;
-    this.lines.replaceChildren(...this.members.slice(from, to).map((member, at) =>
-      this.drawn(member, from + at)));
+    this.lines.replaceChildren(
+      ...this.members.slice(from, to).map((member, at) => this.drawn(member, from + at)),
+    );
     const isDrawn = this.current >= from && this.current < to;
     if (isDrawn) this.element.setAttribute("aria-activedescendant", `member-${this.current}`);
     else this.element.removeAttribute("aria-activedescendant");
@@ -69,13 +85,23 @@ export class MemberList {
     const isCurrent = at === this.current;
     const title = titleOf(member);
     const tag = NAMES[member.decision];
-    const line = make("div", { class: isCurrent ? "member shown" : "member", role: "option",
-      id: `member-${at}`, "data-at": at, "aria-selected": String(isCurrent),
-      "aria-setsize": this.members.length, "aria-posinset": at + 1 },
-    shownId(member.id, "id"), title ? make("bdi", { class: "first-words" }, title) : null,
-    tag ? make("span", { class: "tag" }, tag) : null,
-    bar(member.similarity, false, member.equal_text),
-    make("span", { class: "size" }, size(member.bytes)));
+    const line = make(
+      "div",
+      {
+        class: isCurrent ? "member shown" : "member",
+        role: "option",
+        id: `member-${at}`,
+        "data-at": at,
+        "aria-selected": String(isCurrent),
+        "aria-setsize": this.members.length,
+        "aria-posinset": at + 1,
+      },
+      shownId(member.id, "id"),
+      title ? make("bdi", { class: "first-words" }, title) : null,
+      tag ? make("span", { class: "tag" }, tag) : null,
+      bar(member.similarity, false, member.equal_text),
+      make("span", { class: "size" }, size(member.bytes)),
+    );
     line.style.top = `${at * this.line}px`;
     return line;
   }

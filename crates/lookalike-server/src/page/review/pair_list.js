@@ -8,10 +8,17 @@ import { address } from "../dom/router.js";
 /** Pairs drawn at first, and by each "Show more". */
 const BUDGET = 50;
 
-const row = ({ documents: [a, b], similarity: value }) => make("div", { class: "pair", role: "row" },
-  make("span", { role: "cell" }, make("a", { href: address("compare", { a, b }) }, shownId(a),
-    " and ", shownId(b))),
-  make("span", { role: "cell", class: "figure" }, value === undefined ? "" : similarity(value)));
+const row = ({ documents: [a, b], similarity: value }) =>
+  make(
+    "div",
+    { class: "pair", role: "row" },
+    make(
+      "span",
+      { role: "cell" },
+      make("a", { href: address("compare", { a, b }) }, shownId(a), " and ", shownId(b)),
+    ),
+    make("span", { role: "cell", class: "figure" }, value === undefined ? "" : similarity(value)),
+  );
 
 /**
  * The list, with a link to the comparison of each pair.

@@ -52,26 +52,46 @@ const bulkActions = async (signal) => {
   return Array.from(actions.values(), ({ decisions, ...action }) => {
     const current = (one) => last.get(targetOf(one.documents));
     const isChanged = (one) => current(one) !== one;
-    return { ...action,
-      pairs: decisions.filter((one) => !isChanged(one))
+    return {
+      ...action,
+      pairs: decisions
+        .filter((one) => !isChanged(one))
         .map(({ documents, number }) => ({ documents, seen: number })),
-      changed: decisions.filter(isChanged)
-        .map((one) => ({ documents: one.documents, current: current(one) })) };
+      changed: decisions
+        .filter(isChanged)
+        .map((one) => ({ documents: one.documents, current: current(one) })),
+    };
   }).reverse();
 };
 
 const drawn = ({ rule, moment, who, pairs, changed }, takeBack) => {
   const by = who ? [" by ", make("bdi", {}, visible(beginning(who, 80)))] : [];
-  const nodes = [make("p", {}, make("strong", {}, time(moment).replace(/\.\d+/, "")), ...by,
-    `: ${visible(rule)}`)];
+  const nodes = [
+    make(
+      "p",
+      {},
+      make("strong", {}, time(moment).replace(/\.\d+/, "")),
+      ...by,
+      `: ${visible(rule)}`,
+    ),
+  ];
   if (pairs.length > 0) {
-    nodes.push(fold(make("summary", {}, `${counted(pairs.length, "duplicate")} in force`),
-      () => pairList(pairs)), make("div", { class: "buttons" },
-      button(`Take back ${count(pairs.length)}`, () => takeBack(pairs))));
+    nodes.push(
+      fold(make("summary", {}, `${counted(pairs.length, "duplicate")} in force`), () =>
+        pairList(pairs),
+      ),
+      make(
+        "div",
+        { class: "buttons" },
+        button(`Take back ${count(pairs.length)}`, () => takeBack(pairs)),
+      ),
+    );
   }
   if (changed.length > 0) {
-    nodes.push(make("p", {}, `${counted(changed.length, "pair")} decided again or taken back since:`),
-      conflictList(changed));
+    nodes.push(
+      make("p", {}, `${counted(changed.length, "pair")} decided again or taken back since:`),
+      conflictList(changed),
+    );
   }
   return make("li", {}, ...nodes);
 };
@@ -84,15 +104,21 @@ const drawn = ({ rule, moment, who, pairs, changed }, takeBack) => {
  */
 export const pastBulk = (signal, takeBack) => {
   const box = make("div", { role: "status" });
-  const element = make("details", { class: "fold past-bulk" },
-    make("summary", {}, "Past decisions about many"), box);
+  const element = make(
+    "details",
+    { class: "fold past-bulk" },
+    make("summary", {}, "Past decisions about many"),
+    box,
+  );
   const reload = async () => {
     if (!element.open) return;
     await fillPart(box, async () => {
       const actions = await bulkActions(signal);
-      box.replaceChildren(actions.length === 0
-        ? make("p", { class: "note" }, "There are none in this index.")
-        : make("ol", { class: "actions" }, ...actions.map((one) => drawn(one, takeBack))));
+      box.replaceChildren(
+        actions.length === 0
+          ? make("p", { class: "note" }, "There are none in this index.")
+          : make("ol", { class: "actions" }, ...actions.map((one) => drawn(one, takeBack))),
+      );
     });
   };
   element.addEventListener("toggle", reload);

@@ -14,8 +14,10 @@ const LEFT = 5;
 const present = (group, seen) => ({
   ...group,
   seen,
-  duplicates: group.keeper.metadata === null ? []
-    : group.duplicates.filter(({ metadata }) => metadata !== null),
+  duplicates:
+    group.keeper.metadata === null
+      ? []
+      : group.duplicates.filter(({ metadata }) => metadata !== null),
 });
 
 /** The loaded groups, and the place of the current duplicate. */
@@ -81,7 +83,8 @@ export class ReviewQueue {
     }
     const nameOf = (group) => JSON.stringify([group.keeper.id, group.duplicates_before ?? 0]);
     const known = new Set(isRestarted ? this.groups.map(nameOf) : []);
-    const loaded = found.groups.map((group) => present(group, found.last_decision ?? 0))
+    const loaded = found.groups
+      .map((group) => present(group, found.last_decision ?? 0))
       .filter((group) => group.duplicates.length > 0 && !known.has(nameOf(group)));
     this.groups.push(...loaded);
     this.next = found.next;
@@ -96,7 +99,9 @@ export class ReviewQueue {
   /** Loads the next page where it will be needed soon. */
   ahead() {
     if (this.next === undefined || this.groups.length - this.place.group > LEFT) return null;
-    this.loading ??= this.load(this.next).finally(() => { this.loading = null; });
+    this.loading ??= this.load(this.next).finally(() => {
+      this.loading = null;
+    });
     return this.loading;
   }
 

@@ -33,8 +33,11 @@ class Review {
     this.filter = filterOf(params);
     this.signal = signal;
     this.queue = new ReviewQueue(this.filter, signal);
-    this.log = new DecisionLog(() => this.drawProgress(), (error) => this.refused(error),
-      (conflicts) => this.conflicting(conflicts));
+    this.log = new DecisionLog(
+      () => this.drawProgress(),
+      (error) => this.refused(error),
+      (conflicts) => this.conflicting(conflicts),
+    );
     this.compared = new Map();
     this.made = 0;
   }
@@ -65,38 +68,65 @@ class Review {
     this.note.addEventListener("keydown", (event) => {
       if (event.key === "Enter" || event.key === "Escape") this.stage.focus();
     });
-    const keys = [["Duplicate", "D", () => this.pair("duplicate")],
+    const keys = [
+      ["Duplicate", "D", () => this.pair("duplicate")],
       ["Not a duplicate", "N", () => this.pair("not_duplicate")],
-      ["Keep this one", "K", () => this.keep()], ["Keep all", "A", () => this.keepAll()],
-      ["Undo", "U", () => this.undo()], ["Redo", "R", () => this.redo()],
-      ["Previous", "←", () => this.move("before")], ["Next", "→", () => this.move("after")]];
+      ["Keep this one", "K", () => this.keep()],
+      ["Keep all", "A", () => this.keepAll()],
+      ["Undo", "U", () => this.undo()],
+      ["Redo", "R", () => this.redo()],
+      ["Previous", "←", () => this.move("before")],
+      ["Next", "→", () => this.move("after")],
+    ];
     this.byKey = new Map(keys.map(([, key, act]) => [key.toLowerCase(), act]));
     this.byKey.set("arrowleft", this.byKey.get("←")).set("arrowright", this.byKey.get("→"));
     this.byKey.set("m", () => {
       this.noteFold.open = true;
       this.note.focus();
     });
-    const stale = this.queue.stale ? make("div", { class: "warning stale" },
-      make("p", {}, "The index has changed since the server computed these groups."),
-      make("div", { class: "buttons" }, button("Load again", () => reshow("review")))) : "";
-    const parts = { progress: this.progress, folds: this.folds(), stage: this.stage,
-      notices: [stale, this.problems, this.conflicts], buttons: keyButtons(keys) };
-    at("review-results").replaceChildren(desk(parts, this.signal), bulkForm(this),
-      exportLists(this.filter, this.signal), agreement(this.signal));
+    const stale = this.queue.stale
+      ? make(
+          "div",
+          { class: "warning stale" },
+          make("p", {}, "The index has changed since the server computed these groups."),
+          make(
+            "div",
+            { class: "buttons" },
+            button("Load again", () => reshow("review")),
+          ),
+        )
+      : "";
+    const parts = {
+      progress: this.progress,
+      folds: this.folds(),
+      stage: this.stage,
+      notices: [stale, this.problems, this.conflicts],
+      buttons: keyButtons(keys),
+    };
+    at("review-results").replaceChildren(
+      desk(parts, this.signal),
+      bulkForm(this),
+      exportLists(this.filter, this.signal),
+      agreement(this.signal),
+    );
   }
 
   /** The folded parts above the texts. */
   folds() {
     this.list = new MemberList((duplicate) =>
-      this.goTo({ group: this.queue.place.group, duplicate }));
+      this.goTo({ group: this.queue.place.group, duplicate }),
+    );
     this.groupName = make("span");
     this.groupFold = folded("review-members", this.groupName, this.list.element);
     this.groupFold.addEventListener("toggle", () => this.drawMembers());
     this.about = make("div");
     this.aboutFold = folded("review-about", "About this pair", this.about);
     this.aboutFold.addEventListener("toggle", () => this.drawAbout());
-    this.noteFold = folded("review-noted", make("span", {}, "Note ", keyName("M")),
-      field("Note for the next decision", this.note));
+    this.noteFold = folded(
+      "review-noted",
+      make("span", {}, "Note ", keyName("M")),
+      field("Note for the next decision", this.note),
+    );
     return [filterFold(this.params, this.signal), this.groupFold, this.aboutFold, this.noteFold];
   }
 
@@ -107,14 +137,20 @@ class Review {
     if (!queue.duplicate) {
       const rest = queue.ahead();
       if (rest) {
-        rest.then(() => this.draw(said), (error) => this.refused(error));
+        rest.then(
+          () => this.draw(said),
+          (error) => this.refused(error),
+        );
         return;
       }
-      const end = queue.groups.length === 0 ? "No group matches the filters."
-        : "This was the last of these groups.";
+      const end =
+        queue.groups.length === 0
+          ? "No group matches the filters."
+          : "This was the last of these groups.";
       at("review-status").textContent = [said, end].filter(Boolean).join(" ");
-      this.stage.replaceChildren(make("p", {}, make("a", { class: "button", href: address("groups") },
-        "All groups")));
+      this.stage.replaceChildren(
+        make("p", {}, make("a", { class: "button", href: address("groups") }, "All groups")),
+      );
       return;
     }
     queue.ahead()?.catch((error) => this.refused(error));
@@ -124,7 +160,8 @@ class Review {
     this.drawMembers();
     this.found = null;
     this.drawAbout();
-    const named = `${visible(beginning(duplicate.id, 80))} and its keeper ` +
+    const named =
+      `${visible(beginning(duplicate.id, 80))} and its keeper ` +
       visible(beginning(group.keeper.id, 80));
     at("review-status").textContent = [said, `${named}.`].filter(Boolean).join(" ");
     this.drawDifferences(differences, group.keeper.id, duplicate.id);
@@ -136,10 +173,18 @@ class Review {
     const decided = Math.min(queue.total, queue.decidedBefore + queue.decidedHere());
     const unsent = this.log.unsent > 0 ? `, ${count(this.log.unsent)} not stored yet` : "";
     this.progress.replaceChildren(
-      make("progress", { max: Math.max(queue.total, 1), value: decided,
-        "aria-label": "Decided groups" }),
-      make("span", {}, `${count(decided)} of ${counted(queue.total, "group")} decided, ` +
-        `${counted(made, "decision")} now${unsent}`));
+      make("progress", {
+        max: Math.max(queue.total, 1),
+        value: decided,
+        "aria-label": "Decided groups",
+      }),
+      make(
+        "span",
+        {},
+        `${count(decided)} of ${counted(queue.total, "group")} decided, ` +
+          `${counted(made, "decision")} now${unsent}`,
+      ),
+    );
   }
 
   /** Names the group and the place in it, and shows its duplicates if the list is unfolded. */
@@ -149,8 +194,10 @@ class Review {
     const number = place.duplicate + 1 + (group.duplicates_before ?? 0);
     const all = group.duplicates_total ?? group.duplicates.length;
     const decision = NAMES[group.duplicates[place.duplicate]?.decision];
-    this.groupName.replaceChildren(`Group ${count(place.group + 1)}: ${count(number)} of ` +
-      counted(all, "duplicate"), decision ? make("span", { class: "tag" }, decision) : "");
+    this.groupName.replaceChildren(
+      `Group ${count(place.group + 1)}: ${count(number)} of ` + counted(all, "duplicate"),
+      decision ? make("span", { class: "tag" }, decision) : "",
+    );
     this.list.show(group.duplicates, place.duplicate);
   }
 
@@ -158,12 +205,20 @@ class Review {
   drawAbout() {
     const { group, duplicate } = this.queue;
     if (!this.aboutFold.open || !duplicate) return;
-    const half = (title, document) => make("div", { class: "about" },
-      make("p", { class: "note" }, title), make("p", { class: "document-id" }, shownId(document.id)),
-      ...described(document));
+    const half = (title, document) =>
+      make(
+        "div",
+        { class: "about" },
+        make("p", { class: "note" }, title),
+        make("p", { class: "document-id" }, shownId(document.id)),
+        ...described(document),
+      );
     const metadata = differingMetadata(group.keeper, duplicate);
-    this.about.replaceChildren(...this.found ?? [], make("div", { class: "abouts" },
-      half("Keeper", group.keeper), half("Duplicate", duplicate)), ...metadata ? [metadata] : []);
+    this.about.replaceChildren(
+      ...(this.found ?? []),
+      make("div", { class: "abouts" }, half("Keeper", group.keeper), half("Duplicate", duplicate)),
+      ...(metadata ? [metadata] : []),
+    );
   }
 
   /** The comparison of two documents, requested once. */
@@ -182,12 +237,14 @@ class Review {
     return fillPart(box, async () => {
       const compared = await this.comparison(a, b);
       const parts = sides(compared, a, b, null);
-      const legend = parts.filter((part) =>
-        part.matches(".legend"));
+      const legend = parts.filter((part) => part.matches(".legend"));
       const said = make("span", { class: "note" }, outcome(compared));
       const walk = parts.find((part) => part.matches(".walk"));
       walk?.prepend(said);
-      box.replaceChildren(...walk ? [] : [said], ...parts.filter((part) => !legend.includes(part)));
+      box.replaceChildren(
+        ...(walk ? [] : [said]),
+        ...parts.filter((part) => !legend.includes(part)),
+      );
       // The page may show another pair by now.
       if (!box.isConnected) return;
       this.found = [...legend, figures(compared)];
@@ -234,8 +291,10 @@ class Review {
     this.log.make({ decision, members, place, keeper: keeper.id, seen });
     this.made += 1;
     forgetViews(["groups"]);
-    const said = decision.decision === "keep_all" ? "Kept all documents."
-      : `${visible(beginning(members[0].id, 80))}: ${NAMES[decision.decision]}.`;
+    const said =
+      decision.decision === "keep_all"
+        ? "Kept all documents."
+        : `${visible(beginning(members[0].id, 80))}: ${NAMES[decision.decision]}.`;
     queue.place = queue.undecidedAfter(place);
     this.draw(said);
   }
@@ -274,12 +333,17 @@ class Review {
   /** Shows decisions of others, and asks whether to decide again. */
   conflicting(conflicts) {
     this.made -= conflicts.filter(({ item }) => !item.isUndo).length;
-    const ask = (conflict) => conflictBox(conflict, () => {
-      if (!conflict.item.isUndo) this.made += 1;
-      this.log.insist(conflict);
-      this.draw("Decided again.");
-      this.stage.focus();
-    }, () => this.stage.focus());
+    const ask = (conflict) =>
+      conflictBox(
+        conflict,
+        () => {
+          if (!conflict.item.isUndo) this.made += 1;
+          this.log.insist(conflict);
+          this.draw("Decided again.");
+          this.stage.focus();
+        },
+        () => this.stage.focus(),
+      );
     this.conflicts.append(...conflicts.map(ask));
     this.draw("");
   }

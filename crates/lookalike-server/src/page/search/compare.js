@@ -16,7 +16,8 @@ const kind = (found) => {
   if (found.jaccard < 1) return "exact Jaccard similarity";
   if (!found.difference_counts) return "exact: the sets of shingles are equal";
   const { words, same_words: sameWords } = found.difference_counts;
-  return words + sameWords === 0 ? "exact: the texts are equal"
+  return words + sameWords === 0
+    ? "exact: the texts are equal"
     : "exact: the sets of shingles are equal, the texts are not";
 };
 
@@ -28,18 +29,25 @@ const kind = (found) => {
 export const figures = (found) => {
   const rows = [["Similarity", similarity(found.jaccard), kind(found)]];
   if (typeof found.shared === "number") {
-    rows.push(["Shared shingles", count(found.shared),
-      `of ${count(found.shingles_a)} and ${count(found.shingles_b)}`]);
+    rows.push([
+      "Shared shingles",
+      count(found.shared),
+      `of ${count(found.shingles_a)} and ${count(found.shingles_b)}`,
+    ]);
   }
   if (typeof found.containment_of_a === "number") {
-    rows.push(["Share of the first in the second", similarity(found.containment_of_a)],
-      ["Share of the second in the first", similarity(found.containment_of_b)]);
+    rows.push(
+      ["Share of the first in the second", similarity(found.containment_of_a)],
+      ["Share of the second in the first", similarity(found.containment_of_b)],
+    );
   }
   return tiles(rows);
 };
 
-const name = (id, other) => id === null ? make("bdi", {}, visible(other))
-  : make("a", { href: address("document", { id }) }, shownId(id));
+const name = (id, other) =>
+  id === null
+    ? make("bdi", {}, visible(other))
+    : make("a", { href: address("document", { id }) }, shownId(id));
 
 /**
  * Both texts of a comparison side by side, or why they are not shown.
@@ -54,13 +62,25 @@ export const sides = (found, a, b, mine) => {
     const names = [name(a, mine?.name ?? ""), name(b, "")];
     const shown = differences(found.differences, names);
     if (found.differences_cut_short) {
-      shown.unshift(make("p", { class: "note" }, "The texts are so different that the marks are " +
-        "not the fewest possible."));
+      shown.unshift(
+        make(
+          "p",
+          { class: "note" },
+          "The texts are so different that the marks are " + "not the fewest possible.",
+        ),
+      );
     }
     return shown;
   }
-  return [make("p", { class: "warning" }, "The page cannot show the differences: " +
-    (found.differences_missing || "the index does not store texts") + ".")];
+  return [
+    make(
+      "p",
+      { class: "warning" },
+      "The page cannot show the differences: " +
+        (found.differences_missing || "the index does not store texts") +
+        ".",
+    ),
+  ];
 };
 
 /**
@@ -71,10 +91,14 @@ export const sides = (found, a, b, mine) => {
 export const outcome = (found) => {
   if (!found.differences) return "Compared.";
   const { words, same_words: sameWords, moved = 0 } = found.difference_counts;
-  const kinds = [["case", found.difference_counts.case],
+  const kinds = [
+    ["case", found.difference_counts.case],
     ["punctuation", found.difference_counts.punctuation],
-    ["white space", found.difference_counts.white_space]].filter(([, places]) => places > 0)
-    .map(([kind, places]) => `${kind} ${count(places)}`).join(", ");
+    ["white space", found.difference_counts.white_space],
+  ]
+    .filter(([, places]) => places > 0)
+    .map(([kind, places]) => `${kind} ${count(places)}`)
+    .join(", ");
   const written = `${counted(sameWords, "place")} with the same words written differently`;
   if (words === 0 && sameWords === 0) return "The texts are equal.";
   if (words === 0) return `The words are equal; ${written} (${kinds}).`;
@@ -88,12 +112,16 @@ const compare = loadedView("compare", "Comparing …", async (params, signal) =>
   const b = params.get("b");
   const mine = a === null ? probe() : null;
   if (a === null && !mine) {
-    return ["The address does not contain the text that you searched.", [make("p", {},
-      make("a", { href: "#/" }, "Search again"), " and choose the match.")]];
+    return [
+      "The address does not contain the text that you searched.",
+      [make("p", {}, make("a", { href: "#/" }, "Search again"), " and choose the match.")],
+    ];
   }
   const found = await compareTexts(mine ? { text: mine.text } : { id: a }, { id: b }, signal);
-  return [outcome(found), [figures(found), make("h2", {}, "Differences"),
-    ...sides(found, a, b, mine)]];
+  return [
+    outcome(found),
+    [figures(found), make("h2", {}, "Differences"), ...sides(found, a, b, mine)],
+  ];
 });
 
 /** Installs the event handlers of the form. */

@@ -36,9 +36,10 @@ const words = ({ beginning }) => {
 export const briefly = (document) => {
   const title = titleOf(document);
   const first = words(document);
-  return [title ? make("bdi", { class: "title" }, visible(title)) : shownId(document.id, "id"),
-    first ? make("bdi", { class: "first-words" }, visible(first)) : null]
-    .filter((part) => part !== null);
+  return [
+    title ? make("bdi", { class: "title" }, visible(title)) : shownId(document.id, "id"),
+    first ? make("bdi", { class: "first-words" }, visible(first)) : null,
+  ].filter((part) => part !== null);
 };
 
 /**
@@ -52,13 +53,19 @@ export const described = (document) => {
   const first = words(document);
   const facts = FACTS.map((names) => text(data, names)).filter(Boolean);
   const shown = new Set([TITLE, ...FACTS].map((names) => names.find((name) => name in data)));
-  const rest = Object.fromEntries(Object.entries(data).filter(([name, value]) =>
-    !shown.has(name) || typeof value === "object"));
+  const rest = Object.fromEntries(
+    Object.entries(data).filter(([name, value]) => !shown.has(name) || typeof value === "object"),
+  );
   const parts = [];
   if (title) parts.push(make("p", { class: "title", dir: "auto" }, visible(title)));
   if (facts.length > 0) {
-    parts.push(make("p", { class: "note" },
-      ...facts.flatMap((fact, place) => [place > 0 ? " · " : "", make("bdi", {}, visible(fact))])));
+    parts.push(
+      make(
+        "p",
+        { class: "note" },
+        ...facts.flatMap((fact, place) => [place > 0 ? " · " : "", make("bdi", {}, visible(fact))]),
+      ),
+    );
   }
   if (first) parts.push(make("p", { class: "first-words", dir: "auto" }, visible(first)));
   const others = metadata(rest);
@@ -74,13 +81,19 @@ export const described = (document) => {
  * @returns {HTMLElement[]}
  */
 export const memberCells = (member, name, tag, isKeeper) => [
-  make("td", { class: "who" }, name, tag ? make("span", { class: "tag" }, tag) : null,
-    ...described(member)),
+  make(
+    "td",
+    { class: "who" },
+    name,
+    tag ? make("span", { class: "tag" }, tag) : null,
+    ...described(member),
+  ),
   make("td", { class: "how" }, isKeeper ? "" : bar(member.similarity, false, member.equal_text)),
-  make("td", { class: "num" }, size(member.bytes))];
+  make("td", { class: "num" }, size(member.bytes)),
+];
 
-const shownValue = (value) => value === undefined ? "none"
-  : visible(typeof value === "string" ? value : JSON.stringify(value));
+const shownValue = (value) =>
+  value === undefined ? "none" : visible(typeof value === "string" ? value : JSON.stringify(value));
 
 /**
  * The members of the metadata in which two documents differ.
@@ -90,12 +103,24 @@ const shownValue = (value) => value === undefined ? "none"
  */
 export const differingMetadata = (a, b) => {
   const [left, right] = [a.metadata ?? {}, b.metadata ?? {}];
-  const names = Array.from(new Set([...Object.keys(left), ...Object.keys(right)]))
-    .filter((name) => JSON.stringify(left[name]) !== JSON.stringify(right[name]));
+  const names = Array.from(new Set([...Object.keys(left), ...Object.keys(right)])).filter(
+    (name) => JSON.stringify(left[name]) !== JSON.stringify(right[name]),
+  );
   if (names.length === 0) return null;
   const cell = (value) => make("td", { dir: "auto" }, shownValue(value));
-  const row = (name) => make("tr", {}, make("th", { scope: "row" }, make("bdi", {}, visible(name))),
-    cell(left[name]), cell(right[name]));
-  return make("table", { class: "differing" }, make("caption", {}, "Metadata that differs"),
-    tableHead(["Member", "Keeper", "This one"]), make("tbody", {}, ...names.map(row)));
+  const row = (name) =>
+    make(
+      "tr",
+      {},
+      make("th", { scope: "row" }, make("bdi", {}, visible(name))),
+      cell(left[name]),
+      cell(right[name]),
+    );
+  return make(
+    "table",
+    { class: "differing" },
+    make("caption", {}, "Metadata that differs"),
+    tableHead(["Member", "Keeper", "This one"]),
+    make("tbody", {}, ...names.map(row)),
+  );
 };

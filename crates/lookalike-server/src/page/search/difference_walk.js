@@ -6,7 +6,10 @@ import { beginning, count } from "../dom/format.js";
 import { onSingleKey } from "../dom/keys.js";
 
 /** The keys for the next and the previous difference. */
-const KEYS = new Map([["f", 1], ["b", -1]]);
+const KEYS = new Map([
+  ["f", 1],
+  ["b", -1],
+]);
 /** UTF-16 units of a difference that is read out. */
 const SPOKEN = 80;
 
@@ -14,8 +17,11 @@ const SPOKEN = 80;
 const walks = new WeakMap();
 
 const words = (marks, tag) => {
-  const text = marks.filter((mark) => mark.localName === tag)
-    .map((mark) => mark.textContent.trim()).filter(Boolean).join(" ");
+  const text = marks
+    .filter((mark) => mark.localName === tag)
+    .map((mark) => mark.textContent.trim())
+    .filter(Boolean)
+    .join(" ");
   if (text === "") return null;
   const shown = beginning(text, SPOKEN);
   const where = tag === "del" ? "first" : "second";
@@ -40,8 +46,13 @@ export class DifferenceWalk {
       made.append(" ", make("kbd", { "aria-hidden": "true" }, name));
       return made;
     };
-    this.element = make("div", { class: "buttons walk" },
-      key("Previous difference", "B", -1), key("Next difference", "F", 1), this.said);
+    this.element = make(
+      "div",
+      { class: "buttons walk" },
+      key("Previous difference", "B", -1),
+      key("Next difference", "F", 1),
+      this.said,
+    );
     walks.set(this.element, this);
     box.addEventListener("click", ({ target }) => {
       const other = target.closest(".moved-to")?.dataset.other;
@@ -57,8 +68,8 @@ export class DifferenceWalk {
   move(way) {
     const place = this.current + way;
     if (place < 0 || place >= this.total) {
-      this.said.textContent = way > 0 ? "This is the last difference."
-        : "This is the first difference.";
+      this.said.textContent =
+        way > 0 ? "This is the last difference." : "This is the first difference.";
       return;
     }
     this.drawUntil(() => this.marks(place).length > 0);
@@ -86,16 +97,18 @@ export class DifferenceWalk {
     if (!there) return;
     this.show(Number(there.dataset.place));
     there.scrollIntoView({ block: "center" });
-    there.parentElement.querySelector(`.moved-to[data-other$=" ${moved}"]`)
+    there.parentElement
+      .querySelector(`.moved-to[data-other$=" ${moved}"]`)
       ?.focus({ preventScroll: true });
   }
 }
 
 /** Installs the handler of keys, for the differences that are in view. */
-export const watchDifferences = () => onSingleKey((key) => {
-  const way = KEYS.get(key);
-  const current = document.querySelector("main > section:not([hidden]) .walk");
-  if (way === undefined || !current) return false;
-  walks.get(current).move(way);
-  return true;
-});
+export const watchDifferences = () =>
+  onSingleKey((key) => {
+    const way = KEYS.get(key);
+    const current = document.querySelector("main > section:not([hidden]) .walk");
+    if (way === undefined || !current) return false;
+    walks.get(current).move(way);
+    return true;
+  });

@@ -61,19 +61,27 @@ const whole = (text, place) => {
 const words = (text) => {
   const found = text.match(/\S+/g)?.length ?? 0;
   // Chinese and Thai have no spaces between words.
-  return found * 20 < text.length ? `${count(text.length)} equal characters`
+  return found * 20 < text.length
+    ? `${count(text.length)} equal characters`
     : counted(found, "equal word");
 };
 
-const foldedRow = (text) => make("div", { class: "row-fold", role: "row" },
-  make("div", { role: "cell", "aria-colspan": "2" },
-    fold(make("summary", {}, `${words(text)} in both`), () => longText(text))));
+const foldedRow = (text) =>
+  make(
+    "div",
+    { class: "row-fold", role: "row" },
+    make(
+      "div",
+      { role: "cell", "aria-colspan": "2" },
+      fold(make("summary", {}, `${words(text)} in both`), () => longText(text)),
+    ),
+  );
 
 const SIGNS = { " ": "\u2423", "\n": "\u21b5\n", "\t": "\u21e5", "\r": "\u240d" };
 
 /** White space as visible symbols. */
-const signs = (text) => text.replace(/./gsu, (c) => SIGNS[c] ||
-  `\\u{${c.codePointAt(0).toString(16)}}`);
+const signs = (text) =>
+  text.replace(/./gsu, (c) => SIGNS[c] || `\\u{${c.codePointAt(0).toString(16)}}`);
 
 /**
  * Words are marked, the blanks around them are not; of the same words, whatever differs.
@@ -82,14 +90,17 @@ const signs = (text) => text.replace(/./gsu, (c) => SIGNS[c] ||
  * @param {{number: number, sameWords: boolean}} place of the difference
  */
 const marked = (tag, { text, moved }, { number, sameWords }) => {
-  const mark = (name, inner) => make(tag, { class: name, "data-place": number,
-    "data-moved": moved }, inner);
+  const mark = (name, inner) =>
+    make(tag, { class: name, "data-place": number, "data-moved": moved }, inner);
   if (sameWords) return [mark("same-words", text.trim() === "" ? signs(text) : text)];
   const inner = text.trim();
   if (inner === "") return [mark("blank", text.replace(/\n/g, "↵\n"))];
   const from = text.indexOf(inner);
-  const parts = [text.slice(0, from), mark(moved === undefined ? undefined : "moved", inner),
-    text.slice(from + inner.length)];
+  const parts = [
+    text.slice(0, from),
+    mark(moved === undefined ? undefined : "moved", inner),
+    text.slice(from + inner.length),
+  ];
   if (moved !== undefined) parts.splice(1, 0, movedButton(tag, moved), " ");
   return parts;
 };
@@ -98,7 +109,8 @@ const marked = (tag, { text, moved }, { number, sameWords }) => {
 const movedButton = (tag, moved) => {
   const other = tag === "del" ? "second" : "first";
   return button(`Moved ${count(moved)}`, () => {}, {
-    class: "link moved-to", "data-other": `${tag === "del" ? "ins" : "del"} ${moved}`,
+    class: "link moved-to",
+    "data-other": `${tag === "del" ? "ins" : "del"} ${moved}`,
     "aria-label": `Moved ${count(moved)}: go to its place in the ${other} text`,
   });
 };
@@ -138,16 +150,22 @@ class Row {
   }
 
   element() {
-    const cell = (name, parts) => make("div", { class: `side ${name}`, role: "cell", dir: "auto" },
-      ...parts);
-    return make("div", { class: this.apart ? "row apart" : "row", role: "row" },
-      cell("first", this.left), cell("second", this.right));
+    const cell = (name, parts) =>
+      make("div", { class: `side ${name}`, role: "cell", dir: "auto" }, ...parts);
+    return make(
+      "div",
+      { class: this.apart ? "row apart" : "row", role: "row" },
+      cell("first", this.left),
+      cell("second", this.right),
+    );
   }
 }
 
 /** The segments of one side of a difference, the long ones in several. */
-const cut = (segments) => segments.flatMap(({ text, moved }) =>
-  Array.from(pieces(text), (piece) => ({ text: piece, moved })));
+const cut = (segments) =>
+  segments.flatMap(({ text, moved }) =>
+    Array.from(pieces(text), (piece) => ({ text: piece, moved })),
+  );
 
 /** Draws rows one after the other. */
 class Rows {
@@ -157,13 +175,13 @@ class Rows {
     this.places = 0;
   }
 
-  * end() {
+  *end() {
     if (!this.row.empty) yield { element: this.row.element(), cost: this.row.cost };
     this.row = new Row();
   }
 
   /** Starts a new row if a line ends in both sides, or if the row is full. */
-  * shared(text) {
+  *shared(text) {
     for (const line of text.split(/(?<=\n)/)) {
       this.row.same(line);
       const full = line.endsWith("\n") || this.row.cost > ROW_MOST;
@@ -172,12 +190,13 @@ class Rows {
   }
 
   /** Each long part and each moved block has its own row. */
-  * changed(a, b, sameWords) {
+  *changed(a, b, sameWords) {
     const left = cut(a);
     const right = cut(b);
     const place = { number: this.places, sameWords };
     const most = Math.max(left.length, right.length);
-    const lines = this.row.empty &&
+    const lines =
+      this.row.empty &&
       [a, b].every((segments) => segments.length === 0 || segments.at(-1).text.endsWith("\n"));
     this.places += most > 0 ? 1 : 0;
     for (let i = 0; i < most; i += 1) {
@@ -188,7 +207,7 @@ class Rows {
     if (lines && most > 0) yield* this.end();
   }
 
-  * same(text, first, last) {
+  *same(text, first, last) {
     const from = first ? 0 : head(text);
     const to = last ? text.length : tail(text);
     if (to - from < LEAST_FOLDED) {
@@ -225,17 +244,43 @@ function* rows(parts) {
 }
 
 /** Differences, as the rows count them: parts of one kind that follow each other are one. */
-const places = (parts) => parts.filter((part, at) => part.kind !== "same" && (at === 0 ||
-  parts[at - 1].kind === "same" ||
-  Boolean(parts[at - 1].same_words) !== Boolean(part.same_words))).length;
+const places = (parts) =>
+  parts.filter(
+    (part, at) =>
+      part.kind !== "same" &&
+      (at === 0 ||
+        parts[at - 1].kind === "same" ||
+        Boolean(parts[at - 1].same_words) !== Boolean(part.same_words)),
+  ).length;
 
-const legend = (changed, written, moved) => make("p", { class: "note legend" }, ...changed ? [
-  "Words of the first text only are ", make("del", {}, "struck through"),
-  ", words of the second text only ", make("ins", {}, "underlined"), ". "] : [],
-...written ? ["Words that differ only in case, punctuation or white space are ",
-  make("ins", { class: "same-words" }, "dotted"), ". "] : [],
-...moved ? ["A block ", make("ins", { class: "moved" }, "in a frame"),
-  " is at different places of the texts."] : []);
+const legend = (changed, written, moved) =>
+  make(
+    "p",
+    { class: "note legend" },
+    ...(changed
+      ? [
+          "Words of the first text only are ",
+          make("del", {}, "struck through"),
+          ", words of the second text only ",
+          make("ins", {}, "underlined"),
+          ". ",
+        ]
+      : []),
+    ...(written
+      ? [
+          "Words that differ only in case, punctuation or white space are ",
+          make("ins", { class: "same-words" }, "dotted"),
+          ". ",
+        ]
+      : []),
+    ...(moved
+      ? [
+          "A block ",
+          make("ins", { class: "moved" }, "in a frame"),
+          " is at different places of the texts.",
+        ]
+      : []),
+  );
 
 /**
  * Both texts side by side.
@@ -249,14 +294,24 @@ export const differences = (parts, names) => {
   const changed = differing.some((part) => !part.same_words);
   const written = differing.some((part) => part.same_words);
   const moved = differing.some((part) => part.moved !== undefined);
-  const heads = names.map((name) =>
-    make("div", { class: "head", role: "columnheader" }, name));
+  const heads = names.map((name) => make("div", { class: "head", role: "columnheader" }, name));
   const body = make("div", { class: "rows", role: "rowgroup" });
   const drawUntil = gradually(body, rows(parts), BUDGET);
-  const box = make("div", {
-    class: "sides", role: "table", "aria-label": "Both texts side by side", tabindex: "0",
-  }, make("div", { role: "rowgroup", class: "heads" },
-    make("div", { class: "row", role: "row" }, ...heads)), body);
+  const box = make(
+    "div",
+    {
+      class: "sides",
+      role: "table",
+      "aria-label": "Both texts side by side",
+      tabindex: "0",
+    },
+    make(
+      "div",
+      { role: "rowgroup", class: "heads" },
+      make("div", { class: "row", role: "row" }, ...heads),
+    ),
+    body,
+  );
   if (!changed && !written) return [box];
   const walk = new DifferenceWalk(box, places(parts), drawUntil);
   return [legend(changed, written, moved), walk.element, box];

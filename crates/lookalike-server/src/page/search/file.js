@@ -20,8 +20,10 @@ const COMMAND = "Use the command line: lookalike query INDEX FILE.";
 export const readFile = async (file, signal) => {
   const name = visible(file.name);
   if (file.size > MOST_BYTES) {
-    throw new Error(`${name} has ${size(file.size)}; this page reads at most ` +
-      `${size(MOST_BYTES)}. ${COMMAND}`);
+    throw new Error(
+      `${name} has ${size(file.size)}; this page reads at most ` +
+        `${size(MOST_BYTES)}. ${COMMAND}`,
+    );
   }
   let bytes;
   try {
@@ -39,8 +41,11 @@ export const readFile = async (file, signal) => {
  */
 export const partTitle = ({ within, kind, fields }) => {
   const title = fields.title ?? fields.subject;
-  const said = [title && `“${visible(title)}”`, fields.from && `from ${visible(fields.from)}`,
-    fields.date?.slice(0, 10)].filter(Boolean);
+  const said = [
+    title && `“${visible(title)}”`,
+    fields.from && `from ${visible(fields.from)}`,
+    fields.date?.slice(0, 10),
+  ].filter(Boolean);
   const place = within === "" ? kind : `${visible(within)} (${kind})`;
   return said.length === 0 ? place : `${place}: ${said.join(", ")}`;
 };

@@ -7,7 +7,9 @@ let held = null;
  * @param {string} text
  * @param {string} name its name
  */
-export const keepProbe = (text, name) => { held = { text, name }; };
+export const keepProbe = (text, name) => {
+  held = { text, name };
+};
 
 /**
  * The last query text.

@@ -28,12 +28,12 @@ let reading = null;
 
 const show = contentOf("query");
 
-const text = () => file ? file.text : at("query-text").value;
+const text = () => (file ? file.text : at("query-text").value);
 
 const showSize = () => {
   const given = text();
-  at("query-size").textContent = given === "" ? ""
-    : `${counted(given.length, "character")}, ${size(new Blob([given]).size)}`;
+  at("query-size").textContent =
+    given === "" ? "" : `${counted(given.length, "character")}, ${size(new Blob([given]).size)}`;
 };
 
 const asked = () => {
@@ -47,8 +47,11 @@ const asked = () => {
 };
 
 /** Whether the index stores texts, in which passages are found. */
-const hasTexts = () => settings()
-  .then(({ store }) => store === "texts" || store === "originals", () => false);
+const hasTexts = () =>
+  settings().then(
+    ({ store }) => store === "texts" || store === "originals",
+    () => false,
+  );
 
 /** Documents that are shown where nothing reaches the similarity. */
 const NEAREST = 3;
@@ -60,8 +63,8 @@ const NEAREST = 3;
  * @param {AbortSignal} signal
  */
 const found = async (body, id, signal) => {
-  const query = (query) => request("POST", "v1/query",
-    { body: { ...query, beginning: BEGINNING }, signal });
+  const query = (query) =>
+    request("POST", "v1/query", { body: { ...query, beginning: BEGINNING }, signal });
   const [answer, texts] = await Promise.all([query(body), hasTexts()]);
   const isNothing = answer.found === 0 && answer.shingles > 0;
   const nodes = matches(answer, id);
@@ -85,9 +88,10 @@ const ask = async (body, signal, id, file = { status: "", nodes: [] }) => {
     answer = { status: [file.status, status].join(" ").trim(), nodes: [...file.nodes, ...nodes] };
   } catch (error) {
     if (error.name === "AbortError") return null;
-    const again = () => ask(body, signal, id, file).then((later) => {
-      if (later && id === undefined) last = later;
-    });
+    const again = () =>
+      ask(body, signal, id, file).then((later) => {
+        if (later && id === undefined) last = later;
+      });
     answer = { status: file.status, nodes: [...file.nodes, problem(error, again)] };
   }
   results.removeAttribute("aria-busy");
@@ -126,11 +130,19 @@ const hold = (name, content) => {
   file = { name, text: content };
   const rest = content.length - SHOWN_CHARACTERS;
   at("query-file").replaceChildren(
-    make("p", {}, make("strong", {}, make("bdi", {}, visible(name))), " ",
-      button("Remove the file", () => { drop(); at("query-text").focus(); })),
-    make("p", { class: "pre excerpt", dir: "auto" },
-      `${beginning(content, SHOWN_CHARACTERS)}…`),
-    make("p", { class: "note" }, `The search includes ${counted(rest, "further character")}.`));
+    make(
+      "p",
+      {},
+      make("strong", {}, make("bdi", {}, visible(name))),
+      " ",
+      button("Remove the file", () => {
+        drop();
+        at("query-text").focus();
+      }),
+    ),
+    make("p", { class: "pre excerpt", dir: "auto" }, `${beginning(content, SHOWN_CHARACTERS)}…`),
+    make("p", { class: "note" }, `The search includes ${counted(rest, "further character")}.`),
+  );
   at("query-file").hidden = false;
   at("query-text").hidden = true;
 };
@@ -149,7 +161,8 @@ const takeText = (name, content) => {
 /** The parts of a file that could not be read. */
 const unread = ({ failed, further }) => {
   const lines = failed.map(({ within, kind, reason }) =>
-    make("li", {}, within === "" ? reason : `${visible(within)} (${kind}): ${reason}`));
+    make("li", {}, within === "" ? reason : `${visible(within)} (${kind}): ${reason}`),
+  );
   if (further > 0) lines.push(make("li", {}, `${counted(further, "further part")} not shown`));
   return lines.length === 0 ? [] : [make("ul", { class: "note" }, ...lines)];
 };
@@ -157,10 +170,14 @@ const unread = ({ failed, further }) => {
 /** Buttons for the texts of a file. Each searches its text; the buttons remain above the result. */
 const choices = (name, read) => {
   const list = make("ul", { class: "parts" });
-  const choose = (part) => button(partTitle(part), () => {
-    takeText(`${name}/${part.within}`, part.text);
-    askText({ status: `${visible(part.within)}: ${partTitle(part)}.`, nodes: [list, ...unread(read)] });
-  });
+  const choose = (part) =>
+    button(partTitle(part), () => {
+      takeText(`${name}/${part.within}`, part.text);
+      askText({
+        status: `${visible(part.within)}: ${partTitle(part)}.`,
+        nodes: [list, ...unread(read)],
+      });
+    });
   list.append(...read.parts.map((part) => make("li", {}, choose(part))));
   return list;
 };
@@ -180,22 +197,32 @@ const take = async (chosen) => {
     read = await readFile(chosen, signal);
   } catch (error) {
     if (error.name === "AbortError") return;
-    show("", [error.code === undefined
-      ? make("div", { class: "warning", role: "alert" }, make("p", {}, error.message))
-      : problem(error, () => take(chosen))]);
+    show("", [
+      error.code === undefined
+        ? make("div", { class: "warning", role: "alert" }, make("p", {}, error.message))
+        : problem(error, () => take(chosen)),
+    ]);
     return;
   }
   if (signal.aborted) return;
   const [first, second] = read.parts;
   if (first === undefined) {
-    show("", [make("div", { class: "warning", role: "alert" },
-      make("p", {}, `${name} contains no text.`), ...unread(read))]);
+    show("", [
+      make(
+        "div",
+        { class: "warning", role: "alert" },
+        make("p", {}, `${name} contains no text.`),
+        ...unread(read),
+      ),
+    ]);
   } else if (second === undefined) {
     takeText(chosen.name, first.text);
     askText({ status: `${name}: ${partTitle(first)}.`, nodes: unread(read) });
   } else {
-    show(`${name} contains ${counted(read.parts.length, "text")}; choose one.`,
-      [choices(chosen.name, read), ...unread(read)]);
+    show(`${name} contains ${counted(read.parts.length, "text")}; choose one.`, [
+      choices(chosen.name, read),
+      ...unread(read),
+    ]);
   }
 };
 
@@ -214,7 +241,9 @@ const watchFiles = () => {
     event.preventDefault();
     mark(true);
   });
-  document.addEventListener("dragleave", (event) => { if (!event.relatedTarget) mark(false); });
+  document.addEventListener("dragleave", (event) => {
+    if (!event.relatedTarget) mark(false);
+  });
   document.addEventListener("drop", (event) => {
     if (!files(event)) return;
     event.preventDefault();
@@ -253,9 +282,12 @@ export const watchQuery = () => {
     at("query-threshold").disabled = event.target.checked;
   });
   watchFiles();
-  settings().then(({ threshold }) => {
-    if (at("query-threshold").value === "") at("query-threshold").value = threshold;
-  }, () => {});
+  settings().then(
+    ({ threshold }) => {
+      if (at("query-threshold").value === "") at("query-threshold").value = threshold;
+    },
+    () => {},
+  );
   showSize();
 };
 
