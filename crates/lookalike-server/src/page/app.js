@@ -31,8 +31,10 @@ const showIndexName = () =>
 /** Only views that the token may use are offered. */
 const showViews = async () => {
   const allowed = await rights();
-  for (const element of document.querySelectorAll("nav [data-right]")) {
-    element.hidden = !allowed.includes(element.dataset.right);
+  /** @type {NodeListOf<HTMLElement>} */
+  const limited = document.querySelectorAll("nav [data-right]");
+  for (const element of limited) {
+    element.hidden = !allowed.includes(element.dataset.right ?? "");
   }
 };
 

@@ -6,13 +6,18 @@ import { at, make } from "../dom/dom.js";
 import { visible } from "../dom/format.js";
 import { chosenIndex, pageOf } from "./index_choice.js";
 
+/** @import { ServedIndex } from "./types.js" */
+
 /** Rights of tokens for an index that is served for writing. */
 const RIGHTS = { read: [], decide: ["decide"], write: ["decide", "write"] };
 
 /** The indexes, requested once for a token. */
 const opened = once(async () => (await requestOfServer("GET", "v1/indexes")).indexes);
 
-/** The name of the index that is shown. */
+/**
+ * The name of the index that is shown.
+ * @param {ServedIndex[]} indexes
+ */
 const shown = (indexes) => chosenIndex() || indexes.find((one) => one.default)?.name;
 
 /**
@@ -23,8 +28,8 @@ export const rights = async () => {
   try {
     const indexes = await opened();
     const current = shown(indexes);
-    const { right, writable } = indexes.find(({ name }) => name === current) ?? {};
-    return writable ? (RIGHTS[right] ?? []) : [];
+    const found = indexes.find(({ name }) => name === current);
+    return found?.writable ? (RIGHTS[found.right] ?? []) : [];
   } catch {
     // The current view shows the error.
     return [];
@@ -58,5 +63,5 @@ export const showIndexes = async () => {
 export const watchIndexes = () =>
   at("indexes").addEventListener("submit", (event) => {
     event.preventDefault();
-    location.assign(`${pageOf(at("indexes-name").value)}#/`);
+    location.assign(`${pageOf(at("indexes-name", HTMLSelectElement).value)}#/`);
   });

@@ -4,10 +4,14 @@ import { ApiError } from "./api.js";
 import { button, focusHeading, make } from "../dom/dom.js";
 import { counted } from "../dom/format.js";
 
+/** @param {ApiError} error */
 const soon = (error) =>
   error.wait > 0 ? `Try again in ${counted(error.wait, "second")}.` : "Try again in a moment.";
 
-/** Title and remedy by code. */
+/**
+ * Title and remedy by code.
+ * @type {Record<string, (error: ApiError) => [string, string]>}
+ */
 const BY_CODE = {
   "no-answer": () => [
     "The server does not answer",
@@ -80,7 +84,10 @@ const BY_CODE = {
 BY_CODE["text-too-large"] = BY_CODE["body-too-large"];
 BY_CODE["unknown-host"] = BY_CODE["cross-origin"];
 
-/** Title and remedy by status, for responses without a known code. */
+/**
+ * Title and remedy by status, for responses without a known code.
+ * @type {Record<number, (error: ApiError) => [string, string]>}
+ */
 const BY_STATUS = {
   401: () => ["The server requires a token", "Try again and enter the token."],
   403: () => ["The server does not permit this", "Ask the administrator of the server."],
@@ -108,7 +115,7 @@ export const explained = (error) => {
 /**
  * A box with the error and its remedy.
  * @param {unknown} error
- * @param {(() => void)|undefined} again retries
+ * @param {() => void} [again] retries
  * @param {...Node} more further actions
  * @returns {HTMLElement}
  */

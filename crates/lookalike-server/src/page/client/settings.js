@@ -2,8 +2,5 @@
 
 import { once, request } from "./api.js";
 
-/**
- * The settings of the index.
- * @returns {Promise<any>}
- */
+/** The settings of the index. */
 export const settings = once(() => request("GET", "v1/settings"));

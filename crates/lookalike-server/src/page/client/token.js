@@ -3,9 +3,11 @@
 import { at } from "../dom/dom.js";
 
 const KEY = "lookalike-token";
+/** @type {(() => unknown)[]} */
 const listeners = [];
 // The token if the browser has no storage for the page.
 let held = "";
+/** @type {Promise<boolean>|null} */
 let asking = null;
 
 /**
@@ -20,6 +22,7 @@ export const token = () => {
   }
 };
 
+/** @param {string} value */
 const keep = (value) => {
   held = value;
   try {
@@ -34,7 +37,7 @@ const keep = (value) => {
 
 /**
  * Registers a listener for changes of the token.
- * @param {() => void} listener
+ * @param {() => unknown} listener
  */
 export const onToken = (listener) => listeners.push(listener);
 
@@ -45,8 +48,8 @@ export const onToken = (listener) => listeners.push(listener);
  */
 export const askForToken = (refused) => {
   asking ??= new Promise((resolve) => {
-    const dialog = at("token");
-    const field = at("token-value");
+    const dialog = at("token", HTMLDialogElement);
+    const field = at("token-value", HTMLInputElement);
     at("token-why").textContent = refused
       ? "The server does not know this token. Check that you copied all of it."
       : "The administrator of the server has the tokens. The page keeps what you typed.";
@@ -82,6 +85,6 @@ export const watchToken = () => {
   at("forget").hidden = !token();
   at("forget").addEventListener("click", () => {
     keep("");
-    at("version").closest("footer").querySelector("a").focus();
+    at("version").closest("footer")?.querySelector("a")?.focus();
   });
 };

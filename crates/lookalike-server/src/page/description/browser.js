@@ -4,10 +4,14 @@ import { requestOfServer } from "../client/api.js";
 import { operations } from "./operations.js";
 import { schemaReader } from "./schema.js";
 import { tryForm } from "./try.js";
-import { at, fold, make, table, watchSkip } from "../dom/dom.js";
+import { at, fold, inputAt, make, table, watchSkip } from "../dom/dom.js";
 import { counted, visible } from "../dom/format.js";
 import { problem } from "../client/problem.js";
 import { askForToken, watchToken } from "../client/token.js";
+
+/** @import { Content, Description, Operation, Parameter, ResponseObject, SchemaReader } from "./types.js" */
+
+/** @typedef {{operation: Operation, fold: HTMLElement}} Folded */
 
 const RIGHTS = {
   read: "It needs a token that may read.",
@@ -15,8 +19,13 @@ const RIGHTS = {
   write: "It needs a token that may write.",
 };
 
+/** @param {string} text */
 const code = (text) => make("code", {}, visible(text));
 
+/**
+ * @param {Parameter[]} all
+ * @param {SchemaReader} schemas
+ */
 const parameters = (all, schemas) =>
   all.length === 0
     ? []
@@ -30,7 +39,7 @@ const parameters = (all, schemas) =>
             all.map(({ name, in: place, required, schema, description }) => [
               code(name),
               visible(place),
-              schemas.phrase(schema) + (required ? ", required" : ""),
+              schemas.phrase(schema ?? {}) + (required ? ", required" : ""),
               visible(description ?? ""),
             ]),
             "Parameters",
@@ -38,6 +47,10 @@ const parameters = (all, schemas) =>
         ),
       ];
 
+/**
+ * @param {Content|undefined} content
+ * @param {SchemaReader} schemas
+ */
 const contents = (content, schemas) =>
   Object.entries(content ?? {}).map(([type, { schema }]) =>
     make(
@@ -48,6 +61,10 @@ const contents = (content, schemas) =>
     ),
   );
 
+/**
+ * @param {Operation["requestBody"]} requestBody
+ * @param {SchemaReader} schemas
+ */
 const body = (requestBody, schemas) =>
   requestBody === undefined
     ? []
@@ -57,7 +74,12 @@ const body = (requestBody, schemas) =>
         ...contents(requestBody.content, schemas),
       ];
 
+/**
+ * @param {Operation["responses"]} responses
+ * @param {SchemaReader} schemas
+ */
 const answers = (responses, schemas) => {
+  /** @type {[string, ResponseObject][]} */
   const entries = Object.entries(responses).map(([status, one]) => [status, schemas.followed(one)]);
   const own = entries.filter(([status]) => Number(status) < 400);
   const others = entries.filter(([status]) => Number(status) >= 400).map(([status]) => status);
@@ -79,6 +101,10 @@ const answers = (responses, schemas) => {
   ];
 };
 
+/**
+ * @param {Operation} operation
+ * @param {SchemaReader} schemas
+ */
 const filled = (operation, schemas) => [
   operation.description ? make("p", {}, visible(operation.description)) : null,
   operation.right ? make("p", { class: "note" }, RIGHTS[operation.right]) : null,
@@ -89,7 +115,11 @@ const filled = (operation, schemas) => [
   tryForm(operation, schemas),
 ];
 
-/** An operation, whose content is made when it is opened. */
+/**
+ * An operation, whose content is made when it is opened.
+ * @param {Operation} operation
+ * @param {SchemaReader} schemas
+ */
 const folded = (operation, schemas) => {
   const { method, path, summary, id } = operation;
   const head = make(
@@ -114,15 +144,19 @@ const folded = (operation, schemas) => {
 /** Opens the operation that the address names. */
 const openNamed = () => {
   const fold = document.getElementById(`operation-${decodeURIComponent(location.hash.slice(1))}`);
-  if (!fold?.matches("details")) return;
+  if (!(fold instanceof HTMLDetailsElement)) return;
   fold.open = true;
-  fold.querySelector("summary").focus();
+  fold.querySelector("summary")?.focus();
 };
 
-/** Shows the operations that have all words. */
+/**
+ * Shows the operations that have all words.
+ * @param {HTMLElement[]} sections
+ * @param {Folded[]} all
+ */
 const watchSearch = (sections, all) => {
   const show = () => {
-    const words = at("api-words")
+    const words = inputAt("api-words")
       .value.toLowerCase()
       .split(/\s+/)
       .filter((word) => word !== "");
@@ -145,13 +179,19 @@ const watchSearch = (sections, all) => {
   show();
 };
 
+/** @param {Description} description */
 const draw = (description) => {
   const schemas = schemaReader(description);
   const all = operations(description).map((operation) => ({
     operation,
     fold: folded(operation, schemas),
   }));
+  /** @param {Folded} one */
   const isNamed = ({ operation }) => operation.path.startsWith("/v1/indexes/{index}/");
+  /**
+   * @param {string} title
+   * @param {Folded[]} ones
+   */
   const section = (title, ones) =>
     ones.length === 0
       ? null
@@ -162,7 +202,7 @@ const draw = (description) => {
       all.filter((one) => !isNamed(one)),
     ),
     section("An index by its name", all.filter(isNamed)),
-  ].filter((part) => part);
+  ].filter((part) => part !== null);
   at("api-results").replaceChildren(...sections);
   watchSearch(sections, all);
   openNamed();
@@ -170,7 +210,7 @@ const draw = (description) => {
 
 const start = async () => {
   try {
-    draw(await requestOfServer("GET", "openapi.json"));
+    draw(/** @type {Description} */ (await requestOfServer("GET", "openapi.json")));
   } catch (error) {
     at("api-status").textContent = "";
     at("api-results").replaceChildren(problem(error, start));

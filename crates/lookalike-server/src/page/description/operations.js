@@ -1,17 +1,20 @@
 // The operations of a description of an API, each with all that is said of it.
 
+/** @import { Description, HttpMethod, Operation } from "./types.js" */
+
+/** @type {HttpMethod[]} */
 const METHODS = ["get", "put", "post", "delete"];
 
 /**
  * The operations, in the order of their paths.
- * @param {any} description OpenAPI
- * @returns {Array<{id: string, method: string, path: string, summary: string, parameters: any[],
- *   requestBody: any, responses: any, right: string|undefined}>}
+ * @param {Description} description
+ * @returns {Operation[]}
  */
 export const operations = (description) =>
   Object.entries(description.paths).flatMap(([path, item]) =>
-    METHODS.filter((method) => item[method]).map((method) => {
+    METHODS.flatMap((method) => {
       const operation = item[method];
+      if (!operation) return [];
       return {
         ...operation,
         id: operation.operationId,
@@ -25,12 +28,13 @@ export const operations = (description) =>
 
 /**
  * The request that values make.
- * @param {{method: string, path: string, parameters: any[]}} operation
+ * @param {Operation} operation
  * @param {Map<string, string[]>} values of the parameters, by name; those without are left out
  * @returns {{url: string, headers: Object<string, string>}} relative to the server
  */
 export const requestOf = ({ path, parameters }, values) => {
   const query = new URLSearchParams();
+  /** @type {Record<string, string>} */
   const headers = {};
   let url = path.slice(1);
   for (const { name, in: place } of parameters) {
@@ -44,7 +48,10 @@ export const requestOf = ({ path, parameters }, values) => {
   return { url: text === "" ? url : `${url}?${text}`, headers };
 };
 
-/** A text as the shell takes it. */
+/**
+ * A text as the shell takes it.
+ * @param {string} text
+ */
 const quoted = (text) =>
   /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 

@@ -3,9 +3,12 @@
 import { fold, make } from "../dom/dom.js";
 import { visible } from "../dom/format.js";
 
+/** @import { Description, JsonSchema } from "./types.js" */
+
 /** Levels of an example. */
 const DEPTH = 4;
 
+/** @param {JsonSchema} schema */
 const range = ({ minimum, maximum, exclusiveMinimum, minLength, maxLength }) => {
   const least = minimum ?? exclusiveMinimum;
   const above = minimum === undefined ? "above " : "";
@@ -16,6 +19,7 @@ const range = ({ minimum, maximum, exclusiveMinimum, minLength, maxLength }) => 
   return "";
 };
 
+/** @param {JsonSchema} schema */
 const choices = ({ enum: values, const: only, default: first }) => {
   const all = values ?? (only === undefined ? [] : [only]);
   const said = all.length > 0 ? `: ${all.map((value) => JSON.stringify(value)).join(", ")}` : "";
@@ -24,26 +28,37 @@ const choices = ({ enum: values, const: only, default: first }) => {
 
 /**
  * What reads the schemas of a description.
- * @param {any} description OpenAPI
+ * @param {Description} description
  */
 export const schemaReader = (description) => {
+  /**
+   * The part of the description that a reference names.
+   * @template {{$ref?: string}} T
+   * @param {T|undefined} one
+   * @returns {T}
+   */
   const followed = (one) => {
-    const place = one?.$ref;
-    if (place === undefined) return one ?? {};
-    return (
-      place
-        .replace(/^#\//, "")
-        .split("/")
-        .reduce((at, name) => at?.[name], description) ?? {}
-    );
+    const names = one?.$ref?.replace(/^#\//, "").split("/");
+    // The description is JSON: its parts have the type of the reference.
+    /** @type {any} */
+    let part = names ? description : one;
+    for (const name of names ?? []) part = part?.[name];
+    return part ?? {};
   };
-  const name = (schema) => schema?.$ref?.split("/").pop();
+  /** @param {JsonSchema} schema */
+  const name = (schema) => schema.$ref?.split("/").pop();
+  /** @param {JsonSchema} schema */
   const branches = (schema) => schema.oneOf ?? schema.anyOf ?? schema.allOf;
 
+  /**
+   * @param {JsonSchema} given
+   * @returns {string}
+   */
   const phrase = (given) => {
     const schema = followed(given);
     const parts = branches(schema);
-    if (name(given)) return name(given);
+    const named = name(given);
+    if (named) return named;
     if (parts) return parts.map(phrase).join(schema.allOf ? " and " : " or ");
     const types = [schema.type ?? "any"].flat();
     const type = types
@@ -52,12 +67,19 @@ export const schemaReader = (description) => {
     return type + range(schema) + choices(schema);
   };
 
+  /**
+   * @param {JsonSchema} schema
+   * @returns {boolean}
+   */
   const isFolded = (schema) =>
     Boolean(
       schema.properties || branches(schema) || (schema.items && isFolded(followed(schema.items))),
     );
 
-  /** The content of a schema: its members, its branches, or the items of a list. */
+  /**
+   * The content of a schema: its members, its branches, or the items of a list.
+   * @param {JsonSchema} given
+   */
   const inner = (given) => {
     const schema = followed(given);
     const parts = branches(schema);
@@ -66,6 +88,11 @@ export const schemaReader = (description) => {
     return schema.items ? shown(schema.items) : null;
   };
 
+  /**
+   * @param {JsonSchema} given
+   * @param {boolean} open
+   * @returns {HTMLElement}
+   */
   const shown = (given, open = false) => {
     const schema = followed(given);
     const said = schema.description
@@ -78,7 +105,8 @@ export const schemaReader = (description) => {
     return make("div", {}, said, details);
   };
 
-  const members = ({ properties, required = [] }) =>
+  /** @param {JsonSchema} schema */
+  const members = ({ properties = {}, required = [] }) =>
     make(
       "dl",
       { class: "api-members" },
@@ -97,6 +125,11 @@ export const schemaReader = (description) => {
       ),
     );
 
+  /**
+   * @param {JsonSchema|undefined} given
+   * @param {number} depth
+   * @returns {unknown}
+   */
   const example = (given, depth = DEPTH) => {
     const schema = followed(given);
     const parts = branches(schema);

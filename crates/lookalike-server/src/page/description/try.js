@@ -11,11 +11,30 @@ const SHOWN_BYTES = 200_000;
 /** Headers of answers that are shown. */
 const HEADERS = ["content-type", "retry-after", "x-request-id", "idempotent-replayed", "etag"];
 
+/** @import { Operation, JsonSchema, Parameter, SchemaReader } from "./types.js" */
+
+/** @typedef {HTMLInputElement|HTMLTextAreaElement|HTMLSelectElement} Input */
+/** @typedef {{box: HTMLElement, read: () => {type: string, text: string, file?: File}}} BodyField */
+
+/**
+ * @param {string} id
+ * @param {string} label
+ * @param {Input} input
+ */
 const named = (id, label, input) => field(label, Object.assign(input, { id }));
 
+/**
+ * @param {JsonSchema} schema
+ * @returns {string[]|undefined}
+ */
 const values = (schema) =>
-  schema.enum ?? (schema.type === "boolean" ? ["true", "false"] : undefined);
+  schema.enum?.map(String) ?? (schema.type === "boolean" ? ["true", "false"] : undefined);
 
+/**
+ * @param {Operation} operation
+ * @param {Parameter} parameter
+ * @param {SchemaReader} schemas
+ */
 const parameterField = (operation, parameter, schemas) => {
   const { name, required, schema: given = {} } = parameter;
   const schema = schemas.followed(given);
@@ -30,7 +49,7 @@ const parameterField = (operation, parameter, schemas) => {
       make(
         "select",
         { "data-name": name },
-        ...options.map((value) => make("option", { value }, value === "" ? "–" : String(value))),
+        ...options.map((value) => make("option", { value }, value === "" ? "–" : value)),
       ),
     );
   }
@@ -45,11 +64,18 @@ const parameterField = (operation, parameter, schemas) => {
   return named(id, schema.type === "array" ? `${label}, one for each line` : label, input);
 };
 
+/** @param {string} type */
 const isText = (type) => type.includes("json") || type.startsWith("text/");
 
-/** The part of a form for a body: its type, and a text or a file. */
+/**
+ * The part of a form for a body: its type, and a text or a file.
+ * @param {Operation} operation
+ * @param {SchemaReader} schemas
+ * @returns {BodyField|null}
+ */
 const bodyField = ({ id, requestBody }, schemas) => {
-  const types = Object.keys(requestBody?.content ?? {});
+  const content = requestBody?.content ?? {};
+  const types = Object.keys(content);
   if (types.length === 0) return null;
   const type = make(
     "select",
@@ -60,9 +86,9 @@ const bodyField = ({ id, requestBody }, schemas) => {
   text.spellcheck = false;
   const file = make("input", { type: "file" });
   const fill = () => {
-    const { schema } = requestBody.content[type.value];
+    const { schema } = content[type.value];
     const is = isText(type.value);
-    text.closest(".field").hidden = !is;
+    textField.hidden = !is;
     const example = schemas.example(schema ?? {});
     const lines = type.value.includes("ndjson");
     text.value = !is
@@ -71,26 +97,39 @@ const bodyField = ({ id, requestBody }, schemas) => {
         ? ""
         : JSON.stringify(example, undefined, lines ? undefined : 1) + (lines ? "\n" : "");
   };
+  const textField = named(`try-${id}-body`, "Body", text);
   const box = make(
     "div",
     {},
     named(`try-${id}-type`, "Type of the body", type),
-    named(`try-${id}-body`, "Body", text),
+    textField,
     named(`try-${id}-file`, "Or a file", file),
   );
   type.addEventListener("change", fill);
   fill();
-  return { box, read: () => ({ type: type.value, text: text.value, file: file.files[0] }) };
+  return { box, read: () => ({ type: type.value, text: text.value, file: file.files?.[0] }) };
 };
 
-const parametersOf = (form) =>
-  new Map(
-    Array.from(form.querySelectorAll("[data-name]"), (input) => {
+/**
+ * The values of the parameters by name.
+ * @param {HTMLFormElement} form
+ * @returns {Map<string, string[]>}
+ */
+const parametersOf = (form) => {
+  /** @type {NodeListOf<Input>} */
+  const inputs = form.querySelectorAll("[data-name]");
+  return new Map(
+    Array.from(inputs, (input) => {
       const all = input.matches("textarea") ? input.value.split("\n") : [input.value];
-      return [input.dataset.name, all.filter((value) => value !== "")];
+      return [input.dataset.name ?? "", all.filter((value) => value !== "")];
     }),
   );
+};
 
+/**
+ * @param {string} text
+ * @param {string} type
+ */
 const pretty = (text, type) => {
   if (!type.includes("json") || type.includes("ndjson")) return text;
   try {
@@ -100,14 +139,20 @@ const pretty = (text, type) => {
   }
 };
 
+/** @param {Blob} blob */
 const saved = (blob) => button(`Save the answer (${size(blob.size)})`, () => save(blob, "answer"));
 
+/**
+ * @param {Response} response
+ * @param {number} took milliseconds
+ */
 const answerOf = async (response, took) => {
   const blob = await response.blob();
   const type = response.headers.get("content-type") ?? "";
   const heads = HEADERS.filter((name) => response.headers.has(name)).map(
     (name) => `${name}: ${response.headers.get(name)}`,
   );
+  /** @type {HTMLElement[]} */
   const parts = [
     make(
       "p",
@@ -134,10 +179,17 @@ const answerOf = async (response, took) => {
   return parts;
 };
 
-/** Sends the request of the form. If the server requires a token, the user enters it once. */
+/**
+ * Sends the request of the form. If the server requires a token, the user enters it once.
+ * @param {Operation} operation
+ * @param {HTMLFormElement} form
+ * @param {BodyField|null} body
+ * @param {HTMLElement} place for the answer
+ */
 const send = async (operation, form, body, place) => {
   const { url, headers } = requestOf(operation, parametersOf(form));
   const given = body?.read();
+  /** @type {RequestInit} */
   const options = { method: operation.method, cache: "no-store" };
   if (given) {
     headers["content-type"] = given.type;
@@ -180,8 +232,8 @@ const send = async (operation, form, body, place) => {
 
 /**
  * The form of an operation.
- * @param {any} operation from `operations`
- * @param {any} schemas from `schemaReader`
+ * @param {Operation} operation
+ * @param {SchemaReader} schemas
  * @returns {HTMLElement}
  */
 export const tryForm = (operation, schemas) => {

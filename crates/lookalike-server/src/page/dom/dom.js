@@ -2,8 +2,19 @@
 
 import { similarity, visible } from "./format.js";
 
+/** @typedef {Record<string, unknown>} Attributes names written in this program, never in data */
+/** @typedef {Node|string|undefined|null} Child strings become text nodes */
+/** @typedef {Record<string, unknown>|null} Metadata null for a removed document */
+
 const SVG = "http://www.w3.org/2000/svg";
 
+/**
+ * @template {Element} E
+ * @param {E} element
+ * @param {Attributes} attributes
+ * @param {Child[]} children
+ * @returns {E}
+ */
 const fill = (element, attributes, children) => {
   for (const [name, value] of Object.entries(attributes)) {
     if (value === false || value === undefined || value === null) continue;
@@ -15,26 +26,39 @@ const fill = (element, attributes, children) => {
 
 /**
  * The element with an id.
+ * @template {HTMLElement} [E=HTMLElement]
  * @param {string} id
- * @returns {HTMLElement}
+ * @param {{new (): E}} [kind] any without it
+ * @returns {E}
  */
-export const at = (id) => document.getElementById(id);
+export const at = (id, kind) => {
+  const element = document.getElementById(id);
+  if (element instanceof (kind ?? HTMLElement)) return /** @type {E} */ (element);
+  throw new Error(`the page has no ${kind?.name ?? "element"} with the id ${id}`);
+};
+
+/**
+ * The field with an id.
+ * @param {string} id
+ */
+export const inputAt = (id) => at(id, HTMLInputElement);
 
 /**
  * An element.
- * @param {string} tag
- * @param {Object<string, unknown>} attributes names written in this program, never in data
- * @param {...(Node|string|undefined|null)} children strings become text nodes
- * @returns {HTMLElement}
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {Attributes} attributes
+ * @param {...Child} children
+ * @returns {HTMLElementTagNameMap[Tag]}
  */
 export const make = (tag, attributes = {}, ...children) =>
   fill(document.createElement(tag), attributes, children);
 
 /**
  * An element of a picture.
- * @param {string} tag
- * @param {Object<string, unknown>} attributes
- * @param {...(Node|string)} children
+ * @param {keyof SVGElementTagNameMap} tag
+ * @param {Attributes} attributes
+ * @param {...Child} children
  * @returns {SVGElement}
  */
 export const draw = (tag, attributes = {}, ...children) =>
@@ -42,15 +66,17 @@ export const draw = (tag, attributes = {}, ...children) =>
 
 /** Focuses the heading of the current view. */
 export const focusHeading = () => {
-  document.querySelector("main > section:not([hidden]) h1").focus({ preventScroll: true });
+  /** @type {HTMLElement|null} */
+  const heading = document.querySelector("main > section:not([hidden]) h1");
+  heading?.focus({ preventScroll: true });
 };
 
 /**
  * A button.
  * @param {string} text
  * @param {(event: Event) => void} act
- * @param {Object<string, unknown>} attributes
- * @returns {HTMLElement}
+ * @param {Attributes} attributes
+ * @returns {HTMLButtonElement}
  */
 export const button = (text, act, attributes = {}) => {
   const element = make("button", { type: "button", ...attributes }, text);
@@ -71,26 +97,24 @@ export const field = (label, input, name = "field") =>
 /**
  * Parts that are folded, and made when they are opened first.
  * @param {Node} summary
- * @param {() => Node} content
- * @param {Object<string, unknown>} attributes
- * @returns {HTMLElement}
+ * @param {() => Node|null} content
+ * @param {Attributes} attributes
+ * @returns {HTMLDetailsElement}
  */
 export const fold = (summary, content, attributes = { class: "fold" }) => {
   const details = make("details", attributes, summary);
-  details.addEventListener("toggle", () => details.append(content()), { once: true });
+  details.addEventListener("toggle", () => details.append(content() ?? ""), { once: true });
   return details;
 };
 
 /**
  * Links to other pages of a list; nothing without any.
  * @param {string} label
- * @param {Array<[string, string]|false|null|undefined>} links text and address
+ * @param {Array<[string, string]>} links text and address
  * @returns {HTMLElement|null}
  */
 export const pageLinks = (label, links) => {
-  const shown = links
-    .filter(Boolean)
-    .map(([text, href]) => make("a", { class: "button", href }, text));
+  const shown = links.map(([text, href]) => make("a", { class: "button", href }, text));
   return shown.length > 0 ? make("nav", { class: "pages", "aria-label": label }, ...shown) : null;
 };
 
@@ -109,6 +133,7 @@ export const watchSkip = () =>
  */
 export const shownId = (id, name = "full") => make("bdi", { class: name }, visible(id));
 
+/** @param {string|undefined} text */
 const tag = (text) => (text ? [" ", make("span", { class: "tag" }, text)] : []);
 
 /**
@@ -131,13 +156,14 @@ export const bar = (value, estimated = false, equalText = undefined) => {
     draw("rect", { width: 100, height: 8, class: "rest" }),
     draw("rect", { width: width.toFixed(2), height: 8 }),
   );
+  const same = equalText === undefined ? undefined : equalText ? "equal texts" : "texts differ";
   return make(
     "span",
     { class: "similarity" },
     picture,
     " ",
     make("span", { class: "figure" }, similarity(value)),
-    ...tag(estimated ? "estimated" : { true: "equal texts", false: "texts differ" }[equalText]),
+    ...tag(estimated ? "estimated" : same),
   );
 };
 
@@ -210,6 +236,7 @@ const LONG = 200;
 /** Members shown before a list is folded. */
 const MEMBERS = 6;
 
+/** @param {unknown} data */
 const value = (data) => {
   const text = typeof data === "string" ? data : JSON.stringify(data);
   if (text.length <= LONG) return make("dd", { dir: "auto" }, visible(text));
@@ -222,6 +249,7 @@ const value = (data) => {
   );
 };
 
+/** @param {Array<[string, unknown]>} entries */
 const members = (entries) =>
   make(
     "dl",
@@ -233,7 +261,7 @@ const members = (entries) =>
 
 /**
  * Metadata; a long list is folded.
- * @param {Object<string, unknown>|undefined} metadata
+ * @param {Metadata|undefined} metadata
  * @returns {HTMLElement|null} nothing for an empty one
  */
 export const metadata = (metadata) => {

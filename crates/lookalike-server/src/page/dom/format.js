@@ -8,6 +8,7 @@ const HIDDEN = new RegExp(
     "\\u2028-\\u202e\\u2060-\\u2064\\u2066-\\u2069\\ufeff]",
   "g",
 );
+/** @type {Record<string, string>} */
 const NAMES = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 
 /**
@@ -76,7 +77,7 @@ export const time = (moment) => String(moment).replace("T", " ").replace(/Z$/, "
 
 /**
  * An id or a name with its hidden characters as escapes, so that lookalikes are visible.
- * @param {string} text
+ * @param {string|number} text
  * @returns {string}
  */
 export const visible = (text) =>

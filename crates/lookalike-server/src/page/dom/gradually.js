@@ -10,7 +10,7 @@ const SLICE = 12;
  * @param {HTMLElement} box the parent element
  * @param {Iterator<{element: Node, cost: number}>} parts
  * @param {number} budget cost of the first part, and of each further one
- * @returns {(isThere: () => boolean) => void} draws until the predicate holds, or all is drawn
+ * @returns {(isEnough: (next: {element: Node, cost: number}) => boolean) => void} draws until the predicate holds, or all is drawn
  */
 export const gradually = (box, parts, budget) => {
   // A group of rows has rows only.
@@ -18,6 +18,7 @@ export const gradually = (box, parts, budget) => {
   const acts = make("div", { class: "buttons", role: inRows ? "cell" : undefined });
   const rest = inRows ? make("div", { role: "row" }, acts) : acts;
   let next = parts.next();
+  /** @param {(part: {element: Node, cost: number}) => boolean} enough */
   const some = (enough) => {
     while (!next.done && !enough(next.value)) {
       box.append(next.value.element);
@@ -35,10 +36,12 @@ export const gradually = (box, parts, budget) => {
     });
   };
   // Keyboard focus moves to the first new part.
+  /** @param {() => void} act */
   const goingOn = (act) => () => {
     const mark = rest.previousElementSibling;
     act();
-    const first = mark.nextElementSibling;
+    const first = /** @type {HTMLElement|null} */ (mark?.nextElementSibling);
+    if (!first) return;
     first.tabIndex = -1;
     first.focus({ preventScroll: true });
   };

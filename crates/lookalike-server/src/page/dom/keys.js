@@ -4,6 +4,10 @@ import { at } from "./dom.js";
 
 const STORED = "lookalike-keys-off";
 
+/**
+ * @template T
+ * @param {(kept: Storage) => T} act
+ */
 const storage = (act) => {
   try {
     return act(localStorage);
@@ -17,7 +21,7 @@ const storage = (act) => {
  * Whether keys without a modifier act.
  * @returns {boolean}
  */
-export const keysAreOn = () => at("single-keys").checked;
+export const keysAreOn = () => at("single-keys", HTMLInputElement).checked;
 
 /**
  * Calls a function with each key that is pressed alone, outside of fields.
@@ -26,13 +30,14 @@ export const keysAreOn = () => at("single-keys").checked;
 export const onSingleKey = (act) =>
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.altKey || event.metaKey || !keysAreOn()) return;
-    if (event.target.closest("input, textarea, select, dialog") !== null) return;
+    const { target } = event;
+    if (target instanceof Element && target.closest("input, textarea, select, dialog")) return;
     if (act(event.key.toLowerCase())) event.preventDefault();
   });
 
 /** Installs the handler of the switch, which is kept for all pages of this server. */
 export const watchKeys = () => {
-  const box = at("single-keys");
+  const box = at("single-keys", HTMLInputElement);
   box.checked = storage((kept) => kept.getItem(STORED)) !== "yes";
   box.addEventListener("change", () =>
     storage((kept) => (box.checked ? kept.removeItem(STORED) : kept.setItem(STORED, "yes"))),

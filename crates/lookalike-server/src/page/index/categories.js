@@ -6,6 +6,9 @@ import { count, counted, size, visible } from "../dom/format.js";
 import { loadedView } from "../client/view.js";
 import { address } from "../dom/router.js";
 
+/** @import { Categories, CategoryNode, Documents } from "../client/types.js" */
+/** @import { Content } from "../client/view.js" */
+
 /** Documents on a page. */
 const PAGE = 50;
 /** The parameter of documents that are in no category. */
@@ -17,6 +20,7 @@ const LEVELS = new Map([
   [0.8, "four of five words"],
 ]);
 
+/** @param {string[]} label */
 const words = (label) => (label.length > 0 ? label.map(visible).join(", ") : "no words");
 
 /**
@@ -32,8 +36,13 @@ export const categoryLink = ({ path, label }) =>
     make("bdi", { class: "category-label" }, words(label)),
   );
 
+/** @param {CategoryNode} category */
 const shares = (category) => LEVELS.get(category.level) ?? String(category.level);
 
+/**
+ * @param {CategoryNode[]} all
+ * @param {string} caption
+ */
 const tree = (all, caption) =>
   make(
     "div",
@@ -49,15 +58,24 @@ const tree = (all, caption) =>
     ),
   );
 
-/** The path of the category that one is in, or nothing. */
+/**
+ * The path of the category that one is in, or nothing.
+ * @param {CategoryNode[]} all
+ * @param {string} path
+ */
 const above = (all, path) => all.find((category) => category.path === path)?.parent ?? undefined;
 
+/**
+ * @param {CategoryNode[]} all
+ * @param {string} path
+ */
 const titled = (all, path) => {
   if (path === NONE) return "Documents in no category";
   const found = all.find((category) => category.path === path);
   return found ? `Category ${visible(path)}: ${words(found.label)}` : `Category ${visible(path)}`;
 };
 
+/** @param {Documents} found */
 const listed = (found) =>
   make(
     "div",
@@ -72,12 +90,23 @@ const listed = (found) =>
     ),
   );
 
-const pages = (found, path, after) =>
-  pageLinks("Pages of documents", [
-    after !== null && ["First", address("categories", { path })],
-    found.next && ["Next", address("categories", { path, after: found.next })],
-  ]);
+/**
+ * @param {Documents} found
+ * @param {string} path
+ * @param {string|null} after
+ */
+const pages = (found, path, after) => {
+  /** @type {[string, string][]} */
+  const links = [];
+  if (after !== null) links.push(["First", address("categories", { path })]);
+  if (found.next) links.push(["Next", address("categories", { path, after: found.next })]);
+  return pageLinks("Pages of documents", links);
+};
 
+/**
+ * @param {Categories} all
+ * @returns {Content}
+ */
 const wholeTree = ({ categories, model, without_category: without }) => {
   if (model === null) {
     return [
@@ -114,6 +143,13 @@ const wholeTree = ({ categories, model, without_category: without }) => {
   ];
 };
 
+/**
+ * @param {Categories} all
+ * @param {Documents} found
+ * @param {string} path
+ * @param {string|null} after
+ * @returns {Content}
+ */
 const oneCategory = ({ categories }, found, path, after) => {
   const below = categories.filter(({ parent }) => parent === path);
   const up = above(categories, path);
@@ -146,6 +182,11 @@ const oneCategory = ({ categories }, found, path, after) => {
   ];
 };
 
+/**
+ * @param {URLSearchParams} params
+ * @param {AbortSignal} signal
+ * @returns {Promise<Content>}
+ */
 const load = async (params, signal) => {
   const path = params.get("path");
   const after = params.get("after");

@@ -8,8 +8,11 @@ const RIGHT = 468;
 const TOP = 30;
 const BOTTOM = 266;
 
+/** @param {number} similarity */
 const x = (similarity) => LEFT + similarity * (RIGHT - LEFT);
+/** @param {number} chance */
 const y = (chance) => BOTTOM - chance * (BOTTOM - TOP);
+/** @param {number} value */
 const short = (value) => value.toFixed(1);
 
 /**
@@ -55,6 +58,10 @@ const axes = () => {
   return parts;
 };
 
+/**
+ * @param {number} threshold
+ * @param {number} chance
+ */
 const marks = (threshold, chance) => {
   const atX = short(x(threshold));
   const left = threshold > 0.5;
@@ -82,6 +89,7 @@ const marks = (threshold, chance) => {
  * @returns {SVGElement}
  */
 export const curve = (bands, rows, threshold) => {
+  /** @param {number} similarity */
   const at = (similarity) => candidateProbability(similarity, bands, rows);
   const points = Array.from(
     { length: 201 },

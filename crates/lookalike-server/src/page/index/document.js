@@ -11,12 +11,19 @@ import { address, forgetViews } from "../dom/router.js";
 import { settings } from "../client/settings.js";
 import { versions } from "./versions.js";
 
+/** @import { IndexDocument } from "../client/types.js" */
+/** @import { Content } from "../client/view.js" */
+
 const show = contentOf("document");
 
-/** Asks for confirmation of the removal; Cancel has the focus. */
+/**
+ * Asks for confirmation of the removal; Cancel has the focus.
+ * @param {string} id
+ * @returns {Promise<boolean>}
+ */
 const confirmed = (id) =>
   new Promise((resolve) => {
-    const dialog = at("confirm");
+    const dialog = at("confirm", HTMLDialogElement);
     at("confirm-id").textContent = visible(id);
     at("confirm-text").textContent =
       "The index loses the document for all its users, and this page " +
@@ -32,6 +39,10 @@ const confirmed = (id) =>
     at("confirm-no").focus();
   });
 
+/**
+ * @param {string} id
+ * @param {HTMLElement} message for a problem
+ */
 const remove = (id, message) =>
   fillPart(message, async () => {
     if (!(await confirmed(id))) return;
@@ -45,20 +56,27 @@ const remove = (id, message) =>
     at("document-title").focus();
   });
 
+/** @param {IndexDocument} found */
 const facts = (found) => {
-  const rows = [
-    ["Size", size(found.bytes)],
-    ["Shingles", count(found.shingles)],
-    ["Added", time(found.added)],
-  ];
+  /** @type {[string, string|Node][]} */
+  const rows = [["Size", size(found.bytes)]];
+  if (found.shingles !== null) rows.push(["Shingles", count(found.shingles)]);
+  rows.push(["Added", time(found.added)]);
   if (found.modified) rows.push(["Last changed", time(found.modified)]);
   if (found.expires) rows.push(["Expires", time(found.expires)]);
   // The document itself and the duplicates that were removed.
-  if (found.group_size > 1) rows.push(["Represents", counted(found.group_size, "document")]);
+  if (found.group_size !== undefined && found.group_size > 1)
+    rows.push(["Represents", counted(found.group_size, "document")]);
   if (found.category) rows.push(["Category", categoryLink(found.category)]);
   return tiles(rows);
 };
 
+/**
+ * @param {string} id
+ * @param {IndexDocument} found
+ * @param {boolean} writable
+ * @param {Node[]} former the versions
+ */
 const content = (id, found, writable, former) => {
   const message = make("div");
   const acts = make(
@@ -84,6 +102,11 @@ const content = (id, found, writable, former) => {
   ];
 };
 
+/**
+ * @param {URLSearchParams} params
+ * @param {AbortSignal} signal
+ * @returns {Promise<Content>}
+ */
 const load = async (params, signal) => {
   const id = params.get("id") ?? "";
   if (id === "") {
@@ -100,7 +123,7 @@ const load = async (params, signal) => {
 export const showDocument = loadedView("document", "Loading the document …", load, (params) => [
   make(
     "a",
-    { class: "button", href: address("query", { id: params.get("id") }) },
+    { class: "button", href: address("query", { id: params.get("id") ?? "" }) },
     "Search by this id",
   ),
 ]);

@@ -1,5 +1,6 @@
 // The view of groups: a page of groups that can be expanded.
 
+import { ApiError, isAbort } from "../client/api.js";
 import { groupPage } from "../client/group_page.js";
 import { BEGINNING, briefly } from "../search/described.js";
 import { at, button, field, fold, make, pageLinks } from "../dom/dom.js";
@@ -10,14 +11,20 @@ import { contentOf } from "../client/view.js";
 import { address, go, reshow } from "../dom/router.js";
 import { settings } from "../client/settings.js";
 
+/** @import { Duplicate, Group, Groups } from "../client/types.js" */
+
 /** Groups on a page. */
 const PAGE = 50;
 
-// The previous page of each visited cursor.
+/**
+ * The previous page of each visited cursor.
+ * @type {Map<string, string>}
+ */
 const before = new Map();
 
 const show = contentOf("groups");
 
+/** @param {Duplicate[]} duplicates */
 const spanOf = (duplicates) => {
   let least = Infinity;
   let most = 0;
@@ -31,16 +38,26 @@ const spanOf = (duplicates) => {
   return low === high ? low : `${low} to ${high}`;
 };
 
-/** Whether the rest of a group is on the next page. */
+/**
+ * Whether the rest of a group is on the next page.
+ * @param {Group|undefined} group
+ */
 const goesOn = (group) =>
   group !== undefined && group.duplicates_before + group.duplicates.length < group.duplicates_total;
 
-/** Number of documents; a group with much metadata is split into pages. */
+/**
+ * Number of documents; a group with much metadata is split into pages.
+ * @param {Group} group
+ */
 const sizeOf = ({ duplicates, duplicates_before: before = 0, duplicates_total: all }) => {
   if (!before && !(duplicates.length < all)) return counted(duplicates.length + 1, "document");
   return `${counted(all + 1, "document")}, here ${count(duplicates.length)} after ${count(before)}`;
 };
 
+/**
+ * @param {Group} group
+ * @param {number} number
+ */
 const item = (group, number) => {
   const summary = make(
     "summary",
@@ -62,6 +79,10 @@ const item = (group, number) => {
   );
 };
 
+/**
+ * @param {Groups} found
+ * @param {number} from
+ */
 const counts = (found, from) => {
   if (found.groups_total === 0) {
     return `The ${counted(found.documents, "document")} of the index have no near-duplicates.`;
@@ -76,13 +97,20 @@ const counts = (found, from) => {
   );
 };
 
+/**
+ * @param {Groups} found
+ * @param {number} from
+ * @param {URLSearchParams} params
+ */
 const pages = (found, from, params) => {
   const after = params.get("after");
   const threshold = params.get("threshold") ?? undefined;
+  /** @type {[string, string][]} */
   const links = [];
   if (after !== null) {
     links.push(["First", address("groups", { threshold })]);
-    if (before.has(location.hash)) links.push(["Previous", before.get(location.hash)]);
+    const previous = before.get(location.hash);
+    if (previous !== undefined) links.push(["Previous", previous]);
   }
   if (found.next) {
     const shown = from + found.groups.length - (goesOn(found.groups.at(-1)) ? 1 : 0);
@@ -93,6 +121,7 @@ const pages = (found, from, params) => {
   return pageLinks("Pages of groups", links);
 };
 
+/** @param {URLSearchParams} params */
 const form = (params) => {
   const least = make("input", {
     type: "number",
@@ -106,7 +135,7 @@ const form = (params) => {
   });
   settings().then(
     ({ threshold }) => {
-      least.placeholder = threshold;
+      least.placeholder = String(threshold);
     },
     () => {},
   );
@@ -140,6 +169,10 @@ const stale = () =>
     ),
   );
 
+/**
+ * @param {Groups} found
+ * @param {URLSearchParams} params
+ */
 const draw = (found, params) => {
   const from = Math.max(1, Math.floor(Number(params.get("from"))) || 1);
   const list = make(
@@ -161,9 +194,14 @@ const draw = (found, params) => {
   ]);
 };
 
-/** A cursor can become invalid while the start of the list is valid. */
+/**
+ * A cursor can become invalid while the start of the list is valid.
+ * @param {unknown} error
+ * @param {URLSearchParams} params
+ */
 const refused = (error, params) => {
-  if (error.code !== "cursor-expired") return problem(error, () => reshow("groups"));
+  const isExpired = error instanceof ApiError && error.code === "cursor-expired";
+  if (!isExpired) return problem(error, () => reshow("groups"));
   const threshold = params.get("threshold") ?? undefined;
   return problem(
     error,
@@ -183,9 +221,11 @@ const refused = (error, params) => {
 export const showGroups = async (params, signal) => {
   const query = new URLSearchParams({ limit: String(PAGE), beginning: String(BEGINNING) });
   for (const name of ["after", "threshold"]) {
-    if (params.has(name)) query.set(name, params.get(name));
+    const value = params.get(name);
+    if (value !== null) query.set(name, value);
   }
   show("Loading the groups …", []);
+  /** @param {number} wait */
   const pending = (wait) => {
     const message =
       "The server computes the groups. This takes a while in a large index. This " +
@@ -196,6 +236,6 @@ export const showGroups = async (params, signal) => {
   try {
     draw(await groupPage(query, signal, pending), params);
   } catch (error) {
-    if (error.name !== "AbortError") show("", [refused(error, params)]);
+    if (!isAbort(error)) show("", [refused(error, params)]);
   }
 };

@@ -5,10 +5,19 @@ import { button, make, shownId, tableHead } from "../dom/dom.js";
 import { beginning, counted, count, visible } from "../dom/format.js";
 import { address, go } from "../dom/router.js";
 
+/** @import { Duplicate, Group, Keeper } from "../client/types.js" */
+
+/** @typedef {(id: string, isChosen: boolean) => void} Chosen */
+
 /** Number of duplicates shown at first, and added by each step. */
 const FIRST = 100;
 const MORE = 500;
 
+/**
+ * @param {Group} group
+ * @param {Keeper|Duplicate} member
+ * @param {Chosen} chosen
+ */
 const row = (group, member, chosen) => {
   const keeper = member === group.keeper;
   const named = beginning(visible(member.id), 80);
@@ -30,11 +39,12 @@ const row = (group, member, chosen) => {
     "tr",
     {},
     make("td", { class: "pick" }, make("label", { class: "target" }, box)),
-    ...memberCells(member, name, keeper ? "Keeper" : undefined, keeper),
+    ...memberCells(member, name, keeper ? "Keeper" : undefined),
     links,
   );
 };
 
+/** @type {(string|[string, string])[]} */
 const HEADS = [
   ["Choose", "pick"],
   "Document",
@@ -59,6 +69,7 @@ const chooser = () => {
     else said.textContent = `Choose two documents; you chose ${count(ids.size)}.`;
   });
   tell();
+  /** @type {Chosen} */
   const chosen = (id, on) => {
     if (on) ids.add(id);
     else ids.delete(id);
@@ -69,7 +80,7 @@ const chooser = () => {
 
 /**
  * The documents of a group in a table.
- * @param {{keeper: any, duplicates: any[]}} group
+ * @param {Group} group
  * @returns {HTMLElement}
  */
 export const members = (group) => {
@@ -77,11 +88,12 @@ export const members = (group) => {
   const body = make("tbody");
   const more = button("", () => draw(MORE));
   let done = 0;
+  /** @param {number} most */
   const draw = (most) => {
     const next = group.duplicates.slice(done, done + most);
     const rows = next.map((member) => row(group, member, chosen));
     body.append(...rows);
-    if (done > 0) rows[0]?.querySelector("input").focus();
+    if (done > 0) rows[0]?.querySelector("input")?.focus();
     done += next.length;
     const left = group.duplicates.length - done;
     more.hidden = left === 0;

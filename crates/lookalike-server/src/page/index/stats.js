@@ -7,6 +7,9 @@ import { count, counted, probability, size, visible } from "../dom/format.js";
 import { loadedView } from "../client/view.js";
 import { settings } from "../client/settings.js";
 
+/** @import { Settings, Stats } from "../client/types.js" */
+
+/** @param {Stats} stats */
 const counts = (stats) =>
   tiles([
     ["Documents", count(stats.documents)],
@@ -22,6 +25,7 @@ const counts = (stats) =>
     ],
   ]);
 
+/** @type {Record<string, string>} */
 const STORED = {
   signatures: "signatures only: similarities are estimates",
   sets: "shingle sets: similarities are exact",
@@ -29,7 +33,10 @@ const STORED = {
   originals: "shingle sets, texts and original files of each version",
 };
 
-/** Descriptions of settings; unknown ones are shown without one. */
+/**
+ * Descriptions of settings; unknown ones are shown without one.
+ * @type {[keyof Settings, string][]}
+ */
 const ROWS = [
   ["threshold", "Default minimum similarity of a search"],
   ["recall", "Wanted share of found documents at the threshold"],
@@ -49,6 +56,7 @@ const ROWS = [
   ["originals", "Maximum size of an original"],
   ["format", "Version of the stored data"],
 ];
+/** @type {string[]} */
 const ELSEWHERE = [
   "name",
   "predicted_recall",
@@ -59,14 +67,21 @@ const ELSEWHERE = [
   "token_needed",
 ];
 
-const value = (name, data) => {
-  if (name === "stop_words") return data ? visible(data.name ?? data) : "none";
-  if (name === "store") return STORED[data] || visible(data);
-  if (name === "originals") return size(data.max_bytes);
+/**
+ * The value of a setting.
+ * @param {Settings} all
+ * @param {string} name
+ */
+const value = (all, name) => {
+  if (name === "stop_words") return all.stop_words ? visible(all.stop_words.name) : "none";
+  if (name === "store") return STORED[all.store] || visible(all.store);
+  if (name === "originals" && all.originals) return size(all.originals.max_bytes);
+  const data = new Map(Object.entries(all)).get(name);
   if (typeof data === "boolean") return data ? "yes" : "no";
-  return visible(typeof data === "object" ? JSON.stringify(data) : data);
+  return visible(typeof data === "object" ? JSON.stringify(data) : String(data));
 };
 
+/** @param {Settings} all */
 const chosen = (all) => {
   const known = ROWS.filter(([name]) => name in all);
   const others = Object.keys(all).filter(
@@ -80,7 +95,7 @@ const chosen = (all) => {
       ["Setting", "Value", "Description"],
       rows.map(([name, meaning]) => [
         visible(name.replaceAll("_", " ")),
-        value(name, all[name]),
+        value(all, name),
         meaning,
       ]),
       "Settings of the index",
@@ -88,17 +103,23 @@ const chosen = (all) => {
   );
 };
 
-// Containment has the curve of one band per anchor.
+/**
+ * Containment has the curve of one band per anchor.
+ * @param {Settings} all
+ */
 const banding = (all) => (all.containment ? { bands: all.containment.anchors, rows: 1 } : all);
 
+/** @param {Settings} all */
 const layout = ({ containment, bands, rows }) =>
   containment
     ? `${counted(containment.anchors, "anchor")}: 1 − (1 − s)^${containment.anchors}`
     : `${counted(bands, "band")} of ${counted(rows, "row")}: 1 − (1 − s^${rows})^${bands}`;
 
-const caveat = (all) =>
-  make("p", { class: "warning" }, `Results can be incomplete: ${visible(all.recall_caveat)}.`);
+/** @param {string} reason */
+const caveat = (reason) =>
+  make("p", { class: "warning" }, `Results can be incomplete: ${visible(reason)}.`);
 
+/** @param {Settings} all */
 const sureness = (all) =>
   make(
     "div",
@@ -135,7 +156,7 @@ export const showIndex = loadedView("index", "Loading the index …", async (_pa
     [
       counts(stats),
       make("h2", {}, "How complete are the results?"),
-      all.recall_caveat ? caveat(all) : sureness(all),
+      all.recall_caveat ? caveat(all.recall_caveat) : sureness(all),
       make("h2", {}, "Settings of the index"),
       chosen(all),
       make(

@@ -6,8 +6,15 @@ import { beginning, count, counted, visible } from "../dom/format.js";
 import { fillPart } from "../client/view.js";
 import { address } from "../dom/router.js";
 
+/** @import { Agreements } from "../client/types.js" */
+
+/**
+ * @param {number} part
+ * @param {number} whole
+ */
 const percent = (part, whole) => `${((100 * part) / whole).toFixed(1)} %`;
 
+/** @param {Agreements["people"][number]} one */
 const row = (one) => {
   const [first, second] = one.people.map((name) => visible(beginning(name, 80)));
   const agreed = one.both_duplicate + one.both_not_duplicate;
@@ -21,7 +28,9 @@ const row = (one) => {
   ];
 };
 
+/** @param {Agreements["disputed"][number]} pair */
 const disputed = ({ documents: [a, b], duplicate, not_duplicate: not }) => {
+  /** @param {string[]} names */
   const people = (names) => names.map(visible).join(", ");
   return make(
     "li",
@@ -31,22 +40,32 @@ const disputed = ({ documents: [a, b], duplicate, not_duplicate: not }) => {
   );
 };
 
-/** The button for further pairs. The last page removes it. */
+/**
+ * The button for further pairs. The last page removes it.
+ * @param {HTMLElement} list
+ * @param {string} next
+ * @param {AbortSignal} signal
+ * @returns {HTMLElement}
+ */
 const further = (list, next, signal) => {
   const place = make("div");
   const ask = () =>
     fillPart(place, async () => {
-      const path = `v1/agreement?${new URLSearchParams({ after: next })}`;
-      const found = await request("GET", path, { signal });
+      const query = new URLSearchParams({ after: next });
+      const found = await request("GET", `v1/agreement?${query}`, { signal });
       const items = found.disputed.map(disputed);
       list.append(...items);
-      items[0]?.querySelector("a").focus();
+      items[0]?.querySelector("a")?.focus();
       place.replaceChildren(...(found.next ? [further(list, found.next, signal)] : []));
     });
   place.append(button("More pairs", ask));
   return place;
 };
 
+/**
+ * @param {Agreements} found
+ * @param {AbortSignal} signal
+ */
 const draw = (found, signal) => {
   if (found.people.length === 0) {
     return [
@@ -66,6 +85,7 @@ const draw = (found, signal) => {
     "Duplicates only for the second",
     "Kappa",
   ];
+  /** @type {HTMLElement[]} */
   const parts = [
     make("div", { class: "wide" }, table(heads, found.people.map(row), "Agreement of people")),
   ];

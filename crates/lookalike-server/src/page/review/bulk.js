@@ -1,7 +1,7 @@
 // Decides about all duplicates above a similarity at once. The user sees the pairs first, and can
 // take the decisions back, also later.
 
-import { isConflict, storeDecisions } from "../client/api.js";
+import { isAbort, isConflict, storeDecisions } from "../client/api.js";
 import { button, field, make } from "../dom/dom.js";
 import { count, counted } from "../dom/format.js";
 import { problem } from "../client/problem.js";
@@ -14,12 +14,20 @@ import { groupPage } from "../client/group_page.js";
 const PAGE = 1_000;
 const BATCH = 10_000;
 
-/** A pair, and the number of the last decision that this page has seen of it.
- * @typedef {{documents: string[], seen: number, similarity?: number}} SeenPair
- */
+/** @import { Conflict, DecisionKind, Duplicate, MemberDecision } from "../client/types.js" */
+/** @import { SeenPair } from "./pair_list.js" */
 
-/** The undecided pairs of a similarity or more. */
+/** @typedef {[string, () => unknown]} Act text and action of a button */
+
+/**
+ * The undecided pairs of a similarity or more.
+ * @param {URLSearchParams} filter
+ * @param {number} least
+ * @param {boolean} sameTitle
+ * @param {AbortSignal} signal
+ */
 const pairsAbove = async (filter, least, sameTitle, signal) => {
+  /** @type {SeenPair[]} */
   const pairs = [];
   const query = new URLSearchParams(filter);
   query.set("state", "undecided");
@@ -30,6 +38,7 @@ const pairsAbove = async (filter, least, sameTitle, signal) => {
     const found = await groupPage(query, signal);
     const seen = found.last_decision ?? 0;
     for (const { keeper, duplicates } of found.groups) {
+      /** @param {Duplicate} duplicate */
       const fits = ({ similarity, decision, metadata }) =>
         decision === undefined &&
         similarity >= least &&
@@ -47,11 +56,11 @@ const pairsAbove = async (filter, least, sameTitle, signal) => {
 
 /**
  * Stores a decision about pairs, up to a request with a pair that others decided in the meantime.
- * @param {string} decision
+ * @param {DecisionKind} decision
  * @param {SeenPair[]} pairs
  * @param {SeenPair[]} stored receives the stored pairs, with the numbers of their decisions
  * @param {string} note
- * @returns {Promise<{conflicts: any[], rest: SeenPair[]}>} decisions of others, and the remaining
+ * @returns {Promise<{conflicts: Conflict[], rest: SeenPair[]}>} decisions of others, and the remaining
  *   pairs without them
  */
 const record = async (decision, pairs, stored, note = "") => {
@@ -111,11 +120,16 @@ class BulkForm {
     });
   }
 
+  /**
+   * @param {string} text
+   * @param {...Node} nodes
+   */
   say(text, ...nodes) {
     this.said.textContent = text;
     this.acts.replaceChildren(...nodes);
   }
 
+  /** @param {...Act} all */
   buttons(...all) {
     return make(
       "div",
@@ -124,11 +138,12 @@ class BulkForm {
     );
   }
 
+  /** @param {() => unknown} work */
   async guarded(work) {
     try {
       await work();
     } catch (error) {
-      if (error.name !== "AbortError") this.say("", problem(error));
+      if (!isAbort(error)) this.say("", problem(error));
     }
   }
 
@@ -156,13 +171,21 @@ class BulkForm {
     );
   }
 
-  /** Decides about pairs; `stored` has the pairs that an earlier request stored. */
+  /**
+   * Decides about pairs.
+   * @param {SeenPair[]} pairs
+   * @param {string} rule
+   * @param {string} note
+   * @param {SeenPair[]} stored has the pairs that an earlier request stored
+   * @returns {Promise<void>}
+   */
   async decide(pairs, rule, note, stored) {
     const before = stored.length;
     this.say("Storing …");
     try {
       const { conflicts, rest } = await record("duplicate", pairs, stored, note);
       const done = `${counted(stored.length, "pair")} decided as duplicates (${rule}).`;
+      /** @type {Act[]} */
       const back =
         stored.length === 0
           ? []
@@ -188,6 +211,11 @@ class BulkForm {
     }
   }
 
+  /**
+   * @param {SeenPair[]} pairs
+   * @param {SeenPair[]} revoked has the pairs of earlier requests
+   * @returns {Promise<void>}
+   */
   async takeBack(pairs, revoked) {
     const before = revoked.length;
     this.say("Taking back …");
@@ -209,14 +237,23 @@ class BulkForm {
     }
   }
 
-  /** Shows stored decisions in the queue and in the list of past actions. */
+  /**
+   * Shows stored decisions in the queue and in the list of past actions.
+   * @param {SeenPair[]} pairs
+   * @param {MemberDecision} decision
+   */
   async changed(pairs, decision) {
     if (pairs.length === 0) return;
     await this.review.decidedMany(pairs, decision);
     await this.past.reload();
   }
 
-  /** Shows the decisions of others, which remain in force, and asks about the other pairs. */
+  /**
+   * Shows the decisions of others, which remain in force, and asks about the other pairs.
+   * @param {Conflict[]} conflicts
+   * @param {string} done
+   * @param {Act[]} choices
+   */
   asking(conflicts, done, choices) {
     const others = `Other people decided ${counted(conflicts.length, "pair")} in the meantime`;
     this.say(

@@ -3,8 +3,14 @@
 import { button, make, shownId } from "../dom/dom.js";
 import { beginning, counted, visible } from "../dom/format.js";
 
-/** Names of decisions. */
+/** @import { PresentDecision } from "../client/types.js" */
+
+/**
+ * Names of decisions.
+ * @type {Record<string, string>}
+ */
 export const NAMES = { duplicate: "duplicate", not_duplicate: "not a duplicate", keep: "kept" };
+/** @type {Record<string, string>} */
 const SAID = {
   ...NAMES,
   duplicate: "duplicates",
@@ -15,9 +21,13 @@ const SAID = {
 /** Conflicts that are listed. */
 const LISTED = 20;
 
+/** @param {string[]} documents */
 const ids = (documents) => documents.flatMap((id, at) => [at > 0 ? " and " : "", shownId(id)]);
 
-/** The present decision, and who made it. */
+/**
+ * The present decision, and who made it.
+ * @param {PresentDecision} decision
+ */
 const present = ({ documents, current }) => {
   if (!current) return [...ids(documents), ": no longer in the index"];
   const who = current.who ? ["by ", make("bdi", {}, visible(beginning(current.who, 80)))] : [];
@@ -27,7 +37,7 @@ const present = ({ documents, current }) => {
 
 /**
  * Conflicts of many decisions, the first ones listed.
- * @param {any[]} conflicts of the API
+ * @param {PresentDecision[]} conflicts
  * @returns {HTMLElement}
  */
 export const conflictList = (conflicts) =>
@@ -42,7 +52,7 @@ export const conflictList = (conflicts) =>
 
 /**
  * The box of a conflict, with the question whether to decide again.
- * @param {import("./decision_log.js").Conflict} conflict
+ * @param {import("./decision_log.js").OwnConflict} conflict
  * @param {() => void} insist decides again
  * @param {() => void} leave called when nothing is decided
  * @returns {HTMLElement}
@@ -51,6 +61,7 @@ export const conflictBox = (conflict, insist, leave) => {
   const { current, item } = conflict;
   const own = SAID[item.body.decision];
   const box = make("div", { class: "warning conflict", role: "alert" });
+  /** @param {() => void} act */
   const done = (act) => () => {
     box.remove();
     act();

@@ -3,8 +3,11 @@
 
 import { button, make } from "../dom/dom.js";
 
-/** Keys that have another name in `aria-keyshortcuts`. */
-const SHORTCUTS = { "←": "ArrowLeft", "→": "ArrowRight" };
+/**
+ * Keys that have another name in `aria-keyshortcuts`.
+ * @type {Record<string, string>}
+ */
+export const SHORTCUTS = { "←": "ArrowLeft", "→": "ArrowRight" };
 
 /**
  * The name of a key on a button. Touch screens hide it.
@@ -57,7 +60,11 @@ const help = () =>
     ),
   );
 
-/** Keeps the height of the desk: the window without the part of the page above it. */
+/**
+ * Keeps the height of the desk: the window without the part of the page above it.
+ * @param {HTMLElement} desk
+ * @param {AbortSignal} signal
+ */
 const fit = (desk, signal) => {
   const measure = () => {
     if (!desk.checkVisibility()) return;
@@ -74,7 +81,7 @@ const fit = (desk, signal) => {
 
 /**
  * The desk.
- * @param {{progress: Node, folds: Node[], notices: Node[], stage: Node, buttons: Node}} parts
+ * @param {{progress: Node, folds: Node[], notices: (Node|string)[], stage: Node, buttons: Node}} parts
  * @param {AbortSignal} signal aborted when the desk is replaced
  * @returns {HTMLElement}
  */

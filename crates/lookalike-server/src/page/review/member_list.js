@@ -6,12 +6,17 @@ import { size } from "../dom/format.js";
 import { NAMES } from "./conflicts.js";
 import { titleOf } from "../search/described.js";
 
+/** @import { Duplicate } from "../client/types.js" */
+
 /** Height of a line in rem, as in the style sheet. */
 const LINE_REM = 2.25;
 /** Lines drawn above and below the lines in view. */
 const MARGIN = 4;
 
-/** Lines that a key moves by, out of `page`, the lines in view; infinite to the ends. */
+/**
+ * Lines that a key moves by; infinite to the ends.
+ * @param {number} page the lines in view
+ */
 const steps = (page) =>
   new Map([
     ["ArrowUp", -1],
@@ -26,7 +31,10 @@ const steps = (page) =>
 export class MemberList {
   /** @param {(place: number) => void} choose called with the place of a member that the user picks */
   constructor(choose) {
+    /** @type {Duplicate[]} */
     this.members = [];
+    /** Height of a line in pixels. */
+    this.line = 1;
     this.current = 0;
     this.choose = choose;
     this.lines = make("div", { class: "member-lines", role: "presentation" });
@@ -43,14 +51,15 @@ export class MemberList {
     this.element.addEventListener("scroll", () => this.draw());
     this.element.addEventListener("keydown", (event) => this.pressed(event));
     this.element.addEventListener("click", ({ target }) => {
-      const line = target.closest("[data-at]");
+      /** @type {HTMLElement|null} */
+      const line = target instanceof Element ? target.closest("[data-at]") : null;
       if (line) this.choose(Number(line.dataset.at));
     });
   }
 
   /**
    * Shows members, with the current one in view.
-   * @param {any[]} members
+   * @param {Duplicate[]} members
    * @param {number} current place of the current member
    */
   show(members, current) {
@@ -81,10 +90,14 @@ export class MemberList {
     else this.element.removeAttribute("aria-activedescendant");
   }
 
+  /**
+   * @param {Duplicate} member
+   * @param {number} at
+   */
   drawn(member, at) {
     const isCurrent = at === this.current;
     const title = titleOf(member);
-    const tag = NAMES[member.decision];
+    const tag = member.decision && NAMES[member.decision];
     const line = make(
       "div",
       {
@@ -106,6 +119,7 @@ export class MemberList {
     return line;
   }
 
+  /** @param {KeyboardEvent} event */
   pressed(event) {
     const page = Math.max(1, Math.floor(this.element.clientHeight / this.line) - 1);
     const step = steps(page).get(event.key);

@@ -5,9 +5,15 @@ import { similarity } from "../dom/format.js";
 import { gradually } from "../dom/gradually.js";
 import { address } from "../dom/router.js";
 
+/**
+ * A pair, and the number of the last decision that this page has seen of it.
+ * @typedef {{documents: string[], seen: number, similarity?: number}} SeenPair
+ */
+
 /** Pairs drawn at first, and by each "Show more". */
 const BUDGET = 50;
 
+/** @param {SeenPair} pair */
 const row = ({ documents: [a, b], similarity: value }) =>
   make(
     "div",
@@ -22,7 +28,7 @@ const row = ({ documents: [a, b], similarity: value }) =>
 
 /**
  * The list, with a link to the comparison of each pair.
- * @param {{documents: string[], similarity?: number}[]} pairs
+ * @param {SeenPair[]} pairs
  * @returns {HTMLElement}
  */
 export const pairList = (pairs) => {

@@ -9,6 +9,9 @@ import { conflictList } from "./conflicts.js";
 import { targetOf, targets } from "./decision_log.js";
 import { pairList } from "./pair_list.js";
 
+/** @import { PresentDecision, StoredDecision } from "../client/types.js" */
+/** @import { SeenPair } from "./pair_list.js" */
+
 /** Decisions of a request. */
 const PAGE = "10000";
 const MARK = "many at once";
@@ -22,17 +25,21 @@ const NOTE = new RegExp(`^${MARK}, (\\S+): (.*)$`, "s");
  */
 export const bulkNote = (rule, now) => `${MARK}, ${now.toISOString()}: ${rule}`;
 
-/** An action: its pairs with an unchanged decision, and the later decisions about the others.
- * @typedef {{rule: string, moment: string, who: string|undefined,
- *   pairs: {documents: string[], seen: number}[], changed: {documents: string[], current: any}[]}}
- *   BulkAction
+/**
+ * An action: its pairs with an unchanged decision, and the later decisions about the others.
+ * @typedef {{rule: string, moment: string, who: string|undefined, pairs: SeenPair[],
+ *   changed: PresentDecision[]}} BulkAction
  */
 
-/** Reads the whole log.
+/**
+ * Reads the whole log.
+ * @param {AbortSignal} signal
  * @returns {Promise<BulkAction[]>} the newest first
  */
 const bulkActions = async (signal) => {
+  /** @type {Map<string, StoredDecision>} */
   const last = new Map();
+  /** @type {Map<string, {rule: string, moment: string, who?: string, decisions: StoredDecision[]}>} */
   const actions = new Map();
   const query = new URLSearchParams({ limit: PAGE });
   for (;;) {
@@ -49,11 +56,15 @@ const bulkActions = async (signal) => {
     if (!page.next) break;
     query.set("after", page.next);
   }
-  return Array.from(actions.values(), ({ decisions, ...action }) => {
+  return Array.from(actions.values(), ({ decisions, rule, moment, who }) => {
+    /** @param {StoredDecision} one */
     const current = (one) => last.get(targetOf(one.documents));
+    /** @param {StoredDecision} one */
     const isChanged = (one) => current(one) !== one;
     return {
-      ...action,
+      rule,
+      moment,
+      who,
       pairs: decisions
         .filter((one) => !isChanged(one))
         .map(({ documents, number }) => ({ documents, seen: number })),
@@ -64,8 +75,13 @@ const bulkActions = async (signal) => {
   }).reverse();
 };
 
+/**
+ * @param {BulkAction} action
+ * @param {(pairs: SeenPair[]) => Promise<void>} takeBack
+ */
 const drawn = ({ rule, moment, who, pairs, changed }, takeBack) => {
   const by = who ? [" by ", make("bdi", {}, visible(beginning(who, 80)))] : [];
+  /** @type {HTMLElement[]} */
   const nodes = [
     make(
       "p",
@@ -99,7 +115,7 @@ const drawn = ({ rule, moment, who, pairs, changed }, takeBack) => {
 /**
  * The list of past actions, loaded when it is unfolded.
  * @param {AbortSignal} signal
- * @param {(pairs: {documents: string[], seen: number}[]) => Promise<void>} takeBack
+ * @param {(pairs: SeenPair[]) => Promise<void>} takeBack
  * @returns {{element: HTMLElement, reload: () => Promise<void>}}
  */
 export const pastBulk = (signal, takeBack) => {

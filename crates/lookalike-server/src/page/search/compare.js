@@ -1,16 +1,22 @@
 // The view of two documents, or of the searched text and a document, side by side.
 
 import { compareTexts } from "../client/api.js";
-import { at, make, shownId, tiles } from "../dom/dom.js";
+import { at, inputAt, make, shownId, tiles } from "../dom/dom.js";
 import { differences } from "./differences.js";
 import { count, counted, similarity, visible } from "../dom/format.js";
 import { probe } from "./probe.js";
 import { contentOf, loadedView } from "../client/view.js";
 import { address, go } from "../dom/router.js";
 
+/** @import { Child } from "../dom/dom.js" */
+/** @import { Comparison } from "../client/types.js" */
+
 const show = contentOf("compare");
 
-/** The kind of a similarity. Texts with equal sets of shingles can differ. */
+/**
+ * The kind of a similarity. Texts with equal sets of shingles can differ.
+ * @param {Comparison} found
+ */
 const kind = (found) => {
   if (found.estimated) return "estimated by signatures";
   if (found.jaccard < 1) return "exact Jaccard similarity";
@@ -23,19 +29,20 @@ const kind = (found) => {
 
 /**
  * The figures of a comparison.
- * @param {any} found of the API
+ * @param {Comparison} found
  * @returns {HTMLElement}
  */
 export const figures = (found) => {
+  /** @type {Array<[string, string, string?]>} */
   const rows = [["Similarity", similarity(found.jaccard), kind(found)]];
-  if (typeof found.shared === "number") {
+  if (found.shared !== null && found.shingles_a !== null && found.shingles_b !== null) {
     rows.push([
       "Shared shingles",
       count(found.shared),
       `of ${count(found.shingles_a)} and ${count(found.shingles_b)}`,
     ]);
   }
-  if (typeof found.containment_of_a === "number") {
+  if (found.containment_of_a !== null && found.containment_of_b !== null) {
     rows.push(
       ["Share of the first in the second", similarity(found.containment_of_a)],
       ["Share of the second in the first", similarity(found.containment_of_b)],
@@ -44,22 +51,21 @@ export const figures = (found) => {
   return tiles(rows);
 };
 
-const name = (id, other) =>
-  id === null
-    ? make("bdi", {}, visible(other))
-    : make("a", { href: address("document", { id }) }, shownId(id));
+/**
+ * A link to a document.
+ * @param {string} id
+ * @returns {HTMLElement}
+ */
+export const documentLink = (id) => make("a", { href: address("document", { id }) }, shownId(id));
 
 /**
  * Both texts of a comparison side by side, or why they are not shown.
- * @param {any} found of the API
- * @param {string|null} a id of the first; `null` for the text that was searched
- * @param {string} b id of the second
- * @param {{name: string}|null} mine the text that was searched
- * @returns {Node[]}
+ * @param {Comparison} found
+ * @param {[Child, Child]} names of the texts
+ * @returns {HTMLElement[]}
  */
-export const sides = (found, a, b, mine) => {
+export const sides = (found, names) => {
   if (found.differences) {
-    const names = [name(a, mine?.name ?? ""), name(b, "")];
     const shown = differences(found.differences, names);
     if (found.differences_cut_short) {
       shown.unshift(
@@ -85,17 +91,19 @@ export const sides = (found, a, b, mine) => {
 
 /**
  * Number of differences by kind.
- * @param {any} found of the API
+ * @param {Comparison} found
  * @returns {string}
  */
 export const outcome = (found) => {
-  if (!found.differences) return "Compared.";
-  const { words, same_words: sameWords, moved = 0 } = found.difference_counts;
-  const kinds = [
+  if (!found.differences || !found.difference_counts) return "Compared.";
+  const { words, same_words: sameWords, moved } = found.difference_counts;
+  /** @type {[string, number][]} */
+  const places = [
     ["case", found.difference_counts.case],
     ["punctuation", found.difference_counts.punctuation],
     ["white space", found.difference_counts.white_space],
-  ]
+  ];
+  const kinds = places
     .filter(([, places]) => places > 0)
     .map(([kind, places]) => `${kind} ${count(places)}`)
     .join(", ");
@@ -109,18 +117,26 @@ export const outcome = (found) => {
 
 const compare = loadedView("compare", "Comparing …", async (params, signal) => {
   const a = params.get("a");
-  const b = params.get("b");
+  const b = params.get("b") ?? "";
   const mine = a === null ? probe() : null;
-  if (a === null && !mine) {
+  const first = mine ? { text: mine.text } : a === null ? null : { id: a };
+  if (first === null) {
     return [
       "The address does not contain the text that you searched.",
       [make("p", {}, make("a", { href: "#/" }, "Search again"), " and choose the match.")],
     ];
   }
-  const found = await compareTexts(mine ? { text: mine.text } : { id: a }, { id: b }, signal);
+  const found = await compareTexts(first, { id: b }, signal);
   return [
     outcome(found),
-    [figures(found), make("h2", {}, "Differences"), ...sides(found, a, b, mine)],
+    [
+      figures(found),
+      make("h2", {}, "Differences"),
+      ...sides(found, [
+        mine ? make("bdi", {}, visible(mine.name)) : documentLink(a ?? ""),
+        documentLink(b),
+      ]),
+    ],
   ];
 });
 
@@ -128,7 +144,7 @@ const compare = loadedView("compare", "Comparing …", async (params, signal) =>
 export const watchCompare = () => {
   at("compare-form").addEventListener("submit", (event) => {
     event.preventDefault();
-    const fields = [at("compare-a"), at("compare-b")];
+    const fields = [inputAt("compare-a"), inputAt("compare-b")];
     const missing = fields.find((field) => field.value === "");
     if (missing) {
       show("Type both ids.", []);
@@ -143,9 +159,9 @@ export const watchCompare = () => {
 export const showCompare = (params, signal) => {
   const a = params.get("a");
   const b = params.get("b");
-  at("compare-a").value = a ?? "";
-  at("compare-b").value = b ?? "";
-  at("compare-a").placeholder = a === null && b !== null ? visible(probe()?.name ?? "") : "";
+  inputAt("compare-a").value = a ?? "";
+  inputAt("compare-b").value = b ?? "";
+  inputAt("compare-a").placeholder = a === null && b !== null ? visible(probe()?.name ?? "") : "";
   if (b === null) show("", []);
   else compare(params, signal);
 };

@@ -3,6 +3,11 @@
 import { bar, make, metadata, shownId, tableHead } from "../dom/dom.js";
 import { size, visible } from "../dom/format.js";
 
+/** @import { Duplicate, Keeper } from "../client/types.js" */
+/** @import { Metadata } from "../dom/dom.js" */
+
+/** @typedef {{metadata?: Metadata, beginning?: string|null}} Described */
+
 /** Members of the metadata that are shown first: the first existing member of each list. */
 const TITLE = ["title", "subject"];
 const FACTS = [["from", "author"], ["date", "time"], ["source"]];
@@ -10,19 +15,26 @@ const FACTS = [["from", "author"], ["date", "time"], ["source"]];
 /** Requested characters of the beginning of a text. */
 export const BEGINNING = 160;
 
+/**
+ * @param {Metadata|undefined} data
+ * @param {string[]} names
+ */
 const text = (data, names) => {
   const name = names.find((one) => ["string", "number"].includes(typeof data?.[one]));
-  return name === undefined ? "" : String(data[name]);
+  return name === undefined ? "" : String(data?.[name]);
 };
 
 /**
  * The title or subject of a document.
- * @param {{metadata?: Object<string, unknown>}} document
+ * @param {Described} document
  * @returns {string} empty where it has none
  */
 export const titleOf = ({ metadata: data }) => text(data, TITLE);
 
-/** The first words in one line. */
+/**
+ * The first words in one line.
+ * @param {Described} document
+ */
 const words = ({ beginning }) => {
   const line = (beginning ?? "").trim().replace(/\s+/g, " ");
   return line.length < BEGINNING ? line : `${line}…`;
@@ -30,7 +42,7 @@ const words = ({ beginning }) => {
 
 /**
  * A document in one line: title or id, and its first words.
- * @param {{id: string, metadata?: Object<string, unknown>, beginning?: string}} document
+ * @param {Described & {id: string}} document
  * @returns {Node[]}
  */
 export const briefly = (document) => {
@@ -44,7 +56,7 @@ export const briefly = (document) => {
 
 /**
  * A document in some lines: title, facts, first words; then the rest of its metadata.
- * @param {{metadata?: Object<string, unknown>, beginning?: string}} document
+ * @param {Described} document
  * @returns {Node[]}
  */
 export const described = (document) => {
@@ -74,13 +86,12 @@ export const described = (document) => {
 
 /**
  * The cells of a document of a group: the document, its similarity to the keeper, its size.
- * @param {any} member
+ * @param {Keeper|Duplicate} member
  * @param {Node} name
  * @param {string|undefined} tag
- * @param {boolean} isKeeper
  * @returns {HTMLElement[]}
  */
-export const memberCells = (member, name, tag, isKeeper) => [
+export const memberCells = (member, name, tag) => [
   make(
     "td",
     { class: "who" },
@@ -88,17 +99,22 @@ export const memberCells = (member, name, tag, isKeeper) => [
     tag ? make("span", { class: "tag" }, tag) : null,
     ...described(member),
   ),
-  make("td", { class: "how" }, isKeeper ? "" : bar(member.similarity, false, member.equal_text)),
+  make(
+    "td",
+    { class: "how" },
+    "similarity" in member ? bar(member.similarity, false, member.equal_text) : "",
+  ),
   make("td", { class: "num" }, size(member.bytes)),
 ];
 
+/** @param {unknown} value */
 const shownValue = (value) =>
   value === undefined ? "none" : visible(typeof value === "string" ? value : JSON.stringify(value));
 
 /**
  * The members of the metadata in which two documents differ.
- * @param {{metadata?: Object<string, unknown>}} a
- * @param {{metadata?: Object<string, unknown>}} b
+ * @param {Described} a
+ * @param {Described} b
  * @returns {HTMLElement|null} nothing where they differ in none
  */
 export const differingMetadata = (a, b) => {
@@ -107,7 +123,9 @@ export const differingMetadata = (a, b) => {
     (name) => JSON.stringify(left[name]) !== JSON.stringify(right[name]),
   );
   if (names.length === 0) return null;
+  /** @param {unknown} value */
   const cell = (value) => make("td", { dir: "auto" }, shownValue(value));
+  /** @param {string} name */
   const row = (name) =>
     make(
       "tr",

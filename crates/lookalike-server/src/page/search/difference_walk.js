@@ -13,13 +13,20 @@ const KEYS = new Map([
 /** UTF-16 units of a difference that is read out. */
 const SPOKEN = 80;
 
-/** The walks by their elements. */
+/**
+ * The walks by their elements.
+ * @type {WeakMap<Element, DifferenceWalk>}
+ */
 const walks = new WeakMap();
 
+/**
+ * @param {Element[]} marks
+ * @param {string} tag
+ */
 const words = (marks, tag) => {
   const text = marks
     .filter((mark) => mark.localName === tag)
-    .map((mark) => mark.textContent.trim())
+    .map((mark) => mark.textContent?.trim())
     .filter(Boolean)
     .join(" ");
   if (text === "") return null;
@@ -41,6 +48,11 @@ export class DifferenceWalk {
     this.drawUntil = drawUntil;
     this.current = -1;
     this.said = make("span", { role: "status", class: "note" });
+    /**
+     * @param {string} text
+     * @param {string} name
+     * @param {number} way
+     */
     const key = (text, name, way) => {
       const made = button(text, () => this.move(way), { "aria-keyshortcuts": name });
       made.append(" ", make("kbd", { "aria-hidden": "true" }, name));
@@ -55,16 +67,26 @@ export class DifferenceWalk {
     );
     walks.set(this.element, this);
     box.addEventListener("click", ({ target }) => {
-      const other = target.closest(".moved-to")?.dataset.other;
-      if (other) this.toOther(...other.split(" "));
+      const inside = target instanceof Element ? target : null;
+      /** @type {HTMLElement|null|undefined} */
+      const moved = inside?.closest(".moved-to");
+      const [tag, number] = moved?.dataset.other?.split(" ") ?? [];
+      if (number !== undefined) this.toOther(tag, number);
     });
   }
 
+  /**
+   * @param {number} place
+   * @returns {HTMLElement[]}
+   */
   marks(place) {
     return Array.from(this.box.querySelectorAll(`[data-place="${place}"]`));
   }
 
-  /** Goes on by a number of differences, which is negative on the way back. */
+  /**
+   * Goes on by a number of differences, which is negative on the way back.
+   * @param {number} way
+   */
   move(way) {
     const place = this.current + way;
     if (place < 0 || place >= this.total) {
@@ -76,7 +98,10 @@ export class DifferenceWalk {
     this.show(place);
   }
 
-  /** Marks a difference as the current one, and reads it out. */
+  /**
+   * Marks a difference as the current one, and reads it out.
+   * @param {number} place
+   */
   show(place) {
     const marks = this.marks(place);
     if (marks.length === 0) return;
@@ -89,17 +114,22 @@ export class DifferenceWalk {
     this.said.textContent = said ? `${which}: ${said}.` : `${which}.`;
   }
 
-  /** Goes to a moved block where the other text has it. */
+  /**
+   * Goes to a moved block where the other text has it.
+   * @param {string} tag
+   * @param {string} moved its number
+   */
   toOther(tag, moved) {
+    /** @returns {HTMLElement|null} */
     const find = () => this.box.querySelector(`${tag}[data-moved="${moved}"]`);
     this.drawUntil(() => find() !== null);
     const there = find();
     if (!there) return;
     this.show(Number(there.dataset.place));
     there.scrollIntoView({ block: "center" });
-    there.parentElement
-      .querySelector(`.moved-to[data-other$=" ${moved}"]`)
-      ?.focus({ preventScroll: true });
+    /** @type {HTMLElement|null|undefined} */
+    const back = there.parentElement?.querySelector(`.moved-to[data-other$=" ${moved}"]`);
+    back?.focus({ preventScroll: true });
   }
 }
 
@@ -108,7 +138,8 @@ export const watchDifferences = () =>
   onSingleKey((key) => {
     const way = KEYS.get(key);
     const current = document.querySelector("main > section:not([hidden]) .walk");
-    if (way === undefined || !current) return false;
-    walks.get(current).move(way);
+    const walk = current ? walks.get(current) : undefined;
+    if (way === undefined || !walk) return false;
+    walk.move(way);
     return true;
   });

@@ -5,6 +5,13 @@ import { button, fold, make } from "../dom/dom.js";
 import { count, counted } from "../dom/format.js";
 import { gradually, longText, pieces } from "../dom/gradually.js";
 
+/** @import { Difference } from "../client/types.js" */
+/** @import { Child } from "../dom/dom.js" */
+
+/** @typedef {{text: string, moved?: number}} Segment a part of one text */
+/** @typedef {{number: number, sameWords: boolean}} Place of a difference */
+/** @typedef {Generator<{element: HTMLElement, cost: number}, void>} Drawn rows to draw */
+
 /** Words that both texts share, shown before and after a difference. */
 const CONTEXT_WORDS = 12;
 /** Maximum of the context, for long words and texts without spaces. */
@@ -18,9 +25,13 @@ const ROW_COST = 100;
 /** A row that costs more ends where both sides have the same, even within a line. */
 const ROW_MOST = 1_500;
 
+/** @param {string} unit */
 const isBlank = (unit) => /\s/.test(unit);
 
-/** End of the context after a difference, at the end of a word, in one pass over the beginning. */
+/**
+ * End of the context after a difference, at the end of a word, in one pass over the beginning.
+ * @param {string} text
+ */
 const head = (text) => {
   const most = Math.min(CONTEXT_CHARACTERS, text.length);
   let end = 0;
@@ -34,7 +45,10 @@ const head = (text) => {
   return whole(text, end);
 };
 
-/** Start of the context before a difference. */
+/**
+ * Start of the context before a difference.
+ * @param {string} text
+ */
 const tail = (text) => {
   let at = text.length;
   let words = 0;
@@ -52,12 +66,17 @@ const tail = (text) => {
   return whole(text, at);
 };
 
-/** A position between characters. */
+/**
+ * A position between characters.
+ * @param {string} text
+ * @param {number} place
+ */
 const whole = (text, place) => {
   const unit = text.charCodeAt(place);
   return unit >= 0xdc00 && unit < 0xe000 ? place - 1 : place;
 };
 
+/** @param {string} text */
 const words = (text) => {
   const found = text.match(/\S+/g)?.length ?? 0;
   // Chinese and Thai have no spaces between words.
@@ -66,6 +85,7 @@ const words = (text) => {
     : counted(found, "equal word");
 };
 
+/** @param {string} text */
 const foldedRow = (text) =>
   make(
     "div",
@@ -77,25 +97,35 @@ const foldedRow = (text) =>
     ),
   );
 
+/** @type {Record<string, string>} */
 const SIGNS = { " ": "\u2423", "\n": "\u21b5\n", "\t": "\u21e5", "\r": "\u240d" };
 
-/** White space as visible symbols. */
+/**
+ * White space as visible symbols.
+ * @param {string} text
+ */
 const signs = (text) =>
-  text.replace(/./gsu, (c) => SIGNS[c] || `\\u{${c.codePointAt(0).toString(16)}}`);
+  text.replace(/./gsu, (c) => SIGNS[c] || `\\u{${c.codePointAt(0)?.toString(16)}}`);
 
 /**
  * Words are marked, the blanks around them are not; of the same words, whatever differs.
  * @param {"del"|"ins"} tag
- * @param {{text: string, moved?: number}} piece
- * @param {{number: number, sameWords: boolean}} place of the difference
+ * @param {Segment} piece
+ * @param {Place} place
+ * @returns {Child[]}
  */
 const marked = (tag, { text, moved }, { number, sameWords }) => {
+  /**
+   * @param {string|undefined} name class
+   * @param {string} inner
+   */
   const mark = (name, inner) =>
     make(tag, { class: name, "data-place": number, "data-moved": moved }, inner);
   if (sameWords) return [mark("same-words", text.trim() === "" ? signs(text) : text)];
   const inner = text.trim();
   if (inner === "") return [mark("blank", text.replace(/\n/g, "↵\n"))];
   const from = text.indexOf(inner);
+  /** @type {Child[]} */
   const parts = [
     text.slice(0, from),
     mark(moved === undefined ? undefined : "moved", inner),
@@ -105,7 +135,11 @@ const marked = (tag, { text, moved }, { number, sameWords }) => {
   return parts;
 };
 
-/** The button for the other place of a moved block. The box handles its clicks. */
+/**
+ * The button for the other place of a moved block. The box handles its clicks.
+ * @param {"del"|"ins"} tag
+ * @param {number} moved
+ */
 const movedButton = (tag, moved) => {
   const other = tag === "del" ? "second" : "first";
   return button(`Moved ${count(moved)}`, () => {}, {
@@ -118,12 +152,15 @@ const movedButton = (tag, moved) => {
 /** Both sides until the end of a line or a folded part. */
 class Row {
   constructor() {
+    /** @type {Child[]} */
     this.left = [];
+    /** @type {Child[]} */
     this.right = [];
     this.cost = ROW_COST;
     this.apart = false;
   }
 
+  /** @param {string} text */
   same(text) {
     // Empty lines before a row are space before it.
     if (this.empty && text === "\n") {
@@ -135,12 +172,18 @@ class Row {
     this.add(text);
   }
 
+  /**
+   * @param {"a"|"b"} side
+   * @param {Segment} piece
+   * @param {Place} place
+   */
   only(side, piece, place) {
     if (side === "a") this.left.push(...marked("del", piece, place));
     else this.right.push(...marked("ins", piece, place));
     this.add(piece.text);
   }
 
+  /** @param {string} text */
   add(text) {
     this.cost += text.length;
   }
@@ -150,6 +193,10 @@ class Row {
   }
 
   element() {
+    /**
+     * @param {string} name class
+     * @param {Child[]} parts
+     */
     const cell = (name, parts) =>
       make("div", { class: `side ${name}`, role: "cell", dir: "auto" }, ...parts);
     return make(
@@ -161,7 +208,11 @@ class Row {
   }
 }
 
-/** The segments of one side of a difference, the long ones in several. */
+/**
+ * The segments of one side of a difference, the long ones in several.
+ * @param {Segment[]} segments
+ * @returns {Segment[]}
+ */
 const cut = (segments) =>
   segments.flatMap(({ text, moved }) =>
     Array.from(pieces(text), (piece) => ({ text: piece, moved })),
@@ -175,12 +226,17 @@ class Rows {
     this.places = 0;
   }
 
+  /** @returns {Drawn} */
   *end() {
     if (!this.row.empty) yield { element: this.row.element(), cost: this.row.cost };
     this.row = new Row();
   }
 
-  /** Starts a new row if a line ends in both sides, or if the row is full. */
+  /**
+   * Starts a new row if a line ends in both sides, or if the row is full.
+   * @param {string} text
+   * @returns {Drawn}
+   */
   *shared(text) {
     for (const line of text.split(/(?<=\n)/)) {
       this.row.same(line);
@@ -189,7 +245,13 @@ class Rows {
     }
   }
 
-  /** Each long part and each moved block has its own row. */
+  /**
+   * Each long part and each moved block has its own row.
+   * @param {Segment[]} a
+   * @param {Segment[]} b
+   * @param {boolean} sameWords
+   * @returns {Drawn}
+   */
   *changed(a, b, sameWords) {
     const left = cut(a);
     const right = cut(b);
@@ -197,7 +259,7 @@ class Rows {
     const most = Math.max(left.length, right.length);
     const lines =
       this.row.empty &&
-      [a, b].every((segments) => segments.length === 0 || segments.at(-1).text.endsWith("\n"));
+      [a, b].every((segments) => segments.length === 0 || segments.at(-1)?.text.endsWith("\n"));
     this.places += most > 0 ? 1 : 0;
     for (let i = 0; i < most; i += 1) {
       if (i > 0) yield* this.end();
@@ -207,6 +269,12 @@ class Rows {
     if (lines && most > 0) yield* this.end();
   }
 
+  /**
+   * @param {string} text
+   * @param {boolean} first
+   * @param {boolean} last
+   * @returns {Drawn}
+   */
   *same(text, first, last) {
     const from = first ? 0 : head(text);
     const to = last ? text.length : tail(text);
@@ -221,10 +289,16 @@ class Rows {
   }
 }
 
-/** Parts of either text that follow each other are one change, unless of another kind. */
+/**
+ * Parts of either text that follow each other are one change, unless of another kind.
+ * @param {Difference[]} parts
+ * @returns {Drawn}
+ */
 function* rows(parts) {
   const drawn = new Rows();
+  /** @type {Segment[]} */
   let a = [];
+  /** @type {Segment[]} */
   let b = [];
   let sameWords = false;
   for (const [place, part] of parts.entries()) {
@@ -243,7 +317,10 @@ function* rows(parts) {
   yield* drawn.end();
 }
 
-/** Differences, as the rows count them: parts of one kind that follow each other are one. */
+/**
+ * Differences, as the rows count them: parts of one kind that follow each other are one.
+ * @param {Difference[]} parts
+ */
 const places = (parts) =>
   parts.filter(
     (part, at) =>
@@ -253,6 +330,11 @@ const places = (parts) =>
         Boolean(parts[at - 1].same_words) !== Boolean(part.same_words)),
   ).length;
 
+/**
+ * @param {boolean} changed
+ * @param {boolean} written
+ * @param {boolean} moved
+ */
 const legend = (changed, written, moved) =>
   make(
     "p",
@@ -284,10 +366,9 @@ const legend = (changed, written, moved) =>
 
 /**
  * Both texts side by side.
- * @param {Array<{kind: "same"|"a"|"b", text: string, same_words?: boolean, moved?: number}>} parts
- *   in order
- * @param {[Node, Node]} names what to call the texts
- * @returns {Node[]}
+ * @param {Difference[]} parts in order
+ * @param {[Child, Child]} names what to call the texts
+ * @returns {HTMLElement[]}
  */
 export const differences = (parts, names) => {
   const differing = parts.filter(({ kind }) => kind !== "same");

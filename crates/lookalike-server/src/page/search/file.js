@@ -6,15 +6,15 @@ import { size, visible } from "../dom/format.js";
 /** Maximum size of a file, in bytes. */
 const MOST_BYTES = 64 * 1024 * 1024;
 
+/** @import { FileText, FileTexts } from "../client/types.js" */
+
 const COMMAND = "Use the command line: lookalike query INDEX FILE.";
 
 /**
  * Reads the texts of a file.
  * @param {File} file
  * @param {AbortSignal} signal
- * @returns {Promise<{parts: {within: string, kind: string, text: string,
- *   fields: Object<string, string>}[],
- *   failed: {within: string, kind: string, reason: string}[], further: number}>}
+ * @returns {Promise<FileTexts>}
  * @throws {Error} with a message for the user, or an ApiError
  */
 export const readFile = async (file, signal) => {
@@ -36,7 +36,7 @@ export const readFile = async (file, signal) => {
 
 /**
  * The name of a part of a file for people: its title or subject, author and date.
- * @param {{within: string, kind: string, fields: Object<string, string>}} part
+ * @param {FileText} part
  * @returns {string}
  */
 export const partTitle = ({ within, kind, fields }) => {

@@ -5,11 +5,14 @@ import { bar, make, shownId } from "../dom/dom.js";
 import { beginning, count, counted, probability, size, visible } from "../dom/format.js";
 import { address } from "../dom/router.js";
 
+/** @import { Match, Matches } from "../client/types.js" */
+
+/** @param {number} share */
 const percent = (share) => `${Math.floor(share * 1000) / 10}\u00a0%`;
 
 /**
  * A summary of the result in one or two sentences.
- * @param {any} answer
+ * @param {Matches} answer
  * @returns {string}
  */
 export const summary = (answer) => {
@@ -39,6 +42,7 @@ export const summary = (answer) => {
 /** Recall below which a warning is shown. */
 const LOW = 0.9;
 
+/** @param {Matches} answer */
 const recall = (answer) => {
   const chance = probability(answer.predicted_recall);
   const least =
@@ -56,9 +60,13 @@ const recall = (answer) => {
   return make("p", { class: "warning" }, `${text} The index is made for more similar documents.`);
 };
 
+/**
+ * @param {Match} match
+ * @param {string} whose the text that was searched
+ */
 const facts = (match, whose) => {
   const parts = [size(match.bytes)];
-  if (match.shared !== undefined && match.shared !== null) {
+  if (match.shared !== null && match.shingles !== null) {
     parts.push(`${count(match.shared)} of its ${counted(match.shingles, "shingle")} shared`);
   }
   if (typeof match.containment_of_query === "number") {
@@ -70,6 +78,10 @@ const facts = (match, whose) => {
   return make("p", { class: "note" }, parts.join(" · "));
 };
 
+/**
+ * @param {Match} match
+ * @param {string|undefined} asked the id of the query; none for a text
+ */
 const item = (match, asked) => {
   const named = beginning(visible(match.id), 80);
   const compare = make(
@@ -102,12 +114,13 @@ const item = (match, asked) => {
 
 /**
  * The matches of an answer.
- * @param {any} answer
+ * @param {Matches} answer
  * @param {string|undefined} asked the id of the query; none for a text
  * @returns {Node[]}
  */
 export const matches = (answer, asked) => {
   if (answer.shingles === 0) return [];
+  /** @type {HTMLElement[]} */
   const parts = [recall(answer)];
   if (answer.matches.length > 0) {
     const title =
@@ -133,7 +146,7 @@ export const matches = (answer, asked) => {
 
 /**
  * The most similar documents, for a query that found nothing.
- * @param {any} answer of a query for the nearest
+ * @param {Matches} answer of a query for the nearest
  * @param {string|undefined} asked the id of the query; none for a text
  * @returns {Node[]}
  */

@@ -6,16 +6,28 @@ import { beginning, count, counted } from "../dom/format.js";
 import { problem } from "../client/problem.js";
 import { address } from "../dom/router.js";
 
+/** @import { KnownPassage, KnownPassages } from "../client/types.js" */
+
+/**
+ * The passages of all answers by their bytes.
+ * @typedef {{passages: Map<string, KnownPassage>, compared: number, documents: number}} Found
+ */
+
 /** Default minimum of words of a passage. */
 const LEAST_WORDS = 20;
 /** Length of the part of a passage that is shown. */
 const SHOWN_CHARACTERS = 600;
 
+/** @param {{id: string}} place */
 const place = ({ id }) =>
   make("li", {}, make("a", { href: address("document", { id }) }, shownId(id)));
 
+/**
+ * @param {KnownPassage} passage
+ * @param {Uint8Array} bytes of the text
+ */
 const item = (passage, bytes) => {
-  const text = new TextDecoder().decode(bytes.subarray(...passage.bytes));
+  const text = new TextDecoder().decode(bytes.subarray(passage.bytes[0], passage.bytes[1]));
   const more = text.length > SHOWN_CHARACTERS ? "…" : "";
   const rest = passage.documents - passage.places.length;
   return make(
@@ -37,7 +49,11 @@ const item = (passage, bytes) => {
   );
 };
 
-/** Adds the passages of a further answer. */
+/**
+ * Adds the passages of a further answer.
+ * @param {Found} found
+ * @param {KnownPassages} answer
+ */
 const add = (found, answer) => {
   for (const passage of answer.passages) {
     const key = passage.bytes.join("-");
@@ -52,6 +68,10 @@ const add = (found, answer) => {
   found.documents += answer.documents;
 };
 
+/**
+ * @param {Found} found
+ * @param {string|undefined} next
+ */
 const summary = (found, next) => {
   const compared = counted(found.compared, "document");
   const passages =
@@ -62,6 +82,7 @@ const summary = (found, next) => {
   return `${passages}; ${compared} compared word by word.${rest}`;
 };
 
+/** @param {Found} found */
 const inOrder = (found) =>
   Array.from(found.passages.values()).toSorted(
     (a, b) => a.bytes[0] - b.bytes[0] || b.bytes[1] - a.bytes[1],
@@ -88,11 +109,15 @@ export const passages = (text, isAtOnce = false) => {
   });
   const status = make("p", { class: "status", role: "status" });
   const results = make("div");
+  /**
+   * @param {Found} found
+   * @param {number} minWords
+   * @param {string} [after]
+   */
   const search = async (found, minWords, after) => {
     status.textContent = "Comparing …";
     try {
-      const body = { text, min_words: minWords };
-      if (after !== undefined) body.after = after;
+      const body = { text, min_words: minWords, after };
       const answer = await request("POST", "v1/passages", { body });
       add(found, answer);
       status.textContent = summary(found, answer.next);

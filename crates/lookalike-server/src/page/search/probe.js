@@ -1,5 +1,6 @@
 // Keeps the last query text for comparison with matches.
 
+/** @type {{text: string, name: string}|null} */
 let held = null;
 
 /**
