@@ -3,15 +3,28 @@
 
 import { refusal, SETTINGS, STATS } from "./mock.mjs";
 
+/** @import { CategoryNode, Comparison, Difference, FileText, Group, IndexDocument, Match } from "../../src/page/client/types.js" */
+/** @import { Act } from "./mock.mjs" */
+
 /** Would run, or would break out of an attribute. */
 export const HOSTILE =
   '"\'><img src=x onerror="window.hacked=1"><script>window.hacked=1' +
   "</script><svg onload=window.hacked=1>javascript:hacked=1 \u202e</bdi>&lt;b&gt;";
 
-/** A number of different words. */
+/**
+ * A number of different words.
+ * @param {number} n
+ * @param {string} name
+ */
 export const words = (n, name) => Array.from({ length: n }, (_, i) => `${name}${i}`).join(" ");
 
-/** A match of a query. */
+/**
+ * A match of a query.
+ * @param {string} id
+ * @param {number} similarity
+ * @param {Partial<Match>} more
+ * @returns {Match}
+ */
 export const match = (id, similarity, more = {}) => ({
   id,
   similarity,
@@ -25,7 +38,10 @@ export const match = (id, similarity, more = {}) => ({
   ...more,
 });
 
-/** Parts of two letters that differ in three places. */
+/**
+ * Parts of two letters that differ in three places.
+ * @type {Difference[]}
+ */
 export const STRETCHES = [
   { kind: "same", text: `${words(60, "word")} and then the meeting was held on ` },
   { kind: "a", text: "Monday" },
@@ -36,7 +52,10 @@ export const STRETCHES = [
   { kind: "a", text: "The board" },
 ];
 
-/** Parts of two letters, of which one has its first sentence at the end. */
+/**
+ * Parts of two letters, of which one has its first sentence at the end.
+ * @type {Difference[]}
+ */
 export const MOVED = [
   { kind: "a", text: "This sentence of eight words is a block.", moved: 1 },
   { kind: "a", text: "\nThe first one only. " },
@@ -45,8 +64,12 @@ export const MOVED = [
   { kind: "b", text: "This sentence of eight words is a block", moved: 1 },
 ];
 
-/** Places that differ; parts that follow each other and are of one kind are one place. */
+/**
+ * Places that differ; parts that follow each other and are of one kind are one place.
+ * @param {Difference[]} parts
+ */
 const counted = (parts) => {
+  /** @param {boolean} wanted */
   const starts = (wanted) =>
     parts.filter(
       (part, place) =>
@@ -66,7 +89,12 @@ const counted = (parts) => {
   };
 };
 
-/** What comparing two documents gives. */
+/**
+ * What comparing two documents gives.
+ * @param {Difference[]|undefined} differences
+ * @param {Partial<Comparison>} more
+ * @returns {Comparison}
+ */
 export const comparison = (differences, more = {}) => ({
   jaccard: 0.871234,
   containment_of_a: 0.93,
@@ -80,7 +108,13 @@ export const comparison = (differences, more = {}) => ({
   ...more,
 });
 
-/** Groups by falling size. */
+/**
+ * Groups by falling size.
+ * @param {number} from
+ * @param {number} to
+ * @param {number} duplicates of each
+ * @returns {Group[]}
+ */
 export const groups = (from, to, duplicates = 3) =>
   Array.from({ length: to - from }, (_, place) => ({
     keeper: {
@@ -89,6 +123,8 @@ export const groups = (from, to, duplicates = 3) =>
       metadata: { source: "post" },
       beginning: `The letter number ${from + place}, which begins like this.`,
     },
+    duplicates_before: 0,
+    duplicates_total: duplicates,
     duplicates: Array.from({ length: duplicates }, (_, copy) => ({
       id: `group-${from + place}/copy-${copy}.txt`,
       similarity: 0.98 - copy / 80,
@@ -97,14 +133,18 @@ export const groups = (from, to, duplicates = 3) =>
     })),
   }));
 
-/** A tree with words of any kind in its labels. */
+/**
+ * A tree with words of any kind in its labels.
+ * @type {CategoryNode[]}
+ */
 const CATEGORIES = [
-  ["1", null, 0.2, ["window", "motif", "server"], 1063],
-  ["1.1", "1", 0.5, ["لوحة", HOSTILE], 12],
-  ["1.1.1", "1.1", 0.8, [], 5],
-  ["2", null, 0.2, ["sale", "shipping", "offer"], 919],
-].map(([path, parent, level, label, documents]) => ({ path, parent, level, label, documents }));
+  { path: "1", parent: null, level: 0.2, label: ["window", "motif", "server"], documents: 1063 },
+  { path: "1.1", parent: "1", level: 0.5, label: ["لوحة", HOSTILE], documents: 12 },
+  { path: "1.1.1", parent: "1.1", level: 0.8, label: [], documents: 5 },
+  { path: "2", parent: null, level: 0.2, label: ["sale", "shipping", "offer"], documents: 919 },
+];
 
+/** @type {Record<string, Act>} */
 const ANSWERS = {
   "GET /v1/indexes": () => ({
     json: {
@@ -161,8 +201,9 @@ const ANSWERS = {
   }),
   // A text by its name's extension; an archive of two, and one file that cannot be read.
   "POST /v1/extract": ({ query, body }) => {
-    const name = query.get("name");
+    const name = query.get("name") ?? "";
     const text = body.toString().replace("\uFEFF", "");
+    /** @type {(within: string, kind: string, text: string, fields?: Record<string, string>) => FileText} */
     const part = (within, kind, text, fields = {}) => ({ within, kind, text, fields });
     const nothing = { parts: [], failed: [], further: 0 };
     if (name.endsWith(".pdf")) {
@@ -271,6 +312,10 @@ ANSWERS["POST /v1/decisions"] = ({ body: { decisions } }) => ({
   json: { added: decisions.length, unknown: 0, last: decisions.length },
 });
 
+/**
+ * @param {string} id
+ * @returns {IndexDocument}
+ */
 const documentOf = (id) => ({
   id,
   bytes: 1834,
@@ -284,8 +329,8 @@ const documentOf = (id) => ({
 
 /**
  * How the mock answers: by these answers, by method and path, else as a healthy server.
- * @param {Object<string, (call: any) => any>} special
- * @returns {(call: any) => any}
+ * @param {Record<string, Act>} special
+ * @returns {Act}
  */
 export const answering =
   (special = {}) =>

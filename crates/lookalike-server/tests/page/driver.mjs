@@ -6,6 +6,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
+/**
+ * The folder for pictures, and servers with their tokens.
+ * @typedef {{folder: string, open: string, guarded: string, reading: string, writing: string}}
+ *   Context
+ */
+
+/** @typedef {(browser: Browser, context: Context) => Promise<void>} Case */
+
 const ELEMENT = "element-6066-11e4-a52e-4f735466cecf";
 /** How long to wait for something on the page. */
 const PATIENCE_MS = 30_000;
@@ -26,7 +34,11 @@ export const KEYS = {
   pageUp: "\uE00E",
 };
 
-/** Waits a number of milliseconds. */
+/**
+ * Waits a number of milliseconds.
+ * @param {number} ms
+ * @returns {Promise<void>}
+ */
 export const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 
 const launch = async () => {
@@ -41,13 +53,23 @@ const launch = async () => {
 
 /** A browser with one page. */
 export class Browser {
+  /**
+   * @param {import("node:child_process").ChildProcess} child
+   * @param {string} base address of the driver
+   * @param {string} profile folder
+   */
+  constructor(child, base, profile) {
+    this.child = child;
+    this.base = base;
+    this.profile = profile;
+    /** Pages that were opened. */
+    this.opened = 0;
+  }
+
   /** Starts one with a profile of its own. */
   static async start() {
-    const browser = new Browser();
     const { child, base } = await launch();
-    browser.profile = mkdtempSync(join(tmpdir(), "lookalike-page-"));
-    browser.child = child;
-    browser.base = base;
+    const browser = new Browser(child, base, mkdtempSync(join(tmpdir(), "lookalike-page-")));
     const args = [
       "--headless",
       "--no-sandbox",
@@ -73,6 +95,12 @@ export class Browser {
     return browser;
   }
 
+  /**
+   * @param {string} method
+   * @param {string} path
+   * @param {unknown} [body]
+   * @returns {Promise<any>} what the protocol says of it
+   */
   async send(method, path, body) {
     const response = await fetch(this.base + path, {
       method,
@@ -90,25 +118,40 @@ export class Browser {
     rmSync(this.profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
   }
 
-  /** Calls a method of the browser's own protocol. */
+  /**
+   * Calls a method of the browser's own protocol.
+   * @param {string} cmd
+   * @param {object} params
+   */
   cdp(cmd, params = {}) {
     return this.send("POST", "/goog/cdp/execute", { cmd, params });
   }
 
-  /** Opens an address as a new page, even where only what is behind `#` differs. */
+  /**
+   * Opens an address as a new page, even where only what is behind `#` differs.
+   * @param {string} url
+   */
   async open(url) {
-    this.opened = (this.opened ?? 0) + 1;
+    this.opened += 1;
     const [page, hash] = url.split(/#(.*)/s);
     const address = `${page}?opened=${this.opened}${hash === undefined ? "" : `#${hash}`}`;
     await this.send("POST", "/url", { url: address });
   }
 
-  /** What the body of a function gives on the page; promises are waited for. */
+  /**
+   * What the body of a function gives on the page; promises are waited for.
+   * @param {string} body
+   * @param {...unknown} args
+   */
   run(body, ...args) {
     return this.send("POST", "/execute/sync", { script: body, args });
   }
 
-  /** Waits until an expression is truthy, and gives it. */
+  /**
+   * Waits until an expression is truthy, and gives it.
+   * @param {string} expression
+   * @param {...unknown} args
+   */
   async wait(expression, ...args) {
     const end = Date.now() + PATIENCE_MS;
     for (;;) {
@@ -122,7 +165,10 @@ export class Browser {
     }
   }
 
-  /** Waits until a text is seen on the page, whatever the blanks in it are. */
+  /**
+   * Waits until a text is seen on the page, whatever the blanks in it are.
+   * @param {string} text
+   */
   see(text) {
     return this.wait(
       "document.body.innerText.replace(/\\s+/g, ' ').includes(arguments[0])",
@@ -130,22 +176,34 @@ export class Browser {
     );
   }
 
+  /** @param {string} selector */
   async find(selector) {
     const found = await this.send("POST", "/element", { using: "css selector", value: selector });
     return found[ELEMENT];
   }
 
-  /** Clicks as a person does: what is covered or out of sight cannot be clicked. */
+  /**
+   * Clicks as a person does: what is covered or out of sight cannot be clicked.
+   * @param {string} selector
+   */
   async click(selector) {
     await this.send("POST", `/element/${await this.find(selector)}/click`, {});
   }
 
-  /** Types into a field, behind what is in it; for a field of files, their paths. */
+  /**
+   * Types into a field, behind what is in it; for a field of files, their paths.
+   * @param {string} selector
+   * @param {string} text
+   */
   async type(selector, text) {
     await this.send("POST", `/element/${await this.find(selector)}/value`, { text });
   }
 
-  /** Puts a text into a field at once, as pasting does. */
+  /**
+   * Puts a text into a field at once, as pasting does.
+   * @param {string} selector
+   * @param {string} text
+   */
   async paste(selector, text) {
     await this.run(
       "const f = document.querySelector(arguments[0]); f.focus(); " +
@@ -155,7 +213,10 @@ export class Browser {
     );
   }
 
-  /** Presses keys one after the other; an array holds its first ones down. */
+  /**
+   * Presses keys one after the other; an array holds its first ones down.
+   * @param {...(string|string[])} keys
+   */
   async press(...keys) {
     for (const key of keys) {
       const all = Array.isArray(key) ? key : [key];
@@ -167,7 +228,13 @@ export class Browser {
     }
   }
 
-  /** Shows the page in a window of this size, light or dark; `mobile` as on a telephone. */
+  /**
+   * Shows the page in a window of this size.
+   * @param {number} width
+   * @param {number} height
+   * @param {"light"|"dark"} scheme
+   * @param {boolean} mobile as on a telephone
+   */
   async view(width, height, scheme, mobile = false) {
     await this.cdp("Emulation.setDeviceMetricsOverride", {
       width,
@@ -181,14 +248,21 @@ export class Browser {
     });
   }
 
-  /** Saves a picture of the whole page. */
+  /**
+   * Saves a picture of the whole page.
+   * @param {string} path
+   */
   async picture(path) {
     const { data } = await this.cdp("Page.captureScreenshot", { captureBeyondViewport: true });
     writeFileSync(path, Buffer.from(data, "base64"));
   }
 
-  /** What the browser has complained of since it was asked last. */
+  /**
+   * What the browser has complained of since it was asked last.
+   * @returns {Promise<string[]>}
+   */
   async complaints() {
+    /** @type {{level: string, message: string}[]} */
     const entries = await this.send("POST", "/se/log", { type: "browser" });
     return entries
       .filter(({ level }) => level === "SEVERE" || level === "WARNING")

@@ -7,7 +7,13 @@ import { findings } from "./access.mjs";
 import { answering, HOSTILE } from "./api.mjs";
 import { mock, refusal } from "./mock.mjs";
 
-/** Width, height, and colours; 640 is what is left of 1,280 at 200 %. */
+/** @import { Browser, Case } from "./driver.mjs" */
+/** @import { Reply } from "./mock.mjs" */
+
+/**
+ * Width, height, and colours; 640 is what is left of 1,280 at 200 %.
+ * @type {[string, number, number, "light"|"dark"][]}
+ */
 const VIEWS = [
   ["light", 1280, 900, "light"],
   ["dark", 1280, 900, "dark"],
@@ -15,12 +21,19 @@ const VIEWS = [
   ["zoomed", 640, 450, "light"],
 ];
 
+/**
+ * @param {string} selector
+ * @returns {(browser: Browser) => Promise<void>}
+ */
 const click = (selector) => async (browser) => {
   await browser.wait("document.querySelector(arguments[0])", selector);
   await browser.click(selector);
 };
 
-/** How each view comes to stand: address, what is done, and when it is there. */
+/**
+ * How each view comes to stand: address, what is done, and when it is there.
+ * @type {Record<string, [string, ((browser: Browser) => Promise<void>)|null, string]>}
+ */
 const STATES = {
   query: ["#/?id=letters", null, "document.querySelectorAll('.match').length === 3"],
   passages: [
@@ -72,13 +85,15 @@ const STATES = {
   ],
 };
 
+/** @type {Record<string, Reply>} */
 const refusals = {
   refused: refusal(429, "busy", "32 requests wait already", { "Retry-After": "7" }),
   token: refusal(401, "token-needed", "a token is needed", { "WWW-Authenticate": "Bearer" }),
 };
 
+/** @type {Case} */
 const states = async (browser, { folder }) => {
-  const server = await mock((call) => refusals[call.query.get("after")] ?? answering()(call));
+  const server = await mock((call) => refusals[call.query.get("after") ?? ""] ?? answering()(call));
   try {
     for (const [name, [address, act, there]] of Object.entries(STATES)) {
       await browser.open(server.url + address);
@@ -97,9 +112,13 @@ const states = async (browser, { folder }) => {
   }
 };
 
-/** The checks are checked: each finds what is made wrong for it. */
+/**
+ * The checks are checked: each finds what is made wrong for it.
+ * @type {Case}
+ */
 const checks = async (browser) => {
   const server = await mock(answering());
+  /** @type {[string, string, string, string[]?][]} */
   const wrongs = [
     ["h4", "", "heading skipped"],
     ["h1", "", "h1: "],

@@ -4,6 +4,27 @@
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 
+/** @import { IncomingMessage } from "node:http" */
+/** @import { Settings, Stats } from "../../src/page/client/types.js" */
+
+/**
+ * A request to the mock.
+ * @typedef {{method: string, path: string, query: URLSearchParams, body: any, token: string}} Call
+ */
+
+/**
+ * `after` delays the answer.
+ * @typedef {{status?: number, headers?: Record<string, string>, json?: unknown, text?: string,
+ *   after?: Promise<void>}} Reply
+ */
+
+/** @typedef {(call: Call) => Reply} Act answers requests */
+/**
+ * `last` is the last request, to a path if one is given.
+ * @typedef {{url: string, calls: Call[], last: (path?: string) => Call, close: () => void}}
+ *   MockServer
+ */
+
 const PAGE = new URL("../../src/page/", import.meta.url);
 
 /** The files and the policy as the program has them. */
@@ -18,10 +39,11 @@ const table = () => {
       { type: types[m[2]], text: readFileSync(new URL(m[3], PAGE)) },
     ]),
   );
-  const policy = /POLICY: &str =\s*"([^"]*)"/.exec(source)[1].replace(/\\\n\s*/g, "");
-  return { files, policy };
+  const [, policy = ""] = /POLICY: &str =\s*"([^"]*)"/.exec(source) ?? [];
+  return { files, policy: policy.replace(/\\\n\s*/g, "") };
 };
 
+/** @param {IncomingMessage} request */
 const body = async (request) => {
   const parts = [];
   for await (const part of request) parts.push(part);
@@ -33,16 +55,15 @@ const body = async (request) => {
 
 /**
  * Starts a mock on a port, 0 for a free one.
- * @param {(call: {method: string, path: string, query: URLSearchParams, body: any,
- *   token: string}) => {status?: number, headers?: object, json?: any, text?: string,
- *   after?: Promise<void>}} act
- * @returns {Promise<{url: string, calls: any[], close: () => void}>}
+ * @param {Act} act
+ * @returns {Promise<MockServer>}
  */
 export const mock = async (act, port = 0) => {
   const { files, policy } = table();
+  /** @type {Call[]} */
   const calls = [];
   const server = createServer(async (request, response) => {
-    const url = new URL(request.url, "http://localhost");
+    const url = new URL(request.url ?? "", "http://localhost");
     const file = files.get(url.pathname);
     if (file) {
       response.writeHead(200, {
@@ -54,7 +75,7 @@ export const mock = async (act, port = 0) => {
       return;
     }
     const call = {
-      method: request.method,
+      method: request.method ?? "",
       path: url.pathname,
       query: url.searchParams,
       body: await body(request),
@@ -67,12 +88,19 @@ export const mock = async (act, port = 0) => {
     response.writeHead(status, { "Content-Type": type, ...headers });
     response.end(json === undefined ? text : JSON.stringify(json));
   });
-  await new Promise((ready) => server.listen(port, "127.0.0.1", ready));
+  await new Promise((ready) => server.listen(port, "127.0.0.1", () => ready(undefined)));
+  /** @param {string} [path] */
+  const last = (path) => {
+    const found = calls.findLast((call) => path === undefined || call.path === path);
+    if (!found) throw new Error(`no request to ${path ?? "the mock"}`);
+    return found;
+  };
   const close = () => {
     server.close();
     server.closeAllConnections();
   };
-  return { url: `http://127.0.0.1:${server.address().port}/`, calls, close };
+  const address = /** @type {import("node:net").AddressInfo} */ (server.address());
+  return { url: `http://127.0.0.1:${address.port}/`, calls, last, close };
 };
 
 /**
@@ -80,8 +108,8 @@ export const mock = async (act, port = 0) => {
  * @param {number} status
  * @param {string} code
  * @param {string} detail
- * @param {object} headers
- * @returns {object}
+ * @param {Record<string, string>} headers
+ * @returns {Reply}
  */
 export const refusal = (status, code, detail, headers = {}) => ({
   status,
@@ -89,8 +117,12 @@ export const refusal = (status, code, detail, headers = {}) => ({
   json: { type: "about:blank", title: code, status, code, detail },
 });
 
-/** Settings of an index that keeps texts. */
+/**
+ * Settings of an index that keeps texts.
+ * @type {Settings}
+ */
 export const SETTINGS = {
+  format: 1,
   version: "0.1.0",
   shingle: "words:5",
   tokens: "words",
@@ -109,9 +141,14 @@ export const SETTINGS = {
   name: "letters.lookalike",
   predicted_recall: 0.998347,
   writable: true,
+  exact: true,
+  token_needed: false,
 };
 
-/** Sizes of an index. */
+/**
+ * Sizes of an index.
+ * @type {Stats}
+ */
 export const STATS = {
   documents: 12345,
   without_shingles: 3,

@@ -8,11 +8,19 @@ import { findings } from "./access.mjs";
 import { KEYS, pause } from "./driver.mjs";
 import { summary, walk } from "./walk.mjs";
 
+/** @import { Groups, StoredDecision } from "../../src/page/client/types.js" */
+/** @import { Browser, Case } from "./driver.mjs" */
+
 const LETTER = `${words(60, "word")}, and the meeting was held on Monday.\n${words(60, "more")}`;
 const EDITED = LETTER.replace("Monday", "Thursday");
 const SHORTER = LETTER.slice(0, LETTER.lastIndexOf(" more55"));
 const IDS = ["letters/a b.txt", "letters/ä?#%.txt", HOSTILE];
 
+/**
+ * @param {Browser} browser
+ * @param {string} id
+ * @param {string} text
+ */
 const add = async (browser, id, text) => {
   await browser.run("location.hash = '#/add'");
   await browser.wait("!document.querySelector('#view-add').hidden");
@@ -21,6 +29,10 @@ const add = async (browser, id, text) => {
   await browser.click("#add-form .main");
 };
 
+/**
+ * @param {Browser} browser
+ * @param {string} text
+ */
 const search = async (browser, text) => {
   await browser.run("location.hash = '#/'");
   await browser.wait("!document.querySelector('#view-query').hidden");
@@ -28,7 +40,10 @@ const search = async (browser, text) => {
   await browser.click("#query-form .main");
 };
 
-/** Nothing was run that came as a text, and the browser has refused nothing. */
+/**
+ * Nothing was run that came as a text, and the browser has refused nothing.
+ * @param {Browser} browser
+ */
 const sound = async (browser) => {
   assert.equal(await browser.run("return window.hacked"), null);
   const wrong = (await browser.complaints()).filter(
@@ -37,7 +52,10 @@ const sound = async (browser) => {
   assert.deepEqual(wrong, []);
 };
 
-/** Every file of the page comes without a token, whole, and under a strict policy. */
+/**
+ * Every file of the page comes without a token, whole, and under a strict policy.
+ * @type {Case}
+ */
 const served = async (_browser, { guarded }) => {
   const folder = new URL("../../src/page/", import.meta.url);
   const table = readFileSync(new URL("files.rs", folder), "utf8");
@@ -47,12 +65,13 @@ const served = async (_browser, { guarded }) => {
     const answer = await fetch(new URL(path, guarded));
     assert.equal(answer.status, 200, path);
     assert.equal(await answer.text(), readFileSync(new URL(name, folder), "utf8"), path);
-    const policy = answer.headers.get("content-security-policy");
+    const policy = answer.headers.get("content-security-policy") ?? "";
     assert.ok(!policy.includes("unsafe") && /(default|script)-src 'self'/.test(policy), policy);
     assert.equal(answer.headers.get("x-content-type-options"), "nosniff");
   }
 };
 
+/** @type {Case} */
 const fromFirstToLast = async (browser, { open }) => {
   await browser.open(`${open}#/groups`);
   await browser.see("The 0 documents of the index have no near-duplicates.");
@@ -67,6 +86,7 @@ const fromFirstToLast = async (browser, { open }) => {
   // All three resemble the letter, the equal one most of all.
   await search(browser, LETTER);
   await browser.wait("document.querySelectorAll('.match').length === 3");
+  /** @type {[string, string][]} */
   const found = await browser.run(
     "return Array.from(document.querySelectorAll('.match'), one => " +
       "[one.querySelector('.match-id').textContent, one.querySelector('.figure').textContent])",
@@ -79,6 +99,7 @@ const fromFirstToLast = async (browser, { open }) => {
   const edited = found.findIndex(([id]) => id === IDS[1]);
   await browser.run("document.querySelectorAll('.match .button')[arguments[0]].click()", edited);
   await browser.see("The texts differ in 1 place.");
+  /** @type {string[]} */
   const marks = await browser.run(
     "return ['del', 'ins'].map(tag => " + "document.querySelector(`.rows ${tag}`).textContent)",
   );
@@ -155,6 +176,7 @@ const fromFirstToLast = async (browser, { open }) => {
   await sound(browser);
 };
 
+/** @type {Case} */
 const decisions = async (browser, { open }) => {
   await browser.open(`${open}#/review?order=size`);
   for (let i = 0; i < 200; i++) {
@@ -168,6 +190,7 @@ const decisions = async (browser, { open }) => {
   await browser.press("n");
   await browser.see("1 of 1 group decided, 1 decision now");
   await browser.wait("!document.querySelector('.review-progress').innerText.includes('stored')");
+  /** @returns {Promise<StoredDecision[]>} */
   const log = async () => (await (await fetch(new URL("v1/decisions", open))).json()).decisions;
   assert.deepEqual(
     (await log()).map(({ decision }) => decision),
@@ -201,7 +224,12 @@ const decisions = async (browser, { open }) => {
 /** Pairs of documents that are put for the walk. */
 const PAIRS = 200;
 
+/** @type {Case} */
 const walked = async (browser, { open }) => {
+  /**
+   * @param {string} id
+   * @param {string} text
+   */
   const put = async (id, text) => {
     const answer = await fetch(new URL(`v1/documents/${id}`, open), {
       method: "PUT",
@@ -216,10 +244,14 @@ const walked = async (browser, { open }) => {
   }
   // The list of groups is computed in the background.
   const query = new URL("v1/groups?filter=source%3Dwalk&limit=1000", open);
-  for (let found = {}; found.stale !== false || found.groups.length < PAIRS; ) {
-    found = await (await fetch(query)).json();
+  /** @returns {Promise<Partial<Groups>>} an answer without groups while they are computed */
+  const found = async () => (await fetch(query)).json();
+  for (;;) {
+    const { stale, groups = [] } = await found();
+    if (stale === false && groups.length >= PAIRS) break;
     await pause(20);
   }
+  /** @param {string[]} pair */
   const keyOf = ([, duplicate]) => (Number(duplicate.split("-")[1]) % 3 === 0 ? "n" : "d");
   const { decided, steps, answers } = await walk(
     browser,
@@ -233,7 +265,10 @@ const walked = async (browser, { open }) => {
   // What is shown was asked for before.
   assert.equal(steps.length, PAIRS - 1);
   const log = await (await fetch(new URL("v1/decisions?limit=10000", open))).json();
-  const stored = log.decisions.filter(({ documents }) => documents[0].startsWith("walk-"));
+  /** @type {StoredDecision[]} */
+  const all = log.decisions;
+  const stored = all.filter(({ documents }) => documents[0].startsWith("walk-"));
+  /** @type {Record<string, string>} */
   const name = { n: "not_duplicate", d: "duplicate" };
   assert.deepEqual(
     stored.map(({ decision, documents }) => [decision, documents]),
@@ -242,9 +277,13 @@ const walked = async (browser, { open }) => {
   await sound(browser);
 };
 
-/** The page of the API against the description of this server: what it sends is understood, and
- * what a token does not permit is refused. */
+/**
+ * The page of the API against the description of this server: what it sends is understood, and
+ * what a token does not permit is refused.
+ * @type {Case}
+ */
 const triedApi = async (browser, { open, guarded, reading }) => {
+  /** @param {string} id */
   const answered = (id) =>
     browser.wait(
       "document.querySelector(`#operation-${arguments[0]} .api-place strong`)?.textContent",
@@ -269,7 +308,9 @@ const triedApi = async (browser, { open, guarded, reading }) => {
   await sound(browser);
 };
 
+/** @type {Case} */
 const withTokens = async (browser, { guarded, reading, writing }) => {
+  /** @param {string} token */
   const enter = async (token) => {
     await browser.wait("document.querySelector('#token').open");
     await browser.type("#token-value", token);
@@ -301,6 +342,7 @@ const withTokens = async (browser, { guarded, reading, writing }) => {
   await sound(browser);
 };
 
+/** @type {Case} */
 const refused = async (browser, { open }) => {
   await browser.open(`${open}#/compare?a=not-there&b=nor-this`);
   await browser.see("The index has no document with this id");
@@ -311,7 +353,10 @@ const refused = async (browser, { open }) => {
   await sound(browser);
 };
 
-/** The versions of a page are listed, compared, and their originals saved. */
+/**
+ * The versions of a page are listed, compared, and their originals saved.
+ * @type {Case}
+ */
 const versionsOfADocument = async (browser, { open }) => {
   for (const text of [LETTER, EDITED]) {
     const answer = await fetch(new URL("v1/documents/page?name=page.html", open), {

@@ -27,7 +27,7 @@ try {
       console.log(`ok      ${name} (${Math.round(performance.now() - start)} ms)`);
     } catch (error) {
       failed += 1;
-      console.log(`FAILED  ${name}\n${error.stack}`);
+      console.log(`FAILED  ${name}\n${error instanceof Error ? error.stack : error}`);
     }
   }
 } finally {

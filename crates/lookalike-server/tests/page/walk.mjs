@@ -17,7 +17,10 @@ const WATCH = () => {
     if (now === last) return;
     last = now;
     if (now) performance.measure("step", "key");
-  }).observe(document.querySelector("#review-results"), { childList: true, subtree: true });
+  }).observe(/** @type {Node} */ (document.querySelector("#review-results")), {
+    childList: true,
+    subtree: true,
+  });
 };
 
 /** The pair that is shown, once its differences are; nothing at the end of the queue. */
@@ -74,6 +77,7 @@ export const walk = async (browser, url, most, keyOf) => {
  */
 export const summary = (times) => {
   const sorted = times.toSorted((a, b) => a - b);
+  /** @param {number} share */
   const at = (share) =>
     (sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0).toFixed(1);
   const over = times.filter((time) => time > 100).length;
@@ -83,7 +87,10 @@ export const summary = (times) => {
   );
 };
 
-/** Decides about 200 groups of a service that somebody else has started, and prints the times. */
+/**
+ * Decides about 200 groups of a service that somebody else has started, and prints the times.
+ * @type {import("./driver.mjs").Case}
+ */
 const served = async (browser, { open }) => {
   const { decided, steps, answers } = await walk(
     browser,
