@@ -1,6 +1,7 @@
 // Answers for the mock: an index of letters, with an id, metadata and a text that would do harm on
 // a page that takes them for markup.
 
+import { readFileSync } from "node:fs";
 import { refusal, SETTINGS, STATS } from "./mock.mjs";
 
 /** @import { CategoryNode, Comparison, Difference, FileText, Group, IndexDocument, Match } from "../../src/page/client/types.js" */
@@ -133,6 +134,25 @@ export const groups = (from, to, duplicates = 3) =>
     })),
   }));
 
+/** Duplicates of the large group. */
+const MANY = 4_999;
+
+/**
+ * A group of 5,000 documents.
+ * @type {Group}
+ */
+export const LARGE_GROUP = {
+  ...groups(0, 1)[0],
+  duplicates_total: MANY,
+  duplicates: Array.from({ length: MANY }, (_, at) => ({
+    id: `copies/${at}.txt`,
+    similarity: 0.99 - at / 50_000,
+    bytes: 2000 + at,
+    metadata: { source: "mail", subject: `Copy ${at}`, pages: at },
+    beginning: `The copy ${at} of the letter.`,
+  })),
+};
+
 /**
  * A tree with words of any kind in its labels.
  * @type {CategoryNode[]}
@@ -146,6 +166,9 @@ const CATEGORIES = [
 
 /** @type {Record<string, Act>} */
 const ANSWERS = {
+  "GET /openapi.json": () => ({
+    text: readFileSync(new URL("../../src/openapi.json", import.meta.url), "utf8"),
+  }),
   "GET /v1/indexes": () => ({
     json: {
       indexes: [

@@ -76,6 +76,8 @@ const STATES = {
   ],
   index: ["#/index", null, "document.querySelector('.chart')"],
   add: ["#/add", null, "!document.querySelector('#view-add').hidden"],
+  api: ["api", null, "document.querySelector('.api-operation')"],
+  operation: ["api#compare", null, "document.querySelector('#operation-compare form .main')"],
   refused: ["#/groups?after=refused", null, "document.querySelector('.problem')"],
   token: ["#/groups?after=token", null, "document.querySelector('#token').open"],
   confirm: [
@@ -91,8 +93,13 @@ const refusals = {
   token: refusal(401, "token-needed", "a token is needed", { "WWW-Authenticate": "Bearer" }),
 };
 
-/** @type {Case} */
-const states = async (browser, { folder }) => {
+/**
+ * Calls a function in each state and each view.
+ * @param {Browser} browser
+ * @param {string[]} views names
+ * @param {(name: string) => Promise<void>} check takes the names of the state and the view
+ */
+export const inEveryState = async (browser, views, check) => {
   const server = await mock((call) => refusals[call.query.get("after") ?? ""] ?? answering()(call));
   try {
     for (const [name, [address, act, there]] of Object.entries(STATES)) {
@@ -101,9 +108,9 @@ const states = async (browser, { folder }) => {
       await browser.wait(there);
       await browser.wait("document.querySelector('#place').textContent");
       for (const [view, width, height, scheme] of VIEWS) {
+        if (!views.includes(view)) continue;
         await browser.view(width, height, scheme);
-        await browser.picture(join(folder, `page-${name}-${view}.png`));
-        assert.deepEqual(await findings(browser), [], `${name}, ${view}`);
+        await check(`${name}-${view}`);
       }
     }
   } finally {
@@ -111,6 +118,13 @@ const states = async (browser, { folder }) => {
     await browser.view(1280, 900, "light");
   }
 };
+
+/** @type {Case} */
+const states = (browser, { folder }) =>
+  inEveryState(browser, ["light", "dark", "narrow", "zoomed"], async (name) => {
+    await browser.picture(join(folder, `page-${name}.png`));
+    assert.deepEqual(await findings(browser), [], name);
+  });
 
 /**
  * The checks are checked: each finds what is made wrong for it.

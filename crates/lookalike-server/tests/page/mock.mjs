@@ -4,7 +4,7 @@
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 
-/** @import { IncomingMessage } from "node:http" */
+/** @import { IncomingMessage, ServerResponse } from "node:http" */
 /** @import { Settings, Stats } from "../../src/page/client/types.js" */
 
 /**
@@ -27,16 +27,19 @@ import { createServer } from "node:http";
 
 const PAGE = new URL("../../src/page/", import.meta.url);
 
-/** The files and the policy as the program has them. */
-const table = () => {
-  const source = readFileSync(new URL("files.rs", PAGE), "utf8");
+/**
+ * The files and the policy as the program has them.
+ * @param {URL} folder of the page
+ */
+const table = (folder) => {
+  const source = readFileSync(new URL("files.rs", folder), "utf8");
   const types = Object.fromEntries(
     Array.from(source.matchAll(/const (\w+): &str = "(.*?)"/g), (m) => [m[1], m[2]]),
   );
   const files = new Map(
     Array.from(source.matchAll(/\("(.*?)", (\w+), include_str!\("(.*?)"\)\)/g), (m) => [
       m[1],
-      { type: types[m[2]], text: readFileSync(new URL(m[3], PAGE)) },
+      { type: types[m[2]], url: new URL(m[3], folder) },
     ]),
   );
   const [, policy = ""] = /POLICY: &str =\s*"([^"]*)"/.exec(source) ?? [];
@@ -54,26 +57,42 @@ const body = async (request) => {
 };
 
 /**
- * Starts a mock on a port, 0 for a free one.
+ * Sends a file of the page, as it is in its folder now.
+ * @param {ServerResponse} response
+ * @param {string} path
+ * @param {URL} folder
+ * @returns {boolean} whether the page has a file at this path
+ */
+const sendFile = (response, path, folder) => {
+  const { files, policy } = table(folder);
+  const file = files.get(path);
+  if (!file) return false;
+  const text = readFileSync(file.url);
+  response.writeHead(200, {
+    "Content-Type": file.type,
+    "Content-Security-Policy": policy,
+    "X-Content-Type-Options": "nosniff",
+    "Cache-Control": "no-store",
+    "Content-Length": text.length,
+  });
+  response.end(text);
+  return true;
+};
+
+/**
+ * Starts a mock.
  * @param {Act} act
+ * @param {number} port 0 for a free one
+ * @param {URL} folder of the page, whose files are read at each request
  * @returns {Promise<MockServer>}
  */
-export const mock = async (act, port = 0) => {
-  const { files, policy } = table();
+export const mock = async (act, port = 0, folder = PAGE) => {
   /** @type {Call[]} */
   const calls = [];
-  const server = createServer(async (request, response) => {
+  /** @type {(request: IncomingMessage, response: ServerResponse) => Promise<void>} */
+  const serve = async (request, response) => {
     const url = new URL(request.url ?? "", "http://localhost");
-    const file = files.get(url.pathname);
-    if (file) {
-      response.writeHead(200, {
-        "Content-Type": file.type,
-        "Content-Security-Policy": policy,
-        "X-Content-Type-Options": "nosniff",
-      });
-      response.end(file.text);
-      return;
-    }
+    if (sendFile(response, url.pathname, folder)) return;
     const call = {
       method: request.method ?? "",
       path: url.pathname,
@@ -85,10 +104,22 @@ export const mock = async (act, port = 0) => {
     const { status = 200, headers = {}, json, text, after } = act(call);
     await after;
     const type = status < 400 ? "application/json" : "application/problem+json";
-    response.writeHead(status, { "Content-Type": type, ...headers });
-    response.end(json === undefined ? text : JSON.stringify(json));
+    const bytes = Buffer.from(json === undefined ? (text ?? "") : JSON.stringify(json));
+    const described = { "Content-Type": type, "Content-Length": bytes.length };
+    response.writeHead(status, status === 204 ? headers : { ...described, ...headers });
+    response.end(bytes);
+  };
+  const server = createServer((request, response) => {
+    serve(request, response).catch((error) => {
+      console.error(error);
+      if (!response.headersSent) response.writeHead(500);
+      response.end();
+    });
   });
-  await new Promise((ready) => server.listen(port, "127.0.0.1", () => ready(undefined)));
+  await new Promise((ready, failed) => {
+    server.once("error", failed);
+    server.listen(port, "127.0.0.1", () => ready(undefined));
+  });
   /** @param {string} [path] */
   const last = (path) => {
     const found = calls.findLast((call) => path === undefined || call.path === path);

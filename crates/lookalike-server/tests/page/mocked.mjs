@@ -3,7 +3,17 @@
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { answering, comparison, groups, HOSTILE, match, MOVED, STRETCHES, words } from "./api.mjs";
+import {
+  answering,
+  comparison,
+  groups,
+  HOSTILE,
+  LARGE_GROUP,
+  match,
+  MOVED,
+  STRETCHES,
+  words,
+} from "./api.mjs";
 import { findings } from "./access.mjs";
 import { KEYS, pause } from "./driver.mjs";
 import { mock, refusal, SETTINGS } from "./mock.mjs";
@@ -2221,30 +2231,18 @@ const fillsScreen = withMock(
 /** Any key in a group of thousands is fast, since only lines in view are drawn. */
 const manyMembers = withMock(
   {
-    "GET /v1/groups": () => {
-      const duplicates = Array.from({ length: 4_999 }, (_, at) => ({
-        id: `copies/${at}.txt`,
-        similarity: 0.99 - at / 50_000,
-        bytes: 2000 + at,
-        metadata: { source: "mail", subject: `Copy ${at}`, pages: at },
-        beginning: `The copy ${at} of the letter.`,
-      }));
-      return {
-        json: {
-          groups: [
-            ...groups(0, 1, 4_999).map((group) => ({ ...group, duplicates })),
-            ...groups(1, 4),
-          ],
-          groups_total: 4,
-          groups_decided: 0,
-          duplicates_total: 5_008,
-          documents: 9_000,
-          version: 1,
-          stale: false,
-          last_decision: 0,
-        },
-      };
-    },
+    "GET /v1/groups": () => ({
+      json: {
+        groups: [LARGE_GROUP, ...groups(1, 4)],
+        groups_total: 4,
+        groups_decided: 0,
+        duplicates_total: 5_008,
+        documents: 9_000,
+        version: 1,
+        stale: false,
+        last_decision: 0,
+      },
+    }),
   },
   async (browser, server) => {
     await browser.open(`${server.url}#/review`);
