@@ -173,10 +173,12 @@ fn mock_shows_edits_on_reload() {
 #[test]
 fn mock_answers_follow_the_description() {
     let Some(Mock { client, .. }) = &Mock::start(&page_folder()) else { return };
-    let paths =
-        "agreement categories decisions documents documents/a groups indexes settings stats";
-    for path in paths.split(' ') {
-        client.get(&format!("/v1/{path}")).ok(200);
+    for name in ["agreement", "categories", "decisions", "documents", "documents/a"] {
+        client.get(&format!("/v1/{name}")).ok(200);
+    }
+    // The first page has a group of 5,000.
+    for name in ["groups?after=50", "indexes", "settings", "stats"] {
+        client.get(&format!("/v1/{name}")).ok(200);
     }
     client.post("/v1/query", &json!({ "text": "a text" })).ok(200);
     client.post("/v1/passages", &json!({ "text": "a text" })).ok(200);

@@ -4,7 +4,8 @@
 import { readFileSync } from "node:fs";
 import { refusal, SETTINGS, STATS } from "./mock.mjs";
 
-/** @import { CategoryNode, Comparison, Difference, FileText, Group, IndexDocument, Match } from "../../src/page/client/types.js" */
+/** @import { CategoryNode, Comparison, Difference } from "../../src/page/client/types.js" */
+/** @import { FileText, Group, IndexDocument, Match } from "../../src/page/client/types.js" */
 /** @import { Act } from "./mock.mjs" */
 
 /** Would run, or would break out of an attribute. */
@@ -226,7 +227,13 @@ const ANSWERS = {
   "POST /v1/extract": ({ query, body }) => {
     const name = query.get("name") ?? "";
     const text = body.toString().replace("\uFEFF", "");
-    /** @type {(within: string, kind: string, text: string, fields?: Record<string, string>) => FileText} */
+    /**
+     * @param {string} within
+     * @param {string} kind
+     * @param {string} text
+     * @param {Record<string, string>} fields
+     * @returns {FileText}
+     */
     const part = (within, kind, text, fields = {}) => ({ within, kind, text, fields });
     const nothing = { parts: [], failed: [], further: 0 };
     if (name.endsWith(".pdf")) {

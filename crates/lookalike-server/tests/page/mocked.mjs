@@ -19,7 +19,8 @@ import { KEYS, pause } from "./driver.mjs";
 import { mock, refusal, SETTINGS } from "./mock.mjs";
 
 /** @import { Browser, Case } from "./driver.mjs" */
-/** @import { Conflict, Difference, NewDecision, ServedIndex, StoredDecision } from "../../src/page/client/types.js" */
+/** @import { Conflict, Difference } from "../../src/page/client/types.js" */
+/** @import { NewDecision, ServedIndex, StoredDecision } from "../../src/page/client/types.js" */
 /** @import { Act, Call, MockServer, Reply } from "./mock.mjs" */
 
 const TEXT = "The meeting was held on Monday in the large hall.";

@@ -1,5 +1,5 @@
-// A walk through the queue of groups: each pair is decided about by a key, as soon as its differences
-// are shown.
+// A walk through the queue of groups: each pair is decided about by a key, as soon as its
+// differences are shown.
 
 /**
  * What runs on the page: marks each key, and measures until the differences of the next pair are

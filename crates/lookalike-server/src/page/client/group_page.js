@@ -13,7 +13,7 @@ const MOST_WAIT = 30;
  * Asks for a page of groups until it is computed.
  * @param {URLSearchParams} query
  * @param {AbortSignal} signal
- * @param {(seconds: number) => void} [pending] called before each pause while the groups are computed
+ * @param {(seconds: number) => void} [pending] called before each pause
  * @returns {Promise<Groups>}
  */
 export const groupPage = async (query, signal, pending = () => {}) => {

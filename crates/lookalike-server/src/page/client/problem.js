@@ -15,8 +15,8 @@ const soon = (error) =>
 const BY_CODE = {
   "no-answer": () => [
     "The server does not answer",
-    "Check that the server is running and that this computer is connected. The page keeps what you " +
-      "typed.",
+    "Check that the server is running and that this computer is connected. The page keeps what " +
+      "you typed.",
   ],
   "no-json": () => [
     "The answer is not from lookalike",
@@ -32,8 +32,8 @@ const BY_CODE = {
   ],
   "unknown-index": () => [
     "The token does not open an index with this name",
-    "The index has another name, or requires another token. Without a name in its address, the page " +
-      "shows the first index that the token opens.",
+    "The index has another name, or requires another token. Without a name in its address, the " +
+      "page shows the first index that the token opens.",
   ],
   "other-index": () => [
     "The token opens other indexes",
@@ -41,8 +41,8 @@ const BY_CODE = {
   ],
   "read-only-token": () => [
     "The token does not permit this",
-    "Ask the administrator for a token that permits it. Then choose “Forget the token” at the end of " +
-      "the page, and enter the new token.",
+    "Ask the administrator for a token that permits it. Then choose “Forget the token” at the end " +
+      "of the page, and enter the new token.",
   ],
   "decisions-full": () => [
     "The index has no room for further decisions",

@@ -34,7 +34,6 @@ export type Conflict = NonNullable<Schema<"Problem">["conflicts"]>[number];
 export type Agreements = Schema<"Agreements">;
 export type ServedIndex = Schema<"ServedIndex">;
 
-
 /** The decision about a member of a group, undefined without one. */
 export type MemberDecision = Duplicate["decision"];
 /** A document of a group, and the decision about it that the page shows. */
@@ -68,7 +67,9 @@ type Operation<M extends Method, A extends Address> =
     ? paths[Path][Lowercase<M> & keyof paths[Path]]
     : never;
 
-type Json<Content> = Content extends { content: { "application/json": infer Value } } ? Value : undefined;
+type Json<Content> = Content extends { content: { "application/json": infer Value } }
+  ? Value
+  : undefined;
 
 type Responses<Op> = Op extends { responses: infer All } ? All : never;
 

@@ -9,7 +9,8 @@ import { counted, visible } from "../dom/format.js";
 import { problem } from "../client/problem.js";
 import { askForToken, watchToken } from "../client/token.js";
 
-/** @import { Content, Description, Operation, Parameter, ResponseObject, SchemaReader } from "./types.js" */
+/** @import { Content, Description, Operation } from "./types.js" */
+/** @import { Parameter, ResponseObject, SchemaReader } from "./types.js" */
 
 /** @typedef {{operation: Operation, fold: HTMLElement}} Folded */
 

@@ -14,7 +14,8 @@ const HEADERS = ["content-type", "retry-after", "x-request-id", "idempotent-repl
 /** @import { Operation, JsonSchema, Parameter, SchemaReader } from "./types.js" */
 
 /** @typedef {HTMLInputElement|HTMLTextAreaElement|HTMLSelectElement} Input */
-/** @typedef {{box: HTMLElement, read: () => {type: string, text: string, file?: File}}} BodyField */
+/** @typedef {{type: string, text: string, file?: File}} GivenBody */
+/** @typedef {{box: HTMLElement, read: () => GivenBody}} BodyField */
 
 /**
  * @param {string} id

@@ -5,12 +5,15 @@ import { button, make } from "./dom.js";
 /** Duration of one step, in milliseconds. */
 const SLICE = 12;
 
+/** @typedef {{element: Node, cost: number}} Part */
+
 /**
- * Draws the elements of an iterator: a first part at once, the rest on request.
+ * Draws the elements of an iterator: a first part at once, the rest on request. The result draws
+ * until a predicate of the next part holds, or all is drawn.
  * @param {HTMLElement} box the parent element
- * @param {Iterator<{element: Node, cost: number}>} parts
+ * @param {Iterator<Part>} parts
  * @param {number} budget cost of the first part, and of each further one
- * @returns {(isEnough: (next: {element: Node, cost: number}) => boolean) => void} draws until the predicate holds, or all is drawn
+ * @returns {(isEnough: (next: Part) => boolean) => void}
  */
 export const gradually = (box, parts, budget) => {
   // A group of rows has rows only.
@@ -18,7 +21,7 @@ export const gradually = (box, parts, budget) => {
   const acts = make("div", { class: "buttons", role: inRows ? "cell" : undefined });
   const rest = inRows ? make("div", { role: "row" }, acts) : acts;
   let next = parts.next();
-  /** @param {(part: {element: Node, cost: number}) => boolean} enough */
+  /** @param {(part: Part) => boolean} enough */
   const some = (enough) => {
     while (!next.done && !enough(next.value)) {
       box.append(next.value.element);

@@ -4,8 +4,8 @@
 import { at, focusHeading } from "./dom.js";
 
 /**
- * The function of a view: it is called with the parameters of the address and a signal that is aborted
- * when the same view is shown with others.
+ * The function of a view: it is called with the parameters of the address and a signal that is
+ * aborted when the same view is shown with others.
  * @typedef {(params: URLSearchParams, signal: AbortSignal) => void} Show
  */
 
@@ -42,7 +42,7 @@ const viewOf = (name) => {
 };
 
 /**
- * Shows a view with a query, in place of the one that it loads.
+ * Loads a view with a query, and aborts its earlier request.
  * @param {View} view
  * @param {string} query
  */

@@ -108,8 +108,8 @@ export const curve = (bands, rows, threshold) => {
       "desc",
       { id: "curve-text" },
       "A curve in the shape of an S, from 0 % for documents " +
-        `without anything in common to 100 % for equal ones. At the threshold of ${threshold} it is ` +
-        `at ${probability(at(threshold))}.`,
+        `without anything in common to 100 % for equal ones. At the threshold of ${threshold} it ` +
+        `is at ${probability(at(threshold))}.`,
     ),
     draw("rect", {
       class: "reported",

@@ -60,8 +60,8 @@ const pairsAbove = async (filter, least, sameTitle, signal) => {
  * @param {SeenPair[]} pairs
  * @param {SeenPair[]} stored receives the stored pairs, with the numbers of their decisions
  * @param {string} note
- * @returns {Promise<{conflicts: Conflict[], rest: SeenPair[]}>} decisions of others, and the remaining
- *   pairs without them
+ * @returns {Promise<{conflicts: Conflict[], rest: SeenPair[]}>} decisions of others, and the
+ *   remaining pairs without them
  */
 const record = async (decision, pairs, stored, note = "") => {
   for (let from = 0; from < pairs.length; from += BATCH) {

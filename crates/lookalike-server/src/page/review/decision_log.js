@@ -8,8 +8,10 @@ import { isConflict, storeDecisions } from "../client/api.js";
 
 /** Decisions of a request. */
 const BATCH = 10_000;
-/** Delay before decisions are sent, in ms: longer than a frame, so that the page shows the next pair
- * before it encodes what can be thousands of decisions. */
+/**
+ * Delay before decisions are sent, in ms: longer than a frame, so that the page shows the next pair
+ * before it encodes the decisions, which can be thousands.
+ */
 const DELAY = 20;
 
 /**

@@ -1,5 +1,5 @@
-// The screen of a review: progress, folded details, both texts, and the buttons. It fills the window
-// below the navigation; the texts take the room that the rest leaves.
+// The screen of a review: progress, folded details, both texts, and the buttons. It fills the
+// window below the navigation; the texts take the room that the rest leaves.
 
 import { button, make } from "../dom/dom.js";
 
@@ -81,7 +81,8 @@ const fit = (desk, signal) => {
 
 /**
  * The desk.
- * @param {{progress: Node, folds: Node[], notices: (Node|string)[], stage: Node, buttons: Node}} parts
+ * @param {{progress: Node, folds: Node[], notices: (Node|string)[], stage: Node,
+ *   buttons: Node}} parts
  * @param {AbortSignal} signal aborted when the desk is replaced
  * @returns {HTMLElement}
  */

@@ -9,8 +9,9 @@ import { address, go } from "../dom/router.js";
 import { settings } from "../client/settings.js";
 
 /**
- * @typedef {{name: string, label: string, type?: string, most?: number, step?: string|number}} Field
- *   of the form; `most` is the maximum of a number
+ * A field of the form; `most` is the maximum of a number.
+ * @typedef {{name: string, label: string, type?: string, most?: number,
+ *   step?: string|number}} Field
  */
 
 /**

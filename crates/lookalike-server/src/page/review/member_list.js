@@ -29,7 +29,7 @@ const steps = (page) =>
 
 /** A list box of which one member is current. */
 export class MemberList {
-  /** @param {(place: number) => void} choose called with the place of a member that the user picks */
+  /** @param {(place: number) => void} choose called with the place of a chosen member */
   constructor(choose) {
     /** @type {Duplicate[]} */
     this.members = [];

@@ -1,5 +1,5 @@
-// Earlier decisions about many pairs at once. The log of decisions is their only record: their notes
-// begin with the same words and name the moment and the rule.
+// Earlier decisions about many pairs at once. The log of decisions is their only record: their
+// notes begin with the same words and name the moment and the rule.
 
 import { request } from "../client/api.js";
 import { button, fold, make } from "../dom/dom.js";
@@ -39,7 +39,10 @@ export const bulkNote = (rule, now) => `${MARK}, ${now.toISOString()}: ${rule}`;
 const bulkActions = async (signal) => {
   /** @type {Map<string, StoredDecision>} */
   const last = new Map();
-  /** @type {Map<string, {rule: string, moment: string, who?: string, decisions: StoredDecision[]}>} */
+  /**
+   * @type {Map<string, {rule: string, moment: string, who?: string,
+   *   decisions: StoredDecision[]}>}
+   */
   const actions = new Map();
   const query = new URLSearchParams({ limit: PAGE });
   for (;;) {

@@ -19,7 +19,8 @@ import { MemberList } from "./member_list.js";
 import { ReviewQueue } from "./queue.js";
 import { address, forgetViews, reshow } from "../dom/router.js";
 
-/** @import { Comparison, Duplicate, Keeper, Member, MemberDecision, NewDecision } from "../client/types.js" */
+/** @import { Comparison, Duplicate, Keeper } from "../client/types.js" */
+/** @import { Member, MemberDecision, NewDecision } from "../client/types.js" */
 /** @import { OwnConflict } from "./decision_log.js" */
 /** @import { SeenPair } from "./pair_list.js" */
 /** @import { Place } from "./queue.js" */

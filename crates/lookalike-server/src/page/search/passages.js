@@ -77,7 +77,8 @@ const summary = (found, next) => {
   const passages =
     found.passages.size === 0
       ? "No known passage"
-      : `${counted(found.passages.size, "known passage")} in ${counted(found.documents, "document")}`;
+      : `${counted(found.passages.size, "known passage")} in ` +
+        counted(found.documents, "document");
   const rest = next === undefined ? "" : " Some documents are not compared yet.";
   return `${passages}; ${compared} compared word by word.${rest}`;
 };

@@ -20,7 +20,7 @@ const SHOWN_CHARACTERS = 2_000;
 
 /** @import { FileText, FileTexts, Query } from "../client/types.js" */
 
-/** @typedef {{status: string, nodes: Node[]}} Shown a status and what it is about */
+/** @typedef {{status: string, nodes: Node[]}} Shown a status and elements below */
 
 /**
  * A long file that replaces the field.
