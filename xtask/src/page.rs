@@ -16,6 +16,9 @@ const TESTS: &str = "crates/lookalike-server/tests/page";
 /// The description of the API.
 const DESCRIPTION: &str = "crates/lookalike-server/src/openapi.json";
 
+/// What npm says without a network. The first is the answer of its option `--offline`.
+const NO_NETWORK: [&str; 5] = ["ENOTCACHED", "ENOTFOUND", "EAI_AGAIN", "ECONNREFUSED", "ETIMEDOUT"];
+
 /// Checks format, lints and types of the page, of its tests and of the script of reports. Without
 /// Node, or if npm cannot fetch the tools, says so.
 ///
@@ -27,8 +30,8 @@ pub(crate) fn lint(root: &Path, counts: &mut TestCounts) -> Result<(), String> {
         return Ok(());
     }
     let tools = root.join("target/page");
-    if let Err(error) = install(root, &tools) {
-        counts.say_skipped(&format!("the page is not checked: {error}"));
+    if !install(root, &tools)? {
+        counts.say_skipped("the page is not checked: its tools cannot be fetched from npm");
         return Ok(());
     }
     let biome = ["ci", "--error-on-warnings", "--diagnostic-level=warn"];
@@ -50,14 +53,17 @@ pub(crate) fn serve(root: &Path, arguments: &[&str]) -> Result<(), String> {
     call(node.arg(format!("{TESTS}/serve.mjs")).args(arguments).current_dir(root))
 }
 
-/// Installs the tools of the lock file, unless they are installed.
-fn install(root: &Path, folder: &Path) -> Result<(), String> {
+/// Installs the tools of the lock file, unless they are installed. Returns false without a network.
+///
+/// # Errors
+/// A file cannot be read or written, or the lock file is invalid.
+fn install(root: &Path, folder: &Path) -> Result<bool, String> {
     let lock = root.join(TESTS).join("package-lock.json");
     let wanted = read(&lock)?;
     // Written last, so that an interrupted installation is repeated.
     let installed = folder.join("installed.json");
     if fs::read(&installed).is_ok_and(|installed| installed == wanted) {
-        return Ok(());
+        return Ok(true);
     }
     let failed = |error| format!("cannot write to {}: {error}", folder.display());
     fs::create_dir_all(folder).map_err(failed)?;
@@ -65,10 +71,17 @@ fn install(root: &Path, folder: &Path) -> Result<(), String> {
         fs::write(folder.join(name), read(&root.join(TESTS).join(name))?).map_err(failed)?;
     }
     // The tools need no scripts to be installed.
-    let ci = ["ci", "--ignore-scripts", "--loglevel=error"];
-    call(commands::program("npm").args(ci).current_dir(folder))
-        .map_err(|error| format!("its tools cannot be fetched from npm: {error}"))?;
-    fs::write(installed, wanted).map_err(failed)
+    let mut npm = commands::program("npm");
+    npm.args(["ci", "--ignore-scripts", "--loglevel=error"]).current_dir(folder);
+    let shown = commands::shown(&npm);
+    let output = npm.output().map_err(|error| format!("`{shown}` did not start: {error}"))?;
+    let text = String::from_utf8_lossy(&output.stderr);
+    if NO_NETWORK.iter().any(|code| text.contains(code)) {
+        return Ok(false);
+    }
+    commands::succeeded(&shown, Ok(output.status)).map_err(|error| format!("{error}\n{text}"))?;
+    fs::write(installed, wanted).map_err(failed)?;
+    Ok(true)
 }
 
 fn read(path: &PathBuf) -> Result<Vec<u8>, String> {
