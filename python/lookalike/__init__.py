@@ -1,26 +1,30 @@
 """Near-duplicate documents, found fast and verified.
 
 >>> import lookalike
->>> docs = {"draft": "we meet on monday at ten in the hall", "final": "We meet on Monday at ten in the hall!"}
->>> [(group.keeper, [d.id for d in group.duplicates]) for group in lookalike.find(docs)]
+>>> docs = {
+...     "draft": "we meet on monday at ten in the hall",
+...     "final": "We meet on Monday at ten in the hall!",
+... }
+>>> [
+...     (group.keeper, [d.id for d in group.duplicates])
+...     for group in lookalike.find(docs)
+... ]
 [('final', ['draft'])]
 
-=====================  =========================================================================
-:func:`find`           groups of near-duplicates
-:func:`dedup`          the documents without them, in the type that they were given in
-:func:`passages`       what is repeated inside of documents
-:func:`contamination`  the items of a benchmark that a corpus contains
-:func:`compare`        how alike two texts are, and where they differ
-:func:`prepare`        signatures and bucket keys
-:func:`audit`          how much of what is there a run found, measured
-:func:`evaluate`       precision and recall of what was found, where the truth is known
-:func:`tune`           bands and rows for a threshold and a recall, and what they cost
-:class:`Index`         documents that stay in a folder, and what resembles one
-``lookalike.aio``      an index for an event loop
-``lookalike.pandas``   ``df.lookalike``, once it is imported; so has ``lookalike.polars``
-``lookalike.sklearn``  signatures as features, and splits that keep near-duplicates together
-``lookalike.errors``   what can go wrong
-=====================  =========================================================================
+- ``find``: groups of near-duplicates
+- ``dedup``: the documents without them, in the type of the input
+- ``passages``: text that several documents repeat
+- ``contamination``: the items of a benchmark that a corpus contains
+- ``compare``: how alike two texts are, and where they differ
+- ``prepare``: signatures and bucket keys
+- ``audit``: the measured recall of a run
+- ``evaluate``: precision and recall of a run against known duplicates
+- ``tune``: bands and rows for a threshold and a recall, and what they cost
+- ``Index``: a collection in a folder that answers queries
+- ``lookalike.aio``: an index for an event loop
+- ``lookalike.pandas``: ``df.lookalike``, once it is imported; so has ``lookalike.polars``
+- ``lookalike.sklearn``: signatures as features, and splits that keep near-duplicates together
+- ``lookalike.errors``: all exceptions
 
 The engine is that of the command line, which is here as ``python -m lookalike``; the same documents
 and parameters give the same bytes.
@@ -32,9 +36,7 @@ from lookalike._decisions import DecisionCounts
 from lookalike._dedup import DedupResult, dedup
 from lookalike._engine import VERSION as __version__
 from lookalike._evaluate import EvaluateResult, evaluate
-from lookalike._results.explanation import Explanation
 from lookalike._find import find
-from lookalike._results.find_result import FindResult, Group, Member
 from lookalike._index.index import Index
 from lookalike._index.results import (
     AddResult,
@@ -52,8 +54,10 @@ from lookalike._index.results import (
 from lookalike._measure import AuditResult, TuneResult, audit, tune
 from lookalike._options import OPTIONS, Options, Reading
 from lookalike._passages import Passage, PassagesResult, passages
-from lookalike._results.table import Table
 from lookalike._prepare import PrepareResult, prepare
+from lookalike._results.explanation import Explanation
+from lookalike._results.find_result import FindResult, Group, Member
+from lookalike._results.table import Table
 
 __all__ = [
     "OPTIONS",

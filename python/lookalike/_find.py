@@ -8,10 +8,9 @@ from typing import Any, Literal
 from lookalike import _engine
 from lookalike._decisions import decisions_option
 from lookalike._documents.drop_list import drop_option
-from lookalike._results.find_result import FindResult
-from lookalike._index.index import Index
 from lookalike._documents.input_documents import InputDocuments
 from lookalike._documents.inputs import input_documents, refuse_dates, refuse_unused, token_rule
+from lookalike._index.index import Index
 from lookalike._options import (
     OTHER_OPTIONS,
     CompareOptions,
@@ -22,6 +21,7 @@ from lookalike._options import (
     with_columns,
 )
 from lookalike._progress import Progress, reporting
+from lookalike._results.find_result import FindResult
 
 
 def find(
@@ -30,7 +30,7 @@ def find(
     threshold: float | None = 0.8,
     recall: float | None = 0.99,
     text: str | Sequence[str] | None = None,
-    id: str | Literal[False] | None = None,  # noqa: A002 - the name of the column
+    id: str | Literal[False] | None = None,
     reference: Any = None,
     pairs: bool = False,
     estimates: bool = False,
@@ -39,44 +39,53 @@ def find(
 ) -> FindResult:
     """Finds the near-duplicates among documents. Every pair that is reported was compared exactly.
 
-    :param docs: a list of ``str``, ``(id, text)`` pairs, dicts or a dict of texts by id; a table of
-        pyarrow, polars, pandas, DuckDB or Hugging Face datasets; anything with the Arrow PyCapsule
-        interface; or a path, a pattern or a list of paths, read as ``lookalike find`` does.
-    :param threshold: least exact similarity of two documents' shingles; above 0, at most 1.
-    :param recall: least predicted share of the pairs *at* the threshold that are found; above 0,
-        below 1. More similar ones are missed less often.
-    :param text: the column of texts of a table or of dicts; ``"text"`` by default. Of several columns, such as
-        ``["title", "body"]``, the texts are joined, each a paragraph.
-    :param id: the column of ids (``str`` or ``int``, no two the same); ``"id"`` where there is
-        one, else rows, from 0; ``False`` for rows in any case.
-    :param reference: documents that are always kept, of any of these kinds, or an :class:`Index`; those of
-        ``docs`` that resemble one of them are its duplicates.
-    :param pairs: whether all verified pairs are listed, too.
-    :param estimates: whether the pairs have ``estimated_jaccard``, ``error`` and
-        ``standard_error`` of their signatures; needs ``pairs=True``.
-    :param progress: ``True`` for bars by tqdm, or a function of the stage (``str``), how much of it
-        is done and of how much (``int``, or ``None`` where that is not known).
-    :param options: those of the command line, named with ``_`` for ``-``; :data:`OPTIONS` lists
-        them: ``shingle="words:5"``, ``measure="containment"``, ``exact=True``, ``keep="first"``,
-        ``threads=4``, ``skip_bad=True``, … ``decisions`` are what people decided: the path of a file or of an index,
-        an :class:`Index`, or a list of dicts (``docs/reference/decisions.md``).
-
-    :raises OptionError: an option cannot be what was given.
-    :raises DocumentError: a document cannot be used; ``row`` says which.
-    :raises FileError: a file cannot be read.
-    :raises KeyboardInterrupt: Ctrl-C, when the work has stopped; so a handler's own exception. Work
-        that waits for a pipe is left behind after a second.
-    :warns RunawayWarning: many documents look alike without being similar, which takes long.
-
     The interpreter is free meanwhile; documents in memory are not copied, but for a ``str`` that is
     not all ASCII, of which the interpreter keeps a copy in UTF-8 with it. Cost: one pass over the
     texts at some hundreds of MB per second and core, and about ``8 · bands + 130`` bytes of
     memory per document.
 
-    >>> import lookalike
-    >>> found = lookalike.find(["the same old story again", "The same old story, again.", "news"])
-    >>> found.groups["id"], found.counts["duplicates"]
-    ([1, 0], 1)
+    Args:
+        docs: A list of ``str``, ``(id, text)`` pairs, dicts or a dict of texts by id; a table of
+            pyarrow, polars, pandas, DuckDB or Hugging Face datasets; anything with the Arrow
+            PyCapsule interface; or a path, a pattern or a list of paths, read as ``lookalike find``
+            does.
+        threshold: Least exact similarity of two documents' shingles; above 0, at most 1.
+        recall: Least predicted share of the pairs *at* the threshold that are found; above 0, below
+            1. More similar ones are missed less often.
+        text: The column of texts of a table or of dicts; ``"text"`` by default. Of several columns,
+            such as ``["title", "body"]``, the texts are joined, each a paragraph.
+        id: The column of ids (``str`` or ``int``, no two the same); ``"id"`` where there is one,
+            else rows, from 0; ``False`` for rows in any case.
+        reference: Documents that are always kept, of any of these kinds, or an ``Index``;
+            those of ``docs`` that resemble one of them are its duplicates.
+        pairs: Whether all verified pairs are listed, too.
+        estimates: Whether the pairs have ``estimated_jaccard``, ``error`` and ``standard_error`` of
+            their signatures; needs ``pairs=True``.
+        progress: ``True`` for bars by tqdm, or a function of the stage (``str``), how much of it is
+            done and of how much (``int``, or ``None`` where that is not known).
+        options: Those of the command line, named with ``_`` for ``-``; ``OPTIONS`` lists them:
+            ``shingle="words:5"``, ``measure="containment"``, ``exact=True``, ``keep="first"``,
+            ``threads=4``, ``skip_bad=True``, … ``decisions`` are what people decided: the path of a
+            file or of an index, an ``Index``, or a list of dicts
+            (``docs/reference/decisions.md``).
+
+    Raises:
+        OptionError: An option cannot be what was given.
+        DocumentError: A document cannot be used; ``row`` says which.
+        FileError: A file cannot be read.
+        KeyboardInterrupt: Ctrl-C, when the work has stopped; so a handler's own exception. Work
+            that waits for a pipe is left behind after a second.
+
+    Warns:
+        RunawayWarning: Many documents look alike without being similar, which takes long.
+
+    Examples:
+        >>> import lookalike
+        >>> found = lookalike.find(
+        ...     ["the same old story again", "The same old story, again.", "news"]
+        ... )
+        >>> found.groups["id"], found.counts["duplicates"]
+        ([1, 0], 1)
     """
     listed = {"pairs": pairs, "estimates": estimates}
     run = Run({"threshold": threshold, "recall": recall, **listed, **options}, text, id, reference)
@@ -128,8 +137,9 @@ class Run:
     def take(self, docs: Any, back: bool = False, changed: bool = False) -> InputDocuments:
         """Documents, with which the options are complete.
 
-        :param back: whether they are given back.
-        :param changed: whether with other texts, for which those of an iterable are kept in memory.
+        Args:
+            back: Whether they are given back.
+            changed: Whether with other texts, for which those of an iterable are kept in memory.
         """
         taken = self._take(docs, back, changed)
         refuse_unused(self._given, taken, *self._beside)

@@ -9,21 +9,21 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from lookalike import _engine
-from lookalike._find import with_decisions
-from lookalike._results.find_result import FindResult
 from lookalike._documents.inputs import input_documents, refuse_unused, token_rule
+from lookalike._find import with_decisions
 from lookalike._options import (
     AuditOptions,
     TuneOptions,
     Unpack,
     check_options,
-    with_columns,
+    invalid_option,
     number_option,
     path_option,
-    invalid_option,
     whole_option,
+    with_columns,
 )
 from lookalike._progress import Progress, reporting
+from lookalike._results.find_result import FindResult
 from lookalike.errors import OptionError
 
 
@@ -31,28 +31,30 @@ from lookalike.errors import OptionError
 class AuditResult:
     """Measured recall; ``docs/audit.md`` says what is estimated and why the interval is right."""
 
-    #: The share of true neighbours that the run found, one drawn for each document that has some;
-    #: ``None`` where no document of the sample has one.
     recall: float | None
-    #: Holds the true recall with at least :attr:`confidence` (Clopper–Pearson); both ends are the
-    #: recall where it is known, since all documents were drawn.
+    """The share of true neighbours that the run found, one drawn for each document that has some;
+    ``None`` where no document of the sample has one.
+    """
     interval: tuple[float, float]
-    #: Confidence level of the intervals.
+    """Holds the true recall with at least ``confidence`` (Clopper–Pearson); both ends are the
+    recall where it is known, since all documents were drawn.
+    """
     confidence: float
-    #: The predicted recall of a pair at the threshold.
+    """Confidence level of the intervals."""
     predicted_recall: float
-    #: A sentence why recall may be lower; ``None`` if the prediction holds.
+    """The predicted recall of a pair at the threshold."""
     recall_caveat: str | None = field(repr=False)
-    #: Documents drawn.
+    """A sentence why recall may be lower; ``None`` if the prediction holds."""
     sampled: int
-    #: Documents that could be drawn.
+    """Documents drawn."""
     population: int
-    #: Documents of the sample that have a neighbour.
+    """Documents that could be drawn."""
     documents: int
-    #: Of one neighbour drawn for each of these, how many the run found.
+    """Documents of the sample that have a neighbour."""
     found: int
-    #: The figures by range of similarity, and everything else, as the report has them.
+    """Of one neighbour drawn for each of these, how many the run found."""
     details: dict[str, Any] = field(repr=False)
+    """The figures by range of similarity, and everything else, as the report has them."""
 
     @classmethod
     def of_json(cls, text: str) -> AuditResult:
@@ -79,7 +81,7 @@ def audit(
     sample: int = 2_000,
     confidence: float = 0.95,
     text: str | Sequence[str] | None = None,
-    id: str | Literal[False] | None = None,  # noqa: A002 - the name of the column
+    id: str | Literal[False] | None = None,
     reference: Any = None,
     progress: bool | Progress | None = False,
     **options: Unpack[AuditOptions],
@@ -87,21 +89,27 @@ def audit(
     """Measures how much of what is there a run found: documents drawn at random are compared
     exactly with all others.
 
-    :param found: what :func:`lookalike.find` gave, or a report (``.json``) that a run wrote.
-    :param docs: for a report, the documents of that run.
-    :param sample: documents to draw, from 1; all where there are fewer.
-    :param confidence: confidence level of the intervals, above 0, below 1.
-    :param text, id, reference: for a report, as in that run.
-    :param options: ``seed``, the random seed of the sample, 1 by default; ``threads``; for a report, how paths are
-        read, what is done to texts, and ``decisions``, as in that run.
-    :raises LookalikeError: the documents are not those of the report.
-
     Cost: two passes over the documents.
 
-    >>> import lookalike
-    >>> found = lookalike.find([f"{i // 2} one two three four five six seven" for i in range(8)])
-    >>> lookalike.audit(found).recall
-    1.0
+    Args:
+        found: What ``lookalike.find`` gave, or a report (``.json``) that a run wrote.
+        docs: For a report, the documents of that run.
+        sample: Documents to draw, from 1; all where there are fewer.
+        confidence: Confidence level of the intervals, above 0, below 1.
+        text, id, reference: For a report, as in that run.
+        options: ``seed``, the random seed of the sample, 1 by default; ``threads``; for a report,
+            how paths are read, what is done to texts, and ``decisions``, as in that run.
+
+    Raises:
+        LookalikeError: The documents are not those of the report.
+
+    Examples:
+        >>> import lookalike
+        >>> found = lookalike.find(
+        ...     [f"{i // 2} one two three four five six seven" for i in range(8)]
+        ... )
+        >>> lookalike.audit(found).recall
+        1.0
     """
     sample = whole_option("sample", sample, 1)
     confidence = number_option("confidence", confidence)
@@ -114,13 +122,19 @@ def audit(
                     raise OptionError(
                         f"{name} belongs to a report; what was found knows its own, leave it out"
                     )
-            return AuditResult.of_json(found.engine.audit({**options}, sample, confidence, reporter))
+            return AuditResult.of_json(
+                found.engine.audit({**options}, sample, confidence, reporter)
+            )
         if docs is None:
             raise OptionError("a report does not hold its documents: give them as docs")
         arguments = with_decisions(with_columns(options, text, id))
         check_options(arguments)
         report = path_option("found", found)
-        sides = [input_documents(side, text=text, id=id, alone=False) for side in (docs, reference) if side is not None]
+        sides = [
+            input_documents(side, text=text, id=id, alone=False)
+            for side in (docs, reference)
+            if side is not None
+        ]
         refuse_unused(options, *sides)
         documents = sides[0].engine
         references = sides[1].engine if reference is not None else None
@@ -135,48 +149,52 @@ class TuneResult:
 
     threshold: float
     recall: float
-    #: Values of a signature, its bands, and the rows of each.
     num_hashes: int
+    """Values of a signature, its bands, and the rows of each."""
     bands: int
     rows: int
-    #: The probability that a pair at the threshold becomes a candidate.
     predicted_recall: float
-    #: A sentence why recall may be lower; ``None`` if the prediction holds.
+    """The probability that a pair at the threshold becomes a candidate."""
     recall_caveat: str | None = field(repr=False)
-    #: Documents that the cost is for.
+    """A sentence why recall may be lower; ``None`` if the prediction holds."""
     documents: int
-    #: Candidate pairs to expect among them.
+    """Documents that the cost is for."""
     candidates: float
-    #: Time to expect for each of them on one core.
+    """Candidate pairs to expect among them."""
     microseconds_per_document: float
-    #: All bandings of signatures of this length, each a dict.
+    """Time to expect for each of them on one core."""
     bandings: list[dict[str, Any]] = field(repr=False)
-    #: Documents of the sample.
+    """All bandings of signatures of this length, each a dict."""
     sampled: int
-    #: Figures of each shingle rule for the sample, each a dict.
+    """Documents of the sample."""
     shingles: list[dict[str, Any]] = field(repr=False)
-    #: The rule that suits the sample; ``None`` without one.
+    """Figures of each shingle rule for the sample, each a dict."""
     advice: str | None
-    #: Exact similarities above 0 of the pairs of the sample, ascending.
+    """The rule that suits the sample; ``None`` without one."""
     similarities: list[float] = field(repr=False)
-    #: How many pairs of the sample were compared.
+    """Exact similarities above 0 of the pairs of the sample, ascending."""
     pairs: int
-    #: How many ``documents`` of the sample ``normalize="fold"`` ``changed``, by ``scripts``; and
-    #: the pairs at the threshold, ``pairs_as_is`` and ``pairs_folded``, where some did.
+    """How many pairs of the sample were compared."""
     folding: dict[str, Any] = field(repr=False)
+    """How many ``documents`` of the sample ``normalize="fold"`` ``changed``, by ``scripts``; and
+    the pairs at the threshold, ``pairs_as_is`` and ``pairs_folded``, where some did.
+    """
 
     def curve(self, similarities: Sequence[float]) -> list[float]:
         """The probability that a pair becomes a candidate, ``1 − (1 − sʳ)ᵇ``, at each of these
         similarities, 0 to 1.
 
-        >>> import lookalike
-        >>> [round(p, 3) for p in lookalike.tune(threshold=0.8).curve([0.2, 0.5, 0.8])]
-        [0.001, 0.282, 0.998]
+        Examples:
+            >>> import lookalike
+            >>> [round(p, 3) for p in lookalike.tune(threshold=0.8).curve([0.2, 0.5, 0.8])]
+            [0.001, 0.282, 0.998]
         """
         try:
             points = list(similarities)
         except TypeError:
-            raise invalid_option("similarities", "a list of numbers from 0 to 1", similarities) from None
+            raise invalid_option(
+                "similarities", "a list of numbers from 0 to 1", similarities
+            ) from None
         numbers = [number_option("similarities", point) for point in points]
         return _engine.curve(numbers, self.bands, self.rows)
 
@@ -190,24 +208,26 @@ def tune(
     documents: int | None = None,
     shingles: Sequence[str] | None = (),
     text: str | Sequence[str] | None = None,
-    id: str | Literal[False] | None = None,  # noqa: A002 - the name of the column
+    id: str | Literal[False] | None = None,
     progress: bool | Progress | None = False,
     **options: Unpack[TuneOptions],
 ) -> TuneResult:
     """Chooses bands and rows for a threshold and a recall, for a sample of the documents.
 
-    :param docs: documents as for :func:`lookalike.find`; without any, the choice is that of
-        :func:`lookalike.find`, and the cost that of newswire articles.
-    :param sample: documents to draw, from 1; all where there are fewer. They are drawn by their ids,
-        which may repeat here.
-    :param documents: how many the collection has that is planned for; those of ``docs`` by default, a
-        million without any.
-    :param shingles: rules to try, such as ``["words:3", "chars:9"]``; ten usual ones by default.
+    Args:
+        docs: Documents as for ``lookalike.find``; without any, the choice is that of
+            ``lookalike.find``, and the cost that of newswire articles.
+        sample: Documents to draw, from 1; all where there are fewer. They are drawn by their ids,
+            which may repeat here.
+        documents: How many the collection has that is planned for; those of ``docs`` by default, a
+            million without any.
+        shingles: Rules to try, such as ``["words:3", "chars:9"]``; ten usual ones by default.
 
-    >>> import lookalike
-    >>> t = lookalike.tune(threshold=0.8, recall=0.99)
-    >>> t.num_hashes, t.bands, t.rows, round(t.predicted_recall, 3)
-    (128, 21, 6, 0.998)
+    Examples:
+        >>> import lookalike
+        >>> t = lookalike.tune(threshold=0.8, recall=0.99)
+        >>> t.num_hashes, t.bands, t.rows, round(t.predicted_recall, 3)
+        (128, 21, 6, 0.998)
     """
     check_options(options, "tune", TuneOptions)
     arguments = with_columns({"threshold": threshold, "recall": recall, **options}, text, id)

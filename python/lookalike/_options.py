@@ -12,7 +12,8 @@ from lookalike.errors import OptionError
 if TYPE_CHECKING:
     from typing_extensions import Unpack as Unpack
 else:
-    # Code that reads the hints of a function at run time finds it, on Python 3.10 something like it.
+    # Code that reads the hints of a function at run time finds it, on Python 3.10 something like
+    # it.
     try:
         from typing import Unpack as Unpack
     except ImportError:
@@ -69,7 +70,12 @@ class _Comparing(_Signing, total=False):
 class _Files(TypedDict, total=False):
     """How files are read."""
 
-    format: Literal["file", "text", "lines", "jsonl", "json", "csv", "tsv", "parquet", "mbox", "warc", "tar"] | None
+    format: (
+        Literal[
+            "file", "text", "lines", "jsonl", "json", "csv", "tsv", "parquet", "mbox", "warc", "tar"
+        ]
+        | None
+    )
     delimiter: str | None
     line_ids: bool | None
     hidden: bool | None
@@ -94,13 +100,14 @@ class _Units(TypedDict, total=False):
     unit: Literal["document", "paragraph", "line", "sentence"] | None
 
 
-#: Options without effect on documents in memory.
 FILE_OPTIONS: Final = tuple(_Files.__optional_keys__)
+"""Options without effect on documents in memory."""
 
 
 class Reading(_Files, _Units, total=False):
-    """How documents are read; :data:`OPTIONS` says what each means. ``None`` is what it is by
-    default."""
+    """How documents are read; ``OPTIONS`` says what each means. ``None`` is what it is by
+    default.
+    """
 
     skip_bad: bool | None
 
@@ -113,8 +120,9 @@ class _Fields(TypedDict, total=False):
 
 
 class Options(_Comparing, _BandsOrAuto, Reading, _Fields, total=False):
-    """Options of :func:`lookalike.find` and :func:`lookalike.dedup` other than those that they name
-    themselves; :data:`OPTIONS` says what each means. ``None`` is what it is by default."""
+    """Options of ``lookalike.find`` and ``lookalike.dedup`` other than those that they name
+    themselves; ``OPTIONS`` says what each means. ``None`` is what it is by default.
+    """
 
     keep: str | Sequence[str] | None
     group: Literal["stars", "components"] | None
@@ -137,12 +145,12 @@ class _Cuts(TypedDict, total=False):
     per_source: bool | None
 
 
-#: Options that say how passages are cut.
 CUT_OPTIONS: Final = tuple(_Cuts.__optional_keys__)
+"""Options that say how passages are cut."""
 
 
 class DedupOptions(Options, _Cuts, total=False):
-    """Those of :func:`lookalike.dedup`: of :func:`lookalike.find`, how ``passages=True`` cuts, and what is left out."""
+    """Options of ``lookalike.dedup``."""
 
     drop: Any
 
@@ -158,7 +166,7 @@ class _Words(TypedDict, total=False):
 
 
 class PassageOptions(_Words, Reading, _Fields, total=False):
-    """Those of :func:`lookalike.passages`."""
+    """Options of ``lookalike.passages``."""
 
     normalize: Literal["nfc", "nfkc", "fold", "unaccent"] | None
     keep: str | Sequence[str] | None
@@ -166,37 +174,36 @@ class PassageOptions(_Words, Reading, _Fields, total=False):
 
 
 class ContaminationOptions(_Words, _Wording, _Files, _Fields, total=False):
-    """Those of :func:`lookalike.contamination`."""
+    """Options of ``lookalike.contamination``."""
 
     skip_bad: bool | None
 
 
 class PrepareOptions(_Signing, _Bands, Reading, _Fields, total=False):
-    """Those of :func:`lookalike.prepare`."""
+    """Options of ``lookalike.prepare``."""
 
     threads: int | None
 
 
 class TuneOptions(_Signing, _BandsOrAuto, Reading, _Fields, total=False):
-    """Those of :func:`lookalike.tune`."""
+    """Options of ``lookalike.tune``."""
 
 
 class CompareOptions(_Comparing, _Bands, _Files, _Fields, total=False):
-    """Those of :func:`lookalike.compare`."""
+    """Options of ``lookalike.compare``."""
 
     threshold: float | None
     recall: float | None
 
 
 class AuditOptions(_Wording, Reading, _Fields, total=False):
-    """Those of :func:`lookalike.audit`: of what was found ``seed`` and ``threads``."""
+    """Options of ``lookalike.audit``."""
 
     seed: int | None
     threads: int | None
     decisions: Any
 
 
-#: What each option means.
 OPTIONS: dict[str, str] = {
     "threshold": "least exact similarity: above 0, at most 1",
     "recall": "least predicted share of pairs at the threshold that are found: above 0, below 1",
@@ -209,7 +216,8 @@ OPTIONS: dict[str, str] = {
     "scheme": "'fss', or classic MinHash: 'multiply-shift', 'mod-prime', 'xor', 'xor-multiply'",
     "seed": "draws the hash functions; a whole number",
     "shingle": "'words:N', 'chars:N', 'bytes:N' with N from 1 to 256, or 'bag'",
-    "tokens": "'words', 'word-runs' or 'whitespace'; in memory also 'given': documents are lists of tokens",
+    "tokens": "'words', 'word-runs' or 'whitespace'; in memory also 'given': documents are lists "
+    "of tokens",
     "case": "'fold' or 'keep'",
     "frequencies": "let repeats count",
     "stop_words": "leave out the stop words of a language: 'en', 'de', 'zh', …; or a list of words",
@@ -221,9 +229,10 @@ OPTIONS: dict[str, str] = {
     "group": "'stars', or 'components': chains are followed",
     "pairs": "whether all verified pairs are listed",
     "estimates": "whether pairs have the estimates of their signatures",
-    "decisions": "what people decided (docs/reference/decisions.md): the path of a file or an index, an Index, or a list "
-    "of dicts",
-    "drop": "documents that go in any case: the path of a list (docs/dedup.md), ids, or dicts of id and source (dedup)",
+    "decisions": "what people decided (docs/reference/decisions.md): the path of a file or of an "
+    "index, an Index, or a list of dicts",
+    "drop": "documents that go in any case: the path of a list (docs/dedup.md), ids, or dicts "
+    "of id and source (dedup)",
     "source_field": "the column whose value documents are counted under",
     "path_field": "the column that the patterns of 'path:GLOB' are compared with",
     "memory": "the most memory for the run, in bytes or such as '512MiB'",
@@ -234,7 +243,8 @@ OPTIONS: dict[str, str] = {
     "'mbox', 'warc', 'tar'",
     "id_field": "paths: the field or column of ids",
     "text_field": "paths: the field or column of texts",
-    "delimiter": "paths: what separates the values of CSV and TSV, one character; found for each file of CSV",
+    "delimiter": "paths: what separates the values of CSV and TSV, one character; found for each "
+    "file of CSV",
     "line_ids": "paths: ids are FILE:LINE",
     "hidden": "folders: read what begins with a dot, too",
     "no_ignore": "folders: read what .gitignore leaves out, too",
@@ -253,19 +263,25 @@ OPTIONS: dict[str, str] = {
     "max_pages": "pages of a PDF",
     "max_seconds": "seconds for one file",
     "min_words": "words of the shortest passage, 2 or more; 50 by default",
-    "at": "passages: cut 'word' by word, or whole units all of whose words are repeated: 'line', 'paragraph', "
-    "'sentence'",
+    "at": "passages: cut 'word' by word, or whole units all of whose words are repeated: 'line', "
+    "'paragraph', 'sentence'",
     "min_left": "passages: leave out documents that lose words and keep fewer than this",
-    "min_documents": "passages: cut those that are in this number of documents or more, in all of them",
-    "min_share": "passages: cut those that are in this share of the documents or more, in all of them",
+    "min_documents": "passages: cut those that are in this number of documents or more, in all of "
+    "them",
+    "min_share": "passages: cut those that are in this share of the documents or more, in all of "
+    "them",
     "per_source": "passages: count the documents of each source by themselves",
     "ngram": "words of a run that counts as contamination, 2 or more; 13 by default",
 }
+"""What each option means."""
 
 
-#: Options that the engine refuses with a reason of its own, and arguments of functions that are options of the command
-#: line, too.
-OTHER_OPTIONS: Final = frozenset(("exact", "measure", "skip_bad", "threshold", "recall", "pairs", "estimates"))
+OTHER_OPTIONS: Final = frozenset(
+    ("exact", "measure", "skip_bad", "threshold", "recall", "pairs", "estimates")
+)
+"""Options that the engine refuses with a reason of its own, and arguments of functions that are
+options of the command line, too.
+"""
 
 
 def check_options(
@@ -277,10 +293,14 @@ def check_options(
 ) -> None:
     """Refuses names that are no options.
 
-    :param accepted: the options of the function, a ``TypedDict``.
-    :param others: options that others refuse, or that the function names itself.
-    :param listed: options that are named where there is none of that name; ``accepted`` and ``others`` by default.
-    :raises OptionError: there is none of that name; the nearest one is named.
+    Args:
+        accepted: The options of the function, a ``TypedDict``.
+        others: Options that others refuse, or that the function names itself.
+        listed: Options that are named where there is none of that name; ``accepted`` and ``others``
+            by default.
+
+    Raises:
+        OptionError: There is none of that name; the nearest one is named.
     """
     known: frozenset[str] = accepted.__optional_keys__
     for name in options:
@@ -289,32 +309,38 @@ def check_options(
 
             listed = listed or [option for option in OPTIONS if option in known or option in others]
             near = difflib.get_close_matches(name, listed, 1)
-            there = f"did you mean {near[0]!r}?" if near else f"leave it out; there are {', '.join(listed)}"
+            there = (
+                f"did you mean {near[0]!r}?"
+                if near
+                else f"leave it out; there are {', '.join(listed)}"
+            )
             raise OptionError(f"there is no option {name!r}; {there}")
         if name not in known and name not in others:
             raise OptionError(
-                f"{function} has no option {name!r}, leave it out; it has {', '.join(sorted(known))}"
+                f"{function} has no option {name!r}, leave it out; it has "
+                f"{', '.join(sorted(known))}"
             )
 
 
 def refuse_add(options: Mapping[str, object]) -> None:
     """Refuses ``add``, which is for a run of one machine.
 
-    :raises OptionError: it is there.
+    Raises:
+        OptionError: It is there.
     """
     if "add" in options:
         raise OptionError(
-            "add is for lookalike.dedup: an index takes documents of one machine; leave it out here, and add the rows that "
-            "stay with lookalike.Index.add, or dedup them with reference=index, add=True"
+            "add is for lookalike.dedup: an index takes documents of one machine; leave it out "
+            "here, and add the rows that stay with lookalike.Index.add, or dedup them with "
+            "reference=index, add=True"
         )
 
 
-def with_columns(
-    options: Mapping[str, Any], text: object, id_: object
-) -> dict[str, Any]:
+def with_columns(options: Mapping[str, Any], text: object, id_: object) -> dict[str, Any]:
     """The options with the columns of texts and ids, by the names that files have for them.
 
-    :raises OptionError: a column is named by something else than a ``str``.
+    Raises:
+        OptionError: A column is named by something else than a ``str``.
     """
     if text is not None and not isinstance(text, (list, tuple)):
         _column("text", text, "the name of a column (str), a list of them, or None")
@@ -326,7 +352,10 @@ def with_columns(
     for name, column in columns.items():
         if options.get(name, column) != column:
             short = name.removesuffix("_field")
-            raise OptionError(f"{short} is {column!r} and {name} is {options[name]!r}, which mean the same; give one")
+            raise OptionError(
+                f"{short} is {column!r} and {name} is {options[name]!r}, which mean the same; "
+                "give one"
+            )
     return {**options, **columns}
 
 

@@ -6,8 +6,8 @@ import os
 import warnings
 from collections.abc import Mapping
 
-from lookalike._index.results import AddResult, SkippedRecord
 from lookalike._documents.inputs import file_paths
+from lookalike._index.results import AddResult, SkippedRecord
 from lookalike._options import Reading, check_options
 from lookalike.errors import OptionError
 
@@ -35,26 +35,31 @@ def fields_of(common: object, names: list[str]) -> list[str]:
 def check_reading(reading: Mapping[str, object]) -> None:
     """Refuses names other than options of reading files.
 
-    :raises OptionError: there is such a name.
+    Raises:
+        OptionError: There is such a name.
     """
     for name in ("text", "id"):
         if name in reading:
-            raise OptionError(f"there is no option {name!r}; {name}_field={reading[name]!r} names the column or member")
+            raise OptionError(
+                f"there is no option {name!r}; {name}_field={reading[name]!r} names the column "
+                "or member"
+            )
     check_options(reading, "Index.add", Reading, ("id_field", "text_field"))
 
 
 def refuse_reading(reading: Mapping[str, object]) -> None:
     """Refuses options of reading files for other inputs.
 
-    :raises OptionError: one is given, or there is none of that name.
+    Raises:
+        OptionError: One is given, or there is none of that name.
     """
     check_reading(reading)
     for name, value in reading.items():
         # The default value is no error.
         if value not in (None, False):
             raise OptionError(
-                f"{name} says how files are read, and the documents are in memory; leave it out, or "
-                "name files"
+                f"{name} says how files are read, and the documents are in memory; leave it out, "
+                "or name files"
             )
 
 

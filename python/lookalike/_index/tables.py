@@ -14,15 +14,18 @@ from lookalike._documents.input_documents import is_of
 from lookalike._documents.pandas_input import present
 from lookalike.errors import DocumentTypeError
 
-#: Documents of a dataset that are fetched together.
+# Documents of a dataset that are fetched together.
 _ROWS = 1000
 
 
 def tables_of(documents: Any, columns: Sequence[str]) -> Iterator[Any] | None:
     """An iterator over tables; ``None`` for other types.
 
-    :param columns: Those that are needed.
-    :raises DocumentTypeError: There is not one of each, as far as that is known without reading.
+    Args:
+        columns: Those that are needed.
+
+    Raises:
+        DocumentTypeError: There is not one of each, as far as that is known without reading.
     """
     if isinstance(documents, Mapping):
         return None
@@ -114,4 +117,4 @@ def _records_of_pandas(frame: Any, columns: Sequence[str]) -> Any:
     if any(name is not None for name in needed.index.names):
         needed = needed.reset_index()
     values = {name: present(needed[name]) for name in dict.fromkeys(columns)}
-    return ({name: value for name, value in zip(values, row)} for row in zip(*values.values()))
+    return (dict(zip(values, row)) for row in zip(*values.values()))

@@ -7,10 +7,10 @@ import sys
 from typing import Any
 
 import pytest
+from sample_texts import texts
 
 import lookalike
 from lookalike.errors import OptionError
-from sample_texts import texts
 
 polars = pytest.importorskip("polars")
 import lookalike.polars  # noqa: E402 - only where polars is
@@ -20,7 +20,9 @@ DOCS = texts(60)
 
 @pytest.fixture
 def frame() -> Any:
-    return polars.DataFrame({"key": range(100, 160), "title": ["A title"] * 60, "body": DOCS, "n": range(60)})
+    return polars.DataFrame(
+        {"key": range(100, 160), "title": ["A title"] * 60, "body": DOCS, "n": range(60)}
+    )
 
 
 @pytest.mark.parametrize("is_lazy", [False, True], ids=["frame", "query"])
@@ -31,7 +33,10 @@ def test_methods_are_the_functions(frame: Any, is_lazy: bool) -> None:
     assert found.groups.to_pylist() == plain.groups.to_pylist()
     assert found.pairs.to_pylist() == plain.pairs.to_pylist()
     both = ["title", "body"]
-    assert given.lookalike.find(both).groups.to_pylist() == lookalike.find(frame, text=both).groups.to_pylist()
+    assert (
+        given.lookalike.find(both).groups.to_pylist()
+        == lookalike.find(frame, text=both).groups.to_pylist()
+    )
     kept = given.lookalike.dedup("body", keep="first")
     assert kept.equals(lookalike.dedup(frame, text="body", keep="first"))
     assert kept["n"].to_list() == list(range(0, 60, 3))
@@ -51,7 +56,11 @@ def test_columns_have_their_type(frame: Any, is_lazy: bool, rows: int) -> None:
     found = lookalike.find(some, text="body")
     mask, labels = given.lookalike.mask("body"), given.lookalike.labels("body")
     assert (mask.name, mask.dtype, mask.to_list()) == ("lookalike_kept", polars.Boolean, found.mask)
-    assert (labels.name, labels.dtype, labels.to_list()) == ("lookalike_label", polars.Int64, found.labels)
+    assert (labels.name, labels.dtype, labels.to_list()) == (
+        "lookalike_label",
+        polars.Int64,
+        found.labels,
+    )
     assert some.filter(mask).equals(some.lookalike.dedup("body"))
     assert some.with_columns(labels).columns == [*some.columns, "lookalike_label"]
 
@@ -72,7 +81,9 @@ def test_expressions(frame: Any, is_lazy: bool, rows: int) -> None:
 
 def test_expressions_of_groups(frame: Any) -> None:
     """Within a group only its rows are compared."""
-    twice = polars.concat([frame.with_columns(part=polars.lit("a")), frame.with_columns(part=polars.lit("b"))])
+    twice = polars.concat(
+        [frame.with_columns(part=polars.lit("a")), frame.with_columns(part=polars.lit("b"))]
+    )
     kept = twice.filter(polars.col("body").lookalike.mask(keep="first").over("part"))
     assert kept["n"].to_list() == [*range(0, 60, 3)] * 2
 
@@ -85,7 +96,9 @@ def test_a_series(frame: Any) -> None:
     assert series.lookalike.mask().to_list() == found.mask
     assert series.lookalike.labels().to_list() == found.labels
     assert series.lookalike.prepare()["shingles"] == lookalike.prepare(DOCS)["shingles"]
-    assert len(series.lookalike.passages(min_words=12)) == len(lookalike.passages(DOCS, min_words=12))
+    assert len(series.lookalike.passages(min_words=12)) == len(
+        lookalike.passages(DOCS, min_words=12)
+    )
     assert series.lookalike.contamination([DOCS[0]]).counts["contaminated"] == 1
 
 
@@ -116,7 +129,8 @@ def test_the_package_does_without() -> None:
         "import sys, lookalike; print('polars' in sys.modules); import polars; "
         "print(hasattr(polars.DataFrame, 'lookalike')); import lookalike.polars; "
         "print(all(hasattr(kind, 'lookalike') for kind in "
-        "(polars.DataFrame, polars.LazyFrame, polars.Series, polars.Expr)), 'pandas' in sys.modules)"
+        "(polars.DataFrame, polars.LazyFrame, polars.Series, polars.Expr)), 'pandas' in "
+        "sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False", "False", "True", "False"]
