@@ -11,9 +11,11 @@
 ... ]
 [('final', ['draft'])]
 
-- ``find``: groups of near-duplicates
-- ``dedup``: the documents without them, in the type of the input
+- ``find``: groups of near-duplicates; ``find_files`` for files
+- ``dedup``: the documents without them, in the type of the input; ``dedup_files`` for files
 - ``passages``: text that several documents repeat
+- ``cut``: the documents without these passages; ``cut_files`` for files
+- ``Files``: files and folders, for each argument that takes documents
 - ``contamination``: the items of a benchmark that a corpus contains
 - ``compare``: how alike two texts are, and where they differ
 - ``prepare``: signatures and bucket keys
@@ -32,11 +34,14 @@ and parameters give the same bytes.
 
 from lookalike._compare import CompareResult, Difference, DifferenceCounts, compare
 from lookalike._contamination import ContaminationResult, contamination
+from lookalike._cut import CutResult, cut, cut_files
 from lookalike._decisions import DecisionCounts
-from lookalike._dedup import DedupResult, dedup
+from lookalike._dedup import DedupResult, dedup, dedup_files
+from lookalike._documents.files import Files
+from lookalike._documents.types import Documents
 from lookalike._engine import VERSION as __version__
 from lookalike._evaluate import EvaluateResult, evaluate
-from lookalike._find import find
+from lookalike._find import find, find_files
 from lookalike._index.index import Index
 from lookalike._index.results import (
     AddResult,
@@ -52,32 +57,50 @@ from lookalike._index.results import (
     SkippedRecord,
 )
 from lookalike._measure import AuditResult, TuneResult, audit, tune
-from lookalike._options import OPTIONS, Options, Reading
+from lookalike._options import (
+    OPTIONS,
+    CutOptions,
+    DedupOptions,
+    FileOptions,
+    Limits,
+    Options,
+)
 from lookalike._passages import Passage, PassagesResult, passages
 from lookalike._prepare import PrepareResult, prepare
 from lookalike._results.explanation import Explanation
 from lookalike._results.find_result import FindResult, Group, Member
 from lookalike._results.table import Table
+from lookalike._shingles import Bytes, Chars, Field, PathPattern, Words
 
 __all__ = [
     "OPTIONS",
     "AddResult",
     "AuditResult",
+    "Bytes",
     "Category",
+    "Chars",
     "CompareResult",
     "ContaminationResult",
+    "CutOptions",
+    "CutResult",
     "DecisionCounts",
+    "DedupOptions",
     "DedupResult",
     "Difference",
     "DifferenceCounts",
     "Document",
     "DocumentVersion",
+    "Documents",
     "EvaluateResult",
     "Explanation",
+    "Field",
+    "FileOptions",
+    "Files",
     "FindResult",
     "Group",
     "Index",
     "IndexStats",
+    "Limits",
     "Match",
     "Matches",
     "Member",
@@ -85,20 +108,25 @@ __all__ = [
     "OriginalStats",
     "Passage",
     "PassagesResult",
+    "PathPattern",
     "PrepareResult",
     "Problem",
-    "Reading",
     "RemoveResult",
     "SkippedRecord",
     "Table",
     "TuneResult",
+    "Words",
     "__version__",
     "audit",
     "compare",
     "contamination",
+    "cut",
+    "cut_files",
     "dedup",
+    "dedup_files",
     "evaluate",
     "find",
+    "find_files",
     "passages",
     "prepare",
     "tune",

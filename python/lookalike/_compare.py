@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lookalike import _engine
+from lookalike._documents.files import Files
 from lookalike._documents.inputs import input_documents
 from lookalike._options import CompareOptions, Unpack, check_options, flag_option
 from lookalike._results.notebook import frame_texts
@@ -112,11 +113,10 @@ def compare(
 
     Args:
         a: A text; a ``pathlib.Path`` is read as a file, of any kind that ``find`` reads.
-        b: The other one.
+        b: The other text or file.
         differences: Whether to say where they differ, word by word. Texts that share little are
             compared for two seconds at most, then more words than needed are among them.
-        options: Those of ``lookalike.find`` that say what is similar and how files are read;
-            ``skip_bad`` is none of them.
+        options: Options of ``lookalike.find`` for similarity and signatures, and of ``Files``.
 
     Raises:
         DocumentError: A text cannot be used, or a file holds several.
@@ -143,7 +143,7 @@ def compare(
         kinds = f"{type(a).__name__} and {type(b).__name__}"
         raise DocumentTypeError(f"expected two texts or two paths, got {kinds}")
     if isinstance(a, os.PathLike):
-        engine = input_documents([a, b]).engine
+        engine = input_documents(Files([a, b])).engine
     else:
         for row, one in enumerate((a, b)):
             if not isinstance(one, str):

@@ -7,7 +7,13 @@ from collections.abc import Sequence
 from typing import Any, Literal, NoReturn
 
 from lookalike import _engine
-from lookalike._documents.inputs import input_documents, refuse_unused, token_rule
+from lookalike._documents.inputs import (
+    input_documents,
+    reading_options,
+    refuse_unused,
+    token_rule,
+)
+from lookalike._documents.types import Documents
 from lookalike._options import (
     ContaminationOptions,
     Unpack,
@@ -139,8 +145,8 @@ class ContaminationResult:
 
 
 def contamination(
-    docs: Any,
-    against: Any,
+    docs: Documents,
+    against: Documents,
     *,
     against_field: str | Sequence[str] | None = None,
     ngram: int | None = 13,
@@ -166,7 +172,7 @@ def contamination(
         id: The column of ids, of both sides.
         progress: As for ``lookalike.find``.
         options: Those of ``lookalike contamination``, named with ``_`` for ``-``: ``tokens``,
-            ``case``, ``memory``, ``threads``, ``skip_bad``, and how files are read.
+            ``case``, ``normalize``, ``memory``, ``temp_dir``, ``threads``, ``skip_bad``.
 
     Raises:
         DocumentError: A document or an item cannot be used, or no item has a word.
@@ -204,8 +210,9 @@ def contamination(
         if field is not None and "text" in side.unused:
             raise OptionError(side.unused["text"].replace("text=", "against_field=", 1))
     # Columns that are named for the benchmark say nothing of the corpus.
-    refuse_unused(options, corpus, *(sides if fields == [None] else ()))
-    arguments = token_rule(arguments, corpus, *sides)
+    refuse_unused(corpus, *(sides if fields == [None] else ()))
+    reading = reading_options(corpus, *sides)
+    arguments = {**token_rule(arguments, corpus, *sides), **reading}
     benchmark = [(field, side.engine) for field, side in zip(fields, sides, strict=True)]
     with reporting(progress) as reporter:
         return ContaminationResult(

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any, Generic, Literal, TypeVar
 
 from lookalike._contamination import ContaminationResult, contamination
+from lookalike._cut import cut
 from lookalike._dedup import dedup
 from lookalike._find import find
 from lookalike._passages import PassagesResult, passages
@@ -31,7 +32,7 @@ class _Columns(Generic[_Docs, _Column]):
     """How a column of results is made."""
 
     def __init__(self, docs: _Docs) -> None:
-        self._docs = docs
+        self._docs: Any = docs
 
     def _column(self, values: Sequence[Any], name: str) -> _Column:
         """A column of the package with a value for each row: booleans where it is called
@@ -54,13 +55,17 @@ class FrameMethods(_Columns[_Docs, _Column], Generic[_Docs, _Kept, _Column]):
         """The rows without near-duplicates, as ``lookalike.dedup`` gives them back; with
         ``annotate=True`` all rows, and what was decided about each.
         """
-        docs: Any = self._docs
-        kept: _Kept = dedup(docs, text=text, id=id, **options)
+        kept: _Kept = dedup(self._docs, text=text, id=id, **options)
         return kept
 
-    def mask(self, text: _Text = None, *, id: _Id = None, **options: Any) -> _Column:
+    def cut(self, text: str | None = None, *, id: _Id = None, **options: Any) -> _Kept:
+        """The rows without repeated passages, as ``lookalike.cut`` returns them."""
+        kept: _Kept = cut(self._docs, text=text, id=id, **options)
+        return kept
+
+    def is_kept(self, text: _Text = None, *, id: _Id = None, **options: Any) -> _Column:
         """Whether each row stays: a column of booleans with the name ``lookalike_kept``."""
-        return self._column(find(self._docs, text=text, id=id, **options).mask, KEPT)
+        return self._column(find(self._docs, text=text, id=id, **options).is_kept, KEPT)
 
     def labels(self, text: _Text = None, *, id: _Id = None, **options: Any) -> _Column:
         """A number that the rows of a group share, the least row among them: a column of integers
@@ -102,13 +107,17 @@ class ColumnMethods(_Columns[_Docs, _Column], Generic[_Docs, _Column]):
 
     def dedup(self, **options: Any) -> _Docs:
         """The texts without near-duplicates, as ``lookalike.dedup`` gives them back."""
-        docs: Any = self._docs
-        kept: _Docs = dedup(docs, **options)
+        kept: _Docs = dedup(self._docs, **options)
         return kept
 
-    def mask(self, **options: Any) -> _Column:
+    def cut(self, **options: Any) -> _Docs:
+        """The texts without repeated passages, as ``lookalike.cut`` returns them."""
+        kept: _Docs = cut(self._docs, **options)
+        return kept
+
+    def is_kept(self, **options: Any) -> _Column:
         """Whether each text stays: a column of booleans with the name ``lookalike_kept``."""
-        return self._column(find(self._docs, **options).mask, KEPT)
+        return self._column(find(self._docs, **options).is_kept, KEPT)
 
     def labels(self, **options: Any) -> _Column:
         """A number that the texts of a group share, as ``FrameMethods.labels`` gives it."""

@@ -9,7 +9,13 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from lookalike import _engine
-from lookalike._documents.inputs import input_documents, refuse_unused, token_rule
+from lookalike._documents.inputs import (
+    input_documents,
+    reading_options,
+    refuse_unused,
+    token_rule,
+)
+from lookalike._documents.types import Documents
 from lookalike._find import with_decisions
 from lookalike._options import (
     AuditOptions,
@@ -128,14 +134,14 @@ def audit(
         if docs is None:
             raise OptionError("a report does not hold its documents: give them as docs")
         arguments = with_decisions(with_columns(options, text, id))
-        check_options(arguments)
         report = path_option("found", found)
         sides = [
             input_documents(side, text=text, id=id, alone=False)
             for side in (docs, reference)
             if side is not None
         ]
-        refuse_unused(options, *sides)
+        refuse_unused(*sides)
+        arguments |= reading_options(*sides)
         documents = sides[0].engine
         references = sides[1].engine if reference is not None else None
         return AuditResult.of_json(
@@ -200,7 +206,7 @@ class TuneResult:
 
 
 def tune(
-    docs: Any = None,
+    docs: Documents | None = None,
     *,
     threshold: float | None = 0.8,
     recall: float | None = 0.99,
@@ -237,7 +243,8 @@ def tune(
     engine = None
     if docs is not None:
         taken = input_documents(docs, text=text, id=id, tokens=options.get("tokens"))
-        engine, arguments = taken.engine, token_rule(arguments, taken)
+        engine = taken.engine
+        arguments = {**token_rule(arguments, taken), **reading_options(taken)}
     with reporting(progress) as reporter:
         return TuneResult(**_engine.tune(engine, arguments, sample, count, rules, reporter))
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NoReturn
 
 from lookalike import _engine
+from lookalike._documents.types import Documents
 from lookalike._find import Run
 from lookalike._options import PassageOptions, Unpack, path_option, row_or_id
 from lookalike._progress import Progress, reporting
@@ -150,7 +151,7 @@ class PassagesResult:
 
 
 def passages(
-    docs: Any,
+    docs: Documents,
     *,
     min_words: int | None = 50,
     text: str | Sequence[str] | None = None,
@@ -162,15 +163,17 @@ def passages(
     near-duplicates. Words are compared, hashes only select.
 
     Errors are those of ``lookalike.find``. ``docs/passages.md`` defines passages and places;
-    ``lookalike.dedup(docs, passages=True)`` cuts them out.
+    ``lookalike.cut`` removes them.
 
     Args:
         docs: As for ``lookalike.find``.
         min_words: Words of the shortest passage, 2 or more.
-        text, id, progress: As for ``lookalike.find``.
-        options: Those of ``lookalike passages``, named with ``_`` for ``-``: ``tokens``, ``case``,
-            ``normalize``, ``keep`` (which document has the first place), ``source_field``,
-            ``memory``, ``threads``, ``skip_bad``, ``unit``, and how files are read.
+        text: As for ``lookalike.find``.
+        id: As for ``lookalike.find``.
+        progress: As for ``lookalike.find``.
+        options: Options of ``lookalike passages`` with ``_`` in place of ``-``: ``tokens``,
+            ``case``, ``normalize``, ``keep`` (which document has the first place),
+            ``source_field``, ``memory``, ``temp_dir``, ``threads``, ``skip_bad``, ``unit``.
 
     Examples:
         >>> import lookalike

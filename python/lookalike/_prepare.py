@@ -7,7 +7,8 @@ from typing import Any, Literal
 
 from lookalike import _engine
 from lookalike._documents.input_documents import InputDocuments
-from lookalike._documents.inputs import input_documents, token_rule
+from lookalike._documents.inputs import input_documents, reading_options, token_rule
+from lookalike._documents.types import Documents
 from lookalike._options import PrepareOptions, Unpack, check_options, with_columns
 from lookalike._progress import Progress, reporting
 from lookalike._results.table import Table
@@ -44,7 +45,7 @@ def _unpickled(rows: Any, parameters: dict[str, Any], skipped: Any) -> PrepareRe
 
 
 def prepare(
-    docs: Any,
+    docs: Documents,
     *,
     threshold: float | None = 0.8,
     recall: float | None = 0.99,
@@ -81,6 +82,6 @@ def prepare_documents(
     documents: InputDocuments, arguments: dict[str, Any], progress: bool | Progress | None = False
 ) -> PrepareResult:
     """The same of documents that were taken already."""
-    arguments = token_rule(arguments, documents)
+    arguments = {**token_rule(arguments, documents), **reading_options(documents)}
     with reporting(progress) as reporter:
         return PrepareResult(*_engine.prepare(documents.engine, arguments, reporter))

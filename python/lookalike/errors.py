@@ -69,6 +69,12 @@ class DamagedError(StoreError):
     """Stored data of an index is damaged."""
 
 
+class IdWarning(UserWarning):
+    """The column ``id`` has values that cannot be ids, such as floats, so rows are the ids. Name
+    another column by ``id=``, or choose rows by ``id=False``, which does not warn.
+    """
+
+
 class RunawayWarning(UserWarning):
     """Many documents look alike without being similar, so that most comparisons end below the
     threshold: the result is right, and takes long. ``lookalike.find``, ``lookalike.dedup``

@@ -10,7 +10,7 @@ Importing this module registers both.
 ... )
 >>> frame.lookalike.dedup("body").index.tolist()
 [8, 9]
->>> frame[frame.lookalike.mask("body")].index.tolist()
+>>> frame[frame.lookalike.is_kept("body")].index.tolist()
 [8, 9]
 >>> frame.assign(group=frame.lookalike.labels("body"))["group"].tolist()
 [0, 0, 2]

@@ -15,9 +15,9 @@ Importing this module registers all four.
 [8, 9]
 >>> frame.lazy().lookalike.dedup("body")["n"].to_list()
 [8, 9]
->>> frame.filter(frame.lookalike.mask("body"))["n"].to_list()
+>>> frame.filter(frame.lookalike.is_kept("body"))["n"].to_list()
 [8, 9]
->>> frame.lazy().filter(polars.col("body").lookalike.mask()).collect()[
+>>> frame.lazy().filter(polars.col("body").lookalike.is_kept()).collect()[
 ...     "n"
 ... ].to_list()
 [8, 9]
@@ -48,8 +48,8 @@ class FrameNamespace(FrameMethods[polars.DataFrame, polars.DataFrame, polars.Ser
 
 
 class LazyFrameNamespace(FrameMethods[polars.LazyFrame, polars.DataFrame, polars.Series]):
-    """``lf.lookalike`` of a ``polars.LazyFrame``: each method executes the query once. In a query,
-    and without that, an expression does the same: ``lf.filter(pl.col("text").lookalike.mask())``.
+    """``lf.lookalike`` of a ``polars.LazyFrame``: each method executes the query once. Within a
+    query, use an expression: ``lf.filter(pl.col("text").lookalike.is_kept())``.
     """
 
     def _column(self, values: Sequence[Any], name: str) -> polars.Series:
@@ -72,10 +72,10 @@ class ExprNamespace:
     def __init__(self, texts: polars.Expr) -> None:
         self._texts = texts
 
-    def mask(self, **options: Any) -> polars.Expr:
+    def is_kept(self, **options: Any) -> polars.Expr:
         """Whether each text stays; booleans."""
         return self._texts.map_batches(
-            lambda texts: _made(find(texts, **options).mask, KEPT).alias(texts.name),
+            lambda texts: _made(find(texts, **options).is_kept, KEPT).alias(texts.name),
             return_dtype=polars.Boolean,
         )
 

@@ -46,7 +46,6 @@ from lookalike._divided.arrow_values import (
 )
 from lookalike._options import (
     FILE_OPTIONS,
-    OPTIONS,
     check_options,
     invalid_option,
     whole_option,
@@ -210,8 +209,7 @@ def plan(
     """
     options = {name: value for name, value in options.items() if value is not None}
     _refuse_undivided(options)
-    unlisted = {*_ONE_MACHINE, *FILE_OPTIONS, "unit", *_RUN, "id_field", "text_field"}
-    check_options(options, "plan", listed=[name for name in OPTIONS if name not in unlisted])
+    check_options(options, "plan")
     _check_names(text, id)
     _refuse_order(options.get("keep", []))
     _refuse_unnamed_paths(options)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,10 +12,38 @@ from lookalike._results.table import Table
 from lookalike.errors import OptionError
 
 
-def of_lazy_polars(docs: Any, columns: Columns) -> InputDocuments | None:
-    if is_of("polars", docs) and hasattr(docs, "collect"):
-        return of_arrow(docs.collect(), columns)
+def of_query(docs: Any, columns: Columns) -> InputDocuments | None:
+    """The rows of a ``polars.LazyFrame`` or a ``pyarrow.dataset.Dataset``: only the columns that
+    are read, unless they come back.
+    """
+    if is_lazy_polars(docs):
+        query = docs if columns.back else docs.select(columns.used(docs.collect_schema().names()))
+        return of_arrow(query.collect(engine="streaming"), columns)
+    if is_dataset(docs):
+        names = None if columns.back else columns.used(docs.schema.names)
+        return of_arrow(docs.to_table(columns=names), columns)
     return None
+
+
+def batches_of_query(docs: Any, columns: Columns, rows: int) -> Iterator[Any] | None:
+    """Tables of some rows each, without the columns that are not read; ``None`` for other types."""
+    if is_lazy_polars(docs):
+        query = docs.select(columns.used(docs.collect_schema().names()))
+        return (frame.to_arrow() for frame in query.collect_batches(chunk_size=rows))
+    if is_dataset(docs):
+        scanner = docs.scanner(columns=columns.used(docs.schema.names), batch_size=rows)
+        batches: Iterator[Any] = iter(scanner.to_reader())
+        return batches
+    return None
+
+
+def is_lazy_polars(docs: Any) -> bool:
+    return is_of("polars", docs) and hasattr(docs, "collect_schema") and hasattr(docs, "collect")
+
+
+def is_dataset(docs: Any) -> bool:
+    """Whether the documents are a ``pyarrow.dataset.Dataset``."""
+    return is_of("pyarrow", docs) and hasattr(docs, "scanner") and hasattr(docs, "to_table")
 
 
 def of_arrow(docs: Any, columns: Columns) -> InputDocuments | None:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
 from itertools import groupby
+from numbers import Integral
 from typing import Any
 
 from lookalike import _engine
 from lookalike._results.table import Table
-from lookalike.errors import DocumentError, DocumentTypeError, OptionError
+from lookalike.errors import DocumentError, DocumentTypeError, IdWarning, OptionError
 
 TEXT, ID = "text", "id"
 """Default names of columns."""
@@ -49,6 +51,8 @@ class InputDocuments:
     """
     names: Sequence[str] = ()
     """Its columns, if it has some."""
+    reading: Mapping[str, Any] | None = None
+    """How files are read: options of ``Files``; ``None`` for documents in memory and an index."""
     unused: Mapping[str, str] = field(default_factory=dict)
     """Arguments for columns that have no meaning here, with what these documents are."""
 
@@ -143,8 +147,25 @@ class Columns:
             return {}
         return {
             "id": "id=False is for documents in memory; files have ids of their own, "
-            "id='name' names the field, and with line_ids=True they are FILE:LINE"
+            "id='name' names the field, and id=':line' makes them FILE:LINE"
         }
+
+    def usable_ids(self, values: Sequence[Any]) -> Sequence[Any] | None:
+        """The values of the column of ids; ``None``, with a warning, if nothing names the column
+        and its first value can be no id.
+        """
+        if self.id is None:
+            present = (value for value in values if value is not None and value == value)
+            first = next(present, "")
+            if isinstance(first, bool) or not isinstance(first, (str, Integral)):
+                warnings.warn(
+                    f"the column {ID!r} has {description(first)}, and ids are str or int: rows are "
+                    "the ids; name another column by id=, or choose rows by id=False",
+                    IdWarning,
+                    stacklevel=2,
+                )
+                return None
+        return values
 
     @property
     def id_name(self) -> str | None:

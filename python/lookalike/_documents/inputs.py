@@ -1,7 +1,6 @@
 """Converts collections of documents for the engine, and its results back to their types.
 
-- ``str`` or path, list of paths: files and folders, read by the engine; a ``str`` may be a pattern
-  such as ``news/*.jsonl``
+- ``lookalike.Files``: files and folders, read by the engine
 - list or tuple of ``str``: texts; their rows, from 0, are their ids
 - list or iterable of ``(id, text)``: texts with ids, all ``str`` or all ``int``
 - list or iterable of ``dict``: records with the columns ``text`` and, if there is one, ``id``
@@ -10,10 +9,11 @@
 - array of NumPy: texts; with two columns ids and texts
 - anything with the Arrow PyCapsule interface: columns of it, not copied: pyarrow, polars, pandas,
   DuckDB
+- ``pyarrow.dataset.Dataset``: its record batches
 - ``datasets.Dataset``: its Arrow table
 - ``datasets.IterableDataset``: an iterable of ``dict``
-- iterable without a length, reader of batches, where ``memory`` is given: the same; its texts go to
-  a temporary file as they come
+- iterable without a length, reader of batches, ``polars.LazyFrame`` and ``pyarrow.dataset.Dataset``
+  with ``memory``: their texts go to a temporary file as they come
 """
 
 from __future__ import annotations
@@ -23,22 +23,23 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any
 
-from lookalike._documents.arrow_input import of_arrow, of_lazy_polars
+from lookalike._documents.arrow_input import of_arrow, of_query
 from lookalike._documents.datasets_input import of_datasets
+from lookalike._documents.files import Files
 from lookalike._documents.input_documents import (
     Columns,
     InputDocuments,
     RowValues,
     description,
     is_list,
+    is_of,
 )
 from lookalike._documents.numpy_input import of_numpy
 from lookalike._documents.pandas_input import of_pandas
 from lookalike._documents.python_rows import row_kind
 from lookalike._documents.streamed_input import is_streamed, of_batches, of_stream
-from lookalike._options import FILE_OPTIONS
 from lookalike._results.table import Table
-from lookalike.errors import DocumentTypeError, FileError, OptionError
+from lookalike.errors import DocumentTypeError, OptionError
 
 
 def input_documents(
@@ -75,7 +76,7 @@ def input_documents(
         )
     taken = _taken(docs, Columns(names, id, tuple(fields), back, tokens == "given"), memory)
     if alone:
-        refuse_unused({}, taken)
+        refuse_unused(taken)
     return taken
 
 
@@ -132,11 +133,8 @@ def refuse_dates(keep: object, documents: InputDocuments) -> None:
             )
 
 
-def refuse_unused(options: Mapping[str, Any], *sides: InputDocuments) -> None:
+def refuse_unused(*sides: InputDocuments) -> None:
     """Refuses arguments for columns that have a meaning for none of the sides.
-
-    Args:
-        options: Those of the call; some are for files.
 
     Raises:
         OptionError: There is such an argument.
@@ -144,27 +142,36 @@ def refuse_unused(options: Mapping[str, Any], *sides: InputDocuments) -> None:
     for name in ("text", "id"):
         if all(name in side.unused for side in sides):
             raise OptionError(sides[0].unused[name])
-    if not any(isinstance(side.engine, list) for side in sides):
-        for name in ("text", "id"):
-            if f"{name}_field" in options:
-                raise OptionError(
-                    f"{name}_field is for files; {name} names the column of dicts and of tables"
-                )
-        for name in FILE_OPTIONS:
-            # The default value is no error.
-            if options.get(name) not in (None, False):
-                raise OptionError(
-                    f"{name} is for files, and these documents are in memory; leave it out, or "
-                    "name files"
-                )
+
+
+def reading_options(*sides: InputDocuments) -> Mapping[str, Any]:
+    """The options by which the files of all sides are read.
+
+    Raises:
+        OptionError: Two sides have different ones.
+    """
+    readings = [side.reading for side in sides if side.reading is not None]
+    for other in readings[1:]:
+        if other != readings[0]:
+            raise OptionError(
+                f"all files of a call are read with the same options, got {dict(readings[0])} and "
+                f"{dict(other)}; give all lookalike.Files the same ones"
+            )
+    return readings[0] if readings else {}
 
 
 def _taken(docs: Any, columns: Columns, memory: Mapping[str, Any] | None) -> InputDocuments:
+    if isinstance(docs, Files):
+        return _files(docs, columns)
+    expected = "expected documents (a list of str, (id, text) pairs, dicts, a table …), got"
     if isinstance(docs, (str, os.PathLike)):
-        return _files([docs], columns)
-    expected = "expected documents (a list of str, (id, text) pairs, a table, a path …), got"
+        raise DocumentTypeError(
+            f"{expected} {description(docs)}; give texts in a list, or a path as "
+            "lookalike.Files(path)"
+        )
     if docs is None or isinstance(docs, (bytes, bytearray, memoryview, int, float)):
         raise DocumentTypeError(f"{expected} {type(docs).__name__}")
+    _refuse_handle(docs, expected)
     if isinstance(docs, (set, frozenset)):
         raise DocumentTypeError(
             f"{expected} a {type(docs).__name__}, which has no order, so that rows and results "
@@ -175,7 +182,7 @@ def _taken(docs: Any, columns: Columns, memory: Mapping[str, Any] | None) -> Inp
     batches = None if memory is None or columns.back else of_batches(docs, columns, memory)
     if batches is not None:
         return batches
-    for taker in (of_pandas, of_datasets, of_lazy_polars, of_arrow, of_numpy, _mapping):
+    for taker in (of_pandas, of_datasets, of_query, of_arrow, of_numpy, _mapping):
         taken = taker(docs, columns)
         if taken is not None:
             return taken
@@ -190,38 +197,30 @@ def _taken(docs: Any, columns: Columns, memory: Mapping[str, Any] | None) -> Inp
     return _iterable(docs, columns, memory)
 
 
-def _files(paths: Iterable[Any], columns: Columns) -> InputDocuments:
+def _refuse_handle(docs: Any, expected: str) -> None:
+    """Refuses an open file, whose rows would be its lines whatever its format."""
+    kind = type(docs).__name__
+    if is_of("fsspec", docs) or (hasattr(docs, "readline") and hasattr(docs, "seek")):
+        raise DocumentTypeError(
+            f"{expected} an open file ({kind}); read its texts into a list, or name a local file "
+            "by lookalike.Files(path)"
+        )
+
+
+def _files(files: Files, columns: Columns) -> InputDocuments:
     if isinstance(columns.text, tuple):
         raise OptionError(
             "text names several columns, which is for documents in memory; of files it is one"
         )
 
     def select(_: Sequence[bool]) -> Any:
-        raise DocumentTypeError("what stays of files is written to files, not given back")
+        raise DocumentTypeError(
+            "the documents are in files, which lookalike.dedup_files and lookalike.cut_files copy"
+        )
 
-    return InputDocuments(file_paths(paths), select, unused=columns.without_rows())
-
-
-def file_paths(paths: Iterable[Any]) -> list[str]:
-    """Paths, patterns among them, as they are found."""
-    import glob
-
-    found: list[str] = []
-    for path in paths:
-        name = os.fspath(path)
-        if isinstance(name, bytes):
-            name = os.fsdecode(name)
-        is_pattern = isinstance(path, str) and glob.has_magic(name) and not os.path.exists(name)
-        if isinstance(path, str) and name != "-" and not is_pattern and not os.path.exists(name):
-            shown = name if len(name) <= 80 else name[:79] + "…"
-            raise FileError(
-                f"there is no file or folder {shown!r}; check the path, or give texts in a list"
-            )
-        matches = sorted(glob.glob(name, recursive=True)) if is_pattern else [name]
-        if not matches:
-            raise FileError(f"nothing matches the pattern {name!r}; check the path")
-        found += matches
-    return found
+    return InputDocuments(
+        files.find(), select, unused=columns.without_rows(), reading={**files.options}
+    )
 
 
 def _mapping(docs: Any, columns: Columns) -> InputDocuments | None:
@@ -265,7 +264,10 @@ def _iterable(
     rows = list(docs)
     first = next(iter(rows), "")
     if isinstance(first, os.PathLike):
-        return _files(rows, columns)
+        raise DocumentTypeError(
+            f"expected texts, got a list of paths ({type(first).__name__}); give them as "
+            "lookalike.Files(paths)"
+        )
 
     def survivors(kept: Sequence[bool]) -> Any:
         return [row for row, keep in zip(rows, kept, strict=True) if keep]

@@ -95,12 +95,10 @@ def _pandas_frame(frame: Any, columns: Columns) -> _engine.Documents:
     if columns.id is None and ID in used:
         id_name = ID
     if all(_is_arrow(frame[name]) for name in used):
-        exact = Columns(
-            tuple(columns.texts), id_name if id_name is not None else False, columns.fields, False
-        )
+        exact = Columns(tuple(columns.texts), columns.id, columns.fields, False)
         return exact.engine(frame[used])
     fields = [frame[name].tolist() for name in columns.fields]
-    ids = None if id_name is None else present(frame[id_name])
+    ids = None if id_name is None else columns.usable_ids(present(frame[id_name]))
     texts = [present(frame[name]) for name in columns.texts]
     return columns.of_rows(RowValues(texts, ids, fields, columns.texts, id_name))
 

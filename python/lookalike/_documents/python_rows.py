@@ -108,7 +108,12 @@ class _Records(RowKind):
             self._check(number, row, wanted)
         self._rows = start + len(rows)
         self._absent -= {name for name in self._absent if any(name in row for row in rows)}
-        ids = [row[self._id_name] for row in rows] if self._has_id else None
+        ids: Sequence[Any] | None = None
+        if self._has_id:
+            ids = [row[self._id_name] for row in rows]
+            # All rows have ids, or none has.
+            ids = columns.usable_ids(ids) if start == 0 else ids
+            self._has_id = ids is not None
         fields = [[row.get(name) for row in rows] for name in columns.fields]
         texts = [[row[name] for row in rows] for name in columns.texts]
         return RowValues(texts, ids, fields, columns.texts, self._id_name if self._has_id else None)

@@ -14,6 +14,7 @@ from itertools import chain
 from typing import Any
 
 from lookalike import _engine
+from lookalike._documents.arrow_input import batches_of_query
 from lookalike._documents.input_documents import Columns, InputDocuments, is_of, token_lists
 from lookalike._documents.python_rows import RowKind, row_kind
 from lookalike._documents.row_file import KeptRows, RowFile
@@ -55,14 +56,18 @@ def of_stream(
 
 
 def of_batches(docs: Any, columns: Columns, memory: Mapping[str, Any]) -> InputDocuments | None:
-    """The documents of a reader of record batches, or of a DuckDB relation, which is executed once;
-    ``None`` for others, and for one without a batch.
+    """The documents of a reader of record batches, or of a query of DuckDB, polars or a pyarrow
+    dataset, which is executed once; ``None`` for others, and for one without a batch.
 
     Args:
         memory: As for ``of_stream``.
     """
-    if is_of("pyarrow", docs) and hasattr(docs, "read_next_batch"):
-        batches: Iterator[Any] = iter(docs)
+    batches: Iterator[Any]
+    query = batches_of_query(docs, columns, _ROWS)
+    if query is not None:
+        batches = query
+    elif is_of("pyarrow", docs) and hasattr(docs, "read_next_batch"):
+        batches = iter(docs)
     else:
         # Of a relation; the second name is that of earlier versions.
         fetch = getattr(docs, "to_arrow_reader", None) or getattr(docs, "fetch_arrow_reader", None)

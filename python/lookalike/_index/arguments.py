@@ -12,6 +12,7 @@ from operator import index
 from typing import Any, Literal, TypedDict
 
 from lookalike._index.results import Json
+from lookalike._options import Form, Measure, Scheme
 from lookalike.errors import DocumentTypeError, OptionError
 
 
@@ -19,17 +20,15 @@ class IndexSettings(TypedDict, total=False):
     """Settings that an index keeps for good."""
 
     shingle: str | None
-    tokens: str | None
-    case: str | None
+    tokens: Literal["words", "word-runs", "whitespace"] | None
+    case: Literal["fold", "keep"] | None
     frequencies: bool | None
     stop_words: str | None
-    normalize: Literal["nfc", "nfkc", "fold", "unaccent"] | None
-    language: Literal["auto"] | None
-    segment: Literal["dictionary"] | None
+    normalize: Form | Sequence[Form] | None
     num_hashes: int | None
     bands: int | None
     rows: int | None
-    scheme: str | None
+    scheme: Scheme | None
     seed: int | None
     store: Literal["signatures", "sets", "texts", "originals"] | None
 
@@ -39,22 +38,8 @@ class NewIndexSettings(IndexSettings, total=False):
 
     threshold: float
     recall: float
-    measure: Literal["jaccard", "containment"]
+    measure: Measure
     max_original: int | str | None
-
-
-def check_settings(function: str, settings: Mapping[str, object], accepted: Any) -> None:
-    """Rejects unknown keyword arguments, as a signature would.
-
-    Args:
-        accepted: The settings of the function, a ``TypedDict``.
-
-    Raises:
-        TypeError: A name is unknown.
-    """
-    for name in settings:
-        if name not in accepted.__optional_keys__:
-            raise TypeError(f"{function}() got an unexpected keyword argument {name!r}")
 
 
 When = datetime | timedelta
@@ -151,6 +136,20 @@ def nanoseconds(name: str, at: object) -> int:
     return ns
 
 
+def id_option(id_: object) -> str:
+    """The column of ids."""
+    return "id" if id_ is None else text_option("id", id_)
+
+
+def text_columns(text: str | Sequence[str] | None) -> list[str]:
+    """The columns of the text."""
+    if text is None:
+        return ["text"]
+    if isinstance(text, (list, tuple)) and text:
+        return [text_option("a name in text", name) for name in text]
+    return [text_option("text", text)]
+
+
 def expiry(expires: object) -> int | None:
     if expires is None:
         return None
@@ -195,7 +194,7 @@ def rows_of(documents: object) -> Iterator[Any]:
             f"documents is {_described(documents)}, expected (id, text) pairs, a mapping, a table "
             "or a path; for one document there is add_one"
         )
-    return iterator_of("documents", documents, "(id, text)")
+    return iterator_of("docs", documents, "(id, text)")
 
 
 def conditions(where: object) -> list[str]:

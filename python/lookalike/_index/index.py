@@ -7,31 +7,35 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias
+from uuid import UUID
 
 from lookalike._decisions import decisions_option
+from lookalike._documents.files import Files, Paths, split_options
+from lookalike._documents.types import Documents
 from lookalike._engine import StoredIndex
 from lookalike._index.arguments import (
     IndexSettings,
     NewIndexSettings,
     When,
     Where,
-    check_settings,
     common_and_names,
     conditions,
     count_option,
     expiry,
     folder_path,
+    id_option,
     iterator_of,
     limit_option,
     nanoseconds,
     nearest_option,
     number_option,
     rows_of,
+    text_columns,
     text_option,
     threshold_option,
 )
-from lookalike._index.files import add_result, check_reading, fields_of, files_of, refuse_reading
+from lookalike._index.files import add_result, refuse_files
 from lookalike._index.results import (
     AddResult,
     Category,
@@ -45,16 +49,16 @@ from lookalike._index.results import (
     RemoveResult,
 )
 from lookalike._index.tables import as_records, tables_of
-from lookalike._options import Reading, Unpack
+from lookalike._options import Reading, Unpack, check_options, with_columns
 from lookalike._progress import Progress, reporting
 from lookalike._results.find_result import FindResult
 from lookalike.errors import OptionError
 
 if TYPE_CHECKING:
-    from uuid import UUID
-
     from typing_extensions import Self
 
+Id: TypeAlias = str | int | UUID
+"""An id of a document. The index stores its text, and returns a ``str``."""
 OnExisting = Literal["error", "update", "keep"]
 """The action for a document whose id exists."""
 
@@ -121,26 +125,26 @@ class Index:
                 documents. ``containment`` divides them by the shingles of the shorter one, which
                 finds excerpts of longer texts, and needs another ``store`` than ``signatures``.
             shingle: ``words:N`` (``words:5`` by default), ``chars:N`` or ``bytes:N`` with N from 1
-                to 256, or ``bag``.
-            tokens: ``words`` (the default), ``word-runs`` (the default with ``segment``) or
-                ``whitespace``.
+                to 256, or ``bag``; ``Words(5)`` is ``"words:5"``.
+            tokens: ``words`` (the default), ``word-runs`` (the default with
+                ``segment:dictionary``) or ``whitespace``.
             case: ``fold`` (the default) reads upper case as lower case, ``keep`` distinguishes
                 them.
             frequencies: Whether repeats of a shingle count.
             stop_words: The language whose stop words are left out, such as ``en``.
-            normalize: The normal form of texts (``docs/reference/normalize.md``); None for none.
-            language: ``auto`` leaves out the stop words of each document's own language.
-            segment: ``dictionary`` finds the words of scripts written without spaces.
+            normalize: Changes to texts (``docs/reference/normalize.md``): a normal form such as
+                ``fold``; ``language:auto`` leaves out the stop words of each document's language;
+                ``segment:dictionary`` finds the words of scripts without spaces; or a list.
             num_hashes: Values in a signature, 1 to 8192; chosen for threshold and recall.
             bands: Bands of a signature; chosen.
             rows: Rows of a band; chosen.
             scheme: ``fss`` (the default), ``multiply-shift``, ``mod-prime``, ``xor`` or
                 ``xor-multiply``.
             seed: Draws the hash functions; 0 to 2**64 - 1.
-            store: What each document stores in addition to its signature: ``signatures`` (nothing:
-                similarities are estimates, groups are unavailable), ``sets`` of shingles (the
-                default: similarities are exact), sets and ``texts``, or these and the ``originals``
-                of each version (``original``, ``versions``).
+            store: The stored parts of each document besides its signature: ``signatures`` (no
+                others: similarities are estimates, groups are unavailable), ``sets`` of shingles
+                (similarities are exact), ``texts`` (the default: sets and texts), or these and the
+                ``originals`` of each version (``original``, ``versions``).
             max_original: With ``store="originals"``, the most bytes of an original: a number or a
                 text such as ``"64MiB"``, up to 512 MiB; 256 MiB by default. A document with more is
                 an error.
@@ -152,11 +156,11 @@ class Index:
         Examples:
             >>> import lookalike, tempfile, os
             >>> folder = os.path.join(tempfile.mkdtemp(), "notes")
-            >>> with lookalike.Index.create(folder, shingle="chars:7", store="texts") as index:
+            >>> with lookalike.Index.create(folder, shingle="chars:7") as index:
             ...     len(index)
             0
         """
-        check_settings("Index.create", settings, NewIndexSettings)
+        check_options(settings, "Index.create", NewIndexSettings, ())
         return cls._of(
             StoredIndex.create(folder_path(path), {"threshold": 0.8, "recall": 0.99, **settings})
         )
@@ -193,7 +197,7 @@ class Index:
             ...     index.settings["shingle"]
             'words:5'
         """
-        check_settings("Index.open", settings, IndexSettings)
+        check_options(settings, "Index.open", IndexSettings, ())
         seconds = number_option("wait", wait)
         return cls._of(StoredIndex.open(folder_path(path), bool(read_only), seconds, {**settings}))
 
@@ -221,7 +225,7 @@ class Index:
     def settings(self) -> dict[str, Json]:
         """The settings of ``create``, and the ``predicted_recall`` at the threshold.
         ``recall_caveat`` is present if a query may find less. ``wording`` has the effect of
-        ``normalize``, ``language`` and ``segment``; ``stop_words`` is the name of the language.
+        ``normalize``; ``stop_words`` is the name of the language.
         """
         text, recall, caveat = self._stored.settings()
         settings: dict[str, Json] = json.loads(text)
@@ -234,85 +238,72 @@ class Index:
 
     def add(
         self,
-        documents: Any,
+        docs: Documents,
         *,
+        text: str | Sequence[str] | None = None,
+        id: str | None = None,
         metadata: Mapping[str, Json] | Sequence[str] | None = None,
         expires: When | None = None,
         on_existing: OnExisting = "error",
-        id_field: str = "id",
-        text_field: str = "text",
         threads: int | None = None,
         progress: bool | Progress | None = False,
-        **reading: Unpack[Reading],
     ) -> AddResult:
         """Adds documents, some thousand at a time. Written documents remain if a later one fails.
-
-        Ids and texts are ``str``. Iterables and batches of tables may be larger than memory.
+        Iterables and batches of tables may be larger than memory.
 
         Args:
-            documents: A mapping of ids to texts; an iterable of ``(id, text)``,
-                ``(id, text, metadata)`` or records with named members, such as a streamed Hugging
+            docs: Documents as for ``lookalike.find``, with ids: a dict of texts by id; an iterable
+                of ``(id, text)``, ``(id, text, metadata)`` or dicts, such as a streamed Hugging
                 Face dataset; a table of pyarrow, pandas, polars, DuckDB or Hugging Face, or any
-                object with the Arrow PyCapsule interface; or files and folders: a ``str`` or path,
-                a pattern, a list of ``pathlib.Path``.
-            metadata: A mapping that every document gets, or names of members, columns or fields
-                that become metadata. None and null are left out. A record may lack a name; a name
-                that no record has causes a warning. Documents of files also get the name of the
-                file and the metadata of mail, pages and office files.
+                object with the Arrow PyCapsule interface. ``add_files`` adds files.
+            text: The column or member of texts; ``"text"`` by default. The texts of several are
+                joined, each a paragraph.
+            id: The column or member of ids; ``"id"`` by default. An id is a ``str``, an ``int`` or
+                a ``uuid.UUID``; the index stores and returns its text.
+            metadata: A mapping that every document gets, or names of members or columns that become
+                metadata. None and null are left out. A record may lack a name; a name that no
+                record has causes a warning.
             expires: When the documents expire: a ``datetime`` with a zone, or a ``timedelta`` from
                 now; None for never.
             on_existing: The action for an id that exists: ``error``, ``update`` (replaces the
                 document), or ``keep`` (keeps the old document).
-            id_field: The member or column of ids in records and tables.
-            text_field: The member or column of texts.
             threads: Threads to use; None for one per processor.
             progress: ``True`` for bars by tqdm, or a function of the stage, the amount done and the
                 total if it is known.
-            reading: How files are read, ``Reading``: ``format``, ``skip_bad``, ``unit``, …
-                Refused for documents in memory.
 
         Returns:
-            Counts of documents, and the skipped records of files.
+            Counts of documents.
 
         Raises:
-            DocumentError: A document cannot be stored; ``DocumentError.row`` is its row in
-                ``documents``, from 0. Earlier documents are stored.
-            FileError: A file cannot be read.
+            DocumentError: A document cannot be stored; ``DocumentError.row`` is its row, from 0.
+                Earlier documents are stored.
             StoreError: The index cannot be written, or is closed.
 
         Examples:
             >>> import lookalike, tempfile, os
             >>> with lookalike.Index.create(os.path.join(tempfile.mkdtemp(), "news")) as index:
             ...     index.add({"a": "one text", "b": "another"}, metadata={"language": "en"})
-            ...     index.add([{"id": "c", "text": "a third", "year": 2024}], metadata=["year"])
+            ...     index.add([{"id": 3, "text": "a third", "year": 2024}], metadata=["year"])
             AddResult(added=2, updated=0, kept=0, without_shingles=0, skipped=[])
             AddResult(added=1, updated=0, kept=0, without_shingles=0, skipped=[])
         """
         common, names = common_and_names(metadata)
-        fields = (text_option("id_field", id_field), text_option("text_field", text_field))
+        fields = (id_option(id), text_columns(text))
         at = expiry(expires)
         threads = count_option("threads", threads, "a whole number from 1")
         existing = text_option("on_existing", on_existing)
-        files = files_of(documents)
+        refuse_files(docs)
+        columns = [fields[0], *fields[1], *names]
         with reporting(progress) as reporter:
-            if files is not None:
-                chosen = fields_of(common, names)
-                options = {"id_field": fields[0], "text_field": fields[1], **reading}
-                check_reading(reading)
-                return add_result(
-                    *self._stored.add_files(files, chosen, at, existing, threads, options, reporter)
-                )
-            refuse_reading(reading)
-            columns = [*fields, *names]
-            tables = tables_of(documents, columns)
+            tables = tables_of(docs, columns)
             if tables is not None:
                 counts = self._stored.add_tables(
                     tables, common, names, fields, at, existing, threads, reporter
                 )
                 return AddResult(*counts, [])
-            rows = rows_of(as_records(documents, columns))
+            rows = rows_of(as_records(docs, columns))
             # Counting other iterables can be expensive.
-            total = len(documents) if isinstance(documents, (list, tuple, dict)) else None
+            total = len(docs) if isinstance(docs, (list, tuple, dict)) else None
             counts = self._stored.add(
                 rows, common, names, fields, at, existing, threads, reporter, total
             )
@@ -320,15 +311,14 @@ class Index:
 
     def update(
         self,
-        documents: Any,
+        docs: Documents,
         *,
+        text: str | Sequence[str] | None = None,
+        id: str | None = None,
         metadata: Mapping[str, Json] | Sequence[str] | None = None,
         expires: When | None = None,
-        id_field: str = "id",
-        text_field: str = "text",
         threads: int | None = None,
         progress: bool | Progress | None = False,
-        **reading: Unpack[Reading],
     ) -> AddResult:
         """Like ``add``, but replaces documents whose ids exist.
 
@@ -341,20 +331,82 @@ class Index:
             AddResult(added=0, updated=1, kept=0, without_shingles=0, skipped=[])
         """
         return self.add(
-            documents,
+            docs,
+            text=text,
+            id=id,
             metadata=metadata,
             expires=expires,
             on_existing="update",
-            id_field=id_field,
-            text_field=text_field,
             threads=threads,
             progress=progress,
-            **reading,
         )
+
+    def add_files(
+        self,
+        paths: Paths,
+        *,
+        text: str | None = None,
+        id: str | None = None,
+        metadata: Sequence[str] | None = None,
+        expires: When | None = None,
+        on_existing: OnExisting = "error",
+        threads: int | None = None,
+        progress: bool | Progress | None = False,
+        **reading: Unpack[Reading],
+    ) -> AddResult:
+        """Adds the documents of files, as ``lookalike index add`` does. Documents also get the name
+        of their file and the metadata of mail, pages and office files.
+
+        Args:
+            paths: A file, a folder, or a pattern such as ``news/*.jsonl``; or several of these.
+            text: The field or column of texts; ``"text"`` by default.
+            id: The field or column of ids; ``"id"`` by default. ``":line"`` makes ids FILE:LINE.
+            metadata: Names of fields that become metadata.
+            expires: As for ``add``.
+            on_existing: As for ``add``.
+            threads: As for ``add``.
+            progress: As for ``add``.
+            reading: Options of ``Files``, ``skip_bad`` and ``unit``.
+
+        Returns:
+            Counts of documents, and the skipped records.
+
+        Raises:
+            FileError: A file does not exist or cannot be read.
+            DocumentError: A document cannot be stored. Earlier documents are stored.
+            StoreError: The index cannot be written, or is closed.
+
+        Examples:
+            >>> import lookalike, pathlib, tempfile
+            >>> folder = pathlib.Path(tempfile.mkdtemp())
+            >>> _ = (folder / "a.txt").write_text("one text")
+            >>> with lookalike.Index.create(folder / "index") as index:
+            ...     index.add_files(folder, include="*.txt").added, list(index.ids())
+            (1, ['a.txt'])
+        """
+        check_options(reading, "Index.add_files", Reading, ())
+        options, others = split_options(reading)
+        common, names = common_and_names(metadata)
+        if common is not None:
+            raise OptionError(
+                "metadata is a mapping, expected names of fields: documents of files have the "
+                "metadata of their files"
+            )
+        files = Files(paths, **options)
+        at = expiry(expires)
+        threads = count_option("threads", threads, "a whole number from 1")
+        existing = text_option("on_existing", on_existing)
+        columns = with_columns({**options, **others}, text, id)
+        with reporting(progress) as reporter:
+            return add_result(
+                *self._stored.add_files(
+                    files.find(), names, at, existing, threads, columns, reporter
+                )
+            )
 
     def add_one(
         self,
-        id: str | UUID,
+        id: Id,
         text: str,
         metadata: Mapping[str, Json] | None = None,
         *,
@@ -387,7 +439,7 @@ class Index:
         existing = text_option("on_existing", on_existing)
         return AddResult(*self._stored.add_one(id, text, metadata, changed, at, existing), [])
 
-    def remove(self, ids: str | UUID | Iterable[str | UUID]) -> RemoveResult:
+    def remove(self, ids: Id | Iterable[Id]) -> RemoveResult:
         """Removes documents by their ids. Ignores unknown ids.
 
         Args:
@@ -403,20 +455,20 @@ class Index:
             ...     index.remove(["a", "c"])
             RemoveResult(removed=1, absent=['c'])
         """
-        is_one = isinstance(ids, str) or type(ids).__name__ == "UUID"
-        removed = iter((ids,)) if is_one else iterator_of("ids", ids, "str")
+        is_one = isinstance(ids, (str, int)) or type(ids).__name__ == "UUID"
+        removed = iter((ids,)) if is_one else iterator_of("ids", ids, "str or int")
         return RemoveResult._make(self._stored.remove(removed))
 
     def query(
         self,
         text: str | None = None,
         *,
-        id: str | UUID | None = None,
+        id: Id | None = None,
         limit: int | None = 10,
         threshold: float | None = None,
         nearest: int | None = None,
         where: Where | None = None,
-        texts: bool = False,
+        with_texts: bool = False,
     ) -> Matches:
         """Finds documents similar to a text, or to a document of the index; by descending
         similarity, then by id.
@@ -434,7 +486,7 @@ class Index:
                 (equal), or to pairs of an operator (``= != < <= > >= ~``) and a value; or texts as
                 on the command line, such as ``"year>=2020"``, ``"title~budget"``, ``"author.name"``
                 (exists).
-            texts: Whether matches have their texts; needs an index with ``store="texts"`` or
+            with_texts: Whether matches have their texts; needs an index with ``store="texts"`` or
                 ``"originals"``.
 
         Raises:
@@ -473,7 +525,7 @@ class Index:
                 threshold_option(threshold),
                 nearest_option(nearest, limit, threshold),
                 conditions(where),
-                bool(texts),
+                bool(with_texts),
             )
         )
 
@@ -523,7 +575,7 @@ class Index:
         )
         return [Matches.of_rows(*answer) for answer in answers]
 
-    def get(self, id: str | UUID) -> Document | None:
+    def get(self, id: Id) -> Document | None:
         """Returns the document with this id; None if it does not exist or has expired.
 
         Examples:
@@ -536,7 +588,7 @@ class Index:
         row = self._stored.get(id)
         return None if row is None else Document._make(row)
 
-    def group_sizes(self, ids: Iterable[str | UUID]) -> list[int]:
+    def group_sizes(self, ids: Iterable[Id]) -> list[int]:
         """Returns how many documents each document represents: itself, and the duplicates of it
         that ``dedup(…, add=True)`` recorded (``docs/dedup.md``). Use it to weight a corpus.
 
@@ -558,7 +610,7 @@ class Index:
             ...     list(kept), index.group_sizes(kept)
             (['b', 'c'], [2, 1])
         """
-        return self._stored.group_sizes(iterator_of("ids", ids, "str"))
+        return self._stored.group_sizes(iterator_of("ids", ids, "str or int"))
 
     def ids(self, category: str | None = None) -> Iterator[str]:
         """Yields the ids of all documents that have not expired, in the order of insertion. A
@@ -719,7 +771,7 @@ class Index:
             for path, parent, level, label, count in rows
         ]
 
-    def category(self, id: str | UUID) -> str | None:
+    def category(self, id: Id) -> str | None:
         """Returns the path of a document's category; None without one.
 
         Raises:
@@ -727,7 +779,7 @@ class Index:
         """
         return self._stored.category(id)
 
-    def versions(self, id: str | UUID) -> list[DocumentVersion]:
+    def versions(self, id: Id) -> list[DocumentVersion]:
         """Returns the versions of a document by time; the last one is current. An update with the
         same original continues the current version.
 
@@ -749,7 +801,7 @@ class Index:
         """
         return [DocumentVersion._make(row) for row in self._stored.versions(id)]
 
-    def original(self, id: str | UUID, version: int | None = None) -> bytes:
+    def original(self, id: Id, version: int | None = None) -> bytes:
         """Returns the bytes that a document was read from: a file without its compression, a record
         as in its input, or an added text in UTF-8. Verifies their SHA-256.
 
@@ -764,7 +816,7 @@ class Index:
         """
         return self._stored.original(id, _version_option(version))
 
-    def version_text(self, id: str | UUID, version: int | None = None) -> str | None:
+    def version_text(self, id: Id, version: int | None = None) -> str | None:
         """Returns the text of a version, for ``lookalike.compare``; None if it was stored
         without one. Takes the parameters and raises the errors of ``original``.
         """

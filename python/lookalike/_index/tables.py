@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from lookalike import _engine
-from lookalike._documents.arrow_input import Stream
+from lookalike._documents.arrow_input import Stream, is_dataset, is_lazy_polars
 from lookalike._documents.input_documents import is_of
 from lookalike._documents.pandas_input import present
 from lookalike.errors import DocumentTypeError
@@ -32,6 +32,8 @@ def tables_of(documents: Any, columns: Sequence[str]) -> Iterator[Any] | None:
     if is_of("pandas", documents) and hasattr(documents, "iloc") and hasattr(documents, "columns"):
         frame = _arrow_of_pandas(documents, columns)
         return None if frame is None else iter((frame,))
+    if is_lazy_polars(documents) or is_dataset(documents):
+        return _batches_of_query(documents, columns)
     if is_of("polars", documents) and hasattr(documents, "select"):
         return iter((_columns_of_polars(documents, columns),))
     if is_of("datasets", documents) and hasattr(documents, "num_rows"):
@@ -61,11 +63,18 @@ def as_records(documents: Any, columns: Sequence[str]) -> Any:
 
 
 def _columns_of_polars(frame: Any, columns: Sequence[str]) -> Any:
-    is_lazy = hasattr(frame, "collect")
-    names = frame.collect_schema().names() if is_lazy else frame.columns
-    _engine.check_columns(names, columns)
-    needed = frame.select(list(dict.fromkeys(columns)))
-    return needed.collect() if is_lazy else needed
+    _engine.check_columns(frame.columns, columns)
+    return frame.select(list(dict.fromkeys(columns)))
+
+
+def _batches_of_query(query: Any, columns: Sequence[str]) -> Iterator[Any]:
+    """The needed columns of a ``polars.LazyFrame`` or a ``pyarrow.dataset.Dataset``."""
+    needed = list(dict.fromkeys(columns))
+    if is_dataset(query):
+        _engine.check_columns(query.schema.names, columns)
+        return _each(query.scanner(columns=needed).to_reader())
+    _engine.check_columns(query.collect_schema().names(), columns)
+    return _each(query.select(needed).collect_batches(chunk_size=_ROWS))
 
 
 def _batches_of_dataset(dataset: Any, columns: Sequence[str]) -> Iterator[Any]:

@@ -68,9 +68,7 @@ def explain_pair(
             "of two, which index.get gives"
         )
     run = findings.parameters()
-    # What was read is compared; files are not read again.
-    reading = ("text_field", "id_field")
-    comparing: Any = {name: value for name, value in options.items() if name not in reading}
+    comparing: Any = {**options}
     comparing.update((name, run[name]) for name in ("num_hashes", "bands", "rows") if name in run)
     texts = [findings.text(*row_or_id(None, id_)) for id_ in (a, b)]
     comparison = compare(*texts, differences=True, **comparing)

@@ -111,13 +111,13 @@ class FindResult:
 
     @property
     @once
-    def mask(self) -> list[bool]:
-        """Of each document in memory, by its row, whether it stays: ``frame[found.mask]``.
+    def is_kept(self) -> list[bool]:
+        """Of each document in memory, by its row, whether it stays: ``frame[found.is_kept]``.
 
         Raises:
             OptionError: The documents are in files, or parts of them were compared.
         """
-        return Table(self._findings.decisions(self._row_count("mask")))["kept"]
+        return Table(self._findings.decisions(self._row_count("is_kept")))["kept"]
 
     @property
     @once
@@ -126,9 +126,9 @@ class FindResult:
         ``dataset.select(found.kept_rows)``.
 
         Raises:
-            OptionError: As ``mask``.
+            OptionError: As ``is_kept``.
         """
-        return [row for row, stays in enumerate(self.mask) if stays]
+        return [row for row, stays in enumerate(self.is_kept) if stays]
 
     @property
     @once
@@ -137,7 +137,7 @@ class FindResult:
         of theirs, all others their own.
 
         Raises:
-            OptionError: As ``mask``.
+            OptionError: As ``is_kept``.
         """
         labels = list(range(self._row_count("labels")))
         members = (self.groups["group"], self.groups["row"])

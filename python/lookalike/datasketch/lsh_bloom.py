@@ -55,18 +55,19 @@ def _hashed(keys: NDArray[np.uint64], seeds: NDArray[np.uint64]) -> NDArray[np.u
     one, two, three, four = (np.uint64(factor) for factor in _FACTORS)
     eight, shift = np.uint64(8), np.uint64(33)
 
-    def mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    def mix(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
         values = (values ^ (values >> shift)) * three
         values = (values ^ (values >> shift)) * four
-        return values ^ (values >> shift)
+        mixed: NDArray[np.uint64] = values ^ (values >> shift)
+        return mixed
 
     with np.errstate(over="ignore"):
         keys = keys * one
         keys = ((keys << np.uint64(31)) | (keys >> shift)) * two
         second = seeds ^ eight
         first = (keys ^ second) + second
-        second = mixed(first + second)
-        first = mixed(first) + second
+        second = mix(first + second)
+        first = mix(first) + second
         hashes: NDArray[np.uint64] = first ^ (first + second)
     return hashes
 

@@ -127,7 +127,7 @@ class MinHashLSHForest:
     @property
     def keys(self) -> dict[Any, list[bytes]]:
         """The keys, each with its bytes in each tree. A copy."""
-        return {key: self._pieces(key) or [] for key in self._forest}
+        return {key: self._pieces(key) or [] for key in self._forest.keys()}  # noqa: SIM118
 
     @property
     def hashtables(self) -> list[defaultdict[bytes, list[Any]]]:

@@ -6,10 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from lookalike._dedup import DedupResult
+from lookalike._cut import CutResult
 from lookalike._options import invalid_option, whole_option
 from lookalike._results.find_result import FindResult
-from lookalike.errors import OptionError
 from lookalike.plot._table_arguments import refuse_with_table
 
 # Sources that are shown by default.
@@ -129,12 +128,7 @@ def removal_by_source(
 
 def _figures(result: Any) -> tuple[Iterable[Mapping[str, Any]], Mapping[str, tuple[str, str]]]:
     """The rows of a result's sources, and the columns that count."""
-    if isinstance(result, DedupResult):
-        if result.sources is None:
-            raise OptionError(
-                "result: dedup counts by source with passages=True; lookalike.find of the same "
-                "documents counts duplicates by source"
-            )
+    if isinstance(result, CutResult):
         return result.sources, _OF_PASSAGES
     if isinstance(result, FindResult):
         return result.sources, _OF_DUPLICATES

@@ -16,7 +16,7 @@ from lookalike.ray._run import RayRun, check_dataset, ray_module
 from lookalike.ray._tasks import SurvivorTask, map_dataset
 
 if TYPE_CHECKING:
-    pass
+    import pyarrow  # noqa: F401 - within a quoted annotation
 
 _REMEDY = "install the version of the driver on all nodes, or in the runtime_env of ray.init"
 

@@ -194,9 +194,14 @@ class RayRun(DividedRun[ConnectedBlocks, "pyarrow.Table", Any]):
             place = bisect_left(starts, start + _FILE_ROWS)
             end = starts[place] if place < len(starts) else rows.num_rows
             some = rows.slice(start, end - start)
+            has_header = form == "csv" and start == 0
             yield stages.group_lines(
-                self.plan, some, first=first, header=form == "csv" and start == 0, format=form
-            )  # type: ignore[arg-type]
+                self.plan,
+                some,
+                first=first,
+                header=has_header,
+                format=form,  # type: ignore[arg-type]
+            )
             first += pc.sum(pc.equal(some["role"], "keeper")).as_py() or 0
             if end == rows.num_rows:
                 return

@@ -1,6 +1,6 @@
 //! The class that `lookalike.Index` wraps.
 
-use super::add::{self, AddSettings, AddTuple, IteratorRows, ProgressCallback};
+use super::add::{self, AddSettings, AddTuple, IdAndTexts, IteratorRows, ProgressCallback};
 use super::categories::{self, CategoryTuple};
 use super::convert::{id as id_text, text};
 use super::group_sizes::group_sizes;
@@ -155,7 +155,7 @@ impl StoredIndex {
 
     #[expect(clippy::too_many_arguments, reason = "options of one call")]
     #[pyo3(signature = (
-        documents, common, names, fields, expires, on_existing, threads, progress=None, total=None
+        documents, common, names, columns, expires, on_existing, threads, progress=None, total=None
     ))]
     fn add(
         &self,
@@ -163,7 +163,7 @@ impl StoredIndex {
         documents: Bound<'_, PyIterator>,
         common: &Bound<'_, PyAny>,
         names: Vec<String>,
-        fields: (String, String),
+        columns: (String, Vec<String>),
         expires: Option<i64>,
         on_existing: &str,
         threads: Option<usize>,
@@ -175,7 +175,7 @@ impl StoredIndex {
             documents,
             common,
             names,
-            fields,
+            IdAndTexts::new(columns),
             ProgressCallback { progress, total },
         )?;
         let handle = self.opened.get()?;
@@ -186,7 +186,7 @@ impl StoredIndex {
 
     #[expect(clippy::too_many_arguments, reason = "options of one call")]
     #[pyo3(signature = (
-        tables, common, names, fields, expires, on_existing, threads, progress=None
+        tables, common, names, columns, expires, on_existing, threads, progress=None
     ))]
     fn add_tables(
         &self,
@@ -194,7 +194,7 @@ impl StoredIndex {
         tables: Bound<'_, PyIterator>,
         common: &Bound<'_, PyAny>,
         names: Vec<String>,
-        fields: (String, String),
+        columns: (String, Vec<String>),
         expires: Option<i64>,
         on_existing: &str,
         threads: Option<usize>,
@@ -202,7 +202,8 @@ impl StoredIndex {
     ) -> PyResult<AddTuple> {
         let how = AddSettings::new(on_existing, expires, threads)?;
         let telling = ProgressCallback { progress, total: None };
-        let feed = TableFeed::new(tables, common, names, fields, telling)?;
+        let columns = IdAndTexts::new(columns);
+        let feed = TableFeed::new(tables, common, names, columns, telling)?;
         let handle = self.opened.get()?;
         let done = add::add(py, &handle, &how, feed);
         py.detach(move || drop(handle));

@@ -36,18 +36,18 @@ def test_groups_by_their_places() -> None:
 
 def test_masks_and_labels() -> None:
     kept = lookalike.dedup(DOCS, keep="first")
-    assert [doc for doc, stays in zip(DOCS, FOUND.mask) if stays] == kept
+    assert [doc for doc, stays in zip(DOCS, FOUND.is_kept) if stays] == kept
     labels = FOUND.labels
     assert labels == [row - row % 3 for row in range(30)]
     assert {labels[row] for row in (3, 4, 5)} == {3}
     some = lookalike.find([None, A, B, "alone"], skip_bad=True)
-    assert some.labels == [0, 1, 1, 3] and some.mask.count(True) == 2 and not some.mask[0]
+    assert some.labels == [0, 1, 1, 3] and some.is_kept.count(True) == 2 and not some.is_kept[0]
     of_reference = lookalike.find([A, B, "alone"], reference=[A])
-    assert of_reference.labels == [0, 0, 2] and of_reference.mask == [False, False, True]
+    assert of_reference.labels == [0, 0, 2] and of_reference.is_kept == [False, False, True]
     frame = pytest.importorskip("pandas").DataFrame({"text": DOCS})
-    assert list(frame[lookalike.find(frame, keep="first").mask].index) == list(range(0, 30, 3))
+    assert list(frame[lookalike.find(frame, keep="first").is_kept].index) == list(range(0, 30, 3))
     polars = pytest.importorskip("polars")
-    assert polars.DataFrame({"text": DOCS}).filter(FOUND.mask).height == 10
+    assert polars.DataFrame({"text": DOCS}).filter(FOUND.is_kept).height == 10
 
 
 def test_masks_are_for_documents_in_memory(tmp_path: Path) -> None:

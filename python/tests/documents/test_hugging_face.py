@@ -116,7 +116,7 @@ def test_rows_are_filtered_by_the_mask(stored: Any) -> None:
     stream."""
     for dataset in (stored, stored.shuffle(seed=5, keep_in_memory=True)):
         found = lookalike.find(dataset)
-        mask = found.mask
+        mask = found.is_kept
         expected = lookalike.dedup(dataset)["id"][:]
         filtered = dataset.filter(lambda _, row: mask[row], with_indices=True, keep_in_memory=True)
         assert filtered["id"][:] == expected
@@ -130,6 +130,6 @@ def test_rows_are_filtered_by_the_mask(stored: Any) -> None:
             lambda n, row: labels[row] == row, with_indices=True, keep_in_memory=True
         ).num_rows == len(set(labels))
     streamed = stored.to_iterable_dataset()
-    mask = lookalike.find(streamed, memory="200MiB").mask
+    mask = lookalike.find(streamed, memory="200MiB").is_kept
     kept = [row["id"] for row in streamed.filter(lambda _, row: mask[row], with_indices=True)]
     assert kept == lookalike.dedup(stored)["id"][:]

@@ -57,8 +57,8 @@ def same(found: lookalike.FindResult, expected: lookalike.FindResult) -> None:
     assert found.groups.column_types == expected.groups.column_types
     assert found.pairs.to_pylist() == expected.pairs.to_pylist()
     assert found.skipped.to_pylist() == expected.skipped.to_pylist()
-    assert (found.mask, found.labels, found.counts) == (
-        expected.mask,
+    assert (found.is_kept, found.labels, found.counts) == (
+        expected.is_kept,
         expected.labels,
         expected.counts,
     )

@@ -41,7 +41,7 @@ def test_methods_are_the_functions(frame: Any) -> None:
     pandas.testing.assert_frame_equal(kept, lookalike.dedup(frame, text="body", keep="first"))
     assert list(kept.index) == INDEX[::3]
     marked = frame.lookalike.dedup("body", annotate=True)
-    assert list(marked["lookalike_kept"]) == plain.mask
+    assert list(marked["lookalike_kept"]) == plain.is_kept
     assert frame.lookalike.prepare("body")["fingerprint"] == lookalike.prepare(DOCS)["fingerprint"]
     repeated = frame.lookalike.passages("body", min_words=12)
     assert repeated.places.to_pylist() == lookalike.passages(DOCS, min_words=12).places.to_pylist()
@@ -53,9 +53,9 @@ def test_methods_are_the_functions(frame: Any) -> None:
 def test_columns_have_the_index_and_the_type(frame: Any, rows: int) -> None:
     some = frame[:rows]
     found = lookalike.find(some, text="body")
-    mask, labels = some.lookalike.mask("body"), some.lookalike.labels("body")
+    mask, labels = some.lookalike.is_kept("body"), some.lookalike.labels("body")
     pandas.testing.assert_series_equal(
-        mask, pandas.Series(found.mask, index=some.index, name="lookalike_kept", dtype="bool")
+        mask, pandas.Series(found.is_kept, index=some.index, name="lookalike_kept", dtype="bool")
     )
     pandas.testing.assert_series_equal(
         labels, pandas.Series(found.labels, index=some.index, name="lookalike_label", dtype="int64")
@@ -76,7 +76,7 @@ def test_a_series(frame: Any) -> None:
     found = lookalike.find(DOCS)
     assert series.lookalike.find().groups.to_pylist() == found.groups.to_pylist()
     pandas.testing.assert_series_equal(series.lookalike.dedup(), lookalike.dedup(series))
-    assert list(series.lookalike.mask()) == found.mask
+    assert list(series.lookalike.is_kept()) == found.is_kept
     assert list(series.lookalike.labels().index) == INDEX
     assert (
         list(series.lookalike.labels(group="components"))
@@ -93,7 +93,7 @@ def test_what_is_refused(frame: Any) -> None:
     with pytest.raises(OptionError, match="threshhold"):
         frame.lookalike.find("body", threshhold=0.5)
     with pytest.raises(DocumentError, match="'absent'"):
-        frame.lookalike.mask("absent")
+        frame.lookalike.is_kept("absent")
     with pytest.raises(OptionError):
         frame.lookalike.labels("body", unit="line")
 

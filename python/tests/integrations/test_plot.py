@@ -410,7 +410,7 @@ SITES = [
 
 def test_removal_by_source() -> None:
     found = lookalike.find(SITES, source_field="site", keep="first")
-    removed = Counter(doc["site"] for doc, stays in zip(SITES, found.mask) if not stays)
+    removed = Counter(doc["site"] for doc, stays in zip(SITES, found.is_kept) if not stays)
     there = Counter(doc["site"] for doc in SITES)
     table = tables.removal_by_source(found)
     assert {each.source: (each.total, each.removed) for each in table.sources} == {

@@ -40,7 +40,7 @@ def test_methods_are_the_functions(frame: Any, is_lazy: bool) -> None:
     kept = given.lookalike.dedup("body", keep="first")
     assert kept.equals(lookalike.dedup(frame, text="body", keep="first"))
     assert kept["n"].to_list() == list(range(0, 60, 3))
-    assert given.lookalike.dedup("body", annotate=True)["lookalike_kept"].to_list() == plain.mask
+    assert given.lookalike.dedup("body", annotate=True)["lookalike_kept"].to_list() == plain.is_kept
     assert given.lookalike.prepare("body")["fingerprint"] == lookalike.prepare(DOCS)["fingerprint"]
     repeated = given.lookalike.passages("body", min_words=12)
     assert repeated.places.to_pylist() == lookalike.passages(DOCS, min_words=12).places.to_pylist()
@@ -54,8 +54,8 @@ def test_columns_have_their_type(frame: Any, is_lazy: bool, rows: int) -> None:
     some = frame[:rows]
     given = some.lazy() if is_lazy else some
     found = lookalike.find(some, text="body")
-    mask, labels = given.lookalike.mask("body"), given.lookalike.labels("body")
-    assert (mask.name, mask.dtype, mask.to_list()) == ("lookalike_kept", polars.Boolean, found.mask)
+    mask, labels = given.lookalike.is_kept("body"), given.lookalike.labels("body")
+    assert (mask.name, mask.dtype, mask.to_list()) == ("lookalike_kept", polars.Boolean, found.is_kept)
     assert (labels.name, labels.dtype, labels.to_list()) == (
         "lookalike_label",
         polars.Int64,
@@ -72,11 +72,11 @@ def test_expressions(frame: Any, is_lazy: bool, rows: int) -> None:
     given = some.lazy() if is_lazy else some
     found = lookalike.find(some, text="body", keep="first")
     body = polars.col("body").lookalike
-    kept = given.filter(body.mask(keep="first")).lazy().collect()
-    assert kept.equals(some.filter(found.mask))
-    chosen = given.select(body.labels(keep="first"), kept=body.mask(keep="first")).lazy().collect()
+    kept = given.filter(body.is_kept(keep="first")).lazy().collect()
+    assert kept.equals(some.filter(found.is_kept))
+    chosen = given.select(body.labels(keep="first"), kept=body.is_kept(keep="first")).lazy().collect()
     assert chosen.schema == {"body": polars.Int64, "kept": polars.Boolean}
-    assert (chosen["body"].to_list(), chosen["kept"].to_list()) == (found.labels, found.mask)
+    assert (chosen["body"].to_list(), chosen["kept"].to_list()) == (found.labels, found.is_kept)
 
 
 def test_expressions_of_groups(frame: Any) -> None:
@@ -84,7 +84,7 @@ def test_expressions_of_groups(frame: Any) -> None:
     twice = polars.concat(
         [frame.with_columns(part=polars.lit("a")), frame.with_columns(part=polars.lit("b"))]
     )
-    kept = twice.filter(polars.col("body").lookalike.mask(keep="first").over("part"))
+    kept = twice.filter(polars.col("body").lookalike.is_kept(keep="first").over("part"))
     assert kept["n"].to_list() == [*range(0, 60, 3)] * 2
 
 
@@ -93,7 +93,7 @@ def test_a_series(frame: Any) -> None:
     found = lookalike.find(DOCS)
     assert series.lookalike.find().groups.to_pylist() == found.groups.to_pylist()
     assert series.lookalike.dedup().equals(lookalike.dedup(series))
-    assert series.lookalike.mask().to_list() == found.mask
+    assert series.lookalike.is_kept().to_list() == found.is_kept
     assert series.lookalike.labels().to_list() == found.labels
     assert series.lookalike.prepare()["shingles"] == lookalike.prepare(DOCS)["shingles"]
     assert len(series.lookalike.passages(min_words=12)) == len(
@@ -113,7 +113,7 @@ def test_a_query_is_executed_once(frame: Any) -> None:
     query = frame.lazy().map_batches(count)
     query.lookalike.dedup("body")
     assert executed == 1
-    query.lookalike.mask("body")
+    query.lookalike.is_kept("body")
     assert executed == 2
 
 
@@ -121,7 +121,7 @@ def test_what_is_refused(frame: Any) -> None:
     with pytest.raises(OptionError, match="threshhold"):
         frame.lookalike.find("body", threshhold=0.5)
     with pytest.raises((OptionError, polars.exceptions.PolarsError), match="threshold"):
-        frame.select(polars.col("body").lookalike.mask(threshold=2.0))
+        frame.select(polars.col("body").lookalike.is_kept(threshold=2.0))
 
 
 def test_the_package_does_without() -> None:
