@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal, NoReturn
 
 from lookalike import _engine
@@ -104,8 +104,12 @@ class ContaminationResult:
             "skipped": skipped,
         }
 
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        """The rows of ``items``."""
+        return iter(self.items)
+
     def __len__(self) -> int:
-        """How many items there are."""
+        """The number of items."""
         return len(self.items)
 
     def write(self, path: str | os.PathLike[str]) -> None:

@@ -45,18 +45,15 @@ from functools import partial, wraps
 from inspect import getdoc
 from itertools import islice
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Concatenate, Literal, NoReturn, ParamSpec, TypeVar
+from typing import Any, Concatenate, Literal, NoReturn, ParamSpec, TypeVar
 
 from lookalike._index.arguments import Where, iterator_of
 from lookalike._index.async_calls import LoopRows, StopSignal, WorkerPool, refuse_within, run
-from lookalike._index.index import Index
+from lookalike._index.index import Id, Index
 from lookalike._index.results import Json, Matches
 from lookalike._options import whole_option
 from lookalike._progress import reporting
 from lookalike.errors import DocumentTypeError, StoreError
-
-if TYPE_CHECKING:
-    from uuid import UUID
 
 __all__ = ["AsyncIndex", "OpeningIndex"]
 
@@ -252,6 +249,7 @@ class AsyncIndex:
 
     add = _awaited_addition(Index.add)
     update = _awaited_addition(Index.update)
+    add_files = _awaited_search(Index.add_files, writes=True)
     add_one = _awaited(Index.add_one, writes=True)
     remove = _awaited(Index.remove, writes=True)
     compact = _awaited(Index.compact, writes=True)
@@ -301,7 +299,7 @@ class AsyncIndex:
         """How many documents there are; expired ones count until ``compact``."""
         return await self._run(False, self._index.__len__, StopSignal())
 
-    async def contains(self, id: str | UUID) -> bool:
+    async def contains(self, id: Id) -> bool:
         """Whether there is a document with this id that has not expired."""
         return await self._run(False, partial(self._index.__contains__, id), StopSignal())
 

@@ -23,6 +23,7 @@ __all__ = [
     "DocumentError",
     "DocumentTypeError",
     "FileError",
+    "IdWarning",
     "LookalikeError",
     "MismatchError",
     "OptionError",

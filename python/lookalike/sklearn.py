@@ -38,6 +38,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.model_selection import BaseCrossValidator, GroupKFold, StratifiedGroupKFold
 
 from lookalike._documents.inputs import input_documents
+from lookalike._documents.types import Documents
 from lookalike._find import find
 from lookalike._options import Options, Unpack, invalid_option, whole_option
 from lookalike._prepare import PrepareResult, prepare_documents
@@ -47,6 +48,15 @@ __all__ = ["NearDuplicateKFold", "SignatureTransformer", "near_duplicate_groups"
 
 # The most bits of a value that become a column each.
 _MOST_BITS = 16
+
+
+class GroupOptions(Options, total=False):
+    """Options of ``lookalike.find`` that ``near_duplicate_groups`` takes."""
+
+    threshold: float | None
+    recall: float | None
+    text: str | Sequence[str] | None
+    id: str | Literal[False] | None
 
 
 class SignatureTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -233,7 +243,7 @@ def _one_hot(signatures: NDArray[numpy.uint32], is_empty: NDArray[numpy.bool_], 
 
 
 def near_duplicate_groups(
-    docs: Any, *, groups: Any = None, **options: Unpack[Options]
+    docs: Documents, *, groups: Any = None, **options: Unpack[GroupOptions]
 ) -> NDArray[numpy.int64]:
     """For each document a number that all documents have which are connected to it by verified
     pairs: ``groups`` for ``GroupKFold``, ``StratifiedGroupKFold``, ``GroupShuffleSplit``, ….
@@ -323,7 +333,7 @@ class NearDuplicateKFold(BaseCrossValidator):  # type: ignore[misc]
         stratified: bool = False,
         shuffle: bool = False,
         random_state: Any = None,
-        **options: Unpack[Options],
+        **options: Unpack[GroupOptions],
     ) -> None:
         if not isinstance(n_splits, Integral) or n_splits < 2:
             raise invalid_option("n_splits", "a whole number from 2", n_splits)

@@ -55,7 +55,11 @@ def test_columns_have_their_type(frame: Any, is_lazy: bool, rows: int) -> None:
     given = some.lazy() if is_lazy else some
     found = lookalike.find(some, text="body")
     mask, labels = given.lookalike.is_kept("body"), given.lookalike.labels("body")
-    assert (mask.name, mask.dtype, mask.to_list()) == ("lookalike_kept", polars.Boolean, found.is_kept)
+    assert (mask.name, mask.dtype, mask.to_list()) == (
+        "lookalike_kept",
+        polars.Boolean,
+        found.is_kept,
+    )
     assert (labels.name, labels.dtype, labels.to_list()) == (
         "lookalike_label",
         polars.Int64,
@@ -74,7 +78,9 @@ def test_expressions(frame: Any, is_lazy: bool, rows: int) -> None:
     body = polars.col("body").lookalike
     kept = given.filter(body.is_kept(keep="first")).lazy().collect()
     assert kept.equals(some.filter(found.is_kept))
-    chosen = given.select(body.labels(keep="first"), kept=body.is_kept(keep="first")).lazy().collect()
+    chosen = (
+        given.select(body.labels(keep="first"), kept=body.is_kept(keep="first")).lazy().collect()
+    )
     assert chosen.schema == {"body": polars.Int64, "kept": polars.Boolean}
     assert (chosen["body"].to_list(), chosen["kept"].to_list()) == (found.labels, found.is_kept)
 
