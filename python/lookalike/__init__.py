@@ -40,7 +40,6 @@ from lookalike._dedup import DedupResult, dedup, dedup_files
 from lookalike._documents.files import Files
 from lookalike._documents.types import Documents
 from lookalike._engine import VERSION as __version__
-from lookalike._evaluate import EvaluateResult, evaluate
 from lookalike._find import find, find_files
 from lookalike._index.index import Index
 from lookalike._index.results import (
@@ -56,7 +55,9 @@ from lookalike._index.results import (
     RemoveResult,
     SkippedRecord,
 )
-from lookalike._measure import AuditResult, TuneResult, audit, tune
+from lookalike._measures.audit import AuditResult, audit
+from lookalike._measures.evaluate import EvaluateResult, evaluate
+from lookalike._measures.tune import TuneResult, tune
 from lookalike._options import (
     OPTIONS,
     CutOptions,

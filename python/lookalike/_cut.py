@@ -89,7 +89,7 @@ def cut(
     Raises:
         OptionError: An option is unknown, or has an invalid value.
 
-    Other errors and cost are those of ``passages``; ``docs/passages.md`` has the definitions.
+    See ``passages`` for other errors and cost, and ``docs/passages.md`` for definitions.
 
     Examples:
         >>> import lookalike
@@ -137,7 +137,7 @@ def cut_files(
         OptionError: The output is an input.
         FileError: A file does not exist, or cannot be read or written.
 
-    Other errors and cost are those of ``passages``.
+    See ``passages`` for other errors and cost.
     """
     check_options(options, "cut_files", CutFilesOptions, ())
     reading, others = split_options(options)

@@ -163,7 +163,7 @@ def dedup(
         DocumentError: The index for ``add`` has an id with another text; the documents before it
             are added.
 
-    Other errors, warnings and cost are those of ``find``.
+    See ``find`` for other errors, warnings and cost.
 
     Examples:
         >>> import lookalike
@@ -246,7 +246,7 @@ def dedup_files(
         OptionError: An output is an input, or there is none.
         FileError: A file does not exist, or cannot be read or written.
 
-    Other errors, warnings and cost are those of ``dedup``.
+    See ``dedup`` for other errors, warnings and cost.
 
     Examples:
         >>> import lookalike, pathlib, tempfile
@@ -291,7 +291,7 @@ def dedup_files(
 
 
 def _index_to_add_to(reference: object, options: Mapping[str, Any]) -> _engine.StoredIndex:
-    """The index that what stays is added to.
+    """The index that receives the kept documents.
 
     Raises:
         OptionError: The reference is none, or parts or other forms of the texts are compared.
@@ -300,7 +300,7 @@ def _index_to_add_to(reference: object, options: Mapping[str, Any]) -> _engine.S
     if not isinstance(reference, Index):
         kind = "none" if reference is None else f"of type {type(reference).__name__}"
         raise OptionError(
-            "add=True adds what stays to the index that it is compared with, and the reference is "
+            "add=True adds the kept documents to the reference, which must be an index and is "
             f"{kind}; give reference=lookalike.Index.open(path)"
         )
     if options.get("unit") not in (None, "document"):

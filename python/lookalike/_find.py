@@ -74,7 +74,7 @@ def find(
             ``standard_error`` of their signatures; needs ``pairs=True``.
         progress: ``True`` for bars by tqdm, or a function of the stage (``str``), the amount done
             and the total (``int``, or ``None`` if it is unknown).
-        options: Options of the command line with ``_`` in place of ``-``; ``OPTIONS`` has the
+        options: Options of the command line, with ``_`` for ``-``; ``OPTIONS`` has the
             meaning of each.
 
             - similarity: ``measure``, ``exact``, ``shingle`` (such as ``Words(5)``), ``tokens``,
@@ -141,7 +141,7 @@ def find_files(
     Raises:
         FileError: A file does not exist or cannot be read.
 
-    Other errors, warnings and cost are those of ``find``.
+    See ``find`` for other errors, warnings and cost.
 
     Examples:
         >>> import lookalike, pathlib, tempfile
@@ -190,7 +190,7 @@ class Run:
         check_options(options, function, accepted, others)
         self.options = _with_drop(with_decisions(with_columns(options, text, id_)))
         self._text, self._id = text, id_
-        # The columns that decide what is kept, in the order in which the engine asks for them.
+        # The columns that decide what is kept, in the order of the engine.
         deciding: dict[str, Any] = {key: options[key] for key in _DECIDING if key in options}
         self._fields = _engine.fields(deciding)
         self._given = options
@@ -208,7 +208,7 @@ class Run:
 
         Args:
             back: Whether the caller returns some of them.
-            changed: Whether it changes their texts, for which those of an iterable are kept in
+            changed: Whether it changes their texts, for which the texts of an iterable stay in
                 memory.
         """
         taken = self._take(docs, back, changed)
@@ -238,7 +238,7 @@ class Run:
             return _engine.find(documents.engine, self.reference, self.options, related, reporter)
 
     def result(self, documents: InputDocuments, progress: bool | Progress | None) -> FindResult:
-        """What the engine finds."""
+        """Runs the engine and wraps its findings."""
         findings = self.find(documents, progress)
         rows = None if isinstance(documents.engine, list) else len(documents.engine)
         # The texts that were read are compared; files are not read again.

@@ -240,16 +240,16 @@ OPTIONS: dict[str, str] = {
     "group": "'stars', or 'components': chains are followed",
     "pairs": "whether all verified pairs are listed",
     "estimates": "whether pairs have the estimates of their signatures",
-    "decisions": "what people decided (docs/reference/decisions.md): the path of a file or of an "
+    "decisions": "user decisions (docs/reference/decisions.md): the path of a file or of an "
     "index, an Index, or a list of dicts",
-    "drop": "documents that go in any case: the path of a list (docs/dedup.md), ids, or dicts "
+    "drop": "documents to remove in any case: the path of a list (docs/dedup.md), ids, or dicts "
     "of id and source (dedup)",
     "source_field": "the column whose value documents are counted under",
     "path_field": "the column that the patterns of 'path:GLOB' are compared with",
     "memory": "the most memory for the run, in bytes or such as '512MiB'",
     "temp_dir": "the folder for temporary files",
     "threads": "how many work at a time; one per processor",
-    "skip_bad": "leave out bad documents and repeated ids, count them and go on",
+    "skip_bad": "leave out bad documents and repeated ids, count them and continue",
     "format": "paths: 'file', 'text', 'lines', 'jsonl', 'json', 'csv', 'tsv', 'parquet', "
     "'mbox', 'warc', 'tar'",
     "delimiter": "paths: what separates the values of CSV and TSV, one character; found for each "
@@ -345,7 +345,7 @@ def check_options(
     accepted: Any = Options,
     others: Collection[str] = OTHER_OPTIONS,
 ) -> None:
-    """Rejects unknown options with the nearest one, or the one that another library calls so.
+    """Rejects unknown options with the nearest one, or with ours for a keyword of another library.
 
     Args:
         accepted: The options of the function, a ``TypedDict``.
@@ -377,7 +377,7 @@ def refuse_add(options: Mapping[str, object]) -> None:
     """Refuses ``add``, which is for a run of one machine.
 
     Raises:
-        OptionError: It is there.
+        OptionError: The option is given.
     """
     if "add" in options:
         raise OptionError(
@@ -413,7 +413,7 @@ LINE: Final = ":line"
 
 
 def memory_options(options: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The options about memory, where it is limited; else ``None``."""
+    """The options about memory; ``None`` without a limit."""
     if options.get("memory") is None:
         return None
     return {name: options[name] for name in ("memory", "temp_dir") if name in options}

@@ -80,7 +80,7 @@ class PassagesResult:
     @once
     def places(self) -> Table:
         """A row for each place: ``passage``, ``words``, ``places``, ``documents``, ``id``,
-        ``byte_start``, ``byte_end``, ``char_start``, ``char_end`` (of the text as it is written),
+        ``byte_start``, ``byte_end``, ``char_start``, ``char_end`` (of the unchanged text),
         ``first`` and ``maximal``, as ``docs/reference/passages.md`` says, and for documents in
         memory ``row``.
         """
@@ -162,7 +162,7 @@ def passages(
     """Finds what is repeated inside of documents and between them; the documents need not be
     near-duplicates. Words are compared, hashes only select.
 
-    Errors are those of ``lookalike.find``. ``docs/passages.md`` defines passages and places;
+    Raises the errors of ``lookalike.find``. ``docs/passages.md`` defines passages and places;
     ``lookalike.cut`` removes them.
 
     Args:
@@ -171,7 +171,7 @@ def passages(
         text: As for ``lookalike.find``.
         id: As for ``lookalike.find``.
         progress: As for ``lookalike.find``.
-        options: Options of ``lookalike passages`` with ``_`` in place of ``-``: ``tokens``,
+        options: Options of ``lookalike passages``, with ``_`` for ``-``: ``tokens``,
             ``case``, ``normalize``, ``keep`` (which document has the first place),
             ``source_field``, ``memory``, ``temp_dir``, ``threads``, ``skip_bad``, ``unit``.
 

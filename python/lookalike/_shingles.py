@@ -1,4 +1,4 @@
-"""Shingle rules, and keep rules that name a column, by constructors in place of strings."""
+"""Constructors for the strings of shingle rules and of keep rules with an argument."""
 
 from __future__ import annotations
 

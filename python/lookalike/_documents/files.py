@@ -27,7 +27,7 @@ class Files:
             ``attachments`` and ``max``. ``OPTIONS`` has the meaning of each.
 
     Raises:
-        OptionError: An option is unknown, or there is no path.
+        OptionError: An option is unknown, or no path is given.
 
     Examples:
         >>> import lookalike, pathlib, tempfile
@@ -67,7 +67,7 @@ class Files:
             is_pattern = isinstance(path, str) and glob.has_magic(name) and not os.path.exists(name)
             if name != "-" and not is_pattern and not os.path.exists(name):
                 shown = name if len(name) <= 80 else name[:79] + "…"
-                raise FileError(f"there is no file or folder {shown!r}; check the path")
+                raise FileError(f"the file or folder {shown!r} does not exist; check the path")
             matches = sorted(glob.glob(name, recursive=True)) if is_pattern else [name]
             if not matches:
                 raise FileError(f"nothing matches the pattern {name!r}; check the path")

@@ -12,7 +12,7 @@ from lookalike.errors import DocumentTypeError
 
 
 def refuse_files(docs: object) -> None:
-    """Refuses paths in place of documents.
+    """Refuses paths where documents are expected.
 
     Raises:
         DocumentTypeError: The argument is a path, a list of paths, or ``Files``.

@@ -298,14 +298,14 @@ class Index:
             tables = tables_of(docs, columns)
             if tables is not None:
                 counts = self._stored.add_tables(
-                    tables, common, names, fields, at, existing, threads, reporter
+                    tables, common, names, *fields, at, existing, threads, reporter
                 )
                 return AddResult(*counts, [])
             rows = rows_of(as_records(docs, columns))
             # Counting other iterables can be expensive.
             total = len(docs) if isinstance(docs, (list, tuple, dict)) else None
             counts = self._stored.add(
-                rows, common, names, fields, at, existing, threads, reporter, total
+                rows, common, names, *fields, at, existing, threads, reporter, total
             )
             return AddResult(*counts, [])
 

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     import altair
     from matplotlib.axes import Axes
 
-    from lookalike._measure import AuditResult, TuneResult
+    from lookalike._measures.audit import AuditResult
+    from lookalike._measures.tune import TuneResult
     from lookalike._results.find_result import FindResult
 
 __all__ = [

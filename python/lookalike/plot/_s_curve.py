@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from lookalike import _engine
-from lookalike._measure import AuditResult, TuneResult
+from lookalike._measures.audit import AuditResult
+from lookalike._measures.tune import TuneResult
 from lookalike._options import invalid_option
 from lookalike._results.find_result import FindResult
 from lookalike.errors import OptionError

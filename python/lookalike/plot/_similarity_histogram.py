@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from lookalike._measure import TuneResult
+from lookalike._measures.tune import TuneResult
 from lookalike._options import invalid_option, whole_option
 from lookalike._results.find_result import FindResult
 from lookalike.plot._table_arguments import refuse_with_table

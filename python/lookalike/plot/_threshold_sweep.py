@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from lookalike._find import find
-from lookalike._measure import AuditResult, audit
+from lookalike._measures.audit import AuditResult, audit
 from lookalike._options import Options, Unpack, invalid_option, number_option
 from lookalike._progress import Progress
 from lookalike._results.find_result import FindResult

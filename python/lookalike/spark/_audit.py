@@ -8,7 +8,7 @@ from typing import Any
 
 from lookalike import audit_stages
 from lookalike._divided.task_errors import file_errors, task_errors
-from lookalike._measure import AuditResult
+from lookalike._measures.audit import AuditResult
 from lookalike._options import number_option, whole_option
 from lookalike.audit_stages import DRAWN, FOUND, TEXTS, AuditSample
 from lookalike.errors import ChangedError, OptionError

@@ -107,12 +107,6 @@ pub(super) struct IdAndTexts {
     pub(super) texts: Vec<String>,
 }
 
-impl IdAndTexts {
-    pub(super) fn new((id, texts): (String, Vec<String>)) -> Self {
-        Self { id, texts }
-    }
-}
-
 /// A progress function of Python: documents read, and their total.
 #[derive(Default)]
 pub(super) struct ProgressCallback {
@@ -258,7 +252,8 @@ impl IteratorRows {
         texts: &[(Bound<'_, PyAny>, String)],
         metadata_value: Option<Bound<'_, PyAny>>,
     ) -> PyResult<NewDocument<PyBackedStr>> {
-        let (row, py) = (self.row, id.py());
+        let row = self.row;
+        let py = id.py();
         let id = id_text(id, || format!("document {row}: {id_name}"))?;
         let given = texts.iter().filter(|(given, _)| texts.len() == 1 || !given.is_none());
         let given = given.map(|(given, name)| text(given, || format!("document {row}: {name}")));

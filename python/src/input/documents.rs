@@ -155,7 +155,7 @@ fn is_id(kind: &DataType) -> bool {
     text::is_text(kind) || kind.is_integer()
 }
 
-/// Warns that the values of the column `id`, which nothing names, are no ids.
+/// Warns that the values of the default column `id` cannot be ids.
 fn warn_of_ids(py: Python<'_>, kind: &DataType) -> PyResult<()> {
     let warning = py.import("lookalike.errors")?.getattr("IdWarning")?;
     let text = format!(

@@ -11,7 +11,7 @@ from test_stages import corpus
 
 import lookalike
 from lookalike import _engine, audit_stages, stages
-from lookalike._measure import AuditResult
+from lookalike._measures.audit import AuditResult
 from lookalike.audit_stages import AuditSample
 from lookalike.errors import ChangedError, DamagedError, LookalikeError, OptionError
 
