@@ -1,8 +1,8 @@
 """An index that keeps originals, held against zip and zstd: `python bench/archive.py FOLDER…`.
 
-Takes --count pages (*.html) from the folders, evenly, puts them into an index with --store originals
-(the release build, or --program), reads every page back over HTTP, compares it byte for byte, and
-prints sizes. Needs the programs `zip`, `tar` and `zstd`.
+Takes --count pages (*.html) from the folders, evenly, puts them into an index with --store
+originals (the release build, or --program), reads every page back over HTTP, compares it byte for
+byte, and prints sizes. Needs the programs `zip`, `tar` and `zstd`.
 """
 
 import argparse
@@ -22,8 +22,14 @@ RELEASE = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", "target")) / "release"
 
 def take(folders, count, to):
     """Writes `count` pages of the folders to a folder; their names there, and their contents."""
-    paths = sorted({path.resolve() for folder in folders for path in pathlib.Path(folder).rglob("*.html")
-                    if path.is_file()})
+    paths = sorted(
+        {
+            path.resolve()
+            for folder in folders
+            for path in pathlib.Path(folder).rglob("*.html")
+            if path.is_file()
+        }
+    )
     if len(paths) < count:
         sys.exit(f"there are {len(paths)} pages, {count} are wanted")
     chosen = [paths[number * len(paths) // count] for number in range(count)]
@@ -39,8 +45,9 @@ def take(folders, count, to):
 
 def serve(program, index):
     listen = f"{ADDRESS[0]}:{ADDRESS[1]}"
-    server = subprocess.Popen([program, "serve", index, "--listen", listen, "--log", "off"],
-                              stdout=subprocess.DEVNULL)
+    server = subprocess.Popen(
+        [program, "serve", index, "--listen", listen, "--log", "off"], stdout=subprocess.DEVNULL
+    )
     while server.poll() is None:
         try:
             connection = http.client.HTTPConnection(*ADDRESS)
@@ -83,7 +90,9 @@ def packed(folder, at):
     subprocess.run(["tar", "-cf", at / "pages.tar", "."], **quiet)
     for level in (9, 19):
         out = at / f"pages.tar.{level}.zst"
-        subprocess.run(["zstd", "-q", f"-{level}", "--long=27", at / "pages.tar", "-o", out], **quiet)
+        subprocess.run(
+            ["zstd", "-q", f"-{level}", "--long=27", at / "pages.tar", "-o", out], **quiet
+        )
         sizes[f"tar, zstd -{level} --long=27"] = out.stat().st_size
     return sizes
 
@@ -118,8 +127,11 @@ def main():
         sizes["texts in the index"] = stats["text_bytes"]
         sizes["the folder of the index"] = files_bytes(index)
         sizes |= packed(folder, at)
-    print(f"{same:,} of {len(pages):,} pages came back byte for byte; {originals['originals']:,} distinct, "
-          f"{originals['differences']:,} of them stored as differences")
+    print(
+        f"{same:,} of {len(pages):,} pages came back byte for byte; {originals['originals']:,} "
+        "distinct, "
+        f"{originals['differences']:,} of them stored as differences"
+    )
     for name, seconds in took.items():
         print(f"{name}: {seconds:.1f} s, {sizes['pages'] / seconds / 1e6:.1f} MB/s")
     for name, size in sizes.items():

@@ -55,7 +55,11 @@ class Bench:
 
 
 def documents(path):
-    opened = gzip.open(path, "rt", encoding="utf-8") if path.endswith(".gz") else open(path, encoding="utf-8")
+    opened = (
+        gzip.open(path, "rt", encoding="utf-8")
+        if path.endswith(".gz")
+        else open(path, encoding="utf-8")
+    )
     with opened as file:
         return [json.loads(line) for line in file]
 
@@ -79,7 +83,9 @@ def judged(bench):
     """How similar are texts that people call near-duplicates?"""
     source = bench.path("judged", "docs.jsonl.gz")
     with open(bench.path("judged", "judgements.csv"), encoding="utf-8") as file:
-        truth = {tuple(sorted((r["id_a"], r["id_b"]))): int(r["label"]) for r in csv.DictReader(file)}
+        truth = {
+            tuple(sorted((r["id_a"], r["id_b"]))): int(r["label"]) for r in csv.DictReader(file)
+        }
     steps = [0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0]
     settings = [
         ("words:5", [], "jaccard"),
@@ -87,7 +93,7 @@ def judged(bench):
         ("bag", ["--shingle", "bag"], "jaccard"),
         ("words:5, containment", [], "containment"),
     ]
-    rows = [["shingles", "below 0.3", *(f"{a} to {b}" for a, b in zip(steps, steps[1:]))]]
+    rows = [["shingles", "below 0.3", *(f"{a} to {b}" for a, b in itertools.pairwise(steps))]]
     from_on = [["shingles", "from", "near-duplicates", "pairs"]]
     for name, options, measure in settings:
         found = bench.pairs(source, 0.3, options, measure)
@@ -96,7 +102,7 @@ def judged(bench):
         for low in steps[1:-1]:
             labels = [label for pair, label in truth.items() if found.get(pair, 0) >= low]
             from_on.append([name, low, sum(label >= 1 for label in labels), len(labels)])
-        for low, high in zip(steps, steps[1:]):
+        for low, high in itertools.pairwise(steps):
             labels = [
                 label
                 for pair, label in truth.items()
@@ -108,11 +114,18 @@ def judged(bench):
     table("The same from a similarity on", *from_on)
     rows = [["pairs", "threshold", "are near-duplicates", "near-duplicates found"]]
     found = bench.pairs(source, 0.3)
-    for kind, name in [("core", "news stories"), ("web", "web pages"), ("terabyte", "pages of .gov sites")]:
+    for kind, name in [
+        ("core", "news stories"),
+        ("web", "web pages"),
+        ("terabyte", "pages of .gov sites"),
+    ]:
         kept = {pair: label for pair, label in truth.items() if pair[0].startswith(kind + "/")}
         for threshold in [0.5, 0.6, 0.7, 0.8]:
             reached = [label for pair, label in kept.items() if found.get(pair, 0) >= threshold]
-            right, all_of = sum(label >= 1 for label in reached), sum(label >= 1 for label in kept.values())
+            right, all_of = (
+                sum(label >= 1 for label in reached),
+                sum(label >= 1 for label in kept.values()),
+            )
             rows.append([name, threshold, share(right, len(reached)), share(right, all_of)])
     table("The same by kind of text, words:5", *rows)
 
@@ -162,14 +175,16 @@ def plagiarism(bench):
             )
     questions = len({pair[1] for pair in truth})
     table(
-        f"{len(truth)} answers to {questions} questions: found together with their source, by how they were made; "
+        f"{len(truth)} answers to {questions} questions: found together with their source, by "
+        "how they were made; "
         "and pairs of answers",
         *rows,
     )
 
 
 def by_name(bench, source, same, settings, thresholds, least):
-    """Rows of what is found of the pairs that names tell, and how much of what is found they are."""
+    """Rows of what is found of the pairs that names tell, and how much of what is found they
+    are."""
     for name, options in settings:
         found = bench.pairs(source, least, options)
         for threshold in thresholds:
@@ -184,7 +199,9 @@ def versions(ids, name):
     for id in ids:
         groups.setdefault(name(id), []).append(id)
     return {
-        tuple(sorted(pair)) for group in groups.values() for pair in itertools.combinations(group, 2)
+        tuple(sorted(pair))
+        for group in groups.values()
+        for pair in itertools.combinations(group, 2)
     }
 
 
@@ -193,7 +210,11 @@ def pages(bench):
     """Are the pages of a manual found in its other releases?"""
     archive = bench.path("html", "raw.tar.gz")
     with tarfile.open(archive) as tar:
-        names = [member.name for member in tar if member.isfile() and member.name.startswith("python-library/")]
+        names = [
+            member.name
+            for member in tar
+            if member.isfile() and member.name.startswith("python-library/")
+        ]
     folder = os.path.join(bench.folder, "pages")
     with tarfile.open(archive) as tar:
         tar.extractall(folder, filter="data")
@@ -204,7 +225,9 @@ def pages(bench):
         ("`--html all`", ["--html", "all"]),
         ("`--shingle words:3`", ["--shingle", "words:3"]),
     ]
-    rows = by_name(bench, os.path.join(folder, "python-library"), same, settings, [0.5, 0.6, 0.7, 0.8], 0.5)
+    rows = by_name(
+        bench, os.path.join(folder, "python-library"), same, settings, [0.5, 0.6, 0.7, 0.8], 0.5
+    )
     table(
         "Pages of a manual in three releases (html)",
         ["options", "threshold", "versions found", "of what is found, versions"],
@@ -227,7 +250,9 @@ def code(bench):
     def package(id):
         return id.split("/", 2)[1].rsplit("-", 1)[0]
 
-    same = versions([document["id"] for document in kept], lambda id: (package(id), id.split("/", 2)[2]))
+    same = versions(
+        [document["id"] for document in kept], lambda id: (package(id), id.split("/", 2)[2])
+    )
     settings = [
         [],
         ["--shingle", "words:3"],
@@ -236,7 +261,13 @@ def code(bench):
         ["--shingle", "chars:12"],
         ["--shingle", "bag"],
     ]
-    head = ["options", "threshold", "versions found", "other pairs within a package", "pairs across packages"]
+    head = [
+        "options",
+        "threshold",
+        "versions found",
+        "other pairs within a package",
+        "pairs across packages",
+    ]
     rows = [head]
     for options in settings:
         found = bench.pairs(source, 0.5, options)
@@ -245,7 +276,9 @@ def code(bench):
             right = sum(pair in same for pair in reached)
             across = sum(package(a) != package(b) for a, b in reached)
             name = f"`{' '.join(options)}`" if options else "defaults"
-            rows.append([name, threshold, share(right, len(same)), len(reached) - right - across, across])
+            rows.append(
+                [name, threshold, share(right, len(same)), len(reached) - right - across, across]
+            )
     table(f"Source files in three or four versions of a package (code, {len(kept)} files)", *rows)
 
 
@@ -260,7 +293,13 @@ def scripts(bench):
         ("chars:5", ["--shingle", "chars:5"]),
         ("chars:9", ["--shingle", "chars:9"]),
     ]
-    for lang, name in [("ar", "Arabic"), ("th", "Thai"), ("ja", "Japanese"), ("zh_CN", "Chinese"), ("de", "German")]:
+    for lang, name in [
+        ("ar", "Arabic"),
+        ("th", "Thai"),
+        ("ja", "Japanese"),
+        ("zh_CN", "Chinese"),
+        ("de", "German"),
+    ]:
         # Revisions of pages, and pages of a manual in three releases.
         kept = [d for d in all_of if d["lang"] == lang and not d["id"].startswith("tldr/")]
         if not kept:
@@ -285,7 +324,16 @@ def scripts(bench):
 @section
 def groups(bench):
     """How far from the kept document are the duplicates of each group rule?"""
-    rows = [["documents", "`--group`", "groups", "duplicates", "below 0.5 with the kept one", "least similar"]]
+    rows = [
+        [
+            "documents",
+            "`--group`",
+            "groups",
+            "duplicates",
+            "below 0.5 with the kept one",
+            "least similar",
+        ]
+    ]
     for name in ["reuters", "code", "newsgroups"]:
         source = bench.path(name, "docs.jsonl.gz")
         for rule in ["stars", "components"]:
@@ -332,7 +380,9 @@ def mail(bench):
     rows = [["`--quotes`", "messages", "duplicates"]]
     for quotes in ["keep", "cut"]:
         command = [bench.program, "find", folder, "--quiet", "--json", "--quotes", quotes]
-        counts = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)["counts"]
+        counts = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)[
+            "counts"
+        ]
         rows.append([quotes, counts["documents"], counts["duplicates"]])
     table("Duplicates at the defaults", *rows)
 
@@ -345,14 +395,24 @@ def advice(bench):
     for count in [1000, 1001]:
         source = os.path.join(bench.folder, "stories.jsonl")
         with open(source, "w", encoding="utf-8") as file:
-            file.writelines(json.dumps({"id": str(n), "text": d["text"]}) + "\n" for n, d in enumerate(stories[:count]))
+            file.writelines(
+                json.dumps({"id": str(n), "text": d["text"]}) + "\n"
+                for n, d in enumerate(stories[:count])
+            )
         seconds = []
         for _ in range(5):
             before = os.times()
             command = [bench.program, "find", source, "--quiet", "--threshold", "0.95"]
-            subprocess.run([*command, "--output", os.path.join(bench.folder, "groups.csv")], check=True)
+            subprocess.run(
+                [*command, "--output", os.path.join(bench.folder, "groups.csv")], check=True
+            )
             after = os.times()
-            seconds.append(after.children_user + after.children_system - before.children_user - before.children_system)
+            seconds.append(
+                after.children_user
+                + after.children_system
+                - before.children_user
+                - before.children_system
+            )
         rows.append([count, f"{min(seconds):.2f}", "yes" if count <= 1000 else "no"])
     table("Time of find over news stories, few of which have a duplicate at 0.95", *rows)
 

@@ -1,26 +1,31 @@
-"""What a run of `lookalike.spark` would take on many machines: projected from measured stages, not measured.
+"""What a run of `lookalike.spark` would take on many machines: projected from measured stages, not
+measured.
 
-    python3 bench/cluster_simulation.py SMALL.json LARGE.json BANDS.json [--documents N ...] [--stages]
-        [--check OTHER.json] [--machines 100] [--cores 16] [--network 1e9] [--disk 1e9] [--price 0.8]
-        [--task-memory BYTES] [--share 0.2] [--chain 1000]
+    python3 bench/cluster_simulation.py SMALL.json LARGE.json BANDS.json [--documents N ...]
+        [--stages] [--check OTHER.json] [--machines 100] [--cores 16] [--network 1e9] [--disk 1e9]
+        [--price 0.8] [--task-memory BYTES] [--share 0.2] [--chain 1000]
 
-The package for Python must be installed. The files are those of `bench/spark.py --costs`: SMALL and LARGE of two numbers of documents with the same
-bands, BANDS with as many documents as LARGE and more bands; `bench/cluster_costs/` has three. Assumed:
+The package for Python must be installed. The files are those of `bench/spark.py --costs`: SMALL and
+LARGE of two numbers of documents with the same bands, BANDS with as many documents as LARGE and
+more bands; `bench/cluster_costs/` has three. Assumed:
 
-- CPU seconds of a stage are a fixed part and a part for each document (SMALL, LARGE); the part of `keys`
-  for each document, and the bytes that it shuffles, grow with the bands (LARGE, BANDS). The fixed part
-  is that of one application on two executors, and is taken once.
+- CPU seconds of a stage are a fixed part and a part for each document (SMALL, LARGE); the part of
+  `keys` for each document, and the bytes that it shuffles, grow with the bands (LARGE, BANDS). The
+  fixed part is that of one application on two executors, and is taken once.
 - Bands and rows are those that `lookalike.stages.plan(documents=N)` chooses.
-- What documents in components shuffle is that of LARGE; their share, on which rounds depend, is `--share`.
-- Up to 10 million documents in components, their labels go to all executors, and texts stay where they are read. Above,
-  labels and all texts are shuffled for the second reading: as many bytes as the file has. What that takes of
-  the CPU is in no column.
-- Forests are joined 16 to a task; the last task gets 24 bytes for each document in a component. Its time on one
-  core is in no column. Where it would exceed `--task-memory`, components are found in rounds: log2 of `--chain`, the longest
-  chain of documents, rounded up. A round shuffles 16 bytes for each document in a component three times, and
-  takes of the CPU what the stage `components` takes for as many shuffled bytes.
-- A stage ends when its CPU seconds are spent on all cores, or its bytes have been read from disks or
-  moved through the network, whichever is later; the slowest task of a stage takes `--straggler` times as long.
+- What documents in components shuffle is that of LARGE; their share, on which rounds depend, is
+  `--share`.
+- Up to 10 million documents in components, their labels go to all executors, and texts stay where
+  they are read. Above, labels and all texts are shuffled for the second reading: as many bytes as
+  the file has. What that takes of the CPU is in no column.
+- Forests are joined 16 to a task; the last task gets 24 bytes for each document in a component. Its
+  time on one core is in no column. Where it would exceed `--task-memory`, components are found in
+  rounds: log2 of `--chain`, the longest chain of documents, rounded up. A round shuffles 16 bytes
+  for each document in a component three times, and takes of the CPU what the stage `components`
+  takes for as many shuffled bytes.
+- A stage ends when its CPU seconds are spent on all cores, or its bytes have been read from disks
+  or moved through the network, whichever is later; the slowest task of a stage takes `--straggler`
+  times as long.
 """
 
 from __future__ import annotations
@@ -71,11 +76,19 @@ class Costs:
             stages = content["stages"]
             seconds = {stage["stage"]: float(sum(stage["seconds"].values())) for stage in stages}
             shuffled = {stage["stage"]: float(stage["shuffled"]) for stage in stages}
-            costs = cls(*(int(content[name]) for name in ("documents", "bytes", "bands", "rows")), seconds, shuffled)
+            costs = cls(
+                *(int(content[name]) for name in ("documents", "bytes", "bands", "rows")),
+                seconds,
+                shuffled,
+            )
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise CostsError(f"{file}: expected what bench/spark.py --costs writes ({error!r}); measure it again") from error
+            raise CostsError(
+                f"{file}: expected what bench/spark.py --costs writes ({error!r}); measure it again"
+            ) from error
         if not stages or costs.documents < 1:
-            raise CostsError(f"{file}: it has no stages or no documents; measure it again with --engine spark")
+            raise CostsError(
+                f"{file}: it has no stages or no documents; measure it again with --engine spark"
+            )
         return costs
 
 
@@ -113,13 +126,22 @@ class Components:
 class Projection:
     """Costs of stages as functions of the number of documents and bands."""
 
-    def __init__(self, small: Costs, large: Costs, bands: Costs, components: Components = Components()) -> None:
-        if small.documents >= large.documents or (small.bands, small.rows) != (large.bands, large.rows):
-            raise CostsError("SMALL and LARGE: expected fewer and more documents with the same bands and rows")
+    def __init__(
+        self, small: Costs, large: Costs, bands: Costs, components: Components = Components()
+    ) -> None:
+        if small.documents >= large.documents or (small.bands, small.rows) != (
+            large.bands,
+            large.rows,
+        ):
+            raise CostsError(
+                "SMALL and LARGE: expected fewer and more documents with the same bands and rows"
+            )
         if bands.documents != large.documents or bands.bands <= large.bands:
             raise CostsError("BANDS: expected as many documents as LARGE, and more bands")
         if not set(small.seconds) == set(large.seconds) == set(bands.seconds):
-            raise CostsError("the files have other stages than each other; measure them with one version")
+            raise CostsError(
+                "the files have other stages than each other; measure them with one version"
+            )
         self._large, self._small, self._bands, self.components = large, small, bands, components
 
     def stages(self, documents: int, bands: int) -> list[StageCost]:
@@ -130,7 +152,10 @@ class Projection:
         small, large, more = self._small, self._large, self._bands
         each = (large.seconds[name] - small.seconds[name]) / (large.documents - small.documents)
         if each < 0:
-            raise CostsError(f"{name}: LARGE takes less time than SMALL; measure both again, on a machine with nothing else to do")
+            raise CostsError(
+                f"{name}: LARGE takes less time than SMALL; measure both again, on a machine "
+                "with nothing else to do"
+            )
         fixed = max(small.seconds[name] - each * small.documents, 0.0)
         shuffled = large.shuffled[name] / large.documents
         if name == "keys":
@@ -147,7 +172,13 @@ class Projection:
 
     def _with_rounds(self, cost: StageCost, documents: int) -> StageCost:
         """Adds the rounds to what joining forests takes."""
-        added = self.components.rounds(documents) * ROUND_STEPS * EDGE_BYTES * self.components.share * documents
+        added = (
+            self.components.rounds(documents)
+            * ROUND_STEPS
+            * EDGE_BYTES
+            * self.components.share
+            * documents
+        )
         seconds = added * cost.cpu_seconds / cost.shuffled if added else 0.0
         return replace(cost, cpu_seconds=cost.cpu_seconds + seconds, shuffled=cost.shuffled + added)
 
@@ -201,29 +232,58 @@ def duration(seconds: float) -> str:
     return f"{seconds / 3600:.1f} h"
 
 
-def print_table(projection: Projection, machines: Machines, all_documents: list[int], *, by_stage: bool) -> None:
+def print_table(
+    projection: Projection, machines: Machines, all_documents: list[int], *, by_stage: bool
+) -> None:
     """Prints a row for each number of documents."""
     components = projection.components
-    print(f"Projected, not measured: {machines.machines} machines of {machines.cores} cores, {size(machines.network)}/s of network")
-    print(f"and {size(machines.disk)}/s of disk each, ${machines.price} an hour, stragglers {machines.straggler} times,")
-    print(f"{components.share:.0%} of the documents in components, chains of at most {components.chain}, a task of {size(components.task_memory)}.\n")
-    head = ("documents", "bands x rows", "CPU hours", "read", "shuffled", "last task of the tree", "rounds", "time", "price")
+    print(
+        f"Projected, not measured: {machines.machines} machines of {machines.cores} cores, "
+        f"{size(machines.network)}/s of network"
+    )
+    print(
+        f"and {size(machines.disk)}/s of disk each, ${machines.price} an hour, stragglers "
+        f"{machines.straggler} times,"
+    )
+    print(
+        f"{components.share:.0%} of the documents in components, chains of at most "
+        f"{components.chain}, a task of {size(components.task_memory)}.\n"
+    )
+    head = (
+        "documents",
+        "bands x rows",
+        "CPU hours",
+        "read",
+        "shuffled",
+        "last task of the tree",
+        "rounds",
+        "time",
+        "price",
+    )
     print("| " + " | ".join(head) + " |\n|" + "---|" * len(head))
     for documents in all_documents:
         bands, rows = chosen(documents)
         stages = projection.stages(documents, bands)
         wall = sum(machines.seconds(stage) for stage in stages)
         cells = (
-            f"{documents:g}".replace("e+", "e"), f"{bands} x {rows}", f"{sum(stage.cpu_seconds for stage in stages) / 3600:,.1f}",
-            size(sum(stage.read for stage in stages)), size(sum(stage.shuffled for stage in stages)),
-            size(NODE_BYTES * components.share * documents), str(components.rounds(documents) or "none"), duration(wall),
+            f"{documents:g}".replace("e+", "e"),
+            f"{bands} x {rows}",
+            f"{sum(stage.cpu_seconds for stage in stages) / 3600:,.1f}",
+            size(sum(stage.read for stage in stages)),
+            size(sum(stage.shuffled for stage in stages)),
+            size(NODE_BYTES * components.share * documents),
+            str(components.rounds(documents) or "none"),
+            duration(wall),
             f"${machines.dollars(wall):,.0f}",
         )
         print("| " + " | ".join(cells) + " |")
         if by_stage:
             for stage in stages:
                 name, hours = f"– {stage.name}", f"{stage.cpu_seconds / 3600:,.1f}"
-                print(f"| {name} | | {hours} | {size(stage.read)} | {size(stage.shuffled)} | | | {duration(machines.seconds(stage))} | |")
+                print(
+                    f"| {name} | | {hours} | {size(stage.read)} | {size(stage.shuffled)} | | | "
+                    f"{duration(machines.seconds(stage))} | |"
+                )
 
 
 def check(projection: Projection, measured: Costs) -> None:
@@ -231,14 +291,23 @@ def check(projection: Projection, measured: Costs) -> None:
     stages = projection.stages(measured.documents, measured.bands)
     for name, got, expected in (
         ("CPU seconds", sum(stage.cpu_seconds for stage in stages), sum(measured.seconds.values())),
-        ("shuffled bytes", sum(stage.shuffled for stage in stages), sum(measured.shuffled.values())),
+        (
+            "shuffled bytes",
+            sum(stage.shuffled for stage in stages),
+            sum(measured.shuffled.values()),
+        ),
     ):
         off = f"{got / expected - 1:+.1%}" if expected else "nothing to compare with"
-        print(f"{measured.documents} documents, {measured.bands} bands: {name} projected {got:,.1f}, measured {expected:,.1f}, {off}")
+        print(
+            f"{measured.documents} documents, {measured.bands} bands: {name} projected "
+            f"{got:,.1f}, measured {expected:,.1f}, {off}"
+        )
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     for name in ("small", "large", "bands"):
         parser.add_argument(name, type=Path, metavar=f"{name.upper()}.json")
     parser.add_argument("--documents", type=float, nargs="+", default=[1e9, 1e11])
@@ -248,17 +317,32 @@ def main() -> None:
     parser.add_argument("--disk", type=float, default=1e9, help="bytes a second of a machine")
     parser.add_argument("--price", type=float, default=0.8, help="dollars an hour of a machine")
     parser.add_argument("--straggler", type=float, default=1.2)
-    parser.add_argument("--share", type=float, default=0.2, help="of the documents, those in components")
+    parser.add_argument(
+        "--share", type=float, default=0.2, help="of the documents, those in components"
+    )
     parser.add_argument("--chain", type=int, default=1000, help="documents of the longest chain")
-    parser.add_argument("--task-memory", type=float, default=2 << 30, help="bytes, as the argument of lookalike.spark.find")
+    parser.add_argument(
+        "--task-memory",
+        type=float,
+        default=2 << 30,
+        help="bytes, as the argument of lookalike.spark.find",
+    )
     parser.add_argument("--stages", action="store_true", help="a row for each stage, too")
-    parser.add_argument("--check", type=Path, metavar="OTHER.json", help="compare with another measurement")
+    parser.add_argument(
+        "--check", type=Path, metavar="OTHER.json", help="compare with another measurement"
+    )
     args = parser.parse_args()
     try:
         components = Components(args.share, args.chain, args.task_memory)
-        projection = Projection(*(Costs.read(file) for file in (args.small, args.large, args.bands)), components)
-        machines = Machines(args.machines, args.cores, args.network, args.disk, args.price, args.straggler)
-        print_table(projection, machines, [int(each) for each in args.documents], by_stage=args.stages)
+        projection = Projection(
+            *(Costs.read(file) for file in (args.small, args.large, args.bands)), components
+        )
+        machines = Machines(
+            args.machines, args.cores, args.network, args.disk, args.price, args.straggler
+        )
+        print_table(
+            projection, machines, [int(each) for each in args.documents], by_stage=args.stages
+        )
         if args.check:
             check(projection, Costs.read(args.check))
     except CostsError as error:

@@ -17,6 +17,7 @@ COUNTED   Documents per second and per CPU second (user and system; with Redis, 
           microseconds per question, and the growth of memory per document (Redis: its own
           used_memory as well).
 """
+
 import argparse
 import os
 import shutil
@@ -62,8 +63,19 @@ class Redis:
             probe.bind(("127.0.0.1", 0))
             self.port = probe.getsockname()[1]
         self.process = subprocess.Popen(
-            [program, "--port", str(self.port), "--dir", self.folder, "--appendonly", "yes",
-             "--save", ""], stdout=subprocess.DEVNULL)
+            [
+                program,
+                "--port",
+                str(self.port),
+                "--dir",
+                self.folder,
+                "--appendonly",
+                "yes",
+                "--save",
+                "",
+            ],
+            stdout=subprocess.DEVNULL,
+        )
         for _ in range(100):
             try:
                 socket.create_connection(("127.0.0.1", self.port), 1).close()
@@ -85,8 +97,11 @@ def measure(peer, args):
     server, config = None, None
     if peer == "redis":
         server = Redis(args.redis_server)
-        config = {"type": "redis", "basename": b"bench",
-                  "redis": {"host": "127.0.0.1", "port": server.port}}
+        config = {
+            "type": "redis",
+            "basename": b"bench",
+            "redis": {"host": "127.0.0.1", "port": server.port},
+        }
     try:
         rows = signatures(np, args.docs, 1)
         hashes = [MinHash(num_perm=NUM_PERM, hashvalues=row, scheme="affine32") for row in rows]
@@ -105,15 +120,23 @@ def measure(peer, args):
         memory = own_memory() - memory
         there = ask(lsh, kept, [hashes[i] for i in range(0, args.docs, args.docs // args.queries)])
         new = signatures(np, args.queries, 2)
-        absent = ask(lsh, kept, [MinHash(num_perm=NUM_PERM, hashvalues=row, scheme="affine32") for row in new])
+        absent = ask(
+            lsh,
+            kept,
+            [MinHash(num_perm=NUM_PERM, hashvalues=row, scheme="affine32") for row in new],
+        )
         if server:
             import redis
+
             used = redis.Redis(port=server.port).info("memory")["used_memory"]
             sibling = f", Redis {used / args.docs:.0f}"
         else:
             sibling = ""
-        print(f"| datasketch, {peer} | {args.docs / wall:,.0f} | {args.docs / cpu:,.0f} | {there} "
-              f"| {absent} | {max(0, memory) / args.docs:.0f}{sibling} |", flush=True)
+        print(
+            f"| datasketch, {peer} | {args.docs / wall:,.0f} | {args.docs / cpu:,.0f} | {there} "
+            f"| {absent} | {max(0, memory) / args.docs:.0f}{sibling} |",
+            flush=True,
+        )
     finally:
         if server:
             server.stop()
@@ -132,15 +155,18 @@ def ask(lsh, kept, probes):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--docs", type=int, default=100000)
     parser.add_argument("--queries", type=int, default=2000)
     parser.add_argument("--peers", default=",".join(PEERS))
     parser.add_argument("--redis-server", default="redis-server")
     args = parser.parse_args()
-    print("| index | docs/s | docs/CPU s | query there, p50 / p99 µs | query new, p50 / p99 µs "
-          "| bytes of memory a document |")
+    print(
+        "| index | docs/s | docs/CPU s | query there, p50 / p99 µs | query new, p50 / p99 µs "
+        "| bytes of memory a document |"
+    )
     print("| --- | --- | --- | --- | --- | --- |", flush=True)
     for peer in args.peers.split(","):
         try:

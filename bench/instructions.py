@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Instructions of two builds of lookalike, counted by callgrind, which other programs on the machine
-do not change.
+"""Instructions of two builds of lookalike, counted by callgrind, which other programs on the
+machine do not change.
 
     bench/instructions.py OLD NEW --corpus FILE.jsonl --pages FOLDER --mail FOLDER [--most 2]
 
-OLD and NEW are clones (or worktrees), each after
-`cargo build --release -p lookalike-cli` and `cargo build --release -p lookalike-python`. Prints what
-`find`, `index create`, `query` of the first text, the texts of web pages and of messages, and
-`update_batch` of `lookalike.datasketch` take, in millions, and ends with 1 where one of them grows by
-more than `--most` percent. `--version` is what every command takes before it begins; it has no bar,
-since it grows with the commands and options. The processor that valgrind shows to programs has AVX2
-and no AVX-512, so these are instructions of the AVX2 kernels.
+OLD and NEW are clones (or worktrees), each after `cargo build --release -p lookalike-cli` and
+`cargo build --release -p lookalike-python`. Prints what `find`, `index create`, `query` of the
+first text, the texts of web pages and of messages, and `update_batch` of `lookalike.datasketch`
+take, in millions, and ends with 1 where one of them grows by more than `--most` percent.
+`--version` is what every command takes before it begins; it has no bar, since it grows with the
+commands and options. The processor that valgrind shows to programs has AVX2 and no AVX-512, so
+these are instructions of the AVX2 kernels.
 """
 
 import argparse
@@ -67,7 +67,8 @@ def measured(clone, options):
             (folder / "text.txt").write_text(json.loads(next(lines))["text"], encoding="utf-8")
         out = ["--quiet", "--output", folder / "out.csv"]
         index = folder / "index"
-        # `find` measures other settings where a collection is small, which takes longer than its files.
+        # `find` measures other settings where a collection is small, which takes longer than its
+        # files.
         create = ["index", "create", "--store", "sets", *ONE_THREAD]
         commands = {
             "--version": ["--version"],

@@ -38,6 +38,7 @@ PEERS     Each is used as its documentation and its own benchmarks do for this t
                     their words here instead.
   gaoya-split       the same with str.split() and 5-grams made in Python: the rule of the truth.
 """
+
 import argparse
 import csv
 import importlib
@@ -73,7 +74,7 @@ def shingles(text):
     words = text.split()
     if len(words) < SIZE:
         return [" ".join(words)] if words else []
-    return [" ".join(words[i:i + SIZE]) for i in range(len(words) - SIZE + 1)]
+    return [" ".join(words[i : i + SIZE]) for i in range(len(words) - SIZE + 1)]
 
 
 def shingle_lists(path, ids):
@@ -120,9 +121,15 @@ def run_gaoya(path, threshold, own_analyzer):
     from gaoya.minhash import MinHashStringIndex
 
     index = MinHashStringIndex(
-        hash_size=32, jaccard_threshold=threshold, num_bands=None, band_size=None,
-        num_hashes=NUM_PERM, analyzer="word" if own_analyzer else shingles,
-        ngram_range=(SIZE, SIZE) if own_analyzer else None, id_container="smallvec")
+        hash_size=32,
+        jaccard_threshold=threshold,
+        num_bands=None,
+        band_size=None,
+        num_hashes=NUM_PERM,
+        analyzer="word" if own_analyzer else shingles,
+        ngram_range=(SIZE, SIZE) if own_analyzer else None,
+        id_container="smallvec",
+    )
     ids, texts, short = [], [], defaultdict(list)
     for key, text in read(path):
         few = text.split(None, SIZE)
@@ -138,9 +145,9 @@ def run_gaoya(path, threshold, own_analyzer):
     # In parts, for it holds the shingles of a whole call when they are made in Python.
     parts = [range(i, min(i + PART, len(ids))) for i in range(0, len(ids), PART)]
     for part in parts:
-        index.par_bulk_insert_docs(list(part), texts[part.start:part.stop])
+        index.par_bulk_insert_docs(list(part), texts[part.start : part.stop])
     for part in parts:
-        for number, others in zip(part, index.par_bulk_query(texts[part.start:part.stop])):
+        for number, others in zip(part, index.par_bulk_query(texts[part.start : part.stop])):
             for other in others:
                 if other < number:
                     yield ids[other], ids[number]
@@ -157,15 +164,17 @@ RUN = {
 
 
 def child(peer, path, threshold, out):
-    """The process that is measured. Says on standard output what the imports took and the version."""
+    """The process that is measured. Says on standard output what the imports took and the
+    version."""
     package = peer.split("-")[0]
     before = time.process_time()
     importlib.import_module("gaoya.minhash" if package == "gaoya" else package)
     imports = time.process_time() - before
     with open(out, "w", encoding="utf-8") as file:
         file.write("id_a,id_b\n")
-        for a, b in RUN[peer](path, threshold):
-            file.write("%s,%s\n" % ((a, b) if a < b else (b, a)))
+        file.writelines(
+            "%s,%s\n" % ((a, b) if a < b else (b, a)) for a, b in RUN[peer](path, threshold)
+        )
     print(json.dumps({"imports": imports, "version": importlib.metadata.version(package)}))
 
 
@@ -181,8 +190,12 @@ def measured(command):
     if process.returncode != 0:
         raise RuntimeError("%s ended with code %d" % (command[0], process.returncode))
     unit = 1 if sys.platform == "darwin" else 1024
-    return (output, usage.ru_utime + usage.ru_stime, time.monotonic() - began,
-            usage.ru_maxrss * unit)
+    return (
+        output,
+        usage.ru_utime + usage.ru_stime,
+        time.monotonic() - began,
+        usage.ru_maxrss * unit,
+    )
 
 
 def median_run(command, runs):
@@ -201,12 +214,13 @@ def environment(folder, packages):
         venv.create(folder, with_pip=True)
     there = []
     for package in packages:
-        done = subprocess.run([python, "-m", "pip", "install", "--quiet",
-                               "--disable-pip-version-check", package])
+        done = subprocess.run(
+            [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", package]
+        )
         if done.returncode == 0:
             there.append(package)
         else:
-            loud("%s CANNOT BE INSTALLED and is not measured" % package)
+            loud(f"{package} CANNOT BE INSTALLED and is not measured")
     return python, there
 
 
@@ -216,8 +230,7 @@ def first_lines(path, limit, folder):
         return path
     out = os.path.join(folder, "corpus.jsonl")
     with open(path, "rb") as source, open(out, "wb") as target:
-        for _, line in zip(range(limit), source):
-            target.write(line)
+        target.writelines(line for _, line in zip(range(limit), source))
     return out
 
 
@@ -233,16 +246,21 @@ class Truth:
             with open(clusters, encoding="utf-8", newline="") as file:
                 for row in csv.DictReader(file):
                     members[row["cluster"]].append(row["id"])
-            self.capped = {key: cluster for cluster, keys in members.items()
-                           if len(keys) > cap for key in keys}
+            self.capped = {
+                key: cluster for cluster, keys in members.items() if len(keys) > cap for key in keys
+            }
         self.pairs = set()
         least = round(threshold * 1000000)
         with open(path, encoding="utf-8", newline="") as file:
             for row in csv.DictReader(file):
                 a, b = sorted((row["id_a"], row["id_b"]))
                 millionths = int(row["jaccard"].replace(".", ""))
-                if millionths >= least and a in documents and b in documents \
-                        and not self.left_out(a, b):
+                if (
+                    millionths >= least
+                    and a in documents
+                    and b in documents
+                    and not self.left_out(a, b)
+                ):
                     self.pairs.add((a, b))
 
     def left_out(self, a, b):
@@ -258,21 +276,37 @@ class Truth:
                     reported.add((a, b))
         found = len(reported & self.pairs)
         nan = float("nan")
-        return (len(reported), found / len(self.pairs) if self.pairs else nan,
-                found / len(reported) if reported else nan)
+        return (
+            len(reported),
+            found / len(self.pairs) if self.pairs else nan,
+            found / len(reported) if reported else nan,
+        )
 
 
 def table(rows):
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    rows = [rows[0], ["-" * (w - (i > 0)) + ":" * (i > 0) for i, w in enumerate(widths)]] + rows[1:]
+    rows = [rows[0], ["-" * (w - (i > 0)) + ":" * (i > 0) for i, w in enumerate(widths)], *rows[1:]]
     for row in rows:
         cells = [c.ljust(w) if i == 0 else c.rjust(w) for i, (c, w) in enumerate(zip(row, widths))]
         print("| " + " | ".join(cells) + " |")
 
 
 def lookalike(binary, corpus, threshold, pairs):
-    return [binary, "find", corpus, "--format", "jsonl", "--tokens", "whitespace", "--case", "keep",
-            "--threshold", str(threshold), "--pairs", pairs]
+    return [
+        binary,
+        "find",
+        corpus,
+        "--format",
+        "jsonl",
+        "--tokens",
+        "whitespace",
+        "--case",
+        "keep",
+        "--threshold",
+        str(threshold),
+        "--pairs",
+        pairs,
+    ]
 
 
 def measure_all(a, folder, corpus):
@@ -284,24 +318,43 @@ def measure_all(a, folder, corpus):
         pairs = os.path.join(folder, "lookalike.csv")
         jobs.append(("lookalike find", lookalike(a.binary, corpus, a.threshold, pairs), pairs))
     else:
-        loud("%s IS NOT THERE: build it (cargo build --release -p lookalike-cli) or name it with "
-             "--binary; there are no ratios without it" % a.binary)
+        loud(
+            f"{a.binary} IS NOT THERE: build it (cargo build --release -p lookalike-cli) or name it with "
+            "--binary; there are no ratios without it"
+        )
     for peer in peers:
         if peer.split("-")[0] in there:
             pairs = os.path.join(folder, peer + ".csv")
-            jobs.append((peer, [python, os.path.abspath(__file__), "--child", peer,
-                                "--corpus", corpus, "--threshold", str(a.threshold),
-                                "--pairs", pairs], pairs))
+            jobs.append(
+                (
+                    peer,
+                    [
+                        python,
+                        os.path.abspath(__file__),
+                        "--child",
+                        peer,
+                        "--corpus",
+                        corpus,
+                        "--threshold",
+                        str(a.threshold),
+                        "--pairs",
+                        pairs,
+                    ],
+                    pairs,
+                )
+            )
     rows = []
     for name, command, pairs in jobs:
-        print("%s ..." % name, file=sys.stderr, flush=True)
+        print(f"{name} ...", file=sys.stderr, flush=True)
         try:
             output, cpu, wall, peak = median_run(command, a.runs)
         except RuntimeError as error:
-            loud("%s FAILED: %s" % (name, error))
+            loud(f"{name} FAILED: {error}")
             continue
         said = json.loads(output) if name in RUN else {}
-        rows.append((name, said.get("version", ""), said.get("imports", 0.0), cpu, wall, peak, pairs))
+        rows.append(
+            (name, said.get("version", ""), said.get("imports", 0.0), cpu, wall, peak, pairs)
+        )
     return rows
 
 
@@ -310,24 +363,60 @@ def report(a, corpus, rows):
     truth = Truth(a.truth, corpus, a.threshold, a.clusters, a.truth_cap)
     with open(corpus, "rb") as file:
         documents = sum(1 for _ in file)
-    print("%d documents, %.1f MB, threshold %g, %d true pairs; Python %s, %d CPUs; median of %d\n" % (
-        documents, size / 1e6, a.threshold, len(truth.pairs), sys.version.split()[0],
-        os.cpu_count(), a.runs))
+    print(
+        "%d documents, %.1f MB, threshold %g, %d true pairs; Python %s, %d CPUs; median of %d\n"
+        % (
+            documents,
+            size / 1e6,
+            a.threshold,
+            len(truth.pairs),
+            sys.version.split()[0],
+            os.cpu_count(),
+            a.runs,
+        )
+    )
     own = rows[0] if rows and rows[0][0] not in RUN else None
-    out = [["program", "version", "CPU s", "of it imports", "wall s", "MB per CPU s", "peak MB",
-            "pairs", "recall", "precision", "CPU x", "memory x"]]
+    out = [
+        [
+            "program",
+            "version",
+            "CPU s",
+            "of it imports",
+            "wall s",
+            "MB per CPU s",
+            "peak MB",
+            "pairs",
+            "recall",
+            "precision",
+            "CPU x",
+            "memory x",
+        ]
+    ]
     for name, version, imports, cpu, wall, peak, pairs in rows:
         count, recall, precision = truth.score(pairs)
-        out.append([name, version, "%.2f" % cpu, "%.2f" % imports, "%.2f" % wall,
-                    "%.1f" % (size / 1e6 / cpu), "%.0f" % (peak / 1e6), str(count),
-                    "%.4f" % recall, "%.4f" % precision,
-                    "%.1f" % (cpu / own[3]) if own else "", "%.1f" % (peak / own[5]) if own else ""])
+        out.append(
+            [
+                name,
+                version,
+                f"{cpu:.2f}",
+                f"{imports:.2f}",
+                f"{wall:.2f}",
+                "%.1f" % (size / 1e6 / cpu),
+                "%.0f" % (peak / 1e6),
+                str(count),
+                f"{recall:.4f}",
+                f"{precision:.4f}",
+                "%.1f" % (cpu / own[3]) if own else "",
+                "%.1f" % (peak / own[5]) if own else "",
+            ]
+        )
     table(out)
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__,
-                                formatter_class=argparse.RawDescriptionHelpFormatter)
+    p = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     p.add_argument("--corpus", required=True, help="JSONL with id and text")
     p.add_argument("--truth", help="CSV with id_a, id_b, jaccard of word 5-grams by str.split()")
     p.add_argument("--clusters", help="CSV with id, cluster, where the truth is capped")
@@ -347,7 +436,9 @@ def main():
         p.error("--truth is needed")
     unknown = [peer for peer in a.peers.split(",") if peer and peer not in RUN]
     if unknown or a.runs < 1:
-        p.error("unknown peers %s; there are %s; --runs is at least 1" % (unknown, " ".join(PEERS)))
+        p.error(
+            "unknown peers {}; there are {}; --runs is at least 1".format(unknown, " ".join(PEERS))
+        )
     folder = tempfile.mkdtemp(prefix="lookalike-peers-")
     try:
         corpus = first_lines(a.corpus, a.limit_docs, folder)

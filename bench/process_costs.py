@@ -31,7 +31,9 @@ class Processes:
                 continue
             with contextlib.suppress(OSError, IndexError, ValueError):
                 after = (entry / "stat").read_text().rpartition(")")[2].split()
-                command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+                command = (
+                    (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+                )
                 parents[int(entry.name)] = int(after[1])
                 processes[int(entry.name)] = (command, (int(after[11]) + int(after[12])) / TICKS)
         for process, (command, seconds) in processes.items():
@@ -65,8 +67,13 @@ def _kind(process: int, command: str) -> str:
     if process == os.getpid():
         return "driver"
     for sign, kind in (
-        ("CoarseGrainedExecutorBackend", "executors"), ("SparkSubmit", "driver"), ("deploy.", "master and workers"),
-        ("pyspark", "Python"), ("ray::", "Python"), ("java", "other JVM"), ("ray", "Ray itself"),
+        ("CoarseGrainedExecutorBackend", "executors"),
+        ("SparkSubmit", "driver"),
+        ("deploy.", "master and workers"),
+        ("pyspark", "Python"),
+        ("ray::", "Python"),
+        ("java", "other JVM"),
+        ("ray", "Ray itself"),
     ):
         if sign in command:
             return kind
@@ -95,7 +102,11 @@ class Cost:
 
     def by_kind(self) -> str:
         """The CPU seconds of each kind of process, as text."""
-        return ", ".join(f"{kind} {seconds:.1f}" for kind, seconds in sorted(self.seconds.items()) if seconds >= 0.05)
+        return ", ".join(
+            f"{kind} {seconds:.1f}"
+            for kind, seconds in sorted(self.seconds.items())
+            if seconds >= 0.05
+        )
 
 
 @contextlib.contextmanager
@@ -126,6 +137,12 @@ def measured(cost: list[Cost]) -> Iterator[None]:
 
 
 def report(name: str, cost: Cost, stages: dict[str, float]) -> None:
-    print(f"{name}: {cost.total:.1f} CPU s ({cost.by_kind()}), {cost.wall:.1f} s of wall; peak of a Python process {cost.python_peak:.0f} MB")
+    print(
+        f"{name}: {cost.total:.1f} CPU s ({cost.by_kind()}), {cost.wall:.1f} s of wall; peak of "
+        f"a Python process {cost.python_peak:.0f} MB"
+    )
     if stages:
-        print("Wall seconds by stage: " + ", ".join(f"{stage} {seconds:.1f}" for stage, seconds in stages.items()))
+        print(
+            "Wall seconds by stage: "
+            + ", ".join(f"{stage} {seconds:.1f}" for stage, seconds in stages.items())
+        )

@@ -3,8 +3,8 @@
     python bench/python_datasketch.py [--rounds 5]
     python bench/python_datasketch.py --kept 300000
 
-Both libraries take turns in one process; each figure is the least of the rounds. Of bulk calls
-with one thread, `user` time of the process is measured. With `--kept`, an index of this many keys in
+Both libraries take turns in one process; each figure is the least of the rounds. Of bulk calls with
+one thread, `user` time of the process is measured. With `--kept`, an index of this many keys in
 memory and in a folder instead, each in a process of its own: time, and how much memory it grows by.
 """
 
@@ -219,7 +219,8 @@ def keep(name: str, keys: int) -> None:
 
 def keeping(keys: int) -> None:
     print(
-        f"| {keys:,} keys, affine32, 128, 25 × 5 | insert in a session, µs (CPU) | query, µs (CPU) "
+        f"| {keys:,} keys, affine32, 128, 25 × 5 | insert in a session, µs (CPU) | query, µs "
+        "(CPU) "
         "| MiB of memory after inserting | after asking | MiB on the disk |"
     )
     print("|---|---|---|---|---|---|", flush=True)

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
-"""Memory that `lookalike.find` adds to a table in memory, next to all that the program takes for the same texts.
+"""Memory that `lookalike.find` adds to a table in memory, next to all that the program takes for
+the same texts.
 
     python bench/python_frames.py                      # 100 MB of texts
     python bench/python_frames.py --megabytes 300 --binary target/release/lookalike
 
-Each table is in a process of its own, which holds it, has the system forget its peak so far, and runs `find`; the
-figure is the new peak less what the process had before (`VmHWM` and `VmRSS` of `/proc/PID/status`, read by the
-process that started it). The program's is its `ru_maxrss`, code included, and it has the texts in no memory. All use
-two threads. Needs Linux, pyarrow, pandas and polars; the module and the program must be release builds.
+Each table is in a process of its own, which holds it, has the system forget its peak so far, and
+runs `find`; the figure is the new peak less what the process had before (`VmHWM` and `VmRSS` of
+`/proc/PID/status`, read by the process that started it). The program's is its `ru_maxrss`, code
+included, and it has the texts in no memory. All use two threads. Needs Linux, pyarrow, pandas and
+polars; the module and the program must be release builds.
 """
 
 from __future__ import annotations
@@ -67,7 +69,9 @@ def status(process: int, name: str) -> float:
 
 def added(kind: str, path: str) -> tuple[float, float, str]:
     command = [sys.executable, __file__, "--serve", kind, path]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as child:
         assert child.stdin and child.stdout and child.stdout.readline() == "ready\n"
         Path(f"/proc/{child.pid}/clear_refs").write_text("5", encoding="ascii")
         before = status(child.pid, "VmRSS")
@@ -94,7 +98,9 @@ def run_program(binary: str, path: str) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--megabytes", type=int, default=100)
     parser.add_argument("--binary", default="target/release/lookalike")
     parser.add_argument("--serve", nargs=2, help=argparse.SUPPRESS)
@@ -116,13 +122,19 @@ def main() -> None:
         pyarrow.parquet.write_table(whole, path, row_group_size=4_000)
         lines = os.path.join(folder, "texts.jsonl")
         with open(lines, "w", encoding="utf-8") as file:
-            file.writelines(json.dumps({"id": id, "text": text}) + "\n" for id, text in zip(ids, texts, strict=True))
+            file.writelines(
+                json.dumps({"id": id, "text": text}) + "\n"
+                for id, text in zip(ids, texts, strict=True)
+            )
         del ids, texts, whole
         engine = program(given.binary, lines)
         print(f"| the program | | {engine:,.0f} | 1.00 | |")
         for kind in KINDS:
             before, more, duplicates = added(kind, path)
-            print(f"| {kind} | {before:,.0f} | {more:,.0f} | {more / engine:.2f} | {duplicates} |", flush=True)
+            print(
+                f"| {kind} | {before:,.0f} | {more:,.0f} | {more / engine:.2f} | {duplicates} |",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

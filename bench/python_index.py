@@ -90,8 +90,10 @@ def main():
 
         questions = os.path.join(folder, "asked.jsonl")
         with open(questions, "w") as out:
-            for number, text in enumerate(asked):
-                out.write(json.dumps({"id": str(number), "text": text}) + "\n")
+            out.writelines(
+                json.dumps({"id": str(number), "text": text}) + "\n"
+                for number, text in enumerate(asked)
+            )
         command = [arguments.program, "query", theirs, questions, "--json"]
         with Timed(resource.RUSAGE_CHILDREN) as timed:
             subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
@@ -110,7 +112,9 @@ def main():
                     index.query_many(asked, threads=threads)
                 row(f"`Index.query_many(threads={threads})`", timed, len(asked))
             p50, p99 = (percentile(spans, share) * 1e6 for share in (0.5, 0.99))
-            print(f"\nOne query: p50 {p50:.0f} µs, p99 {p99:.0f} µs, most {max(spans) * 1e6:.0f} µs")
+            print(
+                f"\nOne query: p50 {p50:.0f} µs, p99 {p99:.0f} µs, most {max(spans) * 1e6:.0f} µs"
+            )
 
 
 if __name__ == "__main__":

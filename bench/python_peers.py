@@ -25,6 +25,7 @@ QUALITY   Reported pairs against the truth. Without --truth that is `find --exac
 PEERS     Those of peers.py, whose --help says how each is used, with 128 permutations; the texts
           that they are given are in lower case.
 """
+
 import argparse
 import csv
 import importlib
@@ -94,8 +95,9 @@ def child(name, corpus, threshold, out):
         found.groups if name.endswith(PLAIN) else found.pairs  # the table is made
     else:
         # The adapters read a file by this name; here it is the table.
-        peers.read = lambda _: zip(table["id"].to_pylist(),
-                                   (text.lower() for text in table["text"].to_pylist()))
+        peers.read = lambda _: zip(
+            table["id"].to_pylist(), (text.lower() for text in table["text"].to_pylist())
+        )
         made = peers.shingle_lists
         peers.shingle_lists = lambda path, ids: Timed.each(made(path, ids))
         pairs = list(peers.RUN[name](corpus, threshold))
@@ -124,11 +126,20 @@ def table_of(corpus, folder):
 
 
 def program(binary, corpus, threshold, pairs, groups, *more):
-    command = [binary, "find", corpus, "--format", "jsonl", "--threshold", str(threshold), "-q",
-               *more]
+    command = [
+        binary,
+        "find",
+        corpus,
+        "--format",
+        "jsonl",
+        "--threshold",
+        str(threshold),
+        "-q",
+        *more,
+    ]
     if pairs:
         command += ["--tokens", "whitespace", "--pairs", pairs]
-    return command + ["--output", groups]
+    return [*command, "--output", groups]
 
 
 def run(name, a, corpus, table, folder):
@@ -139,11 +150,26 @@ def run(name, a, corpus, table, folder):
         groups = os.path.join(folder, "groups.csv")
         _, cpu, wall, _ = peers.measured(program(a.binary, corpus, a.threshold, pairs, groups))
         return cpu, wall, "", pairs, None
-    command = [sys.executable, os.path.abspath(__file__), "--child", name, "--corpus", table,
-               "--threshold", str(a.threshold), "--pairs", pairs]
+    command = [
+        sys.executable,
+        os.path.abspath(__file__),
+        "--child",
+        name,
+        "--corpus",
+        table,
+        "--threshold",
+        str(a.threshold),
+        "--pairs",
+        pairs,
+    ]
     said = json.loads(peers.measured(command)[0])
-    return (said["cpu"], said["wall"], said["version"],
-            None if name.endswith(PLAIN) else pairs, said["given"])
+    return (
+        said["cpu"],
+        said["wall"],
+        said["version"],
+        None if name.endswith(PLAIN) else pairs,
+        said["given"],
+    )
 
 
 def measure_all(a, corpus, table, folder):
@@ -153,18 +179,21 @@ def measure_all(a, corpus, table, folder):
         package = "lookalike" if name in OWN else name.split("-")[0]
         if name.startswith(PROGRAM):
             if not os.path.exists(a.binary):
-                peers.loud("%s IS NOT THERE: build it (cargo build --release -p lookalike-cli) "
-                           "or name it with --binary" % a.binary)
+                peers.loud(
+                    f"{a.binary} IS NOT THERE: build it (cargo build --release -p lookalike-cli) "
+                    "or name it with --binary"
+                )
                 continue
         elif importlib.util.find_spec(package) is None:
-            peers.loud("%s IS NOT INSTALLED and is not measured" % package)
+            peers.loud(f"{package} IS NOT INSTALLED and is not measured")
             continue
-        print("%s ..." % name, file=sys.stderr, flush=True)
+        print(f"{name} ...", file=sys.stderr, flush=True)
         try:
-            runs = sorted((run(name, a, corpus, table, folder) for _ in range(a.runs)),
-                          key=lambda one: one[0])
+            runs = sorted(
+                (run(name, a, corpus, table, folder) for _ in range(a.runs)), key=lambda one: one[0]
+            )
         except RuntimeError as error:
-            peers.loud("%s FAILED: %s" % (name, error))
+            peers.loud(f"{name} FAILED: {error}")
             continue
         rows.append((name, *runs[(len(runs) - 1) // 2]))
     return rows
@@ -177,11 +206,16 @@ def truth_of(a, corpus, folder):
     if not os.path.exists(a.binary):
         return None
     pairs, groups, clusters = (
-        os.path.join(folder, name) for name in ("truth.csv", "exact.csv", "clusters.csv"))
-    subprocess.run(program(a.binary, corpus, a.threshold, pairs, groups, "--exact",
-                           "--group", "components"), check=True)
-    with open(groups, encoding="utf-8", newline="") as source, \
-            open(clusters, "w", encoding="utf-8", newline="") as target:
+        os.path.join(folder, name) for name in ("truth.csv", "exact.csv", "clusters.csv")
+    )
+    subprocess.run(
+        program(a.binary, corpus, a.threshold, pairs, groups, "--exact", "--group", "components"),
+        check=True,
+    )
+    with (
+        open(groups, encoding="utf-8", newline="") as source,
+        open(clusters, "w", encoding="utf-8", newline="") as target,
+    ):
         rows = ((row["id"], row["group"]) for row in csv.DictReader(source))
         csv.writer(target).writerows([("id", "cluster"), *rows])
     return peers.Truth(pairs, corpus, a.threshold, clusters, a.truth_cap)
@@ -190,34 +224,54 @@ def truth_of(a, corpus, folder):
 def report(a, corpus, rows, truth):
     with open(corpus, "rb") as file:
         documents = sum(1 for _ in file)
-    print("%d documents, %.1f MB of JSONL, threshold %g, %s true pairs; Python %s, %d CPUs; "
-          "median of %d\n" % (documents, os.path.getsize(corpus) / 1e6, a.threshold,
-                              len(truth.pairs) if truth else "unknown", sys.version.split()[0],
-                              os.cpu_count(), a.runs))
+    print(
+        "%d documents, %.1f MB of JSONL, threshold %g, %s true pairs; Python %s, %d CPUs; "
+        "median of %d\n"
+        % (
+            documents,
+            os.path.getsize(corpus) / 1e6,
+            a.threshold,
+            len(truth.pairs) if truth else "unknown",
+            sys.version.split()[0],
+            os.cpu_count(),
+            a.runs,
+        )
+    )
     own = {name: cpu for name, cpu, *_ in rows}
-    out = [["", "version", "CPU s", "tokens given", "wall s", "pairs", "recall", "precision",
-            "CPU ×"]]
+    out = [
+        ["", "version", "CPU s", "tokens given", "wall s", "pairs", "recall", "precision", "CPU ×"]
+    ]
     for name, cpu, wall, version, pairs, given in rows:
         quality = ["", "", ""]
         if pairs and truth:
             count, recall, precision = truth.score(pairs)
-            quality = [str(count), "%.4f" % recall, "%.4f" % precision]
+            quality = [str(count), f"{recall:.4f}", f"{precision:.4f}"]
         base = own.get(FIND + PLAIN if name.endswith(PLAIN) else FIND)
-        out.append([name, version, "%.2f" % cpu, "" if given is None else "%.2f" % given,
-                    "%.2f" % wall, *quality,
-                    "%.2f" % (cpu / base) if base else ""])
+        out.append(
+            [
+                name,
+                version,
+                f"{cpu:.2f}",
+                "" if given is None else f"{given:.2f}",
+                f"{wall:.2f}",
+                *quality,
+                "%.2f" % (cpu / base) if base else "",
+            ]
+        )
     peers.table(out)
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__,
-                                formatter_class=argparse.RawDescriptionHelpFormatter)
+    p = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     p.add_argument("--corpus", required=True, help="JSONL with id and text")
     p.add_argument("--truth", help="CSV with id_a, id_b, jaccard; by default an exact run")
     p.add_argument("--clusters", help="CSV with id, cluster, where the truth is capped")
     p.add_argument("--truth-cap", type=int, default=200)
-    p.add_argument("--binary", default=os.path.join(peers.HERE, "..", "target", "release",
-                                                    "lookalike"))
+    p.add_argument(
+        "--binary", default=os.path.join(peers.HERE, "..", "target", "release", "lookalike")
+    )
     p.add_argument("--peers", default=",".join(peers.PEERS), help="of: " + " ".join(peers.PEERS))
     p.add_argument("--limit-docs", type=int, default=0, help="take the first N documents only")
     p.add_argument("--threshold", type=float, default=0.8)
@@ -229,8 +283,11 @@ def main():
         return child(a.child, a.corpus, a.threshold, a.pairs)
     unknown = [peer for peer in a.peers.split(",") if peer and peer not in peers.RUN]
     if unknown or a.runs < 1:
-        p.error("unknown peers %s; there are %s; --runs is at least 1"
-                % (unknown, " ".join(peers.PEERS)))
+        p.error(
+            "unknown peers {}; there are {}; --runs is at least 1".format(
+                unknown, " ".join(peers.PEERS)
+            )
+        )
     folder = tempfile.mkdtemp(prefix="lookalike-python-peers-")
     try:
         corpus = peers.first_lines(a.corpus, a.limit_docs, folder)

@@ -4,8 +4,8 @@
     python bench/python_stream.py                      # 300 MB of texts
     python bench/python_stream.py --megabytes 1000 --memory 200MiB
 
-Each run is a process of its own, measured from outside: the peak is `ru_maxrss` of `wait4`. The module must be
-a release build.
+Each run is a process of its own, measured from outside: the peak is `ru_maxrss` of `wait4`. The
+module must be a release build.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from collections.abc import Iterator
 
 
 def documents(megabytes: int) -> Iterator[tuple[str, str]]:
-    """Texts of some 8,000 bytes of blocks that are drawn; every fourth is the one before it with a word more."""
+    """Texts of some 8,000 bytes of blocks that are drawn; every fourth is the one before it with a
+    word more."""
     draw = random.Random(1)
     words = [f"w{number}" for number in range(50_000)]
     blocks = [" ".join(draw.choices(words, k=130)) for _ in range(5_000)]
@@ -53,7 +54,9 @@ def measured(megabytes: int, memory: str | None) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--megabytes", type=int, default=300)
     parser.add_argument("--memory")
     parser.add_argument("--run", action="store_true", help=argparse.SUPPRESS)

@@ -1,10 +1,10 @@
 """Times of the service while people decide about groups: `python bench/review.py INDEX [--walk]`.
 
-Starts `lookalike serve INDEX` (the release build), waits until the groups are computed, and measures
-from outside, in milliseconds: the first page of the queue, 1,000 steps of a review (a decision, and the
-comparison of the next pair), a list of 50,000 decisions at once, and whether all of it is there after
-`kill -9`. With `--walk`, 200 groups are decided about by keyboard in headless Chromium first (Node,
-chromedriver and Chromium are needed). INDEX is changed: take a copy.
+Starts `lookalike serve INDEX` (the release build), waits until the groups are computed, and
+measures from outside, in milliseconds: the first page of the queue, 1,000 steps of a review (a
+decision, and the comparison of the next pair), a list of 50,000 decisions at once, and whether all
+of it is there after `kill -9`. With `--walk`, 200 groups are decided about by keyboard in headless
+Chromium first (Node, chromedriver and Chromium are needed). INDEX is changed: take a copy.
 """
 
 import http.client
@@ -26,8 +26,10 @@ MANY = 50_000
 
 def start(index):
     listen = f"{ADDRESS[0]}:{ADDRESS[1]}"
-    server = subprocess.Popen([PROGRAM, "serve", index, "--listen", listen, "--max-held", "2GiB",
-                               "--log", "off"], stdout=subprocess.DEVNULL)
+    server = subprocess.Popen(
+        [PROGRAM, "serve", index, "--listen", listen, "--max-held", "2GiB", "--log", "off"],
+        stdout=subprocess.DEVNULL,
+    )
     while True:
         try:
             ask(http.client.HTTPConnection(*ADDRESS), "GET", "/v1/health")
@@ -69,8 +71,12 @@ def review(connection, found):
                 pair = [group["keeper"]["id"], duplicate["id"]]
                 looks = {"a": {"id": pair[0]}, "b": {"id": pair[1]}, "differences": True}
                 took = ask(connection, "POST", "/v1/compare", looks)[1]
-                judged = {"decision": "not_duplicate" if len(times) % 3 else "duplicate",
-                          "documents": pair, "who": "bench", "seen": found["last_decision"]}
+                judged = {
+                    "decision": "not_duplicate" if len(times) % 3 else "duplicate",
+                    "documents": pair,
+                    "who": "bench",
+                    "seen": found["last_decision"],
+                }
                 took += ask(connection, "POST", "/v1/decisions", {"decisions": [judged]})[1]
                 times.append(took)
                 decided.append(pair)
@@ -87,8 +93,10 @@ def pairs(connection, most):
     while len(found) < most:
         page = ask(connection, "GET", f"{QUEUE}&limit=1000{after}")[0]
         for group in page["groups"]:
-            found += [([group["keeper"]["id"], one["id"]], page["last_decision"])
-                      for one in group["duplicates"]]
+            found += [
+                ([group["keeper"]["id"], one["id"]], page["last_decision"])
+                for one in group["duplicates"]
+            ]
         if "next" not in page:
             break
         after = f"&after={page['next']}"
@@ -134,13 +142,19 @@ def main(index, walks):
         found, _ = queue(connection)
     before = stored(connection)
     decided, times, pages = review(connection, found)
-    print(f"a step (decision, next comparison): median {percentile(times, 0.5):.1f} ms, "
-          f"p99 {percentile(times, 0.99):.1f} ms of {len(times)}; "
-          f"next page: p99 {percentile(pages, 0.99):.1f} ms of {len(pages)}")
-    many = [{"decision": "duplicate", "documents": pair, "who": "bench", "seen": seen}
-            for pair, seen in pairs(connection, MANY)]
-    took = sum(ask(connection, "POST", "/v1/decisions", {"decisions": many[i:i + 10_000]})[1]
-               for i in range(0, len(many), 10_000))
+    print(
+        f"a step (decision, next comparison): median {percentile(times, 0.5):.1f} ms, "
+        f"p99 {percentile(times, 0.99):.1f} ms of {len(times)}; "
+        f"next page: p99 {percentile(pages, 0.99):.1f} ms of {len(pages)}"
+    )
+    many = [
+        {"decision": "duplicate", "documents": pair, "who": "bench", "seen": seen}
+        for pair, seen in pairs(connection, MANY)
+    ]
+    took = sum(
+        ask(connection, "POST", "/v1/decisions", {"decisions": many[i : i + 10_000]})[1]
+        for i in range(0, len(many), 10_000)
+    )
     print(f"{len(many)} decisions at once: {took / 1000:.1f} s")
     server.send_signal(signal.SIGKILL)
     server.wait()

@@ -2,8 +2,8 @@
 
     python3 bench/shard.py FOLDER [--program target/release/lookalike] [--tasks 8]
 
-FOLDER has files of records with the fields `id` and `text`. Every task is a process with one thread,
-one after the other, as a shell loop runs them; the outputs are compared byte for byte.
+FOLDER has files of records with the fields `id` and `text`. Every task is a process with one
+thread, one after the other, as a shell loop runs them; the outputs are compared byte for byte.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ def cost(arguments: list[str]) -> tuple[float, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folder")
     parser.add_argument("--program", default="target/release/lookalike")
     parser.add_argument("--tasks", type=int, default=8)
@@ -64,7 +66,9 @@ def measure(program: str, inputs: str, tasks: int, place: Path) -> None:
     print(f"| all of `shard` | | {total:.2f} | |")
     print(f"| `find --threads 1` | 1 | {single:.2f} | {max(before[1], after[1]):.0f} |")
     same = one.read_bytes() == divided.read_bytes()
-    print(f"\nRatio {total / single:.2f}; the groups are {'the same bytes' if same else 'DIFFERENT'}.")
+    print(
+        f"\nRatio {total / single:.2f}; the groups are {'the same bytes' if same else 'DIFFERENT'}."
+    )
     sys.exit(not same)
 
 

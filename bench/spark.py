@@ -1,24 +1,27 @@
-"""CPU seconds, memory and shuffled bytes of `lookalike.spark`, `lookalike.ray` and `lookalike.spark` on
-Sail next to `lookalike find` on the same documents.
+"""CPU seconds, memory and shuffled bytes of `lookalike.spark`, `lookalike.ray` and
+`lookalike.spark` on Sail next to `lookalike find` on the same documents.
 
-    python3 bench/spark.py FILE.parquet [--engine spark|sail|ray] [--program target/release/lookalike]
-        [--partitions 8] [--kill TASK ...] [--mllib DOCUMENTS] [--bigcode SCRIPT] [--costs FILE.json]
+    python3 bench/spark.py FILE.parquet [--engine spark|sail|ray] [--program
+    target/release/lookalike]
+        [--partitions 8] [--kill TASK ...] [--mllib DOCUMENTS] [--bigcode SCRIPT] [--costs
+        FILE.json]
         [--documents N]
 
-FILE.parquet has the columns `id` and `text`. Spark is a standalone cluster of a master and two workers
-of one core each on the loopback interface, with Spark's external shuffle service, Ray a node of two cores, Sail one process. Every engine
-runs once to be warm, and once to be measured; the groups are compared byte for byte with those of the
-program. CPU seconds are those of all processes of the run, seen ten times a second.
+FILE.parquet has the columns `id` and `text`. Spark is a standalone cluster of a master and two
+workers of one core each on the loopback interface, with Spark's external shuffle service, Ray a
+node of two cores, Sail one process. Every engine runs once to be warm, and once to be measured; the
+groups are compared byte for byte with those of the program. CPU seconds are those of all processes
+of the run, seen ten times a second.
 
-`--kill KeyTask ConnectTask MergeTask LabelTask DecideTask LineTask` kills an executor once for each, while it
-runs such a task, and compares with the mean of the runs before and after; the stage in which it was killed
-is printed.
-`--mllib N` measures MinHashLSH of MLlib (3 tables) on the first N documents, on the same cluster, and
-`--bigcode SCRIPT` BigCode's script (`near_deduplication/minhash_deduplication_spark.py` of
-bigcode-project/bigcode-dataset; it needs NumPy and SciPy) on the same documents, or on all without
-`--mllib`. What they find is compared with the verified pairs of the program.
-`--costs` writes what was measured as JSON, with the costs of each stage for `cluster_simulation.py`.
-`--documents N` has the bands and rows of a collection of N documents.
+`--kill KeyTask ConnectTask MergeTask LabelTask DecideTask LineTask` kills an executor once for
+each, while it runs such a task, and compares with the mean of the runs before and after; the stage
+in which it was killed is printed. `--mllib N` measures MinHashLSH of MLlib (3 tables) on the first
+N documents, on the same cluster, and `--bigcode SCRIPT` BigCode's script
+(`near_deduplication/minhash_deduplication_spark.py` of bigcode-project/bigcode-dataset; it needs
+NumPy and SciPy) on the same documents, or on all without `--mllib`. What they find is compared with
+the verified pairs of the program. `--costs` writes what was measured as JSON, with the costs of
+each stage for `cluster_simulation.py`. `--documents N` has the bands and rows of a collection of N
+documents.
 """
 
 from __future__ import annotations
@@ -58,12 +61,18 @@ def spark_session(place: Path) -> Iterator[Any]:
 
     (place / "events").mkdir()
     with spark_cluster.SparkCluster(place, worker_memory="3g", has_shuffle_service=True) as cluster:
-        spark = cluster.session(**{
-            "spark.executor.memory": "2g", "spark.driver.memory": "2g", "spark.sql.shuffle.partitions": "8",
-            "spark.eventLog.enabled": "true", "spark.eventLog.dir": f"file://{place / 'events'}",
-            "spark.eventLog.compress": "false", "spark.eventLog.rolling.enabled": "false",
-            "spark.ui.showConsoleProgress": "false",
-        })
+        spark = cluster.session(
+            **{
+                "spark.executor.memory": "2g",
+                "spark.driver.memory": "2g",
+                "spark.sql.shuffle.partitions": "8",
+                "spark.eventLog.enabled": "true",
+                "spark.eventLog.dir": f"file://{place / 'events'}",
+                "spark.eventLog.compress": "false",
+                "spark.eventLog.rolling.enabled": "false",
+                "spark.ui.showConsoleProgress": "false",
+            }
+        )
         spark.sparkContext.setLogLevel("OFF")
         try:
             yield spark
@@ -79,12 +88,16 @@ def shuffled(events: Path, after: float, before: float) -> list[tuple[int, int]]
             event = json.loads(line)
             if event.get("Event") == "SparkListenerTaskEnd" and event.get("Task Metrics"):
                 if after <= event["Task Info"]["Launch Time"] / 1000 <= before:
-                    written = event["Task Metrics"]["Shuffle Write Metrics"]["Shuffle Bytes Written"]
+                    written = event["Task Metrics"]["Shuffle Write Metrics"][
+                        "Shuffle Bytes Written"
+                    ]
                     sums[event["Stage ID"]] = sums.get(event["Stage ID"], 0) + written
     return [(stage, sums[stage]) for stage in sorted(sums) if sums[stage]]
 
 
-def on_spark(args: argparse.Namespace, place: Path, expected: bytes, documents: int) -> dict[str, Any]:
+def on_spark(
+    args: argparse.Namespace, place: Path, expected: bytes, documents: int
+) -> dict[str, Any]:
     import lookalike.spark
 
     with spark_session(place) as spark:
@@ -102,15 +115,30 @@ def on_spark(args: argparse.Namespace, place: Path, expected: bytes, documents: 
             usual = killed(spark, args, place, expected, usual, task)
         stages = stage_costs(spark, args, place) if args.costs else []
         if args.mllib or args.bigcode:
-            compare_peers(spark, args, place, lambda frame: lookalike.spark.find(frame, partitions=args.partitions))
+            compare_peers(
+                spark,
+                args,
+                place,
+                lambda frame: lookalike.spark.find(frame, partitions=args.partitions),
+            )
     per_document = [bytes_ / documents for _, bytes_ in shuffled(place / "events", after, before)]
-    print("Shuffled bytes for each document, by stage: " + ", ".join(f"{each:.1f}" for each in per_document if each >= 0.1))
+    print(
+        "Shuffled bytes for each document, by stage: "
+        + ", ".join(f"{each:.1f}" for each in per_document if each >= 0.1)
+    )
     parameters = {name: found.parameters[name] for name in ("bands", "rows")}
-    return {"seconds": costs[0].seconds, "wall": costs[0].wall, "shuffled": per_document, **parameters, "stages": stages}
+    return {
+        "seconds": costs[0].seconds,
+        "wall": costs[0].wall,
+        "shuffled": per_document,
+        **parameters,
+        "stages": stages,
+    }
 
 
 class StageCosts(logging.Handler):
-    """The CPU seconds of each stage, from when the library logs its beginning to when it logs its end."""
+    """The CPU seconds of each stage, from when the library logs its beginning to when it logs its
+    end."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -120,7 +148,7 @@ class StageCosts(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         if self._open is None:
             self._open = contextlib.ExitStack()
-            self._open.enter_context(self.stage(getattr(record, "stage")))
+            self._open.enter_context(self.stage(record.stage))
         else:
             self._open.close()
             self._open = None
@@ -132,12 +160,20 @@ class StageCosts(logging.Handler):
         after = time.time()
         with measured(costs):
             yield
-        self.stages.append({"stage": name, "seconds": costs[0].seconds, "wall": costs[0].wall, "from": after, "to": time.time()})
+        self.stages.append(
+            {
+                "stage": name,
+                "seconds": costs[0].seconds,
+                "wall": costs[0].wall,
+                "from": after,
+                "to": time.time(),
+            }
+        )
 
 
 def stage_costs(spark: Any, args: argparse.Namespace, place: Path) -> list[dict[str, Any]]:
-    """The CPU seconds and the shuffled bytes of each stage, in a run whose stages are written to a folder:
-    without one the stages of Spark do not end where those of a run do."""
+    """The CPU seconds and the shuffled bytes of each stage, in a run whose stages are written to a
+    folder: without one the stages of Spark do not end where those of a run do."""
     costs, log = StageCosts(), logging.getLogger("lookalike.spark")
     log.setLevel(logging.INFO)
     log.addHandler(costs)
@@ -150,7 +186,9 @@ def stage_costs(spark: Any, args: argparse.Namespace, place: Path) -> list[dict[
     # Spark writes its events some time after they happen.
     time.sleep(2)
     for each in costs.stages:
-        each["shuffled"] = sum(bytes_ for _, bytes_ in shuffled(place / "events", each.pop("from"), each.pop("to")))
+        each["shuffled"] = sum(
+            bytes_ for _, bytes_ in shuffled(place / "events", each.pop("from"), each.pop("to"))
+        )
     return costs.stages
 
 
@@ -159,7 +197,10 @@ def find_in(spark: Any, args: argparse.Namespace, **options: Any) -> Any:
     import lookalike.spark
 
     return lookalike.spark.find(
-        spark.read.parquet(args.file), partitions=args.partitions, documents=args.documents, **options
+        spark.read.parquet(args.file),
+        partitions=args.partitions,
+        documents=args.documents,
+        **options,
     )
 
 
@@ -174,13 +215,16 @@ class KillStage(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         # The stage has ended: what comes later is of another one.
         if hasattr(record, "seconds") and self._flag.exists():
-            self.stage = getattr(record, "stage")
+            self.stage = record.stage
             logging.getLogger("lookalike.spark").removeHandler(self)
 
 
-def killed(spark: Any, args: argparse.Namespace, place: Path, expected: bytes, before: Cost, task: str) -> Cost:
-    """Runs with an executor killed in a task; then without, so that the new executor is warm. The speed of a shared
-    machine changes within minutes, so the first is compared with the mean of the runs before and after it.
+def killed(
+    spark: Any, args: argparse.Namespace, place: Path, expected: bytes, before: Cost, task: str
+) -> Cost:
+    """Runs with an executor killed in a task; then without, so that the new executor is warm. The
+    speed of a shared machine changes within minutes, so the first is compared with the mean of the
+    runs before and after it.
 
     :param before: what the run before took.
     :returns: what the run after took.
@@ -200,31 +244,41 @@ def killed(spark: Any, args: argparse.Namespace, place: Path, expected: bytes, b
     log.removeHandler(stage)
     if not flag.exists():
         sys.exit(f"no executor was killed in {task}")
-    compare(f"Spark, an executor killed in {task} (stage {stage.stage})", joined(place / f"after-{task}"), expected)
+    compare(
+        f"Spark, an executor killed in {task} (stage {stage.stage})",
+        joined(place / f"after-{task}"),
+        expected,
+    )
     with measured(costs):
         run_once(spark, args, place / f"warm-after-{task}").release()
     killed_run, after = costs
     mean = (before.total + after.total) / 2
     print(
-        f"{killed_run.total:.1f} CPU s ({killed_run.by_kind()}), {killed_run.total / mean:.2f} times the mean of the runs before "
+        f"{killed_run.total:.1f} CPU s ({killed_run.by_kind()}), {killed_run.total / mean:.2f} "
+        "times the mean of the runs before "
         f"and after it, {before.total:.1f} and {after.total:.1f}.",
         flush=True,
     )
     return after
 
 
-def on_sail(args: argparse.Namespace, place: Path, expected: bytes, _documents: int) -> dict[str, Any]:
+def on_sail(
+    args: argparse.Namespace, place: Path, expected: bytes, _documents: int
+) -> dict[str, Any]:
     from pysail.spark import SparkConnectServer
 
     server = SparkConnectServer(ip="127.0.0.1", port=0)
     server.start(background=True)
     from pyspark.sql import SparkSession
 
-    spark = SparkSession.builder.remote(f"sc://127.0.0.1:{server.listening_address[1]}").getOrCreate()
+    spark = SparkSession.builder.remote(
+        f"sc://127.0.0.1:{server.listening_address[1]}"
+    ).getOrCreate()
     spark.conf.set("spark.sql.shuffle.partitions", str(args.partitions))
     costs: list[Cost] = []
     for number in range(2):
-        # Sail keeps no results of stages: without a checkpoint each stage runs those before it again.
+        # Sail keeps no results of stages: without a checkpoint each stage runs those before it
+        # again.
         checkpoint = f"file://{place}/run{number}"
         with measured(costs):
             found = find_in(spark, args, checkpoint=checkpoint)
@@ -242,13 +296,21 @@ def on_ray(args: argparse.Namespace, place: Path, expected: bytes, _: int) -> di
 
     import lookalike.ray
 
-    ray.init("local", num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR)
+    ray.init(
+        "local",
+        num_cpus=2,
+        include_dashboard=False,
+        log_to_driver=False,
+        logging_level=logging.ERROR,
+    )
     logging.getLogger("ray.data").setLevel(logging.ERROR)
     costs: list[Cost] = []
     for name in ("warm", "groups"):
         with measured(costs):
             found = lookalike.ray.find(
-                ray.data.read_parquet(args.file), partitions=args.partitions, documents=args.documents
+                ray.data.read_parquet(args.file),
+                partitions=args.partitions,
+                documents=args.documents,
             )
             found.write(str(place / name))
     compare("Ray", joined(place / "groups"), expected)
@@ -272,7 +334,9 @@ def compare(name: str, got: bytes, expected: bytes) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("file")
     parser.add_argument("--engine", choices=("spark", "sail", "ray"), default="spark")
     parser.add_argument("--program", default="target/release/lookalike")
@@ -285,13 +349,21 @@ def main() -> None:
     args = parser.parse_args()
     args.file = str(Path(args.file).resolve())
     import pyarrow.parquet
-
     from shard import cost
 
     documents = pyarrow.parquet.read_metadata(args.file).num_rows
     place = Path(tempfile.mkdtemp())
     try:
-        find = [args.program, "find", args.file, "--threads", "1", "-q", "-o", str(place / "one.csv")]
+        find = [
+            args.program,
+            "find",
+            args.file,
+            "--threads",
+            "1",
+            "-q",
+            "-o",
+            str(place / "one.csv"),
+        ]
         if args.documents:
             find += bands_of(args.documents)
         cost(find)  # The file is in the page cache afterwards.
@@ -301,7 +373,13 @@ def main() -> None:
         figures = engines[args.engine](args, place, (place / "one.csv").read_bytes(), documents)
         if args.costs:
             size = Path(args.file).stat().st_size
-            kept = {"engine": args.engine, "documents": documents, "bytes": size, "find": seconds, **figures}
+            kept = {
+                "engine": args.engine,
+                "documents": documents,
+                "bytes": size,
+                "find": seconds,
+                **figures,
+            }
             Path(args.costs).write_text(json.dumps(kept, indent=1) + "\n")
     finally:
         shutil.rmtree(place, ignore_errors=True)

@@ -1,5 +1,5 @@
-"""Other programs for near-duplicates on the same cluster of Spark and the same documents: MinHashLSH of
-MLlib, and BigCode's script, each next to `lookalike.spark`."""
+"""Other programs for near-duplicates on the same cluster of Spark and the same documents:
+MinHashLSH of MLlib, and BigCode's script, each next to `lookalike.spark`."""
 
 from __future__ import annotations
 
@@ -44,7 +44,16 @@ class Documents:
                 for start in range(0, rows.num_rows, 2_000):
                     writer.write_batch(rows.slice(start, 2_000))
         listed = place / "pairs.csv"
-        command = [program, "find", str(first), "-q", "-o", str(place / "first.csv"), "--pairs", str(listed)]
+        command = [
+            program,
+            "find",
+            str(first),
+            "-q",
+            "-o",
+            str(place / "first.csv"),
+            "--pairs",
+            str(listed),
+        ]
         subprocess.run(command, check=True)
         with listed.open(newline="") as lines:
             pairs = {_pair(row["id_a"], row["id_b"]) for row in csv.DictReader(lines)}
@@ -75,28 +84,41 @@ def compare_peers(spark: Any, args: Any, place: Path, find: Callable[[Any], Any]
 
 
 def mllib(spark: Any, documents: Documents) -> None:
-    """MinHashLSH with 3 tables at the same threshold. Documents of fewer than five words have no 5-gram
-    there, so their pairs are left out of the comparison."""
+    """MinHashLSH with 3 tables at the same threshold. Documents of fewer than five words have no
+    5-gram there, so their pairs are left out of the comparison."""
     from pyspark.ml.feature import HashingTF, MinHashLSH, NGram
     from pyspark.sql import functions as f
 
     costs: list[Cost] = []
     with measured(costs):
         docs = spark.read.parquet(str(documents.file))
-        words = f.expr(r"regexp_extract_all(lower(text), '([\\p{L}\\p{M}\\p{N}]+)', 1)").alias("words")
-        grams = NGram(n=5, inputCol="words", outputCol="grams").transform(docs.select("id", words).where(f.size("words") >= 5))
-        hashed = HashingTF(inputCol="grams", outputCol="vector", numFeatures=1 << 24, binary=True).transform(grams)
+        words = f.expr(r"regexp_extract_all(lower(text), '([\\p{L}\\p{M}\\p{N}]+)', 1)").alias(
+            "words"
+        )
+        grams = NGram(n=5, inputCol="words", outputCol="grams").transform(
+            docs.select("id", words).where(f.size("words") >= 5)
+        )
+        hashed = HashingTF(
+            inputCol="grams", outputCol="vector", numFeatures=1 << 24, binary=True
+        ).transform(grams)
         vectors = hashed.select("id", "vector").persist()
-        model = MinHashLSH(inputCol="vector", outputCol="hashes", numHashTables=3, seed=1).fit(vectors)
+        model = MinHashLSH(inputCol="vector", outputCol="hashes", numHashTables=3, seed=1).fit(
+            vectors
+        )
         pairs = model.approxSimilarityJoin(vectors, vectors, 0.2 + 1e-12, "distance")
         pairs = pairs.where("datasetA.id < datasetB.id")
-        rows = pairs.select(f.col("datasetA.id").alias("a"), f.col("datasetB.id").alias("b")).collect()
+        rows = pairs.select(
+            f.col("datasetA.id").alias("a"), f.col("datasetB.id").alias("b")
+        ).collect()
     ids = {row["id"] for row in vectors.select("id").collect()}
     vectors.unpersist()
     found = {_pair(row["a"], row["b"]) for row in rows}
     expected = {pair for pair in documents.pairs if ids.issuperset(pair)}
     report("MLlib", costs[0], {})
-    print(f"MLlib: {len(found)} pairs; {len(found & expected)} of the {len(expected)} pairs of documents of five words or more")
+    print(
+        f"MLlib: {len(found)} pairs; {len(found & expected)} of the {len(expected)} pairs of "
+        "documents of five words or more"
+    )
 
 
 class _ParquetTable:
@@ -115,7 +137,8 @@ class _ParquetTable:
 
 def bigcode(spark: Any, script: str, partitions: int, documents: Documents, place: Path) -> None:
     """BigCode's script, with as many bands, rows and words in a shingle as `lookalike`, and as many
-    partitions as the other runs: its own are twice the hash values, so its tasks cost more than its work.
+    partitions as the other runs: its own are twice the hash values, so its tasks cost more than its
+    work.
 
     Only what it reads is another source. It needs NumPy and SciPy.
     """
@@ -124,15 +147,33 @@ def bigcode(spark: Any, script: str, partitions: int, documents: Documents, plac
 
     formatted, repartition, output = DataFrameReader.format, RDD.repartition, place / "bigcode"
     arguments = [
-        script, "--table", str(documents.file), "--column", "text", "--output", str(output), "--threshold", "0.8",
-        "--ngram_size", "5", "--num_perm", str(BANDS * ROWS), "--b", str(BANDS), "--r", str(ROWS),
+        script,
+        "--table",
+        str(documents.file),
+        "--column",
+        "text",
+        "--output",
+        str(output),
+        "--threshold",
+        "0.8",
+        "--ngram_size",
+        "5",
+        "--num_perm",
+        str(BANDS * ROWS),
+        "--b",
+        str(BANDS),
+        "--r",
+        str(ROWS),
     ]
     costs: list[Cost] = []
     with (
         mock.patch.object(sys, "argv", arguments),
         mock.patch.object(
-            DataFrameReader, "format",
-            lambda reader, name: _ParquetTable(spark) if name == "bigquery" else formatted(reader, name),
+            DataFrameReader,
+            "format",
+            lambda reader, name: (
+                _ParquetTable(spark) if name == "bigquery" else formatted(reader, name)
+            ),
         ),
         mock.patch.object(RDD, "repartition", lambda rows, _: repartition(rows, partitions)),
         contextlib.redirect_stdout(io.StringIO()),
@@ -154,7 +195,9 @@ def _ids_by_number(spark: Any, file: Path) -> dict[int, str]:
     return {row["number"]: row["id"] for row in rows.select("number", "id").collect()}
 
 
-def print_agreement(edges: list[tuple[str, str]], removed: set[str], pairs: set[tuple[str, str]]) -> None:
+def print_agreement(
+    edges: list[tuple[str, str]], removed: set[str], pairs: set[tuple[str, str]]
+) -> None:
     """Prints how far components and removed documents are those that verified pairs give.
 
     :param edges: connect the documents of each component.
@@ -166,12 +209,16 @@ def print_agreement(edges: list[tuple[str, str]], removed: set[str], pairs: set[
     alone = sum(document not in resembling for document in removed)
     of_kept = sum(not removed.issuperset(resembling.get(document, ())) for document in removed)
     print(
-        f"{len(removed)} documents removed: {of_kept} resemble one that stays, {len(removed) - of_kept - alone} only removed "
+        f"{len(removed)} documents removed: {of_kept} resemble one that stays, "
+        f"{len(removed) - of_kept - alone} only removed "
         f"ones, {alone} none at 0.8 or more; one document or both are removed of "
         f"{sum(a in removed or b in removed for a, b in pairs)} of {len(pairs)} pairs"
     )
     theirs, ours = components(edges), components(pairs)
-    print(f"{len(theirs)} components, {len(theirs & ours)} of them among the {len(ours)} components of verified pairs")
+    print(
+        f"{len(theirs)} components, {len(theirs & ours)} of them among the {len(ours)} "
+        "components of verified pairs"
+    )
 
 
 def components(edges: set[tuple[str, str]] | list[tuple[str, str]]) -> set[frozenset[str]]:

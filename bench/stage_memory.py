@@ -1,12 +1,14 @@
-"""The memory of the tasks of a divided run that hold most: one that connects a part, one that decides about a
-component, and the last one that joins forests.
+"""The memory of the tasks of a divided run that hold most: one that connects a part, one that
+decides about a component, and the last one that joins forests.
 
-    python3 bench/stage_memory.py [--parts 32 64 128] [--mebibytes 64 128 256] [--documents 1e6 2e6 4e6]
+    python3 bench/stage_memory.py [--parts 32 64 128] [--mebibytes 64 128 256] [--documents 1e6 2e6
+    4e6]
 
-The package for Python must be installed, and pyarrow. Each row is a process of its own, whose peak is shown next
-to that of a process with ten documents: `connect` with rows of that size, a bucket for each of 21 bands of each
-document, of which a fifth are shared by two; `decide` with a component of that size, a document of 2.1 KB and
-edits of one word of it; `merge` with a forest of that number of documents in components of two.
+The package for Python must be installed, and pyarrow. Each row is a process of its own, whose peak
+is shown next to that of a process with ten documents: `connect` with rows of that size, a bucket
+for each of 21 bands of each document, of which a fifth are shared by two; `decide` with a component
+of that size, a document of 2.1 KB and edits of one word of it; `merge` with a forest of that number
+of documents in components of two.
 """
 
 from __future__ import annotations
@@ -42,21 +44,32 @@ def component(documents: int) -> Iterator[pa.RecordBatch]:
     for start in range(0, documents, BATCH):
         numbers = range(start, min(documents, start + BATCH))
         same = pa.array([1] * len(numbers), pa.int64())
-        yield pa.record_batch({
-            "id": [f"https://example.org/{number:08}" for number in numbers], "text": [text(number) for number in numbers],
-            "node": pa.array(numbers, pa.int64()), "component": same, "check": pa.array([None] * len(numbers), pa.int64()),
-        })
+        yield pa.record_batch(
+            {
+                "id": [f"https://example.org/{number:08}" for number in numbers],
+                "text": [text(number) for number in numbers],
+                "node": pa.array(numbers, pa.int64()),
+                "component": same,
+                "check": pa.array([None] * len(numbers), pa.int64()),
+            }
+        )
 
 
-def block(kind: str, memberships: list[int], edges: list[int], identities: list[int]) -> pa.RecordBatch:
+def block(
+    kind: str, memberships: list[int], edges: list[int], identities: list[int]
+) -> pa.RecordBatch:
     """A row with a block (docs/reference/stages.md)."""
     numbers = [*memberships, *edges, *identities]
     counts = struct.pack("<3I", len(memberships) // 2, len(edges) // 2, len(identities) // 3)
     rows = b"lkb1" + counts + struct.pack(f"<{len(numbers)}Q", *numbers)
-    return pa.record_batch({
-        "kind": [kind], "part": pa.array([0], pa.int32()), "rows": pa.array([rows], pa.binary()),
-        "note": pa.array([None], pa.string()),
-    })
+    return pa.record_batch(
+        {
+            "kind": [kind],
+            "part": pa.array([0], pa.int32()),
+            "rows": pa.array([rows], pa.binary()),
+            "note": pa.array([None], pa.string()),
+        }
+    )
 
 
 def part(documents: int) -> Iterator[pa.RecordBatch]:
@@ -64,17 +77,29 @@ def part(documents: int) -> Iterator[pa.RecordBatch]:
     for start in range(0, documents, BATCH):
         numbers = range(start, min(documents, start + BATCH))
         keys = [
-            value for number in numbers for band in range(BANDS)
+            value
+            for number in numbers
+            for band in range(BANDS)
             for value in ((number - (number % 5 == 4)) * BANDS + band << 20, number << 20)
         ]
-        yield block("keys", keys, [], [value for number in numbers for value in (number << 20, number, 2_000)])
+        yield block(
+            "keys",
+            keys,
+            [],
+            [value for number in numbers for value in (number << 20, number, 2_000)],
+        )
 
 
 def forest(documents: int) -> Iterator[pa.RecordBatch]:
     """Edges between two documents each."""
     for start in range(0, documents // 2, BATCH):
         numbers = range(start, min(documents // 2, start + BATCH))
-        yield block("edges", [], [node for number in numbers for node in (number * 2 << 20, number * 2 + 1 << 20)], [])
+        yield block(
+            "edges",
+            [],
+            [node for number in numbers for node in (number * 2 << 20, number * 2 + 1 << 20)],
+            [],
+        )
 
 
 def run(task: str, documents: int) -> None:
@@ -97,7 +122,9 @@ def peak(task: str, documents: int) -> int:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--parts", type=int, nargs="+", default=[32, 64, 128], metavar="MIB")
     parser.add_argument("--mebibytes", type=int, nargs="+", default=[64, 128, 256])
     parser.add_argument("--documents", type=float, nargs="+", default=[1e6, 2e6, 4e6])
@@ -112,16 +139,24 @@ def main() -> None:
         documents = (mebibytes << 20) // ROW_BYTES
         used = peak("connect", documents)
         times = (used - least["connect"]) / (mebibytes << 20)
-        print(f"| `connect`, {mebibytes} MiB of rows | {documents:,} | {used / 1e6:.0f} | {times:.1f} times the rows |")
+        print(
+            f"| `connect`, {mebibytes} MiB of rows | {documents:,} | {used / 1e6:.0f} | "
+            f"{times:.1f} times the rows |"
+        )
     for mebibytes in args.mebibytes:
         documents = (mebibytes << 20) // len(text(0))
         used = peak("decide", documents)
         times = (used - least["decide"]) / (mebibytes << 20)
-        print(f"| `decide`, {mebibytes} MiB of text | {documents:,} | {used / 1e6:.0f} | {times:.1f} times the texts |")
+        print(
+            f"| `decide`, {mebibytes} MiB of text | {documents:,} | {used / 1e6:.0f} | "
+            f"{times:.1f} times the texts |"
+        )
     for documents in map(int, args.documents):
         used = peak("merge", documents)
         each = (used - least["merge"]) / documents
-        print(f"| `merge` | {documents:,} | {used / 1e6:.0f} | {each:.0f} bytes for each document |")
+        print(
+            f"| `merge` | {documents:,} | {used / 1e6:.0f} | {each:.0f} bytes for each document |"
+        )
 
 
 if __name__ == "__main__":

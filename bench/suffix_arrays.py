@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""CPU seconds and memory of finding what is repeated in texts by a suffix array, for the passages of
-bench/README.md: the way of google-research/deduplicate-text-datasets, all in memory, by pydivsufsort
-(libdivsufsort, and Kasai's longest common prefixes).
+"""CPU seconds and memory of finding what is repeated in texts by a suffix array, for the passages
+of bench/README.md: the way of google-research/deduplicate-text-datasets, all in memory, by
+pydivsufsort (libdivsufsort, and Kasai's longest common prefixes).
 
     pip install pydivsufsort
     bench/suffix_arrays.py c100k.jsonl [--length 300]
 
-The texts of all records are laid end to end, with a line end between them. A byte is repeated where the
-`--length` bytes from it on are at another place, too; 300 bytes are about 50 words. These bytes are
-counted. Reading the records is not part of the seconds. 16 bytes of memory for each byte of text.
+The texts of all records are laid end to end, with a line end between them. A byte is repeated where
+the `--length` bytes from it on are at another place, too; 300 bytes are about 50 words. These bytes
+are counted. Reading the records is not part of the seconds. 16 bytes of memory for each byte of
+text.
 """
 
 import argparse
@@ -25,9 +26,13 @@ def seconds():
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("corpus", help="JSON lines with a member text")
-    parser.add_argument("--length", type=int, default=300, help="bytes of the shortest repeat (300)")
+    parser.add_argument(
+        "--length", type=int, default=300, help="bytes of the shortest repeat (300)"
+    )
     options = parser.parse_args()
     with open(options.corpus, "rb") as lines:
         texts = bytearray().join(json.loads(line)["text"].encode() + b"\n" for line in lines)
@@ -42,8 +47,14 @@ def main():
     begins[order[1:][repeated]] = True
     end = seconds()
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
-    print(f"{len(symbols) / 1e6:.1f} MB of texts: sorted in {sorted_ - start:.1f} CPU s, compared in {end - sorted_:.1f},")
-    print(f"{int(begins.sum())} bytes with {options.length} that are repeated; {end - start:.1f} CPU s, peak {peak:.0f} MB")
+    print(
+        f"{len(symbols) / 1e6:.1f} MB of texts: sorted in {sorted_ - start:.1f} CPU s, compared "
+        f"in {end - sorted_:.1f},"
+    )
+    print(
+        f"{int(begins.sum())} bytes with {options.length} that are repeated; {end - start:.1f} "
+        f"CPU s, peak {peak:.0f} MB"
+    )
 
 
 if __name__ == "__main__":

@@ -258,7 +258,9 @@ def main():
     names = [argument for argument in arguments if argument != "--count"]
     if not names:
         list_files = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-        names = subprocess.run(list_files, capture_output=True, text=True, check=True).stdout.split("\0")
+        names = subprocess.run(list_files, capture_output=True, text=True, check=True).stdout.split(
+            "\0"
+        )
     for name in sorted(set(names)):
         reader = next((READERS[end] for end in READERS if name.endswith(end)), None)
         if reader is None or SKIPPED.search(name):
@@ -268,9 +270,7 @@ def main():
                 text = file.read()
         except FileNotFoundError:
             continue  # Git lists deleted files until they are committed.
-        found = [
-            (line, *match) for line, paragraph in reader(text) for match in matches(paragraph)
-        ]
+        found = [(line, *match) for line, paragraph in reader(text) for match in matches(paragraph)]
         if "--count" in arguments:
             if found:
                 print(len(found), name)

@@ -1,26 +1,32 @@
 """Near-duplicate documents, found fast and verified.
 
 >>> import lookalike
->>> docs = {"draft": "we meet on monday at ten in the hall", "final": "We meet on Monday at ten in the hall!"}
->>> [(group.keeper, [d.id for d in group.duplicates]) for group in lookalike.find(docs)]
+>>> docs = {
+...     "draft": "we meet on monday at ten in the hall",
+...     "final": "We meet on Monday at ten in the hall!",
+... }
+>>> [
+...     (group.keeper, [d.id for d in group.duplicates])
+...     for group in lookalike.find(docs)
+... ]
 [('final', ['draft'])]
 
-=====================  =========================================================================
-:func:`find`           groups of near-duplicates
-:func:`dedup`          the documents without them, in the type that they were given in
-:func:`passages`       what is repeated inside of documents
-:func:`contamination`  the items of a benchmark that a corpus contains
-:func:`compare`        how alike two texts are, and where they differ
-:func:`prepare`        signatures and bucket keys
-:func:`audit`          how much of what is there a run found, measured
-:func:`evaluate`       precision and recall of what was found, where the truth is known
-:func:`tune`           bands and rows for a threshold and a recall, and what they cost
-:class:`Index`         documents that stay in a folder, and what resembles one
-``lookalike.aio``      an index for an event loop
-``lookalike.pandas``   ``df.lookalike``, once it is imported; so has ``lookalike.polars``
-``lookalike.sklearn``  signatures as features, and splits that keep near-duplicates together
-``lookalike.errors``   what can go wrong
-=====================  =========================================================================
+- ``find``: groups of near-duplicates; ``find_files`` for files
+- ``dedup``: the documents without them, in the type of the input; ``dedup_files`` for files
+- ``passages``: text that several documents repeat
+- ``cut``: the documents without these passages; ``cut_files`` for files
+- ``Files``: files and folders, for each argument that takes documents
+- ``contamination``: the items of a benchmark that a corpus contains
+- ``compare``: how alike two texts are, and where they differ
+- ``prepare``: signatures and bucket keys
+- ``audit``: the measured recall of a run
+- ``evaluate``: precision and recall of a run against known duplicates
+- ``tune``: bands and rows for a threshold and a recall, and what they cost
+- ``Index``: a collection in a folder that answers queries
+- ``lookalike.aio``: an index for an event loop
+- ``lookalike.pandas``: ``df.lookalike``, once it is imported; so has ``lookalike.polars``
+- ``lookalike.sklearn``: signatures as features, and splits that keep near-duplicates together
+- ``lookalike.errors``: all exceptions
 
 The engine is that of the command line, which is here as ``python -m lookalike``; the same documents
 and parameters give the same bytes.
@@ -28,13 +34,13 @@ and parameters give the same bytes.
 
 from lookalike._compare import CompareResult, Difference, DifferenceCounts, compare
 from lookalike._contamination import ContaminationResult, contamination
+from lookalike._cut import CutResult, cut, cut_files
 from lookalike._decisions import DecisionCounts
-from lookalike._dedup import DedupResult, dedup
+from lookalike._dedup import DedupResult, dedup, dedup_files
+from lookalike._documents.files import Files
+from lookalike._documents.types import Documents
 from lookalike._engine import VERSION as __version__
-from lookalike._evaluate import EvaluateResult, evaluate
-from lookalike._results.explanation import Explanation
-from lookalike._find import find
-from lookalike._results.find_result import FindResult, Group, Member
+from lookalike._find import find, find_files
 from lookalike._index.index import Index
 from lookalike._index.results import (
     AddResult,
@@ -49,31 +55,53 @@ from lookalike._index.results import (
     RemoveResult,
     SkippedRecord,
 )
-from lookalike._measure import AuditResult, TuneResult, audit, tune
-from lookalike._options import OPTIONS, Options, Reading
+from lookalike._measures.audit import AuditResult, audit
+from lookalike._measures.evaluate import EvaluateResult, evaluate
+from lookalike._measures.tune import TuneResult, tune
+from lookalike._options import (
+    OPTIONS,
+    CutOptions,
+    DedupOptions,
+    FileOptions,
+    Limits,
+    Options,
+)
 from lookalike._passages import Passage, PassagesResult, passages
-from lookalike._results.table import Table
 from lookalike._prepare import PrepareResult, prepare
+from lookalike._results.explanation import Explanation
+from lookalike._results.find_result import FindResult, Group, Member
+from lookalike._results.table import Table
+from lookalike._shingles import Bytes, Chars, Field, PathPattern, Words
 
 __all__ = [
     "OPTIONS",
     "AddResult",
     "AuditResult",
+    "Bytes",
     "Category",
+    "Chars",
     "CompareResult",
     "ContaminationResult",
+    "CutOptions",
+    "CutResult",
     "DecisionCounts",
+    "DedupOptions",
     "DedupResult",
     "Difference",
     "DifferenceCounts",
     "Document",
     "DocumentVersion",
+    "Documents",
     "EvaluateResult",
     "Explanation",
+    "Field",
+    "FileOptions",
+    "Files",
     "FindResult",
     "Group",
     "Index",
     "IndexStats",
+    "Limits",
     "Match",
     "Matches",
     "Member",
@@ -81,20 +109,25 @@ __all__ = [
     "OriginalStats",
     "Passage",
     "PassagesResult",
+    "PathPattern",
     "PrepareResult",
     "Problem",
-    "Reading",
     "RemoveResult",
     "SkippedRecord",
     "Table",
     "TuneResult",
+    "Words",
     "__version__",
     "audit",
     "compare",
     "contamination",
+    "cut",
+    "cut_files",
     "dedup",
+    "dedup_files",
     "evaluate",
     "find",
+    "find_files",
     "passages",
     "prepare",
     "tune",

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lookalike import _engine
-from lookalike._options import CompareOptions, Unpack, check_options, flag_option
+from lookalike._documents.files import Files
 from lookalike._documents.inputs import input_documents
+from lookalike._options import CompareOptions, Unpack, check_options, flag_option
 from lookalike._results.notebook import frame_texts
 from lookalike.errors import DocumentTypeError
 
@@ -18,76 +19,87 @@ from lookalike.errors import DocumentTypeError
 class Difference:
     """A part of both texts. All ``a`` in order are the first text, all ``b`` the second."""
 
-    #: ``equal`` byte for byte, ``replace``, ``delete`` (only in the first text) or ``insert`` (only in
-    #: the second).
     kind: str
-    #: The first text here; empty for an insertion.
+    """``equal`` byte for byte, ``replace``, ``delete`` (only in the first text) or ``insert`` (only
+    in the second).
+    """
     a: str
-    #: The second text here; empty for a deletion.
+    """The first text here; empty for an insertion."""
     b: str
-    #: Whether both have the same words here, by the shingle rule's case and tokens. Where they are not
-    #: equal nevertheless, case, punctuation or white space differs.
+    """The second text here; empty for a deletion."""
     same_words: bool = False
+    """Whether both have the same words here, by the shingle rule's case and tokens. Where they are
+    not equal nevertheless, case, punctuation or white space differs.
+    """
 
 
 @dataclass(frozen=True)
 class DifferenceCounts:
     """Numbers of places where two texts differ."""
 
-    #: Places whose words differ.
     words: int
-    #: Places with the same words that differ otherwise.
+    """Places whose words differ."""
     same_words: int
-    #: Of ``same_words``, those that differ in case. One place may count here and below.
+    """Places with the same words that differ otherwise."""
     case: int
-    #: Of ``same_words``, those that differ in punctuation or symbols.
+    """Of ``same_words``, those that differ in case. One place may count here and below."""
     punctuation: int
-    #: Of ``same_words``, those that differ in white space.
+    """Of ``same_words``, those that differ in punctuation or symbols."""
     white_space: int
+    """Of ``same_words``, those that differ in white space."""
 
 
 @dataclass(frozen=True)
 class CompareResult:
     """The similarity of two texts, and where they differ."""
 
-    #: Shared shingles among all of both, exactly: 0 to 1.
     jaccard: float
-    #: The part of the first text's shingles that the second has: 0 to 1.
+    """Shared shingles among all of both, exactly: 0 to 1."""
     containment_a: float
-    #: The part of the second text's shingles that the first has: 0 to 1.
+    """The part of the first text's shingles that the second has: 0 to 1."""
     containment_b: float
-    #: The Jaccard similarity as signatures estimate it; ``None`` where a text has no token, and for
-    #: ``exact`` and containment, which use none.
+    """The part of the second text's shingles that the first has: 0 to 1."""
     estimate: float | None
-    #: Shingles that both have.
+    """The Jaccard similarity as signatures estimate it; ``None`` where a text has no token, and for
+    ``exact`` and containment, which use none.
+    """
     shared: int
-    #: Different shingles of the first text.
+    """Shingles that both have."""
     shingles_a: int
-    #: Different shingles of the second text.
+    """Different shingles of the first text."""
     shingles_b: int
-    #: Whether they reach the threshold.
+    """Different shingles of the second text."""
     similar: bool
-    #: The parts in which they agree and differ, if these were asked for.
+    """Whether they reach the threshold."""
     differences: tuple[Difference, ...] = ()
-    #: How many of these differ, by kind, if these were asked for.
+    """The parts in which they agree and differ, if these were asked for."""
     difference_counts: DifferenceCounts | None = None
-    #: The options that it was made with.
+    """How many of these differ, by kind, if these were asked for."""
+    # The options that it was made with.
     _options: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def _repr_html_(self) -> str | None:
-        """Both texts next to each other with their differences marked, for notebooks; ``None`` where these were not asked
-        for."""
+        """Both texts next to each other with their differences marked, for notebooks; ``None``
+        where these were not asked for.
+        """
         if not self.differences:
             return None
-        return frame_texts(("First text", "Second text"), [self._sentence()], self._texts(), self._options)
+        return frame_texts(
+            ("First text", "Second text"), [self._sentence()], self._texts(), self._options
+        )
 
     def _sentence(self) -> str:
         verdict = "Similar" if self.similar else "Not similar"
-        contained = f"containment {self.containment_a:.6f} of the first and {self.containment_b:.6f} of the second"
-        return f"{verdict}: Jaccard similarity {self.jaccard:.6f}, {contained}; {self.shared} shared shingles."
+        return (
+            f"{verdict}: Jaccard similarity {self.jaccard:.6f}, containment "
+            f"{self.containment_a:.6f} of the first and {self.containment_b:.6f} of the second; "
+            f"{self.shared} shared shingles."
+        )
 
     def _texts(self) -> tuple[str, str]:
-        return "".join(part.a for part in self.differences), "".join(part.b for part in self.differences)
+        return "".join(part.a for part in self.differences), "".join(
+            part.b for part in self.differences
+        )
 
 
 def compare(
@@ -99,25 +111,30 @@ def compare(
 ) -> CompareResult:
     """Compares two texts exactly.
 
-    :param a: a text; a :class:`pathlib.Path` is read as a file, of any kind that :func:`find` reads.
-    :param b: the other one.
-    :param differences: whether to say where they differ, word by word. Texts that share little
-        are compared for two seconds at most, then more words than needed are among them.
-    :param options: those of :func:`lookalike.find` that say what is similar and how files are
-        read; ``skip_bad`` is none of them.
-    :raises DocumentError: a text cannot be used, or a file holds several.
+    Args:
+        a: A text; a ``pathlib.Path`` is read as a file, of any kind that ``find`` reads.
+        b: The other text or file.
+        differences: Whether to say where they differ, word by word. Texts that share little are
+            compared for two seconds at most, then more words than needed are among them.
+        options: Options of ``lookalike.find`` for similarity and signatures, and of ``Files``.
 
-    >>> import lookalike
-    >>> c = lookalike.compare("one two three four", "one two four", shingle="bag", differences=True)
-    >>> c.jaccard, c.containment_b, c.similar
-    (0.75, 1.0, False)
-    >>> [(d.kind, d.a) for d in c.differences]
-    [('equal', 'one two '), ('delete', 'three '), ('equal', 'four')]
-    >>> c = lookalike.compare("paid -5.20", "paid 5,20", differences=True)
-    >>> [(d.a, d.b) for d in c.differences if d.kind != "equal" and d.same_words]
-    [('-', ''), ('.', ',')]
-    >>> c.difference_counts
-    DifferenceCounts(words=0, same_words=2, case=0, punctuation=2, white_space=0)
+    Raises:
+        DocumentError: A text cannot be used, or a file holds several.
+
+    Examples:
+        >>> import lookalike
+        >>> c = lookalike.compare(
+        ...     "one two three four", "one two four", shingle="bag", differences=True
+        ... )
+        >>> c.jaccard, c.containment_b, c.similar
+        (0.75, 1.0, False)
+        >>> [(d.kind, d.a) for d in c.differences]
+        [('equal', 'one two '), ('delete', 'three '), ('equal', 'four')]
+        >>> c = lookalike.compare("paid -5.20", "paid 5,20", differences=True)
+        >>> [(d.a, d.b) for d in c.differences if d.kind != "equal" and d.same_words]
+        [('-', ''), ('.', ',')]
+        >>> c.difference_counts
+        DifferenceCounts(words=0, same_words=2, case=0, punctuation=2, white_space=0)
     """
     check_options(options, "compare", CompareOptions)
     flag_option("differences", differences)
@@ -126,7 +143,7 @@ def compare(
         kinds = f"{type(a).__name__} and {type(b).__name__}"
         raise DocumentTypeError(f"expected two texts or two paths, got {kinds}")
     if isinstance(a, os.PathLike):
-        engine = input_documents([a, b]).engine
+        engine = input_documents(Files([a, b])).engine
     else:
         for row, one in enumerate((a, b)):
             if not isinstance(one, str):
@@ -144,8 +161,8 @@ def compare(
 def _no_text(row: int, got: object) -> DocumentTypeError:
     place = ("first", "second")[row]
     error = DocumentTypeError(
-        f"row {row}: the {place} text is of type {type(got).__name__}, expected a str, or of both a "
-        "path"
+        f"row {row}: the {place} text is of type {type(got).__name__}, expected a str, or of both "
+        "a path"
     )
     error.row = row
     return error

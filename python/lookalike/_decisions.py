@@ -11,32 +11,42 @@ from typing import Any
 from uuid import UUID
 
 from lookalike._engine import StoredIndex
-from lookalike._options import path_option, invalid_option
+from lookalike._options import invalid_option, path_option
 from lookalike.errors import OptionError
 
-_EXPECTED = "the path of a file or an index, an Index, or a list of dicts such as {'decision': 'keep', 'documents': ['a']}"
+_EXPECTED = (
+    "the path of a file or an index, an Index, or a list of dicts such as {'decision': 'keep', "
+    "'documents': ['a']}"
+)
 
 
 @dataclass(frozen=True)
 class DecisionCounts:
     """What became of the decisions of a run; ``docs/reference/decisions.md`` has the rules."""
 
-    #: Decisions that were given.
     read: int
-    #: Decisions in force: of several about one pair or document, the last. One ``keep_all`` is one decision.
+    """Decisions that were given."""
     in_force: int
-    #: How many of these had an effect on the run.
+    """Decisions in force: of several about one pair or document, the last. One ``keep_all`` is one
+    decision.
+    """
     applied: int
-    #: The others, each a dict of ``line`` (from 1), ``documents`` (ids) and ``reason``: ``unknown``, ``changed`` or
-    #: ``empty``. A ``keep_all`` with an effect on some of its documents is applied, and listed with the rest of them.
+    """How many of these had an effect on the run."""
     unapplied: list[dict[str, Any]]
-    #: Decisions that contradict each other, each a dict of ``lines``, ``documents`` and ``kind``: ``two_people``,
-    #: ``connected`` or ``both_kept``.
+    """The others, each a dict of ``line`` (from 1), ``documents`` (ids) and ``reason``:
+    ``unknown``, ``changed`` or ``empty``. A ``keep_all`` with an effect on some of its documents is
+    applied, and listed with the rest of them.
+    """
     contradictions: list[dict[str, Any]]
+    """Decisions that contradict each other, each a dict of ``lines``, ``documents`` and ``kind``:
+    ``two_people``, ``connected`` or ``both_kept``.
+    """
 
     @property
     def asked_again(self) -> list[dict[str, Any]]:
-        """Those of ``unapplied`` about texts that have changed since: these are to be decided about again."""
+        """Those of ``unapplied`` about texts that have changed since: these are to be decided about
+        again.
+        """
         return [decision for decision in self.unapplied if decision["reason"] == "changed"]
 
 
@@ -48,7 +58,8 @@ def decision_counts(engine: str | None) -> DecisionCounts | None:
 def decisions_option(value: object) -> str | bytes | None:
     """What the engine takes: a path, or the lines of a file.
 
-    :raises OptionError: it is something else, or has no form in JSON.
+    Raises:
+        OptionError: It is something else, or has no form in JSON.
     """
     if value is None:
         return None
@@ -58,7 +69,11 @@ def decisions_option(value: object) -> str | bytes | None:
         return stored.name
     if isinstance(value, (str, os.PathLike)):
         return path_option("decisions", value)
-    if isinstance(value, Mapping) or not isinstance(value, Iterable) or isinstance(value, (bytes, bytearray)):
+    if (
+        isinstance(value, Mapping)
+        or not isinstance(value, Iterable)
+        or isinstance(value, (bytes, bytearray))
+    ):
         raise invalid_option("decisions", _EXPECTED, value)
     return b"".join(_line(place, decision) for place, decision in enumerate(value, 1))
 

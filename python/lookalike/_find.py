@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 from lookalike import _engine
 from lookalike._decisions import decisions_option
 from lookalike._documents.drop_list import drop_option
-from lookalike._results.find_result import FindResult
-from lookalike._index.index import Index
+from lookalike._documents.files import Files, Paths, split_options
 from lookalike._documents.input_documents import InputDocuments
-from lookalike._documents.inputs import input_documents, refuse_dates, refuse_unused, token_rule
+from lookalike._documents.inputs import (
+    input_documents,
+    reading_options,
+    refuse_dates,
+    refuse_unused,
+    token_rule,
+)
+from lookalike._documents.types import Documents
+from lookalike._index.index import Index
 from lookalike._options import (
+    FILE_OPTIONS,
     OTHER_OPTIONS,
     CompareOptions,
+    FindFilesOptions,
     Options,
     Unpack,
     check_options,
@@ -22,65 +32,130 @@ from lookalike._options import (
     with_columns,
 )
 from lookalike._progress import Progress, reporting
+from lookalike._results.find_result import FindResult
 
 
 def find(
-    docs: Any,
+    docs: Documents,
     *,
     threshold: float | None = 0.8,
     recall: float | None = 0.99,
     text: str | Sequence[str] | None = None,
-    id: str | Literal[False] | None = None,  # noqa: A002 - the name of the column
-    reference: Any = None,
+    id: str | Literal[False] | None = None,
+    reference: Documents | Index | None = None,
     pairs: bool = False,
     estimates: bool = False,
     progress: bool | Progress | None = False,
     **options: Unpack[Options],
 ) -> FindResult:
-    """Finds the near-duplicates among documents. Every pair that is reported was compared exactly.
+    """Finds the near-duplicates among documents. Every reported pair was compared exactly.
 
-    :param docs: a list of ``str``, ``(id, text)`` pairs, dicts or a dict of texts by id; a table of
-        pyarrow, polars, pandas, DuckDB or Hugging Face datasets; anything with the Arrow PyCapsule
-        interface; or a path, a pattern or a list of paths, read as ``lookalike find`` does.
-    :param threshold: least exact similarity of two documents' shingles; above 0, at most 1.
-    :param recall: least predicted share of the pairs *at* the threshold that are found; above 0,
-        below 1. More similar ones are missed less often.
-    :param text: the column of texts of a table or of dicts; ``"text"`` by default. Of several columns, such as
-        ``["title", "body"]``, the texts are joined, each a paragraph.
-    :param id: the column of ids (``str`` or ``int``, no two the same); ``"id"`` where there is
-        one, else rows, from 0; ``False`` for rows in any case.
-    :param reference: documents that are always kept, of any of these kinds, or an :class:`Index`; those of
-        ``docs`` that resemble one of them are its duplicates.
-    :param pairs: whether all verified pairs are listed, too.
-    :param estimates: whether the pairs have ``estimated_jaccard``, ``error`` and
-        ``standard_error`` of their signatures; needs ``pairs=True``.
-    :param progress: ``True`` for bars by tqdm, or a function of the stage (``str``), how much of it
-        is done and of how much (``int``, or ``None`` where that is not known).
-    :param options: those of the command line, named with ``_`` for ``-``; :data:`OPTIONS` lists
-        them: ``shingle="words:5"``, ``measure="containment"``, ``exact=True``, ``keep="first"``,
-        ``threads=4``, ``skip_bad=True``, … ``decisions`` are what people decided: the path of a file or of an index,
-        an :class:`Index`, or a list of dicts (``docs/reference/decisions.md``).
+    The interpreter runs other threads meanwhile. Documents in memory are not copied, except each
+    ``str`` with characters beyond ASCII, of which the interpreter keeps a copy in UTF-8. Cost: one
+    pass over the texts at some hundreds of MB per second and core, and about ``8 · bands + 130``
+    bytes of memory per document.
 
-    :raises OptionError: an option cannot be what was given.
-    :raises DocumentError: a document cannot be used; ``row`` says which.
-    :raises FileError: a file cannot be read.
-    :raises KeyboardInterrupt: Ctrl-C, when the work has stopped; so a handler's own exception. Work
-        that waits for a pipe is left behind after a second.
-    :warns RunawayWarning: many documents look alike without being similar, which takes long.
+    Args:
+        docs: A list of ``str``, ``(id, text)`` pairs or dicts; a dict of texts by id; a table of
+            pyarrow, polars, pandas, DuckDB or Hugging Face datasets; any object with the Arrow
+            PyCapsule interface; or ``Files``. ``Documents`` is the type.
+        threshold: The least exact similarity of two documents' shingles; above 0, at most 1.
+        recall: The least predicted share of the pairs *at* the threshold that are found; above 0,
+            below 1. More similar pairs are missed less often.
+        text: The column of texts of tables, dicts and files; ``"text"`` by default. The texts of
+            several columns, such as ``["title", "body"]``, are joined, each a paragraph.
+        id: The column of ids (``str`` or ``int``, no two the same). By default ``"id"`` if there is
+            such a column, otherwise rows, from 0. ``False`` for rows in any case; for files
+            ``":line"`` makes ids FILE:LINE.
+        reference: Documents that are always kept, of any of these types, or an ``Index``. Documents
+            of ``docs`` that resemble one of them are its duplicates.
+        pairs: Whether to list all verified pairs.
+        estimates: Whether pairs have the columns ``estimated_jaccard``, ``error`` and
+            ``standard_error`` of their signatures; needs ``pairs=True``.
+        progress: ``True`` for bars by tqdm, or a function of the stage (``str``), the amount done
+            and the total (``int``, or ``None`` if it is unknown).
+        options: Options of the command line, with ``_`` for ``-``; ``OPTIONS`` has the
+            meaning of each.
 
-    The interpreter is free meanwhile; documents in memory are not copied, but for a ``str`` that is
-    not all ASCII, of which the interpreter keeps a copy in UTF-8 with it. Cost: one pass over the
-    texts at some hundreds of MB per second and core, and about ``8 · bands + 130`` bytes of
-    memory per document.
+            - similarity: ``measure``, ``exact``, ``shingle`` (such as ``Words(5)``), ``tokens``,
+              ``case``, ``normalize``, ``stop_words``, ``frequencies``
+            - groups: ``keep``, ``group``, ``path_field``, ``source_field``, ``decisions``
+            - parts of documents: ``unit``
+            - bad documents: ``skip_bad``
+            - resources: ``threads``, ``memory``, ``temp_dir``
+            - signatures: ``num_hashes``, ``bands``, ``rows``, ``scheme``, ``seed``
 
-    >>> import lookalike
-    >>> found = lookalike.find(["the same old story again", "The same old story, again.", "news"])
-    >>> found.groups["id"], found.counts["duplicates"]
-    ([1, 0], 1)
+    Raises:
+        OptionError: An option is unknown, or has an invalid value.
+        DocumentError: A document cannot be used; ``row`` is its row.
+        FileError: A file cannot be read.
+        KeyboardInterrupt: Ctrl-C, after the work has stopped. Signal handlers may raise other
+            exceptions in the same way. A call that waits for a pipe returns after a second.
+
+    Warns:
+        RunawayWarning: Many documents look alike without being similar, which takes long.
+        IdWarning: The column ``id`` has values that cannot be ids, and rows are the ids.
+
+    Examples:
+        >>> import lookalike
+        >>> found = lookalike.find(
+        ...     ["the same old story again", "The same old story, again.", "news"]
+        ... )
+        >>> found.groups["id"], found.counts["duplicates"]
+        ([1, 0], 1)
     """
     listed = {"pairs": pairs, "estimates": estimates}
     run = Run({"threshold": threshold, "recall": recall, **listed, **options}, text, id, reference)
     return run.result(run.take(docs), progress)
+
+
+def find_files(
+    paths: Paths,
+    *,
+    threshold: float | None = 0.8,
+    recall: float | None = 0.99,
+    text: str | None = None,
+    id: str | None = None,
+    reference: Documents | Index | None = None,
+    pairs: bool = False,
+    estimates: bool = False,
+    progress: bool | Progress | None = False,
+    **options: Unpack[FindFilesOptions],
+) -> FindResult:
+    """Finds the near-duplicates among the documents of files, as ``lookalike find`` does.
+
+    Args:
+        paths: A file, a folder, or a pattern such as ``news/*.jsonl``; or several of these.
+        threshold: As for ``find``.
+        recall: As for ``find``.
+        text: The field or column of texts; ``"text"`` by default.
+        id: The field or column of ids; ``"id"`` by default. ``":line"`` makes ids FILE:LINE.
+        reference: As for ``find``. Files are read with the same options as ``paths``.
+        pairs: As for ``find``.
+        estimates: As for ``find``.
+        progress: As for ``find``.
+        options: Options of ``find``, and of ``Files``: ``format``, ``include``, ``exclude``,
+            ``all_files``, ``follow``, ``delimiter``, ``encoding``, ``html``, ``quotes``,
+            ``mail_signatures``, ``attachments``, ``max``.
+
+    Raises:
+        FileError: A file does not exist or cannot be read.
+
+    See ``find`` for other errors, warnings and cost.
+
+    Examples:
+        >>> import lookalike, pathlib, tempfile
+        >>> folder = pathlib.Path(tempfile.mkdtemp())
+        >>> _ = (folder / "draft.txt").write_text("we meet on monday at ten in the hall")
+        >>> _ = (folder / "final.txt").write_text("We meet on Monday at ten in the hall!")
+        >>> lookalike.find_files(folder)
+        FindResult(documents=2, groups=1, duplicates=1)
+    """
+    check_options(options, "find_files", FindFilesOptions)
+    reading, others = split_options(options)
+    listed = {"pairs": pairs, "estimates": estimates}
+    run = Run({"threshold": threshold, "recall": recall, **listed, **others}, text, id, reference)
+    return run.result(run.take(Files(paths, **reading)), progress)
 
 
 def with_decisions(options: dict[str, Any]) -> dict[str, Any]:
@@ -107,7 +182,7 @@ class Run:
         options: dict[str, Any],
         text: str | Sequence[str] | None,
         id_: str | Literal[False] | None,
-        reference: Any = None,
+        reference: Documents | Index | None = None,
         function: str = "find",
         accepted: Any = Options,
         others: Collection[str] = OTHER_OPTIONS,
@@ -115,29 +190,35 @@ class Run:
         check_options(options, function, accepted, others)
         self.options = _with_drop(with_decisions(with_columns(options, text, id_)))
         self._text, self._id = text, id_
-        # The columns that decide what is kept, in the order in which the engine asks for them.
+        # The columns that decide what is kept, in the order of the engine.
         deciding: dict[str, Any] = {key: options[key] for key in _DECIDING if key in options}
         self._fields = _engine.fields(deciding)
         self._given = options
+        self._beside: list[InputDocuments] = []
         if isinstance(reference, Index):
             # The engine opens it a second time, for reading.
-            reference = reference.name
-        self._beside = [] if reference is None else [self._take(reference)]
+            opened = self._take(Files(reference.name))
+            self._beside = [replace(opened, reading=None)]
+        elif reference is not None:
+            self._beside = [self._take(reference)]
         self.reference = self._beside[0].engine if self._beside else None
 
-    def take(self, docs: Any, back: bool = False, changed: bool = False) -> InputDocuments:
-        """Documents, with which the options are complete.
+    def take(self, docs: Documents, back: bool = False, changed: bool = False) -> InputDocuments:
+        """Converts documents, with which the options are complete.
 
-        :param back: whether they are given back.
-        :param changed: whether with other texts, for which those of an iterable are kept in memory.
+        Args:
+            back: Whether the caller returns some of them.
+            changed: Whether it changes their texts, for which the texts of an iterable stay in
+                memory.
         """
         taken = self._take(docs, back, changed)
-        refuse_unused(self._given, taken, *self._beside)
+        refuse_unused(taken, *self._beside)
         refuse_dates(self._given.get("keep"), taken)
-        self.options = token_rule(self.options, taken, *self._beside)
+        reading = reading_options(taken, *self._beside)
+        self.options = {**token_rule(self.options, taken, *self._beside), **reading}
         return taken
 
-    def _take(self, docs: Any, back: bool = False, changed: bool = False) -> InputDocuments:
+    def _take(self, docs: Documents, back: bool = False, changed: bool = False) -> InputDocuments:
         return input_documents(
             docs,
             text=self._text,
@@ -157,9 +238,10 @@ class Run:
             return _engine.find(documents.engine, self.reference, self.options, related, reporter)
 
     def result(self, documents: InputDocuments, progress: bool | Progress | None) -> FindResult:
-        """What the engine finds."""
+        """Runs the engine and wraps its findings."""
         findings = self.find(documents, progress)
         rows = None if isinstance(documents.engine, list) else len(documents.engine)
-        comparing = CompareOptions.__optional_keys__
+        # The texts that were read are compared; files are not read again.
+        comparing = CompareOptions.__optional_keys__.difference(FILE_OPTIONS)
         options = {name: value for name, value in self.options.items() if name in comparing}
         return FindResult(findings, rows, options)

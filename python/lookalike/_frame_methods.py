@@ -1,5 +1,6 @@
-"""Methods of tables and columns of other packages: what the functions of this package do, with the table as
-their first argument."""
+"""Methods of tables and columns of other packages: what the functions of this package do, with the
+table as their first argument.
+"""
 
 from __future__ import annotations
 
@@ -7,22 +8,23 @@ from collections.abc import Sequence
 from typing import Any, Generic, Literal, TypeVar
 
 from lookalike._contamination import ContaminationResult, contamination
+from lookalike._cut import cut
 from lookalike._dedup import dedup
 from lookalike._find import find
-from lookalike._results.find_result import FindResult
 from lookalike._passages import PassagesResult, passages
 from lookalike._prepare import PrepareResult, prepare
+from lookalike._results.find_result import FindResult
 
-#: Names of columns.
 KEPT, LABEL = "lookalike_kept", "lookalike_label"
+"""Names of columns."""
 
 _Docs = TypeVar("_Docs")
 _Kept = TypeVar("_Kept")
 _Column = TypeVar("_Column")
 
-#: The column of ids, or ``False`` for rows.
+# The column of ids, or ``False`` for rows.
 _Id = str | Literal[False] | None
-#: The column of texts, or several.
+# The column of texts, or several.
 _Text = str | Sequence[str] | None
 
 
@@ -30,82 +32,107 @@ class _Columns(Generic[_Docs, _Column]):
     """How a column of results is made."""
 
     def __init__(self, docs: _Docs) -> None:
-        self._docs = docs
+        self._docs: Any = docs
 
     def _column(self, values: Sequence[Any], name: str) -> _Column:
-        """A column of the package with a value for each row: booleans where it is called :data:`KEPT`, else
-        integers of 64 bits."""
+        """A column of the package with a value for each row: booleans where it is called
+        ``KEPT``, else integers of 64 bits.
+        """
         raise NotImplementedError
 
 
 class FrameMethods(_Columns[_Docs, _Column], Generic[_Docs, _Kept, _Column]):
-    """The methods of a table: ``text`` is the column of texts (``"text"`` by default), or several whose texts are
-    joined, ``id`` that of ids, and all other arguments are those of the function of the same name."""
+    """The methods of a table: ``text`` is the column of texts (``"text"`` by default), or several
+    whose texts are joined, ``id`` that of ids, and all other arguments are those of the function of
+    the same name.
+    """
 
-    def find(self, text: _Text = None, *, id: _Id = None, **options: Any) -> FindResult:  # noqa: A002
-        """Groups of near-duplicates, as :func:`lookalike.find` has them."""
+    def find(self, text: _Text = None, *, id: _Id = None, **options: Any) -> FindResult:
+        """Groups of near-duplicates, as ``lookalike.find`` has them."""
         return find(self._docs, text=text, id=id, **options)
 
-    def dedup(self, text: _Text = None, *, id: _Id = None, **options: Any) -> _Kept:  # noqa: A002
-        """The rows without near-duplicates, as :func:`lookalike.dedup` gives them back; with ``annotate=True`` all
-        rows, and what was decided about each."""
-        docs: Any = self._docs
-        kept: _Kept = dedup(docs, text=text, id=id, **options)
+    def dedup(self, text: _Text = None, *, id: _Id = None, **options: Any) -> _Kept:
+        """The rows without near-duplicates, as ``lookalike.dedup`` gives them back; with
+        ``annotate=True`` all rows, and what was decided about each.
+        """
+        kept: _Kept = dedup(self._docs, text=text, id=id, **options)
         return kept
 
-    def mask(self, text: _Text = None, *, id: _Id = None, **options: Any) -> _Column:  # noqa: A002
-        """Whether each row stays: a column of booleans with the name ``lookalike_kept``."""
-        return self._column(find(self._docs, text=text, id=id, **options).mask, KEPT)
+    def cut(self, text: str | None = None, *, id: _Id = None, **options: Any) -> _Kept:
+        """The rows without repeated passages, as ``lookalike.cut`` returns them."""
+        kept: _Kept = cut(self._docs, text=text, id=id, **options)
+        return kept
 
-    def labels(self, text: _Text = None, *, id: _Id = None, **options: Any) -> _Column:  # noqa: A002
-        """A number that the rows of a group share, the least row among them: a column of integers with the name
-        ``lookalike_label``. With ``group="components"`` no two rows with different labels form a verified pair."""
+    def is_kept(self, text: _Text = None, *, id: _Id = None, **options: Any) -> _Column:
+        """Whether each row stays: a column of booleans with the name ``lookalike_kept``."""
+        return self._column(find(self._docs, text=text, id=id, **options).is_kept, KEPT)
+
+    def labels(self, text: _Text = None, *, id: _Id = None, **options: Any) -> _Column:
+        """A number that the rows of a group share, the least row among them: a column of integers
+        with the name ``lookalike_label``. With ``group="components"`` no two rows with different
+        labels form a verified pair.
+        """
         return self._column(find(self._docs, text=text, id=id, **options).labels, LABEL)
 
-    def passages(self, text: _Text = None, *, id: _Id = None, **options: Any) -> PassagesResult:  # noqa: A002
-        """What is repeated inside of the texts, as :func:`lookalike.passages` finds it."""
+    def passages(self, text: _Text = None, *, id: _Id = None, **options: Any) -> PassagesResult:
+        """What is repeated inside of the texts, as ``lookalike.passages`` finds it."""
         return passages(self._docs, text=text, id=id, **options)
 
     def contamination(
-        self, against: Any, text: _Text = None, *, id: _Id = None, **options: Any  # noqa: A002
+        self,
+        against: Any,
+        text: _Text = None,
+        *,
+        id: _Id = None,
+        **options: Any,
     ) -> ContaminationResult:
-        """Which items of a benchmark the rows contain, as :func:`lookalike.contamination` finds them."""
+        """Which items of a benchmark the rows contain, as ``lookalike.contamination`` finds
+        them.
+        """
         return contamination(self._docs, against, text=text, id=id, **options)
 
-    def prepare(self, text: _Text = None, *, id: _Id = None, **options: Any) -> PrepareResult:  # noqa: A002
-        """Signatures and bucket keys of the rows, as :func:`lookalike.prepare` computes them."""
+    def prepare(self, text: _Text = None, *, id: _Id = None, **options: Any) -> PrepareResult:
+        """Signatures and bucket keys of the rows, as ``lookalike.prepare`` computes them."""
         return prepare(self._docs, text=text, id=id, **options)
 
 
 class ColumnMethods(_Columns[_Docs, _Column], Generic[_Docs, _Column]):
-    """The methods of a column of texts: all arguments are those of the function of the same name."""
+    """The methods of a column of texts: all arguments are those of the function of the same
+    name.
+    """
 
     def find(self, **options: Any) -> FindResult:
-        """Groups of near-duplicates, as :func:`lookalike.find` has them."""
+        """Groups of near-duplicates, as ``lookalike.find`` has them."""
         return find(self._docs, **options)
 
     def dedup(self, **options: Any) -> _Docs:
-        """The texts without near-duplicates, as :func:`lookalike.dedup` gives them back."""
-        docs: Any = self._docs
-        kept: _Docs = dedup(docs, **options)
+        """The texts without near-duplicates, as ``lookalike.dedup`` gives them back."""
+        kept: _Docs = dedup(self._docs, **options)
         return kept
 
-    def mask(self, **options: Any) -> _Column:
+    def cut(self, **options: Any) -> _Docs:
+        """The texts without repeated passages, as ``lookalike.cut`` returns them."""
+        kept: _Docs = cut(self._docs, **options)
+        return kept
+
+    def is_kept(self, **options: Any) -> _Column:
         """Whether each text stays: a column of booleans with the name ``lookalike_kept``."""
-        return self._column(find(self._docs, **options).mask, KEPT)
+        return self._column(find(self._docs, **options).is_kept, KEPT)
 
     def labels(self, **options: Any) -> _Column:
-        """A number that the texts of a group share, as :meth:`FrameMethods.labels` gives it."""
+        """A number that the texts of a group share, as ``FrameMethods.labels`` gives it."""
         return self._column(find(self._docs, **options).labels, LABEL)
 
     def passages(self, **options: Any) -> PassagesResult:
-        """What is repeated inside of the texts, as :func:`lookalike.passages` finds it."""
+        """What is repeated inside of the texts, as ``lookalike.passages`` finds it."""
         return passages(self._docs, **options)
 
     def contamination(self, against: Any, **options: Any) -> ContaminationResult:
-        """Which items of a benchmark the texts contain, as :func:`lookalike.contamination` finds them."""
+        """Which items of a benchmark the texts contain, as ``lookalike.contamination`` finds
+        them.
+        """
         return contamination(self._docs, against, **options)
 
     def prepare(self, **options: Any) -> PrepareResult:
-        """Signatures and bucket keys of the texts, as :func:`lookalike.prepare` computes them."""
+        """Signatures and bucket keys of the texts, as ``lookalike.prepare`` computes them."""
         return prepare(self._docs, **options)

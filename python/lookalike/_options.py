@@ -12,7 +12,8 @@ from lookalike.errors import OptionError
 if TYPE_CHECKING:
     from typing_extensions import Unpack as Unpack
 else:
-    # Code that reads the hints of a function at run time finds it, on Python 3.10 something like it.
+    # Code that reads the hints of a function at run time finds it, on Python 3.10 something like
+    # it.
     try:
         from typing import Unpack as Unpack
     except ImportError:
@@ -25,96 +26,104 @@ else:
                     return options
 
 
-class _Wording(TypedDict, total=False):
-    """Normalization of texts."""
+Form = Literal["nfc", "nfkc", "fold", "unaccent", "language:auto", "segment:dictionary"]
+"""A change to every text before it is cut into words."""
+Measure = Literal["jaccard", "containment"]
+"""The similarity that a threshold is compared with."""
+TokenRule = Literal["words", "word-runs", "whitespace", "given"]
+"""How texts are cut into tokens."""
+Scheme = Literal["fss", "multiply-shift", "mod-prime", "xor", "xor-multiply"]
+"""The family of hash functions of a signature."""
+Unit = Literal["document", "paragraph", "line", "sentence"]
+"""The part of a document that is compared."""
+FileFormat = Literal[
+    "file", "text", "lines", "jsonl", "json", "csv", "tsv", "parquet", "mbox", "warc", "tar"
+]
+"""The format of files."""
 
-    normalize: Literal["nfc", "nfkc", "fold", "unaccent"] | None
-    language: Literal["auto"] | None
-    segment: Literal["dictionary"] | None
+
+class Limits(TypedDict, total=False):
+    """Limits of files that are not plain text; bytes are numbers, or texts such as ``"1GiB"``."""
+
+    file_size: int | str
+    """Bytes of a file; 256 MiB by default."""
+    expanded: int | str
+    """Bytes of decompressed content and of its text."""
+    depth: int
+    """Levels of files in files."""
+    members: int
+    """Files in a file."""
+    pages: int
+    """Pages of a PDF."""
+    seconds: int
+    """Seconds for one file."""
+
+
+class _Wording(TypedDict, total=False):
+    normalize: Form | Sequence[Form] | None
 
 
 class _Signing(_Wording, total=False):
-    """Shingles and signatures."""
-
     num_hashes: int | None
     rows: int | None
-    scheme: Literal["fss", "multiply-shift", "mod-prime", "xor", "xor-multiply"] | None
+    scheme: Scheme | None
     seed: int | None
     shingle: str | None
-    tokens: Literal["words", "word-runs", "whitespace", "given"] | None
+    tokens: TokenRule | None
     case: Literal["fold", "keep"] | None
     frequencies: bool | None
     stop_words: str | Sequence[str] | None
 
 
 class _Bands(TypedDict, total=False):
-    """Number of bands."""
-
     bands: int | None
 
 
 class _BandsOrAuto(TypedDict, total=False):
-    """Number of bands, or ``"auto"``."""
-
     bands: int | Literal["auto"] | None
 
 
 class _Comparing(_Signing, total=False):
-    """What is similar."""
-
-    measure: Literal["jaccard", "containment"] | None
+    measure: Measure | None
     exact: bool | None
 
 
-class _Files(TypedDict, total=False):
-    """How files are read."""
+class FileOptions(TypedDict, total=False):
+    """Options of ``lookalike.Files``; ``OPTIONS`` has the meaning of each. ``None`` is the
+    default.
+    """
 
-    format: Literal["file", "text", "lines", "jsonl", "json", "csv", "tsv", "parquet", "mbox", "warc", "tar"] | None
-    delimiter: str | None
-    line_ids: bool | None
-    hidden: bool | None
-    no_ignore: bool | None
+    format: FileFormat | None
+    include: str | Sequence[str] | None
+    exclude: str | Sequence[str] | None
+    all_files: bool | None
     follow: bool | None
+    delimiter: str | None
     encoding: str | None
     html: Literal["main", "all"] | None
     quotes: Literal["keep", "cut"] | None
     mail_signatures: Literal["keep", "cut"] | None
     attachments: bool | None
-    max_file_size: int | str | None
-    max_expanded: int | str | None
-    max_depth: int | None
-    max_members: int | None
-    max_pages: int | None
-    max_seconds: int | None
+    max: Limits | None
 
 
-class _Units(TypedDict, total=False):
-    """What is compared as a document."""
-
-    unit: Literal["document", "paragraph", "line", "sentence"] | None
+FILE_OPTIONS: Final = tuple(FileOptions.__optional_keys__)
+"""Options without effect on documents in memory."""
 
 
-#: Options without effect on documents in memory.
-FILE_OPTIONS: Final = tuple(_Files.__optional_keys__)
-
-
-class Reading(_Files, _Units, total=False):
-    """How documents are read; :data:`OPTIONS` says what each means. ``None`` is what it is by
-    default."""
-
+class _Records(TypedDict, total=False):
+    unit: Unit | None
     skip_bad: bool | None
 
 
-class _Fields(TypedDict, total=False):
-    """Fields of ids and texts in files."""
-
-    id_field: str | None
-    text_field: str | None
+class Reading(FileOptions, _Records, total=False):
+    """Options for reading documents of files."""
 
 
-class Options(_Comparing, _BandsOrAuto, Reading, _Fields, total=False):
-    """Options of :func:`lookalike.find` and :func:`lookalike.dedup` other than those that they name
-    themselves; :data:`OPTIONS` says what each means. ``None`` is what it is by default."""
+class Options(_Comparing, _BandsOrAuto, _Records, total=False):
+    """Options of ``lookalike.find``, besides its named arguments; ``OPTIONS`` has the meaning of
+    each. ``None`` is the default.
+    """
 
     keep: str | Sequence[str] | None
     group: Literal["stars", "components"] | None
@@ -126,77 +135,86 @@ class Options(_Comparing, _BandsOrAuto, Reading, _Fields, total=False):
     threads: int | None
 
 
-class _Cuts(TypedDict, total=False):
-    """What goes of repeated passages."""
-
-    min_words: int | None
-    at: Literal["word", "line", "paragraph", "sentence"] | None
-    min_left: int | None
-    min_documents: int | None
-    min_share: float | None
-    per_source: bool | None
+class FindFilesOptions(Options, FileOptions, total=False):
+    """Options of ``lookalike.find_files``, besides its named arguments."""
 
 
-#: Options that say how passages are cut.
-CUT_OPTIONS: Final = tuple(_Cuts.__optional_keys__)
-
-
-class DedupOptions(Options, _Cuts, total=False):
-    """Those of :func:`lookalike.dedup`: of :func:`lookalike.find`, how ``passages=True`` cuts, and what is left out."""
+class DedupOptions(Options, total=False):
+    """Options of ``lookalike.dedup``, besides its named arguments."""
 
     drop: Any
 
 
-class _Words(TypedDict, total=False):
-    """How words are cut and compared, and how the work is done."""
+class DedupFilesOptions(DedupOptions, FileOptions, total=False):
+    """Options of ``lookalike.dedup_files``, besides its named arguments."""
 
-    tokens: Literal["words", "word-runs", "whitespace", "given"] | None
+
+class _Words(TypedDict, total=False):
+    tokens: TokenRule | None
     case: Literal["fold", "keep"] | None
     memory: int | str | None
     temp_dir: str | os.PathLike[str] | None
     threads: int | None
 
 
-class PassageOptions(_Words, Reading, _Fields, total=False):
-    """Those of :func:`lookalike.passages`."""
-
-    normalize: Literal["nfc", "nfkc", "fold", "unaccent"] | None
+class _Passages(_Words, _Wording, total=False):
     keep: str | Sequence[str] | None
     source_field: str | None
+    skip_bad: bool | None
 
 
-class ContaminationOptions(_Words, _Wording, _Files, _Fields, total=False):
-    """Those of :func:`lookalike.contamination`."""
+class PassageOptions(_Passages, total=False):
+    """Options of ``lookalike.passages``, besides its named arguments."""
+
+    unit: Unit | None
+
+
+class CutOptions(_Passages, total=False):
+    """Options of ``lookalike.cut``, besides its named arguments."""
+
+    at: Literal["word", "line", "paragraph", "sentence"] | None
+    min_left: int | None
+    min_documents: int | None
+    min_share: float | None
+    per_source: bool | None
+    drop: Any
+
+
+class CutFilesOptions(CutOptions, FileOptions, total=False):
+    """Options of ``lookalike.cut_files``, besides its named arguments."""
+
+
+class ContaminationOptions(_Words, _Wording, total=False):
+    """Options of ``lookalike.contamination``, besides its named arguments."""
 
     skip_bad: bool | None
 
 
-class PrepareOptions(_Signing, _Bands, Reading, _Fields, total=False):
-    """Those of :func:`lookalike.prepare`."""
+class PrepareOptions(_Signing, _Bands, _Records, total=False):
+    """Options of ``lookalike.prepare``, besides its named arguments."""
 
     threads: int | None
 
 
-class TuneOptions(_Signing, _BandsOrAuto, Reading, _Fields, total=False):
-    """Those of :func:`lookalike.tune`."""
+class TuneOptions(_Signing, _BandsOrAuto, _Records, total=False):
+    """Options of ``lookalike.tune``, besides its named arguments."""
 
 
-class CompareOptions(_Comparing, _Bands, _Files, _Fields, total=False):
-    """Those of :func:`lookalike.compare`."""
+class CompareOptions(_Comparing, _Bands, FileOptions, total=False):
+    """Options of ``lookalike.compare``, besides its named arguments."""
 
     threshold: float | None
     recall: float | None
 
 
-class AuditOptions(_Wording, Reading, _Fields, total=False):
-    """Those of :func:`lookalike.audit`: of what was found ``seed`` and ``threads``."""
+class AuditOptions(_Wording, _Records, total=False):
+    """Options of ``lookalike.audit``, besides its named arguments."""
 
     seed: int | None
     threads: int | None
     decisions: Any
 
 
-#: What each option means.
 OPTIONS: dict[str, str] = {
     "threshold": "least exact similarity: above 0, at most 1",
     "recall": "least predicted share of pairs at the threshold that are found: above 0, below 1",
@@ -209,35 +227,36 @@ OPTIONS: dict[str, str] = {
     "scheme": "'fss', or classic MinHash: 'multiply-shift', 'mod-prime', 'xor', 'xor-multiply'",
     "seed": "draws the hash functions; a whole number",
     "shingle": "'words:N', 'chars:N', 'bytes:N' with N from 1 to 256, or 'bag'",
-    "tokens": "'words', 'word-runs' or 'whitespace'; in memory also 'given': documents are lists of tokens",
+    "tokens": "'words', 'word-runs' or 'whitespace'; in memory also 'given': documents are lists "
+    "of tokens",
     "case": "'fold' or 'keep'",
     "frequencies": "let repeats count",
     "stop_words": "leave out the stop words of a language: 'en', 'de', 'zh', …; or a list of words",
-    "normalize": "'nfc', 'nfkc', 'fold' or 'unaccent'",
-    "language": "'auto': the stop words of each document's language are left out",
-    "segment": "'dictionary': words of scripts without spaces by dictionaries",
+    "normalize": "'nfc', 'nfkc', 'fold' or 'unaccent'; 'language:auto' leaves out the stop words "
+    "of each document's language; 'segment:dictionary' finds the words of scripts without spaces; "
+    "or a list of these",
     "keep": "'longest', 'shortest', 'first', 'last', 'newest', 'oldest', "
     "'field:NAME[:asc]', 'path:GLOB', or a list of these",
     "group": "'stars', or 'components': chains are followed",
     "pairs": "whether all verified pairs are listed",
     "estimates": "whether pairs have the estimates of their signatures",
-    "decisions": "what people decided (docs/reference/decisions.md): the path of a file or an index, an Index, or a list "
-    "of dicts",
-    "drop": "documents that go in any case: the path of a list (docs/dedup.md), ids, or dicts of id and source (dedup)",
+    "decisions": "user decisions (docs/reference/decisions.md): the path of a file or of an "
+    "index, an Index, or a list of dicts",
+    "drop": "documents to remove in any case: the path of a list (docs/dedup.md), ids, or dicts "
+    "of id and source (dedup)",
     "source_field": "the column whose value documents are counted under",
     "path_field": "the column that the patterns of 'path:GLOB' are compared with",
     "memory": "the most memory for the run, in bytes or such as '512MiB'",
     "temp_dir": "the folder for temporary files",
     "threads": "how many work at a time; one per processor",
-    "skip_bad": "leave out bad documents and repeated ids, count them and go on",
+    "skip_bad": "leave out bad documents and repeated ids, count them and continue",
     "format": "paths: 'file', 'text', 'lines', 'jsonl', 'json', 'csv', 'tsv', 'parquet', "
     "'mbox', 'warc', 'tar'",
-    "id_field": "paths: the field or column of ids",
-    "text_field": "paths: the field or column of texts",
-    "delimiter": "paths: what separates the values of CSV and TSV, one character; found for each file of CSV",
-    "line_ids": "paths: ids are FILE:LINE",
-    "hidden": "folders: read what begins with a dot, too",
-    "no_ignore": "folders: read what .gitignore leaves out, too",
+    "delimiter": "paths: what separates the values of CSV and TSV, one character; found for each "
+    "file of CSV",
+    "include": "folders: patterns of the files to read, such as '*.md'",
+    "exclude": "folders: patterns of files and folders to leave out",
+    "all_files": "folders: also read hidden files and those that .gitignore names",
     "follow": "folders: follow symbolic links",
     "encoding": "paths: the encoding of all files",
     "unit": "'paragraph', 'line' or 'sentence': parts of documents are compared, with the ids "
@@ -246,92 +265,155 @@ OPTIONS: dict[str, str] = {
     "quotes": "mail: 'cut' or 'keep' quoted text; cut by default",
     "mail_signatures": "mail: 'keep' or 'cut' signatures; kept by default",
     "attachments": "mail: attachments are documents of their own",
-    "max_file_size": "the largest file that is no plain text",
-    "max_expanded": "the most that what is compressed in a file may become",
-    "max_depth": "levels of files in files",
-    "max_members": "files in a file",
-    "max_pages": "pages of a PDF",
-    "max_seconds": "seconds for one file",
+    "max": "limits of files that are not plain text: a dict with some of 'file_size', 'expanded', "
+    "'depth', 'members', 'pages' and 'seconds'",
     "min_words": "words of the shortest passage, 2 or more; 50 by default",
-    "at": "passages: cut 'word' by word, or whole units all of whose words are repeated: 'line', 'paragraph', "
-    "'sentence'",
+    "at": "passages: cut 'word' by word, or whole units all of whose words are repeated: 'line', "
+    "'paragraph', 'sentence'",
     "min_left": "passages: leave out documents that lose words and keep fewer than this",
-    "min_documents": "passages: cut those that are in this number of documents or more, in all of them",
-    "min_share": "passages: cut those that are in this share of the documents or more, in all of them",
+    "min_documents": "passages: cut those that are in this number of documents or more, in all of "
+    "them",
+    "min_share": "passages: cut those that are in this share of the documents or more, in all of "
+    "them",
     "per_source": "passages: count the documents of each source by themselves",
     "ngram": "words of a run that counts as contamination, 2 or more; 13 by default",
 }
+"""What each option means."""
 
 
-#: Options that the engine refuses with a reason of its own, and arguments of functions that are options of the command
-#: line, too.
-OTHER_OPTIONS: Final = frozenset(("exact", "measure", "skip_bad", "threshold", "recall", "pairs", "estimates"))
+OTHER_OPTIONS: Final = frozenset(
+    ("exact", "measure", "skip_bad", "threshold", "recall", "pairs", "estimates")
+)
+"""Options that the engine refuses with a reason of its own, and named arguments of functions."""
+
+_THREADS, _TEXT, _ID, _THRESHOLD = "threads=", "text=", "id=", "threshold="
+_FOREIGN: Final = {
+    "b": "bands=",
+    "band_size": "rows=",
+    "column": _TEXT,
+    "columns": _TEXT,
+    "cutoff": _THRESHOLD,
+    "hash_func": "scheme=",
+    "hashfunc": "scheme=",
+    "id_column": _ID,
+    "id_field": _ID,
+    "id_key": _ID,
+    "inplace": "the result, which is new",
+    "jaccard_threshold": _THRESHOLD,
+    "k": "shingle='words:N' or 'chars:N'",
+    "language": "normalize='language:auto' or stop_words=",
+    "line_ids": "id=':line'",
+    "lower": "case=",
+    "lowercase": "case=",
+    "mask": "the attribute is_kept of the result",
+    "max_file_size": "max={'file_size': …}",
+    "min_similarity": _THRESHOLD,
+    "n_gram": "shingle='words:N' or 'chars:N'",
+    "n_jobs": _THREADS,
+    "n_threads": _THREADS,
+    "n_workers": _THREADS,
+    "ngram": "shingle='words:N' or 'chars:N'",
+    "ngram_size": "shingle='words:N' or 'chars:N'",
+    "num_bands": "bands=",
+    "num_perm": "num_hashes=",
+    "num_proc": _THREADS,
+    "num_threads": _THREADS,
+    "num_workers": _THREADS,
+    "on": _TEXT,
+    "passages": "lookalike.cut",
+    "r": "rows=",
+    "random_state": "seed=",
+    "rows_per_band": "rows=",
+    "segment": "normalize='segment:dictionary'",
+    "shingle_size": "shingle='words:N' or 'chars:N'",
+    "similarity": _THRESHOLD,
+    "similarity_threshold": _THRESHOLD,
+    "subset": _TEXT,
+    "text_column": _TEXT,
+    "text_field": _TEXT,
+    "text_key": _TEXT,
+    "tokenizer": "tokens=, or lists of tokens with tokens='given'",
+    "verbose": "progress=True",
+    "workers": _THREADS,
+}
+"""Keywords of other libraries, of the command line and of other functions, with ours."""
 
 
 def check_options(
     options: Mapping[str, object],
-    function: str = "",
+    function: str = "find",
     accepted: Any = Options,
     others: Collection[str] = OTHER_OPTIONS,
-    listed: Collection[str] | None = None,
 ) -> None:
-    """Refuses names that are no options.
+    """Rejects unknown options with the nearest one, or with ours for a keyword of another library.
 
-    :param accepted: the options of the function, a ``TypedDict``.
-    :param others: options that others refuse, or that the function names itself.
-    :param listed: options that are named where there is none of that name; ``accepted`` and ``others`` by default.
-    :raises OptionError: there is none of that name; the nearest one is named.
+    Args:
+        accepted: The options of the function, a ``TypedDict``.
+        others: Options that others refuse, or that the function names itself.
+
+    Raises:
+        OptionError: An option is unknown.
     """
     known: frozenset[str] = accepted.__optional_keys__
     for name in options:
-        if name not in OPTIONS:
-            import difflib
-
-            listed = listed or [option for option in OPTIONS if option in known or option in others]
-            near = difflib.get_close_matches(name, listed, 1)
-            there = f"did you mean {near[0]!r}?" if near else f"leave it out; there are {', '.join(listed)}"
-            raise OptionError(f"there is no option {name!r}; {there}")
         if name not in known and name not in others:
             raise OptionError(
-                f"{function} has no option {name!r}, leave it out; it has {', '.join(sorted(known))}"
+                f"{function} has no option {name!r}; {_remedy(name, function, known.union(others))}"
             )
+
+
+def _remedy(name: str, function: str, known: Collection[str]) -> str:
+    import difflib
+
+    if name in FILE_OPTIONS:
+        return f"give it to lookalike.Files(paths, {name}=…) or to a function for files"
+    if name in _FOREIGN:
+        return f"use {_FOREIGN[name]}"
+    near = difflib.get_close_matches(name, sorted(known), 1)
+    return f"did you mean {near[0]!r}?" if near else f"help(lookalike.{function}) lists its options"
 
 
 def refuse_add(options: Mapping[str, object]) -> None:
     """Refuses ``add``, which is for a run of one machine.
 
-    :raises OptionError: it is there.
+    Raises:
+        OptionError: The option is given.
     """
     if "add" in options:
         raise OptionError(
-            "add is for lookalike.dedup: an index takes documents of one machine; leave it out here, and add the rows that "
-            "stay with lookalike.Index.add, or dedup them with reference=index, add=True"
+            "add is for lookalike.dedup: an index takes documents of one machine; leave it out "
+            "here, and add the rows that stay with lookalike.Index.add, or dedup them with "
+            "reference=index, add=True"
         )
 
 
-def with_columns(
-    options: Mapping[str, Any], text: object, id_: object
-) -> dict[str, Any]:
+def with_columns(options: Mapping[str, Any], text: object, id_: object) -> dict[str, Any]:
     """The options with the columns of texts and ids, by the names that files have for them.
 
-    :raises OptionError: a column is named by something else than a ``str``.
+    Raises:
+        OptionError: The name of a column is not a ``str``.
     """
     if text is not None and not isinstance(text, (list, tuple)):
         _column("text", text, "the name of a column (str), a list of them, or None")
     if id_ is not None and id_ is not False:
         _column("id", id_, "the name of a column (str), False for rows, or None")
-    columns = {"text_field": text, "id_field": id_ or None}
-    # Several columns are for documents in memory, which the engine has already.
-    columns = {name: column for name, column in columns.items() if isinstance(column, str)}
-    for name, column in columns.items():
-        if options.get(name, column) != column:
-            short = name.removesuffix("_field")
-            raise OptionError(f"{short} is {column!r} and {name} is {options[name]!r}, which mean the same; give one")
+    columns: dict[str, Any] = {}
+    # The texts of several columns are joined before the engine reads them.
+    if isinstance(text, str):
+        columns["text_field"] = text
+    if id_ == LINE:
+        columns["line_ids"] = True
+    elif isinstance(id_, str):
+        columns["id_field"] = id_
     return {**options, **columns}
 
 
+LINE: Final = ":line"
+"""The ``id`` of records of files by their lines: FILE:LINE."""
+
+
 def memory_options(options: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The options about memory, where it is limited; else ``None``."""
+    """The options about memory; ``None`` without a limit."""
     if options.get("memory") is None:
         return None
     return {name: options[name] for name in ("memory", "temp_dir") if name in options}

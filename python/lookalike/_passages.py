@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NoReturn
 
 from lookalike import _engine
+from lookalike._documents.types import Documents
 from lookalike._find import Run
 from lookalike._options import PassageOptions, Unpack, path_option, row_or_id
 from lookalike._progress import Progress, reporting
@@ -20,34 +21,43 @@ from lookalike._results.table import Table
 class Passage:
     """Words that are repeated."""
 
-    #: How many words these are.
     words: int
-    #: At how many places they are, alone or within longer repeated runs.
+    """How many words these are."""
     places: int
-    #: In how many documents.
+    """At how many places they are, alone or within longer repeated runs."""
     documents: int
-    #: The document with the first place, by the keep order.
+    """In how many documents."""
     id: Any
-    #: The beginning of the first place.
+    """The document with the first place, by the keep order."""
     text: str
+    """The beginning of the first place."""
 
 
 class PassagesResult:
-    """The result of :func:`passages`.
+    """The result of ``passages``.
 
-    >>> import lookalike
-    >>> found = lookalike.passages({"a": "All rights are reserved. One.", "b": "Two. All rights are reserved!"}, min_words=4)
-    >>> found
-    PassagesResult(documents=2, passages=1, copied_words=4)
-    >>> [(passage.words, passage.text) for passage in found]
-    [(4, 'All rights are reserved')]
+    Examples:
+        >>> import lookalike
+        >>> found = lookalike.passages(
+        ...     {
+        ...         "a": "All rights are reserved. One.",
+        ...         "b": "Two. All rights are reserved!",
+        ...     },
+        ...     min_words=4,
+        ... )
+        >>> found
+        PassagesResult(documents=2, passages=1, copied_words=4)
+        >>> [(passage.words, passage.text) for passage in found]
+        [(4, 'All rights are reserved')]
     """
 
     def __init__(self, findings: _engine.PassageFindings) -> None:
         self._findings = findings
 
     def __iter__(self) -> Iterator[Passage]:
-        """The passages: those in most documents first, then those at most places, then the longest."""
+        """The passages: those in most documents first, then those at most places, then the
+        longest.
+        """
         table = self.passages
         names = ("words", "places", "documents", "id", "text")
         for row in zip(*(table[name] for name in names), strict=True):
@@ -60,36 +70,42 @@ class PassagesResult:
     @property
     @once
     def passages(self) -> Table:
-        """A row for each passage: ``passage`` (from 1), ``words``, ``places``, ``documents``, ``id`` of the document with
-        its first place (for documents in memory also its ``row``), and ``text``, the beginning of that place."""
+        """A row for each passage: ``passage`` (from 1), ``words``, ``places``, ``documents``,
+        ``id`` of the document with its first place (for documents in memory also its ``row``), and
+        ``text``, the beginning of that place.
+        """
         return Table(self._findings.passages())
 
     @property
     @once
     def places(self) -> Table:
-        """A row for each place: ``passage``, ``words``, ``places``, ``documents``, ``id``, ``byte_start``, ``byte_end``,
-        ``char_start``, ``char_end`` (of the text as it is written), ``first`` and ``maximal``, as
-        ``docs/reference/passages.md`` says, and for documents in memory ``row``."""
+        """A row for each place: ``passage``, ``words``, ``places``, ``documents``, ``id``,
+        ``byte_start``, ``byte_end``, ``char_start``, ``char_end`` (of the unchanged text),
+        ``first`` and ``maximal``, as ``docs/reference/passages.md`` says, and for documents in
+        memory ``row``.
+        """
         return Table(self._findings.places())
 
     @property
     @once
     def sources(self) -> Table:
-        """How much of each source is repeated: ``source``, ``documents``, ``documents_with_repeats``, ``words``,
-        ``repeated_words`` and ``copied_words``."""
+        """How much of each source is repeated: ``source``, ``documents``,
+        ``documents_with_repeats``, ``words``, ``repeated_words`` and ``copied_words``.
+        """
         return Table(self._findings.sources())
 
     @property
     @once
     def skipped(self) -> Table:
-        """Skipped records, with the columns of :attr:`FindResult.skipped`."""
+        """Skipped records, with the columns of ``FindResult.skipped``."""
         return Table(self._findings.skipped())
 
     @property
     @once
     def counts(self) -> dict[str, int]:
-        """Numbers of documents, empty and skipped ones, words, passages, maximal runs, documents with repeats, and
-        of the words that are repeated or copied."""
+        """Numbers of documents, empty and skipped ones, words, passages, maximal runs, documents
+        with repeats, and of the words that are repeated or copied.
+        """
         return self._findings.counts()
 
     @property
@@ -98,29 +114,36 @@ class PassagesResult:
         """Wall-clock seconds of each stage."""
         return dict(self._findings.times())
 
-    def text(self, row: int | str | None = None, *, id: Any = None) -> str:  # noqa: A002
-        """The unchanged text of a document, by its number in reading order (its row, for documents in memory), or by
-        its id. Raises the errors of :meth:`FindResult.text`."""
+    def text(self, row: int | str | None = None, *, id: Any = None) -> str:
+        """The unchanged text of a document, by its number in reading order (its row, for documents
+        in memory), or by its id. Raises the errors of ``FindResult.text``.
+        """
         return self._findings.text(*row_or_id(row, id))
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Writes all places to a file ``.jsonl``, ``.csv`` (also ``.gz``, ``.zst``) or ``.parquet``: the bytes that
-        ``lookalike passages -o`` writes.
+        """Writes all places to a file ``.jsonl``, ``.csv`` (also ``.gz``, ``.zst``) or
+        ``.parquet``: the bytes that ``lookalike passages -o`` writes.
 
-        :raises FileError: it cannot be written, or the name does not say what to write.
+        Raises:
+            FileError: It cannot be written, or the name does not say what to write.
         """
         self._findings.write("places", path_option("path", path))
 
     def write_report(self, path: str | os.PathLike[str]) -> None:
-        """Writes all of the run to a file ``.json``, or ``.html``, a page with the passages marked."""
+        """Writes all of the run to a file ``.json``, or ``.html``, a page with the passages
+        marked.
+        """
         self._findings.write("report", path_option("path", path))
 
     def _repr_html_(self) -> str:
-        """The page of :meth:`write_report` in a frame, for notebooks."""
+        """The page of ``write_report`` in a frame, for notebooks."""
         return frame_page(self.write_report, repr(self))
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("a PassagesResult cannot be pickled, since it has the documents; pickle passages and places, its tables")
+        raise TypeError(
+            "a PassagesResult cannot be pickled, since it has the documents; pickle passages and "
+            "places, its tables"
+        )
 
     def __repr__(self) -> str:
         names = ("documents", "passages", "copied_words")
@@ -128,34 +151,51 @@ class PassagesResult:
 
 
 def passages(
-    docs: Any,
+    docs: Documents,
     *,
     min_words: int | None = 50,
     text: str | Sequence[str] | None = None,
-    id: str | Literal[False] | None = None,  # noqa: A002 - the name of the column
+    id: str | Literal[False] | None = None,
     progress: bool | Progress | None = False,
     **options: Unpack[PassageOptions],
 ) -> PassagesResult:
-    """Finds what is repeated inside of documents and between them; the documents need not be near-duplicates. Words
-    are compared, hashes only select.
+    """Finds what is repeated inside of documents and between them; the documents need not be
+    near-duplicates. Words are compared, hashes only select.
 
-    :param docs: as for :func:`lookalike.find`.
-    :param min_words: words of the shortest passage, 2 or more.
-    :param text, id, progress: as for :func:`lookalike.find`.
-    :param options: those of ``lookalike passages``, named with ``_`` for ``-``: ``tokens``, ``case``, ``normalize``,
-        ``keep`` (which document has the first place), ``source_field``, ``memory``, ``threads``, ``skip_bad``, ``unit``, and
-        how files are read.
+    Raises the errors of ``lookalike.find``. ``docs/passages.md`` defines passages and places;
+    ``lookalike.cut`` removes them.
 
-    Errors are those of :func:`lookalike.find`. ``docs/passages.md`` defines passages and places;
-    ``lookalike.dedup(docs, passages=True)`` cuts them out.
+    Args:
+        docs: As for ``lookalike.find``.
+        min_words: Words of the shortest passage, 2 or more.
+        text: As for ``lookalike.find``.
+        id: As for ``lookalike.find``.
+        progress: As for ``lookalike.find``.
+        options: Options of ``lookalike passages``, with ``_`` for ``-``: ``tokens``,
+            ``case``, ``normalize``, ``keep`` (which document has the first place),
+            ``source_field``, ``memory``, ``temp_dir``, ``threads``, ``skip_bad``, ``unit``.
 
-    >>> import lookalike
-    >>> docs = ["Dear all, see below. Yours, A.", "Dear all, see below. Regards, B."]
-    >>> places = lookalike.passages(docs, min_words=3).places
-    >>> [docs[row][start:end] for row, start, end in zip(places["row"], places["char_start"], places["char_end"])]
-    ['Dear all, see below', 'Dear all, see below']
+    Examples:
+        >>> import lookalike
+        >>> docs = ["Dear all, see below. Yours, A.", "Dear all, see below. Regards, B."]
+        >>> places = lookalike.passages(docs, min_words=3).places
+        >>> [
+        ...     docs[row][start:end]
+        ...     for row, start, end in zip(
+        ...         places["row"], places["char_start"], places["char_end"]
+        ...     )
+        ... ]
+        ['Dear all, see below', 'Dear all, see below']
     """
-    run = Run({"min_words": min_words, **options}, text, id, None, "passages", PassageOptions, ("min_words",))
+    run = Run(
+        {"min_words": min_words, **options},
+        text,
+        id,
+        None,
+        "passages",
+        PassageOptions,
+        ("min_words",),
+    )
     documents = run.take(docs)
     with reporting(progress) as reporter:
         return PassagesResult(_engine.passages(documents.engine, run.options, reporter))

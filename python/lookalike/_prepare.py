@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from lookalike import _engine
-from lookalike._options import PrepareOptions, Unpack, check_options, with_columns
 from lookalike._documents.input_documents import InputDocuments
-from lookalike._documents.inputs import input_documents, token_rule
+from lookalike._documents.inputs import input_documents, reading_options, token_rule
+from lookalike._documents.types import Documents
+from lookalike._options import PrepareOptions, Unpack, check_options, with_columns
 from lookalike._progress import Progress, reporting
 from lookalike._results.table import Table
 
@@ -17,7 +18,8 @@ class PrepareResult(Table):
     """A row for each document: ``id``; ``shingles`` (uint64), how many different ones it has;
     ``fingerprint`` (16 bytes), equal for equal shingle sets; ``signature`` (``num_hashes`` values
     of uint32); ``band_keys`` (``bands`` keys of uint64). Of a document without a token both lists
-    are zeros: it is similar to no document."""
+    are zeros: it is similar to no document.
+    """
 
     __slots__ = ("parameters", "skipped")
 
@@ -25,10 +27,10 @@ class PrepareResult(Table):
         self, table: _engine.Table, parameters: dict[str, Any], skipped: _engine.Table
     ) -> None:
         super().__init__(table)
-        #: The parameters; only rows with the same parameters are comparable.
+        # The parameters; only rows with the same parameters are comparable.
         self.parameters = parameters
-        #: Skipped records: ``source``, ``line`` (from 1; for documents in memory the row, from
-        #: 0), ``id``, ``reason``.
+        # Skipped records: ``source``, ``line`` (from 1; for documents in memory the row, from
+        # 0), ``id``, ``reason``.
         self.skipped = Table(skipped)
 
     def __reduce__(self) -> tuple[Callable[..., PrepareResult], tuple[Any, ...]]:
@@ -43,36 +45,43 @@ def _unpickled(rows: Any, parameters: dict[str, Any], skipped: Any) -> PrepareRe
 
 
 def prepare(
-    docs: Any,
+    docs: Documents,
     *,
     threshold: float | None = 0.8,
     recall: float | None = 0.99,
     text: str | Sequence[str] | None = None,
-    id: str | Literal[False] | None = None,  # noqa: A002 - the name of the column
+    id: str | Literal[False] | None = None,
     progress: bool | Progress | None = False,
     **options: Unpack[PrepareOptions],
 ) -> PrepareResult:
     """Computes signatures and bucket keys of documents.
 
     Two documents are candidates where they have the same key at the same place of ``band_keys``;
-    with the probability that :func:`lookalike.tune` predicts, where they are similar.
-    Parameters, errors and cost are those of :func:`lookalike.find`; rows are in the order of the
+    with the probability that ``lookalike.tune`` predicts, where they are similar.
+    Parameters, errors and cost are those of ``lookalike.find``; rows are in the order of the
     documents. With ``skip_bad`` the later of two documents with one id is left out, too.
 
-    >>> import lookalike
-    >>> rows = lookalike.prepare(["one two three four five six", "One two three four five six!"])
-    >>> rows.parameters["num_hashes"], rows.parameters["bands"], rows["shingles"]
-    (128, 21, [2, 2])
-    >>> rows["band_keys"][0] == rows["band_keys"][1]
-    True
+    Examples:
+        >>> import lookalike
+        >>> rows = lookalike.prepare(
+        ...     ["one two three four five six", "One two three four five six!"]
+        ... )
+        >>> rows.parameters["num_hashes"], rows.parameters["bands"], rows["shingles"]
+        (128, 21, [2, 2])
+        >>> rows["band_keys"][0] == rows["band_keys"][1]
+        True
     """
     check_options(options, "prepare", PrepareOptions)
     arguments = with_columns({"threshold": threshold, "recall": recall, **options}, text, id)
-    return prepare_documents(input_documents(docs, text=text, id=id, tokens=options.get("tokens")), arguments, progress)
+    return prepare_documents(
+        input_documents(docs, text=text, id=id, tokens=options.get("tokens")), arguments, progress
+    )
 
 
-def prepare_documents(documents: InputDocuments, arguments: dict[str, Any], progress: bool | Progress | None = False) -> PrepareResult:
+def prepare_documents(
+    documents: InputDocuments, arguments: dict[str, Any], progress: bool | Progress | None = False
+) -> PrepareResult:
     """The same of documents that were taken already."""
-    arguments = token_rule(arguments, documents)
+    arguments = {**token_rule(arguments, documents), **reading_options(documents)}
     with reporting(progress) as reporter:
         return PrepareResult(*_engine.prepare(documents.engine, arguments, reporter))

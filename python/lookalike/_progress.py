@@ -11,15 +11,16 @@ from typing import Any
 
 from lookalike.errors import OptionError, RunawayWarning
 
-#: Called with the name of the stage, the work done, and the total if it is known.
 Progress = Callable[[str, int, "int | None"], None]
+"""Called with the name of the stage, the work done, and the total if it is known."""
 
 
 @contextmanager
 def reporting(progress: bool | Progress | None) -> Iterator[Progress | None]:
     """The function that the engine reports progress to.
 
-    :raises ImportError: bars are asked for and tqdm is not installed.
+    Raises:
+        ImportError: Bars are asked for and tqdm is not installed.
     """
     if progress is None or progress is False:
         yield None

@@ -3,69 +3,75 @@
 >>> import asyncio, tempfile, os
 >>> from lookalike.aio import AsyncIndex
 >>> async def main() -> list[str]:
-...     async with AsyncIndex.create(os.path.join(tempfile.mkdtemp(), "news")) as index:
+...     async with AsyncIndex.create(
+...         os.path.join(tempfile.mkdtemp(), "news")
+...     ) as index:
 ...         await index.add({"a": "a text of some words", "b": "another one"})
-...         return [match.id for match in await index.query("A text of some words.")]
+...         return [
+...             match.id for match in await index.query("A text of some words.")
+...         ]
 >>> asyncio.run(main())
 ['a']
 
-The engine works in other threads than that of the loop, and without the interpreter's lock. Calls that read
-run in parallel, as many as there are workers; calls that write run one after the other, in the order in which
-they were made. Further ones wait in a queue.
+The engine works in other threads than that of the loop, and without the interpreter's lock. Calls
+that read run in parallel, as many as there are workers; calls that write run one after the other,
+in the order in which they were made. Further ones wait in a queue.
 
-A task that is cancelled ends when its call has ended, so that nothing goes on behind it and the index
-is as some whole number of finished steps left it:
+A task that is cancelled ends when its call has ended, so that nothing goes on behind it and the
+index is as some whole number of finished steps left it. The end of each call:
 
-==========================================  ======================================================
-call                                        ends, when its task is cancelled
-==========================================  ======================================================
-one that waits in the queue                 at once; it never begins
-``add``, ``update``                         at the next document of an iterator, else at the next
-                                            batch, some thousand documents; what came before stays,
-                                            as with Ctrl-C
-``groups``                                  where it reports progress, with no result
-``query_stream``, ``ids``                   after the batch that is under way
-all others                                  when they are done: what they write is written
-==========================================  ======================================================
+- a call that waits in the queue: at once; it never begins
+- ``add``, ``update``: at the next document of an iterator, else at the next batch, some thousand
+  documents; what came before stays, as with Ctrl-C
+- ``groups``: at its next report of progress, without a result
+- ``query_stream``, ``ids``: after the batch that is under way
+- all others: when they are done, with everything written
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Coroutine, Generator, Iterable, Iterator
+from collections.abc import (
+    AsyncIterable,
+    AsyncIterator,
+    Callable,
+    Coroutine,
+    Generator,
+    Iterable,
+    Iterator,
+)
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial, wraps
 from inspect import getdoc
 from itertools import islice
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Concatenate, Generic, Literal, NoReturn, ParamSpec, TypeVar
+from typing import Any, Concatenate, Literal, NoReturn, ParamSpec, TypeVar
 
-from lookalike._index.async_calls import LoopRows, StopSignal, WorkerPool, refuse_within, run
-from lookalike._index.index import Index
 from lookalike._index.arguments import Where, iterator_of
+from lookalike._index.async_calls import LoopRows, StopSignal, WorkerPool, refuse_within, run
+from lookalike._index.index import Id, Index
 from lookalike._index.results import Json, Matches
 from lookalike._options import whole_option
 from lookalike._progress import reporting
 from lookalike.errors import DocumentTypeError, StoreError
-
-if TYPE_CHECKING:
-    from uuid import UUID
 
 __all__ = ["AsyncIndex", "OpeningIndex"]
 
 _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
 
-#: Ids that are read at a time.
+# Ids that are read at a time.
 _PAGE = 4096
 
 
 def _awaited(
     method: Callable[Concatenate[Index, _Parameters], _Result], *, writes: bool = False
 ) -> Callable[Concatenate[AsyncIndex, _Parameters], Coroutine[Any, Any, _Result]]:
-    """The method of :class:`AsyncIndex` that calls one of :class:`lookalike.Index` in a worker."""
+    """The method of ``AsyncIndex`` that calls one of ``lookalike.Index`` in a worker."""
 
-    async def awaited(self: AsyncIndex, /, *args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
+    async def awaited(
+        self: AsyncIndex, /, *args: _Parameters.args, **kwargs: _Parameters.kwargs
+    ) -> _Result:
         return await self._run(writes, partial(method, self._index, *args, **kwargs), StopSignal())
 
     return _described(method, awaited)
@@ -74,13 +80,17 @@ def _awaited(
 def _awaited_addition(
     method: Callable[Concatenate[Index, Any, _Parameters], _Result],
 ) -> Callable[Concatenate[AsyncIndex, Any, _Parameters], Coroutine[Any, Any, _Result]]:
-    """The same of a method that takes documents and reports progress, at which it can be stopped."""
+    """The same of a method that takes documents and reports progress, at which it can be
+    stopped.
+    """
 
     async def awaited(
         self: AsyncIndex, documents: Any, /, *args: _Parameters.args, **kwargs: _Parameters.kwargs
     ) -> _Result:
         stop = StopSignal()
-        from_loop = LoopRows(documents, stop, self._index) if isinstance(documents, AsyncIterable) else None
+        from_loop = (
+            LoopRows(documents, stop, self._index) if isinstance(documents, AsyncIterable) else None
+        )
         if from_loop is not None:
             documents = from_loop
         elif isinstance(documents, Iterator) and not hasattr(documents, "__arrow_c_stream__"):
@@ -100,7 +110,9 @@ def _awaited_search(
 ) -> Callable[Concatenate[AsyncIndex, _Parameters], Coroutine[Any, Any, _Result]]:
     """The same of a method that reports progress."""
 
-    async def awaited(self: AsyncIndex, /, *args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
+    async def awaited(
+        self: AsyncIndex, /, *args: _Parameters.args, **kwargs: _Parameters.kwargs
+    ) -> _Result:
         stop = StopSignal()
         call = _stoppable(partial(method, self._index, *args, **kwargs), stop)
         return await self._run(writes, call, stop)
@@ -134,13 +146,15 @@ def _described(method: Callable[..., Any], awaited: _Method) -> _Method:
     described.__module__ = module
     described.__qualname__ = f"AsyncIndex.{method.__name__}"
     about = (getdoc(method) or "").partition("\n\n")[0]
-    described.__doc__ = f"{about}\n\nAwaitable; see :meth:`lookalike.Index.{method.__name__}`."
+    described.__doc__ = f"{about}\n\nAwaitable; see ``lookalike.Index.{method.__name__}``."
     made: _Method = described
     return made
 
 
 class OpeningIndex:
-    """An index that is being opened: ``async with opening as index``, or ``index = await opening``."""
+    """An index that is being opened: ``async with opening as index``, or ``index = await
+    opening``.
+    """
 
     def __init__(self, open_: Callable[[], Index]) -> None:
         self._open = open_
@@ -166,7 +180,10 @@ class OpeningIndex:
         return self._opened
 
     async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         if self._opened is not None:
             await self._opened.close()
@@ -180,30 +197,38 @@ def _opening(method: Callable[_Parameters, Index]) -> Callable[_Parameters, Open
 
 
 class AsyncIndex:
-    """A :class:`lookalike.Index` for coroutines.
+    """A ``lookalike.Index`` for coroutines.
 
-    Methods have the parameters, results and errors of those of the index, and are awaited. ``len(index)`` is
-    ``await index.count()``, ``id in index`` is ``await index.contains(id)``. A function for ``progress`` is called in
-    a worker thread: ``loop.call_soon_threadsafe`` gets from there to the loop.
+    Methods have the parameters, results and errors of those of the index, and are awaited.
+    ``len(index)`` is ``await index.count()``, ``id in index`` is ``await index.contains(id)``. A
+    function for ``progress`` is called in a worker thread: ``loop.call_soon_threadsafe`` gets from
+    there to the loop.
 
-    :param index: an open index, which this closes.
-    :param workers: how many calls read at a time, 1 or more; each of them has the threads that it asks for.
+    Args:
+        index: An open index, which this closes.
+        workers: How many calls read at a time, 1 or more; each of them has the threads that it asks
+            for.
 
-    >>> import asyncio, tempfile, os, lookalike
-    >>> from lookalike.aio import AsyncIndex
-    >>> async def articles():
-    ...     yield "a", "one text of the day"
-    ...     yield "b", "another text of the day"
-    >>> async def main():
-    ...     async with AsyncIndex.create(os.path.join(tempfile.mkdtemp(), "news")) as index:
-    ...         added = await index.add(articles())
-    ...         async for matches in index.query_stream(["One text of the day!", "Another text of the day."]):
-    ...             print([match.id for match in matches])
-    ...         return added.added, [id async for id in index.ids()]
-    >>> asyncio.run(main())
-    ['a']
-    ['b']
-    (2, ['a', 'b'])
+    Examples:
+        >>> import asyncio, tempfile, os, lookalike
+        >>> from lookalike.aio import AsyncIndex
+        >>> async def articles():
+        ...     yield "a", "one text of the day"
+        ...     yield "b", "another text of the day"
+        >>> async def main():
+        ...     async with AsyncIndex.create(
+        ...         os.path.join(tempfile.mkdtemp(), "news")
+        ...     ) as index:
+        ...         added = await index.add(articles())
+        ...         async for matches in index.query_stream(
+        ...             ["One text of the day!", "Another text of the day."]
+        ...         ):
+        ...             print([match.id for match in matches])
+        ...         return added.added, [id async for id in index.ids()]
+        >>> asyncio.run(main())
+        ['a']
+        ['b']
+        (2, ['a', 'b'])
     """
 
     __slots__ = ("_index", "_pool")
@@ -211,16 +236,20 @@ class AsyncIndex:
     def __init__(self, index: Index, *, workers: int = 4) -> None:
         if not isinstance(index, Index):
             raise DocumentTypeError(
-                f"expected an open lookalike.Index, got {type(index).__name__}; AsyncIndex.open(path) opens one"
+                f"expected an open lookalike.Index, got {type(index).__name__}; "
+                "AsyncIndex.open(path) opens one"
             )
         self._index = index
-        self._pool = WorkerPool(os.path.basename(index.name) or "index", whole_option("workers", workers, 1))
+        self._pool = WorkerPool(
+            os.path.basename(index.name) or "index", whole_option("workers", workers, 1)
+        )
 
     create = staticmethod(_opening(Index.create))
     open = staticmethod(_opening(Index.open))
 
     add = _awaited_addition(Index.add)
     update = _awaited_addition(Index.update)
+    add_files = _awaited_search(Index.add_files, writes=True)
     add_one = _awaited(Index.add_one, writes=True)
     remove = _awaited(Index.remove, writes=True)
     compact = _awaited(Index.compact, writes=True)
@@ -263,20 +292,21 @@ class AsyncIndex:
 
     @property
     def settings(self) -> dict[str, Json]:
-        """The settings it was created with, as :attr:`lookalike.Index.settings` has them."""
+        """The settings it was created with, as ``lookalike.Index.settings`` has them."""
         return self._index.settings
 
     async def count(self) -> int:
-        """How many documents there are; expired ones count until :meth:`compact`."""
+        """How many documents there are; expired ones count until ``compact``."""
         return await self._run(False, self._index.__len__, StopSignal())
 
-    async def contains(self, id: str | UUID) -> bool:
+    async def contains(self, id: Id) -> bool:
         """Whether there is a document with this id that has not expired."""
         return await self._run(False, partial(self._index.__contains__, id), StopSignal())
 
     async def ids(self, category: str | None = None) -> AsyncIterator[str]:
-        """Ids of all documents that have not expired, or of those of a category, as :meth:`lookalike.Index.ids` gives
-        them; some thousand are read at a time."""
+        """Ids of all documents that have not expired, or of those of a category, as
+        ``lookalike.Index.ids`` gives them; some thousand are read at a time.
+        """
         ids = self._index.ids(category)
         while page := await self._run(False, lambda: list(islice(ids, _PAGE)), StopSignal()):
             for id in page:
@@ -296,11 +326,12 @@ class AsyncIndex:
     ) -> AsyncIterator[Matches]:
         """Matches of each text, in the order of the texts, of which there may be any number.
 
-        :param texts: the texts; an asynchronous iterable, or one that is taken in a worker.
-        :param batch: how many texts are taken and answered at a time, 1 or more; the first matches come when there are
-            as many, or no more.
+        Other parameters and errors are those of ``lookalike.Index.query_many``.
 
-        Other parameters and errors are those of :meth:`lookalike.Index.query_many`.
+        Args:
+            texts: The texts; an asynchronous iterable, or one that is taken in a worker.
+            batch: How many texts are taken and answered at a time, 1 or more; the first matches
+                come when there are as many, or no more.
         """
         options: dict[str, Any] = {
             "limit": limit,
@@ -312,10 +343,14 @@ class AsyncIndex:
         }
         size = whole_option("batch", batch, 1)
         async for some in self._batches(texts, size):
-            for matches in await self._run(False, partial(self._index.query_many, some, **options), StopSignal()):
+            for matches in await self._run(
+                False, partial(self._index.query_many, some, **options), StopSignal()
+            ):
                 yield matches
 
-    async def _batches(self, texts: Iterable[str] | AsyncIterable[str], size: int) -> AsyncIterator[list[str]]:
+    async def _batches(
+        self, texts: Iterable[str] | AsyncIterable[str], size: int
+    ) -> AsyncIterator[list[str]]:
         if not isinstance(texts, AsyncIterable):
             rows: Iterator[str] = iterator_of("texts", texts, "str")
             while some := await self._run(False, lambda: list(islice(rows, size)), StopSignal()):
@@ -331,8 +366,10 @@ class AsyncIndex:
             yield some
 
     async def close(self) -> None:
-        """Closes it when all calls that were made before have ended; later ones raise :class:`StoreError`. Otherwise
-        does nothing if it is closed. A task that is cancelled meanwhile ends when it is closed."""
+        """Closes it when all calls that were made before have ended; later ones raise
+        ``StoreError``. Otherwise does nothing if it is closed. A task that is cancelled
+        meanwhile ends when it is closed.
+        """
 
         def close() -> None:
             self._pool.close()
@@ -347,7 +384,10 @@ class AsyncIndex:
         return self
 
     async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         await self.close()
 
@@ -359,7 +399,9 @@ class AsyncIndex:
         return await run(partial(self._pool.submit, writes), call, stop)
 
     def __len__(self) -> NoReturn:
-        raise TypeError("an AsyncIndex has no len(), which would block the loop; await index.count()")
+        raise TypeError(
+            "an AsyncIndex has no len(), which would block the loop; await index.count()"
+        )
 
     def __bool__(self) -> Literal[True]:
         """True, also for an index without documents."""
@@ -368,10 +410,11 @@ class AsyncIndex:
     def __repr__(self) -> str:
         if self.closed:
             return f"<lookalike.aio.AsyncIndex {self.name!r}, closed>"
-        return f"<lookalike.aio.AsyncIndex {self.name!r}, {'reading' if self.read_only else 'writing'}>"
+        mode = "reading" if self.read_only else "writing"
+        return f"<lookalike.aio.AsyncIndex {self.name!r}, {mode}>"
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(
-            f"{self.name}: an open index cannot be pickled or copied: hand its path to the other process and open it "
-            "there, with lookalike.aio.AsyncIndex.open(path, read_only=True)"
+            f"{self.name}: an open index cannot be pickled or copied: hand its path to the other "
+            "process and open it there, with lookalike.aio.AsyncIndex.open(path, read_only=True)"
         )

@@ -1,6 +1,6 @@
-"""The stages of :func:`lookalike.audit` for documents that are divided over tasks.
+"""The stages of ``lookalike.audit`` for documents that are divided over tasks.
 
-Arrow batches in, Arrow batches out, as in :mod:`lookalike.stages`, whose plan they take::
+Arrow batches in, Arrow batches out, as in ``lookalike.stages``, whose plan they take::
 
     draw      documents → drawn documents       a task for each piece of the collection
     search    documents, the sample → findings  likewise; the sample is pickled with the task
@@ -9,7 +9,7 @@ Arrow batches in, Arrow batches out, as in :mod:`lookalike.stages`, whose plan t
     SampleSearch.judge   findings, what the run reports of some ids → the figures
 
 The figures are those of one machine: the same documents are drawn, and what is found adds up.
-``docs/reference/stages.md`` specifies the rows. :func:`lookalike.spark.audit` runs them on Spark.
+``docs/reference/stages.md`` specifies the rows. ``lookalike.spark.audit`` runs them on Spark.
 """
 
 from __future__ import annotations
@@ -25,22 +25,34 @@ from lookalike.stages import Plan, documents_of, sides_of
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ["DRAWN", "FOUND", "TEXTS", "AuditSample", "added", "draw", "draw_limit", "merge", "read_texts", "search"]
+__all__ = [
+    "DRAWN",
+    "FOUND",
+    "TEXTS",
+    "AuditSample",
+    "added",
+    "draw",
+    "draw_limit",
+    "merge",
+    "read_texts",
+    "search",
+]
 
-#: Columns of the rows of ``draw``, and their types in SQL.
 DRAWN: Final = "id string, reference boolean, fingerprint binary, shingles binary"
-#: Those of ``search`` and ``merge``.
+"""Columns of the rows of ``draw``, and their types in SQL."""
 FOUND: Final = "note string"
-#: Those of ``read_texts``.
+"""Those of ``search`` and ``merge``."""
 TEXTS: Final = "documents long, digest string"
+"""Those of ``read_texts``."""
 
 
 def draw_limit(population: int, sample: int, attempt: int = 0) -> int:
-    """The greatest hash of an id that :func:`draw` takes, for some more documents than ``sample``.
+    """The greatest hash of an id that ``draw`` takes, for some more documents than ``sample``.
 
-    :param population: documents with a token.
-    :param attempt: number of attempts that drew fewer than ``sample`` ids; each draws more. All were
-        drawn where the limit is :math:`2^{64} - 1`.
+    Args:
+        population: Documents with a token.
+        attempt: Number of attempts that drew fewer than ``sample`` ids; each draws more. All were
+            drawn where the limit is :math:`2^{64} - 1`.
     """
     return _engine.draw_limit(population, sample, attempt)
 
@@ -48,12 +60,13 @@ def draw_limit(population: int, sample: int, attempt: int = 0) -> int:
 def draw(
     plan: Plan, batches: Iterable[pyarrow.RecordBatch], *, seed: int, limit: int
 ) -> Iterator[pyarrow.RecordBatch]:
-    """The documents that may be in the sample, with their shingles; :data:`DRAWN`.
+    """The documents that may be in the sample, with their shingles; ``DRAWN``.
 
-    :param batches: documents: the columns of the plan, and ``reference`` where there is a reference
-        collection.
-    :param seed: random seed of the sample.
-    :param limit: what :func:`draw_limit` gives.
+    Args:
+        batches: Documents: the columns of the plan, and ``reference`` where there is a reference
+            collection.
+        seed: Random seed of the sample.
+        limit: What ``draw_limit`` gives.
     """
     plan.check()
     for documents, reference in _documents(plan, batches):
@@ -64,31 +77,37 @@ def draw(
 @dataclass(frozen=True)
 class AuditSample:
     """The documents that were drawn, and how. It pickles, with some 8 bytes for each shingle of the
-    sample."""
+    sample.
+    """
 
     plan: Plan
-    #: Rows of :func:`draw`, of all documents.
     drawn: pyarrow.Table
-    #: All documents, those without a token included.
+    """Rows of ``draw``, of all documents."""
     documents: int
-    #: Documents in the sample, if there are as many.
+    """All documents, those without a token included."""
     sample: int
-    #: That of :func:`draw`.
+    """Documents in the sample, if there are as many."""
     seed: int
-    #: Confidence level of the intervals.
+    """That of ``draw``."""
     confidence: float
+    """Confidence level of the intervals."""
 
     def searched(self) -> _engine.SampleSearch:
         """A search of this sample that has not begun."""
         self.plan.check()
         options = dict(self.plan.options)
-        return _engine.SampleSearch(options, self.drawn, self.documents, self.sample, self.seed, self.confidence)
+        return _engine.SampleSearch(
+            options, self.drawn, self.documents, self.sample, self.seed, self.confidence
+        )
 
 
-def search(sample: AuditSample, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
-    """Compares documents with the sample, exactly; :data:`FOUND`, one row.
+def search(
+    sample: AuditSample, batches: Iterable[pyarrow.RecordBatch]
+) -> Iterator[pyarrow.RecordBatch]:
+    """Compares documents with the sample, exactly; ``FOUND``, one row.
 
-    :param batches: documents, as for :func:`draw`.
+    Args:
+        batches: Documents, as for ``draw``.
     """
     searched = sample.searched()
     for documents, reference in _documents(sample.plan, batches):
@@ -96,10 +115,13 @@ def search(sample: AuditSample, batches: Iterable[pyarrow.RecordBatch]) -> Itera
     yield _found(searched)
 
 
-def merge(sample: AuditSample, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
-    """Adds up what several tasks found; :data:`FOUND`, one row.
+def merge(
+    sample: AuditSample, batches: Iterable[pyarrow.RecordBatch]
+) -> Iterator[pyarrow.RecordBatch]:
+    """Adds up what several tasks found; ``FOUND``, one row.
 
-    :param batches: rows of :func:`search` and of this function.
+    Args:
+        batches: Rows of ``search`` and of this function.
     """
     searched = sample.searched()
     for batch in batches:
@@ -109,13 +131,20 @@ def merge(sample: AuditSample, batches: Iterable[pyarrow.RecordBatch]) -> Iterat
 
 
 def read_texts(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
-    """The documents that a run has read, by which a changed collection is noticed; :data:`TEXTS`, one row.
+    """The documents that a run has read, by which a changed collection is noticed; ``TEXTS``,
+    one row.
 
-    :param batches: rows of :func:`lookalike.stages.connect` of the kind ``identities``.
+    Args:
+        batches: Rows of ``lookalike.stages.connect`` of the kind ``identities``.
     """
     pa = import_arrow()
-    sums = added(_engine.read_texts(pa.Table.from_batches([batch])) for batch in batches if batch.num_rows)
-    yield pa.record_batch([pa.repeat(int_scalar(sums[0]), 1), text_array(str(sums[1]).encode())], names=["documents", "digest"])
+    sums = added(
+        _engine.read_texts(pa.Table.from_batches([batch])) for batch in batches if batch.num_rows
+    )
+    yield pa.record_batch(
+        [pa.repeat(int_scalar(sums[0]), 1), text_array(str(sums[1]).encode())],
+        names=["documents", "digest"],
+    )
 
 
 def added(parts: Iterable[tuple[int, int]]) -> tuple[int, int]:

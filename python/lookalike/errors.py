@@ -1,4 +1,4 @@
-"""Errors. Every error of this package is a :class:`LookalikeError`.
+"""Errors. Every error of this package is a ``LookalikeError``.
 
 ::
 
@@ -12,7 +12,7 @@
         ├── MismatchError       it was made with other settings
         └── DamagedError        it was changed by something else
 
-A call that is slower than it need be warns with :class:`RunawayWarning`, a ``UserWarning``.
+A call that is slower than it need be warns with ``RunawayWarning``, a ``UserWarning``.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ __all__ = [
     "DocumentError",
     "DocumentTypeError",
     "FileError",
+    "IdWarning",
     "LookalikeError",
     "MismatchError",
     "OptionError",
@@ -40,7 +41,7 @@ class OptionError(LookalikeError, ValueError):
 
 
 class DocumentError(LookalikeError, ValueError):
-    """A document cannot be used; the text names its row, from 0, and so does :attr:`row`."""
+    """A document cannot be used; the text names its row, from 0, and so does ``row``."""
 
     row: int | None = None
 
@@ -69,8 +70,15 @@ class DamagedError(StoreError):
     """Stored data of an index is damaged."""
 
 
+class IdWarning(UserWarning):
+    """The column ``id`` has values that cannot be ids, such as floats, so rows are the ids. Name
+    another column by ``id=``, or choose rows by ``id=False``, which does not warn.
+    """
+
+
 class RunawayWarning(UserWarning):
-    """Many documents look alike without being similar, so that most comparisons end below
-    the threshold: the result is right, and takes long. :func:`lookalike.find`, :func:`lookalike.dedup` and
-    :meth:`lookalike.Index.groups` warn once a call, while they work, and name options that take
-    less time. Where warnings are errors, the call stops."""
+    """Many documents look alike without being similar, so that most comparisons end below the
+    threshold: the result is right, and takes long. ``lookalike.find``, ``lookalike.dedup``
+    and ``lookalike.Index.groups`` warn once a call, while they work, and name options that take
+    less time. Where warnings are errors, the call stops.
+    """

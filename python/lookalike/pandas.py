@@ -4,10 +4,13 @@ Importing this module registers both.
 
 >>> import pandas
 >>> import lookalike.pandas
->>> frame = pandas.DataFrame({"body": ["one text of the day", "One text, of the day!", "another"]}, index=[7, 8, 9])
+>>> frame = pandas.DataFrame(
+...     {"body": ["one text of the day", "One text, of the day!", "another"]},
+...     index=[7, 8, 9],
+... )
 >>> frame.lookalike.dedup("body").index.tolist()
 [8, 9]
->>> frame[frame.lookalike.mask("body")].index.tolist()
+>>> frame[frame.lookalike.is_kept("body")].index.tolist()
 [8, 9]
 >>> frame.assign(group=frame.lookalike.labels("body"))["group"].tolist()
 [0, 0, 2]
@@ -28,7 +31,9 @@ __all__ = ["FrameAccessor", "SeriesAccessor"]
 
 
 class FrameAccessor(FrameMethods["pandas.DataFrame", "pandas.DataFrame", "pandas.Series"]):
-    """``df.lookalike`` of a ``pandas.DataFrame``. Columns of results have the index of the frame."""
+    """``df.lookalike`` of a ``pandas.DataFrame``. Columns of results have the index of the
+    frame.
+    """
 
     def _column(self, values: Sequence[Any], name: str) -> pandas.Series:
         return _made(values, name, self._docs.index)

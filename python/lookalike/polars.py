@@ -1,20 +1,29 @@
-"""``df.lookalike`` of a ``DataFrame``, a ``LazyFrame`` and a ``Series``, and ``pl.col("text").lookalike`` of an
-expression: near-duplicates of polars.
+"""``df.lookalike`` of a ``DataFrame``, a ``LazyFrame`` and a ``Series``, and
+``pl.col("text").lookalike`` of an expression: near-duplicates of polars.
 
 Importing this module registers all four.
 
 >>> import polars
 >>> import lookalike.polars
->>> frame = polars.DataFrame({"body": ["one text of the day", "One text, of the day!", "another"], "n": [7, 8, 9]})
+>>> frame = polars.DataFrame(
+...     {
+...         "body": ["one text of the day", "One text, of the day!", "another"],
+...         "n": [7, 8, 9],
+...     }
+... )
 >>> frame.lookalike.dedup("body")["n"].to_list()
 [8, 9]
 >>> frame.lazy().lookalike.dedup("body")["n"].to_list()
 [8, 9]
->>> frame.filter(frame.lookalike.mask("body"))["n"].to_list()
+>>> frame.filter(frame.lookalike.is_kept("body"))["n"].to_list()
 [8, 9]
->>> frame.lazy().filter(polars.col("body").lookalike.mask()).collect()["n"].to_list()
+>>> frame.lazy().filter(polars.col("body").lookalike.is_kept()).collect()[
+...     "n"
+... ].to_list()
 [8, 9]
->>> frame.with_columns(group=polars.col("body").lookalike.labels())["group"].to_list()
+>>> frame.with_columns(group=polars.col("body").lookalike.labels())[
+...     "group"
+... ].to_list()
 [0, 0, 2]
 """
 
@@ -39,8 +48,9 @@ class FrameNamespace(FrameMethods[polars.DataFrame, polars.DataFrame, polars.Ser
 
 
 class LazyFrameNamespace(FrameMethods[polars.LazyFrame, polars.DataFrame, polars.Series]):
-    """``lf.lookalike`` of a ``polars.LazyFrame``: each method executes the query once. In a query, and without that, an
-    expression does the same: ``lf.filter(pl.col("text").lookalike.mask())``."""
+    """``lf.lookalike`` of a ``polars.LazyFrame``: each method executes the query once. Within a
+    query, use an expression: ``lf.filter(pl.col("text").lookalike.is_kept())``.
+    """
 
     def _column(self, values: Sequence[Any], name: str) -> polars.Series:
         return _made(values, name)
@@ -54,22 +64,28 @@ class SeriesNamespace(ColumnMethods[polars.Series, polars.Series]):
 
 
 class ExprNamespace:
-    """``pl.col("text").lookalike`` of an expression of texts; arguments are those of :func:`lookalike.find`. All rows
-    are compared with all, so that the whole column is needed: of a query that is executed in batches, too."""
+    """``pl.col("text").lookalike`` of an expression of texts; arguments are those of
+    ``lookalike.find``. All rows are compared with all, so that the whole column is needed: of a
+    query that is executed in batches, too.
+    """
 
     def __init__(self, texts: polars.Expr) -> None:
         self._texts = texts
 
-    def mask(self, **options: Any) -> polars.Expr:
+    def is_kept(self, **options: Any) -> polars.Expr:
         """Whether each text stays; booleans."""
         return self._texts.map_batches(
-            lambda texts: _made(find(texts, **options).mask, KEPT).alias(texts.name), return_dtype=polars.Boolean
+            lambda texts: _made(find(texts, **options).is_kept, KEPT).alias(texts.name),
+            return_dtype=polars.Boolean,
         )
 
     def labels(self, **options: Any) -> polars.Expr:
-        """A number that the texts of a group share, as :attr:`lookalike.FindResult.labels` has it; 64-bit integers."""
+        """A number that the texts of a group share, as ``lookalike.FindResult.labels`` has it;
+        64-bit integers.
+        """
         return self._texts.map_batches(
-            lambda texts: _made(find(texts, **options).labels, LABEL).alias(texts.name), return_dtype=polars.Int64
+            lambda texts: _made(find(texts, **options).labels, LABEL).alias(texts.name),
+            return_dtype=polars.Int64,
         )
 
 

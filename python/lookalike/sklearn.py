@@ -1,21 +1,26 @@
-"""For scikit-learn: texts as features, and cross-validation in which no copy of a test text is among the
-training texts.
+"""For scikit-learn: texts as features, and cross-validation in which no copy of a test text is
+among the training texts.
 
 >>> from lookalike.sklearn import NearDuplicateKFold, SignatureTransformer
->>> texts = ["the hall is closed on monday", "The hall is closed on Monday!", "minutes of the meeting", "a third text"]
->>> SignatureTransformer(num_hashes=16, bits=4, shingle="bag").fit_transform(texts).shape
+>>> texts = [
+...     "the hall is closed on monday",
+...     "The hall is closed on Monday!",
+...     "minutes of the meeting",
+...     "a third text",
+... ]
+>>> SignatureTransformer(num_hashes=16, bits=4, shingle="bag").fit_transform(
+...     texts
+... ).shape
 (4, 256)
 >>> for train, test in NearDuplicateKFold(2, shingle="bag").split(texts):
 ...     print(train.tolist(), test.tolist())
 [2, 3] [0, 1]
 [0, 1] [2, 3]
 
-========================================  ========================================================
-:class:`SignatureTransformer`             MinHash signatures as a sparse or a dense matrix
-:func:`near_duplicate_groups`             for each text the number of its group, for ``GroupKFold`` and
-                                          all else that takes ``groups``
-:class:`NearDuplicateKFold`               a splitter that keeps such groups together
-========================================  ========================================================
+- ``SignatureTransformer``: MinHash signatures as a sparse or a dense matrix
+- ``near_duplicate_groups``: for each text the number of its group, for ``GroupKFold`` and all else
+  that takes ``groups``
+- ``NearDuplicateKFold``: a splitter that keeps such groups together
 """
 
 from __future__ import annotations
@@ -32,55 +37,77 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.model_selection import BaseCrossValidator, GroupKFold, StratifiedGroupKFold
 
-from lookalike._find import find
 from lookalike._documents.inputs import input_documents
+from lookalike._documents.types import Documents
+from lookalike._find import find
 from lookalike._options import Options, Unpack, invalid_option, whole_option
 from lookalike._prepare import PrepareResult, prepare_documents
 from lookalike.errors import DocumentError, DocumentTypeError, OptionError
 
 __all__ = ["NearDuplicateKFold", "SignatureTransformer", "near_duplicate_groups"]
 
-#: The most bits of a value that become a column each.
+# The most bits of a value that become a column each.
 _MOST_BITS = 16
+
+
+class GroupOptions(Options, total=False):
+    """Options of ``lookalike.find`` that ``near_duplicate_groups`` takes."""
+
+    threshold: float | None
+    recall: float | None
+    text: str | Sequence[str] | None
+    id: str | Literal[False] | None
 
 
 class SignatureTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """MinHash signatures of texts, as features.
 
-    Nothing is learned, and nothing needs to be fitted: ``fit`` checks the parameters, and the same text has the same
-    row wherever and with whatever others it is transformed.
+    Nothing is learned, and nothing needs to be fitted: ``fit`` checks the parameters, and the same
+    text has the same row wherever and with whatever others it is transformed.
 
-    ==============  =============================================================================
-    ``output``      is
-    ==============  =============================================================================
-    ``"sparse"``    a CSR matrix of float64 with ``num_hashes * 2**bits`` columns: of each hash value the lowest
-                    ``bits`` bits select a column, which is 1. The product of two rows, divided by ``num_hashes``,
-                    is J + (1 - J) / 2**bits in the mean, where J is the Jaccard similarity of the texts: a
-                    linear model over these columns is one over shared shingles (b-bit minwise hashing: Li and
-                    König, WWW 2010).
-    ``"dense"``     an array of uint32 with ``num_hashes`` columns, the values themselves: categories, to be
-                    compared for equality. ``metric="hamming"`` is 1 - J in the mean.
-    ==============  =============================================================================
+    The argument ``output`` is one of:
 
-    A text without a token has a row of zeros. Equal columns of other parameters have nothing to do with each other.
+    - ``"sparse"``: a CSR matrix of float64 with ``num_hashes * 2**bits`` columns: of each hash
+      value the lowest ``bits`` bits select a column, which is 1. The product of two rows, divided
+      by ``num_hashes``, is J + (1 - J) / 2**bits in the mean, where J is the Jaccard similarity of
+      the texts: a linear model over these columns is one over shared shingles (b-bit minwise
+      hashing: Li and König, WWW 2010).
+    - ``"dense"``: an array of uint32 with ``num_hashes`` columns, the values themselves:
+      categories, to be compared for equality. ``metric="hamming"`` is 1 - J in the mean.
 
-    :param output: what ``transform`` gives.
-    :param num_hashes: values of a signature, 1 to 8192; the standard error of an estimate of J is
-        ``sqrt(J * (1 - J) / num_hashes)``.
-    :param bits: with ``output="sparse"``, bits of a value that select a column, 1 to 16.
-    :param shingle, tokens, case, frequencies, stop_words, normalize, language, segment, scheme, seed, threads:
-        as for :func:`lookalike.prepare`; :data:`lookalike.OPTIONS` says what each means.
+    A text without a token has a row of zeros. Equal columns of other parameters have nothing to do
+    with each other.
 
-    :raises OptionError: from ``fit`` and ``transform``, a parameter cannot be what was given.
-    :raises DocumentTypeError: the texts are no documents in memory.
+    Args:
+        output: What ``transform`` gives.
+        num_hashes: Values of a signature, 1 to 8192; the standard error of an estimate of J is
+            ``sqrt(J * (1 - J) / num_hashes)``.
+        bits: With ``output="sparse"``, bits of a value that select a column, 1 to 16.
+        shingle, tokens, case, frequencies, stop_words, normalize, language, segment, scheme, seed,
+            threads: As for ``lookalike.prepare``; ``lookalike.OPTIONS`` says what each
+            means.
 
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from lookalike.sklearn import SignatureTransformer
-    >>> model = make_pipeline(SignatureTransformer(shingle="words:1"), LogisticRegression())
-    >>> texts = ["good and cheap", "cheap and good too", "bad and dear", "dear and bad again"]
-    >>> model.fit(texts, ["+", "+", "-", "-"]).predict(["good, cheap", "dear, bad"]).tolist()
-    ['+', '-']
+    Raises:
+        OptionError: From ``fit`` and ``transform``, a parameter cannot be what was given.
+        DocumentTypeError: The texts are no documents in memory.
+
+    Examples:
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> from sklearn.pipeline import make_pipeline
+        >>> from lookalike.sklearn import SignatureTransformer
+        >>> model = make_pipeline(
+        ...     SignatureTransformer(shingle="words:1"), LogisticRegression()
+        ... )
+        >>> texts = [
+        ...     "good and cheap",
+        ...     "cheap and good too",
+        ...     "bad and dear",
+        ...     "dear and bad again",
+        ... ]
+        >>> model.fit(texts, ["+", "+", "-", "-"]).predict(
+        ...     ["good, cheap", "dear, bad"]
+        ... ).tolist()
+        ['+', '-']
     """
 
     def __init__(
@@ -116,7 +143,7 @@ class SignatureTransformer(TransformerMixin, BaseEstimator):  # type: ignore[mis
         self.seed = seed
         self.threads = threads
 
-    def fit(self, X: Any, y: Any = None) -> SignatureTransformer:  # noqa: N803 - scikit-learn's name
+    def fit(self, X: Any, y: Any = None) -> SignatureTransformer:
         """Checks the parameters; texts are not read."""
         _refuse_paths(X)
         self.check_parameters()
@@ -124,16 +151,19 @@ class SignatureTransformer(TransformerMixin, BaseEstimator):  # type: ignore[mis
         self._prepared([])
         return self
 
-    def transform(self, X: Any) -> Any:  # noqa: N803
-        """A row for each text: of a list, an array, a ``Series``, or whatever :func:`lookalike.find` takes that is in
-        memory."""
+    def transform(self, X: Any) -> Any:
+        """A row for each text: of a list, an array, a ``Series``, or whatever
+        ``lookalike.find`` takes that is in memory.
+        """
         _refuse_paths(X)
         self.check_parameters()
         signatures, is_empty = _matrix(self._prepared(X), self.num_hashes)
         return signatures if self.output == "dense" else _one_hot(signatures, is_empty, self.bits)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """The names of the columns: ``minhash0``, …, or ``minhash0_0`` with the bits as a number."""
+        """The names of the columns: ``minhash0``, …, or ``minhash0_0`` with the bits as a
+        number.
+        """
         self.check_parameters()
         names = [f"minhash{value}" for value in range(self.num_hashes)]
         if self.output == "sparse":
@@ -141,7 +171,11 @@ class SignatureTransformer(TransformerMixin, BaseEstimator):  # type: ignore[mis
         return numpy.asarray(names, dtype=object)
 
     def check_parameters(self) -> None:
-        """:raises OptionError: a parameter cannot be what was given."""
+        """Checks the parameters.
+
+        Raises:
+            OptionError: A parameter cannot be what was given.
+        """
         if self.output not in ("sparse", "dense"):
             raise invalid_option("output", "'sparse' or 'dense'", self.output)
         whole_option("num_hashes", self.num_hashes, 1)
@@ -155,8 +189,13 @@ class SignatureTransformer(TransformerMixin, BaseEstimator):  # type: ignore[mis
             if name not in ("output", "bits") and value is not None
         }
         documents = input_documents(texts, id=False, tokens=self.tokens)
-        if not isinstance(documents.engine, list) and (missing := documents.engine.first_missing()) is not None:
-            error = DocumentError(f"row {missing[0]} has no text (null or NaN); fill it or leave the row out")
+        if (
+            not isinstance(documents.engine, list)
+            and (missing := documents.engine.first_missing()) is not None
+        ):
+            error = DocumentError(
+                f"row {missing[0]} has no text (null or NaN); fill it or leave the row out"
+            )
             error.row = missing[0]
             raise error
         # One band has the fewest keys, which nobody looks at.
@@ -173,10 +212,14 @@ class SignatureTransformer(TransformerMixin, BaseEstimator):  # type: ignore[mis
 
 def _refuse_paths(texts: Any) -> None:
     if isinstance(texts, (str, PathLike)):
-        raise DocumentTypeError(f"expected several texts, such as a list of str, got one {type(texts).__name__}")
+        raise DocumentTypeError(
+            f"expected several texts, such as a list of str, got one {type(texts).__name__}"
+        )
 
 
-def _matrix(prepared: PrepareResult, num_hashes: int) -> tuple[NDArray[numpy.uint32], NDArray[numpy.bool_]]:
+def _matrix(
+    prepared: PrepareResult, num_hashes: int
+) -> tuple[NDArray[numpy.uint32], NDArray[numpy.bool_]]:
     """The signatures, and which of them are of texts without a token."""
     columns = {name: data for name, _, _, data in prepared.engine.state()}
     (_, _, (values,), _) = columns["signature"][3][0]
@@ -194,30 +237,42 @@ def _one_hot(signatures: NDArray[numpy.uint32], is_empty: NDArray[numpy.bool_], 
     ends = numpy.cumsum(numpy.where(is_empty, 0, values), dtype=numpy.int64)
     places = columns[~is_empty].ravel()
     shape = (rows, values << bits)
-    return csr_matrix((numpy.ones(len(places)), places, numpy.concatenate(([0], ends))), shape=shape)
+    return csr_matrix(
+        (numpy.ones(len(places)), places, numpy.concatenate(([0], ends))), shape=shape
+    )
 
 
-def near_duplicate_groups(docs: Any, *, groups: Any = None, **options: Unpack[Options]) -> NDArray[numpy.int64]:
-    """For each document a number that all documents have which are connected to it by verified pairs: ``groups`` for
-    ``GroupKFold``, ``StratifiedGroupKFold``, ``GroupShuffleSplit``, ….
+def near_duplicate_groups(
+    docs: Documents, *, groups: Any = None, **options: Unpack[GroupOptions]
+) -> NDArray[numpy.int64]:
+    """For each document a number that all documents have which are connected to it by verified
+    pairs: ``groups`` for ``GroupKFold``, ``StratifiedGroupKFold``, ``GroupShuffleSplit``, ….
 
-    No verified pair is between two groups, chains of pairs included. Pairs that the run misses may be:
-    ``exact=True`` misses none, else :func:`lookalike.audit` measures how many.
+    No verified pair is between two groups, chains of pairs included. Pairs that the run misses may
+    be: ``exact=True`` misses none, else ``lookalike.audit`` measures how many.
 
-    :param docs: documents in memory, as for :func:`lookalike.find`.
-    :param groups: groups that are kept together as well, such as authors: a value for each document.
-    :param options: those of :func:`lookalike.find`: ``threshold=0.8``, ``recall=0.99``, ``text``, ``id``,
-        ``measure``, ``exact``, …; ``group`` is always ``"components"``.
-    :raises OptionError: the documents are in files, or an option cannot be what was given.
+    Args:
+        docs: Documents in memory, as for ``lookalike.find``.
+        groups: Groups that are kept together as well, such as authors: a value for each document.
+        options: Those of ``lookalike.find``: ``threshold=0.8``, ``recall=0.99``, ``text``,
+            ``id``, ``measure``, ``exact``, …; ``group`` is always ``"components"``.
 
-    >>> from lookalike.sklearn import near_duplicate_groups
-    >>> near_duplicate_groups(["a b c d e", "another", "A B C D E!"]).tolist()
-    [0, 1, 0]
-    >>> near_duplicate_groups(["a b c d e", "another", "A B C D E!"], groups=["ann", "bob", "bob"]).tolist()
-    [0, 0, 0]
+    Raises:
+        OptionError: The documents are in files, or an option cannot be what was given.
+
+    Examples:
+        >>> from lookalike.sklearn import near_duplicate_groups
+        >>> near_duplicate_groups(["a b c d e", "another", "A B C D E!"]).tolist()
+        [0, 1, 0]
+        >>> near_duplicate_groups(
+        ...     ["a b c d e", "another", "A B C D E!"], groups=["ann", "bob", "bob"]
+        ... ).tolist()
+        [0, 0, 0]
     """
     if "group" in options:
-        raise OptionError("group is 'components' here, so that no similar pair is divided; leave it out")
+        raise OptionError(
+            "group is 'components' here, so that no similar pair is divided; leave it out"
+        )
     grouping: Any = {**options, "group": "components"}
     labels = numpy.asarray(find(docs, **grouping).labels, dtype=numpy.int64)
     return labels if groups is None else _joined(labels, groups)
@@ -228,12 +283,17 @@ def _joined(labels: NDArray[numpy.int64], groups: Any) -> NDArray[numpy.int64]:
     others = numpy.asarray(groups)
     rows = len(labels)
     if others.shape != (rows,):
-        raise OptionError(f"groups: expected a value for each of the {rows} documents, got the shape {others.shape}")
+        raise OptionError(
+            f"groups: expected a value for each of the {rows} documents, got the shape "
+            f"{others.shape}"
+        )
     _, others = numpy.unique(others, return_inverse=True)
     # Documents are connected to nodes: one for each group of either division.
     nodes = numpy.concatenate((rows + labels, 2 * rows + others))
     documents = numpy.tile(numpy.arange(rows), 2)
-    edges = coo_matrix((numpy.ones(2 * rows, dtype=bool), (documents, nodes)), shape=(3 * rows, 3 * rows))
+    edges = coo_matrix(
+        (numpy.ones(2 * rows, dtype=bool), (documents, nodes)), shape=(3 * rows, 3 * rows)
+    )
     _, components = connected_components(edges, directed=False)
     _, first, members = numpy.unique(components[:rows], return_index=True, return_inverse=True)
     return first[members].astype(numpy.int64)
@@ -243,20 +303,27 @@ class NearDuplicateKFold(BaseCrossValidator):  # type: ignore[misc]
     """K folds of texts, in which near-duplicates are on the same side of every split.
 
     Without that, copies of test texts are learned, and the score says how well they are remembered.
-    ``split(X)`` finds the near-duplicates among ``X``, so that it works where texts are what is split: with
-    ``cross_val_score(pipeline, texts, y, cv=NearDuplicateKFold(5))``. For other features use ``GroupKFold`` with
-    :func:`near_duplicate_groups` of the texts.
+    ``split(X)`` finds the near-duplicates among ``X``, so that it works where texts are what is
+    split: with ``cross_val_score(pipeline, texts, y, cv=NearDuplicateKFold(5))``. For other
+    features use ``GroupKFold`` with ``near_duplicate_groups`` of the texts.
 
-    :param n_splits: how many folds, 2 or more.
-    :param stratified: whether folds have about the same shares of the classes ``y``.
-    :param shuffle: whether groups are assigned to folds at random.
-    :param random_state: the seed for that.
-    :param options: those of :func:`near_duplicate_groups`, such as ``threshold=0.7``.
+    Args:
+        n_splits: How many folds, 2 or more.
+        stratified: Whether folds have about the same shares of the classes ``y``.
+        shuffle: Whether groups are assigned to folds at random.
+        random_state: The seed for that.
+        options: Those of ``near_duplicate_groups``, such as ``threshold=0.7``.
 
-    >>> from lookalike.sklearn import NearDuplicateKFold
-    >>> texts = ["one text of the day", "One text, of the day!", "another", "and a third"]
-    >>> [test.tolist() for _, test in NearDuplicateKFold(n_splits=3).split(texts)]
-    [[0, 1], [3], [2]]
+    Examples:
+        >>> from lookalike.sklearn import NearDuplicateKFold
+        >>> texts = [
+        ...     "one text of the day",
+        ...     "One text, of the day!",
+        ...     "another",
+        ...     "and a third",
+        ... ]
+        >>> [test.tolist() for _, test in NearDuplicateKFold(n_splits=3).split(texts)]
+        [[0, 1], [3], [2]]
     """
 
     def __init__(
@@ -266,7 +333,7 @@ class NearDuplicateKFold(BaseCrossValidator):  # type: ignore[misc]
         stratified: bool = False,
         shuffle: bool = False,
         random_state: Any = None,
-        **options: Unpack[Options],
+        **options: Unpack[GroupOptions],
     ) -> None:
         if not isinstance(n_splits, Integral) or n_splits < 2:
             raise invalid_option("n_splits", "a whole number from 2", n_splits)
@@ -277,24 +344,34 @@ class NearDuplicateKFold(BaseCrossValidator):  # type: ignore[misc]
         self.options: dict[str, Any] = {**options}
 
     def split(
-        self, X: Any, y: Any = None, groups: Any = None  # noqa: N803
+        self,
+        X: Any,
+        y: Any = None,
+        groups: Any = None,
     ) -> Iterator[tuple[NDArray[numpy.intp], NDArray[numpy.intp]]]:
         """The rows of each split: those to train with, and those to test with.
 
-        :param X: the texts.
-        :param y: the classes, which ``stratified=True`` needs.
-        :param groups: groups that are kept together as well.
-        :raises ValueError: there are fewer groups than folds.
+        Args:
+            X: The texts.
+            y: The classes, which ``stratified=True`` needs.
+            groups: Groups that are kept together as well.
+
+        Raises:
+            ValueError: There are fewer groups than folds.
         """
         labels = near_duplicate_groups(X, groups=groups, **self.options)
         kind = StratifiedGroupKFold if self.stratified else GroupKFold
         folds = kind(self.n_splits, shuffle=self.shuffle, random_state=self.random_state)
         yield from folds.split(numpy.zeros(len(labels)), y, labels)
 
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:  # noqa: N803
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         """How many folds there are."""
         return self.n_splits
 
     def __repr__(self) -> str:
-        named = {name: getattr(self, name) for name in ("n_splits", "stratified", "shuffle", "random_state")}
-        return f"NearDuplicateKFold({', '.join(f'{name}={value!r}' for name, value in {**named, **self.options}.items())})"
+        named = {
+            name: getattr(self, name)
+            for name in ("n_splits", "stratified", "shuffle", "random_state")
+        }
+        arguments = {**named, **self.options}.items()
+        return f"NearDuplicateKFold({', '.join(f'{name}={value!r}' for name, value in arguments)})"

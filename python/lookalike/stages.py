@@ -1,4 +1,4 @@
-"""The stages of :func:`lookalike.find` for documents that are divided over tasks.
+"""The stages of ``lookalike.find`` for documents that are divided over tasks.
 
 Cluster software moves rows; these functions decide about documents. Arrow batches in, Arrow batches
 out, no engine imported; every function depends on its rows alone, so a task may run again. The
@@ -9,7 +9,7 @@ order of the stages, with what is between them::
     keys      documents  → blocks            a task for each piece of the collection
     connect   blocks     → edges, identities a task for each part (rows with equal ``part``)
     merge     edges      → edges             16 parts to a task, until one task is left
-    stars     edges      → edges             instead, where one task cannot hold them: rounds of three
+    stars edges → edges instead, where one task cannot hold them: rounds of three
                                              steps, a task for each part
     label     edges and identities → nodes of components       a task for each part
     decide    documents of components → members, pairs, notes  whole components to a task, sorted;
@@ -26,7 +26,7 @@ where these do not divide them either, they are decided in rounds over the keep 
     decide    the first documents in the keep order            one task: their keepers are known
     match     other documents and keepers → duplicates, pairs  a task for each piece; and again
 
-``docs/reference/stages.md`` specifies the rows. :mod:`lookalike.spark` runs them on Spark.
+``docs/reference/stages.md`` specifies the rows. ``lookalike.spark`` runs them on Spark.
 """
 
 from __future__ import annotations
@@ -37,8 +37,20 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from lookalike import _engine
-from lookalike._divided.arrow_values import bool_scalar, import_arrow, int_scalar, read_table, text_array
-from lookalike._options import FILE_OPTIONS, OPTIONS, check_options, with_columns, invalid_option, whole_option
+from lookalike._divided.arrow_values import (
+    bool_scalar,
+    import_arrow,
+    int_scalar,
+    read_table,
+    text_array,
+)
+from lookalike._options import (
+    FILE_OPTIONS,
+    check_options,
+    invalid_option,
+    whole_option,
+    with_columns,
+)
 from lookalike._progress import warn
 from lookalike.errors import DocumentError, OptionError
 
@@ -76,78 +88,83 @@ __all__ = [
     "total",
 ]
 
-#: Columns of the rows of ``keys``, ``connect``, ``merge`` and ``count``, and their types in SQL.
 BLOCKS: Final = "kind string, part int, rows binary, note string"
-#: Those of ``label``.
+"""Columns of the rows of ``keys``, ``connect``, ``merge`` and ``count``, and their types in SQL."""
 LABELS: Final = "node long, component long, check long, bytes long, documents long"
-#: Those of ``places``.
+"""Columns of ``label``."""
 PLACES: Final = (
-    "node long, id string, reference boolean, place binary, fingerprint binary, bytes long, source string"
+    "node long, id string, reference boolean, place binary, fingerprint binary, bytes long, "
+    "source string"
 )
-#: Those of ``decide`` and ``match``.
+"""Columns of ``places``."""
 DECIDED: Final = (
     "kind string, size long, keeper string, reference boolean, role string, rank long, id string, "
     "intersection long, left long, right long, jaccard double, containment double, note string"
 )
-#: Maximum similarity of unrelated documents, which share words, phrases, some boilerplate.
+"""Columns of ``decide`` and ``match``."""
+# Maximum similarity of unrelated documents, which share words, phrases, some boilerplate.
 _BACKGROUND: Final = 0.05
-#: The most rows of a batch that a stage gives.
+# The most rows of a batch that a stage gives.
 _BATCH_ROWS = 1 << 16
-#: Values of a signature that are tried where the number of documents is given.
+# Values of a signature that are tried where the number of documents is given.
 _LEAST_HASHES: Final = 128
 _MOST_HASHES: Final = 512
-#: Counters of shingles: 2 to this power, 4 bytes each.
+# Counters of shingles: 2 to this power, 4 bytes each.
 _LOG2_COUNTERS: Final = 20
-#: Batches of counters that are added up at once.
+# Batches of counters that are added up at once.
 _PENDING_COUNTERS: Final = 8
-#: Bytes of documents that one call of the engine gets, unless a component has more.
 BATCH_BYTES: Final = 64 << 20
+"""Bytes of documents that one call of the engine gets, unless a component has more."""
 
-#: Rules that go by what rows have not, and the reasons.
+# Rules that go by what rows have not, and the reasons.
 _ORDERED: Final = {
     **dict.fromkeys(("first", "last"), "the rows of a data frame have no order"),
     **dict.fromkeys(("newest", "oldest"), "it goes by the dates of files, and rows have none"),
 }
-#: Options that are not divided, and the functions that have them.
+# Options that are not divided, and the functions that have them.
 _ONE_MACHINE: Final = {"estimates": "find", "decisions": "find", "drop": "dedup"}
 _RUN: Final = ("memory", "temp_dir", "threads")
-#: Columns that the stages add to those of documents, and how the names begin of those that engines add.
+# Columns that the stages add to those of documents, and how the names begin of those that engines
+# add.
 _ADDED: Final = ("node", "reference", "component", "check")
 INTERNAL: Final = "lookalike_"
-#: The part of a row of a round, and whether the document is kept.
 PART: Final = f"{INTERNAL}part"
+"""The part of a row of a round, and whether the document is kept."""
 KEPT: Final = f"{INTERNAL}kept"
-#: A step of :func:`stars`, and all of them in order.
 StarStep: TypeAlias = Literal["request", "reply", "join"]
+"""A step of ``stars``, and all of them in order."""
 STAR_STEPS: Final[tuple[StarStep, ...]] = ("request", "reply", "join")
 
 
 @dataclass(frozen=True)
 class Plan:
     """The shared data of all tasks of a run. It pickles; a worker with another version of
-    lookalike refuses it."""
+    lookalike refuses it.
+    """
 
-    #: The options of the engine, all of them resolved.
     options: Mapping[str, Any]
-    #: The parameters as :attr:`lookalike.FindResult.parameters` has them.
+    """The options of the engine, all of them resolved."""
     parameters: Mapping[str, Any]
-    #: The column of texts.
+    """The parameters as ``lookalike.FindResult.parameters`` has them."""
     text: str = "text"
-    #: The column of ids.
+    """The column of texts."""
     id: str = "id"
-    #: Columns that decide what is kept and where documents are counted, in their order.
+    """The column of ids."""
     fields: Sequence[str] = ()
-    #: The version that made it.
+    """Columns that decide what is kept and where documents are counted, in their order."""
     version: str = field(default=_engine.VERSION)
+    """The version that made it."""
 
     @property
     def is_counted(self) -> bool:
-        """Whether keys are rare shingles, which :func:`count` finds before :func:`keys`."""
+        """Whether keys are rare shingles, which ``count`` finds before ``keys``."""
         return bool(self.options.get("exact")) or self.is_probed
 
     @property
     def is_probed(self) -> bool:
-        """Whether documents that share a rare shingle are connected only if one of them looks it up."""
+        """Whether documents that share a rare shingle are connected only if one of them looks it
+        up.
+        """
         return bool(self.parameters["measure"] == "containment")
 
     @property
@@ -158,53 +175,66 @@ class Plan:
     def check(self) -> None:
         """Refuses a plan of another version.
 
-        :raises OptionError: it is one; both versions are named.
+        Raises:
+            OptionError: It is one; both versions are named.
         """
         if self.version != _engine.VERSION:
             raise OptionError(
-                f"this worker has lookalike {_engine.VERSION}, the driver has {self.version}; install "
-                "the version of the driver on all workers"
+                f"this worker has lookalike {_engine.VERSION}, the driver has {self.version}; "
+                "install the version of the driver on all workers"
             )
 
 
 def plan(
     *,
     text: str = "text",
-    id: str = "id",  # noqa: A002 - the name of the column
+    id: str = "id",
     threshold: float | None = 0.8,
     recall: float | None = 0.99,
     pairs: bool = False,
     documents: int | None = None,
     **options: Any,
 ) -> Plan:
-    """The plan of a run: options of :func:`lookalike.find`, with all that is chosen chosen once.
+    """The plan of a run: options of ``lookalike.find``, with all that is chosen chosen once.
 
-    :param documents: how many documents are expected: signatures have as many values, up to 512, as are
-        needed so that documents that share a twentieth of their shingles are seldom candidates. Bands
-        and rows are chosen for the threshold and the recall alone where it is ``None``, as on one machine.
-    :raises OptionError: an option has an invalid value, or depends on an order of the
-        documents, which rows of a cluster have not.
+    Args:
+        documents: How many documents are expected: signatures have as many values, up to 512, as
+            are needed so that documents that share a twentieth of their shingles are seldom
+            candidates. Bands and rows are chosen for the threshold and the recall alone where it is
+            ``None``, as on one machine.
+
+    Raises:
+        OptionError: An option has an invalid value, or depends on an order of the documents, which
+            rows of a cluster have not.
     """
     options = {name: value for name, value in options.items() if value is not None}
     _refuse_undivided(options)
-    unlisted = {*_ONE_MACHINE, *FILE_OPTIONS, "unit", *_RUN, "id_field", "text_field"}
-    check_options(options, "plan", listed=[name for name in OPTIONS if name not in unlisted])
+    check_options(options, "plan")
     _check_names(text, id)
     _refuse_order(options.get("keep", []))
     _refuse_unnamed_paths(options)
     if documents is not None:
         options |= _bands(documents, {"threshold": threshold, "recall": recall, **options})
-    named_options = with_columns({"threshold": threshold, "recall": recall, "pairs": pairs, **options}, text, id)
-    deciding: dict[str, Any] = {name: options[name] for name in ("keep", "path_field", "source_field") if name in options}
+    named_options = with_columns(
+        {"threshold": threshold, "recall": recall, "pairs": pairs, **options}, text, id
+    )
+    deciding: dict[str, Any] = {
+        name: options[name] for name in ("keep", "path_field", "source_field") if name in options
+    }
     fields = _engine.fields(deciding)
     for name in (text, id, *fields):
         # Some engines do not tell names apart by case.
         if name.lower() in _ADDED or name.lower().startswith(INTERNAL):
-            raise OptionError(f"the stages have a column {name!r} of their own; rename that of the documents first")
+            raise OptionError(
+                f"the stages have a column {name!r} of their own; rename that of the documents "
+                "first"
+            )
     none: list[str | None] = []
     nothing = _engine.Documents.of_texts([[]], [], [(name, none) for name in fields])
     parameters = _engine.find(nothing, None, named_options, False).parameters()
-    chosen: dict[str, Any] = {name: parameters[name] for name in ("num_hashes", "bands", "rows") if name in parameters}
+    chosen: dict[str, Any] = {
+        name: parameters[name] for name in ("num_hashes", "bands", "rows") if name in parameters
+    }
     resolved: dict[str, Any] = {**named_options, **chosen, "threads": 1}
     return Plan(resolved, parameters, text, id, tuple(fields))
 
@@ -213,13 +243,18 @@ def _refuse_undivided(options: Mapping[str, Any]) -> None:
     """Refuses options that a divided run has not."""
     for name, function in _ONE_MACHINE.items():
         if options.get(name) not in (None, False):
-            raise OptionError(f"{name} is for one machine: lookalike.{function} takes it; leave it out here")
+            raise OptionError(
+                f"{name} is for one machine: lookalike.{function} takes it; leave it out here"
+            )
     if options.get("bands") == "auto":
-        raise OptionError("bands='auto' reads the documents twice; documents=N chooses bands for N documents")
+        raise OptionError(
+            "bands='auto' reads the documents twice; documents=N chooses bands for N documents"
+        )
     if options.get("unit") not in (None, "document"):
         raise OptionError(
-            f"unit={options['unit']!r} compares parts of texts, which needs all parts of a document in one task; "
-            "lookalike.find on one machine takes it, or give each part a row of its own"
+            f"unit={options['unit']!r} compares parts of texts, which needs all parts of a "
+            "document in one task; lookalike.find on one machine takes it, or give each part a "
+            "row of its own"
         )
     for name in (*FILE_OPTIONS, *_RUN):
         if options.get(name) not in (None, False):
@@ -232,18 +267,22 @@ def _check_names(text: object, id_: object) -> None:
         raise invalid_option("text", "the name of a column (str)", text)
     if not isinstance(id_, str):
         found = invalid_option("id", "the name of a column (str)", id_)
-        raise OptionError(f"{found}; rows of a cluster have no numbers: add a column, such as a hash of those that differ")
+        raise OptionError(
+            f"{found}; rows of a cluster have no numbers: add a column, such as a hash of those "
+            "that differ"
+        )
 
 
 def _refuse_order(keep: object) -> None:
     """Refuses rules that need an order or dates, which rows do not have. The engine refuses values
-    that are not rules."""
+    that are not rules.
+    """
     for rule in keep if isinstance(keep, (list, tuple)) else [keep]:
         reason = _ORDERED.get(rule) if isinstance(rule, str) else None
         if reason is not None:
             raise OptionError(
-                f"keep={rule!r}: {reason}; keep='field:COLUMN' keeps the greatest value of a column, 'field:COLUMN:asc' the "
-                "least"
+                f"keep={rule!r}: {reason}; keep='field:COLUMN' keeps the greatest value of a "
+                "column, 'field:COLUMN:asc' the least"
             )
 
 
@@ -256,30 +295,43 @@ def keep_rules(options: Mapping[str, Any]) -> list[str]:
 
 
 def _refuse_unnamed_paths(options: Mapping[str, Any]) -> None:
-    """Refuses patterns of paths where no column has paths. One machine compares the names of files."""
+    """Refuses patterns of paths where no column has paths. One machine compares the names of
+    files.
+    """
     for rule in keep_rules(options):
         if rule.startswith("path:") and options.get("path_field") is None:
             raise OptionError(
-                f"keep={rule!r} compares paths of files, and rows have none; path_field='COLUMN' names a column of paths"
+                f"keep={rule!r} compares paths of files, and rows have none; path_field='COLUMN' "
+                "names a column of paths"
             )
 
 
 def _bands(documents: int, options: dict[str, Any]) -> dict[str, int]:
     """The fewest values of a signature with which a document meets at most one other by accident.
 
-    Bands of :math:`r` rows make a pair of similarity :math:`s` a candidate with a probability of at most
-    :math:`b s^r`; where a document has more than one candidate by accident, most documents are
+    Bands of :math:`r` rows make a pair of similarity :math:`s` a candidate with a probability of at
+    most :math:`b s^r`; where a document has more than one candidate by accident, most documents are
     connected (Erdős and Rényi 1960), and one task has them all.
     """
     from lookalike import tune
 
     for name in ("num_hashes", "bands", "rows"):
         if name in options:
-            raise OptionError(f"documents={documents} chooses num_hashes, bands and rows; leave out documents or {name}")
+            raise OptionError(
+                f"documents={documents} chooses num_hashes, bands and rows; leave out documents "
+                f"or {name}"
+            )
     if options.get("exact") or options.get("measure") == "containment":
-        raise OptionError("documents chooses bands and rows, which exact runs and containment have not; leave it out")
+        raise OptionError(
+            "documents chooses bands and rows, which exact runs and containment have not; leave "
+            "it out"
+        )
     documents = whole_option("documents", documents, 1)
-    explicit = {name: options[name] for name in ("threshold", "recall", "shingle", "scheme", "seed") if name in options}
+    explicit = {
+        name: options[name]
+        for name in ("threshold", "recall", "shingle", "scheme", "seed")
+        if name in options
+    }
     num_hashes = _LEAST_HASHES
     while True:
         tuned = tune(num_hashes=num_hashes, **explicit)
@@ -287,16 +339,16 @@ def _bands(documents: int, options: dict[str, Any]) -> dict[str, int]:
         if accidental <= 1 or num_hashes >= _MOST_HASHES:
             if accidental > 1:
                 warn(
-                    f"documents={documents}: signatures of {tuned.num_hashes} values leave each document about "
-                    f"{accidental:,.0f} candidates by accident, so that most documents are connected; take a greater "
-                    "threshold or larger shingles",
+                    f"documents={documents}: signatures of {tuned.num_hashes} values leave each "
+                    f"document about {accidental:,.0f} candidates by accident, so that most "
+                    "documents are connected; take a greater threshold or larger shingles",
                     UserWarning,
                 )
             return {"num_hashes": tuned.num_hashes, "bands": tuned.bands, "rows": tuned.rows}
         num_hashes += 16
 
 
-#: What rows without a component are refused with.
+# What rows without a component are refused with.
 _NO_COMPONENT = "a row has no component (null); rows are those of labels, joined by node"
 
 
@@ -310,8 +362,12 @@ def _compute() -> Any:
 def _schema(columns: str) -> Any:
     pa = import_arrow()
     kinds = {
-        "string": pa.string(), "int": pa.int32(), "long": pa.int64(), "double": pa.float64(),
-        "boolean": pa.bool_(), "binary": pa.binary(),
+        "string": pa.string(),
+        "int": pa.int32(),
+        "long": pa.int64(),
+        "double": pa.float64(),
+        "boolean": pa.bool_(),
+        "binary": pa.binary(),
     }
     named_kinds = (column.split() for column in columns.split(", "))
     return pa.schema([(name, kinds[kind]) for name, kind in named_kinds])
@@ -320,7 +376,8 @@ def _schema(columns: str) -> Any:
 def empty_table(columns: str) -> pyarrow.Table:
     """A table without rows.
 
-    :param columns: :data:`BLOCKS`, :data:`LABELS` or :data:`DECIDED`.
+    Args:
+        columns: ``BLOCKS``, ``LABELS`` or ``DECIDED``.
     """
     schema = _schema(columns)
     pa = import_arrow()
@@ -329,21 +386,26 @@ def empty_table(columns: str) -> pyarrow.Table:
 
 
 def _rows(table: Any, columns: str) -> Iterator[pyarrow.RecordBatch]:
-    """The batches of a table, without empty ones, in the types that engines state for them. An engine
-    holds a batch at once, and the pairs of one component may be tens of millions."""
+    """The batches of a table, without empty ones, in the types that engines state for them. An
+    engine holds a batch at once, and the pairs of one component may be tens of millions.
+    """
     schema = _schema(columns)
     rows = read_table(table).select(schema.names).cast(schema)
     yield from (batch for batch in rows.to_batches(max_chunksize=_BATCH_ROWS) if batch.num_rows)
 
 
 def documents_of(plan: Plan, table: Any) -> _engine.Documents:
-    """Documents of a table with the columns of a plan. With ``skip_bad`` the engine leaves out those without an id.
+    """Documents of a table with the columns of a plan. With ``skip_bad`` the engine leaves out
+    those without an id.
 
-    :raises DocumentError: an id is null or empty, and ``skip_bad`` does not leave the row out.
+    Raises:
+        DocumentError: An id is null or empty, and ``skip_bad`` does not leave the row out.
     """
     if not plan.options.get("skip_bad"):
         _refuse_missing_ids(plan, table[plan.id])
-    return _engine.Documents.of_arrow(table.select(plan.columns), [plan.text], plan.id, False, plan.fields)
+    return _engine.Documents.of_arrow(
+        table.select(plan.columns), [plan.text], plan.id, False, plan.fields
+    )
 
 
 def _refuse_missing_ids(plan: Plan, ids: Any) -> None:
@@ -357,7 +419,8 @@ def _refuse_missing_ids(plan: Plan, ids: Any) -> None:
 
 def _no_id(reason: str) -> DocumentError:
     return DocumentError(
-        f"a document cannot be used: {reason}; fill it or leave the row out, or let skip_bad=True leave out and count such rows"
+        f"a document cannot be used: {reason}; fill it or leave the row out, or let "
+        "skip_bad=True leave out and count such rows"
     )
 
 
@@ -375,9 +438,12 @@ def empty_texts(column: Any) -> Any:
 def nodes(plan: Plan, table: pyarrow.Table, *, reference: bool = False) -> pyarrow.ChunkedArray:
     """The nodes of documents, for engines without a hash of 64 bits that is the same everywhere.
 
-    :param table: documents, with the columns of the plan.
-    :param reference: whether they are of the reference collection, whose ids are names of their own.
-    :raises DocumentError: a row has no id; with ``skip_bad`` such rows have nodes, too.
+    Args:
+        table: Documents, with the columns of the plan.
+        reference: Whether they are of the reference collection, whose ids are names of their own.
+
+    Raises:
+        DocumentError: A row has no id; with ``skip_bad`` such rows have nodes, too.
     """
     if plan.options.get("skip_bad"):
         table = _with_any_ids(plan, table)
@@ -401,16 +467,19 @@ def _with_any_ids(plan: Plan, table: Any) -> Any:
 def keys(
     plan: Plan, batches: Iterable[pyarrow.RecordBatch], parts: int, *, counters: bytes | None = None
 ) -> Iterator[pyarrow.RecordBatch]:
-    """Finds the keys of documents, of which similar documents share one; :data:`BLOCKS`.
+    """Finds the keys of documents, of which similar documents share one; ``BLOCKS``.
 
-    :param batches: documents: the columns of the plan, ``node`` (int64), and ``reference`` (bool)
-        where there is a reference collection; ``check`` of :func:`label` where an earlier stage has
-        read them.
-    :param parts: into how many parts keys and documents are divided.
-    :param counters: the sums of :func:`total`: keys are the rarest shingles. Without them keys are
-        the buckets of signatures, which :attr:`Plan.is_counted` runs have not.
-    :raises DocumentError: a document cannot be used; ``skip_bad`` leaves it out.
-    :raises ChangedError: a document is not what its ``check`` states.
+    Args:
+        batches: Documents: the columns of the plan, ``node`` (int64), and ``reference`` (bool)
+            where there is a reference collection; ``check`` of ``label`` where an earlier stage
+            has read them.
+        parts: Into how many parts keys and documents are divided.
+        counters: The sums of ``total``: keys are the rarest shingles. Without them keys are the
+            buckets of signatures, which ``Plan.is_counted`` runs have not.
+
+    Raises:
+        DocumentError: A document cannot be used; ``skip_bad`` leaves it out.
+        ChangedError: A document is not what its ``check`` states.
     """
     plan.check()
     pa = import_arrow()
@@ -431,9 +500,10 @@ def keys(
 
 
 def count(plan: Plan, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
-    """Counts shingles; :data:`BLOCKS` of the kind ``counters``.
+    """Counts shingles; ``BLOCKS`` of the kind ``counters``.
 
-    :param batches: documents, with the columns of the plan.
+    Args:
+        batches: Documents, with the columns of the plan.
     """
     plan.check()
     pa = import_arrow()
@@ -447,31 +517,37 @@ def count(plan: Plan, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarro
 
 
 def total(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
-    """Adds counters up; :data:`BLOCKS`, at most one row, whose ``rows`` are those of :func:`keys`.
+    """Adds counters up; ``BLOCKS``, at most one row, whose ``rows`` are those of ``keys``.
 
-    :param batches: rows of :func:`count` or of this function.
+    Args:
+        batches: Rows of ``count`` or of this function.
     """
     pa, pending = import_arrow(), []
     for batch in batches:
         pending.append(batch)
         if len(pending) == _PENDING_COUNTERS:
-            pending = read_table(_engine.total_counters(pa.Table.from_batches(pending))).to_batches()
+            pending = read_table(
+                _engine.total_counters(pa.Table.from_batches(pending))
+            ).to_batches()
     if pending:
         yield from _rows(_engine.total_counters(pa.Table.from_batches(pending)), BLOCKS)
 
 
 def empty_counters(plan: Plan) -> bytes:
-    """Counters of no document, for :func:`keys`."""
+    """Counters of no document, for ``keys``."""
     rows = read_table(_engine.CountStage(dict(plan.options), _LOG2_COUNTERS).counters())
     return bytes(rows["rows"][0].as_py())
 
 
 def places(plan: Plan, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
-    """Finds the places of documents in the keep order; :data:`PLACES`.
+    """Finds the places of documents in the keep order; ``PLACES``.
 
-    :param batches: documents: the columns of the plan, ``node``, ``check``, and ``reference`` where
-        there is a reference collection.
-    :raises ChangedError: a document is not what its ``check`` states.
+    Args:
+        batches: Documents: the columns of the plan, ``node``, ``check``, and ``reference`` where
+            there is a reference collection.
+
+    Raises:
+        ChangedError: A document is not what its ``check`` states.
     """
     plan.check()
     pa = import_arrow()
@@ -482,22 +558,30 @@ def places(plan: Plan, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarr
             if table.num_rows == 0:
                 continue
             found = read_table(
-                _engine.places(documents_of(plan, table), dict(plan.options), reference, _whole(table["check"]))
+                _engine.places(
+                    documents_of(plan, table), dict(plan.options), reference, _whole(table["check"])
+                )
             )
             found = found.append_column("node", table["node"])
             found = found.append_column("id", table[plan.id].cast(pa.string()))
-            found = found.append_column("reference", pa.repeat(bool_scalar(reference), table.num_rows))
+            found = found.append_column(
+                "reference", pa.repeat(bool_scalar(reference), table.num_rows)
+            )
             yield from _rows(found, PLACES)
 
 
-def match(plan: Plan, documents: pyarrow.Table, kept: pyarrow.Table) -> Iterator[pyarrow.RecordBatch]:
-    """Compares documents with kept ones, and not with each other; :data:`DECIDED`: a row of the kind
-    ``member`` for each document that resembles a kept one before it in the keep order, with the best
-    of them; the verified pairs of a document and such a kept one, where the plan lists pairs; notes
-    with the counts ``candidates`` and ``verified``. ``size`` is that of this call alone.
+def match(
+    plan: Plan, documents: pyarrow.Table, kept: pyarrow.Table
+) -> Iterator[pyarrow.RecordBatch]:
+    """Compares documents with kept ones, and not with each other; ``DECIDED``: a row of the
+    kind ``member`` for each document that resembles a kept one before it in the keep order, with
+    the best of them; the verified pairs of a document and such a kept one, where the plan lists
+    pairs; notes with the counts ``candidates`` and ``verified``. ``size`` is that of this call
+    alone.
 
-    :param documents: the columns of the plan.
-    :param kept: those, and ``reference`` where there is a reference collection.
+    Args:
+        documents: The columns of the plan.
+        kept: Those, and ``reference`` where there is a reference collection.
     """
     plan.check()
     options = dict(plan.options)
@@ -511,7 +595,11 @@ def match(plan: Plan, documents: pyarrow.Table, kept: pyarrow.Table) -> Iterator
 def _whole(column: Any) -> Any:
     """A column as one array."""
     whole = column.combine_chunks()
-    return whole if isinstance(whole, import_arrow().Array) else import_arrow().concat_arrays(whole.chunks)
+    return (
+        whole
+        if isinstance(whole, import_arrow().Array)
+        else import_arrow().concat_arrays(whole.chunks)
+    )
 
 
 def sides_of(table: Any) -> list[tuple[bool, Any]]:
@@ -526,11 +614,12 @@ def sides_of(table: Any) -> list[tuple[bool, Any]]:
 def connect(
     batches: Iterable[pyarrow.RecordBatch], parts: int, *, probed: bool = False
 ) -> Iterator[pyarrow.RecordBatch]:
-    """Connects documents that share a key; :data:`BLOCKS`.
+    """Connects documents that share a key; ``BLOCKS``.
 
-    :param batches: rows of :func:`keys`, all of the parts of this task. Notes pass through.
-    :param parts: that of :func:`keys`.
-    :param probed: :attr:`Plan.is_probed`.
+    Args:
+        batches: Rows of ``keys``, all of the parts of this task. Notes pass through.
+        parts: That of ``keys``.
+        probed: ``Plan.is_probed``.
     """
     yield from _of_blocks(batches, lambda table: _engine.connect(table, parts, probed), BLOCKS)
 
@@ -538,11 +627,14 @@ def connect(
 def merge(
     batches: Iterable[pyarrow.RecordBatch], parts: int, *, task_bytes: int = 2 << 30
 ) -> Iterator[pyarrow.RecordBatch]:
-    """Joins forests to one; :data:`BLOCKS`.
+    """Joins forests to one; ``BLOCKS``.
 
-    :param batches: rows of :func:`connect` or :func:`merge` of the kind ``edges``.
-    :param task_bytes: the most that they may take with 24 bytes for each edge, from 64 MiB on.
-    :raises OptionError: they take more.
+    Args:
+        batches: Rows of ``connect`` or ``merge`` of the kind ``edges``.
+        task_bytes: The most that they may take with 24 bytes for each edge, from 64 MiB on.
+
+    Raises:
+        OptionError: They take more.
     """
 
     def limited() -> Iterator[Any]:
@@ -552,35 +644,48 @@ def merge(
             size += batch.nbytes * 3 // 2
             if size > most:
                 raise OptionError(
-                    f"the edges of documents in components take more than the {most} bytes that task_memory allows; give "
-                    "task_memory more, or take a greater threshold, larger shingles, or documents=N, which connect "
-                    "fewer documents"
+                    f"the edges of documents in components take more than the {most} bytes that "
+                    "task_memory allows; give task_memory more, or take a greater threshold, "
+                    "larger shingles, or documents=N, which connect fewer documents"
                 )
             yield batch
 
     yield from _of_blocks(limited(), lambda table: _engine.merge_forests(table, parts), BLOCKS)
 
 
-def stars(batches: Iterable[pyarrow.RecordBatch], parts: int, step: StarStep) -> Iterator[pyarrow.RecordBatch]:
-    """A step of a round that finds components where :func:`merge` cannot hold all edges; :data:`BLOCKS`.
+def stars(
+    batches: Iterable[pyarrow.RecordBatch], parts: int, step: StarStep
+) -> Iterator[pyarrow.RecordBatch]:
+    """A step of a round that finds components where ``merge`` cannot hold all edges;
+    ``BLOCKS``.
 
-    The steps follow each other, each with the rows of the one before by their parts, until no task of
-    ``join`` gives a note: ``unsettled``, a number of edges. Then their rows are for :func:`label`.
+    The steps follow each other, each with the rows of the one before by their parts, until no task
+    of ``join`` gives a note: ``unsettled``, a number of edges. Then their rows are for
+    ``label``.
 
-    :param batches: rows of :func:`connect` or of this function, all of the parts of this task; of their
-        kinds ``edges`` is read.
-    :param parts: that of :func:`keys`.
+    Args:
+        batches: Rows of ``connect`` or of this function, all of the parts of this task; of
+            their kinds ``edges`` is read.
+        parts: That of ``keys``.
     """
     pc = _compute()
-    blocks = (batch.filter(pc.equal(batch.column("kind"), text_array(b"edges")[0])) for batch in batches)
-    yield from _of_blocks((batch for batch in blocks if batch.num_rows), lambda table: _engine.stars(table, parts, step), BLOCKS)
+    blocks = (
+        batch.filter(pc.equal(batch.column("kind"), text_array(b"edges")[0])) for batch in batches
+    )
+    yield from _of_blocks(
+        (batch for batch in blocks if batch.num_rows),
+        lambda table: _engine.stars(table, parts, step),
+        BLOCKS,
+    )
 
 
 def label(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
-    """The nodes of components; :data:`LABELS`. ``check`` is null where several documents have one node.
+    """The nodes of components; ``LABELS``. ``check`` is null where several documents have one
+    node.
 
-    :param batches: rows of the last :func:`merge` or :func:`stars`, and those of :func:`connect` of the kind
-        ``identities``, all of the parts of this task.
+    Args:
+        batches: Rows of the last ``merge`` or ``stars``, and those of ``connect`` of
+            the kind ``identities``, all of the parts of this task.
     """
     yield from _of_blocks(batches, _engine.label, LABELS)
 
@@ -606,14 +711,18 @@ def _of_blocks(batches: Iterable[Any], work: Any, columns: str) -> Iterator[Any]
 def decide(
     plan: Plan, batches: Iterable[pyarrow.RecordBatch], *, task_bytes: int = 2 << 30
 ) -> Iterator[pyarrow.RecordBatch]:
-    """Verifies and groups whole components; :data:`DECIDED`.
+    """Verifies and groups whole components; ``DECIDED``.
 
-    :param batches: documents of components, sorted by ``component``: the columns of the plan,
-        ``component`` and ``check`` (int64), and ``reference`` where there is a reference collection.
-    :param task_bytes: the most that the documents of a component may take.
-    :raises ChangedError: a document is not what it was in :func:`keys`.
-    :raises DocumentError: the rows are not sorted, or one has no component.
-    :raises OptionError: a component is too large.
+    Args:
+        batches: Documents of components, sorted by ``component``: the columns of the plan,
+            ``component`` and ``check`` (int64), and ``reference`` where there is a reference
+            collection.
+        task_bytes: The most that the documents of a component may take.
+
+    Raises:
+        ChangedError: A document is not what it was in ``keys``.
+        DocumentError: The rows are not sorted, or one has no component.
+        OptionError: A component is too large.
     """
     plan.check()
     pa, pending, size = import_arrow(), [], 0
@@ -640,13 +749,19 @@ def decide(
         yield from _decided(plan, pa.Table.from_batches(pending))
 
 
-def decide_unsorted(plan: Plan, rows: pyarrow.Table, *, slice_bytes: int = BATCH_BYTES) -> Iterator[pyarrow.RecordBatch]:
-    """As :func:`decide`, of rows in any order, for engines that do not sort them: their texts are not copied.
+def decide_unsorted(
+    plan: Plan, rows: pyarrow.Table, *, slice_bytes: int = BATCH_BYTES
+) -> Iterator[pyarrow.RecordBatch]:
+    """As ``decide``, of rows in any order, for engines that do not sort them: their texts are
+    not copied.
 
-    :param rows: documents of whole components, with the columns that :func:`decide` has.
-    :param slice_bytes: about as many bytes of texts are worked on at once, or a larger component.
-    :raises ChangedError: a document is not what it was in :func:`keys`.
-    :raises DocumentError: a row has no component.
+    Args:
+        rows: Documents of whole components, with the columns that ``decide`` has.
+        slice_bytes: About as many bytes of texts are worked on at once, or a larger component.
+
+    Raises:
+        ChangedError: A document is not what it was in ``keys``.
+        DocumentError: A row has no component.
     """
     plan.check()
     if slice_bytes < 1:
@@ -657,16 +772,28 @@ def decide_unsorted(plan: Plan, rows: pyarrow.Table, *, slice_bytes: int = BATCH
     if rows["component"].null_count:
         raise DocumentError(_NO_COMPONENT)
     order = pc.sort_indices(rows["component"])
-    flags = _whole(pc.fill_null(rows["reference"], bool_scalar(False))) if "reference" in rows.column_names else None
+    flags = (
+        _whole(pc.fill_null(rows["reference"], bool_scalar(False)))
+        if "reference" in rows.column_names
+        else None
+    )
     documents, checks = documents_of(plan, rows), _whole(rows["check"])
     for first, end in pairwise(_slices(rows, documents, order, slice_bytes)):
         taken = order.slice(first, end - first)
         here = taken if flags is None else taken.filter(pc.invert(flags.take(taken)))
         kept = None if flags is None else taken.filter(flags.take(taken))
         kept = kept if kept is not None and len(kept) else None
-        selected = [array.cast(pa.int64()) for array in (here, here.slice(0, 0) if kept is None else kept)]
+        selected = [
+            array.cast(pa.int64()) for array in (here, here.slice(0, 0) if kept is None else kept)
+        ]
         reference = None if kept is None else documents
-        for table in _engine.decide(documents, reference, dict(plan.options), checks.take(pa.concat_arrays(selected)), tuple(selected)):
+        for table in _engine.decide(
+            documents,
+            reference,
+            dict(plan.options),
+            checks.take(pa.concat_arrays(selected)),
+            tuple(selected),
+        ):
             yield from _rows(table, DECIDED)
 
 
@@ -675,15 +802,21 @@ def _slices(rows: Any, documents: Any, order: Any, slice_bytes: int) -> list[int
     pa, pc = import_arrow(), _compute()
     components = _whole(rows["component"]).take(order)
     sizes = _whole(read_table(documents.text_bytes())["bytes"]).take(order)
-    begins = pc.add(pc.indices_nonzero(pc.not_equal(components[1:], components[:-1])), int_scalar(1))
+    begins = pc.add(
+        pc.indices_nonzero(pc.not_equal(components[1:], components[:-1])), int_scalar(1)
+    )
     # The bytes of texts before a component give the number of its slice.
-    slices = pc.divide(pc.cumulative_sum(sizes).take(pc.subtract(begins, int_scalar(1))), int_scalar(slice_bytes))
+    slices = pc.divide(
+        pc.cumulative_sum(sizes).take(pc.subtract(begins, int_scalar(1))), int_scalar(slice_bytes)
+    )
     before = pa.concat_arrays([pa.repeat(int_scalar(0), 1), slices])[:-1]
     return [0, *begins.filter(pc.not_equal(slices, before)).to_pylist(), rows.num_rows]
 
 
 def _by_component(batches: Iterable[Any]) -> Iterator[Any]:
-    """Batches, without empty ones. Rows in another order would divide a component, with other groups."""
+    """Batches, without empty ones. Rows in another order would divide a component, with other
+    groups.
+    """
     pc, before = _compute(), None
     for batch in batches:
         if batch.num_rows == 0:
@@ -692,8 +825,14 @@ def _by_component(batches: Iterable[Any]) -> Iterator[Any]:
         if components.null_count:
             raise DocumentError(_NO_COMPONENT)
         is_later = before is None or before <= components[0].as_py()
-        if not is_later or not pc.all(pc.less_equal(components[:-1], components[1:]), min_count=0).as_py():
-            raise DocumentError("the rows of decide are not sorted by component; sort them, so that it has whole components")
+        if (
+            not is_later
+            or not pc.all(pc.less_equal(components[:-1], components[1:]), min_count=0).as_py()
+        ):
+            raise DocumentError(
+                "the rows of decide are not sorted by component; sort them, so that it has whole "
+                "components"
+            )
         before = components[-1].as_py()
         yield batch
 
@@ -714,7 +853,9 @@ def _last_component(components: Any) -> int:
 def _decided(plan: Plan, table: Any) -> Iterator[Any]:
     pa = import_arrow()
     sides = [side for _, side in sides_of(table)]
-    checks = _whole(pa.chunked_array([chunk for side in sides for chunk in side["check"].chunks], pa.int64()))
+    checks = _whole(
+        pa.chunked_array([chunk for side in sides for chunk in side["check"].chunks], pa.int64())
+    )
     documents = [documents_of(plan, side) for side in sides if side is sides[0] or side.num_rows]
     reference = documents[1] if len(documents) > 1 else None
     for rows in _engine.decide(documents[0], reference, dict(plan.options), checks):
@@ -727,14 +868,16 @@ def group_lines(
     *,
     first: int = 1,
     header: bool = False,
-    format: Literal["csv", "jsonl"] = "csv",  # noqa: A002 - as in the command line
+    format: Literal["csv", "jsonl"] = "csv",
 ) -> bytes:
     """The lines of ``lookalike find -o``.
 
-    :param rows: rows of :func:`decide` of the kind ``member``, sorted by ``size`` (descending),
-        ``keeper``, ``reference``, ``role`` (descending), ``rank`` (descending) and ``id``; whole groups.
-    :param first: the number of the first group, from 1.
-    :param header: whether the lines begin with the header of a CSV file.
+    Args:
+        rows: Rows of ``decide`` of the kind ``member``, sorted by ``size`` (descending),
+            ``keeper``, ``reference``, ``role`` (descending), ``rank`` (descending) and ``id``;
+            whole groups.
+        first: The number of the first group, from 1.
+        header: Whether the lines begin with the header of a CSV file.
     """
     return _engine.group_lines(rows, str(plan.parameters["measure"]), format, first, header)
 
@@ -742,7 +885,8 @@ def group_lines(
 def pair_lines(plan: Plan, rows: pyarrow.Table, *, header: bool = False) -> bytes:
     """The lines of ``lookalike find --pairs``.
 
-    :param rows: rows of :func:`decide` of the kind ``pair``, sorted by ``keeper`` and ``id``.
-    :param header: whether the lines begin with the header.
+    Args:
+        rows: Rows of ``decide`` of the kind ``pair``, sorted by ``keeper`` and ``id``.
+        header: Whether the lines begin with the header.
     """
     return _engine.pair_lines(rows, str(plan.parameters["measure"]), header)

@@ -9,7 +9,7 @@ use crate::input::ids::IdKind;
 use crate::input::inputs::ComparedInputs;
 use crate::options::{KeywordOptions, RunArguments};
 use crate::parameters::{self, BetterSettingTuple};
-use crate::passages::{PassageArguments, cuts_by_source, refuse_unit};
+use crate::passages::{PassageArguments, cuts_by_source};
 use lookalike::dedup::{CutPart, DEFAULT_FIELD, DedupError, SurvivorCounts, SurvivorsProblem};
 use lookalike::report::{OutputError, OutputFormat, Target};
 use lookalike::request::{CutRequest, DedupOutputs, DedupRequest, FindRequest};
@@ -99,7 +99,6 @@ pub(crate) fn dedup_passages(
     let documents = ComparedInput::Paths(paths);
     let options = options.with_drop(given.dropped(py, &documents, reference.as_ref())?);
     given.finish()?;
-    refuse_unit(reading.unit)?;
     let inputs = ComparedInputs::new(py, &documents, reference.as_ref(), reading)?;
     let outputs = DedupOutputs { survivors: Some(named_file(output)), ..DedupOutputs::default() };
     let inputs = inputs.run;

@@ -8,11 +8,11 @@ use lookalike::contamination::{ContaminationOptions, MatchList};
 use lookalike::core::error::ParamsError;
 use lookalike::core::keep::{KeepPolicy, KeepRule};
 use lookalike::core::params::{Case, Params, ParamsBuilder, ShingleRule, StopWords, TokenRule};
-use lookalike::extract::{ExtractOptions, HtmlText};
+use lookalike::extract::{ExtractOptions, HtmlText, Limits};
 use lookalike::find::parse_memory;
 use lookalike::find::{FindOptions, Grouping, MAX_THREADS, Memory, PairList};
 use lookalike::passages::{CutOptions, CutRule, DEFAULT_WORDS, PassageOptions};
-use lookalike::read::{NormalForm, Normalization, ReadOptions, TextUnit, parse_delimiter};
+use lookalike::read::{Normalization, ReadOptions, TextUnit, parse_delimiter};
 use lookalike::stop_words::{listed_stop_words, stop_words};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict};
@@ -148,22 +148,30 @@ impl<'py> KeywordOptions<'py> {
         bytes.map(Some).ok_or_else(|| wrong(name, "bytes, or a text such as '512MiB'", &value))
     }
 
-    /// What is done to every text.
+    /// The changes to every text: one, or a list.
     pub(crate) fn normalization(&self) -> PyResult<Normalization> {
-        let form = self.word("normalize", &NormalForm::ALL.map(NormalForm::name))?;
-        Ok(Normalization {
-            normal_form: form.map(|form| NormalForm::ALL[form]),
-            stop_words_by_language: self.word("language", &["auto"])?.is_some(),
-            segment: self.word("segment", &["dictionary"])?.is_some(),
-        })
+        let Some(value) = self.take("normalize")? else { return Ok(Normalization::default()) };
+        let refused = || {
+            let expected = "'nfc', 'nfkc', 'fold', 'unaccent', 'language:auto', \
+                            'segment:dictionary', or a list of these";
+            wrong("normalize", expected, &value)
+        };
+        let parts = text_list(&value).ok_or_else(refused)?;
+        parts.join(", ").parse().map_err(|_| refused())
+    }
+
+    /// A text, or a list of texts.
+    fn texts(&self, name: &str) -> PyResult<Vec<String>> {
+        let Some(value) = self.take(name)? else { return Ok(Vec::new()) };
+        text_list(&value).ok_or_else(|| wrong(name, "a str, or a list of them", &value))
     }
 
     /// What a shingle is.
     pub(crate) fn shingle(&self, normalization: Normalization) -> PyResult<ShingleRule> {
         let list = self.take("stop_words")?;
         if list.is_some() && normalization.stop_words_by_language {
-            let text = "stop_words names a list for all documents, language='auto' takes that of \
-                        each document's language; give one of the two";
+            let text = "stop_words names a list for all documents, normalize='language:auto' \
+                        takes that of each document's language; give one of the two";
             return Err(OptionError::new_err(text));
         }
         let list = list.map(|list| stop_word_list(&list)).transpose()?;
@@ -375,6 +383,9 @@ impl<'py> KeywordOptions<'py> {
         let default = ReadOptions::default();
         let format = self.text("format")?.map(|text| text.parse()).transpose();
         let delimiter = self.text("delimiter")?.map(|text| parse_delimiter(&text)).transpose();
+        let all_files = self.flag("all_files")?;
+        let mut extract = self.extraction(extract)?;
+        let max_expanded = self.limits(&mut extract.limits)?;
         Ok(ReadOptions {
             format: format.map_err(crate::error::read_error)?,
             id_field: self.text("id_field")?.unwrap_or(default.id_field),
@@ -382,17 +393,17 @@ impl<'py> KeywordOptions<'py> {
             delimiter: delimiter.map_err(crate::error::read_error)?,
             line_ids: self.flag("line_ids")?,
             skip_bad: self.flag("skip_bad")?,
-            hidden: self.flag("hidden")?,
-            ignore_files: !self.flag("no_ignore")?,
+            hidden: all_files,
+            ignore_files: !all_files,
             follow_links: self.flag("follow")?,
-            include: Vec::new(),
-            exclude: Vec::new(),
+            include: self.texts("include")?,
+            exclude: self.texts("exclude")?,
             types: Vec::new(),
             leave_out: Vec::new(),
             fields: Vec::new(),
             encoding: self.text("encoding")?,
-            extract: self.extraction(extract)?,
-            max_expanded: self.bytes("max_expanded")?,
+            extract,
+            max_expanded,
             normalization,
             shingle: None,
             unit: self.choice("unit")?.unwrap_or_default(),
@@ -411,35 +422,47 @@ impl<'py> KeywordOptions<'py> {
             options.signatures = KEEP[word] == "keep";
         }
         options.attachments = self.flag("attachments")?;
-        let limits = &mut options.limits;
-        limits.bytes = self.bytes("max_file_size")?.unwrap_or(limits.bytes);
-        limits.expanded = self.bytes("max_expanded")?.unwrap_or(limits.expanded);
+        Ok(options)
+    }
+
+    /// Sets the limits of `max`, a mapping; returns the most bytes of expanded content if it names
+    /// them.
+    fn limits(&self, limits: &mut Limits) -> PyResult<Option<u64>> {
+        let Some(value) = self.take("max")? else { return Ok(None) };
+        let expected = "a dict with some of 'file_size', 'expanded', 'depth', 'members', 'pages' \
+                        and 'seconds'";
+        let named = value.cast::<PyDict>().map_err(|_| wrong("max", expected, &value))?;
+        let named = Self::new(named)?;
+        let expanded = named.bytes("expanded")?;
+        limits.bytes = named.bytes("file_size")?.unwrap_or(limits.bytes);
+        limits.expanded = expanded.unwrap_or(limits.expanded);
         let small = |name: &str, default: u32| {
-            let Some(number) = self.whole(name)? else { return Ok(default) };
+            let Some(number) = named.whole(name)? else { return Ok(default) };
             let refused = |_| {
-                let text = format!("{name}: expected at most {}, got {number}", u32::MAX);
+                let text = format!("max: expected at most {} {name}, got {number}", u32::MAX);
                 OptionError::new_err(text)
             };
             u32::try_from(number).map_err(refused)
         };
-        limits.depth = small("max_depth", limits.depth)?;
-        limits.members = small("max_members", limits.members)?;
-        limits.pages = small("max_pages", limits.pages)?;
-        if let Some(seconds) = self.whole("max_seconds")? {
+        limits.depth = small("depth", limits.depth)?;
+        limits.members = small("members", limits.members)?;
+        limits.pages = small("pages", limits.pages)?;
+        if let Some(seconds) = named.whole("seconds")? {
             limits.time = Duration::from_secs(seconds);
         }
-        Ok(options)
+        if named.0.is_empty() { Ok(expanded) } else { Err(wrong("max", expected, &value)) }
     }
+}
+
+/// A text, or the texts of a list.
+fn text_list(value: &Bound<'_, PyAny>) -> Option<Vec<String>> {
+    value.extract::<String>().map(|text| vec![text]).or_else(|_| value.extract()).ok()
 }
 
 /// One rule, or several that decide in turn.
 fn keep_rules(value: &Bound<'_, PyAny>) -> PyResult<Vec<KeepRule>> {
-    let texts: Vec<String> = match value.extract::<String>() {
-        Ok(text) => vec![text],
-        Err(_) => value
-            .extract()
-            .map_err(|_| wrong("keep", "a rule such as 'longest', or a list of rules", value))?,
-    };
+    let expected = "a rule such as 'longest', or a list of rules";
+    let texts = text_list(value).ok_or_else(|| wrong("keep", expected, value))?;
     let rules: Result<Vec<KeepRule>, _> = texts.iter().map(|text| text.parse()).collect();
     rules.map_err(|error| params_error(&error))
 }

@@ -16,7 +16,7 @@ use arrow_array::builder::{BooleanBuilder, UInt64Builder};
 use lookalike::find::FindError;
 use lookalike::passages::{FoundPassage, PassageFindings, PassageOptions, PassageRow, SourceCuts};
 use lookalike::progress::Progress;
-use lookalike::read::{ReadOptions, TextUnit};
+use lookalike::read::ReadOptions;
 use lookalike::report::csv::CellRule;
 use lookalike::report::passages::PassageOutput;
 use lookalike::report::{Output, Target};
@@ -48,8 +48,8 @@ impl PassageArguments {
         let normalization = given.normalization()?;
         if normalization.stop_words_by_language || normalization.segment {
             return Err(OptionError::new_err(
-                "passages are whole parts of texts: leave out language and segment, which leave \
-                 words out or put blanks between them",
+                "passages are whole parts of texts: leave language:auto and segment:dictionary \
+                 out of normalize, which remove words or put blanks between them",
             ));
         }
         let reading = given.reading(normalization, crate::extraction::options(py)?)?;
@@ -100,7 +100,6 @@ pub(crate) fn cut_passages(
     let PassageArguments { options, reading } = PassageArguments::new(py, &given)?;
     let options = options.with_drop(given.dropped(py, &documents, reference.as_ref())?);
     given.finish()?;
-    refuse_unit(reading.unit)?;
     let inputs = ComparedInputs::new(py, &documents, reference.as_ref(), reading)?;
     let texts = call::reading(py, progress.as_ref(), move |watch| {
         let outputs = DedupOutputs::default();
@@ -118,17 +117,6 @@ fn append_numbers(columns: &mut [UInt64Builder; 4], passage: &FoundPassage) {
     for (column, value) in columns.iter_mut().zip([number + 1, words, places, documents]) {
         column.append_value(value.into());
     }
-}
-
-/// Units and passages are parts of documents both.
-pub(crate) fn refuse_unit(unit: TextUnit) -> PyResult<()> {
-    if unit == TextUnit::Document {
-        return Ok(());
-    }
-    Err(OptionError::new_err(format!(
-        "unit={:?} compares parts of documents: leave out unit or passages",
-        unit.name()
-    )))
 }
 
 #[pymethods]

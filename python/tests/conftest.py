@@ -28,11 +28,23 @@ def program() -> str:
 
 @pytest.fixture(scope="session")
 def check_types(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], None]:
-    """Has mypy check a file; what it knows of the libraries serves all tests. A process of its own, since what
-    mypy leaves in this one is looked at by each collection of garbage."""
+    """Has mypy check a file; what it knows of the libraries serves all tests. A process of its own,
+    since what mypy leaves in this one is looked at by each collection of garbage."""
     pytest.importorskip("mypy", reason="mypy checks the types")
-    options = ["--strict", "--allow-empty-bodies", "--disable-error-code=empty-body", "--follow-imports=silent"]
-    command = [sys.executable, "-m", "mypy", *options, "--cache-dir", str(tmp_path_factory.mktemp("mypy"))]
+    options = [
+        "--strict",
+        "--allow-empty-bodies",
+        "--disable-error-code=empty-body",
+        "--follow-imports=silent",
+    ]
+    command = [
+        sys.executable,
+        "-m",
+        "mypy",
+        *options,
+        "--cache-dir",
+        str(tmp_path_factory.mktemp("mypy")),
+    ]
 
     def check(file: Path) -> None:
         done = subprocess.run([*command, str(file)], capture_output=True, text=True)

@@ -51,7 +51,8 @@ class NativeCode:
 
 
 def interrupt(begun: threading.Event | None = None) -> None:
-    """Presses Ctrl-C when the calling thread, the main one, is in native code, or ``begun`` is set."""
+    """Presses Ctrl-C when the calling thread, the main one, is in native code, or ``begun`` is
+    set."""
     in_native_code = NativeCode(threading.get_ident())
 
     def press() -> None:
@@ -65,7 +66,8 @@ def interrupt(begun: threading.Event | None = None) -> None:
 
 
 def writer(pipe: Path) -> BinaryIO:
-    """The writing end of a named pipe, once something has it open, or is opening it, for reading."""
+    """The writing end of a named pipe, once something has it open, or is opening it, for
+    reading."""
     ends: list[int] = []
 
     def has_reader() -> bool:

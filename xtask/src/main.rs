@@ -15,6 +15,7 @@ mod promises;
 mod prose;
 mod python;
 mod quick;
+mod ruff;
 mod signals;
 mod skipped_tests;
 mod source;
@@ -162,6 +163,7 @@ fn lint(root: &Path, stages: &mut Stages) -> Result<(), String> {
     stages.run("clippy", |_| cargo(root, &clippy, &[]))?;
     let doc = [&["doc", "--no-deps"][..], &FEATURES].concat();
     stages.run("documentation", |_| cargo(root, &doc, &[("RUSTDOCFLAGS", "-D warnings")]))?;
+    stages.run("Python files", |counts| ruff::run(root, counts))?;
     stages.run("tidy", |counts| tidy::run(root, false, counts))?;
     stages.run("page", |counts| page::lint(root, counts))?;
     stages.run("features of the wheel", |_| wheel_features::run(root))?;

@@ -1,1 +1,3 @@
-"""Code that Spark and Ray share: the order of stages, tasks, sums, errors, rounds over large components."""
+"""Code that Spark and Ray share: the order of stages, tasks, sums, errors, rounds over large
+components.
+"""

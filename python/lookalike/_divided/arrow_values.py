@@ -1,8 +1,9 @@
 """Arrow values that are made without pandas.
 
-``pyarrow.table``, ``pyarrow.array`` and ``pyarrow.scalar``, and functions of ``pyarrow.compute`` that get a
-value of Python, import pandas where it is installed, to see whether what they get is of it. This takes each new
-process of a cluster 1.1 CPU seconds and some 50 MB (``bench/README.md``)."""
+``pyarrow.table``, ``pyarrow.array`` and ``pyarrow.scalar``, and functions of ``pyarrow.compute``
+that get a value of Python, import pandas where it is installed, to see whether what they get is of
+it. This takes each new process of a cluster 1.1 CPU seconds and some 50 MB (``bench/README.md``).
+"""
 
 from __future__ import annotations
 
@@ -14,14 +15,15 @@ from lookalike.errors import OptionError
 if TYPE_CHECKING:
     import pyarrow
 
-#: Bytes of texts that an Arrow array holds.
 MOST_BYTES: Final = (1 << 31) - 1
+"""Bytes of texts that an Arrow array holds."""
 
 
 def import_arrow() -> Any:
     """The module ``pyarrow``.
 
-    :raises OptionError: it is not installed.
+    Raises:
+        OptionError: It is not installed.
     """
     try:
         import pyarrow
@@ -33,7 +35,8 @@ def import_arrow() -> Any:
 def read_table(rows: Any) -> pyarrow.Table:
     """The table of an object with rows for Arrow, without copying them.
 
-    :param rows: an object with ``__arrow_c_stream__``.
+    Args:
+        rows: An object with ``__arrow_c_stream__``.
     """
     return import_arrow().RecordBatchReader.from_stream(rows).read_all()
 
@@ -52,7 +55,8 @@ def bool_scalar(value: bool) -> pyarrow.BooleanScalar:
 def text_array(value: bytes) -> pyarrow.StringArray:
     """An array of one text, which is not copied.
 
-    :param value: UTF-8, at most :data:`MOST_BYTES`.
+    Args:
+        value: UTF-8, at most ``MOST_BYTES``.
     """
     return _of_buffers(import_arrow().string(), struct.pack("=2i", 0, len(value)), value)
 

@@ -19,18 +19,18 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any, Generic
 
-from lookalike._divided.run_sums import RunSums, check_largest, check_read
 from lookalike._divided.row_operations import D, R, RowOperations
+from lookalike._divided.run_sums import RunSums, check_largest, check_read
 from lookalike._divided.stage_tasks import BlockTask, MatchTask, MemberTask, PlaceTask
 from lookalike.stages import DECIDED, KEPT, PART, PLACES, Plan
 
-#: Slices of the keep order that the documents of a task are made of, unless documents are large.
+# Slices of the keep order that the documents of a task are made of, unless documents are large.
 _SLICES = 16
 _OVERLAP = ("intersection", "left", "right", "jaccard", "containment")
 _STATE = ("node", "id", "reference", "slice", "bytes")
 _LABELS = ("node", "component", "check", "bytes", "documents")
-#: Of equal ranks the keeper with equal shingles is the best, then the one that comes first in the
-#: keep order; those of the reference collection come first.
+# Of equal ranks the keeper with equal shingles is the best, then the one that comes first in the
+# keep order; those of the reference collection come first.
 _BEST = ("rank", "equal", "earlier", "reference", "keeper", *_OVERLAP)
 
 
@@ -38,16 +38,20 @@ _BEST = ("rank", "equal", "earlier", "reference", "keeper", *_OVERLAP)
 class LargeDecisions(Generic[R]):
     """What becomes of the documents of large components."""
 
-    #: Members and pairs, as :data:`lookalike.stages.DECIDED`.
     rows: R
-    #: Their counts and sources.
+    """Members and pairs, as ``lookalike.stages.DECIDED``."""
     notes: list[dict[str, Any]]
+    """Their counts and sources."""
 
 
 def component_sizes(engine: RowOperations[R, D], labels: R) -> tuple[int, int]:
     """Documents of components, and bytes of the largest component."""
-    sizes = engine.grouped(labels, ["component"], {"bytes": ("bytes", "sum"), "documents": ("documents", "sum")})
-    rows = engine.collected(engine.grouped(sizes, [], {"documents": ("documents", "sum"), "bytes": ("bytes", "max")}))
+    sizes = engine.grouped(
+        labels, ["component"], {"bytes": ("bytes", "sum"), "documents": ("documents", "sum")}
+    )
+    rows = engine.collected(
+        engine.grouped(sizes, [], {"documents": ("documents", "sum"), "bytes": ("bytes", "max")})
+    )
     return (int(rows[0]["documents"] or 0), int(rows[0]["bytes"] or 0)) if rows else (0, 0)
 
 
@@ -55,45 +59,63 @@ class LargeComponents(Generic[R, D]):
     """The components that are larger than a task."""
 
     def __init__(self, engine: RowOperations[R, D], plan: Plan, task_bytes: int) -> None:
-        """
-        :param task_bytes: the most that the documents of a task may take.
+        """Starts without components.
+
+        Args:
+            task_bytes: The most that the documents of a task may take.
         """
         self._engine, self._plan, self._task_bytes = engine, plan, task_bytes
-        #: Documents of parts that are larger than a task.
+        # Documents of parts that are larger than a task.
         self.undivided = 0
         self._f = engine.functions
 
     def divide(self, labels: R) -> R:
         """The labels of components that fit a task: all of them, and the parts of larger ones that
-        do. :meth:`decide` decides about the documents of the other parts.
+        do. ``decide`` decides about the documents of the other parts.
 
-        :param labels: those of all components.
-        :raises OptionError: a part does not fit a task, and groups are components, which rounds cannot find.
+        Args:
+            labels: Those of all components.
+
+        Raises:
+            OptionError: A part does not fit a task, and groups are components, which rounds cannot
+                find.
         """
         engine, plan = self._engine, self._plan
         large = self._larger(labels)
         nodes = engine.join(labels, large, ["component"], "semi")
         self._documents = engine.documents(self._columns(nodes, "node", "check"))
         # Rare shingles divide no further what they connect.
-        parts = nodes if plan.is_counted else engine.connected(self._documents, self._count(nodes, "documents", "sum"))
+        parts = (
+            nodes
+            if plan.is_counted
+            else engine.connected(self._documents, self._count(nodes, "documents", "sum"))
+        )
         larger_parts = self._larger(parts)
-        self._dense = self._columns(engine.join(parts, larger_parts, ["component"], "semi"), "node", "documents")
+        self._dense = self._columns(
+            engine.join(parts, larger_parts, ["component"], "semi"), "node", "documents"
+        )
         self.undivided = self._count(self._dense, "documents", "sum")
         if plan.options.get("group") == "components":
             check_largest(component_sizes(engine, parts)[1], self._task_bytes)
         fitting = self._columns(engine.join(parts, larger_parts, ["component"], "anti"), *_LABELS)
-        return engine.union(self._columns(engine.join(labels, large, ["component"], "anti"), *_LABELS), fitting)
+        return engine.union(
+            self._columns(engine.join(labels, large, ["component"], "anti"), *_LABELS), fitting
+        )
 
     def _columns(self, rows: R, *names: str) -> R:
         return self._engine.select(rows, {name: self._f.col(name) for name in names})
 
     def _count(self, rows: R, column: str, function: str) -> int:
-        found = self._engine.collected(self._engine.grouped(rows, [], {"amount": (column, function)}))
+        found = self._engine.collected(
+            self._engine.grouped(rows, [], {"amount": (column, function)})
+        )
         return int(found[0]["amount"] or 0) if found else 0
 
     def _larger(self, labels: R) -> R:
         sizes = self._engine.grouped(labels, ["component"], {"bytes": ("bytes", "sum")})
-        return self._columns(self._engine.where(sizes, self._f.col("bytes") > self._task_bytes), "component")
+        return self._columns(
+            self._engine.where(sizes, self._f.col("bytes") > self._task_bytes), "component"
+        )
 
     def decide(self) -> LargeDecisions[R]:
         """Decides about the documents of the parts that are larger than a task, in rounds."""
@@ -102,10 +124,16 @@ class LargeComponents(Generic[R, D]):
         rounds = self._rounds(slices)
         duplicates = engine.stored("duplicates", lambda: self._duplicates(rounds))
         sizes = engine.grouped(duplicates, ["keeper", "reference"], {"others": ("id", "count")})
-        size = {"keeper": self._f.col("keeper"), "reference": self._f.col("reference"), "size": self._f.col("others") + 1}
+        size = {
+            "keeper": self._f.col("keeper"),
+            "reference": self._f.col("reference"),
+            "size": self._f.col("others") + 1,
+        }
         sizes = engine.select(sizes, size)
         members = engine.join(duplicates, sizes, ["keeper", "reference"], "inner")
-        rows = engine.union(engine.map(sizes, MemberTask(), DECIDED), engine.map(members, MemberTask(), DECIDED))
+        rows = engine.union(
+            engine.map(sizes, MemberTask(), DECIDED), engine.map(members, MemberTask(), DECIDED)
+        )
         work = [frame for round_ in rounds for frame in (round_.decided, round_.matched)]
         if self._plan.options.get("pairs"):
             pairs = self._pairs(slices)
@@ -127,7 +155,9 @@ class LargeComponents(Generic[R, D]):
 
     def _rounds(self, slices: R) -> list[_Round[R]]:
         plan = dataclasses.replace(self._plan, options={**self._plan.options, "pairs": False})
-        state = self._engine.select(slices, {**{name: self._f.col(name) for name in _STATE}, "dropped": self._f.lit(False)})
+        state = self._engine.select(
+            slices, {**{name: self._f.col(name) for name in _STATE}, "dropped": self._f.lit(False)}
+        )
         rounds: list[_Round[R]] = []
         while (prefix := self._prefix(state)) is not None:
             rounds.append(self._round(plan, len(rounds), state, prefix))
@@ -139,19 +169,32 @@ class LargeComponents(Generic[R, D]):
         engine, f = self._engine, self._f
 
         def later() -> R:
-            found = engine.grouped(engine.where(done.matched, f.col("kind") == "member"), ["id"], {"matches": ("keeper", "count")})
-            rows = engine.join(engine.where(state, f.col("slice") > prefix.last), found, ["id"], "left")
+            found = engine.grouped(
+                engine.where(done.matched, f.col("kind") == "member"),
+                ["id"],
+                {"matches": ("keeper", "count")},
+            )
+            rows = engine.join(
+                engine.where(state, f.col("slice") > prefix.last), found, ["id"], "left"
+            )
             # An id of the reference collection is a name of its own.
-            is_dropped = f.col("dropped") | ((f.coalesce(f.col("matches"), f.lit(0)) > 0) & ~f.col("reference"))
-            return engine.select(rows, {**{name: f.col(name) for name in _STATE}, "dropped": is_dropped})
+            is_dropped = f.col("dropped") | (
+                (f.coalesce(f.col("matches"), f.lit(0)) > 0) & ~f.col("reference")
+            )
+            return engine.select(
+                rows, {**{name: f.col(name) for name in _STATE}, "dropped": is_dropped}
+            )
 
         return engine.stored(f"round-{number}", later)
 
     def _prefix(self, state: R) -> _Prefix | None:
         """The first slices with undecided documents, as many as fit half of a task; ``None`` where
-        all are decided."""
+        all are decided.
+        """
         engine = self._engine
-        sums = engine.collected(engine.grouped(state, ["slice", "dropped"], {"amount": ("bytes", "sum")}))
+        sums = engine.collected(
+            engine.grouped(state, ["slice", "dropped"], {"amount": ("bytes", "sum")})
+        )
         undecided = sorted((row["slice"], row["amount"]) for row in sums if not row["dropped"])
         if not undecided:
             return None
@@ -177,10 +220,16 @@ class LargeComponents(Generic[R, D]):
 
         def match() -> R:
             is_duplicate = (f.col("kind") == "member") & (f.col("role") == "duplicate")
-            duplicates = engine.select(engine.where(decided, is_duplicate), {"id": f.col("id"), "reference": f.lit(False)})
-            kept = self._columns(engine.join(members, duplicates, ["id", "reference"], "anti"), "id", "reference")
+            duplicates = engine.select(
+                engine.where(decided, is_duplicate), {"id": f.col("id"), "reference": f.lit(False)}
+            )
+            kept = self._columns(
+                engine.join(members, duplicates, ["id", "reference"], "anti"), "id", "reference"
+            )
             shares = prefix.shares(engine.parts, self._task_bytes)
-            copies = self._parted(engine.repeated(kept, "share", shares), f.col("share"), f.lit(True))
+            copies = self._parted(
+                engine.repeated(kept, "share", shares), f.col("share"), f.lit(True)
+            )
             rest = self._parted(others, engine.share("node", shares), f.lit(False))
             texts = engine.texts(self._documents, engine.union(copies, rest))
             return engine.map_parts(texts, MatchTask(plan), DECIDED)
@@ -188,7 +237,15 @@ class LargeComponents(Generic[R, D]):
         return _Round(decided, engine.stored(f"round-{number}-matched", match))
 
     def _parted(self, rows: R, part: Any, kept: Any) -> R:
-        return self._engine.select(rows, {"id": self._f.col("id"), "reference": self._f.col("reference"), PART: part, KEPT: kept})
+        return self._engine.select(
+            rows,
+            {
+                "id": self._f.col("id"),
+                "reference": self._f.col("reference"),
+                PART: part,
+                KEPT: kept,
+            },
+        )
 
     def _mapped(self, rows: R, part: Any, kept: Any, task: Any) -> R:
         texts = self._engine.texts(self._documents, self._parted(rows, part, kept))
@@ -201,16 +258,26 @@ class LargeComponents(Generic[R, D]):
         equal = (f.col("intersection") == f.col("left")) & (f.col("left") == f.col("right"))
         for number, round_ in enumerate(rounds):
             members = engine.union(round_.decided, round_.matched)
-            members = engine.where(members, (f.col("kind") == "member") & (f.col("role") == "duplicate"))
+            members = engine.where(
+                members, (f.col("kind") == "member") & (f.col("role") == "duplicate")
+            )
             names = ("id", "rank", "reference", "keeper", *_OVERLAP)
-            columns = {**{name: f.col(name) for name in names}, "equal": equal, "earlier": f.lit(-number)}
+            columns = {
+                **{name: f.col(name) for name in names},
+                "equal": equal,
+                "earlier": f.lit(-number),
+            }
             rows = engine.select(members, columns)
             every = rows if every is None else engine.union(every, rows)
         assert every is not None
-        return self._columns(engine.best(every, "id", _BEST), "id", "rank", "reference", "keeper", *_OVERLAP)
+        return self._columns(
+            engine.best(every, "id", _BEST), "id", "rank", "reference", "keeper", *_OVERLAP
+        )
 
     def _pairs(self, slices: R) -> R:
-        """Pairs of all documents: blocks of the keep order, each with itself and with every later one."""
+        """Pairs of all documents: blocks of the keep order, each with itself and with every later
+        one.
+        """
         engine, f = self._engine, self._f
 
         def pairs() -> R:
@@ -223,11 +290,21 @@ class LargeComponents(Generic[R, D]):
                 blocks.append((int(row["slice"]), number))
             count = number + 1
             places = self._columns(slices, "id", "reference", "slice")
-            places = engine.join(places, engine.table(blocks, ("slice", "block")), ["slice"], "inner")
+            places = engine.join(
+                places, engine.table(blocks, ("slice", "block")), ["slice"], "inner"
+            )
             places = engine.repeated(places, "other", count)
             places = engine.where(places, (f.col("other") >= f.col("block")) | ~f.col("reference"))
-            least, greatest = f.least(f.col("block"), f.col("other")), f.greatest(f.col("block"), f.col("other"))
-            return self._mapped(places, least * count + greatest, f.col("other") > f.col("block"), BlockTask(self._plan))
+            least, greatest = (
+                f.least(f.col("block"), f.col("other")),
+                f.greatest(f.col("block"), f.col("other")),
+            )
+            return self._mapped(
+                places,
+                least * count + greatest,
+                f.col("other") > f.col("block"),
+                BlockTask(self._plan),
+            )
 
         return engine.stored("pairs", pairs)
 
@@ -236,22 +313,39 @@ class LargeComponents(Generic[R, D]):
         engine, f = self._engine, self._f
         sums = RunSums()
         for frame in frames:
-            notes = engine.select(engine.where(frame, f.col("kind") == "note"), {"note": f.col("note")})
+            notes = engine.select(
+                engine.where(frame, f.col("kind") == "note"), {"note": f.col("note")}
+            )
             sums.add_notes(row["note"] for row in engine.collected(notes))
         return [{"counts": {name: sums.counts[name] for name in ("candidates", "verified")}}]
 
     def _counts(self, slices: R, duplicates: R, sizes: R) -> list[dict[str, Any]]:
         engine, f = self._engine, self._f
         # Those without a token have no fingerprint.
-        fingerprints = [self._count(slices, "fingerprint", function) for function in ("count", "count_distinct")]
+        fingerprints = [
+            self._count(slices, "fingerprint", function) for function in ("count", "count_distinct")
+        ]
         counts = {
-            "copies": fingerprints[0] - fingerprints[1], "groups": self._count(sizes, "keeper", "count"),
+            "copies": fingerprints[0] - fingerprints[1],
+            "groups": self._count(sizes, "keeper", "count"),
             "duplicates": self._count(duplicates, "id", "count"),
         }
         notes: list[dict[str, Any]] = [{"counts": counts}]
         if self._plan.options.get("source_field") is not None:
-            found = engine.join(engine.where(slices, ~f.col("reference")), self._columns(duplicates, "id"), ["id"], "semi")
-            rows = engine.select(found, {"source": f.coalesce(f.col("source"), f.lit("")), "id": f.col("id"), "bytes": f.col("bytes")})
+            found = engine.join(
+                engine.where(slices, ~f.col("reference")),
+                self._columns(duplicates, "id"),
+                ["id"],
+                "semi",
+            )
+            rows = engine.select(
+                found,
+                {
+                    "source": f.coalesce(f.col("source"), f.lit("")),
+                    "id": f.col("id"),
+                    "bytes": f.col("bytes"),
+                },
+            )
             sums = {"duplicates": ("id", "count"), "duplicate_bytes": ("bytes", "sum")}
             for row in engine.collected(engine.grouped(rows, ["source"], sums)):
                 notes.append({"source": {**row, "reference": False}})
@@ -263,10 +357,10 @@ class _Prefix:
     """The undecided documents up to a slice."""
 
     last: int
-    #: Their bytes.
     size: int
-    #: The bytes of all other documents.
+    """Their bytes."""
     others: int
+    """The bytes of all other documents."""
 
     def shares(self, parts: int, task_bytes: int) -> int:
         """Into how many shares the others are divided: each is compared with all that was kept."""
@@ -276,7 +370,7 @@ class _Prefix:
 
 @dataclass(frozen=True)
 class _Round(Generic[R]):
-    #: Rows about the prefix.
     decided: R
-    #: Rows about the other documents.
+    """Rows about the prefix."""
     matched: R
+    """Rows about the other documents."""

@@ -5,24 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, Protocol, TypeVar
 
-#: From Arrow batches to Arrow batches.
 RowTask = Callable[[Iterable[Any]], Iterator[Any]]
-#: Rows as the engine has them.
+"""From Arrow batches to Arrow batches."""
 R = TypeVar("R")
-#: Documents with their texts.
+"""Rows as the engine has them."""
 D = TypeVar("D")
+"""Documents with their texts."""
 
 
 class RowOperations(Protocol[R, D]):
     """Operations on rows, which are small, and on documents, which have texts.
 
-    Conditions and columns are expressions made from :attr:`functions`, by ``==``, ``<=``, ``>``, ``>=``,
-    ``&``, ``|``, ``~``, ``+`` and ``*``.
+    Conditions and columns are expressions made from ``functions``, by ``==``, ``<=``, ``>``,
+    ``>=``, ``&``, ``|``, ``~``, ``+`` and ``*``.
     """
 
     @property
     def functions(self) -> Any:
-        """``col``, ``lit``, ``coalesce``, ``when``, ``least`` and ``greatest``, as in ``pyspark.sql.functions``."""
+        """``col``, ``lit``, ``coalesce``, ``when``, ``least`` and ``greatest``, as in
+        ``pyspark.sql.functions``.
+        """
         ...
 
     @property
@@ -37,20 +39,23 @@ class RowOperations(Protocol[R, D]):
     def documents(self, labels: R) -> D:
         """The documents of some nodes, with ``check``; stored.
 
-        :param labels: ``node`` and ``check``.
+        Args:
+            labels: ``node`` and ``check``.
         """
         ...
 
     def connected(self, documents: D, count: int) -> R:
         """The labels of documents that share rare shingles.
 
-        :param count: how many documents there are.
+        Args:
+            count: How many documents there are.
         """
         ...
 
     def texts(self, documents: D, rows: R) -> D:
-        """The documents of rows with ``id`` and ``reference``, once for each of these rows, with their
-        columns :data:`~lookalike.stages.PART` and :data:`~lookalike.stages.KEPT`."""
+        """The documents of rows with ``id`` and ``reference``, once for each of these rows, with
+        their columns ``lookalike.stages.PART`` and ``lookalike.stages.KEPT``.
+        """
         ...
 
     def map(self, rows: R, task: RowTask, columns: str) -> R:
@@ -62,7 +67,7 @@ class RowOperations(Protocol[R, D]):
         ...
 
     def map_parts(self, documents: D, task: RowTask, columns: str) -> R:
-        """Documents with one value of :data:`~lookalike.stages.PART` through one call of a task."""
+        """Documents with one value of ``lookalike.stages.PART`` through one call of a task."""
         ...
 
     def semi_joined(self, documents: D, nodes: R) -> D:
@@ -70,8 +75,9 @@ class RowOperations(Protocol[R, D]):
         ...
 
     def sliced(self, places: Callable[[], R], slice_bytes: int) -> R:
-        """Rows of :data:`~lookalike.stages.PLACES`, in the order of their places divided into slices of some
-        bytes, whose numbers are ``slice``; stored."""
+        """Rows of ``lookalike.stages.PLACES``, in the order of their places divided into
+        slices of some bytes, whose numbers are ``slice``; stored.
+        """
         ...
 
     def repeated(self, rows: R, name: str, count: int) -> R:
@@ -98,20 +104,27 @@ class RowOperations(Protocol[R, D]):
         """Rows of both, which have the same columns."""
         ...
 
-    def join(self, rows: R, others: R, on: Sequence[str], how: Literal["inner", "left", "semi", "anti"]) -> R:
-        """Rows with those of others that are equal in some columns; no other column has a name in both."""
+    def join(
+        self, rows: R, others: R, on: Sequence[str], how: Literal["inner", "left", "semi", "anti"]
+    ) -> R:
+        """Rows with those of others that are equal in some columns; no other column has a name in
+        both.
+        """
         ...
 
     def grouped(self, rows: R, by: Sequence[str], sums: Mapping[str, tuple[str, str]]) -> R:
         """A row for each value of some columns.
 
-        :param sums: new columns: ``sum``, ``max``, ``count`` (of values that are not null) or ``count_distinct`` of a
-            column.
+        Args:
+            sums: New columns: ``sum``, ``max``, ``count`` (of values that are not null) or
+                ``count_distinct`` of a column.
         """
         ...
 
     def best(self, rows: R, by: str, order: Sequence[str]) -> R:
-        """Of the rows with one value of a column the greatest, compared column by column; these columns."""
+        """Of the rows with one value of a column the greatest, compared column by column; these
+        columns.
+        """
         ...
 
     def collected(self, rows: R) -> list[dict[str, Any]]:

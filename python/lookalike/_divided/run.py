@@ -16,25 +16,27 @@ from lookalike._progress import Progress
 from lookalike.errors import DocumentError, OptionError
 from lookalike.stages import Plan
 
-#: Edges and identities as the engine has them.
 B = TypeVar("B")
+"""Edges and identities as the engine has them."""
 _T = TypeVar("_T")
 
-#: How many repeated ids a message names.
 MOST_NAMED_IDS = 5
+"""How many repeated ids a message names."""
 
 
 class DividedRun(ABC, Generic[B, R, D]):
     """The stages of a run. An engine has one subclass, which knows how to move rows."""
 
-    #: Rows of :data:`lookalike.stages.DECIDED`, once the run has ended.
     decided: R
+    """Rows of ``lookalike.stages.DECIDED``, once the run has ended."""
 
     def __init__(self, plan: Plan, parts: int, task_bytes: int, log: logging.Logger) -> None:
-        """
-        :param parts: the number of parts of buckets and documents.
-        :param task_bytes: the most that the documents of a task may take.
-        :param log: reports when stages begin and end.
+        """Starts a run.
+
+        Args:
+            parts: The number of parts of buckets and documents.
+            task_bytes: The most that the documents of a task may take.
+            log: Reports when stages begin and end.
         """
         self.plan = plan
         self.parts = parts
@@ -46,7 +48,9 @@ class DividedRun(ABC, Generic[B, R, D]):
 
     @abstractmethod
     def connect(self) -> B:
-        """Connects documents that share a key, adds the notes to the sums, and rejects repeated ids."""
+        """Connects documents that share a key, adds the notes to the sums, and rejects repeated
+        ids.
+        """
 
     @abstractmethod
     def components(self, blocks: B) -> R:
@@ -56,7 +60,8 @@ class DividedRun(ABC, Generic[B, R, D]):
     def decide(self, labels: R, total: int, is_divided: bool) -> R:
         """Decides about the ``total`` documents of ``labels``, and adds the notes to the sums.
 
-        :param is_divided: whether a component was larger than a task.
+        Args:
+            is_divided: Whether a component was larger than a task.
         """
 
     @abstractmethod
@@ -65,11 +70,11 @@ class DividedRun(ABC, Generic[B, R, D]):
 
     @abstractmethod
     def groups(self) -> R:
-        """The rows of :attr:`DividedFindResult.groups`."""
+        """The rows of ``DividedFindResult.groups``."""
 
     @abstractmethod
     def pairs(self) -> R:
-        """The rows of :attr:`DividedFindResult.pairs`."""
+        """The rows of ``DividedFindResult.pairs``."""
 
     @abstractmethod
     def write_groups(self, folder: str, form: str, mode: str) -> None:
@@ -80,7 +85,7 @@ class DividedRun(ABC, Generic[B, R, D]):
         """Writes the files of the pairs."""
 
     def run_stages(self) -> None:
-        """Runs all stages, up to :attr:`decided`."""
+        """Runs all stages, up to ``decided``."""
         blocks = self.timed("keys", self.connect)
         rows = self.row_operations()
 
@@ -89,7 +94,9 @@ class DividedRun(ABC, Generic[B, R, D]):
             return labels, *component_sizes(rows, labels)
 
         labels, total, largest = self.timed("components", sized_components)
-        large = LargeComponents(rows, self.plan, self.task_bytes) if largest > self.task_bytes else None
+        large = (
+            LargeComponents(rows, self.plan, self.task_bytes) if largest > self.task_bytes else None
+        )
         if large is not None:
             all_labels = labels
             labels = self.timed("divide", lambda: large.divide(all_labels))
@@ -115,12 +122,16 @@ class DividedRun(ABC, Generic[B, R, D]):
         self.seconds[stage] = seconds
         if self.progress is not None:
             self.progress(stage, 1, 1)
-        self._log.info("stage %s took %.1f s", stage, seconds, extra={"stage": stage, "seconds": seconds})
+        self._log.info(
+            "stage %s took %.1f s", stage, seconds, extra={"stage": stage, "seconds": seconds}
+        )
         return result
 
     def expect_pairs(self) -> None:
-        """
-        :raises OptionError: the run does not list pairs.
+        """Checks that the run lists pairs.
+
+        Raises:
+            OptionError: The run does not list pairs.
         """
         if not self.plan.options.get("pairs"):
             raise OptionError("pairs were not requested: find(…, pairs=True)")
@@ -128,12 +139,17 @@ class DividedRun(ABC, Generic[B, R, D]):
     def refuse_repeated(self, rows_by_id: Sequence[tuple[str, int]], remedy: str) -> None:
         """Rejects ids of several documents.
 
-        :param rows_by_id: repeated ids, ascending, and the rows of each; one more than a message names suffices.
-        :raises DocumentError: there is one.
+        Args:
+            rows_by_id: Repeated ids, ascending, and the rows of each; one more than a message names
+                suffices.
+
+        Raises:
+            DocumentError: There is one.
         """
         if rows_by_id:
             named = ", ".join(f"{id_!r} ({rows} rows)" for id_, rows in rows_by_id[:MOST_NAMED_IDS])
             more = " and others" if len(rows_by_id) > MOST_NAMED_IDS else ""
             raise DocumentError(
-                f"ids must be unique, and several documents have these: {named}{more}; name another column, or {remedy}"
+                f"ids must be unique, and several documents have these: {named}{more}; name "
+                f"another column, or {remedy}"
             )

@@ -11,27 +11,48 @@ from lookalike._options import invalid_option, whole_option
 from lookalike._progress import warn
 from lookalike.errors import ChangedError, OptionError
 
-_COUNTS = ("documents", "reference", "empty", "skipped", "copies", "candidates", "verified", "groups", "duplicates")
+_COUNTS = (
+    "documents",
+    "reference",
+    "empty",
+    "skipped",
+    "copies",
+    "candidates",
+    "verified",
+    "groups",
+    "duplicates",
+)
 _SOURCE = ("documents", "bytes", "duplicates", "duplicate_bytes")
-#: The sum of all nodes modulo this tells rows apart.
 NODE_SUM_RANGE = 1 << 24
-#: How the names of counts of keep rules begin.
+"""The sum of all nodes modulo this tells rows apart."""
+# How the names of counts of keep rules begin.
 _RULE = "rule_"
-_UNITS = {"": 1, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40, "kb": 10**3, "mb": 10**6, "gb": 10**9}
+_UNITS = {
+    "": 1,
+    "kib": 1 << 10,
+    "mib": 1 << 20,
+    "gib": 1 << 30,
+    "tib": 1 << 40,
+    "kb": 10**3,
+    "mb": 10**6,
+    "gb": 10**9,
+}
 
 
 class RunSums:
     """The counts and sources of a run: sums of the notes of its tasks."""
 
     def __init__(self, source_field: str | None = None) -> None:
-        """
-        :param source_field: the column of sources; without one there are none.
+        """Starts all sums at zero.
+
+        Args:
+            source_field: The column of sources; without one there are none.
         """
         self._has_sources = source_field is not None
-        self.counts: dict[str, int] = {name: 0 for name in _COUNTS}
+        self.counts: dict[str, int] = dict.fromkeys(_COUNTS, 0)
         self._sources: dict[tuple[bool, str], dict[str, Any]] = {}
         self._decided = self._nodes = 0
-        #: By the place of a keep rule: tasks with documents that it can tell apart.
+        # By the place of a keep rule: tasks with documents that it can tell apart.
         self._used_rules: dict[int, int] = {}
 
     def add(self, counts: Mapping[str, int] | None, source: Mapping[str, Any] | None) -> None:
@@ -48,13 +69,17 @@ class RunSums:
                 self._used_rules[place] = self._used_rules.get(place, 0) + count
         if source is not None and self._has_sources:
             key = (bool(source["reference"]), str(source["source"]))
-            none: dict[str, Any] = {"source": key[1], "reference": key[0], **{name: 0 for name in _SOURCE}}
+            none: dict[str, Any] = {
+                "source": key[1],
+                "reference": key[0],
+                **dict.fromkeys(_SOURCE, 0),
+            }
             sums = self._sources.setdefault(key, none)
             for name in _SOURCE:
                 sums[name] += source.get(name, 0)
 
     def add_notes(self, notes: Iterable[str]) -> None:
-        """Adds notes as the stages give them."""
+        """Adds the notes of the stages."""
         for note in notes:
             members = json.loads(note)
             self.add(members.get("counts"), members.get("source"))
@@ -62,34 +87,45 @@ class RunSums:
     def warn_of_idle_rules(self, rules: Sequence[str]) -> None:
         """Warns of keep rules that decide nothing, as the command line does.
 
-        :param rules: all rules of the run.
-        :warns UserWarning: no document has a value in the field of a rule, or matches its pattern.
+        Args:
+            rules: All rules of the run.
+
+        Warns:
+            UserWarning: No document has a value in the field of a rule, or matches its pattern.
         """
         for place, used in sorted(self._used_rules.items()):
             if used or not self.counts["documents"]:
                 continue
             kind, _, name = rules[place].partition(":")
-            none = f"no document matches the pattern {name!r}" if kind == "path" else "no document has a value in this field"
+            none = (
+                f"no document matches the pattern {name!r}"
+                if kind == "path"
+                else "no document has a value in this field"
+            )
             warn(f"keep={rules[place]!r} decides nothing: {none}", UserWarning)
 
     def check_rows(self, rows: int, nodes: int) -> None:
         """Refuses rows that are not those of the first reading.
 
-        :param nodes: the sum of their nodes.
-        :raises ChangedError: the counts are of others.
+        Args:
+            nodes: The sum of their nodes.
+
+        Raises:
+            ChangedError: The counts are of others.
         """
         counted = self.counts["documents"] + self.counts["skipped"]
         if (rows, nodes) != (counted, self._nodes):
             others = "" if rows != counted else ", with other ids"
             raise ChangedError(
-                f"the frame has {rows} rows{others}, the checkpoint is of one with {counted}; name another folder, or remove "
-                "this one"
+                f"the frame has {rows} rows{others}, the checkpoint is of one with {counted}; name "
+                "another folder, or remove this one"
             )
 
     def check_decided(self, documents: int) -> None:
         """Refuses a second reading that did not give all documents of components.
 
-        :raises ChangedError: it did not.
+        Raises:
+            ChangedError: It did not.
         """
         check_read(self._decided, documents)
 
@@ -102,24 +138,26 @@ class RunSums:
 def check_read(got: int, expected: int) -> None:
     """Refuses a reading that gave ``got`` of ``expected`` documents.
 
-    :raises ChangedError: these differ.
+    Raises:
+        ChangedError: These differ.
     """
     if got != expected:
         raise ChangedError(
-            f"the frame gave {got} of {expected} documents of the first reading when it was read again; it must "
-            "give the same rows each time: write it to a table first, and read that"
+            f"the frame gave {got} of {expected} documents of the first reading when it was read "
+            "again; it must give the same rows each time: write it to a table first, and read that"
         )
 
 
 def check_largest(largest: int, task_bytes: int) -> None:
     """Refuses a component whose documents take more than a task may.
 
-    :raises OptionError: it does.
+    Raises:
+        OptionError: It does.
     """
     if largest > task_bytes:
         raise OptionError(
-            f"a component has documents of {largest} bytes, task_memory allows {task_bytes}; give task_memory more, or "
-            "larger shingles, which connect fewer documents"
+            f"a component has documents of {largest} bytes, task_memory allows {task_bytes}; give "
+            "task_memory more, or larger shingles, which connect fewer documents"
         )
 
 

@@ -1,4 +1,6 @@
-"""Tasks that engines share: functions from Arrow batches to Arrow batches, which pickle with their plan."""
+"""Tasks that engines share: functions from Arrow batches to Arrow batches, which pickle with their
+plan.
+"""
 
 from __future__ import annotations
 
@@ -12,22 +14,29 @@ from lookalike._divided.arrow_values import int_scalar, text_array
 from lookalike.stages import DECIDED, KEPT, PART, Plan
 
 _Batches = Iterable[Any]
-#: Columns by which rows are sorted, and ``ascending`` or ``descending`` for each.
 RowOrder: TypeAlias = Sequence[tuple[str, str]]
+"""Columns by which rows are sorted, and ``ascending`` or ``descending`` for each."""
 
-#: Members of groups, and pairs, in the order of the reports.
 MEMBER_ORDER: Final[RowOrder] = (
-    ("size", "descending"), ("keeper", "ascending"), ("reference", "ascending"), ("role", "descending"),
-    ("rank", "descending"), ("id", "ascending"),
+    ("size", "descending"),
+    ("keeper", "ascending"),
+    ("reference", "ascending"),
+    ("role", "descending"),
+    ("rank", "descending"),
+    ("id", "ascending"),
 )
-#: Where documents and references share ids, several pairs may have the same two.
+"""Members of groups, and pairs, in the order of the reports."""
 PAIR_ORDER: Final[RowOrder] = (
-    ("keeper", "ascending"), ("id", "ascending"), ("intersection", "ascending"), ("left", "ascending"),
+    ("keeper", "ascending"),
+    ("id", "ascending"),
+    ("intersection", "ascending"),
+    ("left", "ascending"),
     ("right", "ascending"),
 )
-#: Bytes of documents that no component has.
+"""Where documents and references share ids, several pairs may have the same two."""
 NO_LIMIT = 1 << 62
-#: The rank of a keeper, as ``decide`` has it.
+"""Bytes of documents that no component has."""
+# The rank of a keeper, as ``decide`` has it.
 _GREATEST = (1 << 63) - 1
 
 
@@ -95,7 +104,8 @@ class PlaceTask:
 @dataclass(frozen=True)
 class SliceTask:
     """Adds ``slice`` to rows of one range that are in the keep order: slices are numbered in that
-    order, and have documents of some ``slice_bytes`` each."""
+    order, and have documents of some ``slice_bytes`` each.
+    """
 
     offsets: dict[int, int]
     slice_bytes: int
@@ -118,7 +128,8 @@ class SliceTask:
 @dataclass(frozen=True)
 class MatchTask:
     """Compares the documents of each part with the kept ones of that part. Rows are sorted by
-    :data:`PART`, and by :data:`KEPT` so that the kept ones come first."""
+    ``PART``, and by ``KEPT`` so that the kept ones come first.
+    """
 
     plan: Plan
 
@@ -131,8 +142,9 @@ class MatchTask:
 
 @dataclass(frozen=True)
 class BlockTask:
-    """Decides about the documents of each part: those of a document and a kept one, or, where none is
-    kept, about all as one component."""
+    """Decides about the documents of each part: those of a document and a kept one, or, where none
+    is kept, about all as one component.
+    """
 
     plan: Plan
 
@@ -151,8 +163,9 @@ class BlockTask:
 
 @dataclass(frozen=True)
 class MemberTask:
-    """Rows of members as :data:`lookalike.stages.DECIDED`; columns that they do not have are null. Those
-    without ``id`` are keepers."""
+    """Rows of members as ``lookalike.stages.DECIDED``; columns that they do not have are null.
+    Those without ``id`` are keepers.
+    """
 
     def __call__(self, batches: _Batches) -> Iterator[Any]:
         import pyarrow as pa
@@ -162,10 +175,18 @@ class MemberTask:
             columns = {name: batch.column(name) for name in batch.schema.names}
             role = b"duplicate" if "id" in columns else b"keeper"
             if role == b"keeper":
-                columns |= {"id": columns["keeper"], "rank": pa.repeat(int_scalar(_GREATEST), batch.num_rows)}
-            columns |= {name: pa.repeat(text_array(value)[0], batch.num_rows) for name, value in (("kind", b"member"), ("role", role))}
+                columns |= {
+                    "id": columns["keeper"],
+                    "rank": pa.repeat(int_scalar(_GREATEST), batch.num_rows),
+                }
+            columns |= {
+                name: pa.repeat(text_array(value)[0], batch.num_rows)
+                for name, value in (("kind", b"member"), ("role", role))
+            }
             arrays = [
-                columns[kind.name].cast(kind.type) if kind.name in columns else pa.nulls(batch.num_rows, kind.type)
+                columns[kind.name].cast(kind.type)
+                if kind.name in columns
+                else pa.nulls(batch.num_rows, kind.type)
                 for kind in schema
             ]
             yield pa.RecordBatch.from_arrays(arrays, schema=schema)
@@ -180,7 +201,8 @@ def _kept_and_others(table: Any) -> tuple[Any, Any]:
 def _by_part(batches: _Batches) -> Iterator[Any]:
     """The rows of each part as one table.
 
-    :raises RuntimeError: the engine did not sort them.
+    Raises:
+        RuntimeError: The engine did not sort them.
     """
     import pyarrow as pa
 
@@ -193,7 +215,9 @@ def _by_part(batches: _Batches) -> Iterator[Any]:
                 yield pa.concat_tables(pending)
                 pending = []
             if not pending and part in seen:
-                raise RuntimeError(f"rows of the part {part} come in several places; they must be sorted")
+                raise RuntimeError(
+                    f"rows of the part {part} come in several places; they must be sorted"
+                )
             seen.add(part)
             pending.append(table)
     if pending:
@@ -203,7 +227,8 @@ def _by_part(batches: _Batches) -> Iterator[Any]:
 def group_numbers(roles: Any, before: int) -> Any:
     """The number of the group of each member, in the order of the reports.
 
-    :param before: the number of the last group before these members.
+    Args:
+        before: The number of the last group before these members.
     """
     import pyarrow as pa
     import pyarrow.compute as pc

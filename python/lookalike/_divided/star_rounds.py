@@ -12,8 +12,8 @@ from lookalike.stages import STAR_STEPS, StarStep
 
 _R = TypeVar("_R")
 
-#: Bytes of edges that a task may hold, whatever ``task_memory`` is.
 LEAST_EDGE_BYTES = 64 << 20
+"""Bytes of edges that a task may hold, whatever ``task_memory`` is."""
 
 
 def edge_limit(task_bytes: int) -> int:
@@ -38,13 +38,14 @@ def star_rounds(
     stored: Callable[[str, Callable[[], _R]], _R],
     notes: Callable[[_R], Iterable[str]],
 ) -> _R:
-    """Edges from the least node of each component to each of its nodes, that one included. Some of these
-    edges are there several times.
+    """Edges from the least node of each component to each of its nodes, that one included. Some of
+    these edges are there several times.
 
-    :param edges: rows of :func:`lookalike.stages.connect` of the kind ``edges``.
-    :param run: a step, rows of one part in one task.
-    :param stored: the result of a round, which is not computed again.
-    :param notes: the notes among rows.
+    Args:
+        edges: Rows of ``lookalike.stages.connect`` of the kind ``edges``.
+        run: A step, rows of one part in one task.
+        stored: The result of a round, which is not computed again.
+        notes: The notes among rows.
     """
     number = 0
     while True:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-#: Columns that annotated rows may get.
 ANNOTATIONS: Final = (
     "lookalike_kept",
     "lookalike_group",
@@ -16,19 +15,23 @@ ANNOTATIONS: Final = (
     "lookalike_containment",
     "lookalike_group_size",
 )
+"""Columns that annotated rows may get."""
 
 
 def is_own_member(functions: Any) -> Any:
-    """Whether a member of a group is a row of the frame. Keepers of the reference are not, whatever their ids are."""
+    """Whether a member of a group is a row of the frame. Keepers of the reference are not, whatever
+    their ids are.
+    """
     return (functions.col("role") == functions.lit("duplicate")) | ~functions.col("reference")
 
 
 def member_columns(functions: Any, measure: str, keeper: Any) -> dict[str, Any]:
     """The annotations of a numbered member of a group.
 
-    :param functions: :attr:`lookalike._divided.row_operations.RowOperations.functions`.
-    :param measure: ``jaccard`` or ``containment``.
-    :param keeper: the id of the keeper, in the type of the input.
+    Args:
+        functions: ``lookalike._divided.row_operations.RowOperations.functions``.
+        measure: ``jaccard`` or ``containment``.
+        keeper: The id of the keeper, in the type of the input.
     """
     is_kept = functions.col("role") == functions.lit("keeper")
     return {
@@ -41,9 +44,11 @@ def member_columns(functions: Any, measure: str, keeper: Any) -> dict[str, Any]:
 
 
 def row_columns(functions: Any, is_readable: Any) -> dict[str, Any]:
-    """The annotations of all rows, also without a group. Every readable row without a group is kept.
+    """The annotations of all rows, also without a group. Every readable row without a group is
+    kept.
 
-    :param is_readable: whether ``skip_bad`` did not leave a row out.
+    Args:
+        is_readable: Whether ``skip_bad`` did not leave a row out.
     """
     kept = functions.coalesce(functions.col("lookalike_kept"), is_readable)
     size = functions.coalesce(functions.col("lookalike_group_size"), functions.lit(1))

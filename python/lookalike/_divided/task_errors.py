@@ -1,8 +1,10 @@
-"""Errors of tasks on their way to the caller, through an engine that has texts of its own around them.
+"""Errors of tasks on their way to the caller, through an engine that has texts of its own around
+them.
 
-Engines keep the text of an exception only, with tracebacks around it. So a task raises a :class:`TaskError`, whose
-text is JSON in one line after a mark, and nothing depends on how an engine prints tracebacks. What happens outside
-of a task (a disk of the JVM that is full, a worker without this package) is known by its text alone.
+Engines keep the text of an exception only, with tracebacks around it. So a task raises a
+``TaskError``, whose text is JSON in one line after a mark, and nothing depends on how an engine
+prints tracebacks. What happens outside of a task (a disk of the JVM that is full, a worker without
+this package) is known by its text alone.
 """
 
 from __future__ import annotations
@@ -19,33 +21,42 @@ from lookalike._engine import VERSION
 from lookalike.errors import FileError, LookalikeError, OptionError
 
 _MARK = "lookalike-task-error "
-#: What the system says of a full disk. The JVM has it in texts only.
+# What the system says of a full disk. The JVM has it in texts only.
 _NO_SPACE = os.strerror(errno.ENOSPC)
-#: What Python says before a task begins where the package is absent, or has not what the driver's has.
+# What Python says before a task begins where the package is absent, or has not what the driver's
+# has.
 _NO_PACKAGE = re.compile(
-    r"No module named 'lookalike['.]|Can't get attribute '\w+' on <module 'lookalike\b|cannot import name '\w+' from 'lookalike\b"
+    r"No module named 'lookalike['.]|Can't get attribute '\w+' on <module 'lookalike\b|cannot "
+    r"import name '\w+' from 'lookalike\b"
 )
-#: What Python says where Arrow is absent: PySpark needs it before a task begins.
+# What Python says where Arrow is absent: PySpark needs it before a task begins.
 _NO_ARROW = "No module named 'pyarrow'"
-#: Characters of its message that are shown.
+# Characters of its message that are shown.
 _SHOWN = 300
 _NO_SPACE_REMEDY = (
-    "a worker has no space left for temporary files; make room there, name a larger disk (Spark: spark.local.dir, or "
-    "SPARK_LOCAL_DIRS of the workers; Ray: object_spilling_directory; both: TMPDIR), or add workers; or the disk of the "
-    "output, of the checkpoint or of the driver is full; with checkpoint the same call goes on from the stages that are finished"
+    "a worker has no space left for temporary files; make room there, name a larger disk (Spark: "
+    "spark.local.dir, or SPARK_LOCAL_DIRS of the workers; Ray: object_spilling_directory; both: "
+    "TMPDIR), or add workers; or the disk of the output, of the checkpoint or of the driver is "
+    "full; with checkpoint the same call goes on from the stages that are finished"
 )
 
-#: How the lines begin that state an exception of the JVM, and the causes of it.
-_STATED = re.compile(r"^(?:: |Caused by: )(.*)$", re.M)
-#: The class of an exception before its message; Spark Connect has it in parentheses.
+# How the lines begin that state an exception of the JVM, and the causes of it.
+_STATED = re.compile(r"^(?:: |Caused by: )(.*)$", re.MULTILINE)
+# The class of an exception before its message; Spark Connect has it in parentheses.
 _CLASS = re.compile(r"^(?:[a-z]\w*\.)+\w+: |^\((?:[a-z]\w*\.)+\w+\) ")
-#: What Hadoop, Spark and Sail say where a path has a scheme that they do not know, or have no classes for.
-_NO_SCHEME = re.compile(r"No FileSystem for scheme|Class org\.apache\.hadoop\.fs\.\S+ not found|Unable to recognise URL")
-#: What they say where a path cannot be read or written.
+# What Hadoop, Spark and Sail say where a path has a scheme that they do not know, or have no
+# classes for.
+_NO_SCHEME = re.compile(
+    r"No FileSystem for scheme|Class org\.apache\.hadoop\.fs\.\S+ not found|Unable to recognise "
+    r"URL"
+)
+# What they say where a path cannot be read or written.
 _FILE_PROBLEM = re.compile(
-    r"\bhadoop\.(fs|security)\.|\bjava\.nio\.file\.|\bFAILED_READ_FILE\b|mkdirs failed|not a directory|permission denied|access denied"
-    r"|read-only file system|is not a \w+ file|generic \w+ error|error encountered while finalizing writes|failed to lookup address",
-    re.I,
+    r"\bhadoop\.(fs|security)\.|\bjava\.nio\.file\.|\bFAILED_READ_FILE\b|mkdirs failed|not a "
+    r"directory|permission denied|access denied"
+    r"|read-only file system|is not a \w+ file|generic \w+ error|error encountered while "
+    r"finalizing writes|failed to lookup address",
+    re.IGNORECASE,
 )
 _NO_SCHEME_REMEDY = (
     "name a scheme whose file system Spark has, such as s3a:// with the package hadoop-aws "
@@ -75,7 +86,8 @@ def _type_of(error: BaseException) -> str | None:
 def stated_errors() -> Iterator[None]:
     """Around the work of a task.
 
-    :raises TaskError: an error of this package, or a full disk.
+    Raises:
+        TaskError: An error of this package, or a full disk.
     """
     try:
         yield
@@ -89,8 +101,11 @@ def stated_errors() -> Iterator[None]:
 def task_errors(remedy: str) -> Iterator[None]:
     """The error of a task as that error, without the traces of the engine around it.
 
-    :param remedy: what to do where a worker has no lookalike, or no pyarrow.
-    :raises FileError: a worker has no space left.
+    Args:
+        remedy: What to do where a worker has no lookalike, or no pyarrow.
+
+    Raises:
+        FileError: A worker has no space left.
     """
     try:
         yield
@@ -105,10 +120,14 @@ def task_errors(remedy: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def file_errors(problem: str) -> Iterator[None]:
-    """The error of a path that an engine cannot read or write, without the traces of the engine around it.
+    """The error of a path that an engine cannot read or write, without the traces of the engine
+    around it.
 
-    :param problem: what cannot be done, with the path.
-    :raises FileError: the error is of that kind, and none that :func:`task_errors` knows.
+    Args:
+        problem: What cannot be done, with the path.
+
+    Raises:
+        FileError: The error is of that kind, and none that ``task_errors`` knows.
     """
     try:
         yield
@@ -126,16 +145,18 @@ def file_errors(problem: str) -> Iterator[None]:
 def file_error(problem: str, error: Exception, remedy: str = _PATH_REMEDY) -> FileError:
     """The error of a path that an engine cannot read or write.
 
-    :param problem: what cannot be done, with the path.
-    :param remedy: what to do where the path has a scheme that the engine knows.
+    Args:
+        problem: What cannot be done, with the path.
+        remedy: What to do where the path has a scheme that the engine knows.
     """
     is_unknown = _NO_SCHEME.search(str(error)) is not None
     return FileError(f"{problem}: {cause_of(error)}; {_NO_SCHEME_REMEDY if is_unknown else remedy}")
 
 
 def cause_of(error: Exception) -> str:
-    """What an engine says of the cause of an error, in one line. The text of an exception of the JVM begins with
-    the call that it is of, and the causes are between its traces."""
+    """What an engine says of the cause of an error, in one line. The text of an exception of the
+    JVM begins with the call that it is of, and the causes are between its traces.
+    """
     text = str(error)
     stated = [match for match in _STATED.finditer(text) if match[1].strip()]
     if not stated:
@@ -144,7 +165,9 @@ def cause_of(error: Exception) -> str:
     if line.endswith("Traceback (most recent call last):"):
         # An exception of Python: what it says is behind its trace, and before that of the JVM.
         of_python = re.split(r"\n\s*at ", text[stated[-1].end() :], maxsplit=1)[0]
-        line = next((line for line in reversed(of_python.splitlines()) if line.strip()), line).strip()
+        line = next(
+            (line for line in reversed(of_python.splitlines()) if line.strip()), line
+        ).strip()
     # Where a task began to write says nothing of the path.
     return re.sub(r"/_temporary/.*$", "", _CLASS.sub("", line))
 
@@ -164,11 +187,16 @@ def _found(error: Exception, remedy: str) -> LookalikeError | None:
             stated, _ = json.JSONDecoder().raw_decode(text, at + len(_MARK))
             return _made(stated["type"], stated["message"])
     if _NO_PACKAGE.search(text):
-        return OptionError(f"a worker has no lookalike, or another version than {VERSION}, which the driver has: {remedy}")
+        return OptionError(
+            f"a worker has no lookalike, or another version than {VERSION}, which the driver "
+            f"has: {remedy}"
+        )
     if _NO_ARROW in text:
         return OptionError(f"a worker has no pyarrow, which the driver has: {remedy}")
     if _NO_SPACE in text:
-        return _made("OSError", next(line.strip() for line in text.splitlines() if _NO_SPACE in line))
+        return _made(
+            "OSError", next(line.strip() for line in text.splitlines() if _NO_SPACE in line)
+        )
     return None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,10 +12,38 @@ from lookalike._results.table import Table
 from lookalike.errors import OptionError
 
 
-def of_lazy_polars(docs: Any, columns: Columns) -> InputDocuments | None:
-    if is_of("polars", docs) and hasattr(docs, "collect"):
-        return of_arrow(docs.collect(), columns)
+def of_query(docs: Any, columns: Columns) -> InputDocuments | None:
+    """The rows of a ``polars.LazyFrame`` or a ``pyarrow.dataset.Dataset``: only the columns that
+    are read, unless they come back.
+    """
+    if is_lazy_polars(docs):
+        query = docs if columns.back else docs.select(columns.used(docs.collect_schema().names()))
+        return of_arrow(query.collect(engine="streaming"), columns)
+    if is_dataset(docs):
+        names = None if columns.back else columns.used(docs.schema.names)
+        return of_arrow(docs.to_table(columns=names), columns)
     return None
+
+
+def batches_of_query(docs: Any, columns: Columns, rows: int) -> Iterator[Any] | None:
+    """Tables of some rows each, without the columns that are not read; ``None`` for other types."""
+    if is_lazy_polars(docs):
+        query = docs.select(columns.used(docs.collect_schema().names()))
+        return (frame.to_arrow() for frame in query.collect_batches(chunk_size=rows))
+    if is_dataset(docs):
+        scanner = docs.scanner(columns=columns.used(docs.schema.names), batch_size=rows)
+        batches: Iterator[Any] = iter(scanner.to_reader())
+        return batches
+    return None
+
+
+def is_lazy_polars(docs: Any) -> bool:
+    return is_of("polars", docs) and hasattr(docs, "collect_schema") and hasattr(docs, "collect")
+
+
+def is_dataset(docs: Any) -> bool:
+    """Whether the documents are a ``pyarrow.dataset.Dataset``."""
+    return is_of("pyarrow", docs) and hasattr(docs, "scanner") and hasattr(docs, "to_table")
 
 
 def of_arrow(docs: Any, columns: Columns) -> InputDocuments | None:
@@ -40,7 +68,8 @@ def of_arrow(docs: Any, columns: Columns) -> InputDocuments | None:
 
 def _held(docs: Any) -> Any:
     """The same rows in pyarrow. Another reading of what makes its rows on the way, such as a query,
-    may give others or none, so there is only this one."""
+    may give others or none, so there is only this one.
+    """
     try:
         import pyarrow
     except ImportError:
@@ -53,11 +82,19 @@ def _held(docs: Any) -> Any:
     if not hasattr(docs, "__arrow_c_stream__"):
         array = pyarrow.array(docs)
         is_table = pyarrow.types.is_struct(array.type)
-        return pyarrow.Table.from_batches([pyarrow.RecordBatch.from_struct_array(array)]) if is_table else array
+        return (
+            pyarrow.Table.from_batches([pyarrow.RecordBatch.from_struct_array(array)])
+            if is_table
+            else array
+        )
     stream = docs.__arrow_c_stream__()
     try:
         columns = _engine.stream_columns(stream)
-        return pyarrow.chunked_array(Stream(stream)) if columns is None else pyarrow.table(Stream(stream))
+        return (
+            pyarrow.chunked_array(Stream(stream))
+            if columns is None
+            else pyarrow.table(Stream(stream))
+        )
     except (pyarrow.ArrowException, OSError) as error:
         _engine.producer_failed(str(error))
 
@@ -78,10 +115,18 @@ def _filtered(docs: Any, kept: Sequence[bool]) -> Any:
     flags = pyarrow.array(list(kept), type=pyarrow.bool_())
     if isinstance(docs, pyarrow.Table):
         columns = [_kept(column, flags) for column in docs.columns]
-        return pyarrow.Table.from_arrays(columns, schema=docs.schema) if columns else docs.filter(flags)
+        return (
+            pyarrow.Table.from_arrays(columns, schema=docs.schema)
+            if columns
+            else docs.filter(flags)
+        )
     if isinstance(docs, pyarrow.RecordBatch):
         columns = [_kept(column, flags) for column in docs.columns]
-        return pyarrow.RecordBatch.from_arrays(columns, schema=docs.schema) if columns else docs.filter(flags)
+        return (
+            pyarrow.RecordBatch.from_arrays(columns, schema=docs.schema)
+            if columns
+            else docs.filter(flags)
+        )
     return _kept(docs, flags)
 
 
@@ -125,10 +170,15 @@ def with_texts(docs: Any, left: Table, columns: Columns) -> Any:
     name = columns.only_text
     replaced = _replaced(docs[name], texts)
     arrays = [replaced if field.name == name else docs[field.name] for field in docs.schema]
-    fields = [field.with_type(replaced.type) if field.name == name else field for field in docs.schema]
+    fields = [
+        field.with_type(replaced.type) if field.name == name else field for field in docs.schema
+    ]
     schema = pyarrow.schema(fields, docs.schema.metadata)
     if isinstance(docs, pyarrow.RecordBatch):
-        flat = [array.combine_chunks() if isinstance(array, pyarrow.ChunkedArray) else array for array in arrays]
+        flat = [
+            array.combine_chunks() if isinstance(array, pyarrow.ChunkedArray) else array
+            for array in arrays
+        ]
         return pyarrow.RecordBatch.from_arrays(flat, schema=schema)
     return pyarrow.Table.from_arrays(arrays, schema=schema)
 
@@ -167,4 +217,6 @@ def _polars(docs: Any, columns: Columns) -> InputDocuments:
     is_frame = isinstance(rows, polars.DataFrame)
     read = rows.select(columns.used(rows.columns)) if is_frame else rows
     names = rows.columns if is_frame else ()
-    return InputDocuments(columns.engine(read), lambda kept: kept_rows(rows, kept), annotate, rewrite, names)
+    return InputDocuments(
+        columns.engine(read), lambda kept: kept_rows(rows, kept), annotate, rewrite, names
+    )

@@ -46,7 +46,8 @@ def of_datasets(docs: Any, columns: Columns) -> InputDocuments | None:
 
 def _widened(docs: Any, added: Any) -> Any:
     """A dataset with more columns, without a copy of those that it has and without a file: its own
-    functions write one where rows were chosen or shuffled."""
+    functions write one where rows were chosen or shuffled.
+    """
     datasets, tables = import_module("datasets"), import_module("datasets.table")
     chosen = docs._indices
     if chosen is not None:
@@ -66,13 +67,17 @@ def _widened(docs: Any, added: Any) -> Any:
         return widened
     columns = [*form["columns"], *added.column_names]
     return widened.with_format(
-        form["type"], columns=columns, output_all_columns=form["output_all_columns"], **form["format_kwargs"]
+        form["type"],
+        columns=columns,
+        output_all_columns=form["output_all_columns"],
+        **form["format_kwargs"],
     )
 
 
 def _places(chosen: Sequence[int], rows: int) -> Any:
     """The place of each row among those that were chosen, null for others; ``None`` where one was
-    chosen twice."""
+    chosen twice.
+    """
     import pyarrow
 
     places: list[int | None] = [None] * rows
@@ -85,6 +90,7 @@ def _places(chosen: Sequence[int], rows: int) -> Any:
 
 def _few_chunks(table: Any) -> Any:
     """The same rows. Those that were chosen from others come in a chunk each, and to hand over a
-    chunk takes longer than to copy the texts of many rows."""
+    chunk takes longer than to copy the texts of many rows.
+    """
     chunks = max((column.num_chunks for column in table.columns), default=0)
     return table.combine_chunks() if chunks > len(table) // 64 else table

@@ -9,31 +9,44 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 from uuid import UUID
 
-from lookalike._options import path_option, invalid_option
+from lookalike._options import invalid_option, path_option
 from lookalike.errors import OptionError
 
-_EXPECTED = "the path of a list, or ids; of files also dicts such as {'id': 'd7', 'source': 'web.jsonl'}"
+_EXPECTED = (
+    "the path of a list, or ids; of files also dicts such as {'id': 'd7', 'source': 'web.jsonl'}"
+)
 
 
 def drop_option(value: object) -> str | bytes | None:
     """What the engine takes: a path, or the lines of a file.
 
-    :raises OptionError: it is something else.
+    Raises:
+        OptionError: It is something else.
     """
     if value is None:
         return None
     if isinstance(value, (str, os.PathLike)):
         return path_option("drop", value)
-    if isinstance(value, Mapping) or not isinstance(value, Iterable) or isinstance(value, (bytes, bytearray)):
+    if (
+        isinstance(value, Mapping)
+        or not isinstance(value, Iterable)
+        or isinstance(value, (bytes, bytearray))
+    ):
         raise invalid_option("drop", _EXPECTED, value)
     return b"".join(_line(place, document) for place, document in enumerate(value))
 
 
 def _line(place: int, document: object) -> bytes:
-    id_, source = (document.get("id"), document.get("source")) if isinstance(document, Mapping) else (document, None)
+    id_, source = (
+        (document.get("id"), document.get("source"))
+        if isinstance(document, Mapping)
+        else (document, None)
+    )
     text = _id(id_)
     if text is None or not isinstance(source, (str, type(None))):
-        raise invalid_option(f"drop[{place}]", "an id, or a dict with an id and perhaps a source", document)
+        raise invalid_option(
+            f"drop[{place}]", "an id, or a dict with an id and perhaps a source", document
+        )
     members: dict[str, Any] = {"id": text, "source": source}
     try:
         return json.dumps(members, ensure_ascii=False).encode() + b"\n"

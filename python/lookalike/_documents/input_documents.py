@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
 from itertools import groupby
+from numbers import Integral
 from typing import Any
 
 from lookalike import _engine
 from lookalike._results.table import Table
-from lookalike.errors import DocumentError, DocumentTypeError, OptionError
+from lookalike.errors import DocumentError, DocumentTypeError, IdWarning, OptionError
 
-#: Default names of columns.
 TEXT, ID = "text", "id"
+"""Default names of columns."""
 
-#: Columns that :func:`lookalike.dedup` adds.
+# Columns that ``lookalike.dedup`` adds.
 _ADDED = tuple(
     f"lookalike_{name}"
     for name in (
@@ -37,19 +39,22 @@ _ADDED = tuple(
 class InputDocuments:
     """Documents of the caller."""
 
-    #: The input of the engine: documents in memory, or paths.
     engine: _engine.Documents | list[str]
-    #: Selects the kept rows, in the type of the input: from a list of flags, one per row.
+    """The input of the engine: documents in memory, or paths."""
     select: Callable[[Sequence[bool]], Any]
-    #: Adds columns to all rows, in the type of the input.
+    """Selects the kept rows, in the type of the input: from a list of flags, one per row."""
     annotate: Callable[[_engine.Table, dict[str, str]], Any] | None = None
-    #: The rows that stay, in the type of the input, with other texts: from the columns ``kept`` and
-    #: ``text``, which has none where the text stays as it is.
+    """Adds columns to all rows, in the type of the input."""
     rewrite: Callable[[Table], Any] | None = None
-    #: Its columns, if it has some.
+    """The rows that stay, in the type of the input, with other texts: from the columns ``kept`` and
+    ``text``, which has none where the text stays as it is.
+    """
     names: Sequence[str] = ()
-    #: Arguments for columns that have no meaning here, with what these documents are.
+    """Its columns, if it has some."""
+    reading: Mapping[str, Any] | None = None
+    """How files are read: options of ``Files``; ``None`` for documents in memory and an index."""
     unused: Mapping[str, str] = field(default_factory=dict)
+    """Arguments for columns that have no meaning here, with what these documents are."""
 
     @property
     def tokens(self) -> bool:
@@ -59,12 +64,14 @@ class InputDocuments:
     def refuse_added(self) -> None:
         """Refuses columns that are there already.
 
-        :raises OptionError: one of them is.
+        Raises:
+            OptionError: One of them is.
         """
         for name in self.names:
             if name in _ADDED:
                 raise OptionError(
-                    f"annotate=True adds the column {name!r}, which is there already; drop or rename it first"
+                    f"annotate=True adds the column {name!r}, which is there already; drop or "
+                    "rename it first"
                 )
 
 
@@ -72,14 +79,14 @@ class InputDocuments:
 class RowValues:
     """Columns of Python values of the same rows."""
 
-    #: Those of each column of the text.
     texts: Sequence[Sequence[Any]]
-    #: The ids; ``None`` where rows are the ids.
+    """Those of each column of the text."""
     ids: Sequence[Any] | None = None
-    #: Those of each column that decides what is kept.
+    """The ids; ``None`` where rows are the ids."""
     fields: Sequence[Iterable[Any]] = ()
-    #: The names of the columns of the text and of ids, if the documents have columns.
+    """Those of each column that decides what is kept."""
     names: Sequence[str] = ()
+    """The names of the columns of the text and of ids, if the documents have columns."""
     id_name: str | None = None
 
 
@@ -87,13 +94,13 @@ class RowValues:
 class Columns:
     """The columns that are read."""
 
-    #: Those of the text: joined, where there are several.
     text: str | tuple[str, ...] | None
-    id: str | None | bool
+    """Those of the text: joined, where there are several."""
+    id: str | bool | None
     fields: tuple[str, ...]
     back: bool
-    #: Whether rows that are lists are lists of tokens, not pairs.
     tokens: bool = False
+    """Whether rows that are lists are lists of tokens, not pairs."""
 
     @property
     def texts(self) -> list[str]:
@@ -106,23 +113,30 @@ class Columns:
     def only_text(self) -> str:
         """The column of the text, if it is one.
 
-        :raises OptionError: there are several.
+        Raises:
+            OptionError: There are several.
         """
         if len(self.texts) > 1:
-            raise OptionError("text names several columns, and parts of texts are taken out of one; name that one")
+            raise OptionError(
+                "text names several columns, and parts of texts are taken out of one; name that one"
+            )
         return self.texts[0]
 
     def refuse_fields(self, what: str) -> None:
         """Of documents that have an id and a text at most."""
         if self.fields:
             names = ", ".join(map(repr, self.fields))
-            raise OptionError(f"keep, path_field or source_field name {names}, but {what} has no such column; give dicts or a table")
+            raise OptionError(
+                f"keep, path_field or source_field name {names}, but {what} has no such column; "
+                "give dicts or a table"
+            )
 
     def without_meaning(self, what: str) -> dict[str, str]:
         """Names of columns that were given for documents without columns."""
         columns = (("text", self.text), ("id", self.id))
         return {
-            name: f"{name}={column!r} names a column, but {what} has none; give dicts or a table, or leave it out"
+            name: f"{name}={column!r} names a column, but {what} has none; give dicts or a table, "
+            "or leave it out"
             for name, column in columns
             if isinstance(column, (str, tuple))
         }
@@ -132,9 +146,26 @@ class Columns:
         if self.id is not False:
             return {}
         return {
-            "id": "id=False is for documents in memory; files have ids of their own, id='name' names "
-            "the field, and with line_ids=True they are FILE:LINE"
+            "id": "id=False is for documents in memory; files have ids of their own, "
+            "id='name' names the field, and id=':line' makes them FILE:LINE"
         }
+
+    def usable_ids(self, values: Sequence[Any]) -> Sequence[Any] | None:
+        """The values of the column of ids; ``None``, with a warning, if nothing names the column
+        and its first value can be no id.
+        """
+        if self.id is None:
+            present = (value for value in values if value is not None and value == value)
+            first = next(present, "")
+            if isinstance(first, bool) or not isinstance(first, (str, Integral)):
+                warnings.warn(
+                    f"the column {ID!r} has {description(first)}, and ids are str or int: rows are "
+                    "the ids; name another column by id=, or choose rows by id=False",
+                    IdWarning,
+                    stacklevel=2,
+                )
+                return None
+        return values
 
     @property
     def id_name(self) -> str | None:
@@ -152,17 +183,23 @@ class Columns:
                 there = ", ".join(map(str, names)) or "none"
                 raise DocumentError(f"there is no column {name!r}; there are {there}")
             if count > 1:
-                raise DocumentError(f"there are several columns {name!r}; name one of them otherwise")
+                raise DocumentError(
+                    f"there are several columns {name!r}; name one of them otherwise"
+                )
         return used
 
     def engine(self, table: Any) -> _engine.Documents:
         """The columns of a table with the Arrow PyCapsule interface."""
         texts = None if self.text is None else self.texts
-        return _engine.Documents.of_arrow(table, texts, self.id_name, self.id is None, list(self.fields), True)
+        return _engine.Documents.of_arrow(
+            table, texts, self.id_name, self.id is None, list(self.fields), True
+        )
 
     def of_rows(self, values: RowValues) -> _engine.Documents:
         """Documents of Python values."""
-        return _engine.Documents.of_texts(*self.engine_values(values), bool(token_lists(values.texts)))
+        return _engine.Documents.of_texts(
+            *self.engine_values(values), bool(token_lists(values.texts))
+        )
 
     def engine_values(self, values: RowValues) -> EngineValues:
         """The arguments of the engine for some rows."""
@@ -171,7 +208,6 @@ class Columns:
         return values.texts, values.ids, fields, values.names, values.id_name
 
 
-#: Columns of texts, ids, fields by name, and the names of the columns of texts and of ids.
 EngineValues = tuple[
     Sequence[Sequence[Any]],
     "Sequence[Any] | None",
@@ -179,6 +215,7 @@ EngineValues = tuple[
     Sequence[str],
     "str | None",
 ]
+"""Columns of texts, ids, fields by name, and the names of the columns of texts and of ids."""
 
 
 def is_list(value: object) -> bool:
@@ -206,7 +243,11 @@ def _text_or_none(name: str, row: int, value: Any) -> str | None:
     if value is None or isinstance(value, str):
         return value
     if hasattr(value, "__len__"):
-        raise at_row(row, f"the field {name!r} is to be one value, a str, a number or a date, got {description(value)}")
+        raise at_row(
+            row,
+            f"the field {name!r} is to be one value, a str, a number or a date, got "
+            f"{description(value)}",
+        )
     if type(value).__name__ in ("bool", "bool_"):
         # As Arrow's are written.
         return "true" if value else "false"

@@ -1,23 +1,19 @@
 """Converts collections of documents for the engine, and its results back to their types.
 
-====================================  ==========================================================
-given                                 taken as
-====================================  ==========================================================
-``str`` or path, list of paths        files and folders, read by the engine; a ``str`` may be a
-                                      pattern such as ``news/*.jsonl``
-list or tuple of ``str``              texts; their rows, from 0, are their ids
-list or iterable of ``(id, text)``    texts with ids, all ``str`` or all ``int``
-list or iterable of ``dict``          records with the columns ``text`` and, if there is one, ``id``
-list of ``str`` for a text            tokens
-``dict``                              texts by id
-array of NumPy                        texts; with two columns ids and texts
-anything with the Arrow PyCapsule     columns of it, not copied: pyarrow, polars, pandas, DuckDB
-interface
-``datasets.Dataset``                  its Arrow table
-``datasets.IterableDataset``          an iterable of ``dict``
-iterable without a length, reader of  the same; its texts go to a temporary file as they come
-batches, where ``memory`` is given
-====================================  ==========================================================
+- ``lookalike.Files``: files and folders, read by the engine
+- list or tuple of ``str``: texts; their rows, from 0, are their ids
+- list or iterable of ``(id, text)``: texts with ids, all ``str`` or all ``int``
+- list or iterable of ``dict``: records with the columns ``text`` and, if there is one, ``id``
+- list of ``str`` for a text: tokens
+- ``dict``: texts by id
+- array of NumPy: texts; with two columns ids and texts
+- anything with the Arrow PyCapsule interface: columns of it, not copied: pyarrow, polars, pandas,
+  DuckDB
+- ``pyarrow.dataset.Dataset``: its record batches
+- ``datasets.Dataset``: its Arrow table
+- ``datasets.IterableDataset``: an iterable of ``dict``
+- iterable without a length, reader of batches, ``polars.LazyFrame`` and ``pyarrow.dataset.Dataset``
+  with ``memory``: their texts go to a temporary file as they come
 """
 
 from __future__ import annotations
@@ -27,23 +23,30 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any
 
-from lookalike._documents.arrow_input import of_arrow, of_lazy_polars
+from lookalike._documents.arrow_input import of_arrow, of_query
 from lookalike._documents.datasets_input import of_datasets
-from lookalike._documents.input_documents import Columns, InputDocuments, RowValues, is_list, description
+from lookalike._documents.files import Files
+from lookalike._documents.input_documents import (
+    Columns,
+    InputDocuments,
+    RowValues,
+    description,
+    is_list,
+    is_of,
+)
 from lookalike._documents.numpy_input import of_numpy
-from lookalike._options import FILE_OPTIONS
 from lookalike._documents.pandas_input import of_pandas
 from lookalike._documents.python_rows import row_kind
-from lookalike._results.table import Table
 from lookalike._documents.streamed_input import is_streamed, of_batches, of_stream
-from lookalike.errors import DocumentTypeError, FileError, OptionError
+from lookalike._results.table import Table
+from lookalike.errors import DocumentTypeError, OptionError
 
 
 def input_documents(
     docs: Any,
     *,
     text: str | Sequence[str] | None = None,
-    id: str | None | bool = None,  # noqa: A002 - the name of the column
+    id: str | bool | None = None,
     tokens: object = None,
     fields: Sequence[str] = (),
     back: bool = False,
@@ -52,16 +55,17 @@ def input_documents(
 ) -> InputDocuments:
     """Takes documents of any type, in their current state.
 
-    :param text: the column of texts, or several whose texts are joined; ``"text"`` where it is not named and
-        there is one.
-    :param id: the column of ids; ``"id"`` where there is one, ``False`` for rows.
-    :param tokens: the option; ``"given"`` for rows that are lists of tokens.
-    :param fields: columns that decide what is kept.
-    :param back: whether some of them are to be given back.
-    :param alone: whether there are no others that ``text`` and ``id`` may be for; see
-        :func:`refuse_unused`.
-    :param memory: the options ``memory`` and ``temp_dir`` where texts of an iterable go to a temporary file as they come;
-        ``None`` where it is kept.
+    Args:
+        text: The column of texts, or several whose texts are joined; ``"text"`` where it is not
+            named and there is one.
+        id: The column of ids; ``"id"`` where there is one, ``False`` for rows.
+        tokens: The option; ``"given"`` for rows that are lists of tokens.
+        fields: Columns that decide what is kept.
+        back: Whether some of them are to be given back.
+        alone: Whether there are no others that ``text`` and ``id`` may be for; see
+            ``refuse_unused``.
+        memory: The options ``memory`` and ``temp_dir`` where texts of an iterable go to a temporary
+            file as they come; ``None`` where it is kept.
     """
     names = text if text is None or isinstance(text, str) else _names(text)
     if isinstance(names, str) and not _is_name(names):
@@ -72,7 +76,7 @@ def input_documents(
         )
     taken = _taken(docs, Columns(names, id, tuple(fields), back, tokens == "given"), memory)
     if alone:
-        refuse_unused({}, taken)
+        refuse_unused(taken)
     return taken
 
 
@@ -82,79 +86,103 @@ def _is_name(value: object) -> bool:
 
 def _names(text: Any) -> str | tuple[str, ...]:
     """The names of several columns."""
-    names = tuple(text) if isinstance(text, Iterable) and not isinstance(text, (bytes, bytearray)) else ()
+    names = (
+        tuple(text)
+        if isinstance(text, Iterable) and not isinstance(text, (bytes, bytearray))
+        else ()
+    )
     if not names or not all(map(_is_name, names)) or len(set(names)) < len(names):
-        raise OptionError(f"text: expected the name of a column, or a list of different names, got {description(text)}")
+        raise OptionError(
+            "text: expected the name of a column, or a list of different names, got "
+            f"{description(text)}"
+        )
     return names[0] if len(names) == 1 else names
 
 
 def token_rule(options: Mapping[str, Any], *sides: InputDocuments) -> dict[str, Any]:
     """The options of the engine for these documents: lists of tokens are texts with blanks for it.
 
-    :raises OptionError: tokens are asked for that these are not.
+    Raises:
+        OptionError: Tokens are asked for that these are not.
     """
     rule, tokens = options.get("tokens"), any(side.tokens for side in sides)
     if rule == "given" and not tokens:
-        raise OptionError("tokens='given' is for lists of tokens (list[list[str]]), and these documents are none")
+        raise OptionError(
+            "tokens='given' is for lists of tokens (list[list[str]]), and these documents are none"
+        )
     if tokens and rule not in (None, "given", "whitespace"):
-        raise OptionError(f"tokens={rule!r} cuts texts, and these documents are lists of tokens; leave it out")
+        raise OptionError(
+            f"tokens={rule!r} cuts texts, and these documents are lists of tokens; leave it out"
+        )
     return {**options, "tokens": "whitespace"} if tokens else {**options}
 
 
 def refuse_dates(keep: object, documents: InputDocuments) -> None:
     """Refuses rules that need dates, of documents that have none.
 
-    :raises OptionError: there is such a rule.
+    Raises:
+        OptionError: There is such a rule.
     """
     rules = [keep] if isinstance(keep, str) else keep
     for rule in rules if isinstance(rules, (list, tuple)) else ():
         if rule in ("newest", "oldest") and not isinstance(documents.engine, list):
             way = "" if rule == "newest" else ":asc"
             raise OptionError(
-                f"keep={rule!r} goes by the dates of files, and documents in memory have none; keep='field:COLUMN{way}' "
-                "goes by the values of a column"
+                f"keep={rule!r} goes by the dates of files, and documents in memory have none; "
+                f"keep='field:COLUMN{way}' goes by the values of a column"
             )
 
 
-def refuse_unused(options: Mapping[str, Any], *sides: InputDocuments) -> None:
+def refuse_unused(*sides: InputDocuments) -> None:
     """Refuses arguments for columns that have a meaning for none of the sides.
 
-    :param options: those of the call; some are for files.
-    :raises OptionError: there is such an argument.
+    Raises:
+        OptionError: There is such an argument.
     """
     for name in ("text", "id"):
         if all(name in side.unused for side in sides):
             raise OptionError(sides[0].unused[name])
-    if not any(isinstance(side.engine, list) for side in sides):
-        for name in ("text", "id"):
-            if f"{name}_field" in options:
-                raise OptionError(
-                    f"{name}_field is for files; {name} names the column of dicts and of tables"
-                )
-        for name in FILE_OPTIONS:
-            # The default value is no error.
-            if options.get(name) not in (None, False):
-                raise OptionError(
-                    f"{name} is for files, and these documents are in memory; leave it out, or name files"
-                )
+
+
+def reading_options(*sides: InputDocuments) -> Mapping[str, Any]:
+    """The options by which the files of all sides are read.
+
+    Raises:
+        OptionError: Two sides have different ones.
+    """
+    readings = [side.reading for side in sides if side.reading is not None]
+    for other in readings[1:]:
+        if other != readings[0]:
+            raise OptionError(
+                f"all files of a call are read with the same options, got {dict(readings[0])} and "
+                f"{dict(other)}; give all lookalike.Files the same ones"
+            )
+    return readings[0] if readings else {}
 
 
 def _taken(docs: Any, columns: Columns, memory: Mapping[str, Any] | None) -> InputDocuments:
+    if isinstance(docs, Files):
+        return _files(docs, columns)
+    expected = "expected documents (a list of str, (id, text) pairs, dicts, a table …), got"
     if isinstance(docs, (str, os.PathLike)):
-        return _files([docs], columns)
-    expected = "expected documents (a list of str, (id, text) pairs, a table, a path …), got"
+        raise DocumentTypeError(
+            f"{expected} {description(docs)}; give texts in a list, or a path as "
+            "lookalike.Files(path)"
+        )
     if docs is None or isinstance(docs, (bytes, bytearray, memoryview, int, float)):
         raise DocumentTypeError(f"{expected} {type(docs).__name__}")
+    _refuse_handle(docs, expected)
     if isinstance(docs, (set, frozenset)):
         raise DocumentTypeError(
-            f"{expected} a {type(docs).__name__}, which has no order, so that rows and results would change from run "
-            "to run; give a list, such as sorted(docs), or a dict of texts by id"
+            f"{expected} a {type(docs).__name__}, which has no order, so that rows and results "
+            "would change from run to run; give a list, such as sorted(docs), or a dict of texts "
+            "by id"
         )
     # Batches that are given back are a table, which is in memory anyway.
     batches = None if memory is None or columns.back else of_batches(docs, columns, memory)
     if batches is not None:
         return batches
-    for taker in (of_pandas, of_datasets, of_lazy_polars, of_arrow, of_numpy, _mapping):
+    for taker in (of_pandas, of_datasets, of_query, of_arrow, of_numpy, _mapping):
         taken = taker(docs, columns)
         if taken is not None:
             return taken
@@ -163,42 +191,36 @@ def _taken(docs: Any, columns: Columns, memory: Mapping[str, Any] | None) -> Inp
     if hasattr(docs, "columns"):
         # Iteration over one of these gives the names of its columns.
         raise DocumentTypeError(
-            f"{expected} {type(docs).__name__}, a frame without the Arrow PyCapsule interface; convert it first, "
-            "to pandas, polars or pyarrow"
+            f"{expected} {type(docs).__name__}, a frame without the Arrow PyCapsule interface; "
+            "convert it first, to pandas, polars or pyarrow"
         )
     return _iterable(docs, columns, memory)
 
 
-def _files(paths: Iterable[Any], columns: Columns) -> InputDocuments:
+def _refuse_handle(docs: Any, expected: str) -> None:
+    """Refuses an open file, whose rows would be its lines whatever its format."""
+    kind = type(docs).__name__
+    if is_of("fsspec", docs) or (hasattr(docs, "readline") and hasattr(docs, "seek")):
+        raise DocumentTypeError(
+            f"{expected} an open file ({kind}); read its texts into a list, or name a local file "
+            "by lookalike.Files(path)"
+        )
+
+
+def _files(files: Files, columns: Columns) -> InputDocuments:
     if isinstance(columns.text, tuple):
-        raise OptionError("text names several columns, which is for documents in memory; of files it is one")
+        raise OptionError(
+            "text names several columns, which is for documents in memory; of files it is one"
+        )
 
     def select(_: Sequence[bool]) -> Any:
-        raise DocumentTypeError("what stays of files is written to files, not given back")
+        raise DocumentTypeError(
+            "the documents are in files, which lookalike.dedup_files and lookalike.cut_files copy"
+        )
 
-    return InputDocuments(file_paths(paths), select, unused=columns.without_rows())
-
-
-def file_paths(paths: Iterable[Any]) -> list[str]:
-    """Paths, patterns among them, as they are found."""
-    import glob
-
-    found: list[str] = []
-    for path in paths:
-        name = os.fspath(path)
-        if isinstance(name, bytes):
-            name = os.fsdecode(name)
-        is_pattern = isinstance(path, str) and glob.has_magic(name) and not os.path.exists(name)
-        if isinstance(path, str) and name != "-" and not is_pattern and not os.path.exists(name):
-            shown = name if len(name) <= 80 else name[:79] + "…"
-            raise FileError(
-                f"there is no file or folder {shown!r}; check the path, or give texts in a list"
-            )
-        matches = sorted(glob.glob(name, recursive=True)) if is_pattern else [name]
-        if not matches:
-            raise FileError(f"nothing matches the pattern {name!r}; check the path")
-        found += matches
-    return found
+    return InputDocuments(
+        files.find(), select, unused=columns.without_rows(), reading={**files.options}
+    )
 
 
 def _mapping(docs: Any, columns: Columns) -> InputDocuments | None:
@@ -210,8 +232,9 @@ def _mapping(docs: Any, columns: Columns) -> InputDocuments | None:
     items = list(docs.items())
     if not columns.tokens and "text" in docs and all(is_list(text) for _, text in items):
         raise DocumentTypeError(
-            "expected a dict of texts by id, got a dict of lists, which may be columns; pass a table of them, such as "
-            "pandas.DataFrame(docs), or tokens='given' for lists of tokens by id"
+            "expected a dict of texts by id, got a dict of lists, which may be columns; pass a "
+            "table of them, such as pandas.DataFrame(docs), or tokens='given' for lists of tokens "
+            "by id"
         )
     ids = None if columns.id is False else [key for key, _ in items]
     documents = columns.of_rows(RowValues([[text for _, text in items]], ids))
@@ -227,7 +250,9 @@ def _mapping(docs: Any, columns: Columns) -> InputDocuments | None:
     return InputDocuments(documents, survivors, rewrite=rewrite, unused=unused)
 
 
-def _iterable(docs: Iterable[Any], columns: Columns, memory: Mapping[str, Any] | None) -> InputDocuments:
+def _iterable(
+    docs: Iterable[Any], columns: Columns, memory: Mapping[str, Any] | None
+) -> InputDocuments:
     """Texts, pairs or records, as determined by the first one."""
     if memory is not None and is_streamed(docs):
         coming = iter(docs)
@@ -239,7 +264,10 @@ def _iterable(docs: Iterable[Any], columns: Columns, memory: Mapping[str, Any] |
     rows = list(docs)
     first = next(iter(rows), "")
     if isinstance(first, os.PathLike):
-        return _files(rows, columns)
+        raise DocumentTypeError(
+            f"expected texts, got a list of paths ({type(first).__name__}); give them as "
+            "lookalike.Files(paths)"
+        )
 
     def survivors(kept: Sequence[bool]) -> Any:
         return [row for row, keep in zip(rows, kept, strict=True) if keep]

@@ -11,28 +11,38 @@ from lookalike.errors import DocumentTypeError
 
 
 def of_numpy(docs: Any, columns: Columns) -> InputDocuments | None:
-    """An array of texts, or one with a column of texts or with columns of ids and texts; ``None`` for rows of other
-    kinds, such as lists of tokens.
+    """An array of texts, or one with a column of texts or with columns of ids and texts; ``None``
+    for rows of other kinds, such as lists of tokens.
 
-    :raises DocumentTypeError: it has other columns, or more dimensions.
+    Raises:
+        DocumentTypeError: It has other columns, or more dimensions.
     """
     if not (is_of("numpy", docs) and hasattr(docs, "ndim")) or (docs.ndim == 2 and columns.tokens):
         return None
     if docs.ndim != 1 and (docs.ndim != 2 or docs.shape[1] not in (1, 2)):
         raise DocumentTypeError(
-            f"expected an array of texts, of one column of texts, or of two columns (id, text), got the shape {docs.shape}; "
-            "name the column of a pandas.DataFrame by text='column', or set tokens='given' for rows of tokens"
+            "expected an array of texts, of one column of texts, or of two columns (id, text), "
+            f"got the shape {docs.shape}; name the column of a pandas.DataFrame by text='column', "
+            "or set tokens='given' for rows of tokens"
         )
     # The caller may change it in the meantime.
     rows = docs.copy()
     values = _texts(rows).tolist()
-    if docs.ndim == 1 and not isinstance(next((value for value in values if value is not None), ""), str):
+    if docs.ndim == 1 and not isinstance(
+        next((value for value in values if value is not None), ""), str
+    ):
         return None
     columns.refuse_fields("an array")
-    ids = rows[:, 0].tolist() if docs.ndim == 2 and docs.shape[1] == 2 and columns.id is not False else None
+    ids = (
+        rows[:, 0].tolist()
+        if docs.ndim == 2 and docs.shape[1] == 2 and columns.id is not False
+        else None
+    )
     documents = columns.of_rows(RowValues([values], ids))
     if documents.are_tokens:
-        raise DocumentTypeError("expected an array of texts, got one of lists; tokens='given' takes lists of tokens")
+        raise DocumentTypeError(
+            "expected an array of texts, got one of lists; tokens='given' takes lists of tokens"
+        )
 
     def survivors(kept: Sequence[bool]) -> Any:
         import numpy
@@ -49,7 +59,9 @@ def of_numpy(docs: Any, columns: Columns) -> InputDocuments | None:
                 _texts(changed)[row] = text
         return changed[numpy.asarray(left["kept"], dtype=bool)]
 
-    return InputDocuments(documents, survivors, rewrite=rewrite, unused=columns.without_meaning("an array"))
+    return InputDocuments(
+        documents, survivors, rewrite=rewrite, unused=columns.without_meaning("an array")
+    )
 
 
 def _texts(rows: Any) -> Any:

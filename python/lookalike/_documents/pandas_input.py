@@ -6,7 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from lookalike import _engine
-from lookalike._documents.input_documents import ID, Columns, InputDocuments, RowValues, is_of, stretches
+from lookalike._documents.input_documents import (
+    ID,
+    Columns,
+    InputDocuments,
+    RowValues,
+    is_of,
+    stretches,
+)
 from lookalike._results.table import Table
 from lookalike.errors import DocumentTypeError
 
@@ -28,7 +35,9 @@ def of_pandas(docs: Any, columns: Columns) -> InputDocuments | None:
 
         def rewrite(left: Table) -> Any:
             name = columns.only_text
-            return _pandas_kept(frame.assign(**{name: _replaced(frame[name], left["text"])}), left["kept"])
+            return _pandas_kept(
+                frame.assign(**{name: _replaced(frame[name], left["text"])}), left["kept"]
+            )
 
         def select(kept: Sequence[bool]) -> Any:
             return _pandas_kept(frame, kept)
@@ -46,12 +55,15 @@ def of_pandas(docs: Any, columns: Columns) -> InputDocuments | None:
     def shortened(left: Table) -> Any:
         return _pandas_kept(_replaced(series, left["text"]), left["kept"])
 
-    return InputDocuments(documents, lambda kept: _pandas_kept(series, kept), rewrite=shortened, unused=unused)
+    return InputDocuments(
+        documents, lambda kept: _pandas_kept(series, kept), rewrite=shortened, unused=unused
+    )
 
 
 def _pandas_kept(docs: Any, kept: Sequence[bool]) -> Any:
     """The rows of a frame or a series, or the stretches of them where a column is of a type whose
-    rows pyarrow cannot pick."""
+    rows pyarrow cannot pick.
+    """
     import numpy
     import pandas
 
@@ -83,10 +95,10 @@ def _pandas_frame(frame: Any, columns: Columns) -> _engine.Documents:
     if columns.id is None and ID in used:
         id_name = ID
     if all(_is_arrow(frame[name]) for name in used):
-        exact = Columns(tuple(columns.texts), id_name if id_name is not None else False, columns.fields, False)
+        exact = Columns(tuple(columns.texts), columns.id, columns.fields, False)
         return exact.engine(frame[used])
     fields = [frame[name].tolist() for name in columns.fields]
-    ids = None if id_name is None else present(frame[id_name])
+    ids = None if id_name is None else columns.usable_ids(present(frame[id_name]))
     texts = [present(frame[name]) for name in columns.texts]
     return columns.of_rows(RowValues(texts, ids, fields, columns.texts, id_name))
 

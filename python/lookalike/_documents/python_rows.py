@@ -1,7 +1,7 @@
 """Rows of Python values: texts, ``(id, text)`` pairs, or records.
 
-The first row decides which of them all rows are. Rows come all at once, or some at a time: the number
-of each, from 0, is in errors.
+The first row decides which of them all rows are. Rows come all at once, or some at a time: the
+number of each, from 0, is in errors.
 """
 
 from __future__ import annotations
@@ -10,15 +10,22 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lookalike._documents.input_documents import ID, Columns, RowValues, at_row, is_list, description
+from lookalike._documents.input_documents import (
+    ID,
+    Columns,
+    RowValues,
+    at_row,
+    description,
+    is_list,
+)
 from lookalike.errors import DocumentError
 
 
 class RowKind(ABC):
     """What rows are, and how their values are taken out."""
 
-    #: Arguments for columns that have no meaning for these rows.
     unused: Mapping[str, str]
+    """Arguments for columns that have no meaning for these rows."""
 
     def __init__(self, columns: Columns) -> None:
         self.columns = columns
@@ -35,7 +42,8 @@ class RowKind(ABC):
     def check_all(self) -> None:
         """Refuses what can be known only when all rows have come.
 
-        :raises DocumentError: there is no row with one of the fields.
+        Raises:
+            DocumentError: There is no row with one of the fields.
         """
 
 
@@ -72,7 +80,9 @@ class _Pairs(RowKind):
         for number, row in enumerate(rows, start):
             if not is_list(row) or len(row) != 2:
                 raise at_row(
-                    number, f"expected a pair (id, text), got {description(row)}; tokens='given' takes lists of tokens"
+                    number,
+                    f"expected a pair (id, text), got {description(row)}; tokens='given' takes "
+                    "lists of tokens",
                 )
             ids.append(row[0])
             texts.append(row[1])
@@ -98,7 +108,12 @@ class _Records(RowKind):
             self._check(number, row, wanted)
         self._rows = start + len(rows)
         self._absent -= {name for name in self._absent if any(name in row for row in rows)}
-        ids = [row[self._id_name] for row in rows] if self._has_id else None
+        ids: Sequence[Any] | None = None
+        if self._has_id:
+            ids = [row[self._id_name] for row in rows]
+            # All rows have ids, or none has.
+            ids = columns.usable_ids(ids) if start == 0 else ids
+            self._has_id = ids is not None
         fields = [[row.get(name) for row in rows] for name in columns.fields]
         texts = [[row[name] for row in rows] for name in columns.texts]
         return RowValues(texts, ids, fields, columns.texts, self._id_name if self._has_id else None)
@@ -112,7 +127,9 @@ class _Records(RowKind):
                 raise at_row(number, f"there is no {name!r}; there are {there}")
         if self.columns.id is None and not self._has_id and ID in row:
             raise at_row(
-                number, f"there is an {ID!r}, those before have none; give all of them one, or take rows by id=False"
+                number,
+                f"there is an {ID!r}, those before have none; give all of them one, or take rows "
+                "by id=False",
             )
 
     def texts(self, row: Any) -> Sequence[Any]:
@@ -123,6 +140,6 @@ class _Records(RowKind):
             if name in self._absent:
                 there = ", ".join(self._first)
                 raise DocumentError(
-                    f"there is no {name!r} in any of the {self._rows} dicts; in the first there are {there}"
+                    f"there is no {name!r} in any of the {self._rows} dicts; in the first there "
+                    f"are {there}"
                 )
-

@@ -14,8 +14,11 @@ from lookalike.errors import DocumentTypeError, FileError
 class RowFile:
     """Rows that were taken some at a time, pickled to a file that ends with this object.
 
-    :param memory: the options ``memory`` and ``temp_dir``, of which the latter says where the file is.
-    :raises FileError: the file cannot be made.
+    Args:
+        memory: The options ``memory`` and ``temp_dir``, of which the latter says where the file is.
+
+    Raises:
+        FileError: The file cannot be made.
     """
 
     def __init__(self, memory: Mapping[str, Any]) -> None:
@@ -23,10 +26,14 @@ class RowFile:
 
         try:
             # It has no name, so that nobody else opens it, and nothing of it is left after a crash.
-            self._file: IO[bytes] = tempfile.TemporaryFile(dir=memory.get("temp_dir"), prefix="lookalike-")
+            self._file: IO[bytes] = tempfile.TemporaryFile(
+                dir=memory.get("temp_dir"), prefix="lookalike-"
+            )
         except OSError as error:
-            raise FileError(f"cannot make a temporary file: {error}; temp_dir names another folder") from error
-        #: Of each part: where it begins in the file, and the number of its first row.
+            raise FileError(
+                f"cannot make a temporary file: {error}; temp_dir names another folder"
+            ) from error
+        # Of each part: where it begins in the file, and the number of its first row.
         self._starts: list[tuple[int, int]] = []
         self._rows = 0
 
@@ -36,8 +43,9 @@ class RowFile:
     def append(self, rows: list[Any]) -> None:
         """Adds a part.
 
-        :raises DocumentTypeError: a row cannot be pickled.
-        :raises FileError: the file cannot be written.
+        Raises:
+            DocumentTypeError: A row cannot be pickled.
+            FileError: The file cannot be written.
         """
         import pickle
 
@@ -45,11 +53,13 @@ class RowFile:
             self._starts.append((self._file.tell(), self._rows))
             pickle.dump(rows, self._file, pickle.HIGHEST_PROTOCOL)
         except OSError as error:
-            raise FileError(f"cannot write a temporary file: {error}; temp_dir names another folder") from error
+            raise FileError(
+                f"cannot write a temporary file: {error}; temp_dir names another folder"
+            ) from error
         except Exception as error:  # what an object raises when it is pickled is its own
             raise DocumentTypeError(
-                f"a row from {self._rows} on cannot be pickled to the temporary file: {error}; leave out memory, which "
-                "needs that, or give rows of str and numbers"
+                f"a row from {self._rows} on cannot be pickled to the temporary file: {error}; "
+                "leave out memory, which needs that, or give rows of str and numbers"
             ) from error
         self._rows += len(rows)
 
@@ -75,24 +85,30 @@ class RowFile:
 
 
 class KeptRows(Sequence[Any]):
-    """Rows that are read from the file each time: a sequence, of which a part is in memory at a time.
+    """Rows that are read from the file each time: a sequence, of which a part is in memory at a
+    time.
 
-    :param kept: a flag for each row.
-    :param decisions: columns of what comes with each kept row in a pair.
+    Args:
+        kept: A flag for each row.
+        decisions: Columns of what comes with each kept row in a pair.
     """
 
-    def __init__(self, rows: RowFile, kept: Sequence[bool], decisions: Mapping[str, Sequence[Any]] | None = None) -> None:
+    def __init__(
+        self,
+        rows: RowFile,
+        kept: Sequence[bool],
+        decisions: Mapping[str, Sequence[Any]] | None = None,
+    ) -> None:
         self._rows = rows
         self._decisions = decisions
         self._kept = bytes(kept)
-        #: The number of the first kept row of each part.
+        # The number of the first kept row of each part.
         self._firsts: list[int] = []
         count = 0
         for part in range(rows.parts()):
             self._firsts.append(count)
             count += self._kept.count(1, *rows.between(part))
         self._count = count
-
 
     def with_decisions(self, decisions: Table) -> KeptRows:
         """Pairs of these rows and what was decided of each."""
@@ -105,7 +121,10 @@ class KeptRows(Sequence[Any]):
         if self._decisions is None:
             return kept
         columns = self._decisions.items()
-        return [(row, {name: of[at] for name, of in columns}) for at, row in enumerate(kept, self._firsts[part])]
+        return [
+            (row, {name: of[at] for name, of in columns})
+            for at, row in enumerate(kept, self._firsts[part])
+        ]
 
     def __len__(self) -> int:
         return self._count
@@ -123,7 +142,9 @@ class KeptRows(Sequence[Any]):
             return [self[at] for at in range(*index.indices(self._count))]
         at = index + self._count if index < 0 else index
         if not 0 <= at < self._count:
-            raise IndexError(f"expected a row from {-self._count} to {self._count - 1}, got {index}")
+            raise IndexError(
+                f"expected a row from {-self._count} to {self._count - 1}, got {index}"
+            )
         part = bisect_right(self._firsts, at) - 1
         return self._part(part)[at - self._firsts[part]]
 

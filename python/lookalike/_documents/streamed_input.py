@@ -1,9 +1,9 @@
-"""Documents of an iterable, or of a reader of record batches, that need not fit in memory: their texts go to a
-temporary file as they come.
+"""Documents of an iterable, or of a reader of record batches, that need not fit in memory: their
+texts go to a temporary file as they come.
 
-Whether an iterable is kept is decided by the caller: it is not where a limit on memory is given. Where documents are
-to be given back, whole rows go to a second file (``_row_file.py``). Ids, and the columns that decide what is kept, stay
-in memory.
+Whether an iterable is kept is decided by the caller: it is not where a limit on memory is given.
+Where documents are to be given back, whole rows go to a second file (``_row_file.py``). Ids, and
+the columns that decide what is kept, stay in memory.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ from itertools import chain
 from typing import Any
 
 from lookalike import _engine
+from lookalike._documents.arrow_input import batches_of_query
 from lookalike._documents.input_documents import Columns, InputDocuments, is_of, token_lists
 from lookalike._documents.python_rows import RowKind, row_kind
 from lookalike._documents.row_file import KeptRows, RowFile
 from lookalike.errors import DocumentError, DocumentTypeError
 
-#: Rows that are taken at a time: the most, and about how many characters they have.
 _ROWS, _CHARACTERS = 1024, 1 << 20
+"""Rows that are taken at a time: the most, and about how many characters they have."""
 
 
 def is_streamed(docs: object) -> bool:
@@ -28,11 +29,16 @@ def is_streamed(docs: object) -> bool:
     return isinstance(docs, Iterable) and not isinstance(docs, Sized)
 
 
-def of_stream(first: Any, rest: Iterator[Any], columns: Columns, memory: Mapping[str, Any]) -> InputDocuments:
+def of_stream(
+    first: Any, rest: Iterator[Any], columns: Columns, memory: Mapping[str, Any]
+) -> InputDocuments:
     """The documents of an iterable whose first row was taken.
 
-    :param memory: the options ``memory`` and ``temp_dir``.
-    :raises FileError: a temporary file cannot be made, or written.
+    Args:
+        memory: The options ``memory`` and ``temp_dir``.
+
+    Raises:
+        FileError: A temporary file cannot be made, or written.
     """
     kind = row_kind(first, columns)
     spool = _engine.DocumentSpool(dict(memory))
@@ -50,13 +56,18 @@ def of_stream(first: Any, rest: Iterator[Any], columns: Columns, memory: Mapping
 
 
 def of_batches(docs: Any, columns: Columns, memory: Mapping[str, Any]) -> InputDocuments | None:
-    """The documents of a reader of record batches, or of a DuckDB relation, which is executed once; ``None`` for
-    others, and for one without a batch.
+    """The documents of a reader of record batches, or of a query of DuckDB, polars or a pyarrow
+    dataset, which is executed once; ``None`` for others, and for one without a batch.
 
-    :param memory: as for :func:`of_stream`.
+    Args:
+        memory: As for ``of_stream``.
     """
-    if is_of("pyarrow", docs) and hasattr(docs, "read_next_batch"):
-        batches: Iterator[Any] = iter(docs)
+    batches: Iterator[Any]
+    query = batches_of_query(docs, columns, _ROWS)
+    if query is not None:
+        batches = query
+    elif is_of("pyarrow", docs) and hasattr(docs, "read_next_batch"):
+        batches = iter(docs)
     else:
         # Of a relation; the second name is that of earlier versions.
         fetch = getattr(docs, "to_arrow_reader", None) or getattr(docs, "fetch_arrow_reader", None)
@@ -77,11 +88,17 @@ def of_batches(docs: Any, columns: Columns, memory: Mapping[str, Any]) -> InputD
 
 
 def _not_given_back(_: Sequence[bool]) -> Any:
-    raise DocumentTypeError("the documents of this iterable are not in memory, and cannot be given back")
+    raise DocumentTypeError(
+        "the documents of this iterable are not in memory, and cannot be given back"
+    )
 
 
 def _append(
-    spool: _engine.DocumentSpool, columns: Columns, kind: RowKind, rows: list[Any], tokens: bool | None
+    spool: _engine.DocumentSpool,
+    columns: Columns,
+    kind: RowKind,
+    rows: list[Any],
+    tokens: bool | None,
 ) -> bool | None:
     """Adds some rows; gives what is known by then of whether texts are lists of tokens."""
     start = len(spool)

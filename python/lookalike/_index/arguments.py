@@ -1,5 +1,6 @@
 """Checks the arguments of an index's methods: each error names the argument, the value given and
-the values expected."""
+the values expected.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta, timezone
 from operator import index
-from typing import Any, Literal, TypedDict, Union
+from typing import Any, Literal, TypedDict
 
 from lookalike._index.results import Json
+from lookalike._options import Form, Measure, Scheme
 from lookalike.errors import DocumentTypeError, OptionError
 
 
@@ -18,17 +20,15 @@ class IndexSettings(TypedDict, total=False):
     """Settings that an index keeps for good."""
 
     shingle: str | None
-    tokens: str | None
-    case: str | None
+    tokens: Literal["words", "word-runs", "whitespace"] | None
+    case: Literal["fold", "keep"] | None
     frequencies: bool | None
     stop_words: str | None
-    normalize: Literal["nfc", "nfkc", "fold", "unaccent"] | None
-    language: Literal["auto"] | None
-    segment: Literal["dictionary"] | None
+    normalize: Form | Sequence[Form] | None
     num_hashes: int | None
     bands: int | None
     rows: int | None
-    scheme: str | None
+    scheme: Scheme | None
     seed: int | None
     store: Literal["signatures", "sets", "texts", "originals"] | None
 
@@ -38,27 +38,17 @@ class NewIndexSettings(IndexSettings, total=False):
 
     threshold: float
     recall: float
-    measure: Literal["jaccard", "containment"]
+    measure: Measure
     max_original: int | str | None
 
 
-def check_settings(function: str, settings: Mapping[str, object], accepted: Any) -> None:
-    """Rejects unknown keyword arguments, as a signature would.
-
-    :param accepted: the settings of the function, a ``TypedDict``.
-    :raises TypeError: a name is unknown.
-    """
-    for name in settings:
-        if name not in accepted.__optional_keys__:
-            raise TypeError(f"{function}() got an unexpected keyword argument {name!r}")
-
-
-#: A point in time with a zone, or a span from now.
-When = Union[datetime, timedelta]
-#: Conditions that all must be met: as the command line takes them, or by members of metadata, each
-#: with its value (str, int, float, bool, datetime), or with a pair of an operator and a value. What a
-#: checker makes of a dict of both has no closer type.
-Where = Union[str, Sequence[str], Mapping[str, Any]]
+When = datetime | timedelta
+"""A point in time with a zone, or a span from now."""
+Where = str | Sequence[str] | Mapping[str, Any]
+"""Conditions that all must be met: as the command line takes them, or by members of metadata, each
+with its value (str, int, float, bool, datetime), or with a pair of an operator and a value. What a
+checker makes of a dict of both has no closer type.
+"""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _OPERATORS = ("=", "!=", "<", "<=", ">", ">=", "~")
@@ -146,6 +136,20 @@ def nanoseconds(name: str, at: object) -> int:
     return ns
 
 
+def id_option(id_: object) -> str:
+    """The column of ids."""
+    return "id" if id_ is None else text_option("id", id_)
+
+
+def text_columns(text: str | Sequence[str] | None) -> list[str]:
+    """The columns of the text."""
+    if text is None:
+        return ["text"]
+    if isinstance(text, (list, tuple)) and text:
+        return [text_option("a name in text", name) for name in text]
+    return [text_option("text", text)]
+
+
 def expiry(expires: object) -> int | None:
     if expires is None:
         return None
@@ -170,8 +174,8 @@ def common_and_names(
     if isinstance(metadata, Sequence) and not isinstance(metadata, (str, bytes)):
         return None, [text_option("a name in metadata", name) for name in metadata]
     raise OptionError(
-        f"metadata is {_described(metadata)}, expected a mapping that every document gets, or a list "
-        "of names"
+        f"metadata is {_described(metadata)}, expected a mapping that every document gets, or a "
+        "list of names"
     )
 
 
@@ -187,10 +191,10 @@ def rows_of(documents: object) -> Iterator[Any]:
         return iter(documents.items())
     if isinstance(documents, bytes):
         raise DocumentTypeError(
-            f"documents is {_described(documents)}, expected (id, text) pairs, a mapping, a table or a "
-            "path; for one document there is add_one"
+            f"documents is {_described(documents)}, expected (id, text) pairs, a mapping, a table "
+            "or a path; for one document there is add_one"
         )
-    return iterator_of("documents", documents, "(id, text)")
+    return iterator_of("docs", documents, "(id, text)")
 
 
 def conditions(where: object) -> list[str]:
@@ -203,7 +207,8 @@ def conditions(where: object) -> list[str]:
     if isinstance(where, Sequence) and not isinstance(where, (bytes, bytearray)):
         return [text_option("a condition in where", one) for one in where]
     raise OptionError(
-        f'where is {_described(where)}, expected a mapping such as {{"language": "en"}}, a condition '
+        f'where is {_described(where)}, expected a mapping such as {{"language": "en"}}, a '
+        "condition "
         'such as "year>=2020", or a list of them'
     )
 
@@ -243,6 +248,6 @@ def _plain(name: str, value: Any) -> str:
         at = value.astimezone(timezone.utc)
         return at.replace(tzinfo=None).isoformat() + "Z"
     raise OptionError(
-        f"where[{name!r}] is {_described(value)}, expected a str, a number, a truth or a datetime with "
-        "a zone"
+        f"where[{name!r}] is {_described(value)}, expected a str, a number, a truth or a datetime "
+        "with a zone"
     )

@@ -1,4 +1,5 @@
-"""Calls of an open index from an event loop: what runs in which thread, and what a cancellation does.
+"""Calls of an open index from an event loop: what runs in which thread, and what a cancellation
+does.
 
 ::
 
@@ -22,12 +23,12 @@ from lookalike.errors import StoreError
 
 _Result = TypeVar("_Result")
 
-#: Documents of an asynchronous iterable that are fetched at a time.
+# Documents of an asynchronous iterable that are fetched at a time.
 _ROWS = 256
 
 
 class CallCancelled(Exception):
-    """Ends a call from within; the caller sees :class:`asyncio.CancelledError`."""
+    """Ends a call from within; the caller sees ``asyncio.CancelledError``."""
 
 
 class StopSignal:
@@ -39,7 +40,7 @@ class StopSignal:
         self._pending: Future[Any] | None = None
 
     def stop(self) -> None:
-        """Ends the call at its next :meth:`check`, and what it waits for now."""
+        """Ends the call at its next ``check``, and what it waits for now."""
         with self._lock:
             self._is_set = True
             pending = self._pending
@@ -47,7 +48,11 @@ class StopSignal:
             pending.cancel()
 
     def check(self) -> None:
-        """:raises CallCancelled: the call is to end."""
+        """Raises if the call was cancelled.
+
+        Raises:
+            CallCancelled: The call was cancelled.
+        """
         if self._is_set:
             raise CallCancelled
 
@@ -60,7 +65,8 @@ class StopSignal:
     def wait(self, pending: Future[_Result]) -> _Result:
         """The result of what the loop does for the call.
 
-        :raises CallCancelled: the call is to end.
+        Raises:
+            CallCancelled: The call was cancelled.
         """
         with self._lock:
             self._pending = pending
@@ -79,13 +85,14 @@ class StopSignal:
 
 
 class WorkerPool:
-    """The threads of an index: several for calls that read, one for calls that write, so that what is written
-    is written in the order of the calls."""
+    """The threads of an index: several for calls that read, one for calls that write, so that what
+    is written is written in the order of the calls.
+    """
 
     def __init__(self, name: str, readers: int) -> None:
         self._readers = ThreadPoolExecutor(readers, f"lookalike-read-{name}")
         self._writer = ThreadPoolExecutor(1, f"lookalike-write-{name}")
-        #: Whether it takes no more calls.
+        # Whether it takes no more calls.
         self.is_closed = False
 
     def submit(self, writes: bool, call: Callable[[], _Result]) -> Future[_Result]:
@@ -99,11 +106,14 @@ class WorkerPool:
 
 
 async def run(
-    submit: Callable[[Callable[[], _Result]], Future[_Result]], call: Callable[[], _Result], stop: StopSignal
+    submit: Callable[[Callable[[], _Result]], Future[_Result]],
+    call: Callable[[], _Result],
+    stop: StopSignal,
 ) -> _Result:
     """The result of a call in another thread.
 
-    :raises asyncio.CancelledError: the task was cancelled, and the call has ended.
+    Raises:
+        asyncio.CancelledError: The task was cancelled, and the call has ended.
     """
     future = submit(call)
     ended = asyncio.wrap_future(future)
@@ -119,27 +129,29 @@ async def run(
         raise
 
 
-#: The indexes that wait for what the current task makes.
+# The indexes that wait for what the current task makes.
 _waiting: ContextVar[frozenset[int]] = ContextVar("lookalike_waiting", default=frozenset())
 
 
 def refuse_within(index: object, name: str) -> None:
     """Refuses a change by what a change of the same index waits for.
 
-    :raises StoreError: it would wait for itself.
+    Raises:
+        StoreError: It would wait for itself.
     """
     if id(index) in _waiting.get():
         raise StoreError(
-            f"{name}: an asynchronous iterable whose documents are added changes or closes the same index, which "
-            "would wait for itself; do so before or afterwards (queries are possible)"
+            f"{name}: an asynchronous iterable whose documents are added changes or closes the "
+            "same index, which would wait for itself; do so before or afterwards (queries are "
+            "possible)"
         )
 
 
 class LoopRows(Iterator[Any]):
     """The items of an asynchronous iterable, for a call in another thread.
 
-    One task takes them out of the iterable, from the first to the last, when the call asks: some hundred at a
-    time, and no more until they are used up.
+    One task takes them out of the iterable, from the first to the last, when the call asks: some
+    hundred at a time, and no more until they are used up.
     """
 
     def __init__(self, items: AsyncIterable[Any], stop: StopSignal, index: object) -> None:
@@ -147,7 +159,7 @@ class LoopRows(Iterator[Any]):
         self._loop = asyncio.get_running_loop()
         self._stop = stop
         self._index = index
-        #: What the call asked for, and waits for.
+        # What the call asked for, and waits for.
         self._requests: asyncio.Queue[Future[_Items]] = asyncio.Queue()
         self._task: asyncio.Task[None] | None = None
         self._ready: Iterator[Any] = iter(())
@@ -206,7 +218,7 @@ class LoopRows(Iterator[Any]):
             raise asyncio.CancelledError
 
 
-#: Items, whether they are the last ones, and what the iterable raised behind them.
+# Items, whether they are the last ones, and what the iterable raised behind them.
 _Items = tuple[list[Any], bool, BaseException | None]
 
 

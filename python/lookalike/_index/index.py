@@ -7,31 +7,35 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias
+from uuid import UUID
 
 from lookalike._decisions import decisions_option
+from lookalike._documents.files import Files, Paths, split_options
+from lookalike._documents.types import Documents
 from lookalike._engine import StoredIndex
 from lookalike._index.arguments import (
     IndexSettings,
     NewIndexSettings,
     When,
     Where,
-    check_settings,
     common_and_names,
     conditions,
     count_option,
     expiry,
     folder_path,
+    id_option,
     iterator_of,
     limit_option,
     nanoseconds,
     nearest_option,
     number_option,
     rows_of,
+    text_columns,
     text_option,
     threshold_option,
 )
-from lookalike._index.files import add_result, check_reading, fields_of, files_of, refuse_reading
+from lookalike._index.files import add_result, refuse_files
 from lookalike._index.results import (
     AddResult,
     Category,
@@ -45,42 +49,51 @@ from lookalike._index.results import (
     RemoveResult,
 )
 from lookalike._index.tables import as_records, tables_of
-from lookalike._options import Reading, Unpack
+from lookalike._options import Reading, Unpack, check_options, with_columns
 from lookalike._progress import Progress, reporting
 from lookalike._results.find_result import FindResult
 from lookalike.errors import OptionError
 
 if TYPE_CHECKING:
-    from uuid import UUID
-
     from typing_extensions import Self
 
-#: The action for a document whose id exists.
+Id: TypeAlias = str | int | UUID
+"""An id of a document. The index stores its text, and returns a ``str``."""
 OnExisting = Literal["error", "update", "keep"]
+"""The action for a document whose id exists."""
 
-#: Ids that are read at a time.
+# Ids that are read at a time.
 _PAGE = 4096
 
 
 class Index:
     """A persistent index of documents in a folder, with similarity search.
 
-    Made by :meth:`create` and :meth:`open`. Use it in a ``with`` statement, or :meth:`close` it.
+    Made by ``create`` and ``open``. Use it in a ``with`` statement, or ``close`` it.
     Threads may share an index: calls run in parallel without the interpreter's lock. Written
     documents are on the disk when a call returns. One process at a time may open the index for
     writing, any number for reading. A forked or spawned process must open it again, since an open
     index cannot be pickled.
 
-    >>> import lookalike, tempfile, os
-    >>> folder = os.path.join(tempfile.mkdtemp(), "news")
-    >>> with lookalike.Index.create(folder, threshold=0.5) as index:
-    ...     added = index.add([
-    ...         ("a", "the quick brown fox jumps over the lazy dog in the green park today"),
-    ...         ("b", "an entirely different text about the weather in the north of the country"),
-    ...     ])
-    ...     text = "the quick brown fox jumps over the lazy dog in the green park now"
-    ...     [(match.id, round(match.similarity, 3)) for match in index.query(text)]
-    [('a', 0.818)]
+    Examples:
+        >>> import lookalike, tempfile, os
+        >>> folder = os.path.join(tempfile.mkdtemp(), "news")
+        >>> with lookalike.Index.create(folder, threshold=0.5) as index:
+        ...     added = index.add(
+        ...         [
+        ...             (
+        ...                 "a",
+        ...                 "the quick brown fox jumps over the lazy dog in the green park today",
+        ...             ),
+        ...             (
+        ...                 "b",
+        ...                 "a different text about the weather in the north",
+        ...             ),
+        ...         ]
+        ...     )
+        ...     text = "the quick brown fox jumps over the lazy dog in the green park now"
+        ...     [(match.id, round(match.similarity, 3)) for match in index.query(text)]
+        [('a', 0.818)]
     """
 
     __slots__ = ("__weakref__", "_stored")
@@ -102,49 +115,55 @@ class Index:
     def create(cls, path: str | os.PathLike[str], **settings: Unpack[NewIndexSettings]) -> Index:
         """Creates an empty index and opens it for writing. Its settings cannot be changed later.
 
-        :param path: A folder that does not exist yet.
-        :param threshold: The least similarity of matches unless a query names another; above 0,
-            at most 1. 0.8 by default.
-        :param recall: The least predicted share of the documents *at* the threshold that are
-            found; above 0, below 1. 0.99 by default.
-        :param measure: ``jaccard`` (the default) divides shared shingles by the shingles of both
-            documents. ``containment`` divides them by the shingles of the shorter one, which
-            finds excerpts of longer texts, and needs another ``store`` than ``signatures``.
-        :param shingle: ``words:N`` (``words:5`` by default), ``chars:N`` or ``bytes:N`` with N
-            from 1 to 256, or ``bag``.
-        :param tokens: ``words`` (the default), ``word-runs`` (the default with ``segment``) or
-            ``whitespace``.
-        :param case: ``fold`` (the default) reads upper case as lower case, ``keep`` distinguishes
-            them.
-        :param frequencies: Whether repeats of a shingle count.
-        :param stop_words: The language whose stop words are left out, such as ``en``.
-        :param normalize: The normal form of texts (``docs/reference/normalize.md``); None for none.
-        :param language: ``auto`` leaves out the stop words of each document's own language.
-        :param segment: ``dictionary`` finds the words of scripts written without spaces.
-        :param num_hashes: Values in a signature, 1 to 8192; chosen for threshold and recall.
-        :param bands: Bands of a signature; chosen.
-        :param rows: Rows of a band; chosen.
-        :param scheme: ``fss`` (the default), ``multiply-shift``, ``mod-prime``, ``xor`` or
-            ``xor-multiply``.
-        :param seed: Draws the hash functions; 0 to 2**64 - 1.
-        :param store: What each document stores in addition to its signature: ``signatures``
-            (nothing: similarities are estimates, groups are unavailable), ``sets`` of shingles (the
-            default: similarities are exact), sets and ``texts``, or these and the ``originals`` of
-            each version (:meth:`original`, :meth:`versions`).
-        :param max_original: With ``store="originals"``, the most bytes of an original: a number or
-            a text such as ``"64MiB"``, up to 512 MiB; 256 MiB by default. A document with more is
-            an error.
-        :raises StoreError: The path exists, or cannot be written.
-        :raises OptionError: An option has an invalid value.
+        Args:
+            path: A folder that does not exist yet.
+            threshold: The least similarity of matches unless a query names another; above 0, at
+                most 1. 0.8 by default.
+            recall: The least predicted share of the documents *at* the threshold that are found;
+                above 0, below 1. 0.99 by default.
+            measure: ``jaccard`` (the default) divides shared shingles by the shingles of both
+                documents. ``containment`` divides them by the shingles of the shorter one, which
+                finds excerpts of longer texts, and needs another ``store`` than ``signatures``.
+            shingle: ``words:N`` (``words:5`` by default), ``chars:N`` or ``bytes:N`` with N from 1
+                to 256, or ``bag``; ``Words(5)`` is ``"words:5"``.
+            tokens: ``words`` (the default), ``word-runs`` (the default with
+                ``segment:dictionary``) or ``whitespace``.
+            case: ``fold`` (the default) reads upper case as lower case, ``keep`` distinguishes
+                them.
+            frequencies: Whether repeats of a shingle count.
+            stop_words: The language whose stop words are left out, such as ``en``.
+            normalize: Changes to texts (``docs/reference/normalize.md``): a normal form such as
+                ``fold``; ``language:auto`` leaves out the stop words of each document's language;
+                ``segment:dictionary`` finds the words of scripts without spaces; or a list.
+            num_hashes: Values in a signature, 1 to 8192; chosen for threshold and recall.
+            bands: Bands of a signature; chosen.
+            rows: Rows of a band; chosen.
+            scheme: ``fss`` (the default), ``multiply-shift``, ``mod-prime``, ``xor`` or
+                ``xor-multiply``.
+            seed: Draws the hash functions; 0 to 2**64 - 1.
+            store: The stored parts of each document besides its signature: ``signatures`` (no
+                others: similarities are estimates, groups are unavailable), ``sets`` of shingles
+                (similarities are exact), ``texts`` (the default: sets and texts), or these and the
+                ``originals`` of each version (``original``, ``versions``).
+            max_original: With ``store="originals"``, the most bytes of an original: a number or a
+                text such as ``"64MiB"``, up to 512 MiB; 256 MiB by default. A document with more is
+                an error.
 
-        >>> import lookalike, tempfile, os
-        >>> folder = os.path.join(tempfile.mkdtemp(), "notes")
-        >>> with lookalike.Index.create(folder, shingle="chars:7", store="texts") as index:
-        ...     len(index)
-        0
+        Raises:
+            StoreError: The path exists, or cannot be written.
+            OptionError: An option has an invalid value.
+
+        Examples:
+            >>> import lookalike, tempfile, os
+            >>> folder = os.path.join(tempfile.mkdtemp(), "notes")
+            >>> with lookalike.Index.create(folder, shingle="chars:7") as index:
+            ...     len(index)
+            0
         """
-        check_settings("Index.create", settings, NewIndexSettings)
-        return cls._of(StoredIndex.create(folder_path(path), {"threshold": 0.8, "recall": 0.99, **settings}))
+        check_options(settings, "Index.create", NewIndexSettings, ())
+        return cls._of(
+            StoredIndex.create(folder_path(path), {"threshold": 0.8, "recall": 0.99, **settings})
+        )
 
     @classmethod
     def open(
@@ -157,24 +176,28 @@ class Index:
     ) -> Index:
         """Opens an existing index.
 
-        :param path: Its folder.
-        :param read_only: Opens it for reading only. Other processes may write meanwhile; each call
-            sees their changes.
-        :param wait: Seconds to wait for another writer.
-        :param settings: Expected settings, as for :meth:`create`. Settings that are not named may
-            have any value.
-        :raises StoreError: The index does not exist, it has another version, or it is open for writing
-            already, in this process or another.
-        :raises MismatchError: The index has other settings than the expected ones.
+        Args:
+            path: Its folder.
+            read_only: Opens it for reading only. Other processes may write meanwhile; each call
+                sees their changes.
+            wait: Seconds to wait for another writer.
+            settings: Expected settings, as for ``create``. Settings that are not named may have
+                any value.
 
-        >>> import lookalike, tempfile, os
-        >>> folder = os.path.join(tempfile.mkdtemp(), "news")
-        >>> lookalike.Index.create(folder).close()
-        >>> with lookalike.Index.open(folder, read_only=True, shingle="words:5") as index:
-        ...     index.settings["shingle"]
-        'words:5'
+        Raises:
+            StoreError: The index does not exist, it has another version, or it is open for writing
+                already, in this process or another.
+            MismatchError: The index has other settings than the expected ones.
+
+        Examples:
+            >>> import lookalike, tempfile, os
+            >>> folder = os.path.join(tempfile.mkdtemp(), "news")
+            >>> lookalike.Index.create(folder).close()
+            >>> with lookalike.Index.open(folder, read_only=True, shingle="words:5") as index:
+            ...     index.settings["shingle"]
+            'words:5'
         """
-        check_settings("Index.open", settings, IndexSettings)
+        check_options(settings, "Index.open", IndexSettings, ())
         seconds = number_option("wait", wait)
         return cls._of(StoredIndex.open(folder_path(path), bool(read_only), seconds, {**settings}))
 
@@ -200,9 +223,10 @@ class Index:
 
     @property
     def settings(self) -> dict[str, Json]:
-        """The settings of :meth:`create`, and the ``predicted_recall`` at the threshold.
+        """The settings of ``create``, and the ``predicted_recall`` at the threshold.
         ``recall_caveat`` is present if a query may find less. ``wording`` has the effect of
-        ``normalize``, ``language`` and ``segment``; ``stop_words`` is the name of the language."""
+        ``normalize``; ``stop_words`` is the name of the language.
+        """
         text, recall, caveat = self._stored.settings()
         settings: dict[str, Json] = json.loads(text)
         if settings["stop_words"] is not None:
@@ -214,121 +238,175 @@ class Index:
 
     def add(
         self,
-        documents: Any,
+        docs: Documents,
         *,
+        text: str | Sequence[str] | None = None,
+        id: str | None = None,
         metadata: Mapping[str, Json] | Sequence[str] | None = None,
         expires: When | None = None,
         on_existing: OnExisting = "error",
-        id_field: str = "id",
-        text_field: str = "text",
         threads: int | None = None,
         progress: bool | Progress | None = False,
-        **reading: Unpack[Reading],
     ) -> AddResult:
         """Adds documents, some thousand at a time. Written documents remain if a later one fails.
+        Iterables and batches of tables may be larger than memory.
 
-        :param documents: One of
+        Args:
+            docs: Documents as for ``lookalike.find``, with ids: a dict of texts by id; an iterable
+                of ``(id, text)``, ``(id, text, metadata)`` or dicts, such as a streamed Hugging
+                Face dataset; a table of pyarrow, pandas, polars, DuckDB or Hugging Face, or any
+                object with the Arrow PyCapsule interface. ``add_files`` adds files.
+            text: The column or member of texts; ``"text"`` by default. The texts of several are
+                joined, each a paragraph.
+            id: The column or member of ids; ``"id"`` by default. An id is a ``str``, an ``int`` or
+                a ``uuid.UUID``; the index stores and returns its text.
+            metadata: A mapping that every document gets, or names of members or columns that become
+                metadata. None and null are left out. A record may lack a name; a name that no
+                record has causes a warning.
+            expires: When the documents expire: a ``datetime`` with a zone, or a ``timedelta`` from
+                now; None for never.
+            on_existing: The action for an id that exists: ``error``, ``update`` (replaces the
+                document), or ``keep`` (keeps the old document).
+            threads: Threads to use; None for one per processor.
+            progress: ``True`` for bars by tqdm, or a function of the stage, the amount done and the
+                total if it is known.
 
-            - a mapping of ids to texts;
-            - an iterable of ``(id, text)``, ``(id, text, metadata)`` or records with named members,
-              such as a streamed Hugging Face dataset;
-            - a table of pyarrow, pandas, polars, DuckDB or Hugging Face, or any object with the
-              Arrow PyCapsule interface;
-            - files and folders: a ``str`` or path, a pattern, a list of ``pathlib.Path``.
+        Returns:
+            Counts of documents.
 
-            Ids and texts are ``str``. Iterables and batches of tables may be larger than memory.
-        :param metadata: A mapping that every document gets, or names of members, columns or fields
-            that become metadata. None and null are left out. A record may lack a name; a name that
-            no record has causes a warning. Documents of files also get the name of the file and the
-            metadata of mail, pages and office files.
-        :param expires: When the documents expire: a ``datetime`` with a zone, or a ``timedelta``
-            from now; None for never.
-        :param on_existing: The action for an id that exists: ``error``, ``update`` (replaces the
-            document), or ``keep`` (keeps the old document).
-        :param id_field: The member or column of ids in records and tables.
-        :param text_field: The member or column of texts.
-        :param threads: Threads to use; None for one per processor.
-        :param progress: ``True`` for bars by tqdm, or a function of the stage, the amount done and
-            the total if it is known.
-        :param reading: How files are read, :class:`Reading`: ``format``, ``skip_bad``, ``unit``, …
-            Refused for documents in memory.
-        :returns: Counts of documents, and the skipped records of files.
-        :raises DocumentError: A document cannot be stored; :attr:`~DocumentError.row` is its row in
-            ``documents``, from 0. Earlier documents are stored.
-        :raises FileError: A file cannot be read.
-        :raises StoreError: The index cannot be written, or is closed.
+        Raises:
+            DocumentError: A document cannot be stored; ``DocumentError.row`` is its row, from 0.
+                Earlier documents are stored.
+            StoreError: The index cannot be written, or is closed.
 
-        >>> import lookalike, tempfile, os
-        >>> with lookalike.Index.create(os.path.join(tempfile.mkdtemp(), "news")) as index:
-        ...     index.add({"a": "one text", "b": "another"}, metadata={"language": "en"})
-        ...     index.add([{"id": "c", "text": "a third", "year": 2024}], metadata=["year"])
-        AddResult(added=2, updated=0, kept=0, without_shingles=0, skipped=[])
-        AddResult(added=1, updated=0, kept=0, without_shingles=0, skipped=[])
+        Examples:
+            >>> import lookalike, tempfile, os
+            >>> with lookalike.Index.create(os.path.join(tempfile.mkdtemp(), "news")) as index:
+            ...     index.add({"a": "one text", "b": "another"}, metadata={"language": "en"})
+            ...     index.add([{"id": 3, "text": "a third", "year": 2024}], metadata=["year"])
+            AddResult(added=2, updated=0, kept=0, without_shingles=0, skipped=[])
+            AddResult(added=1, updated=0, kept=0, without_shingles=0, skipped=[])
         """
         common, names = common_and_names(metadata)
-        fields = (text_option("id_field", id_field), text_option("text_field", text_field))
+        fields = (id_option(id), text_columns(text))
         at = expiry(expires)
         threads = count_option("threads", threads, "a whole number from 1")
         existing = text_option("on_existing", on_existing)
-        files = files_of(documents)
+        refuse_files(docs)
+        columns = [fields[0], *fields[1], *names]
         with reporting(progress) as reporter:
-            if files is not None:
-                chosen = fields_of(common, names)
-                options = {"id_field": fields[0], "text_field": fields[1], **reading}
-                check_reading(reading)
-                return add_result(
-                    *self._stored.add_files(files, chosen, at, existing, threads, options, reporter)
-                )
-            refuse_reading(reading)
-            columns = [*fields, *names]
-            tables = tables_of(documents, columns)
+            tables = tables_of(docs, columns)
             if tables is not None:
                 counts = self._stored.add_tables(
-                    tables, common, names, fields, at, existing, threads, reporter
+                    tables, common, names, *fields, at, existing, threads, reporter
                 )
                 return AddResult(*counts, [])
-            rows = rows_of(as_records(documents, columns))
+            rows = rows_of(as_records(docs, columns))
             # Counting other iterables can be expensive.
-            total = len(documents) if isinstance(documents, (list, tuple, dict)) else None
-            counts = self._stored.add(rows, common, names, fields, at, existing, threads, reporter, total)
+            total = len(docs) if isinstance(docs, (list, tuple, dict)) else None
+            counts = self._stored.add(
+                rows, common, names, *fields, at, existing, threads, reporter, total
+            )
             return AddResult(*counts, [])
 
     def update(
         self,
-        documents: Any,
+        docs: Documents,
         *,
+        text: str | Sequence[str] | None = None,
+        id: str | None = None,
         metadata: Mapping[str, Json] | Sequence[str] | None = None,
         expires: When | None = None,
-        id_field: str = "id",
-        text_field: str = "text",
+        threads: int | None = None,
+        progress: bool | Progress | None = False,
+    ) -> AddResult:
+        """Like ``add``, but replaces documents whose ids exist.
+
+        Examples:
+            >>> import lookalike, tempfile, os
+            >>> with lookalike.Index.create(os.path.join(tempfile.mkdtemp(), "news")) as index:
+            ...     index.update({"a": "one text"})
+            ...     index.update({"a": "another text"})
+            AddResult(added=1, updated=0, kept=0, without_shingles=0, skipped=[])
+            AddResult(added=0, updated=1, kept=0, without_shingles=0, skipped=[])
+        """
+        return self.add(
+            docs,
+            text=text,
+            id=id,
+            metadata=metadata,
+            expires=expires,
+            on_existing="update",
+            threads=threads,
+            progress=progress,
+        )
+
+    def add_files(
+        self,
+        paths: Paths,
+        *,
+        text: str | None = None,
+        id: str | None = None,
+        metadata: Sequence[str] | None = None,
+        expires: When | None = None,
+        on_existing: OnExisting = "error",
         threads: int | None = None,
         progress: bool | Progress | None = False,
         **reading: Unpack[Reading],
     ) -> AddResult:
-        """Like :meth:`add`, but replaces documents whose ids exist.
+        """Adds the documents of files, as ``lookalike index add`` does. Documents also get the name
+        of their file and the metadata of mail, pages and office files.
 
-        >>> import lookalike, tempfile, os
-        >>> with lookalike.Index.create(os.path.join(tempfile.mkdtemp(), "news")) as index:
-        ...     index.update({"a": "one text"})
-        ...     index.update({"a": "another text"})
-        AddResult(added=1, updated=0, kept=0, without_shingles=0, skipped=[])
-        AddResult(added=0, updated=1, kept=0, without_shingles=0, skipped=[])
+        Args:
+            paths: A file, a folder, or a pattern such as ``news/*.jsonl``; or several of these.
+            text: The field or column of texts; ``"text"`` by default.
+            id: The field or column of ids; ``"id"`` by default. ``":line"`` makes ids FILE:LINE.
+            metadata: Names of fields that become metadata.
+            expires: As for ``add``.
+            on_existing: As for ``add``.
+            threads: As for ``add``.
+            progress: As for ``add``.
+            reading: Options of ``Files``, ``skip_bad`` and ``unit``.
+
+        Returns:
+            Counts of documents, and the skipped records.
+
+        Raises:
+            FileError: A file does not exist or cannot be read.
+            DocumentError: A document cannot be stored. Earlier documents are stored.
+            StoreError: The index cannot be written, or is closed.
+
+        Examples:
+            >>> import lookalike, pathlib, tempfile
+            >>> folder = pathlib.Path(tempfile.mkdtemp())
+            >>> _ = (folder / "a.txt").write_text("one text")
+            >>> with lookalike.Index.create(folder / "index") as index:
+            ...     index.add_files(folder, include="*.txt").added, list(index.ids())
+            (1, ['a.txt'])
         """
-        return self.add(
-            documents,
-            metadata=metadata,
-            expires=expires,
-            on_existing="update",
-            id_field=id_field,
-            text_field=text_field,
-            threads=threads,
-            progress=progress,
-            **reading,
-        )
+        check_options(reading, "Index.add_files", Reading, ())
+        options, others = split_options(reading)
+        common, names = common_and_names(metadata)
+        if common is not None:
+            raise OptionError(
+                "metadata is a mapping, expected names of fields: documents of files have the "
+                "metadata of their files"
+            )
+        files = Files(paths, **options)
+        at = expiry(expires)
+        threads = count_option("threads", threads, "a whole number from 1")
+        existing = text_option("on_existing", on_existing)
+        columns = with_columns({**options, **others}, text, id)
+        with reporting(progress) as reporter:
+            return add_result(
+                *self._stored.add_files(
+                    files.find(), names, at, existing, threads, columns, reporter
+                )
+            )
 
     def add_one(
         self,
-        id: str | UUID,
+        id: Id,
         text: str,
         metadata: Mapping[str, Json] | None = None,
         *,
@@ -336,86 +414,106 @@ class Index:
         expires: When | None = None,
         on_existing: OnExisting = "error",
     ) -> AddResult:
-        """Adds one document. Use :meth:`add` for several: each call waits for the disk.
+        """Adds one document. Use ``add`` for several: each call waits for the disk.
 
-        :param id: Its id: not empty, at most 16,384 bytes, no NUL; a ``uuid.UUID`` is its text.
-        :param text: Its text, at most 1 GiB.
-        :param metadata: Its metadata: any value of JSON, at most 1 MiB.
-        :param modified: When its file was last changed, with a zone.
-        :param expires: As in :meth:`add`.
-        :param on_existing: As in :meth:`add`.
-        :raises DocumentError: It cannot be stored, or its id exists.
+        Args:
+            id: Its id: not empty, at most 16,384 bytes, no NUL; a ``uuid.UUID`` is its text.
+            text: Its text, at most 1 GiB.
+            metadata: Its metadata: any value of JSON, at most 1 MiB.
+            modified: When its file was last changed, with a zone.
+            expires: As in ``add``.
+            on_existing: As in ``add``.
 
-        >>> import lookalike, tempfile, os
-        >>> with lookalike.Index.create(os.path.join(tempfile.mkdtemp(), "news")) as index:
-        ...     _ = index.add_one("a", "one text", {"tags": ["short", "new"]})
-        ...     index.get("a").metadata
-        {'tags': ['short', 'new']}
+        Raises:
+            DocumentError: It cannot be stored, or its id exists.
+
+        Examples:
+            >>> import lookalike, tempfile, os
+            >>> with lookalike.Index.create(os.path.join(tempfile.mkdtemp(), "news")) as index:
+            ...     _ = index.add_one("a", "one text", {"tags": ["short", "new"]})
+            ...     index.get("a").metadata
+            {'tags': ['short', 'new']}
         """
         changed = None if modified is None else nanoseconds("modified", modified)
         at = expiry(expires)
         existing = text_option("on_existing", on_existing)
         return AddResult(*self._stored.add_one(id, text, metadata, changed, at, existing), [])
 
-    def remove(self, ids: str | UUID | Iterable[str | UUID]) -> RemoveResult:
+    def remove(self, ids: Id | Iterable[Id]) -> RemoveResult:
         """Removes documents by their ids. Ignores unknown ids.
 
-        :param ids: One id, or any number of them.
-        :returns: The number of removed documents, and the unknown ids.
+        Args:
+            ids: One id, or any number of them.
 
-        >>> import lookalike, tempfile, os
-        >>> with lookalike.Index.create(os.path.join(tempfile.mkdtemp(), "news")) as index:
-        ...     _ = index.add({"a": "one text", "b": "another"})
-        ...     index.remove(["a", "c"])
-        RemoveResult(removed=1, absent=['c'])
+        Returns:
+            The number of removed documents, and the unknown ids.
+
+        Examples:
+            >>> import lookalike, tempfile, os
+            >>> with lookalike.Index.create(os.path.join(tempfile.mkdtemp(), "news")) as index:
+            ...     _ = index.add({"a": "one text", "b": "another"})
+            ...     index.remove(["a", "c"])
+            RemoveResult(removed=1, absent=['c'])
         """
-        is_one = isinstance(ids, str) or type(ids).__name__ == "UUID"
-        removed = iter((ids,)) if is_one else iterator_of("ids", ids, "str")
+        is_one = isinstance(ids, (str, int)) or type(ids).__name__ == "UUID"
+        removed = iter((ids,)) if is_one else iterator_of("ids", ids, "str or int")
         return RemoveResult._make(self._stored.remove(removed))
 
     def query(
         self,
         text: str | None = None,
         *,
-        id: str | UUID | None = None,
+        id: Id | None = None,
         limit: int | None = 10,
         threshold: float | None = None,
         nearest: int | None = None,
         where: Where | None = None,
-        texts: bool = False,
+        with_texts: bool = False,
     ) -> Matches:
-        """Finds documents similar to a text, or to a document of the index; by descending similarity, then by id.
+        """Finds documents similar to a text, or to a document of the index; by descending
+        similarity, then by id.
 
-        :param text: The text.
-        :param id: Instead of a text, the id of a document of the index; it does not find itself.
-        :param limit: The most matches to return; None for all.
-        :param threshold: The least similarity; above 0, at most 1. None for the threshold of the
-            index. A lower one misses more; ``predicted_recall`` estimates how much.
-        :param nearest: Instead of ``limit`` and ``threshold``: the number of most similar documents
-            to return, at any similarity above 0. Compares the signatures of all documents, which
-            takes a byte of memory for each of their values.
-        :param where: Conditions on metadata that all matches meet: a mapping of members to values
-            (equal), or to pairs of an operator (``= != < <= > >= ~``) and a value; or texts as on
-            the command line, such as ``"year>=2020"``, ``"title~budget"``, ``"author.name"``
-            (exists).
-        :param texts: Whether matches have their texts; needs an index with ``store="texts"`` or
-            ``"originals"``.
-        :raises OptionError: An option has an invalid value.
-        :raises DocumentError: The text cannot be used, or no document has this id.
+        Args:
+            text: The text.
+            id: Instead of a text, the id of a document of the index; it does not find itself.
+            limit: The most matches to return; None for all.
+            threshold: The least similarity; above 0, at most 1. None for the threshold of the
+                index. A lower one misses more; ``predicted_recall`` estimates how much.
+            nearest: Instead of ``limit`` and ``threshold``: the number of most similar documents to
+                return, at any similarity above 0. Compares the signatures of all documents, which
+                takes a byte of memory for each of their values.
+            where: Conditions on metadata that all matches meet: a mapping of members to values
+                (equal), or to pairs of an operator (``= != < <= > >= ~``) and a value; or texts as
+                on the command line, such as ``"year>=2020"``, ``"title~budget"``, ``"author.name"``
+                (exists).
+            with_texts: Whether matches have their texts; needs an index with ``store="texts"`` or
+                ``"originals"``.
 
-        >>> import lookalike, tempfile, os
-        >>> with lookalike.Index.create(os.path.join(tempfile.mkdtemp(), "news")) as index:
-        ...     _ = index.add([("a", "a text of some words", {"year": 2019}),
-        ...                    ("b", "a text of some words", {"year": 2024})])
-        ...     [match.id for match in index.query("A text of some words.")]
-        ...     late = {"year": (">", 2020)}
-        ...     [match.id for match in index.query("A text of some words.", where=late)]
-        ...     [match.id for match in index.query(id="b")]
-        ...     [match.id for match in index.query("a text of some words and more", nearest=1)]
-        ['a', 'b']
-        ['b']
-        ['a']
-        ['a']
+        Raises:
+            OptionError: An option has an invalid value.
+            DocumentError: The text cannot be used, or no document has this id.
+
+        Examples:
+            >>> import lookalike, tempfile, os
+            >>> with lookalike.Index.create(os.path.join(tempfile.mkdtemp(), "news")) as index:
+            ...     _ = index.add(
+            ...         [
+            ...             ("a", "a text of some words", {"year": 2019}),
+            ...             ("b", "a text of some words", {"year": 2024}),
+            ...         ]
+            ...     )
+            ...     [match.id for match in index.query("A text of some words.")]
+            ...     late = {"year": (">", 2020)}
+            ...     [match.id for match in index.query("A text of some words.", where=late)]
+            ...     [match.id for match in index.query(id="b")]
+            ...     [
+            ...         match.id
+            ...         for match in index.query("a text of some words and more", nearest=1)
+            ...     ]
+            ['a', 'b']
+            ['b']
+            ['a']
+            ['a']
         """
         if text is not None and id is not None:
             raise OptionError("a text and an id were both given, expected one of them")
@@ -427,7 +525,7 @@ class Index:
                 threshold_option(threshold),
                 nearest_option(nearest, limit, threshold),
                 conditions(where),
-                bool(texts),
+                bool(with_texts),
             )
         )
 
@@ -442,19 +540,24 @@ class Index:
         with_texts: bool = False,
         threads: int | None = None,
     ) -> list[Matches]:
-        """Finds documents similar to each of several texts: :meth:`query` for each, on several threads.
+        """Finds documents similar to each of several texts: ``query`` for each, on several
+        threads.
 
-        :param texts: The texts.
-        :param with_texts: Whether matches have their texts.
-        :param threads: Threads to use, 1024 at most; None for one per processor.
-        :returns: Matches of each text, in the order of the texts.
+        Args:
+            texts: The texts.
+            with_texts: Whether matches have their texts.
+            threads: Threads to use, 1024 at most; None for one per processor.
 
-        >>> import lookalike, tempfile, os
-        >>> with lookalike.Index.create(os.path.join(tempfile.mkdtemp(), "news")) as index:
-        ...     _ = index.add({"a": "a text of some words", "b": "another one"})
-        ...     answers = index.query_many(["another one", "neither of them"], threads=2)
-        ...     [[match.id for match in matches] for matches in answers]
-        [['b'], []]
+        Returns:
+            Matches of each text, in the order of the texts.
+
+        Examples:
+            >>> import lookalike, tempfile, os
+            >>> with lookalike.Index.create(os.path.join(tempfile.mkdtemp(), "news")) as index:
+            ...     _ = index.add({"a": "a text of some words", "b": "another one"})
+            ...     answers = index.query_many(["another one", "neither of them"], threads=2)
+            ...     [[match.id for match in matches] for matches in answers]
+            [['b'], []]
         """
         threads = count_option("threads", threads, "a whole number from 1")
         if isinstance(texts, str):
@@ -472,47 +575,60 @@ class Index:
         )
         return [Matches.of_rows(*answer) for answer in answers]
 
-    def get(self, id: str | UUID) -> Document | None:
+    def get(self, id: Id) -> Document | None:
         """Returns the document with this id; None if it does not exist or has expired.
 
-        >>> import lookalike, tempfile, os
-        >>> with lookalike.Index.create(os.path.join(tempfile.mkdtemp(), "news")) as index:
-        ...     _ = index.add_one("a", "one text", {"language": "en"})
-        ...     index.get("a").metadata, index.get("b")
-        ({'language': 'en'}, None)
+        Examples:
+            >>> import lookalike, tempfile, os
+            >>> with lookalike.Index.create(os.path.join(tempfile.mkdtemp(), "news")) as index:
+            ...     _ = index.add_one("a", "one text", {"language": "en"})
+            ...     index.get("a").metadata, index.get("b")
+            ({'language': 'en'}, None)
         """
         row = self._stored.get(id)
         return None if row is None else Document._make(row)
 
-    def group_sizes(self, ids: Iterable[str | UUID]) -> list[int]:
-        """Returns how many documents each document represents: itself, and the duplicates of it that
-        ``dedup(…, add=True)`` recorded (``docs/dedup.md``). Use it to weight a corpus.
+    def group_sizes(self, ids: Iterable[Id]) -> list[int]:
+        """Returns how many documents each document represents: itself, and the duplicates of it
+        that ``dedup(…, add=True)`` recorded (``docs/dedup.md``). Use it to weight a corpus.
 
-        :param ids: Ids of documents.
-        :returns: The sizes in the order of the ids, all of one moment; 0 for an unknown id.
+        Args:
+            ids: Ids of documents.
 
-        >>> import lookalike, tempfile, os
-        >>> with lookalike.Index.create(os.path.join(tempfile.mkdtemp(), "news")) as index:
-        ...     docs = {"a": "the same old story again today", "b": "The same old story, again today!", "c": "some news"}
-        ...     kept = lookalike.dedup(docs, reference=index, add=True)
-        ...     list(kept), index.group_sizes(kept)
-        (['b', 'c'], [2, 1])
+        Returns:
+            The sizes in the order of the ids, all of one moment; 0 for an unknown id.
+
+        Examples:
+            >>> import lookalike, tempfile, os
+            >>> with lookalike.Index.create(os.path.join(tempfile.mkdtemp(), "news")) as index:
+            ...     docs = {
+            ...         "a": "the same old story again today",
+            ...         "b": "The same old story, again today!",
+            ...         "c": "some news",
+            ...     }
+            ...     kept = lookalike.dedup(docs, reference=index, add=True)
+            ...     list(kept), index.group_sizes(kept)
+            (['b', 'c'], [2, 1])
         """
-        return self._stored.group_sizes(iterator_of("ids", ids, "str"))
+        return self._stored.group_sizes(iterator_of("ids", ids, "str or int"))
 
     def ids(self, category: str | None = None) -> Iterator[str]:
         """Yields the ids of all documents that have not expired, in the order of insertion. A
         replaced document counts as inserted again. Documents added meanwhile are included.
 
-        :param category: Only documents of the category with this path and below it; ``"none"`` for
-            documents without a category.
-        :raises OptionError: There is no such category.
+        Args:
+            category: Only documents of the category with this path and below it; ``"none"`` for
+                documents without a category.
 
-        >>> import lookalike, tempfile, os
-        >>> with lookalike.Index.create(os.path.join(tempfile.mkdtemp(), "news")) as index:
-        ...     _ = index.add({"b": "one text", "a": "another"})
-        ...     list(index.ids())
-        ['b', 'a']
+        Raises:
+            OptionError: There is no such category.
+
+        Examples:
+            >>> import lookalike, tempfile, os
+            >>> with lookalike.Index.create(os.path.join(tempfile.mkdtemp(), "news")) as index:
+            ...     _ = index.add({"b": "one text", "a": "another"})
+            ...     list(index.ids())
+            ['b', 'a']
         """
         after = 0
         while (page := self._page(category, after)) is not None:
@@ -543,31 +659,39 @@ class Index:
         progress: bool | Progress | None = False,
     ) -> FindResult:
         """Near-duplicates among the documents of the index. Returns the result of
-        :func:`lookalike.find` on the same documents.
+        ``lookalike.find`` on the same documents.
 
-        :param threshold: The least exact similarity of a reported pair; None for the index's.
-        :param recall: The least predicted share of the pairs at the threshold that are found.
-        :param measure: ``jaccard`` or ``containment``; None for the index's.
-        :param keep: Which document of a group stays: ``longest``, ``shortest``, ``first``,
-            ``last`` (inserted), ``newest``, ``oldest``, ``field:NAME`` of metadata, ``path:GLOB``
-            of ids; several decide in turn.
-        :param pairs: Whether to list all verified pairs.
-        :param estimates: Whether the pairs have ``estimated_jaccard``, ``error`` and
-            ``standard_error`` of their signatures; needs ``pairs=True``.
-        :param source_field: The member of metadata whose value documents are counted under.
-        :param decisions: User decisions, as for :func:`lookalike.find`; None for the decisions that
-            the index stores, False for none.
-        :raises StoreError: The index stores signatures only.
-        :raises KeyboardInterrupt: Ctrl-C, when the work has stopped.
-        :warns RunawayWarning: Many documents look alike without being similar, which takes long.
+        See ``lookalike.find`` for the other parameters.
 
-        See :func:`lookalike.find` for the other parameters.
+        Args:
+            threshold: The least exact similarity of a reported pair; None for the index's.
+            recall: The least predicted share of the pairs at the threshold that are found.
+            measure: ``jaccard`` or ``containment``; None for the index's.
+            keep: Which document of a group stays: ``longest``, ``shortest``, ``first``, ``last``
+                (inserted), ``newest``, ``oldest``, ``field:NAME`` of metadata, ``path:GLOB`` of
+                ids; several decide in turn.
+            pairs: Whether to list all verified pairs.
+            estimates: Whether the pairs have ``estimated_jaccard``, ``error`` and
+                ``standard_error`` of their signatures; needs ``pairs=True``.
+            source_field: The member of metadata whose value documents are counted under.
+            decisions: User decisions, as for ``lookalike.find``; None for the decisions that
+                the index stores, False for none.
 
-        >>> import lookalike, tempfile, os
-        >>> with lookalike.Index.create(os.path.join(tempfile.mkdtemp(), "news")) as index:
-        ...     _ = index.add({"a": "some few words", "b": "Some few words!", "c": "another text"})
-        ...     [(group.keeper, group.duplicates) for group in index.groups()]
-        [('b', (Member(id='a', similarity=1.0),))]
+        Raises:
+            StoreError: The index stores signatures only.
+            KeyboardInterrupt: Ctrl-C, when the work has stopped.
+
+        Warns:
+            RunawayWarning: Many documents look alike without being similar, which takes long.
+
+        Examples:
+            >>> import lookalike, tempfile, os
+            >>> with lookalike.Index.create(os.path.join(tempfile.mkdtemp(), "news")) as index:
+            ...     _ = index.add(
+            ...         {"a": "some few words", "b": "Some few words!", "c": "another text"}
+            ...     )
+            ...     [(group.keeper, group.duplicates) for group in index.groups()]
+            [('b', (Member(id='a', similarity=1.0),))]
         """
         options = {
             "threshold": threshold,
@@ -589,99 +713,138 @@ class Index:
             return FindResult(self._stored.groups(options, reporter))
 
     def categorise(
-        self, *, topics: int | None = None, threads: int | None = None, progress: bool | Progress | None = False
+        self,
+        *,
+        topics: int | None = None,
+        threads: int | None = None,
+        progress: bool | Progress | None = False,
     ) -> list[Category]:
-        """Divides the documents into a tree of categories by vocabulary and similarity, and replaces
-        the earlier tree (``docs/reference/categories.md``). Documents added later get a category at
-        once; no document changes its category until the next call.
+        """Divides the documents into a tree of categories by vocabulary and similarity, and
+        replaces the earlier tree (``docs/reference/categories.md``). Documents added later get a
+        category at once; no document changes its category until the next call.
 
-        :param topics: The most topics, 1 to 1000; an eighth of the square root of the documents by
-            default, 2 to 17.
-        :param threads: Threads to use; None for one per processor.
-        :returns: The result of :meth:`categories`.
-        :raises StoreError: The index stores no texts (``store="texts"``), or was opened for reading.
-        :raises KeyboardInterrupt: Ctrl-C; the earlier categories remain.
+        Args:
+            topics: The most topics, 1 to 1000; an eighth of the square root of the documents by
+                default, 2 to 17.
+            threads: Threads to use; None for one per processor.
 
-        >>> import lookalike, tempfile, os
-        >>> with lookalike.Index.create(os.path.join(tempfile.mkdtemp(), "news"), store="texts") as index:
-        ...     _ = index.add({f"s{i}": f"ship harbour sails anchor captain voyage {i}" for i in range(5)})
-        ...     _ = index.add({f"c{i}": f"cat kitten purrs whiskers mouse paw {i}" for i in range(5)})
-        ...     topics = [one for one in index.categorise(topics=2) if one.parent is None]
-        ...     _ = index.add({"new": "a captain on a voyage"})
-        ...     [one.documents for one in topics], index.category("new") == index.category("s1").split(".")[0]
-        ([5, 5], True)
+        Returns:
+            The result of ``categories``.
+
+        Raises:
+            StoreError: The index stores no texts (``store="texts"``), or was opened for reading.
+            KeyboardInterrupt: Ctrl-C; the earlier categories remain.
+
+        Examples:
+            >>> import lookalike, tempfile, os
+            >>> with lookalike.Index.create(
+            ...     os.path.join(tempfile.mkdtemp(), "news"), store="texts"
+            ... ) as index:
+            ...     _ = index.add(
+            ...         {
+            ...             f"s{i}": f"ship harbour sails anchor captain voyage {i}"
+            ...             for i in range(5)
+            ...         }
+            ...     )
+            ...     _ = index.add(
+            ...         {f"c{i}": f"cat kitten purrs whiskers mouse paw {i}" for i in range(5)}
+            ...     )
+            ...     topics = [one for one in index.categorise(topics=2) if one.parent is None]
+            ...     _ = index.add({"new": "a captain on a voyage"})
+            ...     (
+            ...         [one.documents for one in topics],
+            ...         index.category("new") == index.category("s1").split(".")[0],
+            ...     )
+            ([5, 5], True)
         """
         with reporting(progress) as reporter:
             self._stored.categorise({"topics": topics, "threads": threads}, reporter)
         return self.categories()
 
     def categories(self) -> list[Category]:
-        """Returns the categories, from top to bottom; none before :meth:`categorise`. Reads the
-        texts of documents added since then."""
+        """Returns the categories, from top to bottom; none before ``categorise``. Reads the
+        texts of documents added since then.
+        """
         rows = self._stored.categories()
-        return [Category(path, parent, level, tuple(label), count) for path, parent, level, label, count in rows]
+        return [
+            Category(path, parent, level, tuple(label), count)
+            for path, parent, level, label, count in rows
+        ]
 
-    def category(self, id: str | UUID) -> str | None:
+    def category(self, id: Id) -> str | None:
         """Returns the path of a document's category; None without one.
 
-        :raises DocumentError: No document has this id.
+        Raises:
+            DocumentError: No document has this id.
         """
         return self._stored.category(id)
 
-    def versions(self, id: str | UUID) -> list[DocumentVersion]:
+    def versions(self, id: Id) -> list[DocumentVersion]:
         """Returns the versions of a document by time; the last one is current. An update with the
         same original continues the current version.
 
-        :raises DocumentError: No document has this id.
-        :raises StoreError: The index stores no originals (``store="originals"``).
+        Raises:
+            DocumentError: No document has this id.
+            StoreError: The index stores no originals (``store="originals"``).
 
-        >>> import lookalike, tempfile, os
-        >>> with lookalike.Index.create(os.path.join(tempfile.mkdtemp(), "notes"), store="originals") as index:
-        ...     _ = index.add({"a": "the first text"})
-        ...     _ = index.update({"a": "another text"})
-        ...     [(one.version, one.bytes, one.ended is None) for one in index.versions("a")]
-        ...     index.original("a", version=1), index.version_text("a", 1)
-        [(1, 14, False), (2, 12, True)]
-        (b'the first text', 'the first text')
+        Examples:
+            >>> import lookalike, tempfile, os
+            >>> with lookalike.Index.create(
+            ...     os.path.join(tempfile.mkdtemp(), "notes"), store="originals"
+            ... ) as index:
+            ...     _ = index.add({"a": "the first text"})
+            ...     _ = index.update({"a": "another text"})
+            ...     [(one.version, one.bytes, one.ended is None) for one in index.versions("a")]
+            ...     index.original("a", version=1), index.version_text("a", 1)
+            [(1, 14, False), (2, 12, True)]
+            (b'the first text', 'the first text')
         """
         return [DocumentVersion._make(row) for row in self._stored.versions(id)]
 
-    def original(self, id: str | UUID, version: int | None = None) -> bytes:
+    def original(self, id: Id, version: int | None = None) -> bytes:
         """Returns the bytes that a document was read from: a file without its compression, a record
         as in its input, or an added text in UTF-8. Verifies their SHA-256.
 
-        :param version: The number of a version, from 1; None for the current one.
-        :raises DocumentError: No document has this id.
-        :raises OptionError: There is no such version.
-        :raises StoreError: The index stores no originals (``store="originals"``).
-        :raises DamagedError: The original differs from the stored one.
+        Args:
+            version: The number of a version, from 1; None for the current one.
+
+        Raises:
+            DocumentError: No document has this id.
+            OptionError: There is no such version.
+            StoreError: The index stores no originals (``store="originals"``).
+            DamagedError: The original differs from the stored one.
         """
         return self._stored.original(id, _version_option(version))
 
-    def version_text(self, id: str | UUID, version: int | None = None) -> str | None:
-        """Returns the text of a version, for :func:`lookalike.compare`; None if it was stored
-        without one. Takes the parameters and raises the errors of :meth:`original`."""
+    def version_text(self, id: Id, version: int | None = None) -> str | None:
+        """Returns the text of a version, for ``lookalike.compare``; None if it was stored
+        without one. Takes the parameters and raises the errors of ``original``.
+        """
         return self._stored.version_text(id, _version_option(version))
 
     def stats(self) -> IndexStats:
         """Returns counts and sizes.
 
-        >>> import lookalike, tempfile, os
-        >>> with lookalike.Index.create(os.path.join(tempfile.mkdtemp(), "news")) as index:
-        ...     _ = index.add({"a": "one text", "b": "..."})
-        ...     index.stats().documents, index.stats().without_shingles
-        (2, 1)
+        Examples:
+            >>> import lookalike, tempfile, os
+            >>> with lookalike.Index.create(os.path.join(tempfile.mkdtemp(), "news")) as index:
+            ...     _ = index.add({"a": "one text", "b": "..."})
+            ...     index.stats().documents, index.stats().without_shingles
+            (2, 1)
         """
         counts, originals = self._stored.stats()
-        return IndexStats._make([*counts, None if originals is None else OriginalStats._make(originals)])
+        return IndexStats._make(
+            [*counts, None if originals is None else OriginalStats._make(originals)]
+        )
 
     def check(self) -> list[Problem]:
         """Checks all stored data without changing it; returns the problems.
 
-        >>> import lookalike, tempfile, os
-        >>> with lookalike.Index.create(os.path.join(tempfile.mkdtemp(), "news")) as index:
-        ...     index.check()
-        []
+        Examples:
+            >>> import lookalike, tempfile, os
+            >>> with lookalike.Index.create(os.path.join(tempfile.mkdtemp(), "news")) as index:
+            ...     index.check()
+            []
         """
         return [Problem._make(row) for row in self._stored.check()]
 
@@ -689,10 +852,11 @@ class Index:
         """Rebuilds everything that can be derived from documents and signatures; returns the
         remaining problems, which need a backup.
 
-        >>> import lookalike, tempfile, os
-        >>> with lookalike.Index.create(os.path.join(tempfile.mkdtemp(), "news")) as index:
-        ...     index.repair()
-        []
+        Examples:
+            >>> import lookalike, tempfile, os
+            >>> with lookalike.Index.create(os.path.join(tempfile.mkdtemp(), "news")) as index:
+            ...     index.repair()
+            []
         """
         self._stored.repair()
         return self.check()
@@ -702,23 +866,28 @@ class Index:
         possible. After Ctrl-C it continues in the background until it is done or the process ends;
         nothing is lost.
 
-        >>> import lookalike, tempfile, os
-        >>> with lookalike.Index.create(os.path.join(tempfile.mkdtemp(), "news")) as index:
-        ...     index.compact()
+        Examples:
+            >>> import lookalike, tempfile, os
+            >>> with lookalike.Index.create(os.path.join(tempfile.mkdtemp(), "news")) as index:
+            ...     index.compact()
         """
         self._stored.compact()
 
     def backup(self, path: str | os.PathLike[str]) -> None:
         """Copies a snapshot of the index to a new folder, while it is in use.
 
-        :param path: A folder that does not exist yet.
-        :raises StoreError: The path exists, or cannot be written.
+        Args:
+            path: A folder that does not exist yet.
 
-        >>> import lookalike, tempfile, os
-        >>> folder = tempfile.mkdtemp()
-        >>> with lookalike.Index.create(os.path.join(folder, "news")) as index:
-        ...     index.backup(os.path.join(folder, "copy"))
-        >>> lookalike.Index.open(os.path.join(folder, "copy"), read_only=True).close()
+        Raises:
+            StoreError: The path exists, or cannot be written.
+
+        Examples:
+            >>> import lookalike, tempfile, os
+            >>> folder = tempfile.mkdtemp()
+            >>> with lookalike.Index.create(os.path.join(folder, "news")) as index:
+            ...     index.backup(os.path.join(folder, "copy"))
+            >>> lookalike.Index.open(os.path.join(folder, "copy"), read_only=True).close()
         """
         self._stored.backup(folder_path(path))
 
@@ -726,27 +895,35 @@ class Index:
         """Writes the documents as JSON lines: id, bytes, metadata, times, and the text if it is
         stored. The file appears when it is complete.
 
-        :param path: ``FILE.jsonl``, also ``.gz`` or ``.zst``.
-        :returns: The number of written documents.
-        :raises FileError: The file cannot be written.
+        Args:
+            path: ``FILE.jsonl``, also ``.gz`` or ``.zst``.
 
-        >>> import lookalike, tempfile, os
-        >>> folder = tempfile.mkdtemp()
-        >>> with lookalike.Index.create(os.path.join(folder, "news")) as index:
-        ...     _ = index.add({"a": "one text", "b": "another"})
-        ...     index.export(os.path.join(folder, "news.jsonl"))
-        2
+        Returns:
+            The number of written documents.
+
+        Raises:
+            FileError: The file cannot be written.
+
+        Examples:
+            >>> import lookalike, tempfile, os
+            >>> folder = tempfile.mkdtemp()
+            >>> with lookalike.Index.create(os.path.join(folder, "news")) as index:
+            ...     _ = index.add({"a": "one text", "b": "another"})
+            ...     index.export(os.path.join(folder, "news.jsonl"))
+            2
         """
         return self._stored.export(folder_path(path))
 
     def close(self) -> None:
         """Closes the index: new calls fail, and this call waits for running ones of other threads.
-        Merges segments first, which takes longer the more was added. Does nothing on a closed index.
+        Merges segments first, which takes longer the more was added. Does nothing on a closed
+        index.
 
         Within a call of the index (from an iterable that it adds, or from ``progress``) it does not
         wait; the index closes when the last call ends, also if that call continues after Ctrl-C.
 
-        :raises KeyboardInterrupt: Ctrl-C, while it waits for other calls, which continue.
+        Raises:
+            KeyboardInterrupt: Ctrl-C, while it waits for other calls, which continue.
         """
         self._stored.close()
 
@@ -754,7 +931,10 @@ class Index:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self.close()
 
@@ -763,7 +943,7 @@ class Index:
         return self._stored.contains(id)
 
     def __len__(self) -> int:
-        """The number of documents; expired ones count until :meth:`compact`."""
+        """The number of documents; expired ones count until ``compact``."""
         return self._stored.len()
 
     def __bool__(self) -> bool:

@@ -5,40 +5,41 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, NamedTuple
 
-#: A value of metadata: any value of JSON.
 Json = Any
+"""A value of metadata: any value of JSON."""
 
 
 class Match(NamedTuple):
     """A document of the index that is similar to the query."""
 
-    #: Its id.
     id: str
-    #: From 0 to 1: shared shingles among all of both.
+    """Its id."""
     similarity: float
-    #: Whether ``similarity`` is an estimate by signatures (an index with ``store="signatures"``);
-    #: else it is exact.
+    """From 0 to 1: shared shingles among all of both."""
     estimated: bool
-    #: How many shingles both have; None where estimated.
+    """Whether ``similarity`` is an estimate by signatures (an index with ``store="signatures"``);
+    else it is exact.
+    """
     shared: int | None
-    #: How many shingles the match has; None where estimated.
+    """How many shingles both have; None where estimated."""
     shingles: int | None
-    #: From 0 to 1: which part of the text's shingles the match has; None where estimated.
+    """How many shingles the match has; None where estimated."""
     containment_of_query: float | None
-    #: From 0 to 1: which part of the match's shingles the text has; None where estimated.
+    """From 0 to 1: which part of the text's shingles the match has; None where estimated."""
     containment_of_match: float | None
-    #: Length of its text in bytes of UTF-8.
+    """From 0 to 1: which part of the match's shingles the text has; None where estimated."""
     bytes: int
-    #: Its metadata.
+    """Length of its text in bytes of UTF-8."""
     metadata: dict[str, Json]
-    #: When it was added, in UTC.
+    """Its metadata."""
     added: datetime
-    #: When its file was last changed, in UTC, where that is known.
+    """When it was added, in UTC."""
     modified: datetime | None
-    #: When it expires, in UTC; None for never.
+    """When its file was last changed, in UTC, where that is known."""
     expires: datetime | None
-    #: Its text; None unless ``texts=True`` was asked for.
+    """When it expires, in UTC; None for never."""
     text: str | None
+    """Its text; None unless ``texts=True`` was asked for."""
 
 
 class Matches(list[Match]):
@@ -53,19 +54,20 @@ class Matches(list[Match]):
         "threshold",
     )
 
-    #: How many documents were compared; for the nearest, how many were looked at.
     candidates: int
-    #: How many reach the threshold; more than ``len()`` where a limit cut the list.
+    """How many documents were compared; for the nearest, how many were looked at."""
     found: int
-    #: The probability, from 0 to 1, that a document exactly at the threshold is found; for the
-    #: nearest, one as similar as the last match.
+    """How many reach the threshold; more than ``len()`` where a limit cut the list."""
     predicted_recall: float
-    #: A sentence why recall may be lower; None if the prediction holds.
+    """The probability, from 0 to 1, that a document exactly at the threshold is found; for the
+    nearest, one as similar as the last match.
+    """
     recall_caveat: str | None
-    #: How many shingles the text has; a text without shingles is similar to no document.
+    """A sentence why recall may be lower; None if the prediction holds."""
     shingles: int | None
-    #: The threshold of the query; 0.0 for the nearest.
+    """How many shingles the text has; a text without shingles is similar to no document."""
     threshold: float
+    """The threshold of the query; 0.0 for the nearest."""
 
     @classmethod
     def of_rows(
@@ -92,144 +94,145 @@ class Matches(list[Match]):
 class Document(NamedTuple):
     """A document of an index."""
 
-    #: Its id.
     id: str
-    #: Length of its text in bytes of UTF-8.
+    """Its id."""
     bytes: int
-    #: How many shingles it has; None where the index keeps signatures only.
+    """Length of its text in bytes of UTF-8."""
     shingles: int | None
-    #: Its metadata.
+    """How many shingles it has; None where the index keeps signatures only."""
     metadata: dict[str, Json]
-    #: When it was added, in UTC.
+    """Its metadata."""
     added: datetime
-    #: When its file was last changed, in UTC, where that is known.
+    """When it was added, in UTC."""
     modified: datetime | None
-    #: When it expires, in UTC; None for never.
+    """When its file was last changed, in UTC, where that is known."""
     expires: datetime | None
-    #: Its text; None unless the index was made with ``store="texts"``.
+    """When it expires, in UTC; None for never."""
     text: str | None
+    """Its text; None unless the index was made with ``store="texts"``."""
 
 
 class SkippedRecord(NamedTuple):
     """A skipped record or file."""
 
-    #: The file.
     source: str
-    #: The line that the record begins on, or its row in a Parquet file, from 1; None for all of
-    #: the file.
+    """The file."""
     line: int | None
-    #: The id of the record, where it has one that can be read.
+    """The line that the record begins on, or its row in a Parquet file, from 1; None for all of the
+    file.
+    """
     id: str | None
-    #: The reason.
+    """The id of the record, where it has one that can be read."""
     reason: str
+    """The reason."""
 
 
 class AddResult(NamedTuple):
     """Counts of an addition, which is durable."""
 
-    #: Documents with new ids.
     added: int
-    #: Documents that replaced others with their ids.
+    """Documents with new ids."""
     updated: int
-    #: Documents that were not added because their ids exist.
+    """Documents that replaced others with their ids."""
     kept: int
-    #: Number of stored documents without shingles, which are similar to no document.
+    """Documents that were not added because their ids exist."""
     without_shingles: int
-    #: Skipped records of files: those that have no text, and with ``skip_bad`` bad records.
+    """Number of stored documents without shingles, which are similar to no document."""
     skipped: list[SkippedRecord]
+    """Skipped records of files: those that have no text, and with ``skip_bad`` bad records."""
 
 
 class RemoveResult(NamedTuple):
     """Counts of a removal, which is durable."""
 
-    #: Removed documents.
     removed: int
-    #: Ids of which there was no document, in the order in which they were given.
+    """Removed documents."""
     absent: list[str]
+    """Ids of which there was no document, in the order in which they were given."""
 
 
 class Problem(NamedTuple):
-    """A problem that :meth:`Index.check` found."""
+    """A problem that ``Index.check`` found."""
 
-    #: The file, table or document.
     place: str
-    #: The problem.
+    """The file, table or document."""
     what: str
-    #: Whether :meth:`Index.repair` fixes it without loss.
+    """The problem."""
     repairable: bool
+    """Whether ``Index.repair`` fixes it without loss."""
 
 
 class Category(NamedTuple):
     """Documents of an index that have words in common."""
 
-    #: Its place in the tree: ``"2"``, ``"2.1"``, ``"2.1.3"``.
     path: str
-    #: The path of the category that it is in; None for a topic.
+    """Its place in the tree: ``"2"``, ``"2.1"``, ``"2.1.3"``."""
     parent: str | None
-    #: The least similarity of its level: 0.2 for topics, 0.5 and 0.8 below them.
+    """The path of the category that it is in; None for a topic."""
     level: float
-    #: The words that tell it from the others, the most telling first.
+    """The least similarity of its level: 0.2 for topics, 0.5 and 0.8 below them."""
     label: tuple[str, ...]
-    #: Documents in it and below it; expired ones count until :meth:`Index.compact`.
+    """The words that tell it from the others, the most telling first."""
     documents: int
+    """Documents in it and below it; expired ones count until ``Index.compact``."""
 
 
 class OriginalStats(NamedTuple):
     """Counts and sizes of what the documents of an index were read from."""
 
-    #: Versions of documents, the current ones among them.
     versions: int
-    #: Distinct originals.
+    """Versions of documents, the current ones among them."""
     originals: int
-    #: Originals that are stored as a difference from another one.
+    """Distinct originals."""
     differences: int
-    #: Bytes of the distinct originals.
+    """Originals that are stored as a difference from another one."""
     bytes: int
-    #: Bytes that they take.
+    """Bytes of the distinct originals."""
     stored_bytes: int
+    """Bytes that they take."""
 
 
 class DocumentVersion(NamedTuple):
     """What a document of an index was, and when."""
 
-    #: Its number among the versions of its id, from 1 by time.
     version: int
-    #: When it was added, in UTC.
+    """Its number among the versions of its id, from 1 by time."""
     added: datetime
-    #: When the next version replaced it, in UTC; None for the current one.
+    """When it was added, in UTC."""
     ended: datetime | None
-    #: When its file was last changed, in UTC, where that is known.
+    """When the next version replaced it, in UTC; None for the current one."""
     modified: datetime | None
-    #: The media type of its original.
+    """When its file was last changed, in UTC, where that is known."""
     type: str
-    #: The name of its file; empty if it is unknown.
+    """The media type of its original."""
     name: str
-    #: The length of its original.
+    """The name of its file; empty if it is unknown."""
     bytes: int
-    #: The SHA-256 of its original, in hexadecimal digits.
+    """The length of its original."""
     sha256: str
+    """The SHA-256 of its original, in hexadecimal digits."""
 
 
 class IndexStats(NamedTuple):
     """Counts and sizes of an index."""
 
-    #: Documents, including expired ones until :meth:`Index.compact`.
     documents: int
-    #: Documents without shingles, which are similar to no document.
+    """Documents, including expired ones until ``Index.compact``."""
     without_shingles: int
-    #: Band postings, including those of removed documents.
+    """Documents without shingles, which are similar to no document."""
     postings: int
-    #: Files with postings.
+    """Band postings, including those of removed documents."""
     segments: int
-    #: Documents whose postings are in no segment yet.
+    """Files with postings."""
     tail: int
-    #: Bytes of the catalogue on the disk.
+    """Documents whose postings are in no segment yet."""
     catalogue_bytes: int
-    #: Bytes of shingle sets in it.
+    """Bytes of the catalogue on the disk."""
     set_bytes: int
-    #: Bytes of compressed texts in it.
+    """Bytes of shingle sets in it."""
     text_bytes: int
-    #: Bytes of segments on the disk.
+    """Bytes of compressed texts in it."""
     segment_bytes: int
-    #: Of an index with ``store="originals"``; None for others.
+    """Bytes of segments on the disk."""
     originals: OriginalStats | None
+    """Of an index with ``store="originals"``; None for others."""

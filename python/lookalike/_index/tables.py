@@ -9,26 +9,31 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from lookalike import _engine
-from lookalike._documents.arrow_input import Stream
+from lookalike._documents.arrow_input import Stream, is_dataset, is_lazy_polars
 from lookalike._documents.input_documents import is_of
 from lookalike._documents.pandas_input import present
 from lookalike.errors import DocumentTypeError
 
-#: Documents of a dataset that are fetched together.
+# Documents of a dataset that are fetched together.
 _ROWS = 1000
 
 
 def tables_of(documents: Any, columns: Sequence[str]) -> Iterator[Any] | None:
     """An iterator over tables; ``None`` for other types.
 
-    :param columns: Those that are needed.
-    :raises DocumentTypeError: There is not one of each, as far as that is known without reading.
+    Args:
+        columns: Those that are needed.
+
+    Raises:
+        DocumentTypeError: There is not one of each, as far as that is known without reading.
     """
     if isinstance(documents, Mapping):
         return None
     if is_of("pandas", documents) and hasattr(documents, "iloc") and hasattr(documents, "columns"):
         frame = _arrow_of_pandas(documents, columns)
         return None if frame is None else iter((frame,))
+    if is_lazy_polars(documents) or is_dataset(documents):
+        return _batches_of_query(documents, columns)
     if is_of("polars", documents) and hasattr(documents, "select"):
         return iter((_columns_of_polars(documents, columns),))
     if is_of("datasets", documents) and hasattr(documents, "num_rows"):
@@ -58,11 +63,18 @@ def as_records(documents: Any, columns: Sequence[str]) -> Any:
 
 
 def _columns_of_polars(frame: Any, columns: Sequence[str]) -> Any:
-    is_lazy = hasattr(frame, "collect")
-    names = frame.collect_schema().names() if is_lazy else frame.columns
-    _engine.check_columns(names, columns)
-    needed = frame.select(list(dict.fromkeys(columns)))
-    return needed.collect() if is_lazy else needed
+    _engine.check_columns(frame.columns, columns)
+    return frame.select(list(dict.fromkeys(columns)))
+
+
+def _batches_of_query(query: Any, columns: Sequence[str]) -> Iterator[Any]:
+    """The needed columns of a ``polars.LazyFrame`` or a ``pyarrow.dataset.Dataset``."""
+    needed = list(dict.fromkeys(columns))
+    if is_dataset(query):
+        _engine.check_columns(query.schema.names, columns)
+        return _each(query.scanner(columns=needed).to_reader())
+    _engine.check_columns(query.collect_schema().names(), columns)
+    return _each(query.select(needed).collect_batches(chunk_size=_ROWS))
 
 
 def _batches_of_dataset(dataset: Any, columns: Sequence[str]) -> Iterator[Any]:
@@ -114,4 +126,4 @@ def _records_of_pandas(frame: Any, columns: Sequence[str]) -> Any:
     if any(name is not None for name in needed.index.names):
         needed = needed.reset_index()
     values = {name: present(needed[name]) for name in dict.fromkeys(columns)}
-    return ({name: value for name, value in zip(values, row)} for row in zip(*values.values()))
+    return (dict(zip(values, row)) for row in zip(*values.values()))

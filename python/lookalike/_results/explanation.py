@@ -17,49 +17,58 @@ from lookalike.errors import OptionError
 
 @dataclass(frozen=True)
 class Explanation:
-    """What :meth:`FindResult.explain` says of two documents."""
+    """What ``FindResult.explain`` says of two documents."""
 
-    #: Their ids.
     a: Any
+    """Their ids."""
     b: Any
-    #: How similar they are, and where they differ.
     comparison: CompareResult = field(repr=False)
-    #: The document that is kept of the group of each; ``None`` where it is in no group.
+    """How similar they are, and where they differ."""
     keeper_a: Any
+    """The document that is kept of the group of each; ``None`` where it is in no group."""
     keeper_b: Any
-    #: The probability that documents of their similarity are compared at all; ``None`` where every similar
-    #: pair is.
     probability: float | None
-    #: A sentence.
+    """The probability that documents of their similarity are compared at all; ``None`` where every
+    similar pair is.
+    """
     reason: str
+    """A sentence."""
 
     def __str__(self) -> str:
         return self.reason
 
     def _repr_html_(self) -> str:
-        """The reason, and both texts next to each other with their differences marked, for notebooks."""
+        """The reason, and both texts next to each other with their differences marked, for
+        notebooks.
+        """
         made = self.comparison
         sentences = [self.reason, made._sentence()]
         return frame_texts((str(self.a), str(self.b)), sentences, made._texts(), made._options)
 
 
 def explain_pair(
-    findings: _engine.Findings, groups: Table, decisions: DecisionCounts | None, a: Any, b: Any, options: Mapping[str, Any] | None
+    findings: _engine.Findings,
+    groups: Table,
+    decisions: DecisionCounts | None,
+    a: Any,
+    b: Any,
+    options: Mapping[str, Any] | None,
 ) -> Explanation:
     """Compares two documents of a run as the run does.
 
-    :param groups, decisions: the results of the run.
-    :raises OptionError: the documents are in an index.
+    Args:
+        groups, decisions: The results of the run.
+
+    Raises:
+        OptionError: The documents are in an index.
     """
     if options is None:
         raise OptionError(
-            "the documents of these groups are in an index: lookalike.compare explains the texts of two, which "
-            "index.get gives"
+            "the documents of these groups are in an index: lookalike.compare explains the texts "
+            "of two, which index.get gives"
         )
     run = findings.parameters()
-    # What was read is compared; files are not read again.
-    reading = ("text_field", "id_field")
-    comparing: Any = {name: value for name, value in options.items() if name not in reading}
+    comparing: Any = {**options}
     comparing.update((name, run[name]) for name in ("num_hashes", "bands", "rows") if name in run)
     texts = [findings.text(*row_or_id(None, id_)) for id_ in (a, b)]
     comparison = compare(*texts, differences=True, **comparing)
@@ -68,7 +77,10 @@ def explain_pair(
     keeper_a, keeper_b = keepers.get(a), keepers.get(b)
     similarity, measured = comparison.jaccard, "jaccard"
     if run["measure"] == "containment":
-        similarity, measured = max(comparison.containment_a, comparison.containment_b), "containment"
+        similarity, measured = (
+            max(comparison.containment_a, comparison.containment_b),
+            "containment",
+        )
     signed = "bands" in run
     probability = _engine.curve([similarity], run["bands"], run["rows"])[0] if signed else None
     figures = f"their {measured} is {similarity:.6f}, the threshold {run['threshold']:g}"
@@ -86,13 +98,19 @@ class _PairDecisions:
     both_kept: bool
 
 
-def _in_effect(findings: _engine.Findings, decisions: DecisionCounts | None, a: Any, b: Any) -> _PairDecisions:
+def _in_effect(
+    findings: _engine.Findings, decisions: DecisionCounts | None, a: Any, b: Any
+) -> _PairDecisions:
     pair, *kept = findings.judged(str(a), str(b))
     unapplied = decisions.unapplied if decisions else []
-    without_effect = {(decision["line"], str(id)) for decision in unapplied for id in decision["documents"]}
+    without_effect = {
+        (decision["line"], str(id)) for decision in unapplied for id in decision["documents"]
+    }
     judged = None if pair is None or (pair[1], str(a)) in without_effect else pair[0]
     lines = zip(kept, (a, b), strict=True)
-    both_kept = all(line is not None and (line, str(id)) not in without_effect for line, id in lines)
+    both_kept = all(
+        line is not None and (line, str(id)) not in without_effect for line, id in lines
+    )
     return _PairDecisions(judged is True, judged is False, both_kept)
 
 
@@ -114,7 +132,11 @@ def _reason(
         by_decision = decided.duplicates and not comparison.similar
         why = f": people decided that they are duplicates; {figures}" if by_decision else ""
         return f"{other!r} is a duplicate of {keeper_a!r}, which is kept{why}."
-    empty = [id_ for id_, shingles in ((a, comparison.shingles_a), (b, comparison.shingles_b)) if not shingles]
+    empty = [
+        id_
+        for id_, shingles in ((a, comparison.shingles_a), (b, comparison.shingles_b))
+        if not shingles
+    ]
     if empty:
         subject = " and ".join(map(repr, empty))
         return f"{subject}: without a shingle, and so similar to no document."
@@ -127,16 +149,28 @@ def _reason(
     return _unlinked(first, second, figures, probability)
 
 
-def _unlinked(first: tuple[Any, Any], second: tuple[Any, Any], figures: str, probability: float | None) -> str:
+def _unlinked(
+    first: tuple[Any, Any], second: tuple[Any, Any], figures: str, probability: float | None
+) -> str:
     """Why two similar documents are not in one group."""
     (_, keeper_a), (_, keeper_b) = first, second
     if keeper_a is None and keeper_b is None and probability is not None:
         return (
-            f"They are similar ({figures}), and were not compared: signatures make {probability:.4f} of such pairs "
-            "candidates; exact=True misses none."
+            f"They are similar ({figures}), and were not compared: signatures make "
+            f"{probability:.4f} of such pairs candidates; exact=True misses none."
         )
     kept = [id_ for id_, keeper in (first, second) if keeper is None or keeper == id_]
     if len(kept) == 2:
-        return f"They are similar ({figures}), and no candidates of each other; exact=True misses no pair."
-    sides = " and ".join(f"{id_!r} is a duplicate of {keeper!r}" for id_, keeper in (first, second) if id_ not in kept)
-    return f"They are similar ({figures}); {sides}: a duplicate goes to the kept document that is most similar to it."
+        return (
+            f"They are similar ({figures}), and no candidates of each other; exact=True misses no "
+            "pair."
+        )
+    sides = " and ".join(
+        f"{id_!r} is a duplicate of {keeper!r}"
+        for id_, keeper in (first, second)
+        if id_ not in kept
+    )
+    return (
+        f"They are similar ({figures}); {sides}: a duplicate goes to the kept document that is "
+        "most similar to it."
+    )

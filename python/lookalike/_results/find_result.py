@@ -22,43 +22,53 @@ from lookalike.errors import OptionError
 class Member:
     """A document of a group."""
 
-    #: Its id, of the type that was given; its row where none was given.
     id: Any
-    #: Exact similarity to the keeper, 0 to 1, with six decimals; 1 for the keeper itself.
+    """Its id, of the type that was given; its row where none was given."""
     similarity: float
+    """Exact similarity to the keeper, 0 to 1, with six decimals; 1 for the keeper itself."""
 
 
 @dataclass(frozen=True)
 class Group:
     """Documents of which one is kept."""
 
-    #: The document that is kept.
     keeper: Any
-    #: Its duplicates, by descending similarity.
+    """The document that is kept."""
     duplicates: tuple[Member, ...]
+    """Its duplicates, by descending similarity."""
 
     def __len__(self) -> int:
         return 1 + len(self.duplicates)
 
 
 class FindResult:
-    """The result of :func:`find`.
+    """The result of ``find``.
 
-    >>> import lookalike
-    >>> found = lookalike.find({"a": "one two three four five six", "b": "One, two, three; four five six!", "c": "x"})
-    >>> found
-    FindResult(documents=3, groups=1, duplicates=1)
-    >>> [(group.keeper, [d.id for d in group.duplicates]) for group in found]
-    [('b', ['a'])]
+    Examples:
+        >>> import lookalike
+        >>> found = lookalike.find(
+        ...     {
+        ...         "a": "one two three four five six",
+        ...         "b": "One, two, three; four five six!",
+        ...         "c": "x",
+        ...     }
+        ... )
+        >>> found
+        FindResult(documents=3, groups=1, duplicates=1)
+        >>> [(group.keeper, [d.id for d in group.duplicates]) for group in found]
+        [('b', ['a'])]
     """
 
     def __init__(
-        self, findings: _engine.Findings, rows: int | None = None, options: Mapping[str, Any] | None = None
+        self,
+        findings: _engine.Findings,
+        rows: int | None = None,
+        options: Mapping[str, Any] | None = None,
     ) -> None:
         self._findings = findings
-        #: How many documents in memory there are.
+        # How many documents in memory there are.
         self._rows = rows
-        #: What is similar, as :func:`lookalike.compare` takes it.
+        # What is similar, as ``lookalike.compare`` takes it.
         self._options = options
 
     @property
@@ -87,7 +97,7 @@ class FindResult:
     @overload
     def __getitem__(self, group: slice) -> list[Group]: ...
     def __getitem__(self, group: SupportsIndex | slice) -> Group | list[Group]:
-        """A group, or several, by their places in the order of :meth:`__iter__`, from 0."""
+        """A group, or several, by their places in the order of ``__iter__``, from 0."""
         return self._groups[group]
 
     @property
@@ -101,29 +111,33 @@ class FindResult:
 
     @property
     @once
-    def mask(self) -> list[bool]:
-        """Of each document in memory, by its row, whether it stays: ``frame[found.mask]``.
+    def is_kept(self) -> list[bool]:
+        """Of each document in memory, by its row, whether it stays: ``frame[found.is_kept]``.
 
-        :raises OptionError: the documents are in files, or parts of them were compared.
+        Raises:
+            OptionError: The documents are in files, or parts of them were compared.
         """
-        return Table(self._findings.decisions(self._row_count("mask")))["kept"]
+        return Table(self._findings.decisions(self._row_count("is_kept")))["kept"]
 
     @property
     @once
     def kept_rows(self) -> list[int]:
-        """The rows of the documents in memory that stay, from 0, ascending: ``dataset.select(found.kept_rows)``.
+        """The rows of the documents in memory that stay, from 0, ascending:
+        ``dataset.select(found.kept_rows)``.
 
-        :raises OptionError: as :attr:`mask`.
+        Raises:
+            OptionError: As ``is_kept``.
         """
-        return [row for row, stays in enumerate(self.mask) if stays]
+        return [row for row, stays in enumerate(self.is_kept) if stays]
 
     @property
     @once
     def labels(self) -> list[int]:
-        """A number for each document in memory, by its row: documents of a group have the least row of
-        theirs, all others their own.
+        """A number for each document in memory, by its row: documents of a group have the least row
+        of theirs, all others their own.
 
-        :raises OptionError: as :attr:`mask`.
+        Raises:
+            OptionError: As ``is_kept``.
         """
         labels = list(range(self._row_count("labels")))
         members = (self.groups["group"], self.groups["row"])
@@ -138,9 +152,14 @@ class FindResult:
 
     def _row_count(self, name: str) -> int:
         if self._rows is None:
-            raise OptionError(f"{name} is for documents in memory by their rows; groups lists documents of files by their ids")
+            raise OptionError(
+                f"{name} is for documents in memory by their rows; groups lists documents of "
+                "files by their ids"
+            )
         if "parent" in self.groups.column_names:
-            raise OptionError(f"{name} is for whole documents; groups has their parts, by row and range")
+            raise OptionError(
+                f"{name} is for whole documents; groups has their parts, by row and range"
+            )
         return self._rows
 
     @property
@@ -148,19 +167,21 @@ class FindResult:
     def groups(self) -> Table:
         """A row for each document of a group: ``group`` (from 1), ``id``, ``role`` (``keeper`` or
         ``duplicate``), ``keeper`` (an id), ``jaccard`` (float64, null for keepers; ``containment``
-        behind it where that is the measure), and for documents in memory ``row`` and
-        ``keeper_row`` (from 0; null for a reference). With ``unit`` also ``parent``, the id of the
-        document, and where the unit is in its text: ``start`` and ``end`` in bytes, ``start_char`` and
-        ``end_char`` in characters."""
+        behind it where that is the measure), and for documents in memory ``row`` and ``keeper_row``
+        (from 0; null for a reference). With ``unit`` also ``parent``, the id of the document, and
+        where the unit is in its text: ``start`` and ``end`` in bytes, ``start_char`` and
+        ``end_char`` in characters.
+        """
         return Table(self._findings.groups())
 
     @property
     @once
     def pairs(self) -> Table:
-        """A row for each verified pair: ``id_a``, ``id_b``, ``jaccard`` (and ``containment``); with ``unit``
-        the columns of :attr:`groups` about units, with ``_a`` and ``_b``.
+        """A row for each verified pair: ``id_a``, ``id_b``, ``jaccard`` (and ``containment``); with
+        ``unit`` the columns of ``groups`` about units, with ``_a`` and ``_b``.
 
-        :raises OptionError: pairs were not requested by ``find(…, pairs=True)``.
+        Raises:
+            OptionError: Pairs were not requested by ``find(…, pairs=True)``.
         """
         return Table(self._findings.pairs())
 
@@ -172,51 +193,65 @@ class FindResult:
     @property
     @once
     def skipped(self) -> Table:
-        """Skipped records: ``source``, ``line`` (from 1), ``id``, ``reason``, and for documents in memory
-        ``row`` (from 0)."""
+        """Skipped records: ``source``, ``line`` (from 1), ``id``, ``reason``, and for documents in
+        memory ``row`` (from 0).
+        """
         return Table(self._findings.skipped())
 
     @property
     @once
     def empty(self) -> Table:
-        """Documents without a token, which are similar to no document: ``id``, ``same_text_as`` (the id of
-        the first one that has the same text; null without one)."""
+        """Documents without a token, which are similar to no document: ``id``, ``same_text_as``
+        (the id of the first one that has the same text; null without one).
+        """
         return Table(self._findings.empty())
 
     @property
     @once
     def counts(self) -> dict[str, int]:
         """Numbers of documents, references, empty and skipped ones, copies (equal shingles),
-        candidates, compared pairs (``verified``), groups and duplicates."""
+        candidates, compared pairs (``verified``), groups and duplicates.
+        """
         return self._findings.counts()
 
     @property
     @once
     def sources(self) -> Table:
-        """A row for each source, in reading order: ``source`` (a file, a folder directly below a folder of texts, or the
-        value of ``source_field``; documents in memory without one are ``documents`` and ``reference``), ``reference``
-        (whether its documents always stay), ``documents`` (empty ones included), ``bytes`` of their texts, ``duplicates``
-        and ``duplicate_bytes``.
+        """A row for each source, in reading order: ``source`` (a file, a folder directly below a
+        folder of texts, or the value of ``source_field``; documents in memory without one are
+        ``documents`` and ``reference``), ``reference`` (whether its documents always stay),
+        ``documents`` (empty ones included), ``bytes`` of their texts, ``duplicates`` and
+        ``duplicate_bytes``.
 
-        >>> import lookalike
-        >>> docs = [{"text": "a b c d e f", "site": "x"}, {"text": "A B C D E F!", "site": "y"}]
-        >>> sources = lookalike.find(docs, source_field="site").sources
-        >>> sources["source"], sources["documents"], sources["duplicates"]
-        (['x', 'y'], [1, 1], [1, 0])
+        Examples:
+            >>> import lookalike
+            >>> docs = [
+            ...     {"text": "a b c d e f", "site": "x"},
+            ...     {"text": "A B C D E F!", "site": "y"},
+            ... ]
+            >>> sources = lookalike.find(docs, source_field="site").sources
+            >>> sources["source"], sources["documents"], sources["duplicates"]
+            (['x', 'y'], [1, 1], [1, 0])
         """
         return Table(self._findings.sources())
 
     @property
     @once
     def decisions(self) -> DecisionCounts | None:
-        """What became of the decisions that were given: how many were applied, which had no effect, which contradict
-        each other, which are asked again; ``None`` without decisions.
+        """What became of the decisions that were given: how many were applied, which had no effect,
+        which contradict each other, which are asked again; ``None`` without decisions.
 
-        >>> import lookalike
-        >>> docs = {"a": "one two three four five six", "b": "One, two, three; four five six!"}
-        >>> found = lookalike.find(docs, decisions=[{"decision": "not_duplicate", "documents": ["a", "b"]}])
-        >>> len(found), found.decisions.applied, found.decisions.asked_again
-        (0, 1, [])
+        Examples:
+            >>> import lookalike
+            >>> docs = {
+            ...     "a": "one two three four five six",
+            ...     "b": "One, two, three; four five six!",
+            ... }
+            >>> found = lookalike.find(
+            ...     docs, decisions=[{"decision": "not_duplicate", "documents": ["a", "b"]}]
+            ... )
+            >>> len(found), found.decisions.applied, found.decisions.asked_again
+            (0, 1, [])
         """
         return decision_counts(self._findings.decision_counts())
 
@@ -224,21 +259,24 @@ class FindResult:
     @once
     def cut_from_mail(self) -> dict[str, int]:
         """Text that was cut from messages: ``quoting_messages``, ``signed_messages``,
-        ``signature_words``, ``signature_bytes``."""
+        ``signature_words``, ``signature_bytes``.
+        """
         return self._findings.cut_from_mail()
 
     @property
     @once
     def folding(self) -> dict[str, Any]:
         """How many documents of a sample ``normalize="fold"`` changes: ``documents`` (0 where texts
-        are folded already), ``changed``, and ``scripts``, a dict of counts."""
+        are folded already), ``changed``, and ``scripts``, a dict of counts.
+        """
         return self._findings.folding()
 
     @property
     @once
     def parameters(self) -> dict[str, Any]:
         """The chosen parameters (bands, rows, …) and their predicted recall; with ``bands="auto"``
-        also ``bands_sample``, for how many documents they were chosen."""
+        also ``bands_sample``, for how many documents they were chosen.
+        """
         return self._findings.parameters()
 
     @property
@@ -247,8 +285,9 @@ class FindResult:
         """Where few documents are in groups, the setting of ``docs/choosing.md`` that finds clearly
         more, as reports have it: ``in_use`` and ``better``, each a dict of ``job``, ``measure``,
         ``shingle``, ``threshold``, ``documents``, ``with_neighbour``, ``with_passage``, ``pairs``
-        and ``background``; and ``options``, those that :func:`find` takes for it. ``None`` where
-        there is no such setting, and where the collection is not small."""
+        and ``background``; and ``options``, those that ``find`` takes for it. ``None`` where
+        there is no such setting, and where the collection is not small.
+        """
         return better_setting_of(self._findings.better_setting())
 
     @property
@@ -257,32 +296,45 @@ class FindResult:
         """Wall-clock seconds of each stage."""
         return dict(self._findings.times())
 
-    def text(self, row: int | str | None = None, *, id: Any = None) -> str:  # noqa: A002
+    def text(self, row: int | str | None = None, *, id: Any = None) -> str:
         """The text of a document, by its number in reading order, which for documents in memory
         is its row; or by its id, in one pass over the ids.
 
-        :param row: the number; a ``str`` is an id.
-        :param id: the id, also one that is a number.
-        :raises DocumentError: there is no such document, or it was skipped.
-        :raises FileError: it is in a file that cannot be read any more, or was named by a path that
-            leads elsewhere from the working directory of this call.
-        :raises OptionError: the documents are in an index, which gives their texts; or units were compared, which
-            are named by their ids.
+        Args:
+            row: The number; a ``str`` is an id.
+            id: The id, also one that is a number.
+
+        Raises:
+            DocumentError: There is no such document, or it was skipped.
+            FileError: It is in a file that cannot be read any more, or was named by a path that
+                leads elsewhere from the working directory of this call.
+            OptionError: The documents are in an index, which gives their texts; or units were
+                compared, which are named by their ids.
         """
         return self._findings.text(*row_or_id(row, id))
 
     def explain(self, a: Any, b: Any) -> Explanation:
-        """Why two documents are, or are not, in one group: their similarity and differences, what became of
-        both, and a sentence.
+        """Why two documents are, or are not, in one group: their similarity and differences, what
+        became of both, and a sentence.
 
-        :param a, b: their ids.
-        :raises DocumentError: there is no such document.
-        :raises OptionError: the documents are in an index.
+        Args:
+            a, b: Their ids.
 
-        >>> import lookalike
-        >>> found = lookalike.find({"a": "one two three four five six", "b": "One, two, three; four five six!", "c": "x"})
-        >>> print(found.explain("a", "b").reason)
-        'a' is a duplicate of 'b', which is kept.
+        Raises:
+            DocumentError: There is no such document.
+            OptionError: The documents are in an index.
+
+        Examples:
+            >>> import lookalike
+            >>> found = lookalike.find(
+            ...     {
+            ...         "a": "one two three four five six",
+            ...         "b": "One, two, three; four five six!",
+            ...         "c": "x",
+            ...     }
+            ... )
+            >>> print(found.explain("a", "b").reason)
+            'a' is a duplicate of 'b', which is kept.
         """
         return explain_pair(self._findings, self.groups, self.decisions, a, b, self._options)
 
@@ -290,7 +342,8 @@ class FindResult:
         """Writes the groups to a file ``.jsonl``, ``.csv`` (also ``.gz``, ``.zst``) or
         ``.parquet``: the bytes that ``lookalike find -o`` writes.
 
-        :raises FileError: it cannot be written, or the name does not say what to write.
+        Raises:
+            FileError: It cannot be written, or the name does not say what to write.
         """
         self._findings.write("groups", path_option("path", path))
 
@@ -303,13 +356,13 @@ class FindResult:
         self._findings.write("skipped", path_option("path", path))
 
     def write_report(self, path: str | os.PathLike[str]) -> None:
-        """Writes the whole run to a file: ``.json``, which :func:`lookalike.audit` reads, or
+        """Writes the whole run to a file: ``.json``, which ``lookalike.audit`` reads, or
         ``.html``, a page for people. Documents that the page shows are read again.
         """
         self._findings.write("report", path_option("path", path))
 
     def _repr_html_(self) -> str:
-        """The page of :meth:`write_report` in a frame, for notebooks."""
+        """The page of ``write_report`` in a frame, for notebooks."""
         return frame_page(self.write_report, repr(self))
 
     def __copy__(self) -> FindResult:
@@ -317,9 +370,9 @@ class FindResult:
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(
-            "a FindResult cannot be pickled: it refers to documents in memory, or to files that may "
-            "change; pickle its tables (found.groups, found.pairs, found.skipped), found.counts, or "
-            "list(found)"
+            "a FindResult cannot be pickled: it refers to documents in memory, or to files that "
+            "may change; pickle its tables (found.groups, found.pairs, found.skipped), "
+            "found.counts, or list(found)"
         )
 
     def __repr__(self) -> str:

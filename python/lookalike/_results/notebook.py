@@ -8,16 +8,18 @@ from typing import Any
 
 from lookalike import _engine
 
-#: Characters of a page that a notebook keeps.
+# Characters of a page that a notebook keeps.
 _MOST = 4_000_000
-#: The options that say what a word is.
+# The options that say what a word is.
 _WORDS = ("shingle", "tokens", "case")
 
 
 def frame_page(write_report: Callable[[str], None], title: str) -> str:
-    """The page of a run in a frame of its own: styles and scripts of the page and of the notebook stay apart.
+    """The page of a run in a frame of its own: styles and scripts of the page and of the notebook
+    stay apart.
 
-    :param write_report: writes the page to a path.
+    Args:
+        write_report: Writes the page to a path.
     """
     import tempfile
 
@@ -35,7 +37,9 @@ def frame_texts(
     texts: Sequence[str],
     options: Mapping[str, Any],
 ) -> str:
-    """Two texts next to each other in a frame, with their differences marked as in the page of a run."""
+    """Two texts next to each other in a frame, with their differences marked as in the page of a
+    run.
+    """
     title = "Two texts"
     rule = {name: options[name] for name in _WORDS if options.get(name) is not None}
     page = _engine.comparison_page(title, names, sentences, texts, rule)

@@ -13,7 +13,8 @@ _Value = TypeVar("_Value")
 def once(method: Callable[[_Result], _Value]) -> Callable[[_Result], _Value]:
     """Keeps the value of a method without arguments, for use below ``@property``. It takes no lock,
     unlike ``functools.cached_property`` up to Python 3.11: if another thread holds the lock while
-    this process forks, the child waits forever."""
+    this process forks, the child waits forever.
+    """
     # A property hides the entry of the same name.
     name = method.__name__
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _SHOWN_ROWS = 10
 _CHUNK = 65_536
-#: Types of pandas for those of Arrow and whether values may be missing; texts and lists apart.
+# Types of pandas for those of Arrow and whether values may be missing; texts and lists apart.
 _PANDAS = {
     ("int64", False): "int64",
     ("int64", True): "Int64",
@@ -33,15 +33,16 @@ class Table:
     """Columns of one length.
 
     Any package that reads Arrow takes it without copying: ``pyarrow.table(t)``,
-    ``polars.DataFrame(t)``, ``duckdb.sql("select * from t")``. Without one, :meth:`to_pylist` and
+    ``polars.DataFrame(t)``, ``duckdb.sql("select * from t")``. Without one, ``to_pylist`` and
     ``t["column"]`` give Python values.
 
-    >>> import lookalike
-    >>> groups = lookalike.find(["a b c d e f", "a b c d e f", "x y z"]).groups
-    >>> len(groups), groups.column_names[:4]
-    (2, ['group', 'id', 'role', 'keeper'])
-    >>> groups["id"]
-    [0, 1]
+    Examples:
+        >>> import lookalike
+        >>> groups = lookalike.find(["a b c d e f", "a b c d e f", "x y z"]).groups
+        >>> len(groups), groups.column_names[:4]
+        (2, ['group', 'id', 'role', 'keeper'])
+        >>> groups["id"]
+        [0, 1]
     """
 
     __slots__ = ("_table",)
@@ -79,7 +80,8 @@ class Table:
     def __getitem__(self, name: str) -> list[Any]:
         """The values of a column; ``None`` where there is none.
 
-        :raises KeyError: there is no such column.
+        Raises:
+            KeyError: There is no such column.
         """
         try:
             column = self.column_names.index(name)
@@ -107,7 +109,8 @@ class Table:
     def to_pyarrow(self) -> pyarrow.Table:
         """A ``pyarrow.Table``; nothing is copied.
 
-        :raises ImportError: pyarrow is not installed.
+        Raises:
+            ImportError: Pyarrow is not installed.
         """
         import pyarrow
 
@@ -116,7 +119,8 @@ class Table:
     def to_polars(self) -> polars.DataFrame:
         """A ``polars.DataFrame``.
 
-        :raises ImportError: polars is not installed.
+        Raises:
+            ImportError: Polars is not installed.
         """
         import polars
 
@@ -126,7 +130,8 @@ class Table:
         """A ``pandas.DataFrame``; columns of integers that may have
         none somewhere are of pandas' nullable types, whether they have one or not.
 
-        :raises ImportError: pandas is not installed.
+        Raises:
+            ImportError: Pandas is not installed.
         """
         import pandas
 
@@ -151,7 +156,10 @@ class Table:
         shown, more = self._shown()
         rows = [self.column_names, *shown]
         widths = [max(len(row[i]) for row in rows) for i in range(len(self.column_names))]
-        lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+        lines = [
+            "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip()
+            for row in rows
+        ]
         return "\n".join(lines if more is None else [*lines, more])
 
     def _repr_html_(self) -> str:
@@ -163,7 +171,9 @@ class Table:
 
         shown, more = self._shown()
         body = "".join(cells("td", row) for row in shown)
-        table = f"<table><thead>{cells('th', self.column_names)}</thead><tbody>{body}</tbody></table>"
+        table = (
+            f"<table><thead>{cells('th', self.column_names)}</thead><tbody>{body}</tbody></table>"
+        )
         return table if more is None else f"{table}<p>{more}</p>"
 
 

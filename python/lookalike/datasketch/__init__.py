@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from lookalike.datasketch.b_bit_minhash import bBitMinHash
-from lookalike.datasketch.borrowed import ALTERNATIVES, borrowed as _borrowed
+from lookalike.datasketch.borrowed import ALTERNATIVES
+from lookalike.datasketch.borrowed import borrowed as _borrowed
 from lookalike.datasketch.hashfunc import (
     sha1_hash32,
     sha1_hash64,

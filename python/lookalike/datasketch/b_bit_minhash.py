@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["bBitMinHash"]
 
 
-class bBitMinHash:  # noqa: N801
+class bBitMinHash:
     """A sketch of which only the lowest ``b`` bits of each hash value are kept.
 
     Args:
@@ -32,12 +32,13 @@ class bBitMinHash:  # noqa: N801
     Raises:
         ValueError: ``b`` or ``r`` is out of its range.
 
-    >>> from lookalike.datasketch import MinHash
-    >>> m = MinHash()
-    >>> m.update(b"a")
-    >>> one = bBitMinHash(m, b=2)
-    >>> one.jaccard(one), one.bytesize()
-    (1.0, 54)
+    Examples:
+        >>> from lookalike.datasketch import MinHash
+        >>> m = MinHash()
+        >>> m.update(b"a")
+        >>> one = bBitMinHash(m, b=2)
+        >>> one.jaccard(one), one.bytesize()
+        (1.0, 54)
     """
 
     __slots__ = ("b", "hashvalues", "r", "scheme", "seed")

@@ -1,6 +1,6 @@
 """Modules and classes of an installed datasketch, under the names of this package.
 
-A module of the same name is a stub that calls :func:`replace_stub`.
+A module of the same name is a stub that calls ``replace_stub``.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ _ORIGINAL = "datasketch"
 _KEPT = "MinHashLSH with storage_config={'type': 'lookalike', 'path': FOLDER} or in Redis is kept"
 _GRAPH = "hnswlib and usearch have it"
 
-#: What to use without datasketch, by name.
 ALTERNATIVES = {
     "AsyncMinHashLSH": _KEPT,
     "HNSW": _GRAPH,
@@ -22,6 +21,7 @@ ALTERNATIVES = {
     "experimental": _KEPT,
     "hnsw": _GRAPH,
 }
+"""What to use without datasketch, by name."""
 
 
 def borrowed(name: str) -> Any:
@@ -39,8 +39,8 @@ def borrowed(name: str) -> Any:
 
 
 def replace_stub(stub: str, *submodules: str) -> None:
-    """Puts a module of datasketch in the place of a stub, and its submodules below that name, so that
-    both names have one module.
+    """Puts a module of datasketch in the place of a stub, and its submodules below that name, so
+    that both names have one module.
 
     Args:
         stub: The ``__name__`` of the stub.
@@ -73,7 +73,7 @@ def _datasketch(name: str) -> Any:
         return importlib.import_module(_ORIGINAL)
     except ImportError as error:
         raise ImportError(
-            f"{_PACKAGE} takes {name} from an installed datasketch, which "
-            f"is absent: `pip install datasketch`; or {ALTERNATIVES[name]}",
+            f"{_PACKAGE} takes {name} from an installed datasketch, which is absent: `pip install "
+            f"datasketch`; or {ALTERNATIVES[name]}",
             name=f"{_PACKAGE}.{name}",
         ) from error

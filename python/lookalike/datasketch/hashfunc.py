@@ -21,8 +21,9 @@ def sha1_hash32(data: Any) -> int:
     Raises:
         TypeError: ``data`` is a ``str`` or has no buffer.
 
-    >>> sha1_hash32(b"a")
-    937752454
+    Examples:
+        >>> sha1_hash32(b"a")
+        937752454
     """
     return _native.sha1_hash32(data)
 
@@ -39,23 +40,26 @@ def sha1_hash64(data: Any) -> int:
     Raises:
         TypeError: ``data`` is a ``str`` or has no buffer.
 
-    >>> sha1_hash64(b"a") % 2**32 == sha1_hash32(b"a")
-    True
+    Examples:
+        >>> sha1_hash64(b"a") % 2**32 == sha1_hash32(b"a")
+        True
     """
     return _native.sha1_hash64(data)
 
 
 def token_hash32(data: Any) -> int:
-    """The low half of :func:`token_hash64`.
+    """The low half of ``token_hash64``.
 
-    >>> token_hash32(b"a") == token_hash64(b"a") % 2**32
-    True
+    Examples:
+        >>> token_hash32(b"a") == token_hash64(b"a") % 2**32
+        True
     """
     return _native.token_hash(data) & 0xFFFFFFFF
 
 
 def token_hash64(data: Any) -> int:
-    """The token hash of ``docs/reference/signature.md``: not what datasketch has, but much faster than SHA-1.
+    """The token hash of ``docs/reference/signature.md``: not what datasketch has, but much faster
+    than SHA-1.
 
     Args:
         data: bytes, or anything with a buffer.
@@ -66,8 +70,9 @@ def token_hash64(data: Any) -> int:
     Raises:
         TypeError: ``data`` is a ``str`` or has no buffer.
 
-    >>> from lookalike.datasketch import MinHash
-    >>> m = MinHash(hashfunc=token_hash32)
-    >>> m.update(b"a")
+    Examples:
+        >>> from lookalike.datasketch import MinHash
+        >>> m = MinHash(hashfunc=token_hash32)
+        >>> m.update(b"a")
     """
     return _native.token_hash(data)

@@ -1,5 +1,6 @@
 """How many distinct tokens there are (Flajolet, Fusy, Gandouet and Meunier 2007; Heule, Nunkesser
-and Hall 2013)."""
+and Hall 2013).
+"""
 
 from __future__ import annotations
 
@@ -35,11 +36,12 @@ class HyperLogLog:
     Raises:
         ValueError: An argument is out of its range.
 
-    >>> h = HyperLogLog()
-    >>> for token in (b"a", b"b", b"a"):
-    ...     h.update(token)
-    >>> round(h.count(), 2)
-    2.01
+    Examples:
+        >>> h = HyperLogLog()
+        >>> for token in (b"a", b"b", b"a"):
+        ...     h.update(token)
+        >>> round(h.count(), 2)
+        2.01
     """
 
     __slots__ = ("alpha", "hashfunc", "m", "max_rank", "p", "reg")
@@ -82,7 +84,7 @@ class HyperLogLog:
         """Adds a token.
 
         Raises:
-            ValueError: The hash is wider than 32 bits (64 for :class:`HyperLogLogPlusPlus`).
+            ValueError: The hash is wider than 32 bits (64 for ``HyperLogLogPlusPlus``).
         """
         value = self.hashfunc(b)
         rank = self._get_rank(value >> self.p)
@@ -112,7 +114,8 @@ class HyperLogLog:
 
     def _linearcounting(self, num_zero: int) -> float:
         """The estimate from the number of registers that are 0 (Whang et al. 1990); without one,
-        which is no basis for it, that without corrections."""
+        which is no basis for it, that without corrections.
+        """
         import numpy as np
 
         if num_zero == 0:
@@ -204,7 +207,7 @@ class HyperLogLog:
         return cls(reg=registers, hashfunc=hyperloglogs[0].hashfunc)
 
     def bytesize(self) -> int:
-        """How many bytes :meth:`serialize` writes: the precision and each register."""
+        """How many bytes ``serialize`` writes: the precision and each register."""
         return 1 + self.m
 
     def serialize(self, buf: Any) -> None:
@@ -219,7 +222,7 @@ class HyperLogLog:
 
     @classmethod
     def deserialize(cls, buf: Any) -> HyperLogLog:
-        """Reads what :meth:`serialize` wrote.
+        """Reads what ``serialize`` wrote.
 
         Raises:
             struct.error: There are too few bytes.
@@ -254,11 +257,12 @@ class HyperLogLogPlusPlus(HyperLogLog):
     Raises:
         ValueError: An argument is out of its range.
 
-    >>> h = HyperLogLogPlusPlus(p=10)
-    >>> for number in range(5000):
-    ...     h.update(b"%d" % number)
-    >>> 4800 < h.count() < 5200
-    True
+    Examples:
+        >>> h = HyperLogLogPlusPlus(p=10)
+        >>> for number in range(5000):
+        ...     h.update(b"%d" % number)
+        >>> 4800 < h.count() < 5200
+        True
     """
 
     _hash_range_bit = 64

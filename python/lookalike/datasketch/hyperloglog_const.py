@@ -1,7 +1,8 @@
 """Measured constants of HyperLogLog++ (Heule, Nunkesser and Hall 2013, and its appendix).
 
-They and those of ``hyperloglog_bias.csv`` are the values of datasketch 2.0.0, Copyright (c) 2015 ekzhu, under the MIT
-licence, whose text is in ``LICENSE-datasketch`` among the licence files of the package.
+They and those of ``hyperloglog_bias.csv`` are the values of datasketch 2.0.0, Copyright (c) 2015
+ekzhu, under the MIT licence, whose text is in ``LICENSE-datasketch`` among the licence files of the
+package.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ _thresholds = [10, 20, 40, 80, 220, 400, 900, 1800, 3100, 6500, 11500, 20000, 50
 @lru_cache
 def _means() -> tuple[list[NDArray[np.float64]], list[NDArray[np.float64]]]:
     """Of precision 4 and on: mean raw estimates of some cardinalities, and how much they are too
-    high. The appendix gives 15 digits of the differences."""
+    high. The appendix gives 15 digits of the differences.
+    """
     import numpy as np
 
     raw: list[list[float]] = [[] for _ in _thresholds]

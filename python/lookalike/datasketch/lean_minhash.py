@@ -26,7 +26,7 @@ _VALUE_FORMATS = {"legacy": "I", "affine32": "I", "affine64": "Q"}
 
 
 class LeanMinHash(MinHash):
-    """A frozen :class:`MinHash`: compared, merged and stored, but not updated.
+    """A frozen ``MinHash``: compared, merged and stored, but not updated.
 
     Args:
         minhash: The sketch to freeze; or else:
@@ -37,13 +37,14 @@ class LeanMinHash(MinHash):
     Raises:
         ValueError: Neither a sketch nor a seed, values and a scheme are given, or they conflict.
 
-    >>> m = MinHash(num_perm=4)
-    >>> m.update(b"a")
-    >>> lean = LeanMinHash(m)
-    >>> buffer = bytearray(lean.bytesize("<"))
-    >>> lean.serialize(buffer, "<")
-    >>> len(buffer), LeanMinHash.deserialize(buffer, "<") == lean
-    (29, True)
+    Examples:
+        >>> m = MinHash(num_perm=4)
+        >>> m.update(b"a")
+        >>> lean = LeanMinHash(m)
+        >>> buffer = bytearray(lean.bytesize("<"))
+        >>> lean.serialize(buffer, "<")
+        >>> len(buffer), LeanMinHash.deserialize(buffer, "<") == lean
+        (29, True)
     """
 
     def __init__(
@@ -111,7 +112,7 @@ class LeanMinHash(MinHash):
         return struct.unpack(f"<{len(self)}{value}", self._value_bytes())
 
     def bytesize(self, byteorder: str = "@") -> int:
-        """How many bytes :meth:`serialize` writes."""
+        """How many bytes ``serialize`` writes."""
         return struct.calcsize(self._format(byteorder))
 
     def serialize(self, buf: Any, byteorder: str = "@") -> None:
@@ -122,8 +123,8 @@ class LeanMinHash(MinHash):
         ``"legacy"``), the values (4 bytes each, 8 for ``"affine64"``).
 
         Args:
-            buf: A buffer that can be written to, of at least :meth:`bytesize` bytes.
-            byteorder: One of the characters of :mod:`struct`: ``@ = < > !``.
+            buf: A buffer that can be written to, of at least ``bytesize`` bytes.
+            byteorder: One of the characters of ``struct``: ``@ = < > !``.
 
         Raises:
             ValueError: The buffer is too short.

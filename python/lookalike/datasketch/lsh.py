@@ -14,8 +14,12 @@ from typing import Any, TypeAlias
 
 from lookalike.datasketch import _native
 from lookalike.datasketch.keys import pickled
-from lookalike.datasketch.lsh_parameters import _false_negative_probability as _false_negative_probability
-from lookalike.datasketch.lsh_parameters import _false_positive_probability as _false_positive_probability
+from lookalike.datasketch.lsh_parameters import (
+    _false_negative_probability as _false_negative_probability,
+)
+from lookalike.datasketch.lsh_parameters import (
+    _false_positive_probability as _false_positive_probability,
+)
 from lookalike.datasketch.lsh_parameters import _optimal_param as _optimal_param
 from lookalike.datasketch.lsh_parameters import checked_bands, checked_storage
 from lookalike.datasketch.minhash import MinHash, _check_scheme_consistency
@@ -76,14 +80,15 @@ class MinHashLSH(_native.Tables):
             which ``MismatchError``: it was made with other settings, ``DamagedError``: what is in
             it is not what was written). So do all methods, when it cannot be read or written.
 
-    >>> from lookalike.datasketch import MinHash
-    >>> one, two = MinHash.bulk([[b"a", b"b", b"c"], [b"a", b"b", b"c", b"d"]])
-    >>> lsh = MinHashLSH(threshold=0.5)
-    >>> lsh.b, lsh.r
-    (25, 5)
-    >>> lsh.insert("one", one)
-    >>> lsh.query(two)
-    ['one']
+    Examples:
+        >>> from lookalike.datasketch import MinHash
+        >>> one, two = MinHash.bulk([[b"a", b"b", b"c"], [b"a", b"b", b"c", b"d"]])
+        >>> lsh = MinHashLSH(threshold=0.5)
+        >>> lsh.b, lsh.r
+        (25, 5)
+        >>> lsh.insert("one", one)
+        >>> lsh.query(two)
+        ['one']
     """
 
     _kept: _native.Kept | StoredTables | None = None
@@ -101,7 +106,7 @@ class MinHashLSH(_native.Tables):
         # An attribute of its own is found faster than that of the class.
         self._kept = None
         b, r = checked_bands(threshold, num_perm, weights, params)
-        config: dict[str, Any] = storage_config if storage_config else {"type": "dict"}
+        config: dict[str, Any] = storage_config or {"type": "dict"}
         kind = checked_storage(config)
         self._begin(num_perm, b, r, kind == "redis" if prepickle is None else prepickle, hashfunc)
         if kind == "lookalike":
@@ -180,13 +185,14 @@ class MinHashLSH(_native.Tables):
 
     @property
     def keys(self) -> Any:
-        """The keys, as they are kept: pickled if ``prepickle`` says so. A :class:`KeyView`, or
-        the container of the storage."""
+        """The keys, as they are kept: pickled if ``prepickle`` says so. A ``KeyView``, or
+        the container of the storage.
+        """
         return self._kept.keys if isinstance(self._kept, StoredTables) else KeyView(self)
 
     @property
     def hashtables(self) -> list[Any]:
-        """The buckets of each band: :class:`BucketView`, or the containers of the storage."""
+        """The buckets of each band: ``BucketView``, or the containers of the storage."""
         if isinstance(self._kept, StoredTables):
             return self._kept.hashtables
         return [BucketView(self, band) for band in range(self.b)]
@@ -194,7 +200,8 @@ class MinHashLSH(_native.Tables):
     @property
     def buffer_size(self) -> int:
         """How many changes a session of an index in a folder collects, how many commands one in
-        Redis; others collect none."""
+        Redis; others collect none.
+        """
         return self._buffer_size
 
     @buffer_size.setter
@@ -331,7 +338,8 @@ class MinHashLSH(_native.Tables):
 
     def insertion_session(self, buffer_size: int = _BUFFER_SIZE) -> MinHashLSHInsertionSession:
         """A context in which many keys are inserted; a folder is written to when ``buffer_size``
-        changes were made, when it is left, and before it is asked."""
+        changes were made, when it is left, and before it is asked.
+        """
         return MinHashLSHInsertionSession(self, buffer_size=buffer_size)
 
     def deletion_session(self, buffer_size: int = _BUFFER_SIZE) -> MinHashLSHDeletionSession:
@@ -339,8 +347,8 @@ class MinHashLSH(_native.Tables):
         return MinHashLSHDeletionSession(self, buffer_size=buffer_size)
 
     def query(self, minhash: Sketch) -> list[Any]:
-        """The keys whose sketches share a band with ``minhash``, each once, in the order of insertion. Redis and
-        Cassandra keep no order.
+        """The keys whose sketches share a band with ``minhash``, each once, in the order of
+        insertion. Redis and Cassandra keep no order.
 
         Raises:
             ValueError: The sketch has another number of values or another scheme.
@@ -353,11 +361,11 @@ class MinHashLSH(_native.Tables):
         return [pickle.loads(key) for key in found] if self.prepickle else found
 
     def add_to_query_buffer(self, minhash: Sketch) -> None:
-        """Queries later: :meth:`collect_query_buffer` gives the keys that all queries find."""
+        """Queries later: ``collect_query_buffer`` gives the keys that all queries find."""
         self._buffered.append(self._bands_asked(minhash))
 
     def collect_query_buffer(self) -> list[Any]:
-        """The keys that every query since the last call finds now, in the order of :meth:`query`."""
+        """The keys that every query since the last call finds now, in the order of ``query``."""
         buffered, self._buffered = self._buffered, []
         if not buffered:
             return []
@@ -401,7 +409,7 @@ class MinHashLSH(_native.Tables):
         return set(self._list_b(minhash, b))
 
     def _list_b(self, minhash: Sketch, b: int) -> list[Any]:
-        """:meth:`_query_b` in the order of insertion."""
+        """``_query_b`` in the order of insertion."""
         count = index(b) if b >= 0 else len(self.hashranges[:b])
         kept = self._kept
         if kept is None:
@@ -420,13 +428,15 @@ class MinHashLSH(_native.Tables):
 
     def close(self) -> None:
         """Closes the folder of the index, if it has one; what sessions have collected is written
-        before, also to Redis. Nothing more can be asked of the folder, then."""
+        before, also to Redis. Nothing more can be asked of the folder, then.
+        """
         if self._kept is not None:
             self._kept.close()
 
     def check(self) -> list[tuple[str, str, bool]]:
         """Looks through the folder of the index, if it has one: of each problem the place, what is
-        wrong, and whether :meth:`repair` makes it right."""
+        wrong, and whether ``repair`` makes it right.
+        """
         return [] if self._kept is None else self._kept.check()
 
     def repair(self) -> None:
@@ -553,30 +563,31 @@ class _Session:
 
 
 class MinHashLSHInsertionSession(_Session):
-    """Many insertions; see :meth:`MinHashLSH.insertion_session`.
+    """Many insertions; see ``MinHashLSH.insertion_session``.
 
-    >>> from lookalike.datasketch import MinHash
-    >>> lsh = MinHashLSH(num_perm=16, params=(4, 4))
-    >>> with lsh.insertion_session() as session:
-    ...     session.insert("a", MinHash(num_perm=16))
-    >>> "a" in lsh
-    True
+    Examples:
+        >>> from lookalike.datasketch import MinHash
+        >>> lsh = MinHashLSH(num_perm=16, params=(4, 4))
+        >>> with lsh.insertion_session() as session:
+        ...     session.insert("a", MinHash(num_perm=16))
+        >>> "a" in lsh
+        True
     """
 
     def __enter__(self) -> MinHashLSHInsertionSession:
         return self
 
     def insert(self, key: Hashable, minhash: Sketch, check_duplication: bool = True) -> None:
-        """See :meth:`MinHashLSH.insert`."""
+        """See ``MinHashLSH.insert``."""
         self.lsh._insert(key, minhash, check_duplication=check_duplication, buffer=True)
 
 
 class MinHashLSHDeletionSession(_Session):
-    """Many removals; see :meth:`MinHashLSH.deletion_session`."""
+    """Many removals; see ``MinHashLSH.deletion_session``."""
 
     def __enter__(self) -> MinHashLSHDeletionSession:
         return self
 
     def remove(self, key: Hashable) -> None:
-        """See :meth:`MinHashLSH.remove`."""
+        """See ``MinHashLSH.remove``."""
         self.lsh._remove(key, buffer=True)

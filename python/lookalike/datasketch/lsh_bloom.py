@@ -48,25 +48,26 @@ _MOST_HASHES = 256
 
 def _hashed(keys: NDArray[np.uint64], seeds: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Of the eight bytes of each key, the lowest first, both halves of the 128 bits of MurmurHash3
-    for processors of 64 bits, one xor the other; keys and seeds are broadcast."""
+    for processors of 64 bits, one xor the other; keys and seeds are broadcast.
+    """
     import numpy as np
 
     one, two, three, four = (np.uint64(factor) for factor in _FACTORS)
     eight, shift = np.uint64(8), np.uint64(33)
 
-    def mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    def mix(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
         values = (values ^ (values >> shift)) * three
         values = (values ^ (values >> shift)) * four
-        values = values ^ (values >> shift)
-        return values
+        mixed: NDArray[np.uint64] = values ^ (values >> shift)
+        return mixed
 
     with np.errstate(over="ignore"):
         keys = keys * one
         keys = ((keys << np.uint64(31)) | (keys >> shift)) * two
         second = seeds ^ eight
         first = (keys ^ second) + second
-        second = mixed(first + second)
-        first = mixed(first) + second
+        second = mix(first + second)
+        first = mix(first) + second
         hashes: NDArray[np.uint64] = first ^ (first + second)
     return hashes
 
@@ -270,15 +271,16 @@ class MinHashLSHBloom:
         ValueError: An argument is out of its range.
         DamagedError: A file in the folder is no Bloom filter.
 
-    >>> import warnings
-    >>> from lookalike.datasketch import MinHash
-    >>> one, two = MinHash.bulk([[b"a", b"b", b"c"], [b"d", b"e", b"f"]])
-    >>> with warnings.catch_warnings():
-    ...     warnings.simplefilter("ignore")
-    ...     lsh = MinHashLSHBloom(threshold=0.5, n=100, fp=0.001)
-    >>> lsh.insert(one)
-    >>> lsh.query(one), lsh.query(two)
-    (True, False)
+    Examples:
+        >>> import warnings
+        >>> from lookalike.datasketch import MinHash
+        >>> one, two = MinHash.bulk([[b"a", b"b", b"c"], [b"d", b"e", b"f"]])
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")
+        ...     lsh = MinHashLSHBloom(threshold=0.5, n=100, fp=0.001)
+        >>> lsh.insert(one)
+        >>> lsh.query(one), lsh.query(two)
+        (True, False)
     """
 
     def __init__(
@@ -320,7 +322,8 @@ class MinHashLSHBloom:
 
     def _bits(self, minhash: Sketch) -> list[list[int]]:
         """Of each band, the numbers of its bits; those of all bands are computed together where
-        the filters are alike, as those of one index are."""
+        the filters are alike, as those of one index are.
+        """
         import numpy as np
 
         sums = np.array(_sums(minhash.hashvalues, self.b, self.r), np.uint64)

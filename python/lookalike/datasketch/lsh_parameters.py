@@ -12,7 +12,9 @@ __all__ = ["check_weights", "checked_bands", "checked_storage"]
 
 
 def _false_positive_probability(threshold: float, b: float, r: float) -> float:
-    """The area under the probability that ``b`` bands of ``r`` rows find a pair, below the threshold."""
+    """The area under the probability that ``b`` bands of ``r`` rows find a pair, below the
+    threshold.
+    """
     return _native.error_areas(threshold, b, r)[0]
 
 
@@ -25,12 +27,11 @@ def _optimal_param(
     threshold: float, num_perm: int, false_positive_weight: float, false_negative_weight: float
 ) -> tuple[int, int]:
     """Bands and rows with the least weighted sum of both kinds of errors."""
-    return _native.optimal_bands(
-        threshold, num_perm, false_positive_weight, false_negative_weight
-    )
+    return _native.optimal_bands(threshold, num_perm, false_positive_weight, false_negative_weight)
 
 
 def check_weights(weights: tuple[float, float]) -> None:
+    """Raises ``ValueError`` unless two weights between 0 and 1 sum to 1."""
     if len(weights) != 2:
         raise ValueError(f"expected two weights, got {len(weights)}: {weights}")
     if any(w < 0.0 or w > 1.0 for w in weights):
@@ -77,8 +78,8 @@ def checked_storage(config: dict[str, Any]) -> str:
     unknown = sorted(map(repr, config.keys() - {"type", "path", "readonly", "allow_pickle"}))
     if unknown:
         raise ValueError(
-            f"storage type 'lookalike' has no {', '.join(unknown)}; expected 'path', 'readonly' and "
-            "'allow_pickle'"
+            f"storage type 'lookalike' has no {', '.join(unknown)}; expected 'path', 'readonly' "
+            "and 'allow_pickle'"
         )
     allow_pickle = config.get("allow_pickle", False)
     if not isinstance(allow_pickle, bool):

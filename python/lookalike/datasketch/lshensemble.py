@@ -43,18 +43,19 @@ class MinHashLSHEnsemble:
         m: The most rows of a band, 2 to ``num_perm``. More take more memory and find better.
         weights: How much false positives and false negatives count; they add up to 1.0.
         storage_config: ``{"type": "dict"}`` (default) is in memory; those of
-            :class:`MinHashLSH` in Redis and Cassandra are there, too.
+            ``MinHashLSH`` in Redis and Cassandra are there, too.
         prepickle: Whether keys are kept pickled; if None, in Redis only.
 
     Raises:
         ValueError: An argument is out of its range.
 
-    >>> from lookalike.datasketch import MinHash
-    >>> one, two = MinHash.bulk([[b"a", b"b", b"c"], [b"a", b"b"]])
-    >>> ensemble = MinHashLSHEnsemble(threshold=0.8, num_part=2)
-    >>> ensemble.index([("one", one, 3), ("two", two, 2)])
-    >>> "one" in list(ensemble.query(two, 2))
-    True
+    Examples:
+        >>> from lookalike.datasketch import MinHash
+        >>> one, two = MinHash.bulk([[b"a", b"b", b"c"], [b"a", b"b"]])
+        >>> ensemble = MinHashLSHEnsemble(threshold=0.8, num_part=2)
+        >>> ensemble.index([("one", one, 3), ("two", two, 2)])
+        >>> "one" in list(ensemble.query(two, 2))
+        True
     """
 
     def __init__(
@@ -76,7 +77,7 @@ class MinHashLSHEnsemble:
         if m < 2 or m > num_perm:
             raise ValueError(f"m must be in the range of [2, num_perm], got {m}")
         check_weights(weights)
-        config: dict[str, Any] = storage_config if storage_config else {"type": "dict"}
+        config: dict[str, Any] = storage_config or {"type": "dict"}
         check_storage(config, ("dict", "redis", "cassandra"))
         base = config.get("basename") or _random_name(11)
         self.threshold = threshold

@@ -1,4 +1,4 @@
-"""Intervals of set sizes for :class:`~lookalike.datasketch.lshensemble.MinHashLSHEnsemble`."""
+"""Intervals of set sizes for ``lookalike.datasketch.lshensemble.MinHashLSHEnsemble``."""
 
 from __future__ import annotations
 
@@ -25,8 +25,9 @@ def optimal_partitions(sizes: Any, counts: Any, num_part: int) -> list[tuple[Any
             great to be summed.
         MemoryError: There are more than fit: their costs find no room: 8 bytes for each interval.
 
-    >>> optimal_partitions([1, 2, 10, 12], [5, 5, 5, 5], 2)
-    [(1, 2), (10, 12)]
+    Examples:
+        >>> optimal_partitions([1, 2, 10, 12], [5, 5, 5, 5], 2)
+        [(1, 2), (10, 12)]
     """
     sizes, counts = _plain(sizes), _plain(counts)
     partitions = _native.best_partitions(sizes, counts, max(num_part, 0))

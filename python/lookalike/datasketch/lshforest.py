@@ -28,13 +28,14 @@ class MinHashLSHForest:
     Raises:
         ValueError: An argument is out of its range.
 
-    >>> from lookalike.datasketch import MinHash
-    >>> one, two = MinHash.bulk([[b"a", b"b", b"c"], [b"a", b"b", b"c", b"d"]])
-    >>> forest = MinHashLSHForest()
-    >>> forest.add("one", one)
-    >>> forest.index()
-    >>> forest.query(two, 1)
-    ['one']
+    Examples:
+        >>> from lookalike.datasketch import MinHash
+        >>> one, two = MinHash.bulk([[b"a", b"b", b"c"], [b"a", b"b", b"c", b"d"]])
+        >>> forest = MinHashLSHForest()
+        >>> forest.add("one", one)
+        >>> forest.index()
+        >>> forest.query(two, 1)
+        ['one']
     """
 
     def __init__(self, num_perm: int = 128, l: int = 8) -> None:  # noqa: E741
@@ -56,7 +57,7 @@ class MinHashLSHForest:
             )
 
     def add(self, key: Hashable, minhash: Sketch) -> None:
-        """Adds a key with the sketch of its set; it is found after :meth:`index`.
+        """Adds a key with the sketch of its set; it is found after ``index``.
 
         Raises:
             ValueError: The key is there already, or the sketch has too few values or another
@@ -117,7 +118,7 @@ class MinHashLSHForest:
         return cast("HashValues", np.frombuffer(all_bytes, dtype=dtype).byteswap())
 
     def is_empty(self) -> bool:
-        """Whether nothing can be found, also because :meth:`index` was not called."""
+        """Whether nothing can be found, also because ``index`` was not called."""
         return self._forest.is_empty()
 
     def __contains__(self, key: Hashable) -> bool:
@@ -126,7 +127,7 @@ class MinHashLSHForest:
     @property
     def keys(self) -> dict[Any, list[bytes]]:
         """The keys, each with its bytes in each tree. A copy."""
-        return {key: self._pieces(key) or [] for key in self._forest.keys()}
+        return {key: self._pieces(key) or [] for key in self._forest.keys()}  # noqa: SIM118
 
     @property
     def hashtables(self) -> list[defaultdict[bytes, list[Any]]]:

@@ -59,7 +59,7 @@ def _kind_at_all(hashfunc: Callable[[Any], int]) -> int:
 def _checked_scheme(scheme: object) -> Scheme:
     if scheme not in _SCHEMES:
         raise ValueError(f"scheme must be one of {', '.join(_SCHEMES)}, got {scheme!r}")
-    return cast(Scheme, scheme)
+    return cast("Scheme", scheme)
 
 
 # The scheme that an index remembers, given that of one more sketch.
@@ -77,7 +77,7 @@ def __getattr__(name: str) -> Any:
 
 def _is_one_number(seed: object) -> bool:
     try:
-        index(cast(SupportsIndex, seed))
+        index(cast("SupportsIndex", seed))
     except TypeError:
         return False
     return True
@@ -109,7 +109,7 @@ class MinHash(_native.MinHashState):
         gpu_mode: ``"always"`` raises RuntimeError, since nothing runs on a GPU here; the others
             mean the processor.
         hashfunc: From a token to an integer of 32 bits (of 64 for ``"affine64"``). SHA-1 without
-            it. Those of :mod:`lookalike.datasketch.hashfunc` are computed by the engine.
+            it. Those of ``lookalike.datasketch.hashfunc`` are computed by the engine.
         hashobj: Ignored, with a DeprecationWarning.
         hashvalues: Those of another sketch, whose ``scheme`` must be given.
         permutations: Those of another sketch: two sequences of ``num_perm`` integers.
@@ -120,11 +120,12 @@ class MinHash(_native.MinHashState):
         ValueError: An argument is out of its range, or the numbers of hash values and permutations
             differ.
 
-    >>> one, two = MinHash(), MinHash()
-    >>> one.update_batch([b"a", b"b", b"c"])
-    >>> two.update_batch([b"a", b"b", b"d"])
-    >>> one.jaccard(two)
-    0.5390625
+    Examples:
+        >>> one, two = MinHash(), MinHash()
+        >>> one.update_batch([b"a", b"b", b"c"])
+        >>> two.update_batch([b"a", b"b", b"d"])
+        >>> one.jaccard(two)
+        0.5390625
     """
 
     _gpu_mode: GpuMode = "disable"
@@ -207,10 +208,11 @@ class MinHash(_native.MinHashState):
             ValueError: ``hashfunc`` gave a number that the scheme cannot hold.
             RuntimeError: ``gpu_mode`` is ``"always"``.
 
-        >>> m = MinHash(num_perm=4)
-        >>> m.update_batch([b"token1", b"token2"])
-        >>> m.is_empty()
-        False
+        Examples:
+            >>> m = MinHash(num_perm=4)
+            >>> m.update_batch([b"token1", b"token2"])
+            >>> m.is_empty()
+            False
         """
         if self._gpu_mode == "always":
             b = list(b)
@@ -304,10 +306,11 @@ class MinHash(_native.MinHashState):
 
         Args:
             b: Sets, each an iterable of tokens.
-            minhash_kwargs: What :class:`MinHash` takes.
+            minhash_kwargs: What ``MinHash`` takes.
 
-        >>> [len(m) for m in MinHash.bulk([[b"a"], [b"b", b"c"]], num_perm=64)]
-        [64, 64]
+        Examples:
+            >>> [len(m) for m in MinHash.bulk([[b"a"], [b"b", b"c"]], num_perm=64)]
+            [64, 64]
         """
         prototype = cls(**minhash_kwargs)
         inherited = cls.copy is MinHash.copy and cls.update_batch is MinHash.update_batch
@@ -319,7 +322,7 @@ class MinHash(_native.MinHashState):
     def generator(
         cls, b: Iterable[Iterable[Any]], **minhash_kwargs: Any
     ) -> Generator[MinHash, None, None]:
-        """Like :meth:`bulk`, one sketch whenever it is asked for."""
+        """Like ``bulk``, one sketch whenever it is asked for."""
         yield from cls._each(cls(**minhash_kwargs), b)
 
     @staticmethod
@@ -405,14 +408,14 @@ def from_token_sets(
     hashfunc: Callable[[Any], int] | None = None,
     threads: int = 1,
 ) -> HashValues:
-    """Hash values of many sets, as :class:`MinHash` has them, without an object for each.
+    """Hash values of many sets, as ``MinHash`` has them, without an object for each.
 
     Args:
         sets: Sets, each an iterable of tokens: bytes, or ``str``, which represents its UTF-8.
         num_perm: Hash values of each set, at least 1.
         seed: What permutations are drawn from, 0 to 2**32 - 1.
-        scheme: See :class:`MinHash`.
-        hashfunc: See :class:`MinHash`.
+        scheme: See ``MinHash``.
+        hashfunc: See ``MinHash``.
         threads: How many threads compute, 1 to 1024. The values are the same for any number.
 
     Returns:
@@ -423,9 +426,10 @@ def from_token_sets(
         TypeError: A token is neither bytes nor ``str``.
         ValueError: An argument is out of its range.
 
-    >>> values = from_token_sets([[b"a", b"b"], ["a", "b"]], num_perm=16)
-    >>> values.shape, bool((values[0] == values[1]).all())
-    ((2, 16), True)
+    Examples:
+        >>> values = from_token_sets([[b"a", b"b"], ["a", "b"]], num_perm=16)
+        >>> values.shape, bool((values[0] == values[1]).all())
+        ((2, 16), True)
     """
     threads = index(threads)
     if not 1 <= threads <= _MOST_THREADS:

@@ -28,8 +28,9 @@ _OURS_ONLY = {
 
 def reduced(thing: Any, protocol: int) -> tuple[Any, ...] | None:
     """How protocols 0 and 1, which know no ``__newobj__``, pickle an object of the engine; None
-    for the others, which need no help."""
-    own = cast(Any, type(thing)).__reduce__ is not object.__reduce__
+    for the others, which need no help.
+    """
+    own = cast("Any", type(thing)).__reduce__ is not object.__reduce__
     if protocol >= 2 or own:
         return None
     return copyreg.__newobj__, (type(thing),), thing.__getstate__()  # type: ignore[attr-defined]
@@ -37,10 +38,11 @@ def reduced(thing: Any, protocol: int) -> tuple[Any, ...] | None:
 
 def _made(cls: type, base: type, state: object) -> Any:
     """What ``copyreg._reconstructor`` does, by which protocols 0 and 1 make objects: those of the
-    engine are made by their own class alone."""
+    engine are made by their own class alone.
+    """
     if base is object:
-        return cast(Any, cls).__new__(cls)
-    return cast(Any, copyreg)._reconstructor(cls, base, state)
+        return cast("Any", cls).__new__(cls)
+    return cast("Any", copyreg)._reconstructor(cls, base, state)
 
 
 class _Reader(pickle.Unpickler):
@@ -70,7 +72,7 @@ class _Writer(pickle._Pickler):
     def save_global(self: Any, obj: Any, name: str | None = None) -> None:
         module = getattr(obj, "__module__", None) or ""
         if module != _OURS and not module.startswith(f"{_OURS}."):
-            cast(Any, pickle._Pickler).save_global(self, obj, name)
+            cast("Any", pickle._Pickler).save_global(self, obj, name)
             return
         if obj.__qualname__ in _OURS_ONLY:
             raise pickle.PicklingError(
@@ -84,8 +86,8 @@ class _Writer(pickle._Pickler):
         self.memoize(obj)
 
     dispatch[FunctionType] = save_global
-    dispatch[dict] = cast(Any, pickle._Pickler).save_dict
-    dispatch[type] = cast(Any, pickle._Pickler).save_type
+    dispatch[dict] = cast("Any", pickle._Pickler).save_dict
+    dispatch[type] = cast("Any", pickle._Pickler).save_type
 
 
 def load(file: IO[bytes]) -> Any:
@@ -100,12 +102,13 @@ def load(file: IO[bytes]) -> Any:
 
 
 def loads(data: bytes) -> Any:
-    """Like :func:`load`, from bytes.
+    """Like ``load``, from bytes.
 
-    >>> from lookalike.datasketch import MinHash
-    >>> m = MinHash(num_perm=4)
-    >>> loads(dumps(m)) == m
-    True
+    Examples:
+        >>> from lookalike.datasketch import MinHash
+        >>> m = MinHash(num_perm=4)
+        >>> loads(dumps(m)) == m
+        True
     """
     return load(io.BytesIO(data))
 
@@ -128,7 +131,7 @@ def dump(obj: Any, file: IO[bytes], protocol: int = 4) -> None:
 
 
 def dumps(obj: Any, protocol: int = 4) -> bytes:
-    """Like :func:`dump`, to bytes."""
+    """Like ``dump``, to bytes."""
     file = io.BytesIO()
     dump(obj, file, protocol)
     return file.getvalue()

@@ -97,7 +97,7 @@ class Storage(ABC):
         """Whether ``key`` is there."""
 
     def getmany(self, *keys: Any) -> list[Any]:
-        """:meth:`get` of each."""
+        """``get`` of each."""
         return [self.get(key) for key in keys]
 
     @property
@@ -117,7 +117,7 @@ class Storage(ABC):
         """Writes what was collected; in memory nothing waits."""
 
     def add_to_select_buffer(self, keys: Iterable[Any]) -> None:
-        """Gets keys; :meth:`collect_select_buffer` gives their values."""
+        """Gets keys; ``collect_select_buffer`` gives their values."""
         vars(self).setdefault("_select_buffer", []).extend(self.getmany(*keys))
 
     def collect_select_buffer(self) -> list[Any]:
@@ -152,10 +152,11 @@ class UnorderedStorage(Storage):
 class DictListStorage(OrderedStorage):
     """Lists by key, in memory.
 
-    >>> storage = ordered_storage({"type": "dict"})
-    >>> storage.insert("a", 1, 2)
-    >>> storage["a"], storage.itemcounts()
-    ([1, 2], {'a': 2})
+    Examples:
+        >>> storage = ordered_storage({"type": "dict"})
+        >>> storage.insert("a", 1, 2)
+        >>> storage["a"], storage.itemcounts()
+        ([1, 2], {'a': 2})
     """
 
     def __init__(self, config: dict[str, Any] | None = None, name: bytes | None = None) -> None:
@@ -258,11 +259,12 @@ class _View(Storage):
 class KeyView(_View, OrderedStorage):
     """The keys of an index, each with the bytes of its bands. What is read is always current.
 
-    >>> from lookalike.datasketch import MinHash, MinHashLSH
-    >>> lsh = MinHashLSH(num_perm=16, params=(4, 4))
-    >>> lsh.insert("a", MinHash(num_perm=16))
-    >>> list(lsh.keys), len(lsh.keys["a"])
-    (['a'], 4)
+    Examples:
+        >>> from lookalike.datasketch import MinHash, MinHashLSH
+        >>> lsh = MinHashLSH(num_perm=16, params=(4, 4))
+        >>> lsh.insert("a", MinHash(num_perm=16))
+        >>> list(lsh.keys), len(lsh.keys["a"])
+        (['a'], 4)
     """
 
     def keys(self) -> list[Any]:
@@ -304,13 +306,14 @@ class KeyView(_View, OrderedStorage):
 
 
 class BucketView(_View, UnorderedStorage):
-    """The buckets of one band: sets of keys by the bytes of the band.
+    r"""The buckets of one band: sets of keys by the bytes of the band.
 
-    >>> from lookalike.datasketch import MinHash, MinHashLSH
-    >>> lsh = MinHashLSH(num_perm=16, params=(4, 4))
-    >>> lsh.insert("a", MinHash(num_perm=16))
-    >>> lsh.hashtables[0].get(b"\\xff" * 16)
-    {'a'}
+    Examples:
+        >>> from lookalike.datasketch import MinHash, MinHashLSH
+        >>> lsh = MinHashLSH(num_perm=16, params=(4, 4))
+        >>> lsh.insert("a", MinHash(num_perm=16))
+        >>> lsh.hashtables[0].get(b"\xff" * 16)
+        {'a'}
     """
 
     def __init__(self, lsh: _ViewedIndex, band: int) -> None:
@@ -373,7 +376,9 @@ class RedisBuffer:
         shard_hint: Any = None,
     ) -> None:
         pipeline = _redis_module().client.Pipeline
-        self._begin(pipeline(connection_pool, response_callbacks, transaction, shard_hint), buffer_size)
+        self._begin(
+            pipeline(connection_pool, response_callbacks, transaction, shard_hint), buffer_size
+        )
 
     @classmethod
     def _of_client(cls, client: Any, transaction: bool) -> RedisBuffer:
@@ -395,7 +400,9 @@ class RedisBuffer:
         return getattr(self._pipeline, command)
 
     def execute(self) -> Any:
-        """Sends what was collected, and returns the answers. Commands that the server refuses are not sent again."""
+        """Sends what was collected, and returns the answers. Commands that the server refuses are
+        not sent again.
+        """
         self._collected = 0
         return self._pipeline.execute()
 
@@ -455,10 +462,10 @@ class RedisStorage:
 
 
 class RedisListStorage(RedisStorage, OrderedStorage):
-    """Lists by key, in Redis; see :class:`RedisStorage`."""
+    """Lists by key, in Redis; see ``RedisStorage``."""
 
     def redis_keys(self) -> list[bytes]:
-        """:meth:`redis_key` of all keys."""
+        """``redis_key`` of all keys."""
         return list(self._redis.hvals(self._name))
 
     def keys(self) -> list[bytes]:
@@ -490,7 +497,7 @@ class RedisListStorage(RedisStorage, OrderedStorage):
         return self._get_items(self._redis, self.redis_key(key))
 
     def getmany(self, *keys: Any) -> list[Any]:
-        """:meth:`get` of each, together."""
+        """``get`` of each, together."""
         return get_each((self, key) for key in keys)
 
     def insert(self, key: Any, *vals: Any, buffer: bool = False) -> None:
@@ -533,7 +540,7 @@ class RedisListStorage(RedisStorage, OrderedStorage):
 
 
 class RedisSetStorage(UnorderedStorage, RedisListStorage):
-    """Sets by key, in Redis; see :class:`RedisListStorage`."""
+    """Sets by key, in Redis; see ``RedisListStorage``."""
 
     @staticmethod
     def _get_items(r: Any, k: bytes) -> Any:
@@ -599,9 +606,7 @@ def check_storage(config: dict[str, Any], known: tuple[str, ...]) -> str:
             "{'type': 'lookalike', 'path': FOLDER} keep an index"
         )
     if kind not in known:
-        raise ValueError(
-            f"Unknown storage type: {kind}; expected {' or '.join(map(repr, known))}"
-        )
+        raise ValueError(f"Unknown storage type: {kind}; expected {' or '.join(map(repr, known))}")
     if kind in ("redis", "cassandra") and not isinstance(config.get(kind), dict):
         what = "the arguments of redis.Redis" if kind == "redis" else "seeds and keyspace"
         raise ValueError(f"storage type {kind!r} needs {kind!r}: a dict of {what}")
@@ -615,7 +620,7 @@ _KINDS = ("dict", "redis", "cassandra")
 
 def ordered_storage(config: dict[str, Any], name: bytes | None = None) -> Storage:
     """Lists by key: ``{"type": "dict"}`` in memory, ``{"type": "redis", …}`` in Redis (see
-    :class:`RedisStorage`), ``{"type": "cassandra", …}`` by an installed datasketch.
+    ``RedisStorage``), ``{"type": "cassandra", …}`` by an installed datasketch.
 
     Raises:
         ValueError: The type is another.
@@ -627,7 +632,7 @@ def ordered_storage(config: dict[str, Any], name: bytes | None = None) -> Storag
 
 
 def unordered_storage(config: dict[str, Any], name: bytes | None = None) -> Storage:
-    """Sets by key; see :func:`ordered_storage`."""
+    """Sets by key; see ``ordered_storage``."""
     kind = check_storage(config, _KINDS)
     if kind == "cassandra":
         return _of_cassandra(_CASSANDRA[1])(config, name=name)  # type: ignore[no-any-return]

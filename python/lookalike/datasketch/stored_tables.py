@@ -19,7 +19,7 @@ __all__ = ["StoredTables"]
 
 
 class StoredTables:
-    """What an index asks of :class:`lookalike.datasketch._native.Kept`, over storages.
+    """What an index asks of ``lookalike.datasketch._native.Kept``, over storages.
 
     Args:
         keys: From keys to the bytes of their bands.

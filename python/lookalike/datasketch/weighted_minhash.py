@@ -15,7 +15,7 @@ __all__ = ["WeightedMinHash", "WeightedMinHashGenerator"]
 
 
 class WeightedMinHash:
-    """A sketch of a vector of weights, made by :class:`WeightedMinHashGenerator`.
+    """A sketch of a vector of weights, made by ``WeightedMinHashGenerator``.
 
     Args:
         seed: That of the generator.
@@ -84,10 +84,11 @@ class WeightedMinHashGenerator:
         sample_size: Samples of each sketch.
         seed: What parameters are drawn from, by NumPy.
 
-    >>> generator = WeightedMinHashGenerator(3, sample_size=128)
-    >>> one, two = generator.minhash([1, 2, 3]), generator.minhash([1, 2, 4])
-    >>> 0.5 < one.jaccard(two) <= 1.0
-    True
+    Examples:
+        >>> generator = WeightedMinHashGenerator(3, sample_size=128)
+        >>> one, two = generator.minhash([1, 2, 3]), generator.minhash([1, 2, 4])
+        >>> 0.5 < one.jaccard(two) <= 1.0
+        True
     """
 
     _known: tuple[tuple[Any, ...], _native.Weights] | None = None
@@ -148,8 +149,8 @@ class WeightedMinHashGenerator:
         samples = self._weights().minhash(np.log(weights).astype("<f4").tobytes())
         return WeightedMinHash(self.seed, samples)
 
-    def minhash_many(self, X: Any) -> list[WeightedMinHash | None]:  # noqa: N803
-        """The sketches of the rows of a matrix; they differ from those of :meth:`minhash`.
+    def minhash_many(self, X: Any) -> list[WeightedMinHash | None]:
+        """The sketches of the rows of a matrix; they differ from those of ``minhash``.
 
         Args:
             X: A NumPy or SciPy sparse matrix of ``dim`` columns.

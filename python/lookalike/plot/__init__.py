@@ -1,17 +1,15 @@
 """Pictures of results, by matplotlib or altair.
 
-=============================  ==========================================================================
-:func:`similarity_histogram`   how many pairs have which similarity, and the threshold
-:func:`s_curve`                the probability of being found by similarity, and the recall that was measured
-:func:`group_sizes`            how many groups have how many documents
-:func:`removal_by_source`      what is removed of each source
-:func:`threshold_sweep`        groups, duplicates and recall at one threshold after another
-``lookalike.plot.tables``      what these draw, without any other package
-=============================  ==========================================================================
+- ``similarity_histogram``: how many pairs have which similarity, and the threshold
+- ``s_curve``: the probability of being found by similarity, and the recall that was measured
+- ``group_sizes``: how many groups have how many documents
+- ``removal_by_source``: what is removed of each source
+- ``threshold_sweep``: groups, duplicates and recall at one threshold after another
+- ``lookalike.plot.tables``: what these draw, without any other package
 
-Each draws by the library that is installed, matplotlib before altair, or by that of ``backend=``, and gives the ``Axes`` or
-the chart, which can be changed further. ``docs/gallery.md`` has all of them. A table of ``lookalike.plot.tables`` can be given
-in place of a result.
+Each draws by the library that is installed, matplotlib before altair, or by that of ``backend=``,
+and gives the ``Axes`` or the chart, which can be changed further. ``docs/gallery.md`` has all of
+them. A table of ``lookalike.plot.tables`` can be given in place of a result.
 
 >>> import lookalike.plot
 >>> found = lookalike.find(["a b c d e f"] * 3)
@@ -31,8 +29,9 @@ if TYPE_CHECKING:
     import altair
     from matplotlib.axes import Axes
 
+    from lookalike._measures.audit import AuditResult
+    from lookalike._measures.tune import TuneResult
     from lookalike._results.find_result import FindResult
-    from lookalike._measure import AuditResult, TuneResult
 
 __all__ = [
     "group_sizes",
@@ -46,7 +45,10 @@ __all__ = [
 
 @overload
 def similarity_histogram(
-    result: FindResult | TuneResult | tables.SimilarityHistogram, *, bins: int | None = ..., backend: Literal["altair"]
+    result: FindResult | TuneResult | tables.SimilarityHistogram,
+    *,
+    bins: int | None = ...,
+    backend: Literal["altair"],
 ) -> altair.LayerChart: ...
 @overload
 def similarity_histogram(
@@ -71,26 +73,35 @@ def similarity_histogram(
     backend: Backend | None = None,
     ax: Axes | None = None,
 ) -> Any:
-    """Draws how many pairs have which similarity, and the threshold. Equal pairs have a bar of their own, behind 1.
+    """Draws how many pairs have which similarity, and the threshold. Equal pairs have a bar of
+    their own, behind 1.
 
-    :param result, bins: as for :func:`lookalike.plot.tables.similarity_histogram`.
-    :param backend: ``"matplotlib"`` or ``"altair"``; by default the one that is installed, matplotlib before altair.
-    :param ax: Axes of matplotlib to draw on; new ones by default.
-    :raises ImportError: the library is not installed.
-    :raises OptionError: as of the table; or ``ax`` is given to altair.
+    Args:
+        result, bins: As for ``lookalike.plot.tables.similarity_histogram``.
+        backend: ``"matplotlib"`` or ``"altair"``; by default the one that is installed, matplotlib
+            before altair.
+        ax: Axes of matplotlib to draw on; new ones by default.
 
-    >>> import lookalike.plot
-    >>> found = lookalike.find(["a b c d e f", "A b c d e f.", "x"])
-    >>> ax = lookalike.plot.similarity_histogram(found)
-    >>> ax.get_title()
-    '1 duplicates'
+    Raises:
+        ImportError: The library is not installed.
+        OptionError: As of the table; or ``ax`` is given to altair.
+
+    Examples:
+        >>> import lookalike.plot
+        >>> found = lookalike.find(["a b c d e f", "A b c d e f.", "x"])
+        >>> ax = lookalike.plot.similarity_histogram(found)
+        >>> ax.get_title()
+        '1 duplicates'
     """
     return draw("similarity_histogram", tables.similarity_histogram(result, bins=bins), backend, ax)
 
 
 @overload
 def s_curve(
-    result: FindResult | TuneResult | tables.SCurve, audit: AuditResult | None = ..., *, backend: Literal["altair"]
+    result: FindResult | TuneResult | tables.SCurve,
+    audit: AuditResult | None = ...,
+    *,
+    backend: Literal["altair"],
 ) -> altair.LayerChart: ...
 @overload
 def s_curve(
@@ -115,22 +126,27 @@ def s_curve(
     backend: Backend | None = None,
     ax: Axes | None = None,
 ) -> Any:
-    """Draws the probability that a pair is found by its similarity, and what an audit measured: for each range of
-    similarities with a neighbour in the sample a point with its interval.
+    """Draws the probability that a pair is found by its similarity, and what an audit measured: for
+    each range of similarities with a neighbour in the sample a point with its interval.
 
-    :param result, audit: as for :func:`lookalike.plot.tables.s_curve`. Without an audit no recall is drawn.
-    :param backend, ax: as for :func:`similarity_histogram`, with the same errors.
+    Args:
+        result, audit: As for ``lookalike.plot.tables.s_curve``. Without an audit no recall is
+            drawn.
+        backend, ax: As for ``similarity_histogram``, with the same errors.
 
-    >>> import lookalike.plot
-    >>> ax = lookalike.plot.s_curve(lookalike.tune(threshold=0.8))
-    >>> ax.get_title()
-    '21 bands of 6 rows: 0.9983 at 0.8'
+    Examples:
+        >>> import lookalike.plot
+        >>> ax = lookalike.plot.s_curve(lookalike.tune(threshold=0.8))
+        >>> ax.get_title()
+        '21 bands of 6 rows: 0.9983 at 0.8'
     """
     return draw("s_curve", tables.s_curve(result, audit), backend, ax)
 
 
 @overload
-def group_sizes(result: FindResult | tables.GroupSizes, *, backend: Literal["altair"]) -> altair.Chart: ...
+def group_sizes(
+    result: FindResult | tables.GroupSizes, *, backend: Literal["altair"]
+) -> altair.Chart: ...
 @overload
 def group_sizes(
     result: FindResult | tables.GroupSizes, *, backend: Literal["matplotlib"], ax: Axes | None = ...
@@ -140,17 +156,22 @@ def group_sizes(
     result: FindResult | tables.GroupSizes, *, backend: Backend | None = ..., ax: Axes | None = ...
 ) -> Any: ...
 def group_sizes(
-    result: FindResult | tables.GroupSizes, *, backend: Backend | None = None, ax: Axes | None = None
+    result: FindResult | tables.GroupSizes,
+    *,
+    backend: Backend | None = None,
+    ax: Axes | None = None,
 ) -> Any:
     """Draws how many groups have how many documents.
 
-    :param result: as for :func:`lookalike.plot.tables.group_sizes`.
-    :param backend, ax: as for :func:`similarity_histogram`, with the same errors.
+    Args:
+        result: As for ``lookalike.plot.tables.group_sizes``.
+        backend, ax: As for ``similarity_histogram``, with the same errors.
 
-    >>> import lookalike.plot
-    >>> ax = lookalike.plot.group_sizes(lookalike.find(["a b c d e f"] * 3))
-    >>> [int(bar.get_height()) for bar in ax.patches]
-    [0, 1]
+    Examples:
+        >>> import lookalike.plot
+        >>> ax = lookalike.plot.group_sizes(lookalike.find(["a b c d e f"] * 3))
+        >>> [int(bar.get_height()) for bar in ax.patches]
+        [0, 1]
     """
     return draw("group_sizes", tables.group_sizes(result), backend, ax)
 
@@ -164,31 +185,55 @@ def removal_by_source(
 ) -> altair.Chart: ...
 @overload
 def removal_by_source(
-    result: Any, *, by: _By | None = ..., most: int | None = ..., backend: Literal["matplotlib"], ax: Axes | None = ...
+    result: Any,
+    *,
+    by: _By | None = ...,
+    most: int | None = ...,
+    backend: Literal["matplotlib"],
+    ax: Axes | None = ...,
 ) -> Axes: ...
 @overload
 def removal_by_source(
-    result: Any, *, by: _By | None = ..., most: int | None = ..., backend: Backend | None = ..., ax: Axes | None = ...
+    result: Any,
+    *,
+    by: _By | None = ...,
+    most: int | None = ...,
+    backend: Backend | None = ...,
+    ax: Axes | None = ...,
 ) -> Any: ...
 def removal_by_source(
-    result: Any, *, by: _By | None = None, most: int | None = None, backend: Backend | None = None, ax: Axes | None = None
+    result: Any,
+    *,
+    by: _By | None = None,
+    most: int | None = None,
+    backend: Backend | None = None,
+    ax: Axes | None = None,
 ) -> Any:
     """Draws what is removed of each source, and what stays.
 
-    :param result, by, most: as for :func:`lookalike.plot.tables.removal_by_source`.
-    :param backend, ax: as for :func:`similarity_histogram`, with the same errors.
+    Args:
+        result, by, most: As for ``lookalike.plot.tables.removal_by_source``.
+        backend, ax: As for ``similarity_histogram``, with the same errors.
 
-    >>> import lookalike.plot
-    >>> docs = [{"text": "a b c d e f", "site": "x"}, {"text": "A B C D E F!", "site": "y"}]
-    >>> ax = lookalike.plot.removal_by_source(lookalike.find(docs, source_field="site"))
-    >>> [label.get_text() for label in ax.get_yticklabels()]
-    ['x', 'y']
+    Examples:
+        >>> import lookalike.plot
+        >>> docs = [
+        ...     {"text": "a b c d e f", "site": "x"},
+        ...     {"text": "A B C D E F!", "site": "y"},
+        ... ]
+        >>> ax = lookalike.plot.removal_by_source(lookalike.find(docs, source_field="site"))
+        >>> [label.get_text() for label in ax.get_yticklabels()]
+        ['x', 'y']
     """
-    return draw("removal_by_source", tables.removal_by_source(result, by=by, most=most), backend, ax)
+    return draw(
+        "removal_by_source", tables.removal_by_source(result, by=by, most=most), backend, ax
+    )
 
 
 @overload
-def threshold_sweep(sweep: tables.ThresholdSweep, *, backend: Literal["altair"]) -> altair.LayerChart: ...
+def threshold_sweep(
+    sweep: tables.ThresholdSweep, *, backend: Literal["altair"]
+) -> altair.LayerChart: ...
 @overload
 def threshold_sweep(
     sweep: tables.ThresholdSweep, *, backend: Literal["matplotlib"], ax: Axes | None = ...
@@ -200,17 +245,20 @@ def threshold_sweep(
 def threshold_sweep(
     sweep: tables.ThresholdSweep, *, backend: Backend | None = None, ax: Axes | None = None
 ) -> Any:
-    """Draws groups and duplicates at each threshold, and the recall where it was measured, on an axis of its own.
+    """Draws groups and duplicates at each threshold, and the recall where it was measured, on an
+    axis of its own.
 
-    :param sweep: what :func:`lookalike.plot.tables.threshold_sweep` gave; documents are not taken here, since each
-        threshold is a run, whose figures would be lost.
-    :param backend, ax: as for :func:`similarity_histogram`, with the same errors.
+    Args:
+        sweep: What ``lookalike.plot.tables.threshold_sweep`` gave; documents are not taken
+            here, since each threshold is a run, whose figures would be lost.
+        backend, ax: As for ``similarity_histogram``, with the same errors.
 
-    >>> import lookalike.plot
-    >>> docs = ["a b c d e f g h", "a b c d e f g x", "new"]
-    >>> sweep = lookalike.plot.tables.threshold_sweep(docs, [0.5, 0.9], sample=10)
-    >>> ax = lookalike.plot.threshold_sweep(sweep)
-    >>> [line.get_ydata().tolist() for line in ax.get_lines()]
-    [[1, 0], [1, 0]]
+    Examples:
+        >>> import lookalike.plot
+        >>> docs = ["a b c d e f g h", "a b c d e f g x", "new"]
+        >>> sweep = lookalike.plot.tables.threshold_sweep(docs, [0.5, 0.9], sample=10)
+        >>> ax = lookalike.plot.threshold_sweep(sweep)
+        >>> [line.get_ydata().tolist() for line in ax.get_lines()]
+        [[1, 0], [1, 0]]
     """
     return draw("threshold_sweep", checked_sweep(sweep), backend, ax)

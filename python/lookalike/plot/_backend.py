@@ -11,15 +11,16 @@ from lookalike.errors import OptionError
 
 Backend = Literal["matplotlib", "altair"]
 
-#: In the order in which they are looked for, with the module that draws by them.
+# In the order in which they are looked for, with the module that draws by them.
 _MODULES = {"matplotlib": "lookalike.plot._matplotlib", "altair": "lookalike.plot._altair"}
 
 
 def draw(name: str, table: Any, backend: Backend | None, ax: Any) -> Any:
     """Draws a table by the function ``name`` of the library's module.
 
-    :raises ImportError: the library, or each of them, is not installed.
-    :raises OptionError: there is no such library, or it has no Axes.
+    Raises:
+        ImportError: The library, or each of them, is not installed.
+        OptionError: There is no such library, or it has no Axes.
     """
     chosen = _chosen(backend, ax)
     try:
@@ -27,7 +28,9 @@ def draw(name: str, table: Any, backend: Backend | None, ax: Any) -> Any:
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] != chosen:
             raise
-        raise ImportError(f"backend={chosen!r} needs {chosen}, which is not installed: pip install {chosen}") from error
+        raise ImportError(
+            f"backend={chosen!r} needs {chosen}, which is not installed: pip install {chosen}"
+        ) from error
     function = getattr(module, name)
     return function(table, ax) if chosen == "matplotlib" else function(table)
 
@@ -37,7 +40,9 @@ def _chosen(backend: str | None, ax: Any) -> str:
         raise invalid_option("backend", "'matplotlib' or 'altair'", backend)
     if ax is not None:
         if backend == "altair":
-            raise OptionError("ax is for matplotlib; charts of altair are put together by altair's | and &")
+            raise OptionError(
+                "ax is for matplotlib; charts of altair are put together by altair's | and &"
+            )
         return "matplotlib"
     if backend is not None:
         return backend
@@ -45,6 +50,6 @@ def _chosen(backend: str | None, ax: Any) -> str:
         if find_spec(library) is not None:
             return library
     raise ImportError(
-        "lookalike.plot draws by matplotlib or altair, and neither is installed: pip install matplotlib, or pip install "
-        "altair; lookalike.plot.tables has the figures without either"
+        "lookalike.plot draws by matplotlib or altair, and neither is installed: pip install "
+        "matplotlib, or pip install altair; lookalike.plot.tables has the figures without either"
     )

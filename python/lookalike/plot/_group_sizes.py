@@ -7,21 +7,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from lookalike._results.find_result import FindResult
 from lookalike._options import invalid_option
+from lookalike._results.find_result import FindResult
 
 
 @dataclass(frozen=True)
 class SizeStep:
     """The groups of some sizes."""
 
-    #: Documents of the smallest and of the largest group that is counted here.
     least: int
+    """Documents of the smallest and of the largest group that is counted here."""
     most: int
-    #: How many groups there are.
     groups: int
-    #: How many documents are in them, keepers included.
+    """How many groups there are."""
     documents: int
+    """How many documents are in them, keepers included."""
 
     @property
     def label(self) -> str:
@@ -33,8 +33,8 @@ class SizeStep:
 class GroupSizes:
     """Groups by their number of documents."""
 
-    #: Sizes 2, 3, 4, then steps that double: 5 to 8, 9 to 16, …, up to the largest group.
     steps: tuple[SizeStep, ...]
+    """Sizes 2, 3, 4, then steps that double: 5 to 8, 9 to 16, …, up to the largest group."""
 
     @property
     def groups(self) -> int:
@@ -42,9 +42,17 @@ class GroupSizes:
         return sum(step.groups for step in self.steps)
 
     def rows(self) -> list[dict[str, Any]]:
-        """A dict for each step: ``sizes`` (in words), ``from``, ``to``, ``groups``, ``documents``."""
+        """A dict for each step: ``sizes`` (in words), ``from``, ``to``, ``groups``,
+        ``documents``.
+        """
         return [
-            {"sizes": step.label, "from": step.least, "to": step.most, "groups": step.groups, "documents": step.documents}
+            {
+                "sizes": step.label,
+                "from": step.least,
+                "to": step.most,
+                "groups": step.groups,
+                "documents": step.documents,
+            }
             for step in self.steps
         ]
 
@@ -52,13 +60,20 @@ class GroupSizes:
 def group_sizes(result: FindResult | GroupSizes) -> GroupSizes:
     """Counts the groups of a result by size, in the steps of the HTML report.
 
-    :param result: of :func:`lookalike.find`.
-    :raises OptionError: it is something else.
+    Args:
+        result: Of ``lookalike.find``.
 
-    >>> import lookalike.plot
-    >>> found = lookalike.find(["a b c d e f"] * 3 + ["u v w x y z"] * 2)
-    >>> [(step.label, step.groups, step.documents) for step in lookalike.plot.tables.group_sizes(found).steps]
-    [('2', 1, 2), ('3', 1, 3)]
+    Raises:
+        OptionError: It is something else.
+
+    Examples:
+        >>> import lookalike.plot
+        >>> found = lookalike.find(["a b c d e f"] * 3 + ["u v w x y z"] * 2)
+        >>> [
+        ...     (step.label, step.groups, step.documents)
+        ...     for step in lookalike.plot.tables.group_sizes(found).steps
+        ... ]
+        [('2', 1, 2), ('3', 1, 3)]
     """
     if isinstance(result, GroupSizes):
         return result
@@ -72,6 +87,9 @@ def _steps(sizes: Counter[int]) -> Iterator[SizeStep]:
     least, most, largest = 2, 2, max(sizes, default=0)
     while least <= largest:
         inside = [size for size in sizes if least <= size <= most]
-        groups, documents = sum(sizes[size] for size in inside), sum(size * sizes[size] for size in inside)
+        groups, documents = (
+            sum(sizes[size] for size in inside),
+            sum(size * sizes[size] for size in inside),
+        )
         yield SizeStep(least, most, groups, documents)
         least, most = most + 1, most + 1 if most < 4 else 2 * most

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any, Literal
 
 import matplotlib.pyplot as plt
@@ -30,12 +31,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _SIZE = (6.4, 3.8)
-#: Inches of a bar of a source.
+# Inches of a bar of a source.
 _BAR = 0.32
 
 
 def _axes(ax: Axes | None, size: tuple[float, float] = _SIZE) -> Axes:
-    """Axes to draw on: those of the caller, or new ones of a figure of pyplot, which notebooks show."""
+    """Axes to draw on: those of the caller, or new ones of a figure of pyplot, which notebooks
+    show.
+    """
     if ax is not None:
         return ax
     _, made = plt.subplots(figsize=size, layout="constrained")
@@ -52,7 +55,9 @@ def _dress(ax: Axes, grid: Literal["x", "y", "both"], title: str, **labels: str)
 
 
 def _mark_threshold(ax: Axes, threshold: float) -> None:
-    ax.axvline(threshold, color=ORANGE, linestyle="--", linewidth=1.5, label=f"threshold {threshold:g}")
+    ax.axvline(
+        threshold, color=ORANGE, linestyle="--", linewidth=1.5, label=f"threshold {threshold:g}"
+    )
 
 
 def _whole(axis: Any) -> None:
@@ -63,11 +68,21 @@ def _whole(axis: Any) -> None:
 def similarity_histogram(table: SimilarityHistogram, axes: Axes | None) -> Axes:
     ax = _axes(axes)
     edges, width = table.edges, table.edges[1] - table.edges[0]
-    widths = [high - low for low, high in zip(edges, edges[1:], strict=False)]
-    ax.bar(edges[:-1], table.counts, widths, align="edge", color=BLUE, edgecolor="white", linewidth=0.5)
-    ax.bar([edges[-1]], [table.equal], width, align="edge", color=EQUAL, label=f"{table.equal:,} equal")
+    widths = [high - low for low, high in itertools.pairwise(edges)]
+    ax.bar(
+        edges[:-1], table.counts, widths, align="edge", color=BLUE, edgecolor="white", linewidth=0.5
+    )
+    ax.bar(
+        [edges[-1]], [table.equal], width, align="edge", color=EQUAL, label=f"{table.equal:,} equal"
+    )
     _mark_threshold(ax, table.threshold)
-    _dress(ax, "y", xlabel=f"{table.measure} similarity", ylabel=table.counted, title=histogram_title(table))
+    _dress(
+        ax,
+        "y",
+        xlabel=f"{table.measure} similarity",
+        ylabel=table.counted,
+        title=histogram_title(table),
+    )
     ax.set_xlim(edges[0] - width / 2, edges[-1] + width * 1.5)
     ax.set_ylim(bottom=0)
     _whole(ax.yaxis)
@@ -99,7 +114,9 @@ def s_curve(table: SCurve, axes: Axes | None) -> Axes:
             label=measured_label(table),
         )
     title = "\n".join(curve_title(table))
-    _dress(ax, "both", xlabel="similarity of a pair", ylabel="probability of being found", title=title)
+    _dress(
+        ax, "both", xlabel="similarity of a pair", ylabel="probability of being found", title=title
+    )
     ax.set(xlim=(0, 1.02), ylim=(0, 1.04))
     ax.legend(loc="best", framealpha=0.9)
     return ax
@@ -110,7 +127,9 @@ def group_sizes(table: GroupSizes, axes: Axes | None) -> Axes:
     bars = ax.bar(range(len(table.steps)), [step.groups for step in table.steps], color=BLUE)
     ax.bar_label(bars, [f"{step.groups:,}" for step in table.steps], padding=2)
     ax.set_xticks(range(len(table.steps)), [step.label for step in table.steps])
-    _dress(ax, "y", xlabel="documents in a group", ylabel="groups", title=f"{table.groups:,} groups")
+    _dress(
+        ax, "y", xlabel="documents in a group", ylabel="groups", title=f"{table.groups:,} groups"
+    )
     # The numbers above the bars take room.
     ax.margins(y=0.1)
     ax.set_ylim(bottom=0)
@@ -143,7 +162,13 @@ def removal_by_source(table: RemovalBySource, axes: Axes | None) -> Axes:
 def threshold_sweep(table: ThresholdSweep, axes: Axes | None) -> Axes:
     ax = _axes(axes)
     thresholds = [step.threshold for step in table.steps]
-    ax.plot(thresholds, [step.duplicates for step in table.steps], "o-", color=ORANGE, label="duplicates")
+    ax.plot(
+        thresholds,
+        [step.duplicates for step in table.steps],
+        "o-",
+        color=ORANGE,
+        label="duplicates",
+    )
     ax.plot(thresholds, [step.groups for step in table.steps], "s-", color=BLUE, label="groups")
     _dress(ax, "both", xlabel="threshold", ylabel="groups, duplicates", title=sweep_title(table))
     ax.set_ylim(bottom=0)

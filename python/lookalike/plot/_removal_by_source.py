@@ -6,15 +6,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from lookalike._dedup import DedupResult
-from lookalike._results.find_result import FindResult
+from lookalike._cut import CutResult
 from lookalike._options import invalid_option, whole_option
-from lookalike.errors import OptionError
+from lookalike._results.find_result import FindResult
 from lookalike.plot._table_arguments import refuse_with_table
 
-#: Sources that are shown by default.
+# Sources that are shown by default.
 _SHOWN = 30
-#: Of a result: what is counted, the columns of all and of what is removed.
+# Of a result: what is counted, the columns of all and of what is removed.
 _OF_DUPLICATES = {"documents": ("documents", "duplicates"), "bytes": ("bytes", "duplicate_bytes")}
 _OF_PASSAGES = {"documents": ("documents", "removed"), "words": ("words", "cut_words")}
 
@@ -23,14 +22,14 @@ _OF_PASSAGES = {"documents": ("documents", "removed"), "words": ("words", "cut_w
 class SourceRemoval:
     """What a source has, and what of it is removed."""
 
-    #: Its name.
     source: str
-    #: Whether it is of a reference collection, whose documents always stay.
+    """Its name."""
     reference: bool
-    #: How many documents, bytes or words it has.
+    """Whether it is of a reference collection, whose documents always stay."""
     total: int
-    #: How many of these are removed.
+    """How many documents, bytes or words it has."""
     removed: int
+    """How many of these are removed."""
 
     @property
     def kept(self) -> int:
@@ -52,14 +51,16 @@ class SourceRemoval:
 class RemovalBySource:
     """Sources, those with the most removed first, then in the order of the result."""
 
-    #: What is counted: ``documents``, ``bytes`` or ``words``.
     by: str
+    """What is counted: ``documents``, ``bytes`` or ``words``."""
     sources: tuple[SourceRemoval, ...]
-    #: How many further sources there are, with less removed.
     left_out: int
+    """How many further sources there are, with less removed."""
 
     def rows(self) -> list[dict[str, Any]]:
-        """A dict for each source: ``source``, ``reference``, ``total``, ``removed``, ``kept``, ``share``."""
+        """A dict for each source: ``source``, ``reference``, ``total``, ``removed``, ``kept``,
+        ``share``.
+        """
         return [
             {
                 "source": each.source,
@@ -74,24 +75,39 @@ class RemovalBySource:
 
 
 def removal_by_source(
-    result: Any, *, by: Literal["documents", "bytes", "words"] | None = None, most: int | None = None
+    result: Any,
+    *,
+    by: Literal["documents", "bytes", "words"] | None = None,
+    most: int | None = None,
 ) -> RemovalBySource:
     """Counts what is removed of each source.
 
-    :param result: of :func:`lookalike.find`, :func:`lookalike.spark.find` or :func:`lookalike.ray.find`, whose duplicates
-        are removed; of ``lookalike.dedup(passages=True)`` of files, which cuts passages out of documents; or a
-        :class:`RemovalBySource`, which is given back.
-    :param by: what is counted: ``documents``, the default; their ``bytes``, of duplicates; or ``words``, of passages. Only documents
-        of which nothing is left count as removed where passages are cut.
-    :param most: how many sources, from 1, 30 by default; those with the most removed.
-    :raises OptionError: ``result`` has no figures by source, ``by`` is none of them, or ``by`` or ``most`` is given with a
-        table, which has its own.
+    Args:
+        result: Of ``lookalike.find``, ``lookalike.spark.find`` or
+            ``lookalike.ray.find``, whose duplicates are removed; of
+            ``lookalike.dedup(passages=True)`` of files, which cuts passages out of documents; or a
+            ``RemovalBySource``, which is given back.
+        by: What is counted: ``documents``, the default; their ``bytes``, of duplicates; or
+            ``words``, of passages. Only documents of which nothing is left count as removed where
+            passages are cut.
+        most: How many sources, from 1, 30 by default; those with the most removed.
 
-    >>> import lookalike.plot
-    >>> docs = [{"text": "a b c d e f", "site": "x"}, {"text": "A B C D E F!", "site": "y"}, {"text": "new", "site": "x"}]
-    >>> removal = lookalike.plot.tables.removal_by_source(lookalike.find(docs, source_field="site"))
-    >>> [(source.source, source.removed, source.total) for source in removal.sources]
-    [('x', 1, 2), ('y', 0, 1)]
+    Raises:
+        OptionError: ``result`` has no figures by source, ``by`` is none of them, or ``by`` or
+            ``most`` is given with a table, which has its own.
+
+    Examples:
+        >>> import lookalike.plot
+        >>> docs = [
+        ...     {"text": "a b c d e f", "site": "x"},
+        ...     {"text": "A B C D E F!", "site": "y"},
+        ...     {"text": "new", "site": "x"},
+        ... ]
+        >>> removal = lookalike.plot.tables.removal_by_source(
+        ...     lookalike.find(docs, source_field="site")
+        ... )
+        >>> [(source.source, source.removed, source.total) for source in removal.sources]
+        [('x', 1, 2), ('y', 0, 1)]
     """
     if isinstance(result, RemovalBySource):
         refuse_with_table(by=by, most=most)
@@ -102,19 +118,17 @@ def removal_by_source(
     if not isinstance(by, str) or by not in columns:
         raise invalid_option("by", " or ".join(map(repr, columns)), by)
     total, removed = columns[by]
-    sources = [SourceRemoval(row["source"], bool(row.get("reference")), row[total], row[removed]) for row in rows]
+    sources = [
+        SourceRemoval(row["source"], bool(row.get("reference")), row[total], row[removed])
+        for row in rows
+    ]
     sources.sort(key=lambda each: -each.removed)
     return RemovalBySource(by, tuple(sources[:most]), max(len(sources) - most, 0))
 
 
 def _figures(result: Any) -> tuple[Iterable[Mapping[str, Any]], Mapping[str, tuple[str, str]]]:
     """The rows of a result's sources, and the columns that count."""
-    if isinstance(result, DedupResult):
-        if result.sources is None:
-            raise OptionError(
-                "result: dedup counts by source with passages=True; lookalike.find of the same documents counts "
-                "duplicates by source"
-            )
+    if isinstance(result, CutResult):
         return result.sources, _OF_PASSAGES
     if isinstance(result, FindResult):
         return result.sources, _OF_DUPLICATES
@@ -122,4 +136,6 @@ def _figures(result: Any) -> tuple[Iterable[Mapping[str, Any]], Mapping[str, tup
     sources = getattr(result, "sources", None)
     if isinstance(sources, list) and hasattr(result, "counts"):
         return sources, _OF_DUPLICATES
-    raise invalid_option("result", "what lookalike.find or lookalike.dedup(passages=True) gave", result)
+    raise invalid_option(
+        "result", "what lookalike.find or lookalike.dedup(passages=True) gave", result
+    )

@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from lookalike import _engine
-from lookalike._results.find_result import FindResult
-from lookalike._measure import AuditResult, TuneResult
+from lookalike._measures.audit import AuditResult
+from lookalike._measures.tune import TuneResult
 from lookalike._options import invalid_option
+from lookalike._results.find_result import FindResult
 from lookalike.errors import OptionError
 from lookalike.plot._table_arguments import refuse_with_table
 
-#: Steps of the curve between 0 and 1.
+# Steps of the curve between 0 and 1.
 _STEPS = 200
 
 
@@ -21,50 +22,59 @@ _STEPS = 200
 class MeasuredRecall:
     """The recall that an audit measured for a range of similarities."""
 
-    #: Similarities from ``least`` to below ``most``; 1 and 1 are equal sets.
     least: float
+    """Similarities from ``least`` to below ``most``; 1 and 1 are equal sets."""
     most: float
-    #: Documents of the sample with a neighbour there, and how many of these neighbours the run found.
     documents: int
+    """Documents of the sample with a neighbour there, and how many of these neighbours the run
+    found.
+    """
     found: int
-    #: The share of true neighbours that was found, 0 to 1.
     recall: float
-    #: Holds the true recall with at least the confidence of the audit.
+    """The share of true neighbours that was found, 0 to 1."""
     interval: tuple[float, float]
+    """Holds the true recall with at least the confidence of the audit."""
 
 
 @dataclass(frozen=True)
 class SCurve:
     """The predicted recall at each similarity, and the recall that was measured."""
 
-    #: Least similarity of a duplicate, 0 to 1.
     threshold: float
-    #: The predicted recall of a pair at the threshold.
+    """Least similarity of a duplicate, 0 to 1."""
     predicted_recall: float
-    #: Bands and rows; ``None`` of a run without signatures, which compares every similar pair.
+    """The predicted recall of a pair at the threshold."""
     bands: int | None
+    """Bands and rows; ``None`` of a run without signatures, which compares every similar pair."""
     rows_per_band: int | None
-    #: Points of the curve: similarities, ascending, and the probability that a pair is compared. Without
-    #: signatures it is 1 from the threshold on, and undefined below.
     similarities: tuple[float, ...]
+    """Points of the curve: similarities, ascending, and the probability that a pair is compared.
+    Without signatures it is 1 from the threshold on, and undefined below.
+    """
     probabilities: tuple[float, ...]
-    #: What an audit measured by range of similarity, where documents of its sample have neighbours there.
     measured: tuple[MeasuredRecall, ...] = ()
-    #: What it measured over all of them; ``None`` where nothing was measured.
+    """What an audit measured by range of similarity, where documents of its sample have neighbours
+    there.
+    """
     overall: MeasuredRecall | None = None
-    #: Confidence level of the intervals; ``None`` without an audit.
+    """What it measured over all of them; ``None`` where nothing was measured."""
     confidence: float | None = None
-    #: A sentence why recall may be lower than predicted; ``None`` if the prediction holds.
+    """Confidence level of the intervals; ``None`` without an audit."""
     recall_caveat: str | None = None
+    """A sentence why recall may be lower than predicted; ``None`` if the prediction holds."""
 
     def rows(self) -> list[dict[str, Any]]:
         """A dict for each point of the curve: ``similarity``, ``probability``."""
         points = zip(self.similarities, self.probabilities, strict=True)
-        return [{"similarity": similarity, "probability": probability} for similarity, probability in points]
+        return [
+            {"similarity": similarity, "probability": probability}
+            for similarity, probability in points
+        ]
 
     def measured_rows(self) -> list[dict[str, Any]]:
-        """A dict for each range with a measured recall: ``from``, ``to``, ``middle``, ``documents``, ``found``,
-        ``recall``, ``low``, ``high`` (the ends of the interval)."""
+        """A dict for each range with a measured recall: ``from``, ``to``, ``middle``,
+        ``documents``, ``found``, ``recall``, ``low``, ``high`` (the ends of the interval).
+        """
         return [
             {
                 "from": each.least,
@@ -83,16 +93,27 @@ class SCurve:
 def s_curve(result: FindResult | TuneResult | SCurve, audit: AuditResult | None = None) -> SCurve:
     """The predicted recall of a run by similarity, and what an audit of it measured.
 
-    :param result: of :func:`lookalike.find` or :func:`lookalike.tune`.
-    :param audit: of :func:`lookalike.audit` for this result. Without one, nothing is said to be measured.
-    :raises OptionError: ``result`` is something else, or ``audit`` is of a run with another threshold or prediction.
+    Args:
+        result: Of ``lookalike.find`` or ``lookalike.tune``.
+        audit: Of ``lookalike.audit`` for this result. Without one, nothing is said to be
+            measured.
 
-    >>> import lookalike.plot
-    >>> curve = lookalike.plot.tables.s_curve(lookalike.tune(threshold=0.8))
-    >>> curve.bands, curve.rows_per_band, round(curve.predicted_recall, 3), curve.measured
-    (21, 6, 0.998, ())
-    >>> curve.rows()[100]["similarity"], round(curve.rows()[100]["probability"], 3)
-    (0.5, 0.282)
+    Raises:
+        OptionError: ``result`` is something else, or ``audit`` is of a run with another threshold
+            or prediction.
+
+    Examples:
+        >>> import lookalike.plot
+        >>> curve = lookalike.plot.tables.s_curve(lookalike.tune(threshold=0.8))
+        >>> (
+        ...     curve.bands,
+        ...     curve.rows_per_band,
+        ...     round(curve.predicted_recall, 3),
+        ...     curve.measured,
+        ... )
+        (21, 6, 0.998, ())
+        >>> curve.rows()[100]["similarity"], round(curve.rows()[100]["probability"], 3)
+        (0.5, 0.282)
     """
     if isinstance(result, SCurve):
         refuse_with_table(audit=audit)
@@ -118,7 +139,9 @@ def s_curve(result: FindResult | TuneResult | SCurve, audit: AuditResult | None 
         similarities = [step / _STEPS for step in range(_STEPS + 1)]
         probabilities = _engine.curve(similarities, bands, rows)
     points = (tuple(similarities), tuple(probabilities))
-    curve = SCurve(threshold, predicted, bands, rows, *points, recall_caveat=run.get("recall_caveat"))
+    curve = SCurve(
+        threshold, predicted, bands, rows, *points, recall_caveat=run.get("recall_caveat")
+    )
     return curve if audit is None else _with_audit(curve, audit)
 
 
@@ -130,8 +153,9 @@ def _with_audit(curve: SCurve, audit: AuditResult) -> SCurve:
     # Reports have predictions with some decimals only.
     if any(abs(a - b) > 1e-6 for a, b in zip(of_audit, of_curve, strict=True)):
         raise OptionError(
-            f"audit: expected one of a run with threshold {of_curve[0]:g} and predicted recall {of_curve[1]:.6f}, got one "
-            f"with {of_audit[0]:g} and {of_audit[1]:.6f}; audit this result"
+            f"audit: expected one of a run with threshold {of_curve[0]:g} and predicted recall "
+            f"{of_curve[1]:.6f}, got one with {of_audit[0]:g} and {of_audit[1]:.6f}; audit this "
+            "result"
         )
     measured = [_measured(range_) for range_ in audit.details["ranges"]]
     overall = _measured({**audit.details, "from": audit.details["threshold"], "to": 1.0})
@@ -140,7 +164,9 @@ def _with_audit(curve: SCurve, audit: AuditResult) -> SCurve:
 
 
 def _measured(figures: Mapping[str, Any]) -> MeasuredRecall | None:
-    """``None`` where no document of the sample has such a neighbour, so that nothing was measured."""
+    """``None`` where no document of the sample has such a neighbour, so that nothing was
+    measured.
+    """
     if figures["recall"] is None:
         return None
     interval = (figures["interval"]["low"], figures["interval"]["high"])

@@ -7,34 +7,39 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from lookalike._results.find_result import FindResult
-from lookalike._measure import TuneResult
+from lookalike._measures.tune import TuneResult
 from lookalike._options import invalid_option, whole_option
+from lookalike._results.find_result import FindResult
 from lookalike.plot._table_arguments import refuse_with_table
 
-#: Similarities have six decimals.
+# Similarities have six decimals.
 _MILLION = 1_000_000
-#: Steps between 0 and 1, and those where what there is spans more than half of it; as the HTML report has them.
 _STEPS, _WIDE_STEPS = 100, 20
+"""Steps between 0 and 1, and those where what there is spans more than half of it; as the HTML
+report has them.
+"""
 
 
 @dataclass(frozen=True)
 class SimilarityHistogram:
     """Pairs by similarity, in steps of one width up to 1; equal ones by themselves."""
 
-    #: ``jaccard`` or ``containment``.
     measure: str
-    #: Least similarity of a duplicate, 0 to 1.
+    """``jaccard`` or ``containment``."""
     threshold: float
-    #: What is counted: ``duplicates`` by their similarity to the keeper, ``verified pairs``, or ``pairs of the sample``.
+    """Least similarity of a duplicate, 0 to 1."""
     counted: str
-    #: The bounds of the steps, ascending, the last is 1: one more than there are counts. A step has its lower bound and
-    #: not its upper one.
+    """What is counted: ``duplicates`` by their similarity to the keeper, ``verified pairs``, or
+    ``pairs of the sample``.
+    """
     edges: tuple[float, ...]
-    #: How many are in each step.
+    """The bounds of the steps, ascending, the last is 1: one more than there are counts. A step has
+    its lower bound and not its upper one.
+    """
     counts: tuple[int, ...]
-    #: How many have similarity 1, which are in no step.
+    """How many are in each step."""
     equal: int
+    """How many have similarity 1, which are in no step."""
 
     @property
     def total(self) -> int:
@@ -42,9 +47,13 @@ class SimilarityHistogram:
         return sum(self.counts) + self.equal
 
     def rows(self) -> list[dict[str, Any]]:
-        """A dict for each step: ``from``, ``to``, ``count``; the last one, from 1 to 1, has the equal ones."""
+        """A dict for each step: ``from``, ``to``, ``count``; the last one, from 1 to 1, has the
+        equal ones.
+        """
         steps = zip(self.edges, self.edges[1:], self.counts, strict=False)
-        rows: list[dict[str, Any]] = [{"from": low, "to": high, "count": count} for low, high, count in steps]
+        rows: list[dict[str, Any]] = [
+            {"from": low, "to": high, "count": count} for low, high, count in steps
+        ]
         return [*rows, {"from": 1.0, "to": 1.0, "count": self.equal}]
 
 
@@ -53,16 +62,23 @@ def similarity_histogram(
 ) -> SimilarityHistogram:
     """Counts the pairs of a result by similarity.
 
-    :param result: of :func:`lookalike.find`: all verified pairs where ``pairs=True`` listed them, else the duplicates, each
-        with its keeper. Of :func:`lookalike.tune`: the pairs of its sample that share a shingle, below the threshold, too.
-    :param bins: steps between 0 and 1, 1 to 1,000; 100 by default, and 20 where a similarity, or the threshold, is below
-        0.5. Steps below the least similarity and the threshold are left out.
-    :raises OptionError: ``result`` is something else, ``bins`` is out of range, or given with a table.
+    Args:
+        result: Of ``lookalike.find``: all verified pairs where ``pairs=True`` listed them, else
+            the duplicates, each with its keeper. Of ``lookalike.tune``: the pairs of its sample
+            that share a shingle, below the threshold, too.
+        bins: Steps between 0 and 1, 1 to 1,000; 100 by default, and 20 where a similarity, or the
+            threshold, is below 0.5. Steps below the least similarity and the threshold are left
+            out.
 
-    >>> import lookalike.plot
-    >>> found = lookalike.find(["a b c d e f", "A b c d e f.", "a b c d e f g", "x"])
-    >>> lookalike.plot.tables.similarity_histogram(found, bins=10).rows()
-    [{'from': 0.8, 'to': 0.9, 'count': 0}, {'from': 0.9, 'to': 1.0, 'count': 0}, {'from': 1.0, 'to': 1.0, 'count': 1}]
+    Raises:
+        OptionError: ``result`` is something else, ``bins`` is out of range, or given with a table.
+
+    Examples:
+        >>> import lookalike.plot
+        >>> found = lookalike.find(["a b c d e f", "A b c d e f.", "a b c d e f g", "x"])
+        >>> lookalike.plot.tables.similarity_histogram(found, bins=10).rows()
+        [{'from': 0.8, 'to': 0.9, 'count': 0}, {'from': 0.9, 'to': 1.0, 'count': 0}, {'from': 1.0,
+        'to': 1.0, 'count': 1}]
     """
     if isinstance(result, SimilarityHistogram):
         refuse_with_table(bins=bins)
@@ -70,11 +86,15 @@ def similarity_histogram(
     steps = None if bins is None else _checked_bins(bins)
     if isinstance(result, TuneResult):
         # A sample is of the measure of signatures.
-        return _counted(result.similarities, "jaccard", result.threshold, "pairs of the sample", steps)
+        return _counted(
+            result.similarities, "jaccard", result.threshold, "pairs of the sample", steps
+        )
     if not isinstance(result, FindResult):
         raise invalid_option("result", "what lookalike.find or lookalike.tune gave", result)
     measure, threshold = result.parameters["measure"], result.parameters["threshold"]
-    table, counted = (result.pairs, "verified pairs") if result.has_pairs else (result.groups, "duplicates")
+    table, counted = (
+        (result.pairs, "verified pairs") if result.has_pairs else (result.groups, "duplicates")
+    )
     values = (value for value in table[measure] if value is not None)
     return _counted(values, measure, threshold, counted, steps)
 
@@ -90,7 +110,10 @@ def _counted(
     similarities: Iterable[float], measure: str, threshold: float, counted: str, steps: int | None
 ) -> SimilarityHistogram:
     # What would round to 1 and is less is below it, as in reports.
-    millionths = Counter(_MILLION if value >= 1 else min(round(value * _MILLION), _MILLION - 1) for value in similarities)
+    millionths = Counter(
+        _MILLION if value >= 1 else min(round(value * _MILLION), _MILLION - 1)
+        for value in similarities
+    )
     equal = millionths.pop(_MILLION, 0)
     least = min([*millionths, round(threshold * _MILLION), _MILLION - 1])
     if steps is None:

@@ -10,16 +10,16 @@ from lookalike.plot._s_curve import SCurve
 from lookalike.plot._similarity_histogram import SimilarityHistogram
 from lookalike.plot._threshold_sweep import ThresholdSweep
 
-#: What stays, and pairs; what goes, and the threshold; what was measured; grids; equal pairs.
 BLUE: Final = "#2a66c4"
+"""What stays, and pairs; what goes, and the threshold; what was measured; grids; equal pairs."""
 ORANGE: Final = "#a03a00"
 INK: Final = "#1b2027"
 GREY: Final = "#d9dde3"
 EQUAL: Final = "#7ea6e0"
 
-#: Characters of a line of a title.
+# Characters of a line of a title.
 _LINE = 72
-#: Characters of a name that an axis has room for.
+# Characters of a name that an axis has room for.
 _NAME = 48
 
 
@@ -33,7 +33,11 @@ def curve_title(curve: SCurve) -> list[str]:
         return ["every similar pair is compared"]
     prediction = f"{curve.predicted_recall:.4f} at {curve.threshold:g}"
     lines = [f"{curve.bands} bands of {curve.rows_per_band} rows: {prediction}"]
-    return lines if curve.recall_caveat is None else [*lines, *textwrap.wrap(curve.recall_caveat, _LINE)]
+    return (
+        lines
+        if curve.recall_caveat is None
+        else [*lines, *textwrap.wrap(curve.recall_caveat, _LINE)]
+    )
 
 
 def measured_label(curve: SCurve) -> str:
@@ -56,7 +60,8 @@ def sweep_title(sweep: ThresholdSweep) -> str:
 
 
 def shown_name(name: str) -> str:
-    """A name in one line: control characters and marks that reverse writing as escapes, and no more than there is room
-    for."""
+    """A name in one line: control characters and marks that reverse writing as escapes, and no more
+    than there is room for.
+    """
     name = name if len(name) <= _NAME else name[: _NAME - 1] + "…"
     return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in name)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from lookalike._find import find
-from lookalike._results.find_result import FindResult
-from lookalike._measure import AuditResult, audit
-from lookalike._options import Options, Unpack, number_option, invalid_option
+from lookalike._measures.audit import AuditResult, audit
+from lookalike._options import Options, Unpack, invalid_option, number_option
 from lookalike._progress import Progress
+from lookalike._results.find_result import FindResult
 from lookalike.errors import ChangedError, DocumentTypeError, OptionError
 
 
@@ -18,28 +19,33 @@ from lookalike.errors import ChangedError, DocumentTypeError, OptionError
 class SweepStep:
     """What a run found at one threshold."""
 
-    #: Least similarity of a duplicate.
     threshold: float
-    #: How many groups there are, and how many duplicates in them.
+    """Least similarity of a duplicate."""
     groups: int
+    """How many groups there are, and how many duplicates in them."""
     duplicates: int
-    #: The recall that an audit measured; ``None`` without one, and where no document of its sample has a neighbour.
     recall: float | None = None
-    #: Holds the true recall with at least the confidence of the audit; ``None`` without :attr:`recall`.
+    """The recall that an audit measured; ``None`` without one, and where no document of its sample
+    has a neighbour.
+    """
     interval: tuple[float, float] | None = None
+    """Holds the true recall with at least the confidence of the audit; ``None`` without
+    ``recall``.
+    """
 
 
 @dataclass(frozen=True)
 class ThresholdSweep:
     """Runs over the same documents at several thresholds, ascending."""
 
-    #: How many documents there are.
     documents: int
+    """How many documents there are."""
     steps: tuple[SweepStep, ...]
 
     def rows(self) -> list[dict[str, Any]]:
-        """A dict for each threshold: ``threshold``, ``groups``, ``duplicates``, ``recall``, ``low``, ``high``; the last three
-        are ``None`` where recall was not measured."""
+        """A dict for each threshold: ``threshold``, ``groups``, ``duplicates``, ``recall``,
+        ``low``, ``high``; the last three are ``None`` where recall was not measured.
+        """
         return [
             {
                 "threshold": step.threshold,
@@ -53,17 +59,21 @@ class ThresholdSweep:
         ]
 
     def measured(self) -> list[dict[str, Any]]:
-        """Those of :meth:`rows` whose recall was measured."""
+        """The rows whose recall was measured."""
         return [row for row in self.rows() if row["recall"] is not None]
 
     @classmethod
     def of_runs(cls, runs: Iterable[tuple[FindResult, AuditResult | None]]) -> ThresholdSweep:
-        """From runs over the same documents at different thresholds, each with its audit or ``None``.
+        """From runs over the same documents at different thresholds, each with its audit or
+        ``None``.
 
-        :raises OptionError: there is no run, or two have one threshold.
-        :raises ChangedError: the runs had different numbers of documents.
+        Raises:
+            OptionError: There is no run, or two have one threshold.
+            ChangedError: The runs had different numbers of documents.
         """
-        return cls._of_steps((found.counts["documents"], _step(found, audited)) for found, audited in runs)
+        return cls._of_steps(
+            (found.counts["documents"], _step(found, audited)) for found, audited in runs
+        )
 
     @classmethod
     def _of_steps(cls, counted: Iterable[tuple[int, SweepStep]]) -> ThresholdSweep:
@@ -72,17 +82,19 @@ class ThresholdSweep:
         for count, step in counted:
             if documents not in (None, count):
                 raise ChangedError(
-                    f"docs gave {documents} documents, and {count} when they were read again; runs are compared over the "
-                    "same documents: give a list, or files"
+                    f"docs gave {documents} documents, and {count} when they were read again; runs "
+                    "are compared over the same documents: give a list, or files"
                 )
             documents = count
             steps.append(step)
         steps.sort(key=lambda step: step.threshold)
         if documents is None:
             raise OptionError("thresholds: expected one or more, got none")
-        for before, after in zip(steps, steps[1:], strict=False):
+        for before, after in itertools.pairwise(steps):
             if before.threshold == after.threshold:
-                raise OptionError(f"thresholds: expected different ones, got {after.threshold:g} twice")
+                raise OptionError(
+                    f"thresholds: expected different ones, got {after.threshold:g} twice"
+                )
         return cls(documents, tuple(steps))
 
 
@@ -90,7 +102,9 @@ def _step(found: FindResult, audited: AuditResult | None) -> SweepStep:
     counts = found.counts
     recall = None if audited is None else audited.recall
     interval = None if audited is None or recall is None else audited.interval
-    return SweepStep(found.parameters["threshold"], counts["groups"], counts["duplicates"], recall, interval)
+    return SweepStep(
+        found.parameters["threshold"], counts["groups"], counts["duplicates"], recall, interval
+    )
 
 
 def threshold_sweep(
@@ -102,37 +116,45 @@ def threshold_sweep(
     audit_seed: int | None = None,
     progress: bool | Progress | None = False,
     text: Any = None,
-    id: str | Literal[False] | None = None,  # noqa: A002 - the name of the column
+    id: str | Literal[False] | None = None,
     reference: Any = None,
     recall: float | None = 0.99,
     **options: Unpack[Options],
 ) -> ThresholdSweep:
     """Finds the near-duplicates of the same documents at each of these thresholds.
 
-    :param docs: as for :func:`lookalike.find`, but for what can be read only once.
-    :param thresholds: different ones, each above 0, at most 1.
-    :param sample: documents that the audit of each run draws (:func:`lookalike.audit`); without it, recall is not
-        measured.
-    :param confidence, audit_seed: the confidence level of the intervals, and the random seed of the samples.
-    :param text, id, reference, recall, progress, options: as for :func:`lookalike.find`.
-    :raises OptionError: a threshold or another option cannot be what was given.
-    :raises DocumentTypeError: ``docs`` can be read only once.
-    :raises ChangedError: the documents changed between two runs.
+    Cost: that of ``lookalike.find`` for each threshold, and with ``sample`` that of an audit,
+    two further passes over the documents. One result is held at a time.
 
-    Cost: that of :func:`lookalike.find` for each threshold, and with ``sample`` that of an audit, two further passes over
-    the documents. One result is held at a time.
+    Args:
+        docs: As for ``lookalike.find``, except streams.
+        thresholds: Different ones, each above 0, at most 1.
+        sample: Documents that the audit of each run draws (``lookalike.audit``); without it,
+            recall is not measured.
+        confidence, audit_seed: The confidence level of the intervals, and the random seed of the
+            samples.
+        text, id, reference, recall, progress, options: As for ``lookalike.find``.
 
-    >>> import lookalike.plot
-    >>> docs = ["a b c d e f g h", "a b c d e f g x", "new"]
-    >>> sweep = lookalike.plot.tables.threshold_sweep(docs, [0.5, 0.9], sample=10)
-    >>> [(step.threshold, step.groups, step.duplicates, step.recall) for step in sweep.steps]
-    [(0.5, 1, 1, 1.0), (0.9, 0, 0, None)]
+    Raises:
+        OptionError: A threshold or another option cannot be what was given.
+        DocumentTypeError: ``docs`` can be read only once.
+        ChangedError: The documents changed between two runs.
+
+    Examples:
+        >>> import lookalike.plot
+        >>> docs = ["a b c d e f g h", "a b c d e f g x", "new"]
+        >>> sweep = lookalike.plot.tables.threshold_sweep(docs, [0.5, 0.9], sample=10)
+        >>> [
+        ...     (step.threshold, step.groups, step.duplicates, step.recall)
+        ...     for step in sweep.steps
+        ... ]
+        [(0.5, 1, 1, 1.0), (0.9, 0, 0, None)]
     """
     for side, name in ((docs, "docs"), (reference, "reference")):
         if isinstance(side, Iterator) or hasattr(side, "read_next_batch"):
             raise DocumentTypeError(
-                f"{name}: expected documents that can be read for each threshold, got {type(side).__name__}, which can be "
-                "read once; give a list"
+                f"{name}: expected documents that can be read for each threshold, got "
+                f"{type(side).__name__}, which can be read once; give a list"
             )
     wanted = _checked_thresholds(thresholds)
     drawn: Any = {} if audit_seed is None else {"seed": audit_seed}
@@ -151,7 +173,9 @@ def threshold_sweep(
         )
         measured = None
         if sample is not None:
-            measured = audit(found, sample=sample, confidence=confidence, progress=progress, **drawn)
+            measured = audit(
+                found, sample=sample, confidence=confidence, progress=progress, **drawn
+            )
         return found.counts["documents"], _step(found, measured)
 
     return ThresholdSweep._of_steps(map(run, wanted))
@@ -174,7 +198,8 @@ def _checked_thresholds(thresholds: Any) -> list[float]:
 def checked_sweep(sweep: object) -> ThresholdSweep:
     """A table of this kind.
 
-    :raises OptionError: it is none.
+    Raises:
+        OptionError: It is none.
     """
     if not isinstance(sweep, ThresholdSweep):
         raise invalid_option("sweep", "what lookalike.plot.tables.threshold_sweep gave", sweep)

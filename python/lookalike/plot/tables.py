@@ -1,20 +1,20 @@
-"""What :mod:`lookalike.plot` draws, as tables; no other package is needed for them.
+"""What ``lookalike.plot`` draws, as tables; no other package is needed for them.
 
-==============================  ======================================================================
-:func:`similarity_histogram`    pairs by similarity
-:func:`s_curve`                 predicted recall by similarity, and what an audit measured
-:func:`group_sizes`             groups by their number of documents
-:func:`removal_by_source`       what is removed of each source
-:func:`threshold_sweep`         groups, duplicates and recall at one threshold after another
-==============================  ======================================================================
+- ``similarity_histogram``: pairs by similarity
+- ``s_curve``: predicted recall by similarity, and what an audit measured
+- ``group_sizes``: groups by their number of documents
+- ``removal_by_source``: what is removed of each source
+- ``threshold_sweep``: groups, duplicates and recall at one threshold after another
 
-Each has ``rows()``, a list of dicts, which every data frame takes. The functions of :mod:`lookalike.plot` take these tables in
-place of results, so that one that was changed, or put together by hand, can be drawn.
+Each has ``rows()``, a list of dicts, which every data frame takes. The functions of
+``lookalike.plot`` take these tables in place of results, so that one that was changed, or put
+together by hand, can be drawn.
 
 >>> import lookalike.plot
 >>> found = lookalike.find(["a b c d e f"] * 3)
 >>> lookalike.plot.tables.group_sizes(found).rows()
-[{'sizes': '2', 'from': 2, 'to': 2, 'groups': 0, 'documents': 0}, {'sizes': '3', 'from': 3, 'to': 3, 'groups': 1, 'documents': 3}]
+[{'sizes': '2', 'from': 2, 'to': 2, 'groups': 0, 'documents': 0}, {'sizes': '3', 'from': 3, 'to': 3,
+'groups': 1, 'documents': 3}]
 """
 
 from lookalike.plot._group_sizes import GroupSizes, SizeStep, group_sizes

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class Expressions:
-    """The functions of :class:`~lookalike._divided.row_operations.RowOperations`."""
+    """The functions of ``lookalike._divided.row_operations.RowOperations``."""
 
     def __init__(self) -> None:
         import pyarrow.compute as pc

@@ -16,13 +16,13 @@ from lookalike.ray._run import RayRun, check_dataset, ray_module
 from lookalike.ray._tasks import SurvivorTask, map_dataset
 
 if TYPE_CHECKING:
-    import pyarrow
+    import pyarrow  # noqa: F401 - within a quoted annotation
 
 _REMEDY = "install the version of the driver on all nodes, or in the runtime_env of ray.init"
 
 
 class FindResult(DividedFindResult["pyarrow.Table", RayRun]):
-    """The result of :func:`find`: tables of Arrow in the process that called it."""
+    """The result of ``find``: tables of Arrow in the process that called it."""
 
     @property
     def empty(self) -> list[str]:
@@ -39,7 +39,7 @@ def find(
     ds: Any,
     *,
     text: str = "text",
-    id: str = "id",  # noqa: A002 - the name of the column
+    id: str = "id",
     threshold: float | None = 0.8,
     recall: float | None = 0.99,
     reference: Any = None,
@@ -50,28 +50,38 @@ def find(
     progress: bool | Progress | None = False,
     **options: Any,
 ) -> FindResult:
-    """Finds the near-duplicates among the rows of a Ray Dataset; groups, pairs and counts are those of
-    :func:`lookalike.find` on the same documents with the same parameters.
+    """Finds the near-duplicates among the rows of a Ray Dataset; groups, pairs and counts are those
+    of ``lookalike.find`` on the same documents with the same parameters.
 
     The dataset is read twice, so it must give the same rows each time. Labels of all documents in
     components (24 bytes each) are held by each node, members of groups by the caller.
 
-    :param ds: documents: the columns ``text`` and ``id``, and those that ``keep`` and
-        ``source_field`` name.
-    :param reference: documents that are always kept, with the same columns.
-    :param pairs: whether all verified pairs are listed, too.
-    :param documents: how many documents are expected; bands and rows are chosen for that many.
-    :param task_memory: the most that a task may take for the documents of one component.
-    :param partitions: into how many parts buckets and documents are divided.
-    :param progress: as in :func:`lookalike.spark.find`.
-    :param options: options of :func:`lookalike.find`, but for those that are about files and about
-        one machine.
+    Args:
+        ds: Documents: the columns ``text`` and ``id``, and those that ``keep`` and ``source_field``
+            name.
+        reference: Documents that are always kept, with the same columns.
+        pairs: Whether all verified pairs are listed, too.
+        documents: How many documents are expected; bands and rows are chosen for that many.
+        task_memory: The most that a task may take for the documents of one component.
+        partitions: Into how many parts buckets and documents are divided.
+        progress: As in ``lookalike.spark.find``.
+        options: Options of ``lookalike.find``, but for those that are about files and about one
+            machine.
 
-    :raises OptionError: an option cannot be what was given.
-    :raises DocumentError: a document cannot be used, or two have one id.
-    :raises ChangedError: the dataset gave other rows when it was read again.
+    Raises:
+        OptionError: An option cannot be what was given.
+        DocumentError: A document cannot be used, or two have one id.
+        ChangedError: The dataset gave other rows when it was read again.
     """
-    plan = stages.plan(text=text, id=id, threshold=threshold, recall=recall, pairs=pairs, documents=documents, **options)
+    plan = stages.plan(
+        text=text,
+        id=id,
+        threshold=threshold,
+        recall=recall,
+        pairs=pairs,
+        documents=documents,
+        **options,
+    )
     parts = whole_option("partitions", partitions, 1, 31)
     run = RayRun(plan, ds, reference, parts, bytes_of("task_memory", task_memory))
     with task_errors(_REMEDY), reporting(progress) as run.progress:
@@ -82,20 +92,25 @@ def find(
 def dedup(ds: Any, *, annotate: bool = False, **options: Any) -> Any:
     """The rows of a Ray Dataset that are no duplicates, with the columns as they are.
 
-    :param annotate: whether all rows stay, and get the columns of :func:`lookalike.spark.dedup`.
-    :param options: those of :func:`find`.
+    Args:
+        annotate: Whether all rows stay, and get the columns of ``lookalike.spark.dedup``.
+        options: Those of ``find``.
     """
     refuse_add(options)
     check_dataset(ds, "ds")
     taken = [name for name in ANNOTATIONS if annotate and name in (ds.columns() or [])]
     if taken:
-        raise OptionError(f"annotate=True adds the column {taken[0]!r}, which is there; rename it first")
+        raise OptionError(
+            f"annotate=True adds the column {taken[0]!r}, which is there; rename it first"
+        )
     run = find(ds, **options).run
     rows = run.row_operations()
     f = rows.functions
     if annotate:
         columns = member_columns(f, run.plan.parameters["measure"], run.id_column("keeper"))
-        members = rows.select(rows.where(run.numbered(), is_own_member(f)), {"id": f.col("id"), **columns})
+        members = rows.select(
+            rows.where(run.numbered(), is_own_member(f)), {"id": f.col("id"), **columns}
+        )
     else:
         members = rows.where(run.members, f.col("role") == f.lit("duplicate"))
     task = SurvivorTask(run.plan, ray_module().put(members.combine_chunks()), annotate)

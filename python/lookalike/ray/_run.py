@@ -14,7 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 from lookalike import stages
 from lookalike._divided.run import DividedRun
-from lookalike._divided.stage_tasks import MEMBER_ORDER, PAIR_ORDER, UnsortedDecideTask, group_numbers
+from lookalike._divided.stage_tasks import (
+    MEMBER_ORDER,
+    PAIR_ORDER,
+    UnsortedDecideTask,
+    group_numbers,
+)
 from lookalike.errors import DocumentTypeError, FileError, LookalikeError, OptionError
 from lookalike.ray._connect import ConnectedBlocks, RayDocuments
 from lookalike.ray._large import RayRows
@@ -24,9 +29,9 @@ from lookalike.stages import DECIDED, Plan
 if TYPE_CHECKING:
     import pyarrow
 
-#: Members of groups in a file.
+# Members of groups in a file.
 _FILE_ROWS = 1 << 20
-#: The names of files that a report has.
+# The names of files that a report has.
 _PART = re.compile(r"part-\d{5,}")
 
 
@@ -35,28 +40,34 @@ def ray_module() -> Any:
         import ray
         import ray.data
     except ImportError:
-        raise OptionError("lookalike.ray needs Ray Data 2.50 or later: pip install 'ray[data]'") from None
+        raise OptionError(
+            "lookalike.ray needs Ray Data 2.50 or later: pip install 'ray[data]'"
+        ) from None
     return ray
 
 
 def check_dataset(ds: object, name: str) -> None:
     """Checks that a value is a dataset.
 
-    :param name: the name of the dataset in messages.
-    :raises DocumentTypeError: it is not a dataset.
+    Args:
+        name: The name of the dataset in messages.
+
+    Raises:
+        DocumentTypeError: It is not a dataset.
     """
     if not isinstance(ds, ray_module().data.Dataset):
         raise DocumentTypeError(
-            f"{name}: expected a Dataset of Ray, got {type(ds).__module__}.{type(ds).__qualname__}; ray.data.from_items, "
-            "from_arrow and from_pandas make one of rows"
+            f"{name}: expected a Dataset of Ray, got "
+            f"{type(ds).__module__}.{type(ds).__qualname__}; ray.data.from_items, from_arrow and "
+            "from_pandas make one of rows"
         )
 
 
 class RayRun(DividedRun[ConnectedBlocks, "pyarrow.Table", Any]):
     """A run on Ray. Its rows are tables in the process of the caller."""
 
-    #: Members of groups, in the order of the report.
     members: pyarrow.Table
+    """Members of groups, in the order of the report."""
 
     def __init__(self, plan: Plan, ds: Any, reference: Any, parts: int, task_bytes: int) -> None:
         super().__init__(plan, parts, task_bytes, logging.getLogger("lookalike.ray"))
@@ -65,7 +76,9 @@ class RayRun(DividedRun[ConnectedBlocks, "pyarrow.Table", Any]):
             check_dataset(reference, "reference")
         self._id_kind = _id_kind(plan.id, ds, reference)
         sides = [(ds, None)] if reference is None else [(ds, False), (reference, True)]
-        documents = [map_dataset(side, DocumentTask(plan, is_reference)) for side, is_reference in sides]
+        documents = [
+            map_dataset(side, DocumentTask(plan, is_reference)) for side, is_reference in sides
+        ]
         self._documents = RayDocuments(ray_module(), plan, parts, task_bytes, documents)
         self._notes: list[str] = []
 
@@ -88,7 +101,16 @@ class RayRun(DividedRun[ConnectedBlocks, "pyarrow.Table", Any]):
         return ids if self._id_kind is None else ids.cast(self._id_kind)
 
     def groups(self) -> pyarrow.Table:
-        return self._columns(self.numbered(), {"group": "group", "id": "id", "role": "role", "keeper": "keeper", "jaccard": "jaccard"})
+        return self._columns(
+            self.numbered(),
+            {
+                "group": "group",
+                "id": "id",
+                "role": "role",
+                "keeper": "keeper",
+                "jaccard": "jaccard",
+            },
+        )
 
     def pairs(self) -> pyarrow.Table:
         return self._columns(self._pairs(), {"id_a": "keeper", "id_b": "id", "jaccard": "jaccard"})
@@ -97,7 +119,10 @@ class RayRun(DividedRun[ConnectedBlocks, "pyarrow.Table", Any]):
         """Columns under new names, with ids in the type of the dataset."""
         engine = self.row_operations()
         col = engine.functions.col
-        columns = {new: self.id_column(name) if name in ("id", "keeper") else col(name) for new, name in names.items()}
+        columns = {
+            new: self.id_column(name) if name in ("id", "keeper") else col(name)
+            for new, name in names.items()
+        }
         return engine.select(rows, columns)
 
     def connect(self) -> ConnectedBlocks:
@@ -114,7 +139,9 @@ class RayRun(DividedRun[ConnectedBlocks, "pyarrow.Table", Any]):
 
     def decide(self, labels: pyarrow.Table, total: int, is_divided: bool) -> pyarrow.Table:
         documents = self._documents.labelled(labels)
-        decided = self._documents.grouped(documents, BIN, BatchTask(UnsortedDecideTask(self.plan), DECIDED), DECIDED)
+        decided = self._documents.grouped(
+            documents, BIN, BatchTask(UnsortedDecideTask(self.plan), DECIDED), DECIDED
+        )
         self.sums.add_notes(_of_kind(decided, "note")["note"].to_pylist())
         return decided
 
@@ -137,7 +164,8 @@ class RayRun(DividedRun[ConnectedBlocks, "pyarrow.Table", Any]):
         for side in self._documents.sides:
             tables = [
                 table.filter(pc.is_in(table["node"], value_set=nodes)).select([self.plan.id])
-                for table in self._documents.ray.get(side.to_arrow_refs()) if table.num_rows
+                for table in self._documents.ray.get(side.to_arrow_refs())
+                if table.num_rows
             ]
             if tables:
                 rows = pc.value_counts(pa.concat_tables(tables)[self.plan.id]).to_pylist()
@@ -166,7 +194,14 @@ class RayRun(DividedRun[ConnectedBlocks, "pyarrow.Table", Any]):
             place = bisect_left(starts, start + _FILE_ROWS)
             end = starts[place] if place < len(starts) else rows.num_rows
             some = rows.slice(start, end - start)
-            yield stages.group_lines(self.plan, some, first=first, header=form == "csv" and start == 0, format=form)  # type: ignore[arg-type]
+            has_header = form == "csv" and start == 0
+            yield stages.group_lines(
+                self.plan,
+                some,
+                first=first,
+                header=has_header,
+                format=form,  # type: ignore[arg-type]
+            )
             first += pc.sum(pc.equal(some["role"], "keeper")).as_py() or 0
             if end == rows.num_rows:
                 return
@@ -186,7 +221,9 @@ def _of_kind(rows: Any, kind: str) -> Any:
 
 
 def _id_kind(name: str, *sides: Any) -> Any:
-    """The type of whole numbers that the ids of all sides have; ``None`` for texts, and where the sides differ."""
+    """The type of whole numbers that the ids of all sides have; ``None`` for texts, and where the
+    sides differ.
+    """
     import pyarrow as pa
 
     kinds = set()
@@ -194,15 +231,21 @@ def _id_kind(name: str, *sides: Any) -> Any:
         schema = None if side is None else side.schema()
         if schema is not None and name in schema.names:
             kinds.add(schema.types[schema.names.index(name)])
-    is_one = len(kinds) == 1 and all(isinstance(kind, pa.DataType) and pa.types.is_integer(kind) for kind in kinds)
+    is_one = len(kinds) == 1 and all(
+        isinstance(kind, pa.DataType) and pa.types.is_integer(kind) for kind in kinds
+    )
     return kinds.pop() if is_one else None
 
 
 def _write(folder: str, files: Iterator[bytes], mode: str) -> None:
     """Writes a folder that appears whole, and creates the folders above it.
 
-    :param mode: ``"error"``, or ``"overwrite"``: a folder with files of an earlier call alone is replaced.
-    :raises FileError: the folder exists, or cannot be written.
+    Args:
+        mode: ``"error"``, or ``"overwrite"``: a folder with files of an earlier call alone is
+            replaced.
+
+    Raises:
+        FileError: The folder exists, or cannot be written.
     """
     place = Path(folder).absolute()
     try:
@@ -216,7 +259,9 @@ def _write(folder: str, files: Iterator[bytes], mode: str) -> None:
         raise
     except OSError as error:
         problem = f"cannot write {folder}: {error.strerror or error}"
-        raise FileError(f"{problem}; name another output, or let this process write that one") from error
+        raise FileError(
+            f"{problem}; name another output, or let this process write that one"
+        ) from error
 
 
 def _refuse_others(place: Path, folder: str) -> None:

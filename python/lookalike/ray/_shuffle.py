@@ -1,7 +1,7 @@
 """Rows with one value of a column in one call of a task, by tasks of Ray.
 
-Ray Data groups by actors, whose processes are started for each grouping: 9 s for 300 documents on two
-processors, where these tasks take 0.2 s.
+Ray Data groups by actors, whose processes are started for each grouping: 9 s for 300 documents on
+two processors, where these tasks take 0.2 s.
 """
 
 from __future__ import annotations
@@ -21,13 +21,19 @@ def each(ray: Any, tables: Sequence[Any], task: Callable[[Any], Any]) -> list[An
 
 
 def shuffle(
-    ray: Any, tables: Sequence[Any], column: str, parts: int, task: Callable[[Any], Any], columns: str
+    ray: Any,
+    tables: Sequence[Any],
+    column: str,
+    parts: int,
+    task: Callable[[Any], Any],
+    columns: str,
 ) -> list[Any]:
     """One table of results for each part, in the object store.
 
-    :param tables: tables in the object store.
-    :param column: integers; rows whose remainders by ``parts`` are equal are in one part.
-    :param task: from the rows of one value to a table with ``columns``.
+    Args:
+        tables: Tables in the object store.
+        column: Integers; rows whose remainders by ``parts`` are equal are in one part.
+        task: From the rows of one value to a table with ``columns``.
     """
     join = partial(ray.remote(_joined).remote, column, task, columns)
     if parts == 1:
@@ -61,4 +67,6 @@ def _joined(column: str, task: Callable[[Any], Any], columns: str, *pieces: Any)
     values = pc.unique(rows[column])
     if len(values) == 1:
         return run_task(task, rows)
-    return pa.concat_tables([run_task(task, rows.filter(pc.equal(rows[column], value))) for value in values])
+    return pa.concat_tables(
+        [run_task(task, rows.filter(pc.equal(rows[column], value))) for value in values]
+    )

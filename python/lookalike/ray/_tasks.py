@@ -1,4 +1,6 @@
-"""What tasks of Ray run: functions from Arrow tables to Arrow tables, which pickle with their plan."""
+"""What tasks of Ray run: functions from Arrow tables to Arrow tables, which pickle with their
+plan.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +19,11 @@ from lookalike.errors import DocumentError, DocumentTypeError
 from lookalike.ray._expressions import Expressions, project
 from lookalike.stages import INTERNAL, LABELS, Plan
 
-#: The part of the component of a row, by which rows are grouped.
 BIN = f"{INTERNAL}bin"
-#: The number of a document in its table.
+"""The part of the component of a row, by which rows are grouped."""
+# The number of a document in its table.
 _AT = f"{INTERNAL}at"
-#: Whether ``skip_bad`` did not leave a row out.
+# Whether ``skip_bad`` did not leave a row out.
 _READABLE = f"{INTERNAL}readable"
 
 
@@ -31,7 +33,9 @@ def _is_readable(plan: Plan, table: Any) -> Any:
 
     is_readable = pc.and_(pc.is_valid(table[plan.text]), pc.is_valid(table[plan.id])).to_numpy()
     is_empty = stages.empty_texts(table[plan.id])
-    return is_readable if is_empty is None else is_readable & ~pc.fill_null(is_empty, True).to_numpy()
+    return (
+        is_readable if is_empty is None else is_readable & ~pc.fill_null(is_empty, True).to_numpy()
+    )
 
 
 def run_task(task: Callable[[Any], Any], table: Any) -> Any:
@@ -64,8 +68,8 @@ class BatchTask:
 
     task: RowTask
     columns: str
-    #: Whether the rows are copied into one batch, for tasks that work on a batch at a time.
     is_combined: bool = False
+    """Whether the rows are copied into one batch, for tasks that work on a batch at a time."""
 
     def __call__(self, table: Any) -> Any:
         rows = table.combine_chunks() if self.is_combined else table
@@ -96,26 +100,28 @@ class DocumentTask:
         table = table.append_column("node", self._nodes(table, is_reference))
         if self.is_reference is None:
             return table
-        return table.append_column("reference", pa.array([is_reference] * table.num_rows, pa.bool_()))
+        return table.append_column(
+            "reference", pa.array([is_reference] * table.num_rows, pa.bool_())
+        )
 
     def _nodes(self, table: Any, is_reference: bool) -> Any:
         try:
             return stages.nodes(self.plan, table, reference=is_reference)
         except DocumentTypeError as error:
             raise DocumentTypeError(
-                f"{error}; ds.map_batches(function, batch_format='pyarrow') with a function that casts the column makes "
-                "such values of it"
+                f"{error}; ds.map_batches(function, batch_format='pyarrow') with a function that "
+                "casts the column makes such values of it"
             ) from None
 
 
 @dataclass(frozen=True)
 class KeyTask:
-    """:class:`lookalike._divided.stage_tasks.KeyTask` with its counters in the object store."""
+    """``lookalike._divided.stage_tasks.KeyTask`` with its counters in the object store."""
 
     plan: Plan
     parts: int
-    #: Counters of shingles, where keys are rare shingles.
     counters: Any = None
+    """Counters of shingles, where keys are rare shingles."""
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         counters = None if self.counters is None else _stored(self.counters)
@@ -132,7 +138,10 @@ class AllLabelsTask:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        of_kind = {kind: connected.filter(pc.equal(connected["kind"], kind)) for kind in ("edges", "identities")}
+        of_kind = {
+            kind: connected.filter(pc.equal(connected["kind"], kind))
+            for kind in ("edges", "identities")
+        }
         forest = list(stages.merge(of_kind["edges"].to_batches(), self.parts, task_bytes=NO_LIMIT))
         rows = []
         for part in range(self.parts):
@@ -160,12 +169,16 @@ def summary(table: Any) -> tuple[int, list[str]]:
 
     if not table.num_rows:
         return 0, []
-    return pc.sum(pc.binary_length(table["rows"])).as_py() or 0, table["note"].drop_null().to_pylist()
+    return pc.sum(pc.binary_length(table["rows"])).as_py() or 0, table[
+        "note"
+    ].drop_null().to_pylist()
 
 
 @dataclass(frozen=True)
 class LabelJoin:
-    """The documents of some nodes, with ``check``; with their components and the parts of these, if there are any."""
+    """The documents of some nodes, with ``check``; with their components and the parts of these, if
+    there are any.
+    """
 
     plan: Plan
     labels: Any
@@ -204,7 +217,7 @@ class SemiJoin:
         return table.filter(pc.is_in(table["node"], value_set=_stored(self.nodes)))
 
 
-#: Bytes of documents that :class:`TextJoin` gives at once.
+# Bytes of documents that ``TextJoin`` gives at once.
 _JOINED_BYTES = 64 << 20
 
 
@@ -213,8 +226,8 @@ class TextJoin:
     """Documents once for each row that names them, with the other columns of these rows."""
 
     plan: Plan
-    #: ``id``, ``reference`` and other columns.
     rows: Any
+    """``id``, ``reference`` and other columns."""
 
     def __call__(self, table: Any) -> Any:
         import pyarrow as pa
@@ -239,8 +252,10 @@ class SurvivorTask:
     """Selects the rows that are not duplicates, or annotates all rows."""
 
     plan: Plan
-    #: In the object store: ids of documents of groups as texts, and the columns that these rows get.
     members: Any
+    """In the object store: ids of documents of groups as texts, and the columns that these rows
+    get.
+    """
     annotate: bool
 
     def __call__(self, table: Any) -> Any:
@@ -257,7 +272,9 @@ class SurvivorTask:
         at = at.combine_chunks() if isinstance(at, pa.ChunkedArray) else at
         if not self.annotate:
             return table.filter(pc.is_null(at))
-        rows = members.take(pc.if_else(is_readable, at, pa.scalar(None, pa.int32()))).drop_columns(["id"])
+        rows = members.take(pc.if_else(is_readable, at, pa.scalar(None, pa.int32()))).drop_columns(
+            ["id"]
+        )
         names = rows.column_names
         rows = rows.append_column(_READABLE, is_readable)
         functions = Expressions()

@@ -12,11 +12,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from lookalike import _engine
+from lookalike._divided.survivors import ANNOTATIONS
 from lookalike._divided.task_errors import cause_of, task_errors
 from lookalike.errors import LookalikeError, OptionError
 from lookalike.spark import _tables
 from lookalike.spark._arguments import options_of, parse_arguments, spell_options
-from lookalike._divided.survivors import ANNOTATIONS
 from lookalike.spark._columns import refuse_annotations
 from lookalike.spark._find import FindResult, find
 from lookalike.spark._json_lines import LineFields
@@ -29,17 +29,20 @@ if TYPE_CHECKING:
 
 __all__ = ["main"]
 
-#: Counts that are printed though they are 0.
+# Counts that are printed though they are 0.
 _ALWAYS = ("documents", "groups", "duplicates")
-#: Where the errors of an engine are defined, and of the channels to it.
+# Where the errors of an engine are defined, and of the channels to it.
 _ENGINE_MODULES = ("pyspark.", "py4j.", "grpc.")
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs the command that the arguments are.
 
-    :param arguments: those of the process by default.
-    :return: the exit code: 0 success, 1 error, 2 wrong use.
+    Args:
+        arguments: Those of the process by default.
+
+    Returns:
+        The exit code: 0 success, 1 error, 2 wrong use.
     """
     args = parse_arguments(arguments)
     try:
@@ -59,7 +62,9 @@ def main(arguments: list[str] | None = None) -> int:
 
 @contextmanager
 def _warnings() -> Iterator[None]:
-    """Prints warnings of the package as the command line does, in one line without the place in the code."""
+    """Prints warnings of the package as the command line does, in one line without the place in the
+    code.
+    """
 
     def shown(message: Warning | str, *_: Any, **__: Any) -> None:
         print(f"warning: {spell_options(str(message))}", file=sys.stderr, flush=True)
@@ -74,7 +79,11 @@ def _warnings() -> Iterator[None]:
 
 
 def _failed(error: Exception, code: int) -> int:
-    text = spell_options(" ".join(str(error).splitlines())) if isinstance(error, LookalikeError) else cause_of(error)
+    text = (
+        spell_options(" ".join(str(error).splitlines()))
+        if isinstance(error, LookalikeError)
+        else cause_of(error)
+    )
     print(f"error: {text}", file=sys.stderr, flush=True)
     return code
 
@@ -82,7 +91,9 @@ def _failed(error: Exception, code: int) -> int:
 def _run(args: argparse.Namespace) -> None:
     kind = _tables.format_of([*args.inputs, *(args.reference or [])], args.format)
     options = options_of(args)
-    has_paths = "path_field" not in options and any(rule.startswith("path:") for rule in keep_rules(options))
+    has_paths = "path_field" not in options and any(
+        rule.startswith("path:") for rule in keep_rules(options)
+    )
     with _session() as spark:
         for path, how in _outputs(args, kind):
             _tables.refuse_existing(spark, path, how)
@@ -92,40 +103,56 @@ def _run(args: argparse.Namespace) -> None:
         how_read = {"is_typed": False, "has_paths": has_paths}
         written = None if args.command == "find" else args.output_format or kind
         is_typed = written not in (None, "json", "jsonl")
-        inputs = _tables.read(spark, args.inputs, kind, fields, args.schema, **(how_read | {"is_typed": is_typed}))
+        inputs = _tables.read(
+            spark, args.inputs, kind, fields, args.schema, **(how_read | {"is_typed": is_typed})
+        )
         if fields.refused:
             refuse_annotations(inputs.rows)
         reference = None
         if args.reference:
             known = replace(fields, refused=())
-            reference = _tables.read(spark, args.reference, kind, known, args.schema, **how_read).documents
+            reference = _tables.read(
+                spark, args.reference, kind, known, args.schema, **how_read
+            ).documents
         if has_paths:
             options["path_field"] = PATH
         with _tables.header_errors():
-            found = find(inputs.documents, reference=reference, pairs=getattr(args, "pairs", None) is not None, **options)
+            found = find(
+                inputs.documents,
+                reference=reference,
+                pairs=getattr(args, "pairs", None) is not None,
+                **options,
+            )
         if written is None:
             _write_found(args, found)
         else:
-            inputs.write(survivors(inputs.rows, found.run, annotate=args.annotate), args.output, written)
+            inputs.write(
+                survivors(inputs.rows, found.run, annotate=args.annotate), args.output, written
+            )
         found.release()
         print(_described(found, as_json=args.json), flush=True)
 
 
 def _fields(args: argparse.Namespace, options: dict[str, Any]) -> LineFields:
     """What is read of JSON lines."""
-    others = _engine.fields({name: options[name] for name in ("keep", "path_field", "source_field") if name in options})
+    others = _engine.fields(
+        {name: options[name] for name in ("keep", "path_field", "source_field") if name in options}
+    )
     refused = ANNOTATIONS if getattr(args, "annotate", False) else ()
     return LineFields(args.text, args.id, tuple(others), bool(options.get("skip_bad")), refused)
 
 
 @contextmanager
 def _session() -> Iterator[SparkSession]:
-    """The session of this process; one that was not there before ends with the command, without which a
-    driver on Kubernetes does not end."""
+    """The session of this process; one that was not there before ends with the command, without
+    which a driver on Kubernetes does not end.
+    """
     try:
         from pyspark.sql import SparkSession
     except ImportError:
-        raise OptionError("lookalike.spark needs PySpark 3.5 or later: pip install pyspark") from None
+        raise OptionError(
+            "lookalike.spark needs PySpark 3.5 or later: pip install pyspark"
+        ) from None
     is_there = SparkSession.getActiveSession() is not None
     spark = SparkSession.builder.appName("lookalike").getOrCreate()
     _hide_traces(spark)
@@ -136,7 +163,7 @@ def _session() -> Iterator[SparkSession]:
             spark.stop()
 
 
-#: Classes of Spark that log the traces of errors which the program prints in one line.
+# Classes of Spark that log the traces of errors which the program prints in one line.
 _TRACED = (
     "org.apache.spark.executor.Executor",
     "org.apache.spark.scheduler.TaskSetManager",
@@ -149,7 +176,9 @@ _TRACED = (
 
 
 def _hide_traces(spark: SparkSession) -> None:
-    """Leaves traces of failures out of the log of this process. A server of Spark Connect has its own log."""
+    """Leaves traces of failures out of the log of this process. A server of Spark Connect has its
+    own log.
+    """
     jvm: Any = getattr(spark, "_jvm", None)
     if jvm is None:
         return
@@ -177,7 +206,9 @@ def _described(found: FindResult, *, as_json: bool) -> str:
     if as_json:
         figures = {"counts": found.counts, "sources": found.sources, "parameters": found.parameters}
         return json.dumps({**figures, "seconds": found.seconds}, ensure_ascii=False)
-    rows = [(name, f"{count:,}") for name, count in found.counts.items() if count or name in _ALWAYS]
+    rows = [
+        (name, f"{count:,}") for name, count in found.counts.items() if count or name in _ALWAYS
+    ]
     rows += [(f"seconds of {stage}", f"{seconds:.1f}") for stage, seconds in found.seconds.items()]
     names, values = (max(len(row[column]) for row in rows) for column in (0, 1))
     return "\n".join(f"{name:<{names}}  {value:>{values}}" for name, value in rows)

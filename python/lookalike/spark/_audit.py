@@ -8,7 +8,7 @@ from typing import Any
 
 from lookalike import audit_stages
 from lookalike._divided.task_errors import file_errors, task_errors
-from lookalike._measure import AuditResult
+from lookalike._measures.audit import AuditResult
 from lookalike._options import number_option, whole_option
 from lookalike.audit_stages import DRAWN, FOUND, TEXTS, AuditSample
 from lookalike.errors import ChangedError, OptionError
@@ -17,34 +17,41 @@ from lookalike.spark._run import REMEDY
 from lookalike.spark._worker import map_rows
 from lookalike.stages import Plan
 
-#: The limit that draws all documents.
+# The limit that draws all documents.
 _ALL = (1 << 64) - 1
-#: Tasks that add up what others found, at most.
+# Tasks that add up what others found, at most.
 _MERGING = 32
 
 
-def audit(found: FindResult, *, sample: int = 2_000, confidence: float = 0.95, seed: int = 1) -> AuditResult:
-    """Measures how much of what is there a run found: documents drawn at random are compared exactly
-    with all others. The figures are those of :func:`lookalike.audit` for the same documents,
+def audit(
+    found: FindResult, *, sample: int = 2_000, confidence: float = 0.95, seed: int = 1
+) -> AuditResult:
+    """Measures how much of what is there a run found: documents drawn at random are compared
+    exactly with all others. The figures are those of ``lookalike.audit`` for the same documents,
     parameters and seed.
 
-    The frame of the run is read twice; of the first reading few texts are looked at. Some 8 bytes for
-    each shingle of the sample go to all tasks.
+    The frame of the run is read twice; of the first reading few texts are looked at. Some 8 bytes
+    for each shingle of the sample go to all tasks.
 
-    :param found: what :func:`lookalike.spark.find` gave. Pairs are judged where the run listed them,
-        else groups.
-    :param sample: documents to draw, from 1; all where there are fewer.
-    :param confidence: how often the intervals hold the truth, at least: above 0, below 1.
-    :param seed: draws the sample.
-    :raises ChangedError: the frame gave other rows than in the run.
+    Args:
+        found: What ``lookalike.spark.find`` gave. Pairs are judged where the run listed them,
+            else groups.
+        sample: Documents to draw, from 1; all where there are fewer.
+        confidence: How often the intervals hold the truth, at least: above 0, below 1.
+        seed: Draws the sample.
+
+    Raises:
+        ChangedError: The frame gave other rows than in the run.
     """
     if not isinstance(found, FindResult):
         raise OptionError(
-            f"found: expected what lookalike.spark.find gave, got {type(found).__module__}.{type(found).__qualname__}; "
-            "audit(find(df)) takes a frame"
+            "found: expected what lookalike.spark.find gave, got "
+            f"{type(found).__module__}.{type(found).__qualname__}; audit(find(df)) takes a frame"
         )
     wanted = whole_option("sample", sample, 1)
-    run = _AuditRun(found, wanted, number_option("confidence", confidence), whole_option("seed", seed, 0))
+    run = _AuditRun(
+        found, wanted, number_option("confidence", confidence), whole_option("seed", seed, 0)
+    )
     with task_errors(REMEDY), file_errors("cannot read the documents"):
         return AuditResult.of_json(found.run.timed("audit", run.figures))
 
@@ -82,12 +89,20 @@ class _AuditRun:
         self._confidence = confidence
         self._seed = seed
         counts = found.counts
-        self._documents, self._population = counts["documents"], counts["documents"] - counts["empty"]
+        self._documents, self._population = (
+            counts["documents"],
+            counts["documents"] - counts["empty"],
+        )
 
     def figures(self) -> str:
         """What was measured, as JSON."""
         sample = AuditSample(
-            self._run.plan, self._drawn(), self._documents, self._sample, self._seed, self._confidence
+            self._run.plan,
+            self._drawn(),
+            self._documents,
+            self._sample,
+            self._seed,
+            self._confidence,
         )
         searched = sample.searched()
         rows = map_rows(self._run.documents, _SearchTask(sample), FOUND)
@@ -102,12 +117,15 @@ class _AuditRun:
         if (documents, population) == (self._documents, self._population):
             blocks = self._run.blocks.where("kind = 'identities'").select("rows")
             rows = map_rows(blocks, audit_stages.read_texts, TEXTS).collect()
-            if audit_stages.added((row["documents"], int(row["digest"])) for row in rows) == searched.texts():
+            if (
+                audit_stages.added((row["documents"], int(row["digest"])) for row in rows)
+                == searched.texts()
+            ):
                 return
         raise ChangedError(
-            f"the frame gave {documents} documents, {population} of them with a token, the run read "
-            f"{self._documents} and {self._population}, or others; it must give the same rows each time: write it to a "
-            "table first, and run on that"
+            f"the frame gave {documents} documents, {population} of them with a token, the run "
+            f"read {self._documents} and {self._population}, or others; it must give the same rows "
+            "each time: write it to a table first, and run on that"
         )
 
     def _drawn(self) -> Any:
@@ -117,12 +135,21 @@ class _AuditRun:
         attempt = 0
         while True:
             limit = audit_stages.draw_limit(self._population, self._sample, attempt)
-            rows = map_rows(self._run.documents, _DrawTask(self._run.plan, self._seed, limit), DRAWN).collect()
+            rows = map_rows(
+                self._run.documents, _DrawTask(self._run.plan, self._seed, limit), DRAWN
+            ).collect()
             if limit == _ALL or len({row["id"] for row in rows}) >= self._sample:
                 break
             attempt += 1
-        kinds = {"id": pa.string(), "reference": pa.bool_(), "fingerprint": pa.binary(), "shingles": pa.binary()}
-        return pa.table({name: pa.array([row[name] for row in rows], kind) for name, kind in kinds.items()})
+        kinds = {
+            "id": pa.string(),
+            "reference": pa.bool_(),
+            "fingerprint": pa.binary(),
+            "shingles": pa.binary(),
+        }
+        return pa.table(
+            {name: pa.array([row[name] for row in rows], kind) for name, kind in kinds.items()}
+        )
 
     def _judged(self, searched: Any) -> str:
         """Of groups and pairs only those travel whose documents matter."""
@@ -133,7 +160,11 @@ class _AuditRun:
             duplicates = run.members().where("role = 'duplicate'").select("id")
             rows = duplicates.join(functions.broadcast(ids), "id", "left_semi").collect()
             return str(searched.judge([row["id"] for row in rows], None))
-        pairs = run.verified_pairs().select(functions.col("keeper").alias("id_a"), functions.col("id").alias("id_b"))
+        pairs = run.verified_pairs().select(
+            functions.col("keeper").alias("id_a"), functions.col("id").alias("id_b")
+        )
         for side in ("id_a", "id_b"):
-            pairs = pairs.join(functions.broadcast(ids.withColumnRenamed("id", side)), side, "left_semi")
+            pairs = pairs.join(
+                functions.broadcast(ids.withColumnRenamed("id", side)), side, "left_semi"
+            )
         return str(searched.judge([], [(row["id_a"], row["id_b"]) for row in pairs.collect()]))

@@ -1,5 +1,6 @@
-"""Results of stages, so that none runs twice: kept by the cluster, or written to a folder from which
-the same call goes on."""
+"""Results of stages, so that none runs twice: kept by the cluster, or written to a folder from
+which the same call goes on.
+"""
 
 from __future__ import annotations
 
@@ -17,15 +18,17 @@ from lookalike.stages import Plan
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row, SparkSession
 
-#: Columns of the manifest of a stage: its name, plan and division as JSON, and columns and number of its rows.
+# Columns of the manifest of a stage: its name, plan and division as JSON, and columns and number of
+# its rows.
 _MANIFEST = "stage string, plan string, schema string, rows long"
 
 
 def kept(frame: DataFrame) -> DataFrame:
     """A frame whose rows the cluster keeps.
 
-    Spark takes frames with equal plans for equal, and would give the rows that it keeps of an earlier call on the same
-    folder, whatever files have come since. So there is a condition in the plan that no other has; the optimizer drops it.
+    Spark takes frames with equal plans for equal, and would give the rows that it keeps of an
+    earlier call on the same folder, whatever files have come since. So there is a condition in the
+    plan that no other has; the optimizer drops it.
     """
     token = uuid.uuid4().hex
     return frame.where(f"'{token}' = '{token}'").persist()
@@ -52,18 +55,24 @@ class Checkpoint:
         return self._folder
 
     def begin(self) -> None:
-        """Writes that a run begins, so that a folder that cannot be written ends the call before its first stage."""
+        """Writes that a run begins, so that a folder that cannot be written ends the call before
+        its first stage.
+        """
         if self._folder is not None:
             row = literal_row(self._spark, plan=self._plan)
             # A resumed run does not change the files of the run before.
             row.write.mode("ignore").json(f"{self._folder}/begin")
 
     def result(
-        self, stage: str, make: Callable[[], DataFrame], check: Callable[[DataFrame], None] = lambda _: None
+        self,
+        stage: str,
+        make: Callable[[], DataFrame],
+        check: Callable[[DataFrame], None] = lambda _: None,
     ) -> DataFrame:
         """The result of a stage: what is there, or what ``make`` gives.
 
-        :param check: refuses a new result, before the stage is done.
+        Args:
+            check: Refuses a new result, before the stage is done.
         """
         if self._folder is None:
             frame = kept(make())
@@ -81,7 +90,9 @@ class Checkpoint:
         frame.write.mode("overwrite").parquet(path)
         rows = self._read(path, schema)
         check(rows)
-        row = literal_row(self._spark, stage=stage, plan=self._plan, schema=schema, rows=rows.count())
+        row = literal_row(
+            self._spark, stage=stage, plan=self._plan, schema=schema, rows=rows.count()
+        )
         row.write.mode("overwrite").json(f"{path}.manifest")
         return rows
 
@@ -90,20 +101,25 @@ class Checkpoint:
         count = rows.count()
         if count != expected:
             raise DamagedError(
-                f"the checkpoint {self._folder} has {count} rows of the stage {stage}, expected {expected}: files of it are "
-                f"missing, or are of another run; remove {self._folder}/{stage}.manifest, and the stage runs again"
+                f"the checkpoint {self._folder} has {count} rows of the stage {stage}, expected "
+                f"{expected}: files of it are missing, or are of another run; remove "
+                f"{self._folder}/{stage}.manifest, and the stage runs again"
             )
 
     def _read(self, path: str, schema: str) -> DataFrame:
-        """Rows that were written. Sail writes no file where there are none, and cannot know their columns."""
+        """Rows that were written. Sail writes no file where there are none, and cannot know their
+        columns.
+        """
         from pyspark.sql.types import StructType
 
-        rows: DataFrame = self._spark.read.schema(StructType.fromJson(json.loads(schema))).parquet(path)
+        rows: DataFrame = self._spark.read.schema(StructType.fromJson(json.loads(schema))).parquet(
+            path
+        )
         return rows
 
     def stored(self, stage: str, make: Callable[[], DataFrame]) -> DataFrame:
-        """The result of a stage that later rounds of the same stage begin with: rows that know nothing
-        of how they were made, or the plan of each round would hold those of all before it.
+        """The result of a stage that later rounds of the same stage begin with: rows that know
+        nothing of how they were made, or the plan of each round would hold those of all before it.
 
         Without a folder the executors hold two copies; where both are lost, so is the run.
         """
@@ -114,8 +130,9 @@ class Checkpoint:
         return stored
 
     def last(self, frame: DataFrame) -> DataFrame:
-        """Rows that no stage follows: the cluster keeps them, and releases what they were made of. Rows
-        between rounds stay, since these cannot be made again."""
+        """Rows that no stage follows: the cluster keeps them, and releases what they were made of.
+        Rows between rounds stay, since these cannot be made again.
+        """
         if self._folder is not None:
             return frame
         frame = kept(frame)
@@ -130,7 +147,7 @@ class Checkpoint:
             # Of one path that is absent Spark logs a trace of Java, of two it does not.
             manifest = f"{self._folder}/{stage}.manifest"
             rows = self._spark.read.schema(_MANIFEST).json([manifest, manifest]).collect()
-        except Exception as error:  # noqa: BLE001 - which class it is depends on the engine
+        except Exception as error:
             if is_absent(error):
                 return None
             raise
@@ -139,10 +156,12 @@ class Checkpoint:
         if rows[0]["plan"] != self._plan:
             there, here = json.loads(rows[0]["plan"]), json.loads(self._plan)
             names = sorted(name for name in {*there, *here} if there.get(name) != here.get(name))
-            differences = "; ".join(f"{name} was {there.get(name)!r} and is {here.get(name)!r}" for name in names)
+            differences = "; ".join(
+                f"{name} was {there.get(name)!r} and is {here.get(name)!r}" for name in names
+            )
             raise OptionError(
-                f"the checkpoint {self._folder} is of another run: {differences}; name another folder, or "
-                "remove this one"
+                f"the checkpoint {self._folder} is of another run: {differences}; name another "
+                "folder, or remove this one"
             )
         return rows[0]
 
@@ -159,14 +178,16 @@ class Checkpoint:
         self._kept.clear()
 
 
-#: What Sail 0.7 says of checkpoints that it has no folder for. PySpark 3.5 has no method for them over Spark Connect.
+# What Sail 0.7 says of checkpoints that it has no folder for. PySpark 3.5 has no method for them
+# over Spark Connect.
 _NO_CHECKPOINTS = ("checkpoint.path", "checkpoint StorageLevel")
 
 
 def _local_checkpoint(frame: Any) -> Any:
     """Rows that executors keep, and that know nothing of how they were made.
 
-    :raises OptionError: the engine keeps none.
+    Raises:
+        OptionError: The engine keeps none.
     """
     from pyspark import StorageLevel
 
@@ -175,20 +196,22 @@ def _local_checkpoint(frame: Any) -> Any:
             return frame.localCheckpoint(storageLevel=StorageLevel.MEMORY_AND_DISK_2)
         return frame.localCheckpoint()
     except Exception as error:
-        if not isinstance(error, AttributeError) and not any(sign in str(error) for sign in _NO_CHECKPOINTS):
+        if not isinstance(error, AttributeError) and not any(
+            sign in str(error) for sign in _NO_CHECKPOINTS
+        ):
             raise
     raise OptionError(
-        "documents of components take more than task_memory, and this engine keeps no rows between rounds; name a folder "
-        "by checkpoint, or give task_memory more"
+        "documents of components take more than task_memory, and this engine keeps no rows between "
+        "rounds; name a folder by checkpoint, or give task_memory more"
     )
 
 
 def _unpersist_stored(frame: Any) -> None:
-    """Releases the rows of a local checkpoint. Over Spark Connect the server does that when the frame is
-    no longer used.
+    """Releases the rows of a local checkpoint. Over Spark Connect the server does that when the
+    frame is no longer used.
 
-    A data frame has no operation for it: this is the one place of the package that reaches behind data
-    frames, and where there is nothing behind them it does nothing.
+    A data frame has no operation for it: this is the one place of the package that reaches behind
+    data frames, and where there is nothing behind them it does nothing.
     """
     if not hasattr(frame, "_jdf"):
         return
@@ -207,8 +230,10 @@ def _described(plan: Plan) -> dict[str, Any]:
     }
 
 
-#: What file systems say of a path that is not there; other errors have such words, too.
-_ABSENT = re.compile(r"path does not exist|no such file or directory|filenotfoundexception", re.I)
+# What file systems say of a path that is not there; other errors have such words, too.
+_ABSENT = re.compile(
+    r"path does not exist|no such file or directory|filenotfoundexception", re.IGNORECASE
+)
 
 
 def is_absent(error: Exception) -> bool:

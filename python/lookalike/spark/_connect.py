@@ -15,14 +15,15 @@ from lookalike.stages import BLOCKS, LABELS, Plan, StarStep
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-#: Forests, or counters, that one task joins.
+# Forests, or counters, that one task joins.
 _JOINED = 16
 
 
 def by_part(frame: DataFrame, parts: int, part: str = "part") -> DataFrame:
     """Rows of one part in one partition.
 
-    :param part: the column with the part.
+    Args:
+        part: The column with the part.
     """
     from pyspark.sql.utils import is_remote
 
@@ -33,10 +34,13 @@ def by_part(frame: DataFrame, parts: int, part: str = "part") -> DataFrame:
     return frame.repartition(parts, part)
 
 
-def connect_documents(documents: DataFrame, plan: Plan, parts: int, counters: bytes | None) -> DataFrame:
+def connect_documents(
+    documents: DataFrame, plan: Plan, parts: int, counters: bytes | None
+) -> DataFrame:
     """The edges, identities and notes of documents.
 
-    :param counters: those of :func:`shingle_counters`, where keys are rare shingles.
+    Args:
+        counters: Those of ``shingle_counters``, where keys are rare shingles.
     """
     blocks = map_rows(documents, KeyTask(plan, parts, counters), BLOCKS)
     probed = counters is not None and plan.is_probed
@@ -61,18 +65,24 @@ def label_components(
 ) -> DataFrame:
     """The documents of components.
 
-    :param edges_and_identities: rows of :func:`connect_documents`.
-    :param task_bytes: the most that the edges of a task may take; where they take more, the components are
-        found in rounds.
-    :param stored: keeps a result.
+    Args:
+        edges_and_identities: Rows of ``connect_documents``.
+        task_bytes: The most that the edges of a task may take; where they take more, the components
+            are found in rounds.
+        stored: Keeps a result.
     """
-    edges = _forest(edges_and_identities.where("kind = 'edges'"), parts, edge_limit(task_bytes), stored)
+    edges = _forest(
+        edges_and_identities.where("kind = 'edges'"), parts, edge_limit(task_bytes), stored
+    )
     identities = edges_and_identities.where("kind = 'identities'")
     return map_rows(by_part(edges.union(identities), parts), LabelTask(), LABELS)
 
 
 def _forest(
-    edges: DataFrame, parts: int, most: int, stored: Callable[[str, Callable[[], DataFrame]], DataFrame]
+    edges: DataFrame,
+    parts: int,
+    most: int,
+    stored: Callable[[str, Callable[[], DataFrame]], DataFrame],
 ) -> DataFrame:
     """Edges from the least node of each component to all of its nodes."""
     tasks, size = parts, _block_bytes(edges)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from lookalike._divided.task_errors import file_errors, task_errors
-from lookalike._options import Reading, Unpack, check_options, path_option, invalid_option
+from lookalike._options import Reading, Unpack, check_options, invalid_option, path_option
 from lookalike.errors import DocumentError, DocumentTypeError, OptionError
 from lookalike.spark._checkpoint import kept
 from lookalike.spark._columns import check_frame
@@ -20,17 +20,17 @@ from lookalike.stages import Plan
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-#: Rows of a task: documents, and what was not read, which has a reason.
+# Rows of a task: documents, and what was not read, which has a reason.
 _ROWS = "id string, text string, modified string, source string, line long, reason string"
 _COLUMNS = {"path": "string", "content": "binary"}
-#: Bytes of rows that are given at once, unless one row has more.
+# Bytes of rows that are given at once, unless one row has more.
 _PIECE = 64 << 20
-#: Options about the files of a folder, which rows of files have no need of.
+# Options about the files of a folder, which rows of files have no need of.
 _WALK = ("hidden", "no_ignore", "follow")
 
 
 class ExtractOptions(Reading, total=False):
-    """Options of :func:`extract`; :data:`lookalike.OPTIONS` says what each means."""
+    """Options of ``extract``; ``lookalike.OPTIONS`` says what each means."""
 
     id_field: str | None
     text_field: str | None
@@ -38,12 +38,18 @@ class ExtractOptions(Reading, total=False):
 
 class ExtractResult:
     """The documents of files, and what was not read of these. The cluster keeps both until
-    :meth:`release`."""
+    ``release``.
+    """
 
     def __init__(self, rows: DataFrame, fields: Sequence[str]) -> None:
         self._rows, self._fields = kept(rows), list(fields)
         try:
-            kinds = self._rows.selectExpr("reason is null as is_document").groupBy("is_document").count().collect()
+            kinds = (
+                self._rows.selectExpr("reason is null as is_document")
+                .groupBy("is_document")
+                .count()
+                .collect()
+            )
         except BaseException:
             self.release()
             raise
@@ -52,21 +58,25 @@ class ExtractResult:
 
     @property
     def counts(self) -> dict[str, int]:
-        """Rows of :attr:`documents` and of :attr:`skipped`."""
+        """Rows of ``documents`` and of ``skipped``."""
         return dict(self._counts)
 
     @property
     def documents(self) -> DataFrame:
-        """``id``, ``text``, ``modified`` (the time of the file, ``2026-01-31T12:00:00.000000Z``), and a
-        column for each field; ``keep="field:modified"`` keeps the newest."""
+        """``id``, ``text``, ``modified`` (the time of the file, ``2026-01-31T12:00:00.000000Z``),
+        and a column for each field; ``keep="field:modified"`` keeps the newest.
+        """
         functions = functions_module()
-        named = [functions.col(_field(number)).alias(name) for number, name in enumerate(self._fields)]
+        named = [
+            functions.col(_field(number)).alias(name) for number, name in enumerate(self._fields)
+        ]
         return self._rows.where("reason is null").select("id", "text", "modified", *named)
 
     @property
     def skipped(self) -> DataFrame:
-        """Files and records that were not read: ``source`` (the name in the folder), ``line``, ``id``,
-        ``reason``."""
+        """Files and records that were not read: ``source`` (the name in the folder), ``line``,
+        ``id``, ``reason``.
+        """
         return self._rows.where("reason is not null").select("source", "line", "id", "reason")
 
     def release(self) -> None:
@@ -82,28 +92,38 @@ def extract(
     ids_by_file: bool = False,
     **options: Unpack[ExtractOptions],
 ) -> ExtractResult:
-    """Extracts the texts of files: web pages, mail, PDF, office files, archives, plain text, records.
+    """Extracts the texts of files: web pages, mail, PDF, office files, archives, plain text,
+    records.
 
-    Texts, limits and reasons are those of ``lookalike find FOLDER``, and so are the ids: the path in the
-    folder, with the names in archives behind it. Every row is a file that is read; which ones there
-    are says Spark, which leaves out names that begin with ``.`` or ``_``, and files without a byte.
+    Texts, limits and reasons are those of ``lookalike find FOLDER``, and so are the ids: the path
+    in the folder, with the names in archives behind it. Every row is a file that is read; which
+    ones there are says Spark, which leaves out names that begin with ``.`` or ``_``, and files
+    without a byte.
 
-    Write the documents to a table before a long run: :func:`lookalike.spark.find` reads its frame twice.
+    Write the documents to a table before a long run: ``lookalike.spark.find`` reads its frame
+    twice.
 
-    :param files: the columns ``path``, ``content`` and ``modificationTime`` (may be absent), as
-        ``spark.read.format("binaryFile").option("recursiveFileLookup", True).load(folder)`` gives them.
-    :param folder: what ids are relative to, a path from the root or an address; all files are below it.
-    :param fields: what else files state: ``title``, ``author``, ``date``, ``language``, ``subject``,
-        ``from``, ``to``, ``message-id``, ``url``, ``record-id``, or columns of records.
-    :param ids_by_file: whether ids of records begin with the name of their file, as they do on one
-        machine where records of several files have one id.
-    :param options: how files are read, as for :func:`lookalike.find` with paths.
-    :raises DocumentError: a file is not below the folder, or a record cannot be used.
+    Args:
+        files: The columns ``path``, ``content`` and ``modificationTime`` (may be absent), as
+            ``spark.read.format("binaryFile").option("recursiveFileLookup", True).load(folder)``
+            gives them.
+        folder: What ids are relative to, a path from the root or an address; all files are below
+            it.
+        fields: What else files state: ``title``, ``author``, ``date``, ``language``, ``subject``,
+            ``from``, ``to``, ``message-id``, ``url``, ``record-id``, or columns of records.
+        ids_by_file: Whether ids of records begin with the name of their file, as they do on one
+            machine where records of several files have one id.
+        options: How files are read, as for ``lookalike.find`` with paths.
+
+    Raises:
+        DocumentError: A file is not below the folder, or a record cannot be used.
     """
     check_options(options, "extract", ExtractOptions)
     for name in _WALK:
         if options.get(name) not in (None, False):
-            raise OptionError(f"{name} is about files of a folder that is walked; every row is read, leave it out")
+            raise OptionError(
+                f"{name} is about files of a folder that is walked; every row is read, leave it out"
+            )
     check_frame(files, "files")
     kinds = {field.name: field.dataType.simpleString() for field in files.schema.fields}
     for name, kind in _COLUMNS.items():
@@ -119,7 +139,9 @@ def extract(
     task = _ExtractTask(Plan(reading, {}), FolderName.of(folder), tuple(fields), ids_by_file)
     schema = ", ".join([_ROWS, *(f"{_field(number)} string" for number in range(len(task.fields)))])
     with task_errors(REMEDY), file_errors(f"cannot read the files of {folder}"):
-        return ExtractResult(map_rows(files.select("path", "content", *time), task, schema), task.fields)
+        return ExtractResult(
+            map_rows(files.select("path", "content", *time), task, schema), task.fields
+        )
 
 
 def _check_fields(fields: object) -> None:
@@ -160,12 +182,16 @@ class _ExtractTask:
 
         times = None
         if "modificationTime" in batch.schema.names:
-            times = batch.column("modificationTime").cast(pa.timestamp("us", "UTC")).cast(pa.int64())
+            times = (
+                batch.column("modificationTime").cast(pa.timestamp("us", "UTC")).cast(pa.int64())
+            )
         paths, contents = batch.column("path"), batch.column("content")
         for row in range(batch.num_rows):
             path, content = paths[row].as_py(), contents[row].as_buffer()
             if path is None or content is None:
-                raise DocumentError(f"the file {path!r} has no path or no content; leave the row out")
+                raise DocumentError(
+                    f"the file {path!r} has no path or no content; leave the row out"
+                )
             time = None if times is None else times[row].as_py()
             yield self.folder.name_of(path), content, None if time is None else 1000 * time
 
@@ -178,10 +204,14 @@ class _ExtractTask:
         times = documents["modified"].cast(pa.timestamp("ns")).cast(pa.timestamp("us"), safe=False)
         shown = pc.binary_join_element_wise(pc.strftime(times, "%Y-%m-%dT%H:%M:%S"), "Z", "")
         documents = documents.set_column(2, "modified", shown)
-        documents = documents.rename_columns(["id", "text", "modified", *map(_field, range(len(self.fields)))])
+        documents = documents.rename_columns(
+            ["id", "text", "modified", *map(_field, range(len(self.fields)))]
+        )
         kinds = [column.split() for column in _ROWS.split(", ")]
         kinds += [[_field(number), "string"] for number in range(len(self.fields))]
-        schema = pa.schema([(name, pa.int64() if kind == "long" else pa.string()) for name, kind in kinds])
+        schema = pa.schema(
+            [(name, pa.int64() if kind == "long" else pa.string()) for name, kind in kinds]
+        )
         for rows in (documents, skipped):
             for piece in _pieces(rows):
                 yield from _as(piece, schema).combine_chunks().to_batches()
@@ -202,7 +232,9 @@ def _as(table: Any, schema: Any) -> Any:
     import pyarrow as pa
 
     columns = [
-        table[field.name].cast(field.type) if field.name in table.column_names else pa.nulls(table.num_rows, field.type)
+        table[field.name].cast(field.type)
+        if field.name in table.column_names
+        else pa.nulls(table.num_rows, field.type)
         for field in schema
     ]
     return pa.table(columns, schema=schema)

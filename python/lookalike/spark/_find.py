@@ -19,12 +19,13 @@ if TYPE_CHECKING:
 
 
 class FindResult(DividedFindResult["DataFrame", SparkRun]):
-    """The result of :func:`find`. Its frames are computed when they are used."""
+    """The result of ``find``. Its frames are computed when they are used."""
 
     @property
     def empty(self) -> DataFrame:
         """Documents without a token: ``id``, ``same_text_as`` (the least id of those that have the
-        same text, documents before the reference; null for that one, and for texts that are alone)."""
+        same text, documents before the reference; null for that one, and for texts that are alone).
+        """
         return self.run.empty()
 
     @property
@@ -33,8 +34,9 @@ class FindResult(DividedFindResult["DataFrame", SparkRun]):
         return self.run.skipped()
 
     def release(self) -> None:
-        """Releases the results of the stages that the cluster keeps. Do not use the frames afterwards.
-        A ``with`` block calls it at its end."""
+        """Releases the results of the stages that the cluster keeps. Do not use the frames
+        afterwards. A ``with`` block calls it at its end.
+        """
         self.run.checkpoint.release()
 
     def __enter__(self) -> FindResult:
@@ -48,7 +50,7 @@ def find(
     df: DataFrame,
     *,
     text: str = "text",
-    id: str = "id",  # noqa: A002 - the name of the column
+    id: str = "id",
     threshold: float | None = 0.8,
     recall: float | None = 0.99,
     reference: DataFrame | None = None,
@@ -60,33 +62,44 @@ def find(
     progress: bool | Progress | None = False,
     **options: Any,
 ) -> FindResult:
-    """Finds the near-duplicates among the rows of a DataFrame; groups, pairs and counts are those of
-    :func:`lookalike.find` on the same documents with the same parameters.
+    """Finds the near-duplicates among the rows of a DataFrame; groups, pairs and counts are those
+    of ``lookalike.find`` on the same documents with the same parameters.
 
-    The frame is read at least twice, so it must give the same rows each time: one with ``rand()`` or
-    ``limit`` is written to a table first. Ids are compared as texts.
+    The frame is read at least twice, so it must give the same rows each time: one with ``rand()``
+    or ``limit`` is written to a table first. Ids are compared as texts.
 
-    :param df: documents: the columns ``text`` and ``id``, and those that ``keep`` and
-        ``source_field`` name.
-    :param reference: documents that are always kept, with the same columns.
-    :param pairs: whether all verified pairs are listed, too.
-    :param documents: how many documents are expected; bands and rows are chosen for that many.
-    :param checkpoint: a folder for the results of stages, from which the same call goes on; without
-        one the cluster keeps them as long as the session. An address such as ``s3a://b/run7`` is a text.
-    :param task_memory: the most that the documents of a task may take; larger components are divided,
-        and decided in rounds.
-    :param partitions: into how many parts buckets and documents are divided;
-        ``spark.sql.shuffle.partitions`` by default.
-    :param progress: as in :func:`lookalike.find`; of each stage it is said that 0 of 1 is done when it begins, and 1 of 1 when
-        it has ended.
-    :param options: options of :func:`lookalike.find`, but for those that are about files and about
-        one machine.
+    Args:
+        df: Documents: the columns ``text`` and ``id``, and those that ``keep`` and ``source_field``
+            name.
+        reference: Documents that are always kept, with the same columns.
+        pairs: Whether all verified pairs are listed, too.
+        documents: How many documents are expected; bands and rows are chosen for that many.
+        checkpoint: A folder for the results of stages, from which the same call goes on; without
+            one the cluster keeps them as long as the session. An address such as ``s3a://b/run7``
+            is a text.
+        task_memory: The most that the documents of a task may take; larger components are divided,
+            and decided in rounds.
+        partitions: Into how many parts buckets and documents are divided;
+            ``spark.sql.shuffle.partitions`` by default.
+        progress: As in ``lookalike.find``; of each stage it is said that 0 of 1 is done when it
+            begins, and 1 of 1 when it has ended.
+        options: Options of ``lookalike.find``, but for those that are about files and about one
+            machine.
 
-    :raises OptionError: an option cannot be what was given.
-    :raises DocumentError: a document cannot be used, or two have one id.
-    :raises ChangedError: the frame gave other rows when it was read again.
+    Raises:
+        OptionError: An option cannot be what was given.
+        DocumentError: A document cannot be used, or two have one id.
+        ChangedError: The frame gave other rows when it was read again.
     """
-    plan = stages.plan(text=text, id=id, threshold=threshold, recall=recall, pairs=pairs, documents=documents, **options)
+    plan = stages.plan(
+        text=text,
+        id=id,
+        threshold=threshold,
+        recall=recall,
+        pairs=pairs,
+        documents=documents,
+        **options,
+    )
     run = SparkRun(df, reference, plan, checkpoint, task_memory, partitions)
     try:
         with reporting(progress) as run.progress:
@@ -107,15 +120,16 @@ def dedup(
     """Returns the rows of a DataFrame that are not duplicates. The columns do not change.
 
     Rows that ``skip_bad`` leaves out are returned only with ``annotate``. Without ``checkpoint``,
-    the cluster keeps the ids of the members of groups until :func:`release` or the end of the
+    the cluster keeps the ids of the members of groups until ``release`` or the end of the
     session.
 
-    :param annotate: keeps all rows and adds columns with the result: ``lookalike_kept``,
-        ``lookalike_group``, ``lookalike_keeper``, ``lookalike_jaccard`` (or
-        ``lookalike_containment``, by the measure) and ``lookalike_group_size``. Their values are
-        the same as in :func:`lookalike.dedup`. Rows that ``skip_bad`` leaves out have the value
-        false in ``lookalike_kept``, and no keeper.
-    :param options: those of :func:`find`.
+    Args:
+        annotate: Keeps all rows and adds columns with the result: ``lookalike_kept``,
+            ``lookalike_group``, ``lookalike_keeper``, ``lookalike_jaccard`` (or
+            ``lookalike_containment``, by the measure) and ``lookalike_group_size``. Their values
+            are the same as in ``lookalike.dedup``. Rows that ``skip_bad`` leaves out have the
+            value false in ``lookalike_kept``, and no keeper.
+        options: Those of ``find``.
     """
     refuse_add(options)
     if annotate:
@@ -130,18 +144,22 @@ def dedup(
     return rows
 
 
-#: Results in the cluster of each frame that :func:`dedup` returned.
+# Results in the cluster of each frame that ``dedup`` returned.
 _UNRELEASED: WeakKeyDictionary[DataFrame, FindResult] = WeakKeyDictionary()
 
 
 def release(rows: DataFrame) -> None:
-    """Releases the results that the cluster keeps for a frame that :func:`dedup` returned. Do not
+    """Releases the results that the cluster keeps for a frame that ``dedup`` returned. Do not
     use the frame afterwards.
 
-    :raises DocumentTypeError: :func:`dedup` did not return the frame, for example because it is
-        derived from such a frame; or the frame was released before.
+    Raises:
+        DocumentTypeError: ``dedup`` did not return the frame, for example because it is derived
+            from such a frame; or the frame was released before.
     """
     result = _UNRELEASED.pop(rows, None) if hasattr(rows, "sparkSession") else None
     if result is None:
-        raise DocumentTypeError("rows: expected the frame that lookalike.spark.dedup gave, which was not released before")
+        raise DocumentTypeError(
+            "rows: expected the frame that lookalike.spark.dedup gave, which was not released "
+            "before"
+        )
     result.release()

@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
-#: The column of lines as they are in the inputs.
+# The column of lines as they are in the inputs.
 _LINE = "__lookalike_line"
-#: Whether a line is an object of JSON.
+# Whether a line is an object of JSON.
 _IS_OBJECT = "__lookalike_is_object"
-#: What Spark reads of a line.
+# What Spark reads of a line.
 _PARSED = "__lookalike_parsed"
-#: What Spark calls the column of lines that are no objects, where it finds columns.
+# What Spark calls the column of lines that are no objects, where it finds columns.
 _BROKEN = "__lookalike_broken"
-#: The field, or the column, of an annotated line that is no object.
+# The field, or the column, of an annotated line that is no object.
 _CORRUPT = "_corrupt_record"
 
 
@@ -35,55 +35,75 @@ class LineFields:
     """Fields of lines that are read. ``meta.id`` is the field ``id`` of the object ``meta``."""
 
     text: str
-    #: ``None`` where the names of folders have it.
     id: str | None
-    #: Those that ``keep`` and ``source_field`` name.
+    """``None`` where the names of folders have it."""
     others: tuple[str, ...] = ()
-    #: Whether a line without a document is a row without values, and no error.
+    """Those that ``keep`` and ``source_field`` name."""
     skip_bad: bool = False
-    #: Fields that no line may have.
+    """Whether a line without a document is a row without values, and no error."""
     refused: tuple[str, ...] = ()
+    """Fields that no line may have."""
 
     @property
     def names(self) -> list[str]:
         """All of them, each once."""
-        return list(dict.fromkeys(name for name in (self.id, self.text, *self.others) if name is not None))
+        return list(
+            dict.fromkeys(name for name in (self.id, self.text, *self.others) if name is not None)
+        )
 
     def reader(self) -> _engine.JsonLines:
         """What reads them."""
-        return _engine.JsonLines(self.text, self.id, list(self.others), self.skip_bad, list(self.refused))
+        return _engine.JsonLines(
+            self.text, self.id, list(self.others), self.skip_bad, list(self.refused)
+        )
 
 
 class JsonLines:
     """JSON lines below some paths."""
 
-    def __init__(self, spark: SparkSession, inputs: list[str], fields: LineFields, names: FileNames | None = None) -> None:
-        """
-        :param names: where documents get the column :data:`PATH`, the names of their files.
+    def __init__(
+        self,
+        spark: SparkSession,
+        inputs: list[str],
+        fields: LineFields,
+        names: FileNames | None = None,
+    ) -> None:
+        """Starts a reader.
+
+        Args:
+            names: Where documents get the column ``PATH``, the names of their files.
         """
         self._spark, self._inputs, self._names = spark, inputs, names
         self._lines = spark.read.schema(f"{_LINE} string").option("lineSep", "\n").text(inputs)
         # Columns that Spark makes of names of folders come before fields of these names.
         self._folders = [name for name in self._lines.columns if name != _LINE]
         others = tuple(name for name in fields.others if name not in self._folders)
-        self._fields = replace(fields, id=None if fields.id in self._folders else fields.id, others=others)
+        self._fields = replace(
+            fields, id=None if fields.id in self._folders else fields.id, others=others
+        )
 
     def check_first(self) -> None:
         """Refuses a first line without the fields.
 
-        :raises DocumentError: it is one.
+        Raises:
+            DocumentError: It is one.
         """
-        lines = self._lines.where(column(_LINE).rlike(r"\S")).select(column(_LINE).cast("binary").alias(_LINE))
+        lines = self._lines.where(column(_LINE).rlike(r"\S")).select(
+            column(_LINE).cast("binary").alias(_LINE)
+        )
         for row in lines.limit(1).collect():
             try:
                 self._fields.reader().check_first(bytes(row[_LINE]))
             except DocumentError as error:
-                raise DocumentError(f"{error}; name the fields by --id and --text, or another format by --format") from None
+                raise DocumentError(
+                    f"{error}; name the fields by --id and --text, or another format by --format"
+                ) from None
 
     def documents(self, *, with_lines: bool = False) -> DataFrame:
         """A row for each line that is not blank: the fields, and columns of folders.
 
-        :param with_lines: whether they are given to :meth:`lines_of` or :meth:`columns_of`.
+        Args:
+            with_lines: Whether they are given to ``lines_of`` or ``columns_of``.
         """
         from pyspark.sql.types import BinaryType, BooleanType, StringType, StructType
 
@@ -116,7 +136,8 @@ class JsonLines:
     def columns_of(self, rows: DataFrame, schema: StructType) -> DataFrame:
         """The columns of the lines of rows, and annotations.
 
-        :param schema: that of :meth:`schema`.
+        Args:
+            schema: That of ``schema``.
         """
         from pyspark.sql import functions as f
         from pyspark.sql.types import StructType
@@ -130,12 +151,20 @@ class JsonLines:
         # What Spark cannot read ends the run, where it would be null.
         parsed = f.from_json(f.when(is_object, line), fields, {"mode": "FAILFAST"})
         has_broken = _BROKEN in schema.names and bool(_annotations(rows))
-        broken = [f.when(~is_object, line).alias(_CORRUPT)] if has_broken and _CORRUPT not in fields.names else []
-        return rows.withColumn(_PARSED, parsed).select(f"{_PARSED}.*", *broken, *map(column, others))
+        broken = (
+            [f.when(~is_object, line).alias(_CORRUPT)]
+            if has_broken and _CORRUPT not in fields.names
+            else []
+        )
+        return rows.withColumn(_PARSED, parsed).select(
+            f"{_PARSED}.*", *broken, *map(column, others)
+        )
 
 
 def _annotated(rows: DataFrame) -> Any:
-    """The lines of rows, with annotations if they have them. A line that is no object becomes a field of one."""
+    """The lines of rows, with annotations if they have them. A line that is no object becomes a
+    field of one.
+    """
     from pyspark.sql import functions as f
 
     line = column(_LINE)
@@ -145,7 +174,9 @@ def _annotated(rows: DataFrame) -> Any:
     how = {"ignoreNullFields": "false"}
     added = f.to_json(f.struct(*annotations), how)
     head = f.regexp_replace(line, r"\}\s*\z", "")
-    whole = f.concat(head, f.when(head.rlike(r"\A\s*\{\s*\z"), "").otherwise(","), f.substring(added, 2, 1 << 30))
+    whole = f.concat(
+        head, f.when(head.rlike(r"\A\s*\{\s*\z"), "").otherwise(","), f.substring(added, 2, 1 << 30)
+    )
     broken = f.to_json(f.struct(line.alias(_CORRUPT), *annotations), how)
     return f.when(column(_IS_OBJECT), whole).otherwise(broken)
 
@@ -161,8 +192,8 @@ class ParseTask:
 
     fields: LineFields
     with_lines: bool
-    #: Where rows have :data:`PATH`, the names of its files.
     names: FileNames | None = None
+    """Where rows have ``PATH``, the names of its files."""
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         import pyarrow as pa
@@ -174,19 +205,32 @@ class ParseTask:
             found = read_table(reader.read(batch.select([_LINE])))
             if not found.num_rows:
                 continue
-            rows = batch if found.num_rows == batch.num_rows else batch.take(found.column(0).chunk(0))
+            rows = (
+                batch if found.num_rows == batch.num_rows else batch.take(found.column(0).chunk(0))
+            )
             columns = self._columns(found)
-            columns |= {name: rows.column(at) for at, name in enumerate(rows.schema.names) if name != _LINE}
+            columns |= {
+                name: rows.column(at) for at, name in enumerate(rows.schema.names) if name != _LINE
+            }
             if self.names is not None:
                 columns[PATH] = self.names.named(columns[PATH])
             if self.with_lines:
-                columns |= {_LINE: rows.column(rows.schema.get_field_index(_LINE)), _IS_OBJECT: found.column(1)}
-            yield from pa.Table.from_arrays(list(columns.values()), names=list(columns)).to_batches()
+                columns |= {
+                    _LINE: rows.column(rows.schema.get_field_index(_LINE)),
+                    _IS_OBJECT: found.column(1),
+                }
+            yield from pa.Table.from_arrays(
+                list(columns.values()), names=list(columns)
+            ).to_batches()
 
     def _columns(self, found: Any) -> dict[str, Any]:
         """The values of fields by their names."""
         how = self.fields
-        values = [(how.id, 2), (how.text, 3), *((name, 4 + at) for at, name in enumerate(how.others))]
+        values = [
+            (how.id, 2),
+            (how.text, 3),
+            *((name, 4 + at) for at, name in enumerate(how.others)),
+        ]
         columns: dict[str, Any] = {}
         for name, at in values:
             if name is not None:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from lookalike._divided.run_sums import RunSums, check_read
 from lookalike._divided.row_operations import RowTask
+from lookalike._divided.run_sums import RunSums, check_read
 from lookalike._divided.stage_tasks import SliceTask
 from lookalike.spark._checkpoint import Checkpoint
 from lookalike.spark._columns import column
@@ -19,24 +19,24 @@ from lookalike.stages import INTERNAL, KEPT, PART, PLACES, Plan
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-#: These of rows that are joined with documents, whose columns may have these names.
 _ID, _REFERENCE = f"{INTERNAL}id", f"{INTERNAL}reference"
+"""These of rows that are joined with documents, whose columns may have these names."""
 _JOINS = {"inner": "inner", "left": "left", "semi": "left_semi", "anti": "left_anti"}
 
 
 @dataclass
 class SparkRows:
-    """:class:`~lookalike._divided.row_operations.RowOperations` on data frames."""
+    """``lookalike._divided.row_operations.RowOperations`` on data frames."""
 
     spark: SparkSession
     plan: Plan
     parts: int
-    #: The most that the documents of a task may take.
     task_bytes: int
+    """The most that the documents of a task may take."""
     checkpoint: Checkpoint
     order: OrderedRows
-    #: All documents, with ``node``, and ``reference`` where there is a reference collection.
     all_documents: DataFrame
+    """All documents, with ``node``, and ``reference`` where there is a reference collection."""
     has_reference: bool
 
     @property
@@ -64,7 +64,9 @@ class SparkRows:
         notes = blocks.where("kind = 'note'").select("note").collect()
         sums.add_notes(row["note"] for row in notes)
         check_read(sums.counts["documents"], count)
-        return self.stored("labels", lambda: label_components(blocks, self.parts, self.task_bytes, self.stored))
+        return self.stored(
+            "labels", lambda: label_components(blocks, self.parts, self.task_bytes, self.stored)
+        )
 
     def texts(self, documents: DataFrame, rows: DataFrame) -> DataFrame:
         f = self.functions
@@ -92,13 +94,20 @@ class SparkRows:
 
     def sliced(self, places: Callable[[], DataFrame], slice_bytes: int) -> DataFrame:
         f = self.functions
-        ranges = self.stored("places", lambda: self.order.divided(places(), [("place", "ascending")]))
+        ranges = self.stored(
+            "places", lambda: self.order.divided(places(), [("place", "ascending")])
+        )
 
         def slices() -> DataFrame:
             sums = ranges.groupBy("range").agg(f.sum("bytes").alias("bytes")).collect()
             offsets = offsets_of({int(row["range"]): int(row["bytes"]) for row in sums})
-            order, schema = [("range", "ascending"), ("place", "ascending")], f"{PLACES}, range int, slice long"
-            sliced = self.order.mapped(ranges, ["range"], order, SliceTask(offsets, slice_bytes), schema)
+            order, schema = (
+                [("range", "ascending"), ("place", "ascending")],
+                f"{PLACES}, range int, slice long",
+            )
+            sliced = self.order.mapped(
+                ranges, ["range"], order, SliceTask(offsets, slice_bytes), schema
+            )
             return sliced.drop("place", "range")
 
         return self.stored("slices", slices)
@@ -125,11 +134,17 @@ class SparkRows:
         return rows.unionByName(others)
 
     def join(
-        self, rows: DataFrame, others: DataFrame, on: Sequence[str], how: Literal["inner", "left", "semi", "anti"]
+        self,
+        rows: DataFrame,
+        others: DataFrame,
+        on: Sequence[str],
+        how: Literal["inner", "left", "semi", "anti"],
     ) -> DataFrame:
         return rows.join(others, list(on), _JOINS[how])
 
-    def grouped(self, rows: DataFrame, by: Sequence[str], sums: Mapping[str, tuple[str, str]]) -> DataFrame:
+    def grouped(
+        self, rows: DataFrame, by: Sequence[str], sums: Mapping[str, tuple[str, str]]
+    ) -> DataFrame:
         f = self.functions
         columns = [getattr(f, function)(name).alias(new) for new, (name, function) in sums.items()]
         return rows.groupBy(*by).agg(*columns)

@@ -27,9 +27,9 @@ def offsets_of(amounts: dict[int, int]) -> dict[int, int]:
 class OrderedRows:
     """Gives tasks rows in an order.
 
-    Spark sorts ranges of rows, each in a partition. Sail 0.7 does not divide rows into ranges of their
-    values, and leaves out sorts before tasks; there a task sorts its rows itself, and where the order
-    is over all partitions, it is one task for all rows.
+    Spark sorts ranges of rows, each in a partition. Sail 0.7 does not divide rows into ranges of
+    their values, and leaves out sorts before tasks; there a task sorts its rows itself, and where
+    the order is over all partitions, it is one task for all rows.
     """
 
     def __init__(self, spark: SparkSession, parts: int) -> None:
@@ -44,7 +44,9 @@ class OrderedRows:
         return self._is_sorting
 
     def _has_ranges(self) -> bool:
-        """Whether the engine divides rows into ranges, for which there is no other sign of Spark."""
+        """Whether the engine divides rows into ranges, for which there is no other sign of
+        Spark.
+        """
         from pyspark.sql import functions
         from pyspark.sql.utils import is_remote
 
@@ -67,24 +69,38 @@ class OrderedRows:
     def sorted(self, rows: DataFrame, ranges: list[str], order: RowOrder, schema: str) -> DataFrame:
         """Rows in an order over all partitions.
 
-        :param ranges: as in :meth:`mapped`.
-        :param schema: their columns.
+        Args:
+            ranges: As in ``mapped``.
+            schema: Their columns.
         """
-        return self._sorted(rows, ranges, order) if self.is_sorting else self.mapped(rows, ranges, order, SameTask(), schema)
+        return (
+            self._sorted(rows, ranges, order)
+            if self.is_sorting
+            else self.mapped(rows, ranges, order, SameTask(), schema)
+        )
 
-    def mapped(self, rows: DataFrame, ranges: list[str], order: RowOrder, task: _Task, schema: str) -> DataFrame:
-        """What a task gives for rows in an order over all partitions; the results have that order, too.
+    def mapped(
+        self, rows: DataFrame, ranges: list[str], order: RowOrder, task: _Task, schema: str
+    ) -> DataFrame:
+        """What a task gives for rows in an order over all partitions; the results have that order,
+        too.
 
-        :param ranges: columns that the order begins with, ascending; rows with equal values of them are in one partition.
+        Args:
+            ranges: Columns that the order begins with, ascending; rows with equal values of them
+                are in one partition.
         """
         if not self.is_sorting:
             return map_rows(rows.repartition(1), SortedTask(task, order), schema)
         return map_rows(self._sorted(rows, ranges, order), task, schema)
 
     def _sorted(self, rows: DataFrame, ranges: list[str], order: RowOrder) -> DataFrame:
-        return rows.repartitionByRange(self._parts, *ranges).sortWithinPartitions(*_expressions(order))
+        return rows.repartitionByRange(self._parts, *ranges).sortWithinPartitions(
+            *_expressions(order)
+        )
 
-    def mapped_in_each(self, rows: DataFrame, order: RowOrder, task: _Task, schema: str) -> DataFrame:
+    def mapped_in_each(
+        self, rows: DataFrame, order: RowOrder, task: _Task, schema: str
+    ) -> DataFrame:
         """What a task gives for rows in an order in each partition."""
         if not self.is_sorting:
             return map_rows(rows, SortedTask(task, order), schema)

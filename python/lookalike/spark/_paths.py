@@ -16,24 +16,25 @@ from lookalike.spark._worker import map_rows
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-#: The column of paths that the program adds.
 PATH = "__lookalike_path"
-#: The scheme and the authority of an address.
+"""The column of paths that the program adds."""
+# The scheme and the authority of an address.
 _SCHEME = re.compile(r"^[A-Za-z][\w+.-]*:(//[^/]*)?")
 _PATTERN = re.compile(r"[*?\[{]")
 
 
 def with_files(rows: DataFrame) -> DataFrame:
-    """Rows of files with the address of the file of each, as the engine has it, in :data:`PATH`."""
+    """Rows of files with the address of the file of each, as the engine has it, in ``PATH``."""
     from pyspark.sql import functions
 
     return rows.withColumn(PATH, functions.input_file_name())
 
 
 def named_files(rows: DataFrame, columns: list[str], names: FileNames) -> DataFrame:
-    """Some columns of rows of files, and :data:`PATH`.
+    """Some columns of rows of files, and ``PATH``.
 
-    :param columns: those that are read; absent ones are left out.
+    Args:
+        columns: Those that are read; absent ones are left out.
     """
     from pyspark.sql.types import StringType, StructType
 
@@ -46,8 +47,8 @@ def named_files(rows: DataFrame, columns: list[str], names: FileNames) -> DataFr
 class FileNames:
     """Names of files: the name of an input, followed by the path below it."""
 
-    #: Paths of inputs without schemes, and their names; longer paths first.
     roots: tuple[tuple[str, str], ...]
+    """Paths of inputs without schemes, and their names; longer paths first."""
 
     @classmethod
     def below(cls, inputs: list[str]) -> FileNames:
@@ -66,8 +67,11 @@ class FileNames:
     def name(self, address: str) -> str:
         """The name of a file.
 
-        :param address: the engine's address of the file.
-        :raises FileError: it is below no input.
+        Args:
+            address: The engine's address of the file.
+
+        Raises:
+            FileError: It is below no input.
         """
         path = posixpath.normpath(unquote(_SCHEME.sub("", address)))
         for root, name in self.roots:
@@ -77,8 +81,8 @@ class FileNames:
                 below = path[len(root.rstrip("/")) + 1 :]
                 return f"{name.rstrip('/')}/{below}" if name else below
         raise FileError(
-            f"cannot compare the path of a row: its file is {address!r}, which is below no input; name a column of paths by "
-            "path_field, or name inputs by whole addresses"
+            f"cannot compare the path of a row: its file is {address!r}, which is below no input; "
+            "name a column of paths by path_field, or name inputs by whole addresses"
         )
 
     def named(self, addresses: Any) -> Any:
@@ -86,7 +90,9 @@ class FileNames:
         import pyarrow as pa
 
         values = addresses.dictionary_encode()
-        names = pa.array([self.name(value or "") for value in values.dictionary.to_pylist()], pa.string())
+        names = pa.array(
+            [self.name(value or "") for value in values.dictionary.to_pylist()], pa.string()
+        )
         return names.take(values.indices)
 
 

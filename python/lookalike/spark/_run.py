@@ -15,7 +15,13 @@ from lookalike._divided.stage_tasks import MEMBER_ORDER, PAIR_ORDER, RowOrder, U
 from lookalike._divided.survivors import is_own_member, member_columns, row_columns
 from lookalike._divided.task_errors import file_errors, task_errors
 from lookalike._options import path_option, whole_option
-from lookalike.errors import ChangedError, DamagedError, DocumentError, DocumentTypeError, OptionError
+from lookalike.errors import (
+    ChangedError,
+    DamagedError,
+    DocumentError,
+    DocumentTypeError,
+    OptionError,
+)
 from lookalike.spark._checkpoint import Checkpoint
 from lookalike.spark._columns import check_frame, column, literal_row
 from lookalike.spark._connect import connect_documents, label_components, shingle_counters
@@ -29,29 +35,50 @@ from lookalike.stages import DECIDED, Plan
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-#: Documents of components up to which their nodes are sent to all executors.
+# Documents of components up to which their nodes are sent to all executors.
 _BROADCAST = 10_000_000
-#: Nodes of several documents whose ids are compared.
+# Nodes of several documents whose ids are compared.
 _COMPARED = 1_000_000
-#: The remedy if a worker has no lookalike.
-REMEDY = "install the version of the driver on all workers, or name the workers' interpreter by PYSPARK_PYTHON"
-#: The order of groups whose rows are divided into ranges, and columns by which pairs are divided.
+REMEDY = (
+    "install the version of the driver on all workers, or name the workers' interpreter by "
+    "PYSPARK_PYTHON"
+)
+"""The remedy if a worker has no lookalike."""
+# The order of groups whose rows are divided into ranges, and columns by which pairs are divided.
 _REPORT_ORDER = (("range", "ascending"), *MEMBER_ORDER)
 _PAIR_RANGES = ["keeper", "id"]
 _LINES = "value string"
-_MEMBERS = ("size", "keeper", "reference", "role", "rank", "id", "intersection", "left", "right", "jaccard", "containment")
+_MEMBERS = (
+    "size",
+    "keeper",
+    "reference",
+    "role",
+    "rank",
+    "id",
+    "intersection",
+    "left",
+    "right",
+    "jaccard",
+    "containment",
+)
 
 
 def _is_readable(plan: Plan) -> Any:
     """Whether a row is not one that ``skip_bad`` leaves out."""
-    return column(plan.text).isNotNull() & column(plan.id).isNotNull() & (column(plan.id).cast("string") != "")
+    return (
+        column(plan.text).isNotNull()
+        & column(plan.id).isNotNull()
+        & (column(plan.id).cast("string") != "")
+    )
 
 
 def functions_module() -> Any:
     try:
         from pyspark.sql import functions
     except ImportError:
-        raise OptionError("lookalike.spark needs PySpark 3.5 or later: pip install pyspark") from None
+        raise OptionError(
+            "lookalike.spark needs PySpark 3.5 or later: pip install pyspark"
+        ) from None
     return functions
 
 
@@ -72,19 +99,25 @@ class SparkRun(DividedRun["DataFrame", "DataFrame", "DataFrame"]):
         if reference is not None:
             _check_columns(reference, plan, "reference")
         self.spark: SparkSession = df.sparkSession
-        parts = whole_option("partitions", partitions, 1, 31) if partitions is not None else self._default_parts()
-        super().__init__(plan, parts, bytes_of("task_memory", task_memory), logging.getLogger("lookalike.spark"))
+        parts = (
+            whole_option("partitions", partitions, 1, 31)
+            if partitions is not None
+            else self._default_parts()
+        )
+        super().__init__(
+            plan, parts, bytes_of("task_memory", task_memory), logging.getLogger("lookalike.spark")
+        )
         self.has_reference = reference is not None
         division = {"partitions": self.parts, "reference": self.has_reference}
         folder = None if checkpoint is None else path_option("checkpoint", checkpoint)
         self.checkpoint = Checkpoint(self.spark, folder, plan, division)
         kinds = {dict(_typed(frame))[plan.id] for frame in (df, reference) if frame is not None}
-        #: The type of ids if both sides have the same, else strings.
+        # The type of ids if both sides have the same, else strings.
         self._id_kind = kinds.pop() if len(kinds) == 1 else "string"
-        #: All documents, with ``node``, and ``reference`` where there is a reference collection.
+        # All documents, with ``node``, and ``reference`` where there is a reference collection.
         self.documents = self._documents(df, reference)
         self._order = OrderedRows(self.spark, self.parts)
-        #: How the names of the stages begin whose results depend on the division of components.
+        # How the names of the stages begin whose results depend on the division of components.
         self._stages = ""
 
     def _id_column(self, name: str, alias: str | None = None) -> Any:
@@ -94,7 +127,7 @@ class SparkRun(DividedRun["DataFrame", "DataFrame", "DataFrame"]):
     def _default_parts(self) -> int:
         try:
             return max(1, int(self.spark.conf.get("spark.sql.shuffle.partitions", "200") or 200))
-        except Exception:  # noqa: BLE001 - an engine without that setting
+        except Exception:
             return 200
 
     def _documents(self, df: DataFrame, reference: DataFrame | None) -> DataFrame:
@@ -113,13 +146,21 @@ class SparkRun(DividedRun["DataFrame", "DataFrame", "DataFrame"]):
 
     def _readable(self) -> DataFrame:
         """Documents without the rows that ``skip_bad`` leaves out, whose ids may be repeated."""
-        return self.documents.where(_is_readable(self.plan)) if self.plan.options.get("skip_bad") else self.documents
+        return (
+            self.documents.where(_is_readable(self.plan))
+            if self.plan.options.get("skip_bad")
+            else self.documents
+        )
 
     def run(self) -> None:
         """Runs all stages up to the decisions."""
         try:
             with task_errors(REMEDY), file_errors(self._file_problem()):
-                check_writable(self.spark, self.checkpoint.folder, f"cannot use the checkpoint {self.checkpoint.folder}")
+                check_writable(
+                    self.spark,
+                    self.checkpoint.folder,
+                    f"cannot use the checkpoint {self.checkpoint.folder}",
+                )
                 self.checkpoint.begin()
                 self.run_stages()
         except DamagedError as error:
@@ -127,14 +168,19 @@ class SparkRun(DividedRun["DataFrame", "DataFrame", "DataFrame"]):
                 raise
             # An engine that keeps no results, or has lost one, makes it again from the frame.
             raise ChangedError(
-                f"{str(error).split(';')[0]}; without a checkpoint a stage may run again for later stages, and it had other "
-                "rows: the frame must give the same rows each time, so write it to a table first, and read that"
+                f"{str(error).split(';')[0]}; without a checkpoint a stage may run again for later "
+                "stages, and it had other rows: the frame must give the same rows each time, so "
+                "write it to a table first, and read that"
             ) from error
 
     def _file_problem(self) -> str:
         """The failed action if a run cannot read or write a path; frames have no paths."""
         folder = self.checkpoint.folder
-        return "cannot read the documents" if folder is None else f"cannot use the checkpoint {folder}, or read the documents"
+        return (
+            "cannot read the documents"
+            if folder is None
+            else f"cannot use the checkpoint {folder}, or read the documents"
+        )
 
     def connect(self) -> DataFrame:
         is_new = False
@@ -142,19 +188,29 @@ class SparkRun(DividedRun["DataFrame", "DataFrame", "DataFrame"]):
         def make() -> DataFrame:
             nonlocal is_new
             is_new = True
-            counters = shingle_counters(self.documents, self.plan, self.parts) if self.plan.is_counted else None
+            counters = (
+                shingle_counters(self.documents, self.plan, self.parts)
+                if self.plan.is_counted
+                else None
+            )
             return connect_documents(self.documents, self.plan, self.parts, counters)
 
-        blocks = self.checkpoint.result("connected", make, lambda rows: self._check_ids(_notes(self.functions, rows)))
+        blocks = self.checkpoint.result(
+            "connected", make, lambda rows: self._check_ids(_notes(self.functions, rows))
+        )
         self._add_notes(_notes(self.functions, blocks))
         if not is_new:
             self._refuse_other_rows()
-        #: Edges, identities and notes of all documents.
+        # Edges, identities and notes of all documents.
         self.blocks = blocks
         return blocks
 
     def _add_notes(self, notes: DataFrame) -> None:
-        for row in notes.where("counts is not null or source is not null").select("counts", "source").collect():
+        for row in (
+            notes.where("counts is not null or source is not null")
+            .select("counts", "source")
+            .collect()
+        ):
             self.sums.add(*(json.loads(row[name] or "null") for name in ("counts", "source")))
 
     def _refuse_other_rows(self) -> None:
@@ -168,11 +224,20 @@ class SparkRun(DividedRun["DataFrame", "DataFrame", "DataFrame"]):
         def stored(stage: str, make: Callable[[], DataFrame]) -> DataFrame:
             return self.checkpoint.stored(f"forest-{self.task_bytes}-{stage}", make)
 
-        return self.checkpoint.result("labels", lambda: label_components(blocks, self.parts, self.task_bytes, stored))
+        return self.checkpoint.result(
+            "labels", lambda: label_components(blocks, self.parts, self.task_bytes, stored)
+        )
 
     def row_operations(self) -> SparkRows:
         return SparkRows(
-            self.spark, self.plan, self.parts, self.task_bytes, self.checkpoint, self._order, self._readable(), self.has_reference
+            self.spark,
+            self.plan,
+            self.parts,
+            self.task_bytes,
+            self.checkpoint,
+            self._order,
+            self._readable(),
+            self.has_reference,
         )
 
     def decide(self, labels: DataFrame, total: int, is_divided: bool) -> DataFrame:
@@ -181,7 +246,9 @@ class SparkRun(DividedRun["DataFrame", "DataFrame", "DataFrame"]):
 
         def make() -> DataFrame:
             nodes = labels.select("node", "component", "check")
-            docs = self._readable().join(f.broadcast(nodes) if total <= _BROADCAST else nodes, "node")
+            docs = self._readable().join(
+                f.broadcast(nodes) if total <= _BROADCAST else nodes, "node"
+            )
             docs = docs.repartition(self.parts, "component")
             if not self._order.is_sorting:
                 return map_rows(docs, UnsortedDecideTask(self.plan), DECIDED)
@@ -194,12 +261,18 @@ class SparkRun(DividedRun["DataFrame", "DataFrame", "DataFrame"]):
     def _check_ids(self, notes: DataFrame) -> None:
         """Rejects documents with one id."""
         f, plan = self.functions, self.plan
-        nodes = notes.where("repeated is not null").select(f.col("repeated").cast("long").alias("node"))
+        nodes = notes.where("repeated is not null").select(
+            f.col("repeated").cast("long").alias("node")
+        )
         if not nodes.take(1):
             return
         keys = [column(plan.id).alias("id"), *(["reference"] if self.has_reference else [])]
         # If there are very many, most are real repetitions.
-        ids = self._readable().join(f.broadcast(nodes.limit(_COMPARED)), "node", "left_semi").select(*keys)
+        ids = (
+            self._readable()
+            .join(f.broadcast(nodes.limit(_COMPARED)), "node", "left_semi")
+            .select(*keys)
+        )
         counts = ids.groupBy(*ids.columns).agg(f.count("*").alias("rows")).where("rows > 1")
         repeated = counts.orderBy("id").limit(MOST_NAMED_IDS + 1).collect()
         remedy = f"df.dropDuplicates([{plan.id!r}]) leaves one row of each"
@@ -216,7 +289,9 @@ class SparkRun(DividedRun["DataFrame", "DataFrame", "DataFrame"]):
         return self._order.mapped(rows, ["range"], _REPORT_ORDER, NumberTask(offsets), schema)
 
     def _ranges(self) -> tuple[DataFrame, dict[int, int]]:
-        """Documents of groups with the ranges that they are in, and the groups before each range."""
+        """Documents of groups with the ranges that they are in, and the groups before each
+        range.
+        """
         f = self.functions
 
         def make() -> DataFrame:
@@ -224,7 +299,12 @@ class SparkRun(DividedRun["DataFrame", "DataFrame", "DataFrame"]):
             return self._order.divided(self.members(), MEMBER_ORDER[:3])
 
         rows = self.checkpoint.result(f"{self._stages}members", make)
-        keepers = rows.where("role = 'keeper'").groupBy("range").agg(f.count("*").alias("keepers")).collect()
+        keepers = (
+            rows.where("role = 'keeper'")
+            .groupBy("range")
+            .agg(f.count("*").alias("keepers"))
+            .collect()
+        )
         offsets = offsets_of({int(row["range"]): int(row["keepers"]) for row in keepers})
         return rows, offsets
 
@@ -239,21 +319,34 @@ class SparkRun(DividedRun["DataFrame", "DataFrame", "DataFrame"]):
     def pairs(self) -> DataFrame:
         rows = self.verified_pairs()
         rows = self._order.sorted(rows, _PAIR_RANGES, PAIR_ORDER, _schema(rows))
-        return rows.select(self._id_column("keeper", "id_a"), self._id_column("id", "id_b"), "jaccard")
+        return rows.select(
+            self._id_column("keeper", "id_a"), self._id_column("id", "id_b"), "jaccard"
+        )
 
     def verified_pairs(self) -> DataFrame:
         """Verified pairs, in any order."""
-        return self.decided.where("kind = 'pair'").select("keeper", "id", "intersection", "left", "right", "jaccard")
+        return self.decided.where("kind = 'pair'").select(
+            "keeper", "id", "intersection", "left", "right", "jaccard"
+        )
 
     def empty(self) -> DataFrame:
         """Documents without a token."""
         f = self.functions
         notes = _notes(f, self.blocks).where("empty is not null").select("empty")
-        rows = notes.select(*(f.get_json_object("empty", f"$.{name}").alias(name) for name in ("id", "reference", "content")))
+        rows = notes.select(
+            *(
+                f.get_json_object("empty", f"$.{name}").alias(name)
+                for name in ("id", "reference", "content")
+            )
+        )
         # A document comes before one of the reference, which may have its id.
         side = f.when(f.col("reference") == "true", f.lit("r")).otherwise(f.lit("d"))
         rows = rows.select("id", "content", f.concat(side, "id").alias("document"))
-        first = rows.where("content is not null").groupBy("content").agg(f.min("document").alias("first"))
+        first = (
+            rows.where("content is not null")
+            .groupBy("content")
+            .agg(f.min("document").alias("first"))
+        )
         rows = rows.join(first, "content", "left")
         same = f.when(f.col("first") != f.col("document"), f.expr("substring(first, 2)"))
         return rows.select(self._id_column("id"), same.cast(self._id_kind).alias("same_text_as"))
@@ -270,7 +363,11 @@ class SparkRun(DividedRun["DataFrame", "DataFrame", "DataFrame"]):
             if mode == "error":
                 refuse_existing(self.spark, folder, "files")
             rows, offsets = self._ranges()
-            header = stages.group_lines(self.plan, _no_members(), header=True).decode() if form == "csv" else ""
+            header = (
+                stages.group_lines(self.plan, _no_members(), header=True).decode()
+                if form == "csv"
+                else ""
+            )
             task = LineTask(self.plan, form, offsets)
             self._write(rows, ["range"], _REPORT_ORDER, task, header.rstrip("\n"), folder, mode)
 
@@ -279,10 +376,25 @@ class SparkRun(DividedRun["DataFrame", "DataFrame", "DataFrame"]):
             if mode == "error":
                 refuse_existing(self.spark, folder, "files")
             header = stages.pair_lines(self.plan, _no_members(), header=True).decode()
-            self._write(self.verified_pairs(), _PAIR_RANGES, PAIR_ORDER, LineTask(self.plan), header.rstrip("\n"), folder, mode)
+            self._write(
+                self.verified_pairs(),
+                _PAIR_RANGES,
+                PAIR_ORDER,
+                LineTask(self.plan),
+                header.rstrip("\n"),
+                folder,
+                mode,
+            )
 
     def _write(
-        self, rows: DataFrame, ranges: list[str], order: RowOrder, task: LineTask, header: str, folder: str, mode: str
+        self,
+        rows: DataFrame,
+        ranges: list[str],
+        order: RowOrder,
+        task: LineTask,
+        header: str,
+        folder: str,
+        mode: str,
     ) -> None:
         if not self._order.is_sorting:
             lines = self._order.mapped(rows, ranges, order, OneFileTask(task, header), _LINES)
@@ -296,8 +408,9 @@ class SparkRun(DividedRun["DataFrame", "DataFrame", "DataFrame"]):
 
 
 def survivors(df: DataFrame, run: SparkRun, *, annotate: bool) -> DataFrame:
-    """The result of :func:`lookalike.spark.dedup` for a frame. The caller does not use the results of the run
-    afterwards: the cluster keeps only the members of groups."""
+    """The result of ``lookalike.spark.dedup`` for a frame. The caller does not use the results
+    of the run afterwards: the cluster keeps only the members of groups.
+    """
     f, plan = run.functions, run.plan
     key = "lookalike_id"
     while key in map(str.lower, df.columns):
@@ -309,7 +422,9 @@ def survivors(df: DataFrame, run: SparkRun, *, annotate: bool) -> DataFrame:
         return df.where(is_readable).join(run.checkpoint.last(duplicates), on, "left_anti")
     columns = member_columns(f, plan.parameters["measure"], run.keeper_column())
     members = run.numbered().where(is_own_member(f))
-    members = members.select(f.col("id").alias(key), *(value.alias(name) for name, value in columns.items()))
+    members = members.select(
+        f.col("id").alias(key), *(value.alias(name) for name, value in columns.items())
+    )
     rows = df.join(run.checkpoint.last(members), on & is_readable, "left").drop(key)
     for name, value in row_columns(f, is_readable).items():
         rows = rows.withColumn(name, value)
@@ -325,8 +440,17 @@ def _no_members() -> Any:
     import pyarrow as pa
 
     texts, numbers = pa.array([], pa.string()), pa.array([], pa.int64())
-    return pa.table({"keeper": texts, "role": texts, "id": texts, "reference": pa.array([], pa.bool_()),
-                     "intersection": numbers, "left": numbers, "right": numbers})
+    return pa.table(
+        {
+            "keeper": texts,
+            "role": texts,
+            "id": texts,
+            "reference": pa.array([], pa.bool_()),
+            "intersection": numbers,
+            "left": numbers,
+            "right": numbers,
+        }
+    )
 
 
 def _typed(frame: DataFrame) -> list[tuple[str, str]]:
@@ -341,32 +465,42 @@ def _notes(functions: Any, frame: DataFrame) -> DataFrame:
     """Notes, a column for each kind."""
     notes = frame.where("kind = 'note'").select("note")
     kinds = ("counts", "source", "repeated", "empty", "skipped")
-    return notes.select(*(functions.get_json_object("note", f"$.{kind}").alias(kind) for kind in kinds))
+    return notes.select(
+        *(functions.get_json_object("note", f"$.{kind}").alias(kind) for kind in kinds)
+    )
 
 
 _WHOLE = ("tinyint", "smallint", "int", "bigint")
-#: How the names of types begin whose values no rule compares.
+# How the names of types begin whose values no rule compares.
 _UNORDERED = ("binary", "array", "map", "struct", "variant", "interval")
 
 
 def _check_columns(frame: DataFrame, plan: Plan, name: str) -> None:
     """Refuses a frame without the columns of the plan, or with others of these names.
 
-    :param name: the name of the frame in messages.
-    :raises DocumentError: it is one, or no frame.
+    Args:
+        name: The name of the frame in messages.
+
+    Raises:
+        DocumentError: It is one, or no frame.
     """
     check_frame(frame, name)
     kinds = dict(_typed(frame))
-    for column in plan.columns:
-        if column not in kinds:
-            raise DocumentError(f"{name} has no column {column!r}; there are {', '.join(kinds) or 'none'}")
-        if (count := frame.columns.count(column)) > 1:
-            raise DocumentError(f"{name} has {count} columns {column!r}; rename all but one of them, or leave them out")
-        alike = [other for other in frame.columns if other.lower() == column.lower()]
+    for wanted in plan.columns:
+        if wanted not in kinds:
+            raise DocumentError(
+                f"{name} has no column {wanted!r}; there are {', '.join(kinds) or 'none'}"
+            )
+        if (count := frame.columns.count(wanted)) > 1:
+            raise DocumentError(
+                f"{name} has {count} columns {wanted!r}; rename all but one of them, or leave "
+                "them out"
+            )
+        alike = [other for other in frame.columns if other.lower() == wanted.lower()]
         if len(alike) > 1 and not _tells_case(frame):
             raise DocumentError(
-                f"{name} has the columns {', '.join(map(repr, alike))}, which Spark takes for one; rename all but one of them, "
-                "or leave them out"
+                f"{name} has the columns {', '.join(map(repr, alike))}, which Spark takes for one; "
+                "rename all but one of them, or leave them out"
             )
     if kinds[plan.text] != "string":
         raise _wrong_type(name, plan.text, kinds[plan.text], "string")
@@ -374,7 +508,9 @@ def _check_columns(frame: DataFrame, plan: Plan, name: str) -> None:
         raise _wrong_type(name, plan.id, kinds[plan.id], "string or whole numbers")
     for field in plan.fields:
         if kinds[field].startswith(_UNORDERED):
-            raise _wrong_type(name, field, kinds[field], "string, numbers, booleans, dates or times")
+            raise _wrong_type(
+                name, field, kinds[field], "string, numbers, booleans, dates or times"
+            )
 
 
 def _tells_case(frame: DataFrame) -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 from lookalike import _engine
 from lookalike.errors import DocumentError, FileError, LookalikeError, OptionError
 
-#: Bytes and files that are written before they are read.
+# Bytes and files that are written before they are read.
 _BYTES = 64 << 20
 _FILES = 4096
 _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(//[^/]*)?(/.*|$)")
@@ -23,7 +23,8 @@ _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(//[^/]*)?(/.*|$)")
 @dataclass(frozen=True)
 class FolderName:
     """A folder that files are in: scheme and authority of its address, which may be empty, and its
-    path."""
+    path.
+    """
 
     place: str
     path: str
@@ -32,19 +33,22 @@ class FolderName:
     def of(cls, folder: str) -> FolderName:
         """Reads an address, such as ``s3://bucket/mail``, or a path from the root.
 
-        :raises OptionError: it is neither.
+        Raises:
+            OptionError: It is neither.
         """
         place, path = _split(folder)
         if not path.startswith("/") and not (place and not path):
             raise OptionError(
-                f"folder: expected a path from the root or an address, got {folder!r}; the paths of files begin with it"
+                f"folder: expected a path from the root or an address, got {folder!r}; the paths "
+                "of files begin with it"
             )
         return cls(place, path.rstrip("/"))
 
     def name_of(self, path: str) -> str:
         """The path of a file in the folder.
 
-        :raises DocumentError: it is not there.
+        Raises:
+            DocumentError: It is not there.
         """
         place, whole = _split(path)
         if not place and not whole.startswith("/"):
@@ -52,9 +56,14 @@ class FolderName:
             whole = f"/{whole}"
         name = whole.removeprefix(f"{self.path}/")
         if (self.place and place != self.place) or name == whole:
-            raise DocumentError(f"the file {path!r} is not below {self.place}{self.path}/; name the folder of all files")
+            raise DocumentError(
+                f"the file {path!r} is not below {self.place}{self.path}/; name the folder of "
+                "all files"
+            )
         if any(part in ("", ".", "..") for part in name.split("/")):
-            raise DocumentError(f"the path {path!r} has empty parts or '..'; expected one as Spark gives it")
+            raise DocumentError(
+                f"the path {path!r} has empty parts or '..'; expected one as Spark gives it"
+            )
         return name
 
 
@@ -70,7 +79,9 @@ def _split(address: str) -> tuple[str, str]:
 class FileSpool:
     """Files under their names in a temporary folder, read when there are enough of them."""
 
-    def __init__(self, options: Mapping[str, Any], fields: tuple[str, ...], ids_by_file: bool) -> None:
+    def __init__(
+        self, options: Mapping[str, Any], fields: tuple[str, ...], ids_by_file: bool
+    ) -> None:
         # Which files there are was decided where the rows come from.
         self._options = {**options, "hidden": True, "no_ignore": True}
         self._fields, self._ids_by_file = list(fields), ids_by_file
@@ -87,9 +98,12 @@ class FileSpool:
     def add(self, name: str, content: Any, modified: int | None) -> bool:
         """Writes a file; ``False`` where those that are there are to be read first.
 
-        :param name: its path in the folder.
-        :param modified: its time, in ns since 1970.
-        :raises FileError: there is no space.
+        Args:
+            name: Its path in the folder.
+            modified: Its time, in ns since 1970.
+
+        Raises:
+            FileError: There is no space.
         """
         if self._bytes >= _BYTES or self._files >= _FILES:
             return False
@@ -117,13 +131,15 @@ class FileSpool:
         if isinstance(error, OSError) and error.errno != errno.ENAMETOOLONG:
             folder = self._folder.name if self._folder is not None else tempfile.gettempdir()
             raise FileError(
-                f"cannot write files to {folder} of a worker: {error.strerror or error}; make room there, or name "
-                "another folder by TMPDIR"
+                f"cannot write files to {folder} of a worker: {error.strerror or error}; make room "
+                "there, or name another folder by TMPDIR"
             ) from error
         self._refused.append({"source": name, "reason": f"no file can have the name: {error}"})
 
     def read(self) -> Iterator[tuple[Any, Any]]:
-        """The documents of the files, block by block, and what was not read; the files are gone then."""
+        """The documents of the files, block by block, and what was not read; the files are gone
+        then.
+        """
         import pyarrow as pa
 
         try:
@@ -131,7 +147,13 @@ class FileSpool:
                 yield from self._documents(self._folder.name)
             if self._refused:
                 none: dict[str, list[str]] = {"id": [], "text": []}
-                documents = pa.table({**none, "modified": pa.array([], pa.int64()), **{name: [] for name in self._fields}})
+                documents = pa.table(
+                    {
+                        **none,
+                        "modified": pa.array([], pa.int64()),
+                        **{name: [] for name in self._fields},
+                    }
+                )
                 yield documents, pa.Table.from_pylist(self._refused)
         finally:
             self._clear()

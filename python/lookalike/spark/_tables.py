@@ -20,36 +20,61 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
-#: Formats by the ends of names.
-_ENDS = {"jsonl": "jsonl", "ndjson": "jsonl", "json": "jsonl", "csv": "csv", "parquet": "parquet",
-         "orc": "orc"}
-#: CSV as RFC 4180 has it, which is what the command line reads; a record may have several lines. Without
-#: ``enforceSchema`` Spark refuses a file whose header is not that of the first one.
-_CSV = {"header": "true", "quote": '"', "escape": '"', "multiLine": "true", "columnPruning": "false",
-        "enforceSchema": "false"}
-#: What makes the writer keep blanks at the ends of values, and write nothing for an empty one.
-_CSV_OUTPUT = {"header": "true", "quote": '"', "escape": '"', "emptyValue": "",
-               "ignoreLeadingWhiteSpace": "false", "ignoreTrailingWhiteSpace": "false"}
+# Formats by the ends of names.
+_ENDS = {
+    "jsonl": "jsonl",
+    "ndjson": "jsonl",
+    "json": "jsonl",
+    "csv": "csv",
+    "parquet": "parquet",
+    "orc": "orc",
+}
+# CSV as RFC 4180 has it, which is what the command line reads; a record may have several lines.
+# Without ``enforceSchema`` Spark refuses a file whose header is not that of the first one.
+_CSV = {
+    "header": "true",
+    "quote": '"',
+    "escape": '"',
+    "multiLine": "true",
+    "columnPruning": "false",
+    "enforceSchema": "false",
+}
+# What makes the writer keep blanks at the ends of values, and write nothing for an empty one.
+_CSV_OUTPUT = {
+    "header": "true",
+    "quote": '"',
+    "escape": '"',
+    "emptyValue": "",
+    "ignoreLeadingWhiteSpace": "false",
+    "ignoreTrailingWhiteSpace": "false",
+}
 _BROKEN = "__lookalike_broken"
 _READ_REMEDY = "name inputs that are there, and their format by --format"
-_CASE_REMEDY = "for columns that differ in case only, set spark.sql.caseSensitive=true; or name those of JSON lines by --schema"
-#: The name of a table whose schema is named.
+_CASE_REMEDY = (
+    "for columns that differ in case only, set spark.sql.caseSensitive=true; or name those of JSON "
+    "lines by --schema"
+)
+# The name of a table whose schema is named.
 _SCHEMA = re.compile(r"(.+)\.(?:`[^`]+`|[^.`]+)$")
-#: What Spark and Sail say where an output is there.
+# What Spark and Sail say where an output is there.
 _THERE = ("PATH_ALREADY_EXISTS", "path already exists")
 
 
 def format_of(inputs: list[str], name: str | None) -> str:
     """The format of the inputs: what was given, or by the ends of their names.
 
-    :raises OptionError: their names have ends of several formats.
+    Raises:
+        OptionError: Their names have ends of several formats.
     """
     if name is not None:
         return _named(name)
     ends = (re.search(r"\.(\w+?)(?:\.gz)?/*$", name.lower()) for name in inputs)
     formats = sorted({_ENDS.get(end[1], "parquet") if end else "parquet" for end in ends})
     if len(formats) > 1:
-        raise OptionError(f"inputs of several formats: {' and '.join(formats)}; --format names one, or run on one of them")
+        raise OptionError(
+            f"inputs of several formats: {' and '.join(formats)}; --format names one, or run on "
+            "one of them"
+        )
     return formats[0]
 
 
@@ -61,30 +86,36 @@ def _named(name: str) -> str:
 class Input:
     """What was read."""
 
-    #: What is searched.
     documents: DataFrame
-    #: Where the documents are lines, these.
+    """What is searched."""
     lines: JsonLines | None = None
-    #: The columns of lines, where they are written in another format.
+    """Where the documents are lines, these."""
     schema: StructType | None = None
-    #: Rows with all columns, where documents have some of them.
+    """The columns of lines, where they are written in another format."""
     whole: DataFrame | None = None
+    """Rows with all columns, where documents have some of them."""
 
     @property
     def rows(self) -> DataFrame:
-        """What :meth:`write` takes rows of."""
+        """What ``write`` takes rows of."""
         if self.lines is not None:
             return self.lines.documents(with_lines=True)
         return self.documents if self.whole is None else self.whole
 
     def write(self, rows: DataFrame, path: str, kind: str) -> None:
-        """Writes rows; those of JSON lines as the lines that were read, with annotations behind their fields.
+        """Writes rows; those of JSON lines as the lines that were read, with annotations behind
+        their fields.
 
-        :raises FileError: the path cannot be written.
+        Raises:
+            FileError: The path cannot be written.
         """
         kind = _named(kind)
         if self.lines is not None:
-            rows = self.lines.lines_of(rows) if self.schema is None else self.lines.columns_of(rows, self.schema)
+            rows = (
+                self.lines.lines_of(rows)
+                if self.schema is None
+                else self.lines.columns_of(rows, self.schema)
+            )
         with file_errors(f"cannot write {path}"):
             if kind == "table":
                 rows.write.saveAsTable(path)
@@ -110,17 +141,26 @@ def read(
 ) -> Input:
     """The rows of the inputs.
 
-    :param fields: of lines these are read; of columns all are, and an empty field of CSV is an empty text.
-    :param schema: columns of JSON lines.
-    :param is_typed: whether JSON lines are written in another format.
-    :param has_paths: whether documents get the column :data:`~lookalike.spark._paths.PATH`.
-    :raises FileError: an input cannot be read.
-    :raises DocumentError: the first line of JSON has not the fields.
+    Args:
+        fields: Of lines these are read; of columns all are, and an empty field of CSV is an empty
+            text.
+        schema: Columns of JSON lines.
+        is_typed: Whether JSON lines are written in another format.
+        has_paths: Whether documents get the column ``lookalike.spark._paths.PATH``.
+
+    Raises:
+        FileError: An input cannot be read.
+        DocumentError: The first line of JSON has not the fields.
     """
     if schema is not None and kind != "jsonl":
-        raise OptionError(f"--schema has the columns of JSON lines, the inputs are read as {kind}; leave it out")
+        raise OptionError(
+            f"--schema has the columns of JSON lines, the inputs are read as {kind}; leave it out"
+        )
     if has_paths and kind == "table":
-        raise OptionError("keep='path:GLOB' compares paths of files, and tables have none; path_field='COLUMN' names a column")
+        raise OptionError(
+            "keep='path:GLOB' compares paths of files, and tables have none; path_field='COLUMN' "
+            "names a column"
+        )
     names = FileNames.below(inputs) if has_paths else None
     with _read_errors(f"cannot read {', '.join(inputs)} as {kind}"):
         if kind != "table":
@@ -149,35 +189,44 @@ def _read_errors(problem: str) -> Iterator[None]:
 
 
 def _refuse_unread(spark: SparkSession, inputs: list[str]) -> None:
-    """Refuses inputs that are left out without a word: Spark does so with files of some names, though not with what
-    is in folders of such names, and Sail with what is not there."""
+    """Refuses inputs that are left out without a word: Spark does so with files of some names,
+    though not with what is in folders of such names, and Sail with what is not there.
+    """
     from pyspark.sql.utils import is_remote
 
     for name in inputs:
         is_hidden = re.search(r"(^|/)([_.][^/]*)/*$", name) is not None
         if (is_hidden or is_remote()) and _is_empty(spark, name):
             if is_hidden:
-                raise FileError(f"Spark reads no file whose name begins with _ or ., as that of {name}; rename it")
+                raise FileError(
+                    f"Spark reads no file whose name begins with _ or ., as that of {name}; "
+                    "rename it"
+                )
             raise FileError(f"there is no file at {name}; {_READ_REMEDY}")
 
 
 def _is_empty(spark: SparkSession, path: str) -> bool:
-    """Whether there is no file that Spark reads. Of one path that is absent it logs a trace of Java, of two not."""
+    """Whether there is no file that Spark reads. Of one path that is absent it logs a trace of
+    Java, of two not.
+    """
     files = spark.read.format("binaryFile").load([path, path]).select("path")
     return not files.limit(1).collect()
 
 
 def _rows(spark: SparkSession, inputs: list[str], kind: str, text: str) -> DataFrame:
     if kind == "table":
-        return reduce(lambda all_, more: all_.unionByName(more), [spark.read.table(name) for name in inputs])
+        return reduce(
+            lambda all_, more: all_.unionByName(more), [spark.read.table(name) for name in inputs]
+        )
     if kind == "csv":
         return _csv(spark, inputs, text)
     return spark.read.format(kind).load(inputs)
 
 
 def _csv(spark: SparkSession, inputs: list[str], text: str) -> DataFrame:
-    """Spark has null for an empty field, and for all that a broken record lacks; a broken record has
-    no text here, and so is refused or left out where documents without a text are."""
+    """Spark has null for an empty field, and for all that a broken record lacks; a broken record
+    has no text here, and so is refused or left out where documents without a text are.
+    """
     from pyspark.sql import functions as f
     from pyspark.sql.types import StringType
 
@@ -196,7 +245,8 @@ def _csv(spark: SparkSession, inputs: list[str], text: str) -> DataFrame:
 def header_errors() -> Iterator[None]:
     """Names the file where Spark ends a run since its header is not that of the first one.
 
-    :raises FileError: that; every other error stays what it is.
+    Raises:
+        FileError: That; every other error stays what it is.
     """
     try:
         yield
@@ -206,15 +256,19 @@ def header_errors() -> Iterator[None]:
         if found is None:
             raise
         raise FileError(
-            f"{found[1]} has another header than the first file, or other ends of lines; rewrite one of them, so "
-            "that all files of an input have the same columns in the same order and end lines alike"
+            f"{found[1]} has another header than the first file, or other ends of lines; rewrite "
+            "one of them, so that all files of an input have the same columns in the same order "
+            "and end lines alike"
         ) from error
 
 
 def _line_end(spark: SparkSession, inputs: list[str]) -> str:
-    """What ends the header of the first file. Where Spark finds that out itself, CRLF in a value is read as LF."""
+    """What ends the header of the first file. Where Spark finds that out itself, CRLF in a value is
+    read as LF.
+    """
     names: list[str] = []
-    # With quotes a name may have several lines, without them the end of the last one is no part of it.
+    # With quotes a name may have several lines, without them the end of the last one is no part of
+    # it.
     for quote in ('"', ""):
         names += spark.read.options(**_CSV | {"lineSep": "\n", "quote": quote}).csv(inputs).columns
     if any(re.search(r"\r[^\n]", name) for name in names):
@@ -225,7 +279,8 @@ def _line_end(spark: SparkSession, inputs: list[str]) -> str:
 def refuse_existing(spark: SparkSession, path: str | None, kind: str) -> None:
     """Refuses an output that is there, or a table of no schema, before the work and not after it.
 
-    :raises FileError: it is.
+    Raises:
+        FileError: It is.
     """
     if path is None:
         return
@@ -238,7 +293,7 @@ def refuse_existing(spark: SparkSession, path: str | None, kind: str) -> None:
         # Spark Connect looks at paths when rows are asked for; Sail has no rows of what is absent.
         is_empty = _is_empty(spark, path)
         there = not is_remote() or not is_empty
-    except Exception as error:  # noqa: BLE001 - which class it is depends on the engine
+    except Exception as error:
         if is_absent(error):
             return
         raise file_error(f"cannot look at {path}", error) from error
@@ -256,7 +311,10 @@ def _refuse_table(spark: SparkSession, name: str) -> None:
     if is_there:
         raise _is_there(name)
     if not has_schema:
-        raise FileError(f"cannot write the table {name}: there is no schema {schema and schema[1]}; create it, or name another table")
+        raise FileError(
+            f"cannot write the table {name}: there is no schema {schema and schema[1]}; create "
+            "it, or name another table"
+        )
 
 
 def _is_there(path: str) -> FileError:
@@ -264,11 +322,15 @@ def _is_there(path: str) -> FileError:
 
 
 def check_writable(spark: SparkSession, path: str | None, problem: str) -> None:
-    """Refuses a path of a local or Hadoop file system that cannot be written, before the work. Other file systems, and
-    servers of Spark Connect, have no such question: there the first write fails.
+    """Refuses a path of a local or Hadoop file system that cannot be written, before the work.
+    Other file systems, and servers of Spark Connect, have no such question: there the first write
+    fails.
 
-    :param problem: the action that fails, with the path, such as ``cannot write PATH``.
-    :raises FileError: an existing folder above the path is a file, or cannot be written.
+    Args:
+        problem: The action that fails, with the path, such as ``cannot write PATH``.
+
+    Raises:
+        FileError: An existing folder above the path is a file, or cannot be written.
     """
     jvm: Any = getattr(spark, "_jvm", None)
     if path is None or jvm is None:
@@ -286,7 +348,10 @@ def check_writable(spark: SparkSession, path: str | None, problem: str) -> None:
     except Exception as error:
         raise file_error(problem, error) from error
     if reason is not None:
-        raise FileError(f"{problem}: {place.toUri().getPath()} {reason}; name another path, or let Spark write this one")
+        raise FileError(
+            f"{problem}: {place.toUri().getPath()} {reason}; name another path, or let Spark "
+            "write this one"
+        )
 
 
 def _unwritable(jvm: Any, files: Any, place: Any) -> str | None:
@@ -304,9 +369,12 @@ def _unwritable(jvm: Any, files: Any, place: Any) -> str | None:
 def write_lines(lines: DataFrame, folder: str, mode: str = "error") -> None:
     """Writes texts, a line each.
 
-    :param mode: ``"error"``, or ``"overwrite"``, which replaces an existing folder.
-    :raises FileError: the folder cannot be written, or exists without a file that
-        :func:`refuse_existing` could see.
+    Args:
+        mode: ``"error"``, or ``"overwrite"``, which replaces an existing folder.
+
+    Raises:
+        FileError: The folder cannot be written, or exists without a file that
+            ``refuse_existing`` could see.
     """
     try:
         with file_errors(f"cannot write {folder}"):

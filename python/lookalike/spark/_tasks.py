@@ -15,11 +15,11 @@ from lookalike.stages import Plan
 
 _Batches = Iterable[Any]
 
-#: Rows of groups that are written at once as lines of JSON, unless a group has more.
+# Rows of groups that are written at once as lines of JSON, unless a group has more.
 _LINE_ROWS = 1 << 16
-#: Rows of a batch of sorted rows.
+# Rows of a batch of sorted rows.
 _SORTED_ROWS = 1 << 12
-#: Bytes up to which the texts of a column have offsets of 32 bits, with a reserve.
+# Bytes up to which the texts of a column have offsets of 32 bits, with a reserve.
 _SHORT_BYTES = 1 << 30
 
 
@@ -45,7 +45,9 @@ class DecideTask:
 
 @dataclass(frozen=True)
 class SortedTask:
-    """A task of sorted rows where the engine does not sort them: it holds all rows of its partition."""
+    """A task of sorted rows where the engine does not sort them: it holds all rows of its
+    partition.
+    """
 
     task: RowTask
     order: RowOrder
@@ -62,7 +64,10 @@ class SortedTask:
             return
         table = pa.Table.from_batches(there)
         if table.nbytes > _SHORT_BYTES:
-            wide = [field.with_type(pa.large_string()) if pa.types.is_string(field.type) else field for field in table.schema]
+            wide = [
+                field.with_type(pa.large_string()) if pa.types.is_string(field.type) else field
+                for field in table.schema
+            ]
             table = table.cast(pa.schema(wide))
         table = table.combine_chunks()
         places = pc.sort_indices(table, sort_keys=list(self.order))
@@ -80,8 +85,9 @@ class SameTask:
 
 @dataclass(frozen=True)
 class OneFileTask:
-    """Lines of a task, and a header before them, as one batch, for engines that distribute the batches of
-    a partition over files."""
+    """Lines of a task, and a header before them, as one batch, for engines that distribute the
+    batches of a partition over files.
+    """
 
     task: RowTask
     header: str
@@ -95,8 +101,8 @@ class OneFileTask:
             size += batch.nbytes
             if size > MOST_BYTES:
                 raise OptionError(
-                    "the report has more than 2 GiB, which this engine cannot write in order; write found.groups or "
-                    "found.pairs as a table, or run it on Spark"
+                    "the report has more than 2 GiB, which this engine cannot write in order; "
+                    "write found.groups or found.pairs as a table, or run it on Spark"
                 )
             lines += batch.column("value").to_pylist()
         yield pa.record_batch([pa.array(lines, pa.string())], names=["value"])
@@ -126,8 +132,8 @@ class LineTask:
 
     plan: Plan
     form: str = "csv"
-    #: Those of :class:`NumberTask`.
     offsets: dict[int, int] | None = None
+    """Those of ``NumberTask``."""
 
     def __call__(self, batches: _Batches) -> Iterator[Any]:
         import pyarrow as pa
@@ -135,17 +141,23 @@ class LineTask:
         if self.offsets is not None:
             batches = NumberTask(self.offsets)(batches)
         for table, keeper in self._pieces(batches):
-            lines = self._lines(table) if keeper is None else self._lines(pa.concat_tables([keeper, table]))
+            lines = (
+                self._lines(table)
+                if keeper is None
+                else self._lines(pa.concat_tables([keeper, table]))
+            )
             if keeper is not None:
                 lines = lines[len(self._lines(keeper)) :]
             if len(lines) > MOST_BYTES:
                 is_whole = self.offsets is not None and self.form == "jsonl"
-                remedy = 'write format="csv", which has a line for each document' if is_whole else (
-                    "set spark.sql.execution.arrow.maxRecordsPerBatch to fewer rows"
+                remedy = (
+                    'write format="csv", which has a line for each document'
+                    if is_whole
+                    else ("set spark.sql.execution.arrow.maxRecordsPerBatch to fewer rows")
                 )
                 raise OptionError(
-                    f"the lines of {table.num_rows} documents take {len(lines)} bytes, and a row of the engine holds "
-                    f"{MOST_BYTES}; {remedy}"
+                    f"the lines of {table.num_rows} documents take {len(lines)} bytes, and a row "
+                    f"of the engine holds {MOST_BYTES}; {remedy}"
                 )
             # The engine ends what it writes with a line end of its own.
             yield pa.record_batch([text_array(lines[:-1])], names=["value"])

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql.types import StructType
 
-#: The modules that the processes of workers are started with, by fork or one by one.
+# The modules that the processes of workers are started with, by fork or one by one.
 _WORKERS = ("pyspark.daemon", "pyspark.worker")
 
 _Task = Callable[[Iterable[Any]], Iterator[Any]]
@@ -26,8 +26,9 @@ _Task = Callable[[Iterable[Any]], Iterator[Any]]
 def map_rows(rows: DataFrame, task: _Task, schema: str | StructType) -> DataFrame:
     """What a task gives for each partition of a frame.
 
-    :param task: from Arrow batches to Arrow batches; it pickles.
-    :param schema: columns of what it gives.
+    Args:
+        task: From Arrow batches to Arrow batches; it pickles.
+        schema: Columns of what it gives.
     """
     names = tuple(rows.columns)
     if all(name.isidentifier() for name in names):
@@ -40,8 +41,8 @@ def map_rows(rows: DataFrame, task: _Task, schema: str | StructType) -> DataFram
 @dataclass(frozen=True)
 class _WorkerTask:
     task: _Task
-    #: What the columns are called, where that is not what the engine calls them.
     names: tuple[str, ...] | None = None
+    """What the columns are called, where that is not what the engine calls them."""
 
     @property
     def __name__(self) -> str:
@@ -62,25 +63,30 @@ class _WorkerTask:
 
 
 def _forget_archives() -> None:
-    """PySpark invalidates the caches of importers before each task. Up to Python 3.11 this reads the
-    directories of ``pyspark.zip`` and of the jar of Spark (5,000 names) again, once for every package in
-    them that was imported, which takes most of the time that Python has for a small task. The importers are
-    a cache; those that are needed are made again, with the directories that were read."""
+    """PySpark invalidates the caches of importers before each task. Up to Python 3.11 this reads
+    the directories of ``pyspark.zip`` and of the jar of Spark (5,000 names) again, once for every
+    package in them that was imported, which takes most of the time that Python has for a small
+    task. The importers are a cache; those that are needed are made again, with the directories that
+    were read.
+    """
     if sys.version_info >= (3, 12):
         return
     for path, finder in list(sys.path_importer_cache.items()):
-        if isinstance(finder, zipimport.zipimporter) and _is_of_spark(os.path.basename(finder.archive)):
+        if isinstance(finder, zipimport.zipimporter) and _is_of_spark(
+            os.path.basename(finder.archive)
+        ):
             # Tasks of other threads do the same.
             sys.path_importer_cache.pop(path, None)
 
 
 @functools.cache
 def _exempt_modules() -> None:
-    """A worker of PySpark collects garbage after each task, and looks at the 45,000 objects of the modules
-    each time, which took a seventh of the CPU seconds of Python for a million documents. What a worker has
-    before its first task stays as long as the process: it is exempt.
+    """A worker of PySpark collects garbage after each task, and looks at the 45,000 objects of the
+    modules each time, which took a seventh of the CPU seconds of Python for a million documents.
+    What a worker has before its first task stays as long as the process: it is exempt.
 
-    A process that does other things, as the one of Sail, is left as it is."""
+    A process that does other things, as the one of Sail, is left as it is.
+    """
     main = getattr(sys.modules.get("__main__"), "__spec__", None)
     if main is not None and main.name in _WORKERS:
         gc.collect()

@@ -6,6 +6,7 @@ use super::open_index::Handle;
 use crate::call::staying;
 use crate::error::{DocumentError, DocumentTypeError, OptionError};
 use crate::error::{index_error, with_message};
+use crate::input::text::PARTS;
 use lookalike::find::MAX_THREADS;
 use lookalike::index::{
     AddCounts, AddOptions, DocumentBatch, Existing, FeedError, InterruptedAdd, NewDocument,
@@ -16,7 +17,7 @@ use lookalike::store::entry::Metadata;
 use pyo3::exceptions::{PyKeyError, PyUserWarning};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
-use pyo3::types::{PyDict, PyIterator, PyList, PyMapping, PyTuple};
+use pyo3::types::{PyDict, PyIterator, PyList, PyMapping, PyString, PyTuple};
 use std::ffi::CString;
 use std::num::NonZeroUsize;
 
@@ -92,12 +93,18 @@ pub(super) struct IteratorRows {
     common: Metadata,
     /// Names of members of records that become metadata.
     names: Vec<String>,
-    id_field: String,
-    text_field: String,
+    columns: IdAndTexts,
     /// Whether a record had each of the names.
     found: Vec<bool>,
     row: u64,
     progress_callback: ProgressCallback,
+}
+
+/// The names of the members or columns of ids and texts.
+pub(super) struct IdAndTexts {
+    pub(super) id: String,
+    /// Several texts are joined.
+    pub(super) texts: Vec<String>,
 }
 
 /// A progress function of Python: documents read, and their total.
@@ -136,23 +143,13 @@ impl IteratorRows {
         documents: Bound<'_, PyIterator>,
         common: &Bound<'_, PyAny>,
         names: Vec<String>,
-        fields: (String, String),
+        columns: IdAndTexts,
         progress_callback: ProgressCallback,
     ) -> PyResult<Self> {
         let common = metadata(common, "all documents")?;
-        let (id_field, text_field) = fields;
         let documents = documents.unbind();
         let found = vec![false; names.len()];
-        Ok(Self {
-            documents,
-            common,
-            names,
-            id_field,
-            text_field,
-            found,
-            row: 0,
-            progress_callback,
-        })
+        Ok(Self { documents, common, names, columns, found, row: 0, progress_callback })
     }
 
     fn take(&mut self, py: Python<'_>, batch: &mut DocumentBatch<PyBackedStr>) -> PyResult<bool> {
@@ -210,17 +207,24 @@ impl IteratorRows {
     }
 
     fn record(&mut self, record: &Bound<'_, PyMapping>) -> PyResult<NewDocument<PyBackedStr>> {
+        let columns = &self.columns;
         let member = |name: &str| {
             self::member(record, name)?.ok_or_else(|| {
+                let texts: Vec<String> =
+                    columns.texts.iter().map(|name| format!("{name:?}")).collect();
                 DocumentError::new_err(format!(
-                    "document {}: the record has no {name:?}, expected {:?} and {:?}: name others \
-                     with id_field and text_field",
-                    self.row, self.id_field, self.text_field
+                    "document {}: the record has no {name:?}, expected {:?} and {}: name others \
+                     with id and text",
+                    self.row,
+                    columns.id,
+                    texts.join(", ")
                 ))
             })
         };
-        let id = member(&self.id_field)?;
-        let text = member(&self.text_field)?;
+        let id = member(&columns.id)?;
+        let id_name = in_member("id", &columns.id);
+        let texts = columns.texts.iter().map(|name| Ok((member(name)?, in_member("text", name))));
+        let texts: Vec<_> = texts.collect::<PyResult<_>>()?;
         let metadata_value = PyDict::new(record.py());
         for (name, found) in self.names.iter().zip(&mut self.found) {
             let value = self::member(record, name)?;
@@ -229,12 +233,7 @@ impl IteratorRows {
                 metadata_value.set_item(name, value)?;
             }
         }
-        let named = [("id", &self.id_field), ("text", &self.text_field)];
-        let [id_name, text_name] = named.map(|(what, name)| match name.as_str() {
-            name if name == what => format!("the {what}"),
-            name => format!("the {what} in {name:?}"),
-        });
-        self.of((&id, &id_name), (&text, &text_name), Some(metadata_value.into_any()))
+        self.of((&id, &id_name), &texts, Some(metadata_value.into_any()))
     }
 
     fn pair(
@@ -243,32 +242,52 @@ impl IteratorRows {
         text: &Bound<'_, PyAny>,
         metadata_value: Option<Bound<'_, PyAny>>,
     ) -> PyResult<NewDocument<PyBackedStr>> {
-        self.of((id, "the id"), (text, "the text"), metadata_value)
+        self.of((id, "the id"), &[(text.clone(), "the text".to_owned())], metadata_value)
     }
 
     /// Each value comes with its name in messages.
     fn of(
         &self,
         (id, id_name): (&Bound<'_, PyAny>, &str),
-        (given_text, text_name): (&Bound<'_, PyAny>, &str),
+        texts: &[(Bound<'_, PyAny>, String)],
         metadata_value: Option<Bound<'_, PyAny>>,
     ) -> PyResult<NewDocument<PyBackedStr>> {
         let row = self.row;
+        let py = id.py();
         let id = id_text(id, || format!("document {row}: {id_name}"))?;
-        let given_text = text(given_text, || format!("document {row}: {text_name}"))?;
+        let given = texts.iter().filter(|(given, _)| texts.len() == 1 || !given.is_none());
+        let given = given.map(|(given, name)| text(given, || format!("document {row}: {name}")));
+        let mut given: Vec<PyBackedStr> = given.collect::<PyResult<_>>()?;
+        let one_text = match (given.pop(), given.is_empty()) {
+            (Some(only), true) => only,
+            (None, _) => {
+                let text = format!("document {row}: all its texts are None: leave it out");
+                return Err(DocumentError::new_err(text));
+            }
+            (Some(last), false) => {
+                given.push(last);
+                let parts: Vec<&str> = given.iter().map(|text| &**text).collect();
+                PyBackedStr::try_from(PyString::new(py, &parts.join(PARTS)))?
+            }
+        };
         let mut members = self.common.clone();
         if let Some(metadata_value) = metadata_value {
             members.append(&mut metadata(&metadata_value, &format!("document {row}"))?);
         }
         Ok(NewDocument {
             id,
-            text: given_text,
+            text: one_text,
             metadata: members,
             original: None,
             modified: None,
             expires: None,
         })
     }
+}
+
+/// A phrase for messages: "the text", with the name of another member than `text`.
+fn in_member(what: &str, name: &str) -> String {
+    if name == what { format!("the {what}") } else { format!("the {what} in {name:?}") }
 }
 
 /// A member of a record; `None` only if it is missing.

@@ -5,7 +5,7 @@ use crate::error::{DocumentError, DocumentTypeError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDateTime, PyDelta, PyString, PyTzInfo};
+use pyo3::types::{PyBool, PyDateTime, PyDelta, PyString, PyTzInfo};
 
 const NS: i64 = 1_000_000_000;
 const DAY: i64 = 86_400;
@@ -38,14 +38,24 @@ pub(super) fn text(
     })
 }
 
-/// An id: a `str`, or the text of a `uuid.UUID`.
+/// An id: a `str`, or the text of an integer or of a `uuid.UUID`.
 ///
 /// # Errors
-/// Those of [`text`].
+/// As [`text`].
 pub(super) fn id(given: &Bound<'_, PyAny>, what: impl FnOnce() -> String) -> PyResult<PyBackedStr> {
+    if given.is_instance_of::<PyString>() {
+        return text(given, what);
+    }
     let kind = given.get_type();
-    let is_uuid = kind.name()? == "UUID" && kind.module()? == "uuid";
-    if is_uuid { text(given.str()?.as_any(), what) } else { text(given, what) }
+    if kind.name()? == "UUID" && kind.module()? == "uuid" {
+        return text(given.str()?.as_any(), what);
+    }
+    // Integers of other packages have this method; so have flags.
+    let number = (!given.is_instance_of::<PyBool>()).then(|| given.call_method0("__index__").ok());
+    match number.flatten() {
+        Some(number) => text(number.str()?.as_any(), what),
+        None => text(given, what),
+    }
 }
 
 /// A point in time, in ns since 1970, as `datetime` in UTC, rounded down to a µs.

@@ -1,6 +1,6 @@
 //! The class that `lookalike.Index` wraps.
 
-use super::add::{self, AddSettings, AddTuple, IteratorRows, ProgressCallback};
+use super::add::{self, AddSettings, AddTuple, IdAndTexts, IteratorRows, ProgressCallback};
 use super::categories::{self, CategoryTuple};
 use super::convert::{id as id_text, text};
 use super::group_sizes::group_sizes;
@@ -155,7 +155,8 @@ impl StoredIndex {
 
     #[expect(clippy::too_many_arguments, reason = "options of one call")]
     #[pyo3(signature = (
-        documents, common, names, fields, expires, on_existing, threads, progress=None, total=None
+        documents, common, names, id, texts, expires, on_existing, threads, progress=None,
+        total=None
     ))]
     fn add(
         &self,
@@ -163,7 +164,8 @@ impl StoredIndex {
         documents: Bound<'_, PyIterator>,
         common: &Bound<'_, PyAny>,
         names: Vec<String>,
-        fields: (String, String),
+        id: String,
+        texts: Vec<String>,
         expires: Option<i64>,
         on_existing: &str,
         threads: Option<usize>,
@@ -175,7 +177,7 @@ impl StoredIndex {
             documents,
             common,
             names,
-            fields,
+            IdAndTexts { id, texts },
             ProgressCallback { progress, total },
         )?;
         let handle = self.opened.get()?;
@@ -186,7 +188,7 @@ impl StoredIndex {
 
     #[expect(clippy::too_many_arguments, reason = "options of one call")]
     #[pyo3(signature = (
-        tables, common, names, fields, expires, on_existing, threads, progress=None
+        tables, common, names, id, texts, expires, on_existing, threads, progress=None
     ))]
     fn add_tables(
         &self,
@@ -194,7 +196,8 @@ impl StoredIndex {
         tables: Bound<'_, PyIterator>,
         common: &Bound<'_, PyAny>,
         names: Vec<String>,
-        fields: (String, String),
+        id: String,
+        texts: Vec<String>,
         expires: Option<i64>,
         on_existing: &str,
         threads: Option<usize>,
@@ -202,7 +205,8 @@ impl StoredIndex {
     ) -> PyResult<AddTuple> {
         let how = AddSettings::new(on_existing, expires, threads)?;
         let telling = ProgressCallback { progress, total: None };
-        let feed = TableFeed::new(tables, common, names, fields, telling)?;
+        let columns = IdAndTexts { id, texts };
+        let feed = TableFeed::new(tables, common, names, columns, telling)?;
         let handle = self.opened.get()?;
         let done = add::add(py, &handle, &how, feed);
         py.detach(move || drop(handle));

@@ -24,7 +24,7 @@ pub(super) fn settings(arguments: &Bound<'_, PyDict>) -> PyResult<IndexSettings>
     let options = KeywordOptions::new(arguments)?;
     let normalization = options.normalization()?;
     let names = STORES.map(|(name, _)| name);
-    let store = options.word("store", &names)?.map_or(StoredContent::Sets, |at| STORES[at].1);
+    let store = options.word("store", &names)?.map_or(StoredContent::Texts, |at| STORES[at].1);
     let max_original = options.bytes("max_original")?;
     let params = options.params(normalization)?;
     options.finish()?;
@@ -52,13 +52,11 @@ pub(super) fn check_compatible(arguments: &Bound<'_, PyDict>, index: &Index) -> 
             Ok::<bool, PyErr>(is_given || arguments.get_item(name)?.is_some_and(|v| !v.is_none()))
         })
     };
-    default_to(
-        is_given(&["normalize", "language", "segment"])?,
-        &mut requested.normalization,
-        &has.normalization,
-    );
+    // Words of scripts without spaces have a token rule of their own.
+    let is_segmented = requested.normalization.contains("segment:");
+    default_to(is_given(&["normalize"])?, &mut requested.normalization, &has.normalization);
     default_to(is_given(&["shingle"])?, &mut requested.shingle, &has.shingle);
-    default_to(is_given(&["tokens", "segment"])?, &mut requested.tokens, &has.tokens);
+    default_to(is_segmented || is_given(&["tokens"])?, &mut requested.tokens, &has.tokens);
     default_to(is_given(&["case"])?, &mut requested.case, &has.case);
     default_to(is_given(&["frequencies"])?, &mut requested.frequencies, &has.frequencies);
     default_to(is_given(&["stop_words"])?, &mut requested.stop_words, &has.stop_words);

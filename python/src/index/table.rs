@@ -1,13 +1,13 @@
 //! Adds the documents of tables to an index, batch by batch, without copying texts.
 
-use super::add::{Feed, ProgressCallback, with_row};
+use super::add::{Feed, IdAndTexts, ProgressCallback, with_row};
 use super::arrow_json::{ValueError, ValueErrorKind, ValueReader, name_of};
 use super::json;
 use crate::arrow::array_chunks::ArrayChunks;
 use crate::arrow::capsule::{Batches, ImportedTable};
 use crate::call::staying;
 use crate::error::{DocumentError, DocumentTypeError};
-use crate::input::text::{self, SharedText, TextRows};
+use crate::input::text::{self, PARTS, SharedText, TextRows};
 use arrow_array::ArrayRef;
 use arrow_schema::{DataType, Field};
 use lookalike::index::{DocumentBatch, NewDocument};
@@ -34,8 +34,7 @@ pub(super) struct TableFeed {
 
 /// The names of the columns that are read.
 struct ColumnNames {
-    id: String,
-    text: String,
+    named: IdAndTexts,
     /// Columns that become metadata.
     metadata_columns: Vec<String>,
 }
@@ -50,12 +49,11 @@ impl TableFeed {
         tables: Bound<'_, PyIterator>,
         common: &Bound<'_, PyAny>,
         names: Vec<String>,
-        fields: (String, String),
+        named: IdAndTexts,
         progress_callback: ProgressCallback,
     ) -> PyResult<Self> {
         let common = json::metadata(common, "all documents")?;
-        let (id, text) = fields;
-        let columns = ColumnNames { id, text, metadata_columns: names };
+        let columns = ColumnNames { named, metadata_columns: names };
         let rest = tables.unbind();
         Ok(Self { rest, table: None, batch: None, columns, common, row: 0, progress_callback })
     }
@@ -117,7 +115,7 @@ impl Feed for TableFeed {
 
 impl ColumnNames {
     fn all(&self) -> impl Iterator<Item = &String> {
-        [&self.id, &self.text].into_iter().chain(&self.metadata_columns)
+        [&self.named.id].into_iter().chain(&self.named.texts).chain(&self.metadata_columns)
     }
 
     fn check(&self, table: &ImportedTable) -> PyResult<()> {
@@ -151,7 +149,7 @@ fn check_column(there: &[String], name: &str) -> PyResult<()> {
     };
     Err(DocumentTypeError::new_err(format!(
         "the table has {count} columns {}, expected one; it has {listed}: name others with \
-         id_field, text_field and metadata",
+         id, text and metadata",
         quoted(name)
     )))
 }
@@ -180,7 +178,7 @@ impl AsRef<str> for Word {
 /// The columns of a batch that are read.
 struct TableBatch {
     ids: WordColumn,
-    texts: WordColumn,
+    texts: Vec<WordColumn>,
     metadata_columns: Vec<AnyColumn>,
     rows: usize,
     next: usize,
@@ -195,8 +193,9 @@ impl TableBatch {
             let chunks = batch.column_at(place, &what);
             chunks.map_err(|error| Python::attach(|py| with_row(py, error, first)))
         };
-        let ids = column(&columns.id)?;
-        let texts = WordColumn::of(column(&columns.text)?);
+        let ids = column(&columns.named.id)?;
+        let texts = columns.named.texts.iter().map(|name| column(name).map(WordColumn::of));
+        let texts = texts.collect::<PyResult<_>>()?;
         let metadata_columns =
             columns.metadata_columns.iter().map(|name| column(name).map(AnyColumn::of));
         let metadata_columns = metadata_columns.collect::<PyResult<_>>()?;
@@ -227,8 +226,9 @@ impl TableBatch {
         row: u64,
         at: usize,
     ) -> PyResult<NewDocument<Word>> {
-        let id = self.ids.get(at).map_err(|bad| bad.reported(row, "id", &columns.id))?;
-        let text = self.texts.get(at).map_err(|bad| bad.reported(row, "text", &columns.text))?;
+        let named = &columns.named;
+        let id = self.ids.id(at).map_err(|bad| bad.reported(row, "id", &named.id))?;
+        let text = self.text(named, row, at)?;
         let mut metadata = common.clone();
         let mut reader = ValueReader::new();
         for (name, values) in columns.metadata_columns.iter().zip(&self.metadata_columns) {
@@ -238,6 +238,29 @@ impl TableBatch {
             }
         }
         Ok(NewDocument { id, text, metadata, original: None, modified: None, expires: None })
+    }
+}
+
+impl TableBatch {
+    /// The text of a document: of several columns, the texts that are not null, joined.
+    fn text(&self, named: &IdAndTexts, row: u64, at: usize) -> PyResult<Word> {
+        let reported = |bad: BadRow, name| bad.reported(row, "text", name);
+        if let ([texts], [name]) = (&self.texts[..], &named.texts[..]) {
+            return texts.get(at).map_err(|bad| reported(bad, name));
+        }
+        let mut parts = Vec::new();
+        for (texts, name) in self.texts.iter().zip(&named.texts) {
+            match texts.get(at) {
+                Ok(text) => parts.push(text),
+                Err(BadRow::None) => {}
+                Err(bad) => return Err(reported(bad, name)),
+            }
+        }
+        if parts.is_empty() {
+            return Err(reported(BadRow::None, &named.texts.join(", ")));
+        }
+        let parts: Vec<&str> = parts.iter().map(Word::as_ref).collect();
+        Ok(Word::Here(parts.join(PARTS)))
     }
 }
 
@@ -278,6 +301,17 @@ impl WordColumn {
         }
         let (texts, damage) = TextRows::up_to_damage(column);
         Self::Texts(Arc::new(texts), damage)
+    }
+
+    /// An id: a text, or an integer.
+    fn id(&self, row: usize) -> Result<Word, BadRow> {
+        if let Self::Others(values) = self
+            && let Ok(Value::Number(number)) = values.get(&mut ValueReader::new(), row)
+            && !number.is_f64()
+        {
+            return Ok(Word::Here(number.to_string()));
+        }
+        self.get(row)
     }
 
     fn get(&self, row: usize) -> Result<Word, BadRow> {

@@ -8,12 +8,14 @@ use crate::error::{DocumentError, DocumentTypeError};
 use crate::input::text::{self, TextRows, at_row};
 use crate::input::token_lists;
 use arrow_array::Int64Array;
+use arrow_schema::DataType;
 use lookalike::read::{
     DocumentRowError, DocumentRows, Field, InMemoryDocuments, SkipReason, SpooledTexts,
 };
 use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyString};
+use std::ffi::CString;
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -148,6 +150,22 @@ pub(crate) enum FieldColumn {
     Values(ValueColumn),
 }
 
+/// Whether a column of this type can have ids.
+fn is_id(kind: &DataType) -> bool {
+    text::is_text(kind) || kind.is_integer()
+}
+
+/// Warns that the values of the default column `id` cannot be ids.
+fn warn_of_ids(py: Python<'_>, kind: &DataType) -> PyResult<()> {
+    let warning = py.import("lookalike.errors")?.getattr("IdWarning")?;
+    let text = format!(
+        "the column \"id\" has values of type {}, and ids are strings or integers: rows are the \
+         ids; name another column by id=, or choose rows by id=False",
+        type_name(kind)
+    );
+    PyErr::warn(py, &warning, &CString::new(text).unwrap_or_default(), 2)
+}
+
 impl FieldColumn {
     fn of(chunks: ArrayChunks, what: &str, py: Python<'_>) -> PyResult<Self> {
         if text::is_text(chunks.field.data_type()) {
@@ -159,7 +177,7 @@ impl FieldColumn {
     /// Ids of an Arrow column: strings or integers.
     fn arrow_ids(column: ArrayChunks, what: &str, py: Python<'_>) -> PyResult<Self> {
         let kind = column.field.data_type().clone();
-        if !text::is_text(&kind) && !kind.is_integer() {
+        if !is_id(&kind) {
             return Err(DocumentTypeError::new_err(format!(
                 "{what}: ids are strings or integers, got {}",
                 type_name(&kind)
@@ -256,11 +274,18 @@ impl PythonDocuments {
         let mut columns = capsule::import(object)?;
         let what = |name: &str| format!("column {name:?}");
         let found = find_id && columns.names().iter().any(|name| name == "id");
-        let id = id.or(found.then_some("id"));
-        let ids = match id {
-            Some(id) => Some(FieldColumn::arrow_ids(columns.column(id)?, &what(id), py)?),
-            None => None,
-        };
+        let mut id = id.or(found.then_some("id"));
+        let mut ids = None;
+        if let Some(name) = id {
+            let column = columns.column(name)?;
+            let kind = column.field.data_type();
+            if found && !is_id(kind) {
+                warn_of_ids(py, kind)?;
+                id = None;
+            } else {
+                ids = Some(FieldColumn::arrow_ids(column, &what(name), py)?);
+            }
+        }
         let column = |name: String| {
             let column = FieldColumn::of(columns.column(&name)?, &what(&name), py)?;
             Ok((name, column))

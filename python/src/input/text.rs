@@ -19,7 +19,7 @@ use pyo3::types::{PyFloat, PyList, PyString, PyTuple};
 use std::sync::Arc;
 
 /// What is between the texts of two columns.
-const PARTS: &str = "\n\n";
+pub(crate) const PARTS: &str = "\n\n";
 
 /// Texts by row, some of which may be missing.
 pub(crate) struct TextRows {

@@ -1,5 +1,5 @@
-"""What a run says next to its groups: bands chosen for the documents, a warning about candidates that
-run away, a setting that finds more, and where a predicted recall does not hold."""
+"""What a run says next to its groups: bands chosen for the documents, a warning about candidates
+that run away, a setting that finds more, and where a predicted recall does not hold."""
 
 from __future__ import annotations
 
@@ -56,7 +56,9 @@ def test_bands_are_chosen_for_the_documents(tmp_path: Path) -> None:
     assert chosen[:3] != [128, 21, 6] and chosen[3] == 400
     report = tmp_path / "report.json"
     command = ["find", str(path), "--shingle", "bag", "--bands", "auto", "--report", str(report)]
-    subprocess.run([sys.executable, "-m", "lookalike", *command, "-q"], check=True, capture_output=True)
+    subprocess.run(
+        [sys.executable, "-m", "lookalike", *command, "-q"], check=True, capture_output=True
+    )
     assert [json.loads(report.read_text())["parameters"][name] for name in names] == chosen
     found.write_report(tmp_path / "ours.json")
     ours = json.loads((tmp_path / "ours.json").read_text())["parameters"]
@@ -87,7 +89,9 @@ def test_bands_are_not_chosen_where_there_is_nothing_to_choose() -> None:
                 function(docs, bands="auto", **options)
     with pytest.raises(OptionError, match="can be read only once, and bands='auto' reads"):
         lookalike.find(Path("/dev/null"), bands="auto", format="lines")
-    with pytest.raises(OptionError, match="expected a whole number, or 'auto' for find, dedup and tune"):
+    with pytest.raises(
+        OptionError, match="expected a whole number, or 'auto' for find, dedup and tune"
+    ):
         lookalike.prepare(docs, bands="auto")  # type: ignore[arg-type]
     with pytest.raises(OptionError, match="got 'many'"):
         lookalike.find(docs, bands="many")  # type: ignore[arg-type]
@@ -100,7 +104,9 @@ def test_candidates_that_run_away_are_warned_about_once(tmp_path: Path) -> None:
         with warnings.catch_warnings(record=True) as reported:
             warnings.simplefilter("always")
             call(docs, **options)
-        assert [(warning.category, warning.filename) for warning in reported] == [(RunawayWarning, __file__)]
+        assert [(warning.category, warning.filename) for warning in reported] == [
+            (RunawayWarning, __file__)
+        ]
         text = str(reported[0].message)
         assert text.startswith("2,500 documents look alike without being similar"), text
         assert "bands='auto'" in text and "num_hashes=" in text, text
@@ -126,7 +132,8 @@ def test_few_results_name_the_setting_that_finds_more(tmp_path: Path) -> None:
     found.write_report(tmp_path / "report.json")
     assert json.loads((tmp_path / "report.json").read_text())["better_setting"] == better
     assert repr(lookalike.find(docs)) == (
-        "FindResult(documents=80, groups=0, duplicates=0; 0 of 80 documents have a neighbour by these "
+        "FindResult(documents=80, groups=0, duplicates=0; 0 of 80 documents have a neighbour by "
+        "these "
         "settings; 40 have one by measure='containment', shingle='words:2', threshold=0.3, and 40 "
         "of them share a passage with it; that setting is for copies with some words changed)"
     )
@@ -137,7 +144,9 @@ def test_few_results_name_the_setting_that_finds_more(tmp_path: Path) -> None:
     path = jsonl(tmp_path / "in.jsonl", docs)
     written = lookalike.dedup(path, output=tmp_path / "out.jsonl")
     assert written.better_setting is not None and written.better_setting["options"] == options
-    assert repr(written).startswith("DedupResult(kept=80, removed=0, files=1; 0 of 80 documents have")
+    assert repr(written).startswith(
+        "DedupResult(kept=80, removed=0, files=1; 0 of 80 documents have"
+    )
 
 
 def versions(number: int) -> list[str]:

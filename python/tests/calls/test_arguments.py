@@ -56,8 +56,14 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (call(lookalike.find, Path(__file__), max_file_size="much"), "^max_file_size: expected"),
     (call(lookalike.spark.dedup, None, add=True), "add is for lookalike.dedup.*leave it out"),
     (call(lookalike.ray.dedup, None, add=True), "add is for lookalike.dedup.*leave it out"),
-    (call(lookalike.ray.find, None, partitions=2**31), r"^partitions: expected a whole number from 1 to 2\*\*31 - 1, got"),
-    (call(lookalike.spark.audit, DOCS), "^found: expected what lookalike.spark.find gave, got builtins.list; audit"),
+    (
+        call(lookalike.ray.find, None, partitions=2**31),
+        r"^partitions: expected a whole number from 1 to 2\*\*31 - 1, got",
+    ),
+    (
+        call(lookalike.spark.audit, DOCS),
+        "^found: expected what lookalike.spark.find gave, got builtins.list; audit",
+    ),
     (call(lookalike.find, DOCS, add=True), "there is no option 'add'; leave it out"),
     (call(lookalike.find, Path(__file__), format="xml"), "text, lines, .*file, mbox, warc or tar"),
 ]
@@ -133,7 +139,15 @@ def test_an_audit_takes_the_threads_that_it_lists() -> None:
 
 
 @pytest.mark.parametrize(
-    "function", [lookalike.find, lookalike.dedup, lookalike.prepare, lookalike.compare, lookalike.audit, lookalike.tune]
+    "function",
+    [
+        lookalike.find,
+        lookalike.dedup,
+        lookalike.prepare,
+        lookalike.compare,
+        lookalike.audit,
+        lookalike.tune,
+    ],
 )
 def test_hints_are_there_at_run_time(function: Callable[..., Any]) -> None:
     assert "options" in typing.get_type_hints(function)

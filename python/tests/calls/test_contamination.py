@@ -14,8 +14,16 @@ import lookalike
 from lookalike.errors import DocumentError, FileError, OptionError
 
 QUIZ = [
-    {"id": "q1", "question": "Which of the two trains arrives first, if both leave at noon and one is late?", "answer": "A"},
-    {"id": "q2", "question": "How many words of this long question have to be found before it counts?", "answer": "Thirteen"},
+    {
+        "id": "q1",
+        "question": "Which of the two trains arrives first, if both leave at noon and one is late?",
+        "answer": "A",
+    },
+    {
+        "id": "q2",
+        "question": "How many words of this long question have to be found before it counts?",
+        "answer": "Thirteen",
+    },
 ]
 CORPUS = {
     "page": "Exercise 7:\nWHICH of the two trains arrives\nfirst — if both leave at noon, and one is late?",
@@ -44,7 +52,10 @@ def test_items_and_matches() -> None:
             "covered": 26,
         }
     ]
-    assert found.counts == {"documents": 3, "items": 2, "contaminated": 1, "skipped": 0} and len(found) == 2
+    assert (
+        found.counts == {"documents": 3, "items": 2, "contaminated": 1, "skipped": 0}
+        and len(found) == 2
+    )
     assert repr(found) == "ContaminationResult(documents=3, items=2, contaminated=1)"
     for row in found.matches:
         text = CORPUS[row["document"]][row["char_start"] : row["char_end"]]
@@ -73,15 +84,34 @@ def test_ids_keep_their_types() -> None:
 
 
 def test_files_are_those_of_the_command_line(tmp_path: Path, program: str) -> None:
-    corpus = write(tmp_path / "web.jsonl", [{"id": id_, "text": text} for id_, text in CORPUS.items()])
+    corpus = write(
+        tmp_path / "web.jsonl", [{"id": id_, "text": text} for id_, text in CORPUS.items()]
+    )
     quiz = write(tmp_path / "quiz.jsonl", QUIZ)
-    found = lookalike.contamination(corpus, quiz, against_field=["question", "answer"], ngram=8, threshold=0.5)
+    found = lookalike.contamination(
+        corpus, quiz, against_field=["question", "answer"], ngram=8, threshold=0.5
+    )
     assert found.items["contaminated"] == [True, True, False, True]
     assert found.items["benchmark"][0] == str(quiz)
-    command = [program, "contamination", corpus, "--against", quiz, "--ngram", "8", "--threshold", "0.5", "--quiet"]
+    command = [
+        program,
+        "contamination",
+        corpus,
+        "--against",
+        quiz,
+        "--ngram",
+        "8",
+        "--threshold",
+        "0.5",
+        "--quiet",
+    ]
     command += ["--against-field", "question", "--against-field", "answer"]
-    other, mine, zipped = (tmp_path / name for name in ("cli.jsonl", "items.jsonl", "items.jsonl.gz"))
-    summary = subprocess.run([*command, "-o", other, "--json"], check=True, capture_output=True).stdout
+    other, mine, zipped = (
+        tmp_path / name for name in ("cli.jsonl", "items.jsonl", "items.jsonl.gz")
+    )
+    summary = subprocess.run(
+        [*command, "-o", other, "--json"], check=True, capture_output=True
+    ).stdout
     found.write(mine)
     found.write(zipped)
     found.write_report(tmp_path / "report.json")
@@ -114,7 +144,12 @@ def test_what_cannot_be(tmp_path: Path) -> None:
         (CORPUS, QUIZ, {"against_field": []}, "against_field: expected"),
         (CORPUS, QUIZ, {"against_field": ["question", "question"]}, "against_field: expected"),
         (CORPUS, ["x"], {"against_field": "question"}, "^against_field='question' names a column"),
-        (CORPUS, QUIZ, {"against_field": "question", "text": "body"}, "^text='body' names a column"),
+        (
+            CORPUS,
+            QUIZ,
+            {"against_field": "question", "text": "body"},
+            "^text='body' names a column",
+        ),
         (CORPUS, ["a b"], {"ngram": 1}, "ngram: expected 2 words or more, got 1"),
         (CORPUS, ["a b"], {"threshold": 0}, "the threshold is 0"),
         (CORPUS, ["a b"], {"unit": "line"}, "contamination has no option 'unit'"),
@@ -125,24 +160,35 @@ def test_what_cannot_be(tmp_path: Path) -> None:
         (CORPUS, ["a", None], {}, "against, row 1 has no text"),
         (["a", None], ["a"], {}, "^row 1 has no text"),
         (corpus, corpus, {}, "is part of the corpus and of"),
-        (corpus, items, {}, "items.jsonl:1: no field \"text\".*name the field with against_field,"),
-        (corpus, items, {"against_field": ["question", "no"]}, "name the field with against_field,"),
+        (corpus, items, {}, 'items.jsonl:1: no field "text".*name the field with against_field,'),
+        (
+            corpus,
+            items,
+            {"against_field": ["question", "no"]},
+            "name the field with against_field,",
+        ),
         (corpus, table, {"against_field": "no"}, "table.csv.*against_field"),
-        (items, corpus, {}, "items.jsonl:1: no field \"text\".*name the field with text_field,"),
+        (items, corpus, {}, 'items.jsonl:1: no field "text".*name the field with text_field,'),
     ]
     for docs, against, options, words in wrong:
         with pytest.raises((OptionError, DocumentError, FileError), match=words) as raised:
             lookalike.contamination(docs, against, **options)
         assert "--" not in str(raised.value), raised.value
     found = lookalike.contamination(["a", None], ["a", None], skip_bad=True)
-    assert found.counts["skipped"] == 2 and sorted(found.skipped["source"]) == ["against", "documents"]
+    assert found.counts["skipped"] == 2 and sorted(found.skipped["source"]) == [
+        "against",
+        "documents",
+    ]
     assert found.skipped["row"] == [1, 1] and found.skipped["line"] == [2, 2]
 
 
 def test_progress_says_what_is_read() -> None:
     stages: list[str] = []
     found = lookalike.contamination(
-        CORPUS, QUIZ, against_field="question", progress=lambda stage, done, total: stages.append(stage)
+        CORPUS,
+        QUIZ,
+        against_field="question",
+        progress=lambda stage, done, total: stages.append(stage),
     )
     assert found.counts["contaminated"] == 1 and len(set(stages)) == 2
 

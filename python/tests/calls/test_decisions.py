@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-import lookalike
 import pytest
+
+import lookalike
 from lookalike.errors import FileError, LookalikeError, OptionError
 
 DOCS = {
@@ -24,7 +27,10 @@ DECISIONS: list[dict[str, Any]] = [
     {"decision": "keep", "documents": ["b"], "when": datetime(2026, 1, 2, tzinfo=timezone.utc)},
     {"decision": "keep", "documents": ["nobody"]},
 ]
-LINES = "".join(json.dumps({**one, **({"when": "2026-01-02"} if "when" in one else {})}) + "\n" for one in DECISIONS)
+LINES = "".join(
+    json.dumps({**one, **({"when": "2026-01-02"} if "when" in one else {})}) + "\n"
+    for one in DECISIONS
+)
 
 
 def groups(found: lookalike.FindResult) -> list[tuple[str, list[str]]]:
@@ -41,7 +47,15 @@ def test_every_form_of_decisions_is_applied(tmp_path: Path) -> None:
     plain = lookalike.find(DOCS, threshold=0.6, keep="first")
     assert groups(plain) == [("a", ["b", "c"])] and plain.decisions is None
     with lookalike.Index.open(folder, read_only=True) as index:
-        for decisions in (path, str(path), folder, index, DECISIONS, tuple(DECISIONS), iter(DECISIONS)):
+        for decisions in (
+            path,
+            str(path),
+            folder,
+            index,
+            DECISIONS,
+            tuple(DECISIONS),
+            iter(DECISIONS),
+        ):
             found = lookalike.find(DOCS, threshold=0.6, keep="first", decisions=decisions)
             assert groups(found) == expected, decisions
             counts = found.decisions
@@ -58,20 +72,30 @@ def test_every_form_of_decisions_is_applied(tmp_path: Path) -> None:
 
 
 def lookalike_cli(*arguments: str) -> None:
-    from lookalike import _engine
-
-    assert _engine.cli(["lookalike", *arguments]) == 0
+    # In a process of its own, since it handles signals.
+    subprocess.run([sys.executable, "-m", "lookalike", *arguments], check=True)
 
 
 def test_the_file_of_the_command_line_gives_the_same_groups(tmp_path: Path) -> None:
     docs, path = tmp_path / "docs.jsonl", tmp_path / "decisions.jsonl"
-    docs.write_text("".join(json.dumps({"id": id_, "text": text}) + "\n" for id_, text in DOCS.items()))
+    docs.write_text(
+        "".join(json.dumps({"id": id_, "text": text}) + "\n" for id_, text in DOCS.items())
+    )
     path.write_text(LINES)
     options: dict[str, Any] = {"threshold": 0.6, "keep": "first"}
     lookalike.find(docs, decisions=path, **options).write(tmp_path / "python.csv")
     lookalike_cli(
-        "find", str(docs), "--threshold", "0.6", "--keep", "first", "--decisions", str(path), "-q",
-        "-o", str(tmp_path / "command.csv"),
+        "find",
+        str(docs),
+        "--threshold",
+        "0.6",
+        "--keep",
+        "first",
+        "--decisions",
+        str(path),
+        "-q",
+        "-o",
+        str(tmp_path / "command.csv"),
     )
     assert (tmp_path / "python.csv").read_bytes() == (tmp_path / "command.csv").read_bytes()
 
@@ -79,20 +103,29 @@ def test_the_file_of_the_command_line_gives_the_same_groups(tmp_path: Path) -> N
 def test_dedup_obeys_decisions(tmp_path: Path) -> None:
     kept = lookalike.dedup(DOCS, threshold=0.6, keep="first", decisions=DECISIONS)
     assert list(kept) == ["b", "c", "d"]
-    marked = dict(
-        (key, what) for (key, _), what in lookalike.dedup(
+    marked = {
+        key: what
+        for (key, _), what in lookalike.dedup(
             DOCS, threshold=0.6, keep="first", decisions=DECISIONS, annotate=True
         )
-    )
+    }
     assert marked["a"]["reason"] == "decision" and marked["a"]["group_size"] is None
-    assert {key: what["group_size"] for key, what in marked.items() if what["kept"]} == {"b": 2, "c": 1, "d": 2}
+    assert {key: what["group_size"] for key, what in marked.items() if what["kept"]} == {
+        "b": 2,
+        "c": 1,
+        "d": 2,
+    }
     docs = tmp_path / "docs.jsonl"
-    docs.write_text("".join(json.dumps({"id": id_, "text": text}) + "\n" for id_, text in DOCS.items()))
+    docs.write_text(
+        "".join(json.dumps({"id": id_, "text": text}) + "\n" for id_, text in DOCS.items())
+    )
     written = lookalike.dedup(
         docs, output=tmp_path / "kept.jsonl", threshold=0.6, keep="first", decisions=DECISIONS
     )
     assert written.kept == 3 and written.decisions is not None and written.decisions.applied == 3
-    assert [json.loads(line)["id"] for line in (tmp_path / "kept.jsonl").read_text().splitlines()] == ["b", "c", "d"]
+    assert [
+        json.loads(line)["id"] for line in (tmp_path / "kept.jsonl").read_text().splitlines()
+    ] == ["b", "c", "d"]
     with pytest.raises(OptionError, match="decisions is about near-duplicates"):
         lookalike.dedup(DOCS, passages=True, decisions=DECISIONS)
 
@@ -113,7 +146,12 @@ def test_an_audit_does_not_miss_what_was_decided(tmp_path: Path) -> None:
 
 def test_what_is_asked_again_and_what_contradicts() -> None:
     decisions: list[dict[str, Any]] = [
-        {"decision": "not_duplicate", "documents": ["a", "b"], "contents": ["0" * 64, None], "who": "ann"},
+        {
+            "decision": "not_duplicate",
+            "documents": ["a", "b"],
+            "contents": ["0" * 64, None],
+            "who": "ann",
+        },
         {"decision": "duplicate", "documents": ["d", "e"], "who": "ann"},
         {"decision": "not_duplicate", "documents": ["e", "d"], "who": "bob"},
     ]
@@ -121,7 +159,9 @@ def test_what_is_asked_again_and_what_contradicts() -> None:
     assert counts is not None
     assert (counts.read, counts.in_force, counts.applied) == (3, 2, 1)
     assert counts.asked_again == [{"line": 1, "documents": ["a", "b"], "reason": "changed"}]
-    assert counts.contradictions == [{"lines": [2, 3], "documents": ["d", "e"], "kind": "two_people"}]
+    assert counts.contradictions == [
+        {"lines": [2, 3], "documents": ["d", "e"], "kind": "two_people"}
+    ]
 
 
 def test_ids_are_rows_and_numbers_too() -> None:
@@ -136,7 +176,10 @@ def test_what_is_no_decision_is_refused(tmp_path: Path) -> None:
         (7, "decisions: expected the path"),
         (b"{}", "decisions: expected the path"),
         (["keep"], "decisions, line 1: expected a dict"),
-        ([{"decision": "keep", "documents": ["a"]}, {"decision": "maybe", "documents": ["a"]}], "line 2"),
+        (
+            [{"decision": "keep", "documents": ["a"]}, {"decision": "maybe", "documents": ["a"]}],
+            "line 2",
+        ),
         ([{"decision": "keep", "documents": ["a", "b"]}], "line 1"),
         ([{"decision": "keep", "documents": {"a"}}], "decisions, line 1: .*set"),
         ([{"decision": "keep", "documents": ["\ud800"]}], "decisions, line 1: .*surrogates"),
@@ -158,7 +201,13 @@ def test_what_is_no_decision_is_refused(tmp_path: Path) -> None:
 
 
 def test_rows_of_more_than_ten_documents_are_named_as_they_are(tmp_path: Path) -> None:
-    docs = [DOCS["a"], DOCS["b"], *(f"page {n} has words w{n} of its own" for n in range(9)), DOCS["d"], DOCS["e"]]
+    docs = [
+        DOCS["a"],
+        DOCS["b"],
+        *(f"page {n} has words w{n} of its own" for n in range(9)),
+        DOCS["d"],
+        DOCS["e"],
+    ]
     made: list[dict[str, Any]] = [
         {"decision": "not_duplicate", "documents": [1, 0]},
         {"decision": "duplicate", "documents": ["11", 12]},
@@ -168,9 +217,13 @@ def test_rows_of_more_than_ten_documents_are_named_as_they_are(tmp_path: Path) -
         {"decision": "duplicate", "documents": [0, 2]},
     ]
     found = lookalike.find(docs, decisions=made, keep="first")
-    assert [(group.keeper, [member.id for member in group.duplicates]) for group in found] == [(11, [12])]
+    assert [(group.keeper, [member.id for member in group.duplicates]) for group in found] == [
+        (11, [12])
+    ]
     counts = found.decisions
-    assert counts is not None and counts.unapplied == [{"line": 3, "documents": ["99"], "reason": "unknown"}]
+    assert counts is not None and counts.unapplied == [
+        {"line": 3, "documents": ["99"], "reason": "unknown"}
+    ]
     assert [one["documents"] for one in counts.contradictions] == [["0", "2"]]
     assert "people decided that they are no duplicates" in found.explain(0, 1).reason
     assert "people decided that they are duplicates" in found.explain(11, 12).reason
@@ -178,6 +231,12 @@ def test_rows_of_more_than_ten_documents_are_named_as_they_are(tmp_path: Path) -
     found.write_report(report)
     assert lookalike.audit(report, docs).recall == 0.0
     assert lookalike.audit(report, docs, decisions=made).recall is None, "no pair is left to find"
-    units = ["one line of a text that is here\nshared line of words"] + ["shared line of words"] + docs[2:]
-    unit = lookalike.find(units, unit="line", decisions=[{"decision": "not_duplicate", "documents": ["0#2", "1#1"]}])
+    units = [
+        "one line of a text that is here\nshared line of words",
+        "shared line of words",
+        *docs[2:],
+    ]
+    unit = lookalike.find(
+        units, unit="line", decisions=[{"decision": "not_duplicate", "documents": ["0#2", "1#1"]}]
+    )
     assert unit.decisions is not None and unit.decisions.applied == 1 and len(unit) == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -13,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sample_texts import texts
+from waiting import PATIENCE, wait_until, writer
 
 import lookalike
 from lookalike.errors import DocumentError, FileError, LookalikeError, OptionError
-from sample_texts import texts
-from waiting import PATIENCE, wait_until, writer
 
 SAME = "one two three four five six seven"
 OTHER = "eight nine ten eleven twelve thirteen"
@@ -54,7 +55,9 @@ def test_removed_does_not_lie_in_the_output(tmp_path: Path) -> None:
     jsonl(tmp_path / "in" / "a.jsonl", [SAME, SAME])
     (tmp_path / "kept").mkdir()
     with pytest.raises(OptionError, match="lies in the output"):
-        lookalike.dedup(tmp_path / "in", output=tmp_path / "kept", removed=tmp_path / "kept" / "a.jsonl")
+        lookalike.dedup(
+            tmp_path / "in", output=tmp_path / "kept", removed=tmp_path / "kept" / "a.jsonl"
+        )
 
 
 def test_results_are_not_written_over_files_of_an_input_folder(tmp_path: Path) -> None:
@@ -73,7 +76,7 @@ def test_results_are_not_written_over_files_of_an_input_folder(tmp_path: Path) -
 def test_the_name_of_an_annotation_is_taken(tmp_path: Path) -> None:
     jsonl(tmp_path / "a.jsonl", [SAME, SAME])
     lookalike.dedup(tmp_path / "a.jsonl", output=tmp_path / "b.jsonl", annotate=True)
-    with pytest.raises(FileError, match="has the field \"lookalike_kept\" already; rename it first"):
+    with pytest.raises(FileError, match='has the field "lookalike_kept" already; rename it first'):
         lookalike.dedup(tmp_path / "b.jsonl", output=tmp_path / "c.jsonl", annotate=True)
     assert not (tmp_path / "c.jsonl").exists()
 
@@ -173,7 +176,10 @@ def test_a_list_that_changes_meanwhile() -> None:
 
     given = {"a": SAME, "b": OTHER, "c": SAME}
     assert lookalike.dedup(docs, keep="first", progress=shuffle) == expected
-    assert lookalike.dedup(given, keep="first", progress=lambda *_: given.clear()) == {"a": SAME, "b": OTHER}
+    assert lookalike.dedup(given, keep="first", progress=lambda *_: given.clear()) == {
+        "a": SAME,
+        "b": OTHER,
+    }
 
 
 def test_a_frame_that_changes_meanwhile() -> None:
@@ -199,7 +205,11 @@ def test_an_empty_frame_keeps_its_columns() -> None:
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame({"id": pd.Series([], dtype=int), "text": pd.Series([], dtype=str)})
     assert lookalike.dedup(frame).columns.tolist() == ["id", "text"]
-    assert lookalike.dedup(frame, annotate=True).columns.tolist()[:3] == ["id", "text", "lookalike_kept"]
+    assert lookalike.dedup(frame, annotate=True).columns.tolist()[:3] == [
+        "id",
+        "text",
+        "lookalike_kept",
+    ]
     assert len(lookalike.dedup(frame["text"])) == 0
 
 
@@ -215,7 +225,9 @@ class Once:
 
 def test_what_can_be_read_once() -> None:
     pa = pytest.importorskip("pyarrow")
-    table = pa.table({"text": [SAME, OTHER, SAME], "n": [1, 2, 3]}).replace_schema_metadata({"who": "me"})
+    table = pa.table({"text": [SAME, OTHER, SAME], "n": [1, 2, 3]}).replace_schema_metadata(
+        {"who": "me"}
+    )
     kept = lookalike.dedup(Once(table), keep="first")
     assert kept["n"].to_pylist() == [1, 2] and kept.schema.metadata == {b"who": b"me"}
     column = lookalike.dedup(Once(pa.chunked_array([table["text"].to_pylist()])), keep="first")
@@ -247,7 +259,8 @@ def test_a_query_whose_rows_come_in_any_order() -> None:
     pytest.importorskip("pyarrow")
     connection = duckdb.connect()
     connection.execute(
-        "create table docs as select (i % 20000) as id, 'text of number ' || (i % 10000) || ' and so on' as text "
+        "create table docs as select (i % 20000) as id, 'text of number ' || (i % 10000) || ' "
+        "and so on' as text "
         "from range(60000) t(i)"
     )
     for query in (
@@ -270,10 +283,8 @@ def test_columns_of_an_annotation_that_are_there() -> None:
         ("polars", lambda m: m.DataFrame(table)),
         ("datasets", lambda m: m.Dataset(table)),
     ]:
-        try:
+        with contextlib.suppress(ImportError):
             given.append(make(__import__(package)))
-        except ImportError:
-            pass
     for docs in given:
         begun: list[object] = []
         with pytest.raises(OptionError, match="'lookalike_kept', which is there already"):
@@ -288,7 +299,10 @@ def test_columns_that_pyarrow_cannot_filter() -> None:
     table = pa.table({"text": view, "n": [1, 2, 3, 4]})
     runs = pa.RunEndEncodedArray.from_arrays([2, 4], ["x", "y"])
     kept = lookalike.dedup(table.append_column("runs", runs), keep="first", skip_bad=True)
-    assert kept["text"].to_pylist() == [SAME, OTHER] and kept.schema.field("text").type == pa.string_view()
+    assert (
+        kept["text"].to_pylist() == [SAME, OTHER]
+        and kept.schema.field("text").type == pa.string_view()
+    )
     assert kept["runs"].to_pylist() == ["x", "x"]
     batch = lookalike.dedup(table.to_batches()[0].slice(0, 3), keep="first")
     assert isinstance(batch, pa.RecordBatch) and batch["n"].to_pylist() == [1, 2]
@@ -298,7 +312,9 @@ def test_columns_that_pyarrow_cannot_filter() -> None:
     none = lookalike.dedup(view.slice(0, 3), reference=[SAME, OTHER])
     assert none.to_pylist() == [] and none.type == pa.string_view()
     pd = pytest.importorskip("pandas")
-    frame = pd.DataFrame({"text": pd.Series(view.slice(0, 3), dtype=pd.ArrowDtype(pa.string_view())), "n": [1, 2, 3]})
+    frame = pd.DataFrame(
+        {"text": pd.Series(view.slice(0, 3), dtype=pd.ArrowDtype(pa.string_view())), "n": [1, 2, 3]}
+    )
     assert lookalike.dedup(frame, keep="first")["n"].tolist() == [1, 2]
     assert lookalike.dedup(frame["text"], keep="first").tolist() == [SAME, OTHER]
     assert lookalike.dedup(frame, reference=[SAME, OTHER]).columns.tolist() == ["text", "n"]
@@ -361,7 +377,12 @@ def test_an_annotation_says_what_that_of_the_command_line_says(tmp_path: Path) -
         lookalike.dedup(path, output=out, annotate=True, **options)
         lines = [json.loads(line) for line in out.read_text().splitlines()]
         prefix = "lookalike_"
-        theirs = {line["id"]: {name.removeprefix(prefix): line[name] for name in line if name.startswith(prefix)} for line in lines}
+        theirs = {
+            line["id"]: {
+                name.removeprefix(prefix): line[name] for name in line if name.startswith(prefix)
+            }
+            for line in lines
+        }
         ours = lookalike.dedup(list(texts.items()), annotate=True, **options)
         named = {id_: what for (id_, _), what in ours}
         for id_, said in theirs.items():
@@ -395,7 +416,16 @@ def test_related_documents_name_their_neighbour() -> None:
     marked = lookalike.dedup(pa.Table.from_pylist(docs), threshold=0.87, annotate=True)
     assert marked.column_names == ["id", "text"] + [
         f"lookalike_{name}"
-        for name in ("kept", "group", "keeper", "jaccard", "reason", "neighbour", "neighbour_jaccard", "group_size")
+        for name in (
+            "kept",
+            "group",
+            "keeper",
+            "jaccard",
+            "reason",
+            "neighbour",
+            "neighbour_jaccard",
+            "group_size",
+        )
     ]
     assert marked["lookalike_neighbour"].to_pylist() == [None, None, "b"]
     assert marked["lookalike_group_size"].to_pylist() == [2, None, 1]
@@ -484,13 +514,18 @@ def test_units_are_taken_out_of_files(tmp_path: Path) -> None:
 
 def test_an_index_is_a_reference(tmp_path: Path) -> None:
     fox = "the quick brown fox jumps over the lazy dog in the green park"
-    docs = {"x": f"{fox} now", "y": "something completely different about the weather in the north of it"}
+    docs = {
+        "x": f"{fox} now",
+        "y": "something completely different about the weather in the north of it",
+    }
     for store in ("texts", "sets"):
         path = tmp_path / store
         with lookalike.Index.create(path, store=store) as index:
             index.add([("a", f"{fox} today")])
             assert lookalike.dedup(docs, reference=index, threshold=0.7) == {"y": docs["y"]}
         found = lookalike.find(docs, reference=str(path), threshold=0.7)
-        assert [(group.keeper, [one.id for one in group.duplicates]) for group in found] == [("a", ["x"])]
+        assert [(group.keeper, [one.id for one in group.duplicates]) for group in found] == [
+            ("a", ["x"])
+        ]
     with pytest.raises(lookalike.errors.LookalikeError, match="words:3"):
         lookalike.find(docs, reference=str(tmp_path / "sets"), shingle="words:3")

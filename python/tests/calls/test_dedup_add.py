@@ -1,4 +1,5 @@
-"""What stays goes into the index that it was compared with, as ``lookalike dedup --add`` does it."""
+"""What stays goes into the index that it was compared with, as ``lookalike dedup --add`` does
+it."""
 
 from __future__ import annotations
 
@@ -9,12 +10,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import lookalike
 import pytest
+
+import lookalike
 from lookalike.errors import DocumentError, DocumentTypeError, OptionError, StoreError
 
 FOX = "the quick brown fox jumps over the lazy dog in the green park"
-OLD = {"a": f"{FOX} today", "b": "something completely different about the weather in the north of it"}
+OLD = {
+    "a": f"{FOX} today",
+    "b": "something completely different about the weather in the north of it",
+}
 CITY = "another new text about a city by the sea with its harbour and its old streets"
 BATCHES = [
     {"w": f"{FOX} now", "y": f"{CITY} now", "z": f"{CITY} and parks", "e": "..."},
@@ -39,15 +44,28 @@ def exported(index: lookalike.Index, path: Path) -> list[dict[str, Any]]:
     return [{name: value for name, value in line.items() if name != "added"} for line in lines]
 
 
-def test_files_are_added_as_by_the_command_line(news: lookalike.Index, program: str, tmp_path: Path) -> None:
+def test_files_are_added_as_by_the_command_line(
+    news: lookalike.Index, program: str, tmp_path: Path
+) -> None:
     with lookalike.Index.create(tmp_path / "other", store="texts") as other:
         other.add(OLD)
     for number, batch in enumerate(BATCHES):
         path, out = tmp_path / f"{number}.jsonl", tmp_path / f"out{number}.jsonl"
-        lines = (json.dumps({"id": id, "text": text, "title": f"of {id}"}) for id, text in batch.items())
+        lines = (
+            json.dumps({"id": id, "text": text, "title": f"of {id}"}) for id, text in batch.items()
+        )
         path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
         written = lookalike.dedup(path, output=out, reference=news, add=True, **OPTIONS)
-        command = [program, "dedup", str(path), "--reference", str(tmp_path / "other"), "--add", "-t", "0.6"]
+        command = [
+            program,
+            "dedup",
+            str(path),
+            "--reference",
+            str(tmp_path / "other"),
+            "--add",
+            "-t",
+            "0.6",
+        ]
         subprocess.run([*command, "-o", str(tmp_path / "same.jsonl"), "-q"], check=True)
         assert out.read_bytes() == (tmp_path / "same.jsonl").read_bytes()
         assert written.added == [1, 0, 1][number]
@@ -59,20 +77,34 @@ def test_files_are_added_as_by_the_command_line(news: lookalike.Index, program: 
     assert here[2]["metadata"]["source"].endswith("0.jsonl")
 
 
-def test_files_are_added_without_an_output(news: lookalike.Index, program: str, tmp_path: Path) -> None:
+def test_files_are_added_without_an_output(
+    news: lookalike.Index, program: str, tmp_path: Path
+) -> None:
     with lookalike.Index.create(tmp_path / "other", store="texts") as other:
         other.add(OLD)
     for number, batch in enumerate(BATCHES):
         path, listed = tmp_path / f"{number}.jsonl", tmp_path / "drop.jsonl"
         lines = [json.dumps({"id": id, "text": text}) for id, text in batch.items()]
-        path.write_text("".join(f"{line}\n" for line in [*lines, '{"id": "no text"}']), encoding="utf-8")
+        path.write_text(
+            "".join(f"{line}\n" for line in [*lines, '{"id": "no text"}']), encoding="utf-8"
+        )
         listed.write_text('{"id": "y"}\n')
         options: Any = {"drop": listed, "skip_bad": True, **OPTIONS}
         expected = lookalike.dedup(path, output=tmp_path / "same.jsonl", reference=news, **options)
         written = lookalike.dedup(path, reference=news, add=True, **options)
         assert written == dataclasses.replace(expected, files=0, added=[1, 0, 1][number])
         assert written.parameters == expected.parameters
-        command = [program, "dedup", path, "--reference", tmp_path / "other", "--add", "-t", "0.6", "--skip-bad"]
+        command = [
+            program,
+            "dedup",
+            path,
+            "--reference",
+            tmp_path / "other",
+            "--add",
+            "-t",
+            "0.6",
+            "--skip-bad",
+        ]
         subprocess.run([*map(str, command), "--drop", str(listed), "-q"], check=True)
     with lookalike.Index.open(tmp_path / "other", read_only=True) as other:
         assert exported(news, tmp_path / "news.jsonl") == exported(other, tmp_path / "other.jsonl")
@@ -114,7 +146,9 @@ def test_documents_in_memory_are_added(news: lookalike.Index, tmp_path: Path, fo
 
 
 def test_numbers_are_ids(news: lookalike.Index) -> None:
-    lookalike.dedup({7: f"{CITY} now", 12: f"{CITY} and parks", 3: FOX}, reference=news, add=True, **OPTIONS)
+    lookalike.dedup(
+        {7: f"{CITY} now", 12: f"{CITY} and parks", 3: FOX}, reference=news, add=True, **OPTIONS
+    )
     assert list(news.ids()) == ["a", "b", "12"] and news.group_sizes(["12", "a"]) == [2, 2]
 
 
@@ -131,7 +165,9 @@ def test_group_sizes_are_those_of_documents_by_their_ids(news: lookalike.Index) 
     assert news.group_sizes(["a"]) == [1]
 
 
-def test_what_cannot_be_added_to_is_refused_before_the_work(news: lookalike.Index, tmp_path: Path) -> None:
+def test_what_cannot_be_added_to_is_refused_before_the_work(
+    news: lookalike.Index, tmp_path: Path
+) -> None:
     batch = BATCHES[0]
     for reference in (None, {"r": FOX}, str(tmp_path / "news")):
         with pytest.raises(OptionError, match=r"reference=lookalike\.Index\.open\(path\)"):

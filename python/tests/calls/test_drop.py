@@ -1,4 +1,5 @@
-"""``drop`` of ``dedup``: documents of a list go, and the others are compared as if these were not there."""
+"""``drop`` of ``dedup``: documents of a list go, and the others are compared as if these were not
+there."""
 
 from __future__ import annotations
 
@@ -12,16 +13,25 @@ import pytest
 import lookalike
 from lookalike.errors import FileError, OptionError
 
-PAGE = "the same old story of the town by the river, written again by one who was there when it began"
+PAGE = (
+    "the same old story of the town by the river, written again by one who was there when it began"
+)
 QUESTION = "written again by one who was there"
 #: The first is the longest, and would be kept.
-TEXTS = [f"{PAGE}, and so on", PAGE, "nothing of the kind", *(f"page {n} has words w{n} of its own" for n in range(9))]
+TEXTS = [
+    f"{PAGE}, and so on",
+    PAGE,
+    "nothing of the kind",
+    *(f"page {n} has words w{n} of its own" for n in range(9)),
+]
 OPTIONS: Any = {"threshold": 0.6, "shingle": "words:3"}
 LEFT = TEXTS[1:]
 
 
 def pages(path: Path, texts: list[str]) -> Path:
-    path.write_text("".join(json.dumps({"id": f"d{n}", "text": text}) + "\n" for n, text in enumerate(texts)))
+    path.write_text(
+        "".join(json.dumps({"id": f"d{n}", "text": text}) + "\n" for n, text in enumerate(texts))
+    )
     return path
 
 
@@ -29,7 +39,13 @@ def test_documents_of_a_list_go_and_the_others_are_compared_without_them(tmp_pat
     assert lookalike.dedup(TEXTS, **OPTIONS) == [TEXTS[0], *TEXTS[2:]]
     listed = tmp_path / "drop.jsonl"
     listed.write_text('{"id":"0"}\n')
-    dropping: list[Any] = [[0], (number for number in [0]), ["0"], [{"id": 0}], [{"id": "0", "source": "documents"}]]
+    dropping: list[Any] = [
+        [0],
+        (number for number in [0]),
+        ["0"],
+        [{"id": 0}],
+        [{"id": "0", "source": "documents"}],
+    ]
     for drop in (*dropping, listed, str(listed)):
         assert lookalike.dedup(TEXTS, drop=drop, **OPTIONS) == LEFT, drop
     dropping = [[], None, ["no such id", 99], [{"id": 0, "source": "elsewhere"}]]
@@ -37,7 +53,10 @@ def test_documents_of_a_list_go_and_the_others_are_compared_without_them(tmp_pat
         assert lookalike.dedup(TEXTS, drop=drop, **OPTIONS) == [TEXTS[0], *TEXTS[2:]], drop
     assert lookalike.dedup(iter(TEXTS), drop=[0], **OPTIONS) == LEFT
     by_id = {f"x{n}": text for n, text in enumerate(TEXTS)}
-    assert list(lookalike.dedup(by_id, drop=["x0", "x2"], **OPTIONS).values()) == [TEXTS[1], *TEXTS[3:]]
+    assert list(lookalike.dedup(by_id, drop=["x0", "x2"], **OPTIONS).values()) == [
+        TEXTS[1],
+        *TEXTS[3:],
+    ]
     rows = lookalike.dedup(TEXTS, drop=[0, 11], annotate=True, **OPTIONS)
     assert [text for text, _ in rows] == TEXTS
     decided = [(row["kept"], row["reason"]) for _, row in rows]

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sample_texts import texts
+from waiting import PATIENCE, NativeCode, wait_until
 
 import lookalike
 from lookalike.errors import (
@@ -21,8 +23,6 @@ from lookalike.errors import (
     LookalikeError,
     OptionError,
 )
-from sample_texts import texts
-from waiting import PATIENCE, NativeCode, wait_until
 
 
 def jaccard(a: str, b: str) -> float:
@@ -62,7 +62,9 @@ def test_every_kind_of_list_gives_the_same() -> None:
         lookalike.find(dict(zip(ids, docs)), keep="first"),
         lookalike.find([{"id": i, "text": t} for i, t in zip(ids, docs)], keep="first"),
         lookalike.find(((i, t) for i, t in zip(ids, docs)), keep="first"),
-        lookalike.find([{"n": i, "body": t} for i, t in zip(ids, docs)], id="n", text="body", keep="first"),
+        lookalike.find(
+            [{"n": i, "body": t} for i, t in zip(ids, docs)], id="n", text="body", keep="first"
+        ),
     ]
     rows = [(g.keeper, [(d.id, d.similarity) for d in g.duplicates]) for g in by_row]
     for found in named:
@@ -150,7 +152,16 @@ def test_files_are_those_of_the_command_line(tmp_path: Path) -> None:
         of_path.write(tmp_path / f"p-{name}")
         held.write(tmp_path / f"h-{name}")
         assert (tmp_path / f"p-{name}").read_bytes() == (tmp_path / f"h-{name}").read_bytes()
-    command = [sys.executable, "-m", "lookalike", "find", str(path), "-q", "-o", str(tmp_path / "c.csv")]
+    command = [
+        sys.executable,
+        "-m",
+        "lookalike",
+        "find",
+        str(path),
+        "-q",
+        "-o",
+        str(tmp_path / "c.csv"),
+    ]
     subprocess.run(command, check=True)
     assert (tmp_path / "c.csv").read_bytes() == (tmp_path / "p-a.csv").read_bytes()
     pattern = lookalike.find(str(tmp_path / "doc*.jsonl"))
@@ -201,11 +212,16 @@ def test_an_error_knows_its_row() -> None:
 def test_bad_rows_are_skipped_when_asked() -> None:
     rows = [("a", "x y z"), ("b", None), ("a", "other"), ("c", "x y z")]
     found = lookalike.find(rows, skip_bad=True)
-    assert sorted((s["line"], s["row"], s["id"]) for s in found.skipped) == [(2, 1, "b"), (3, 2, "a")]
+    assert sorted((s["line"], s["row"], s["id"]) for s in found.skipped) == [
+        (2, 1, "b"),
+        (3, 2, "a"),
+    ]
     assert found.counts["documents"] == 2
     assert found.groups["row"] == [0, 3]
     assert lookalike.dedup(rows, skip_bad=True) == [("a", "x y z")]
-    assert lookalike.dedup([("a", "x y z"), ("b", None), ("c", "x y z")], skip_bad=True) == [("a", "x y z")]
+    assert lookalike.dedup([("a", "x y z"), ("b", None), ("c", "x y z")], skip_bad=True) == [
+        ("a", "x y z")
+    ]
 
 
 def test_rows_with_an_empty_id_are_skipped_as_those_of_a_file(tmp_path: Path) -> None:
@@ -215,8 +231,13 @@ def test_rows_with_an_empty_id_are_skipped_as_those_of_a_file(tmp_path: Path) ->
     of_file = lookalike.find(path, skip_bad=True)
     for given in (rows, iter(rows)):
         found = lookalike.find(given, skip_bad=True)
-        assert found.counts == of_file.counts and found.groups["id"] == of_file.groups["id"] == ["a", "b"]
-        assert [(s["row"], s["id"], s["reason"]) for s in found.skipped] == [(1, None, "the id is empty")]
+        assert found.counts == of_file.counts and found.groups["id"] == of_file.groups["id"] == [
+            "a",
+            "b",
+        ]
+        assert [(s["row"], s["id"], s["reason"]) for s in found.skipped] == [
+            (1, None, "the id is empty")
+        ]
     assert lookalike.dedup(rows, skip_bad=True) == rows[:1]
     annotated = lookalike.dedup(rows, skip_bad=True, annotate=True)
     assert [what["reason"] for _, what in annotated] == ["keeper", "skipped", "id"]
@@ -313,7 +334,9 @@ def test_progress_is_reported_and_may_stop_the_work() -> None:
 
 def test_progress_arrives_where_the_work_does(tmp_path: Path) -> None:
     reported: list[tuple[str, int, int]] = []
-    rows = "".join(json.dumps({"id": str(n), "text": text}) + "\n" for n, text in enumerate(texts(3000)))
+    rows = "".join(
+        json.dumps({"id": str(n), "text": text}) + "\n" for n, text in enumerate(texts(3000))
+    )
     (tmp_path / "good.jsonl").write_text(rows)
     (tmp_path / "bad.jsonl").write_text(rows + "{bad\n")
     lookalike.find(tmp_path / "good.jsonl", progress=lambda *what: reported.append(what))
@@ -367,7 +390,9 @@ def test_dedup_gives_back_what_was_given(tmp_path: Path) -> None:
     assert [what["kept"] for _, what in annotated] == [True, False, False]
     assert [what["keeper"] for _, what in annotated] == [None, 0, 0]
     path, out = tmp_path / "a.jsonl", tmp_path / "out.jsonl"
-    path.write_text("".join(json.dumps({"id": str(i), "text": t}) + "\n" for i, t in enumerate(docs)))
+    path.write_text(
+        "".join(json.dumps({"id": str(i), "text": t}) + "\n" for i, t in enumerate(docs))
+    )
     written = lookalike.dedup(path, output=out, removed=tmp_path / "gone.csv", keep="first")
     assert (written.kept, written.removed, written.files) == (10, 20, 1)
     assert out.read_text().splitlines() == path.read_text().splitlines()[::3]

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sample_texts import texts
 
 import lookalike
 from lookalike.errors import DocumentError, DocumentTypeError, OptionError
-from sample_texts import texts
 
 DOCS = texts(30)
 FOUND = lookalike.find(DOCS, keep="first")
@@ -21,7 +21,12 @@ A, B = "one two three four five six seven", "One two three four, five six seven!
 
 def test_groups_by_their_places() -> None:
     groups = list(FOUND)
-    assert FOUND[0] == groups[0] and FOUND[-1] == groups[-1] and FOUND[1:3] == groups[1:3] and FOUND[::-2] == groups[::-2]
+    assert (
+        FOUND[0] == groups[0]
+        and FOUND[-1] == groups[-1]
+        and FOUND[1:3] == groups[1:3]
+        and FOUND[::-2] == groups[::-2]
+    )
     with pytest.raises(IndexError):
         FOUND[len(FOUND)]
     with pytest.raises(TypeError):
@@ -31,18 +36,18 @@ def test_groups_by_their_places() -> None:
 
 def test_masks_and_labels() -> None:
     kept = lookalike.dedup(DOCS, keep="first")
-    assert [doc for doc, stays in zip(DOCS, FOUND.mask) if stays] == kept
+    assert [doc for doc, stays in zip(DOCS, FOUND.is_kept) if stays] == kept
     labels = FOUND.labels
     assert labels == [row - row % 3 for row in range(30)]
     assert {labels[row] for row in (3, 4, 5)} == {3}
     some = lookalike.find([None, A, B, "alone"], skip_bad=True)
-    assert some.labels == [0, 1, 1, 3] and some.mask.count(True) == 2 and not some.mask[0]
+    assert some.labels == [0, 1, 1, 3] and some.is_kept.count(True) == 2 and not some.is_kept[0]
     of_reference = lookalike.find([A, B, "alone"], reference=[A])
-    assert of_reference.labels == [0, 0, 2] and of_reference.mask == [False, False, True]
+    assert of_reference.labels == [0, 0, 2] and of_reference.is_kept == [False, False, True]
     frame = pytest.importorskip("pandas").DataFrame({"text": DOCS})
-    assert list(frame[lookalike.find(frame, keep="first").mask].index) == list(range(0, 30, 3))
+    assert list(frame[lookalike.find(frame, keep="first").is_kept].index) == list(range(0, 30, 3))
     polars = pytest.importorskip("polars")
-    assert polars.DataFrame({"text": DOCS}).filter(FOUND.mask).height == 10
+    assert polars.DataFrame({"text": DOCS}).filter(FOUND.is_kept).height == 10
 
 
 def test_masks_are_for_documents_in_memory(tmp_path: Path) -> None:
@@ -62,7 +67,11 @@ def test_texts_by_id(tmp_path: Path) -> None:
         with pytest.raises(DocumentError, match='no document with the id "5"'):
             found.text(id=5)
     numbers = lookalike.find([(100, A), (1, B)])
-    assert numbers.text(id=1) == B and numbers.text(1) == B and numbers.text(id=100) == numbers.text(0) == A
+    assert (
+        numbers.text(id=1) == B
+        and numbers.text(1) == B
+        and numbers.text(id=100) == numbers.text(0) == A
+    )
     with pytest.raises(OptionError, match="row: expected a whole number"):
         numbers.text("1")
     rows = lookalike.find(DOCS)
@@ -76,30 +85,49 @@ def test_texts_by_id(tmp_path: Path) -> None:
     (tmp_path / "b.txt").write_text(B)
     files = lookalike.find(tmp_path)
     assert files.text("b.txt") == B
-    twice = lookalike.find([("x", A), ("x", "later"), ("y", B)], reference=[("x", "other")], skip_bad=True)
+    twice = lookalike.find(
+        [("x", A), ("x", "later"), ("y", B)], reference=[("x", "other")], skip_bad=True
+    )
     assert twice.text("x") == A
 
 
 def test_two_documents_are_explained() -> None:
-    found = lookalike.find({"a": A, "b": B, "c": f"{A} eight nine ten", "d": "something else"}, keep="first")
+    found = lookalike.find(
+        {"a": A, "b": B, "c": f"{A} eight nine ten", "d": "something else"}, keep="first"
+    )
     same = found.explain("a", "b")
     assert str(same) == same.reason == "'b' is a duplicate of 'a', which is kept."
-    assert (same.keeper_a, same.keeper_b, same.comparison.jaccard, same.probability) == ("a", "a", 1.0, 1.0)
+    assert (same.keeper_a, same.keeper_b, same.comparison.jaccard, same.probability) == (
+        "a",
+        "a",
+        1.0,
+        1.0,
+    )
     assert "".join(d.a for d in same.comparison.differences) == A
     assert "".join(d.b for d in same.comparison.differences) == B
     other = found.explain("a", "d")
-    assert other.reason == "They are not similar: their jaccard is 0.000000, the threshold 0.8." and other.keeper_b is None
+    assert (
+        other.reason == "They are not similar: their jaccard is 0.000000, the threshold 0.8."
+        and other.keeper_b is None
+    )
     longer = found.explain("a", "c")
-    assert not longer.comparison.similar and longer.probability is not None and longer.probability < 1
+    assert (
+        not longer.comparison.similar and longer.probability is not None and longer.probability < 1
+    )
     contained = lookalike.find({"a": A, "c": f"{A} eight nine ten"}, measure="containment")
-    assert contained.explain("a", "c").comparison.similar and contained.explain("a", "c").probability is None
+    assert (
+        contained.explain("a", "c").comparison.similar
+        and contained.explain("a", "c").probability is None
+    )
     both = lookalike.find({"a": A, "b": B, "c": B.upper()}, keep="first").explain("b", "c")
     assert both.reason.startswith("Both are duplicates of 'a'; their jaccard is 1.000000")
     with pytest.raises(DocumentError, match="no document with the id"):
         found.explain("a", "nowhere")
     tokens = lookalike.find([["x y", "z"], ["x y", "Z"]], tokens="given")
     assert tokens.explain(0, 1).comparison.jaccard == 1.0
-    chosen = lookalike.find(DOCS, bands="auto", text=None, keep="first", normalize="nfkc", stop_words=["the"])
+    chosen = lookalike.find(
+        DOCS, bands="auto", text=None, keep="first", normalize="nfkc", stop_words=["the"]
+    )
     assert "duplicate" in chosen.explain(0, 1).reason
 
 
@@ -107,8 +135,14 @@ def test_a_document_alone_and_documents_without_a_shingle_are_explained() -> Non
     found = lookalike.find({"a": A, "b": B, "dots": "...", "marks": "!!!"})
     assert found.explain("a", "a").reason == "Both ids are of one document, 'a'."
     assert found.explain("dots", "dots").reason == "Both ids are of one document, 'dots'."
-    assert found.explain("a", "dots").reason == "'dots': without a shingle, and so similar to no document."
-    assert found.explain("dots", "marks").reason == "'dots' and 'marks': without a shingle, and so similar to no document."
+    assert (
+        found.explain("a", "dots").reason
+        == "'dots': without a shingle, and so similar to no document."
+    )
+    assert (
+        found.explain("dots", "marks").reason
+        == "'dots' and 'marks': without a shingle, and so similar to no document."
+    )
 
 
 def test_decisions_of_people_are_explained() -> None:
@@ -117,17 +151,27 @@ def test_decisions_of_people_are_explained() -> None:
         a, b = list(documents)[:2]
         return lookalike.find(documents, decisions=made).explain(a, b).reason
 
-    alike, different = {"a": A, "b": B}, {"a": A, "b": "other words than those of the text that is there"}
-    apart = "They are similar (their jaccard is 1.000000, the threshold 0.8), and people decided that"
+    alike, different = (
+        {"a": A, "b": B},
+        {"a": A, "b": "other words than those of the text that is there"},
+    )
+    apart = (
+        "They are similar (their jaccard is 1.000000, the threshold 0.8), and people decided that"
+    )
     assert reason(alike, ("not_duplicate", ["b", "a"])) == f"{apart} they are no duplicates."
     assert reason(alike, ("keep", ["a"]), ("keep", ["b"])) == f"{apart} both are kept."
     assert reason({1: A, 2: B}, ("not_duplicate", [2, 1])) == f"{apart} they are no duplicates."
     # One that is revoked, or about a text that has changed, has no effect.
-    assert "is a duplicate of" in reason(alike, ("not_duplicate", ["a", "b"]), ("duplicate", ["a", "b"]))
+    assert "is a duplicate of" in reason(
+        alike, ("not_duplicate", ["a", "b"]), ("duplicate", ["a", "b"])
+    )
     assert reason(alike, ("keep", ["a"])) == "'b' is a duplicate of 'a', which is kept."
     assert reason(different, ("not_duplicate", ["a", "b"])).startswith("They are not similar")
     linked = reason(different, ("duplicate", ["a", "b"]))
-    assert "which is kept: people decided that they are duplicates; their jaccard is 0.000000" in linked
+    assert (
+        "which is kept: people decided that they are duplicates; their jaccard is 0.000000"
+        in linked
+    )
 
 
 def test_pairs_that_are_similar_and_in_no_group() -> None:
@@ -144,7 +188,10 @@ def test_a_notebook_shows_the_page(tmp_path: Path) -> None:
     found.write_report(tmp_path / "page.html")
     page = re.search(r'srcdoc="([^"]*)"', shown)
     assert page is not None
-    timeless = [re.sub(r"[\d.]+ m?s\b", "", text) for text in (html.unescape(page[1]), (tmp_path / "page.html").read_text())]
+    timeless = [
+        re.sub(r"[\d.]+ m?s\b", "", text)
+        for text in (html.unescape(page[1]), (tmp_path / "page.html").read_text())
+    ]
     assert timeless[0] == timeless[1] and "<b>" not in shown
 
 
@@ -165,7 +212,9 @@ def test_sets_are_refused() -> None:
 
 def test_rules_of_dates_need_dates(tmp_path: Path) -> None:
     for keep in ("newest", "oldest", ["longest", "newest"]):
-        with pytest.raises(OptionError, match="goes by the dates of files, and documents in memory have none"):
+        with pytest.raises(
+            OptionError, match="goes by the dates of files, and documents in memory have none"
+        ):
             lookalike.find([A, B], keep=keep)
         with pytest.raises(OptionError, match="keep='field:COLUMN"):
             lookalike.dedup({"a": A}, keep=keep)
@@ -184,13 +233,25 @@ def test_texts_of_several_columns() -> None:
     pa = pytest.importorskip("pyarrow")
     pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
     datasets = pytest.importorskip("datasets")
-    forms: list[Any] = [TITLED, pa.Table.from_pylist(TITLED), pandas.DataFrame(TITLED), polars.DataFrame(TITLED)]
-    forms += [pa.Table.from_pylist(TITLED).to_batches()[0], datasets.Dataset.from_list(TITLED), iter(TITLED)]
+    forms: list[Any] = [
+        TITLED,
+        pa.Table.from_pylist(TITLED),
+        pandas.DataFrame(TITLED),
+        polars.DataFrame(TITLED),
+    ]
+    forms += [
+        pa.Table.from_pylist(TITLED).to_batches()[0],
+        datasets.Dataset.from_list(TITLED),
+        iter(TITLED),
+    ]
     forms.append(pandas.DataFrame(TITLED).convert_dtypes(dtype_backend="pyarrow"))
     for form in forms:
         found = lookalike.find(form, text=["title", "body"], keep="first")
         assert [(g.keeper, [d.id for d in g.duplicates]) for g in found] == [(0, [1])], type(form)
-        assert found.text(0) == "Greetings\n\none two three four five six" and found.text(2) == TITLED[2]["body"]
+        assert (
+            found.text(0) == "Greetings\n\none two three four five six"
+            and found.text(2) == TITLED[2]["body"]
+        )
     nothing = [{"title": None, "body": None}, {"title": "", "body": ""}]
     assert lookalike.find(nothing, text=["title", "body"], skip_bad=True).counts["skipped"] == 1
     assert len(lookalike.dedup(TITLED, text=("title", "body"))) == 2
@@ -205,7 +266,9 @@ def test_texts_of_columns_that_cannot_be(tmp_path: Path) -> None:
             lookalike.find(TITLED, text=wrong)
     with pytest.raises(DocumentError, match="there is no 'nowhere'"):
         lookalike.find(TITLED, text=["title", "nowhere"])
-    with pytest.raises(DocumentTypeError, match="row 0: the text in the column .n. must be a str, got int"):
+    with pytest.raises(
+        DocumentTypeError, match="row 0: the text in the column .n. must be a str, got int"
+    ):
         lookalike.find(TITLED, text=["n", "title"])
     with pytest.raises(OptionError, match="names a column"):
         lookalike.find([A], text=["title", "body"])
@@ -223,26 +286,45 @@ def test_stop_words_of_a_list() -> None:
     assert len(lookalike.find(docs, stop_words=("the",))) == 0
     assert len(lookalike.find(docs, stop_words=["The", "the", "and"], case="keep")) == 0
     assert lookalike.compare(*docs, stop_words=["the", "and"]).jaccard == 1.0
-    assert lookalike.find(docs, stop_words="en").counts == lookalike.find(docs, stop_words="en").counts
+    assert (
+        lookalike.find(docs, stop_words="en").counts == lookalike.find(docs, stop_words="en").counts
+    )
     assert lookalike.audit(lookalike.find(docs, stop_words=["the", "and"])).recall == 1.0
     wrong: Any
     for wrong in (5, [5], {"the": 1}, b"the"):
-        with pytest.raises(OptionError, match="stop_words: expected the code of a language such as 'en', or a list"):
+        with pytest.raises(
+            OptionError, match="stop_words: expected the code of a language such as 'en', or a list"
+        ):
             lookalike.find(docs, stop_words=wrong)
 
 
 def test_lists_of_tokens() -> None:
     pa = pytest.importorskip("pyarrow")
     pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
-    lists = [["New York", "is", "Big,"], ["new york", "is", "big,"], ["new", "york", "is", "big,"], []]
+    lists = [
+        ["New York", "is", "Big,"],
+        ["new york", "is", "big,"],
+        ["new", "york", "is", "big,"],
+        [],
+    ]
     rows = [{"id": f"d{n}", "words": tokens} for n, tokens in enumerate(lists)]
     expected = [("d0", ["d1"])]
-    forms: list[Any] = [rows, pa.Table.from_pylist(rows), polars.DataFrame(rows), pandas.DataFrame(rows)]
+    forms: list[Any] = [
+        rows,
+        pa.Table.from_pylist(rows),
+        polars.DataFrame(rows),
+        pandas.DataFrame(rows),
+    ]
     forms.append(pa.Table.from_pylist(rows).to_batches()[0])
     for form in forms:
         found = lookalike.find(form, text="words", keep="first")
         assert [(g.keeper, [d.id for d in g.duplicates]) for g in found] == expected, type(form)
-    assert [group.keeper for group in lookalike.find({f"d{n}": tokens for n, tokens in enumerate(lists)}, keep="first")] == ["d0"]
+    assert [
+        group.keeper
+        for group in lookalike.find(
+            {f"d{n}": tokens for n, tokens in enumerate(lists)}, keep="first"
+        )
+    ] == ["d0"]
     assert [group.keeper for group in lookalike.find(lists, tokens="given", keep="first")] == [0]
     assert lookalike.find(lists, tokens="given", case="keep").counts["groups"] == 0
     assert lookalike.dedup(lists, tokens="given", keep="first") == [lists[0], lists[2], lists[3]]
@@ -252,9 +334,14 @@ def test_lists_of_tokens() -> None:
     assert lookalike.prepare(lists, tokens="given")["shingles"] == [1, 1, 1, 0]
     with pytest.raises(DocumentTypeError, match="tokens='given' takes lists of tokens"):
         lookalike.find(lists)
-    with pytest.raises(DocumentTypeError, match="row 1: a token of the text must be a str, got int"):
+    with pytest.raises(
+        DocumentTypeError, match="row 1: a token of the text must be a str, got int"
+    ):
         lookalike.find([["a"], [5]], tokens="given")
-    with pytest.raises(DocumentTypeError, match="row 1: the text must be a list of tokens like those before, got str"):
+    with pytest.raises(
+        DocumentTypeError,
+        match="row 1: the text must be a list of tokens like those before, got str",
+    ):
         lookalike.find([["a"], "b c"], tokens="given")
     with pytest.raises(OptionError, match="tokens='given' is for lists of tokens"):
         lookalike.find([A, B], tokens="given")
@@ -279,7 +366,9 @@ def test_ids_of_an_index_may_be_uuids(tmp_path: Path) -> None:
         assert [match.id for match in index.query(id=first)] == [str(uuid.UUID(int=9))]
         assert index.remove(first).removed == 1 and first not in index
         assert index.remove([second, uuid.UUID(int=7)]).removed == 2
-        frame = pytest.importorskip("pandas").DataFrame({"id": [first, second], "text": [A, "other words"]})
+        frame = pytest.importorskip("pandas").DataFrame(
+            {"id": [first, second], "text": [A, "other words"]}
+        )
         assert index.add(frame).added == 2 and second in index
         with pytest.raises(DocumentTypeError, match="the id is"):
             index.add([(5, A)])
@@ -302,7 +391,13 @@ def test_evaluation_of_what_was_found(tmp_path: Path) -> None:
     for known in truth:
         for side in (found, found.groups, tmp_path / "groups.csv"):
             e = lookalike.evaluate(side, known)
-            assert (e.precision, e.recall, e.reported, e.truth, e.missed) == (1.0, 0.5, 1, 2, [("c", "d")])
+            assert (e.precision, e.recall, e.reported, e.truth, e.missed) == (
+                1.0,
+                0.5,
+                1,
+                2,
+                [("c", "d")],
+            )
     assert lookalike.evaluate(found, truth[1]).adjusted_rand_index is not None
     assert lookalike.evaluate(found, truth[0]).adjusted_rand_index is None
     pairs = lookalike.find(docs, pairs=True, threshold=0.5)
@@ -310,8 +405,17 @@ def test_evaluation_of_what_was_found(tmp_path: Path) -> None:
     assert lookalike.evaluate(pairs, pairs, threshold=0.9).precision == 1.0
     assert lookalike.evaluate(pairs, pairs.pairs).details["different"]["count"] == 0
     rows = lookalike.find(texts(12))
-    assert lookalike.evaluate(rows, [[0, 1, 2], [3, 4, 5], [6, 7, 8], [9, 10, 11]], all_members=True).f1 == 1.0
-    for known, words in [(5, "truth: expected"), ([("a",), "b"], "truth: expected"), (pandas.DataFrame({"x": [1]}), "columns")]:
+    assert (
+        lookalike.evaluate(
+            rows, [[0, 1, 2], [3, 4, 5], [6, 7, 8], [9, 10, 11]], all_members=True
+        ).f1
+        == 1.0
+    )
+    for known, words in [
+        (5, "truth: expected"),
+        ([("a",), "b"], "truth: expected"),
+        (pandas.DataFrame({"x": [1]}), "columns"),
+    ]:
         with pytest.raises(OptionError, match=words):
             lookalike.evaluate(found, known)
     with pytest.raises(OptionError, match="the threshold is 2"):

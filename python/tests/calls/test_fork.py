@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from multiprocessing.connection import Connection
 from typing import Any
 
-import lookalike
 import pytest
+
+import lookalike
 
 METHODS = multiprocessing.get_all_start_methods()
 # What hangs fails, instead of stopping everything behind it.

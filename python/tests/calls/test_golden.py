@@ -8,8 +8,9 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-import lookalike
 import pytest
+
+import lookalike
 
 ROOT = Path(__file__).resolve().parents[3]
 SAMPLE = ROOT / "fixtures" / "sample"
@@ -39,7 +40,9 @@ CHOICES: list[dict[str, Any]] = [
 
 def arguments(options: dict[str, Any]) -> list[str]:
     flags = [(f"--{name.replace('_', '-')}", value) for name, value in options.items()]
-    return [word for flag, value in flags for word in ([flag] if value is True else [flag, str(value)])]
+    return [
+        word for flag, value in flags for word in ([flag] if value is True else [flag, str(value)])
+    ]
 
 
 OUTPUTS = [
@@ -69,7 +72,10 @@ def test_files_are_the_same(
     }
     for number, (path, found) in enumerate(inputs.items()):
         for name, option, write in OUTPUTS:
-            binary, module = tmp_path / f"binary-{number}-{name}", tmp_path / f"module-{number}-{name}"
+            binary, module = (
+                tmp_path / f"binary-{number}-{name}",
+                tmp_path / f"module-{number}-{name}",
+            )
             run(program, [path, *arguments(options), option, str(binary)], ROOT)
             getattr(found, write)(module)
             assert module.read_bytes() == binary.read_bytes(), (path, name)

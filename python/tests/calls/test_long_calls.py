@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 import os
 import subprocess
@@ -14,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from waiting import PATIENCE
 
 import lookalike
 from lookalike import stages
-from waiting import PATIENCE
 
 #: Each takes minutes or has no end, in a folder of its own. ``base`` are 50 long texts.
 ENDLESS = {
@@ -124,7 +125,9 @@ def staged() -> Any:
     """The texts as the stages of a divided run take them, in one component."""
     pa = pytest.importorskip("pyarrow")
     texts = TEXTS * 3
-    table = pa.table({"id": [str(i) for i in range(len(texts))], "text": texts, "component": [1] * len(texts)})
+    table = pa.table(
+        {"id": [str(i) for i in range(len(texts))], "text": texts, "component": [1] * len(texts)}
+    )
     table = table.append_column("node", stages.nodes(stages.plan(), table))
     return table.append_column("check", pa.nulls(len(texts), pa.int64()))
 
@@ -143,7 +146,10 @@ CALLS: dict[str, Callable[[Path], object]] = {
     "stages.keys": lambda _: list(stages.keys(stages.plan(), staged().to_batches(), 4)),
     "stages.decide": lambda _: list(stages.decide(stages.plan(), staged().to_batches())),
     "Index.add of a table": lambda folder: lookalike.Index.create(folder / "index").add(
-        pytest.importorskip("pyarrow").table({"id": [str(i) for i in range(len(TEXTS))], "text": TEXTS}), threads=1
+        pytest.importorskip("pyarrow").table(
+            {"id": [str(i) for i in range(len(TEXTS))], "text": TEXTS}
+        ),
+        threads=1,
     ),
 }
 
@@ -182,7 +188,7 @@ def longest_pause(work: Callable[[], object]) -> tuple[float, float]:
     meanwhile = [begun, *(tick for tick in ticks if begun < tick < ended), ended]
     if len(meanwhile) <= 5:
         return math.inf, ended - begun
-    return max(after - before for before, after in zip(meanwhile, meanwhile[1:])), ended - begun
+    return max(after - before for before, after in itertools.pairwise(meanwhile)), ended - begun
 
 
 def test_a_sample_is_reported_of() -> None:

@@ -1,4 +1,5 @@
-"""Repeated passages: found, cut out of documents of every kind, and the same as on the command line."""
+"""Repeated passages: found, cut out of documents of every kind, and the same as on the command
+line."""
 
 from __future__ import annotations
 
@@ -23,7 +24,10 @@ TEXTS = list(DOCS.values())
 
 
 def jsonl(path: Path, docs: dict[str, str] = DOCS) -> Path:
-    lines = (json.dumps({"id": id_, "text": text, "n": 1}, ensure_ascii=False) for id_, text in docs.items())
+    lines = (
+        json.dumps({"id": id_, "text": text, "n": 1}, ensure_ascii=False)
+        for id_, text in docs.items()
+    )
     path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     return path
 
@@ -31,10 +35,20 @@ def jsonl(path: Path, docs: dict[str, str] = DOCS) -> Path:
 def test_tables_say_where_passages_are() -> None:
     found = lookalike.passages(DOCS, min_words=8)
     assert [(p.words, p.places, p.documents, p.id) for p in found] == [(13, 2, 2, "b")]
-    assert found.passages.column_names == ["passage", "words", "places", "documents", "id", "row", "text"]
+    assert found.passages.column_names == [
+        "passage",
+        "words",
+        "places",
+        "documents",
+        "id",
+        "row",
+        "text",
+    ]
     assert found.passages["text"] == [NOTICE.upper().rstrip(".")] and len(found) == 1
     places = found.places
-    assert places["id"] == ["b", "a"] and places["row"] == [1, 0] and places["first"] == [True, False]
+    assert (
+        places["id"] == ["b", "a"] and places["row"] == [1, 0] and places["first"] == [True, False]
+    )
     for row, start, end in zip(places["row"], places["char_start"], places["char_end"]):
         assert TEXTS[row][start:end].lower() == NOTICE.rstrip(".").lower()
     for row, start, end in zip(places["row"], places["byte_start"], places["byte_end"]):
@@ -65,7 +79,9 @@ def test_files_and_memory_give_the_same(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("option", [(), ("--keep", "first"), ("--case", "keep")])
-def test_files_are_those_of_the_command_line(tmp_path: Path, program: str, option: tuple[str, ...]) -> None:
+def test_files_are_those_of_the_command_line(
+    tmp_path: Path, program: str, option: tuple[str, ...]
+) -> None:
     path = jsonl(tmp_path / "in.jsonl")
     named: Any = {name.removeprefix("--"): value for name, value in zip(option[::2], option[1::2])}
     found = lookalike.passages(path, min_words=4, **named)
@@ -98,11 +114,15 @@ def test_frames_get_other_texts() -> None:
     assert lookalike.dedup(DOCS, **options) == dict(zip(DOCS, cut))
     pairs = list(DOCS.items())
     assert lookalike.dedup(pairs, **options) == list(zip(DOCS, cut))
-    assert lookalike.dedup([list(pair) for pair in pairs], **options) == [list(pair) for pair in zip(DOCS, cut)]
+    assert lookalike.dedup([list(pair) for pair in pairs], **options) == [
+        list(pair) for pair in zip(DOCS, cut)
+    ]
     rows = [{"body": text, "n": n} for n, text in enumerate(TEXTS)]
     kept = lookalike.dedup(rows, text="body", **options)
     assert kept == [{"body": text, "n": n} for n, text in enumerate(cut)]
-    assert kept[1] is rows[1] and rows[0]["body"] == DOCS["a"], "what stays is not copied, what was given not changed"
+    assert kept[1] is rows[1] and rows[0]["body"] == DOCS["a"], (
+        "what stays is not copied, what was given not changed"
+    )
 
 
 @pytest.mark.parametrize("kind", ["string", "large_string", "string_view", "dictionary"])
@@ -112,7 +132,11 @@ def test_arrow_gets_other_texts(kind: str) -> None:
     column = pa.array(TEXTS, type_) if kind != "dictionary" else pa.array(TEXTS).dictionary_encode()
     table = pa.table({"n": [1, 2, 3], "text": column}, metadata={"of": "test"})
     cut = lookalike.dedup(TEXTS, passages=True, min_words=8)
-    for form in (table, table.to_batches()[0], pa.concat_tables([table.slice(0, 1), table.slice(1)])):
+    for form in (
+        table,
+        table.to_batches()[0],
+        pa.concat_tables([table.slice(0, 1), table.slice(1)]),
+    ):
         kept = lookalike.dedup(form, passages=True, min_words=8)
         assert type(kept) is type(form) and kept["text"].to_pylist() == cut
         assert kept["n"].to_pylist() == [1, 2, 3] and kept.schema.metadata == {b"of": b"test"}
@@ -129,7 +153,9 @@ def test_other_frames_get_other_texts() -> None:
     cut = lookalike.dedup(TEXTS, passages=True, min_words=8)
     options: Any = {"passages": True, "min_words": 8}
     for dtype in (object, "string", "category", "string[pyarrow]"):
-        frame = pandas.DataFrame({"text": pandas.Series(TEXTS, dtype=dtype), "n": [1, 2, 3]}).set_axis([7, 8, 9])
+        frame = pandas.DataFrame(
+            {"text": pandas.Series(TEXTS, dtype=dtype), "n": [1, 2, 3]}
+        ).set_axis([7, 8, 9])
         kept = lookalike.dedup(frame, **options)
         assert kept["text"].tolist() == cut and list(kept.index) == [7, 8, 9], dtype
         assert frame["text"].tolist() == TEXTS
@@ -141,7 +167,11 @@ def test_other_frames_get_other_texts() -> None:
         assert lookalike.dedup(table["text"], **options).to_list() == cut
     dataset = datasets.Dataset.from_dict({"n": [1, 2, 3], "text": TEXTS})
     kept = lookalike.dedup(dataset, **options)
-    assert isinstance(kept, datasets.Dataset) and kept["text"][:] == cut and kept.column_names == ["n", "text"]
+    assert (
+        isinstance(kept, datasets.Dataset)
+        and kept["text"][:] == cut
+        and kept.column_names == ["n", "text"]
+    )
     backwards = lookalike.dedup(dataset.select([2, 1, 0]), **options)
     assert backwards["text"][:] == cut[::-1] and backwards["n"][:] == [3, 2, 1]
 
@@ -166,7 +196,9 @@ def test_boilerplate_goes_everywhere() -> None:
 
 
 def test_a_reference_comes_first() -> None:
-    kept = lookalike.dedup([f"New: {NOTICE}", "other"], reference=[NOTICE], passages=True, min_words=8)
+    kept = lookalike.dedup(
+        [f"New: {NOTICE}", "other"], reference=[NOTICE], passages=True, min_words=8
+    )
     assert kept == ["New: .", "other"]
 
 
@@ -191,7 +223,11 @@ def test_files_are_cut(tmp_path: Path, program: str) -> None:
         subprocess.run(command, check=True)
         assert out.read_bytes() == other.read_bytes()
         left_out = int("min_left" in more)
-        assert (written.kept, written.removed, written.changed) == (3 - left_out, left_out, 1 - left_out)
+        assert (written.kept, written.removed, written.changed) == (
+            3 - left_out,
+            left_out,
+            1 - left_out,
+        )
         assert written.sources is not None and written.sources["removed"] == [left_out]
         assert written.sources["cut_words"][0] >= 13
     assert repr(written) == "DedupResult(kept=3, removed=0, files=1, changed=1)"
@@ -277,7 +313,8 @@ def test_files_that_change_meanwhile(tmp_path: Path) -> None:
 def test_two_searches_at_once() -> None:
     found: list[int] = []
     threads = [
-        threading.Thread(target=lambda: found.append(len(lookalike.passages(DOCS, min_words=8)))) for _ in range(4)
+        threading.Thread(target=lambda: found.append(len(lookalike.passages(DOCS, min_words=8))))
+        for _ in range(4)
     ]
     for thread in threads:
         thread.start()

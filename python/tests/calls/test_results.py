@@ -71,11 +71,15 @@ def test_damaged_pickles_are_errors() -> None:
             at = draw.randrange(len(value))
             return type(value)(damaged(v) if i == at else v for i, v in enumerate(value))
         if isinstance(value, bytes):
-            return draw.choice([value[:-1], value + b"\xff", bytes(len(value)), b"", b"\xff" * len(value)])
+            return draw.choice(
+                [value[:-1], value + b"\xff", bytes(len(value)), b"", b"\xff" * len(value)]
+            )
         if isinstance(value, int):
             return draw.choice([0, value + 1, 2**40, 2**62])
         if isinstance(value, str):
-            return draw.choice(["int64", "string", "bool", "bytes 3", "list 9 string", "list 2 list", ""])
+            return draw.choice(
+                ["int64", "string", "bool", "bytes 3", "list 9 string", "list 2 list", ""]
+            )
         return value
 
     errors = 0
@@ -127,7 +131,7 @@ def test_signing_tells_what_it_skips() -> None:
     found = lookalike.find(records, skip_bad=True).skipped
     assert sorted(rows.skipped["reason"]) == sorted(found["reason"])
     assert len(lookalike.prepare(DOCS).skipped) == 0
-    with pytest.raises(DocumentError, match="row 2: the id \"a\" is that of row 0") as raised:
+    with pytest.raises(DocumentError, match='row 2: the id "a" is that of row 0') as raised:
         lookalike.prepare([records[0], records[3], records[2]])
     assert raised.value.row == 2
 
@@ -145,7 +149,9 @@ def test_groups_of_an_index_say_where_their_texts_are(tmp_path: Any) -> None:
     with lookalike.Index.create(tmp_path / "index", store="texts") as index:
         index.add(dict(zip("abc", DOCS)))
         groups = index.groups()
-        with pytest.raises(lookalike.errors.OptionError, match=r'index.get\(id\).text.*store="texts"'):
+        with pytest.raises(
+            lookalike.errors.OptionError, match=r'index.get\(id\).text.*store="texts"'
+        ):
             groups.text(0)
         with pytest.raises(lookalike.errors.OptionError, match="cannot be audited"):
             lookalike.audit(groups)
@@ -168,7 +174,9 @@ def test_inputs_are_known_after_a_change_of_folder(
     assert (here / "docs.jsonl").read_bytes() == before
     # It is not the file of that name in this folder.
     for again in (lambda: found.text(0), lambda: lookalike.audit(found)):
-        with pytest.raises(FileError, match=r"here.docs\.jsonl, .*other.docs\.jsonl from .*change back"):
+        with pytest.raises(
+            FileError, match=r"here.docs\.jsonl, .*other.docs\.jsonl from .*change back"
+        ):
             again()
     monkeypatch.chdir(here)
     assert found.text(0) == "the same old story"
@@ -199,7 +207,9 @@ def test_lists_in_lists_are_no_columns() -> None:
 
 
 # It takes four times the memory of a text column that is larger than others.
-@pytest.mark.skipif("LOOKALIKE_LARGE" not in os.environ, reason="takes 10 GB of memory; LOOKALIKE_LARGE=1 runs it")
+@pytest.mark.skipif(
+    "LOOKALIKE_LARGE" not in os.environ, reason="takes 10 GB of memory; LOOKALIKE_LARGE=1 runs it"
+)
 def test_text_columns_grow() -> None:
     long = "x" * (200 << 20)
     found = lookalike.find([(long, None)] * 11 + [("a", "some text")], skip_bad=True, threads=1)

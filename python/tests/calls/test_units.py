@@ -25,10 +25,24 @@ def test_tables_have_the_ranges() -> None:
     found = lookalike.find(DOCS, unit="paragraph", keep="first", pairs=True)
     assert found.groups["id"] == ["0#2", "1#1", "3#1"] and found.groups["parent"] == [0, 1, 3]
     assert found.groups["row"] == [0, 1, 3] and found.groups["keeper_row"] == [0, 0, 0]
-    assert found.groups.column_names == ["group", "id", "role", "keeper", "jaccard", *UNITS, "row", "keeper_row"]
+    assert found.groups.column_names == [
+        "group",
+        "id",
+        "role",
+        "keeper",
+        "jaccard",
+        *UNITS,
+        "row",
+        "keeper_row",
+    ]
     parts = zip(*(found.groups[name] for name in ("row", "start_char", "end_char")), strict=True)
-    assert [DOCS[row][start:end].strip().lower() for row, start, end in parts] == [SHARED.lower()] * 3
-    assert [name for name in found.pairs.column_names if name.startswith("parent")] == ["parent_a", "parent_b"]
+    assert [DOCS[row][start:end].strip().lower() for row, start, end in parts] == [
+        SHARED.lower()
+    ] * 3
+    assert [name for name in found.pairs.column_names if name.startswith("parent")] == [
+        "parent_a",
+        "parent_b",
+    ]
     assert sorted(found.pairs["parent_b"]) == [1, 3, 3]
     assert [(group.keeper, len(group)) for group in found] == [("0#2", 3)]
     assert found.text("1#2") == found.text(id="1#2") == "And this one goes on — in another way."
@@ -54,7 +68,9 @@ def test_rows_are_in_their_order_and_ids_as_they_are() -> None:
     held = dict(zip(["x#1", "007", "0"], DOCS))
     ids = lookalike.find(held, unit="paragraph", keep="first").groups
     assert ids["id"] == ["x#1#2", "007#1"] and ids["parent"] == ["x#1", "007"]
-    numbers = lookalike.find([(2**40, DOCS[0]), (-5, DOCS[1])], unit="paragraph", keep="first").groups
+    numbers = lookalike.find(
+        [(2**40, DOCS[0]), (-5, DOCS[1])], unit="paragraph", keep="first"
+    ).groups
     assert numbers["id"] == [f"{2**40}#2", "-5#1"] and numbers["parent"] == [2**40, -5]
 
 
@@ -70,7 +86,9 @@ def test_units_go_from_the_texts() -> None:
 
 def test_files_and_memory_lose_the_same(tmp_path: Path) -> None:
     path, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
-    path.write_text("".join(json.dumps({"id": f"d{n}", "text": text}) + "\n" for n, text in enumerate(DOCS)))
+    path.write_text(
+        "".join(json.dumps({"id": f"d{n}", "text": text}) + "\n" for n, text in enumerate(DOCS))
+    )
     for unit in ("line", "paragraph", "sentence"):
         options: Any = {"unit": unit, "keep": "first"}
         lookalike.dedup(path, output=out, **options)
@@ -78,12 +96,18 @@ def test_files_and_memory_lose_the_same(tmp_path: Path) -> None:
         assert lookalike.dedup({f"d{n}": text for n, text in enumerate(DOCS)}, **options) == left
         in_files = lookalike.find(path, **options).groups
         held = lookalike.find({f"d{n}": text for n, text in enumerate(DOCS)}, **options).groups
-        assert [in_files[name] for name in in_files.column_names] == [held[name] for name in in_files.column_names]
+        assert [in_files[name] for name in in_files.column_names] == [
+            held[name] for name in in_files.column_names
+        ]
 
 
 def test_references_and_bad_rows() -> None:
     kept = lookalike.dedup([None, *DOCS], unit="paragraph", reference=[SHARED], skip_bad=True)
-    assert kept == ["The first document begins like this.\n\n", "And this one goes on — in another way.", DOCS[2]]
+    assert kept == [
+        "The first document begins like this.\n\n",
+        "And this one goes on — in another way.",
+        DOCS[2],
+    ]
     found = lookalike.find([None, *DOCS], unit="paragraph", reference=[SHARED], skip_bad=True)
     assert set(found.groups["row"]) == {None, 1, 2, 4}
     with pytest.raises(DocumentError, match="row 2: the id .a#1. is that of row 0"):
@@ -92,7 +116,9 @@ def test_references_and_bad_rows() -> None:
 
 
 def test_other_functions_take_units() -> None:
-    rows = lookalike.prepare([("a", DOCS[0]), ("b", DOCS[1]), ("a", DOCS[2])], unit="paragraph", skip_bad=True)
+    rows = lookalike.prepare(
+        [("a", DOCS[0]), ("b", DOCS[1]), ("a", DOCS[2])], unit="paragraph", skip_bad=True
+    )
     assert rows["id"] == ["a#1", "a#2", "b#1", "b#2"] and rows.skipped["row"] == [2]
     assert rows["fingerprint"][1] == rows["fingerprint"][2]
     assert lookalike.prepare(DOCS, unit="line")["id"][:2] == ["0#1", "0#2"]

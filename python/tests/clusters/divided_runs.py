@@ -22,7 +22,9 @@ COLUMNS = ("id", "text", "date", "site")
 def python_path() -> str:
     """The PYTHONPATH by which other processes find the modules of the tests."""
     here = Path(__file__).parent
-    return os.pathsep.join(filter(None, [str(here), str(here.parent), os.environ.get("PYTHONPATH")]))
+    return os.pathsep.join(
+        filter(None, [str(here), str(here.parent), os.environ.get("PYTHONPATH")])
+    )
 
 
 def frame(spark: Any, rows: list[dict[str, Any]], pieces: int = 3) -> Any:
@@ -38,9 +40,20 @@ def joined(folder: Path) -> bytes:
 
 
 def compare(
-    spark: Any, place: Path, rows: list[dict[str, Any]], /, *, reference: list[dict[str, Any]] | None = None,
-    partitions: int | None = None, pieces: int = 3, groups: int = 3, same_work: bool = True,
-    task_memory: int | str = "2GiB", checkpoint: str | None = None, frames: bool = IS_SOAK, **options: Any,
+    spark: Any,
+    place: Path,
+    rows: list[dict[str, Any]],
+    /,
+    *,
+    reference: list[dict[str, Any]] | None = None,
+    partitions: int | None = None,
+    pieces: int = 3,
+    groups: int = 3,
+    same_work: bool = True,
+    task_memory: int | str = "2GiB",
+    checkpoint: str | None = None,
+    frames: bool = IS_SOAK,
+    **options: Any,
 ) -> Any:
     """Compares files and counts of the cluster with those of one machine.
 
@@ -54,8 +67,13 @@ def compare(
     one = lookalike.find(rows, reference=reference, pairs=True, **options)
     there = None if reference is None else frame(spark, reference)
     found = lookalike.spark.find(
-        frame(spark, rows, pieces), reference=there, pairs=True, partitions=partitions, task_memory=task_memory,
-        checkpoint=checkpoint, **options,
+        frame(spark, rows, pieces),
+        reference=there,
+        pairs=True,
+        partitions=partitions,
+        task_memory=task_memory,
+        checkpoint=checkpoint,
+        **options,
     )
     expected = one.counts if same_work else one.counts | {name: found.counts[name] for name in WORK}
     assert found.counts == expected and found.counts["groups"] >= groups
@@ -68,11 +86,15 @@ def compare(
     assert joined(place / "pairs") == (place / "one-pairs.csv").read_bytes()
     assert textless(row.asDict() for row in found.empty.collect()) == textless(one.empty)
     skipped = [(row["id"], row["reason"]) for row in found.skipped.collect()]
-    assert sorted(skipped, key=str) == sorted(zip(one.skipped["id"], one.skipped["reason"]), key=str)
+    assert sorted(skipped, key=str) == sorted(
+        zip(one.skipped["id"], one.skipped["reason"]), key=str
+    )
     assert found.sources == (by_source(one) if "source_field" in options else [])
     if frames:
         groups, pairs = found.groups.collect(), found.pairs.collect()
-        assert [row.asDict() for row in groups] == rows_of(one.groups, ["group", "id", "role", "keeper", "jaccard"])
+        assert [row.asDict() for row in groups] == rows_of(
+            one.groups, ["group", "id", "role", "keeper", "jaccard"]
+        )
         assert [row.asDict() for row in pairs] == rows_of(one.pairs, ["id_a", "id_b", "jaccard"])
     found.release()
     return found
@@ -89,8 +111,8 @@ def by_source(one: lookalike.FindResult) -> list[dict[str, Any]]:
 
 
 def textless(rows: Iterable[Mapping[str, Any]]) -> list[list[str]]:
-    """Ids of documents without a token, those of one text together: which of them is named is decided by the reading
-    order on one machine, by the ids on a cluster."""
+    """Ids of documents without a token, those of one text together: which of them is named is
+    decided by the reading order on one machine, by the ids on a cluster."""
     same: dict[str, list[str]] = {}
     for row in rows:
         same.setdefault(row["same_text_as"] or row["id"], []).append(row["id"])
@@ -99,7 +121,7 @@ def textless(rows: Iterable[Mapping[str, Any]]) -> list[list[str]]:
 
 def named_oddly(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The same rows with other names of columns."""
-    names = {"id": "Doc.`id`", "text": "the text", "date": "date\"", "site": "Site"}
+    names = {"id": "Doc.`id`", "text": "the text", "date": 'date"', "site": "Site"}
     return [{names[name]: value for name, value in row.items()} for row in rows]
 
 
@@ -118,7 +140,14 @@ def with_annotations(rows: list[dict[str, Any]], **options: Any) -> list[dict[st
 
 
 #: Bands of one row: of the kind `bucket` of :func:`skewed`, most documents share a bucket, and few resemble each other.
-BUCKET: dict[str, Any] = {"threshold": 0.8, "bands": 20, "rows": 1, "num_hashes": 20, "shingle": "words:3", "recall": None}
+BUCKET: dict[str, Any] = {
+    "threshold": 0.8,
+    "bands": 20,
+    "rows": 1,
+    "num_hashes": 20,
+    "shingle": "words:3",
+    "recall": None,
+}
 
 
 def skewed(kind: str, documents: int) -> list[dict[str, Any]]:
@@ -155,23 +184,50 @@ def large(kind: str, documents: int) -> list[dict[str, Any]]:
                 own[draw.randrange(60)] = draw.choice(words)
             text = text[1:] + draw.choices(words, k=1) if number % 3 == 0 else text
         site = f"s{number % 3}"
-        rows.append({"id": f"{kind}{number:05}", "text": " ".join(own), "site": site, "date": f"20{number % 100:02}"})
+        rows.append(
+            {
+                "id": f"{kind}{number:05}",
+                "text": " ".join(own),
+                "site": site,
+                "date": f"20{number % 100:02}",
+            }
+        )
     rows += corpus(60, seed=5)
     draw.shuffle(rows)
     return rows
 
 
-def sources(rows: list[dict[str, Any]], references: int, threshold: float, shingle: str, keep: str) -> list[dict[str, Any]]:
-    """What goes of each site, and of each site of the first rows, which are the reference collection."""
-    one = lookalike.find(rows[references:], reference=rows[:references], threshold=threshold, shingle=shingle, keep=keep)
+def sources(
+    rows: list[dict[str, Any]], references: int, threshold: float, shingle: str, keep: str
+) -> list[dict[str, Any]]:
+    """What goes of each site, and of each site of the first rows, which are the reference
+    collection."""
+    one = lookalike.find(
+        rows[references:],
+        reference=rows[:references],
+        threshold=threshold,
+        shingle=shingle,
+        keep=keep,
+    )
     gone = {member.id for group in one for member in group.duplicates}
     found = []
     for is_reference, side in ((False, rows[references:]), (True, rows[:references])):
         for site in sorted({row["site"] for row in side}):
             there = [row for row in side if row["site"] == site]
             out = [row for row in there if row["id"] in gone]
-            sums = {name: sum(len(row["text"]) for row in some) for name, some in (("bytes", there), ("duplicate_bytes", out))}
-            found.append({"source": site, "reference": is_reference, "documents": len(there), "duplicates": len(out), **sums})
+            sums = {
+                name: sum(len(row["text"]) for row in some)
+                for name, some in (("bytes", there), ("duplicate_bytes", out))
+            }
+            found.append(
+                {
+                    "source": site,
+                    "reference": is_reference,
+                    "documents": len(there),
+                    "duplicates": len(out),
+                    **sums,
+                }
+            )
     return found
 
 
@@ -181,8 +237,7 @@ def filled_in() -> list[dict[str, Any]]:
     words = [f"w{number}" for number in range(3000)]
     text = draw.choices(words, k=60)
     filled = [" ".join(text[:46] + draw.choices(words, k=14)) for _ in range(90)]
-    rows = [{"id": f"t{number:03}", "text": one} for number, one in enumerate(filled + filled[:30])]
-    return rows
+    return [{"id": f"t{number:03}", "text": one} for number, one in enumerate(filled + filled[:30])]
 
 
 def star_round_calls(monkeypatch: pytest.MonkeyPatch, module: Any) -> list[Any]:
@@ -207,4 +262,6 @@ def kill_once(monkeypatch: pytest.MonkeyPatch, task: str, flag: Path) -> None:
     made = getattr(_tasks, task, None) or getattr(stage_tasks, task)
     for module in (_connect, _run, _large, large_components):
         if hasattr(module, task):
-            monkeypatch.setattr(module, task, lambda *arguments: KillOnce(made(*arguments), str(flag)))
+            monkeypatch.setattr(
+                module, task, lambda *arguments: KillOnce(made(*arguments), str(flag))
+            )

@@ -3,6 +3,7 @@ whose executors are processes of their own."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import signal
@@ -47,11 +48,19 @@ class ConnectServer:
 
     def __enter__(self) -> ConnectServer:
         settings = _settings() | {"spark.connect.grpc.binding.port": str(self._port)}
-        named = ["--class", "org.apache.spark.sql.connect.service.SparkConnectServer", "spark-internal"]
+        named = [
+            "--class",
+            "org.apache.spark.sql.connect.service.SparkConnectServer",
+            "spark-internal",
+        ]
         with self._log.open("wb") as log:
             command = [*_submit_command(settings), *named]
             self._process = subprocess.Popen(
-                command, stdout=log, stderr=log, env=os.environ | _ENVIRONMENT, start_new_session=True
+                command,
+                stdout=log,
+                stderr=log,
+                env=os.environ | _ENVIRONMENT,
+                start_new_session=True,
             )
         end = time.monotonic() + PATIENCE
         while not self._answers():
@@ -75,14 +84,20 @@ class ConnectServer:
 class SparkCluster:
     """The processes of a cluster; they end with :meth:`stop`."""
 
-    def __init__(self, folder: Path, worker_memory: str = "1g", *, has_shuffle_service: bool = False) -> None:
+    def __init__(
+        self, folder: Path, worker_memory: str = "1g", *, has_shuffle_service: bool = False
+    ) -> None:
         """
-        :param has_shuffle_service: whether a process of its own serves what executors wrote for others, so that
+        :param has_shuffle_service: whether a process of its own serves what executors wrote for
+        others, so that
             it is there when they have ended.
         """
         import pyspark
 
-        self._service = {"spark.shuffle.service.enabled": "true", "spark.shuffle.service.port": str(_free_port())}
+        self._service = {
+            "spark.shuffle.service.enabled": "true",
+            "spark.shuffle.service.port": str(_free_port()),
+        }
         if not has_shuffle_service:
             self._service = {}
         self.folder, self._worker_memory = folder, worker_memory
@@ -104,7 +119,9 @@ class SparkCluster:
             self._run(_SERVICE, "ExternalShuffleService", [])
         end = time.monotonic() + PATIENCE
         while self._workers() < 2:
-            if time.monotonic() > end or any(process.poll() is not None for process in self.processes):
+            if time.monotonic() > end or any(
+                process.poll() is not None for process in self.processes
+            ):
                 logs = "\n".join(log.read_text()[-2000:] for log in self.folder.glob("*.log"))
                 self.stop()
                 raise RuntimeError(f"the cluster did not come up:\n{logs}")
@@ -118,13 +135,24 @@ class SparkCluster:
         environment = os.environ | {
             "SPARK_LOCAL_IP": "127.0.0.1",
             "SPARK_DAEMON_MEMORY": "256m",
-            "SPARK_DAEMON_JAVA_OPTS": " ".join([_SHORT_LIVED, *(f"-D{key}={value}" for key, value in service.items())]),
+            "SPARK_DAEMON_JAVA_OPTS": " ".join(
+                [_SHORT_LIVED, *(f"-D{key}={value}" for key, value in service.items())]
+            ),
             "SPARK_LOCAL_DIRS": ",".join(str(self.folder / f"local-{place}") for place in places),
         }
-        command = [*_UNTIL_WE_END, str(self._program), f"org.apache.spark.deploy.{kind}", "--host", "127.0.0.1", *arguments]
+        command = [
+            *_UNTIL_WE_END,
+            str(self._program),
+            f"org.apache.spark.deploy.{kind}",
+            "--host",
+            "127.0.0.1",
+            *arguments,
+        ]
         with (self.folder / f"{name}.log").open("wb") as log:
             # A group of its own, so that executors end with their worker.
-            process = subprocess.Popen(command, stdout=log, stderr=log, env=environment, start_new_session=True)
+            process = subprocess.Popen(
+                command, stdout=log, stderr=log, env=environment, start_new_session=True
+            )
         self.processes.append(process)
 
     def _workers(self) -> int:
@@ -179,9 +207,12 @@ def local_session() -> Any:
 
 
 def submit(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Runs a program by ``spark-submit`` on two cores of its own: the session of the tests holds those of the cluster."""
+    """Runs a program by ``spark-submit`` on two cores of its own: the session of the tests holds
+    those of the cluster."""
     command = [*_submit_command(_settings()), script, *arguments]
-    return subprocess.run(command, capture_output=True, text=True, env=os.environ | _ENVIRONMENT, timeout=300)
+    return subprocess.run(
+        command, capture_output=True, text=True, env=os.environ | _ENVIRONMENT, timeout=300
+    )
 
 
 def _submit_command(settings: dict[str, str]) -> list[str]:
@@ -194,17 +225,20 @@ def _submit_command(settings: dict[str, str]) -> list[str]:
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
     """Ends a process and its children."""
-    try:
+    with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
     process.wait()
 
 
 #: A process of Java that ends soon: it has the fast compiler alone, and trusts the classes of PySpark.
-_SHORT_LIVED = " ".join([
-    "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:+UnlockDiagnosticVMOptions", "-XX:-BytecodeVerificationRemote",
-])
+_SHORT_LIVED = " ".join(
+    [
+        "-XX:TieredStopAtLevel=1",
+        "-XX:+UseSerialGC",
+        "-XX:+UnlockDiagnosticVMOptions",
+        "-XX:-BytecodeVerificationRemote",
+    ]
+)
 
 
 def _settings() -> dict[str, str]:

@@ -11,7 +11,6 @@ from divided_runs import compare, frame
 from soak import IS_SOAK
 from test_stages import corpus
 
-import lookalike
 from lookalike.errors import ChangedError, DamagedError, DocumentError, FileError, OptionError
 
 
@@ -23,12 +22,19 @@ def run_all(spark: Any, place: Path) -> None:
     options: dict[str, Any] = {"threshold": 0.5, "keep": "field:date", "source_field": "site"}
     documents, reference = rows[:200], rows[200:]
     found = lookalike.spark.find(frame(spark, documents), partitions=5, **options)
-    assert found.counts == lookalike.find(documents, **options).counts and found.counts["groups"] > 5
+    assert (
+        found.counts == lookalike.find(documents, **options).counts and found.counts["groups"] > 5
+    )
     # The reference has ids of documents: several pairs may have the same two.
     shared = [{**row, "id": documents[place]["id"]} for place, row in enumerate(reference)]
     compare(spark, place / "files", documents, reference=shared, partitions=5, **options)
     if IS_SOAK:
-        rounds: dict[str, Any] = {"threshold": 0.5, "shingle": "words:2", "task_memory": 1_300, "same_work": False}
+        rounds: dict[str, Any] = {
+            "threshold": 0.5,
+            "shingle": "words:2",
+            "task_memory": 1_300,
+            "same_work": False,
+        }
         # Sail keeps no rows between rounds, and nothing lasts that is not written.
         rounds["checkpoint"] = str(place / "of-rounds")
         assert "rounds" in compare(spark, place / "rounds", rows, **rounds).seconds
@@ -36,14 +42,27 @@ def run_all(spark: Any, place: Path) -> None:
     first = lookalike.spark.find(frame(spark, rows), threshold=0.5, checkpoint=folder)
     again = lookalike.spark.find(frame(spark, rows), threshold=0.5, checkpoint=folder)
     assert first.counts == again.counts == lookalike.find(rows, threshold=0.5).counts
-    for other, problem in ((rows[1:], "249 rows, the checkpoint is of one with 250"), ([*rows[1:], rows[0] | {"id": "x"}], "other ids")):
-        refused(ChangedError, problem, lambda rows=other: lookalike.spark.find(frame(spark, rows), threshold=0.5, checkpoint=folder))
+    for other, problem in (
+        (rows[1:], "249 rows, the checkpoint is of one with 250"),
+        ([*rows[1:], rows[0] | {"id": "x"}], "other ids"),
+    ):
+        refused(
+            ChangedError,
+            problem,
+            lambda rows=other: lookalike.spark.find(
+                frame(spark, rows), threshold=0.5, checkpoint=folder
+            ),
+        )
     outputs_and_checkpoints(spark, place, rows, first)
     kept = lookalike.spark.dedup(frame(spark, rows), threshold=0.5).collect()
-    assert sorted(row["id"] for row in kept) == [row["id"] for row in lookalike.dedup(rows, threshold=0.5)]
+    assert sorted(row["id"] for row in kept) == [
+        row["id"] for row in lookalike.dedup(rows, threshold=0.5)
+    ]
     bad = [*rows, *({"id": name, "text": "no id " * 9} for name in ("", None, ""))]
     for _ in range(2):
-        found = lookalike.spark.find(frame(spark, bad), threshold=0.5, skip_bad=True, checkpoint=str(place / "bad"))
+        found = lookalike.spark.find(
+            frame(spark, bad), threshold=0.5, skip_bad=True, checkpoint=str(place / "bad")
+        )
         assert found.counts == {**first.counts, "skipped": 3}
     assert sorted(row["reason"] for row in found.skipped.collect())[1:] == ["the id is empty"] * 2
     audited(spark, documents, reference)
@@ -63,16 +82,24 @@ def lines_of_json(spark: Any, place: Path, rows: list[dict[str, Any]]) -> None:
     docs, absent, fields = place / "docs.jsonl", str(place / "absent"), LineFields("text", "id")
     docs.write_text("\n".join(map(json.dumps, rows)))
     for kind in ("jsonl", "parquet"):
-        refused(FileError, absent, lambda kind=kind: _tables.read(spark, [str(docs), absent], kind, fields))
+        refused(
+            FileError,
+            absent,
+            lambda kind=kind: _tables.read(spark, [str(docs), absent], kind, fields),
+        )
     given = _tables.read(spark, [str(docs)], "jsonl", fields)
     found = lookalike.spark.find(given.documents, threshold=0.5)
     assert found.counts == lookalike.find(rows, threshold=0.5).counts
     given.write(given.rows, str(place / "lines"), "jsonl")
-    lines = [line for file in (place / "lines").glob("*.txt") for line in file.read_text().splitlines()]
+    lines = [
+        line for file in (place / "lines").glob("*.txt") for line in file.read_text().splitlines()
+    ]
     assert sorted(lines) == sorted(map(json.dumps, rows))
 
 
-def outputs_and_checkpoints(spark: Any, place: Path, rows: list[dict[str, Any]], found: Any) -> None:
+def outputs_and_checkpoints(
+    spark: Any, place: Path, rows: list[dict[str, Any]], found: Any
+) -> None:
     """Checks that nothing which is there is taken for something else."""
     import lookalike.spark
     from lookalike.spark import _tables
@@ -82,20 +109,34 @@ def outputs_and_checkpoints(spark: Any, place: Path, rows: list[dict[str, Any]],
     no_parquet = place / "no.parquet"
     no_parquet.write_text("no such thing")
     problem = f"cannot read {no_parquet} as parquet: "
-    refused(FileError, problem, lambda: _tables.read(spark, [str(no_parquet)], "parquet", LineFields("text", "id")))
+    refused(
+        FileError,
+        problem,
+        lambda: _tables.read(spark, [str(no_parquet)], "parquet", LineFields("text", "id")),
+    )
     (place / "empty").mkdir()
     refused(FileError, "empty exists already", lambda: found.write(str(place / "empty")))
     # A file of a stage is lost; without the manifest the stage runs again.
     max((place / "run" / "labels").glob("*.parquet"), key=lambda path: path.stat().st_size).unlink()
     again: dict[str, Any] = {"threshold": 0.5, "checkpoint": str(place / "run")}
-    refused(DamagedError, "rows of the stage labels, expected", lambda: lookalike.spark.find(frame(spark, rows), **again))
+    refused(
+        DamagedError,
+        "rows of the stage labels, expected",
+        lambda: lookalike.spark.find(frame(spark, rows), **again),
+    )
     shutil.rmtree(place / "run" / "labels.manifest")
     assert lookalike.spark.find(frame(spark, rows), **again).counts == found.counts
     other: dict[str, Any] = {"threshold": 0.9, "checkpoint": str(place / "run")}
-    refused(OptionError, "is of another run", lambda: lookalike.spark.find(frame(spark, rows), **other))
+    refused(
+        OptionError, "is of another run", lambda: lookalike.spark.find(frame(spark, rows), **other)
+    )
     if not OrderedRows(spark, 2).is_sorting:
         rounds: dict[str, Any] = {"threshold": 0.5, "shingle": "words:2", "task_memory": 1_300}
-        refused(OptionError, "name a folder by checkpoint", lambda: lookalike.spark.find(frame(spark, rows), **rounds))
+        refused(
+            OptionError,
+            "name a folder by checkpoint",
+            lambda: lookalike.spark.find(frame(spark, rows), **rounds),
+        )
 
 
 def audited(spark: Any, documents: list[dict[str, Any]], reference: list[dict[str, Any]]) -> None:
@@ -105,18 +146,27 @@ def audited(spark: Any, documents: list[dict[str, Any]], reference: list[dict[st
     lossy: dict[str, Any] = {"threshold": 0.5, "num_hashes": 12, "bands": 3, "rows": 4}
     for pairs in (False, True) if IS_SOAK else (True,):
         one = lookalike.find(documents, reference=reference, pairs=pairs, **lossy)
-        found = lookalike.spark.find(frame(spark, documents), reference=frame(spark, reference), pairs=pairs, **lossy)
+        found = lookalike.spark.find(
+            frame(spark, documents), reference=frame(spark, reference), pairs=pairs, **lossy
+        )
         for sample in (50, 1_000):
-            assert lookalike.spark.audit(found, sample=sample) == lookalike.audit(one, sample=sample)
+            assert lookalike.spark.audit(found, sample=sample) == lookalike.audit(
+                one, sample=sample
+            )
 
 
 def extracted(spark: Any) -> None:
     """Extracts files that are rows, whatever they come from."""
     import lookalike.spark
 
-    files = [("s3a://b/x/page.html", b"<p>one two</p>"), ("s3a://b/x/c/note.rtf", b"{\\rtf1 Two words.}"),
-             ("s3a://b/x/picture.png", b"\x89PNG\r\n\x1a\n\0")]
-    there = lookalike.spark.extract(spark.createDataFrame(files, "path string, content binary"), folder="s3a://b/x")
+    files = [
+        ("s3a://b/x/page.html", b"<p>one two</p>"),
+        ("s3a://b/x/c/note.rtf", b"{\\rtf1 Two words.}"),
+        ("s3a://b/x/picture.png", b"\x89PNG\r\n\x1a\n\0"),
+    ]
+    there = lookalike.spark.extract(
+        spark.createDataFrame(files, "path string, content binary"), folder="s3a://b/x"
+    )
     texts = {row["id"]: row["text"] for row in there.documents.collect()}
     assert texts == {"page.html": "one two", "c/note.rtf": "Two words."}
     assert [row["source"] for row in there.skipped.collect()] == ["picture.png"]
@@ -132,14 +182,20 @@ def later_files(spark: Any, place: Path, rows: list[dict[str, Any]]) -> None:
 
     (place / "tables").mkdir()
     for number in (20, 60):
-        pq.write_table(pa.Table.from_pylist(rows[number - 20 : number]), place / "tables" / f"{number}.parquet")
+        pq.write_table(
+            pa.Table.from_pylist(rows[number - 20 : number]), place / "tables" / f"{number}.parquet"
+        )
         table = spark.read.parquet(str(place / "tables"))
         found = lookalike.spark.find(table, threshold=0.5, partitions=2)
         assert found.counts["documents"] == table.count()
     if not OrderedRows(spark, 2).is_sorting:
         # Spark draws the same ids again.
         drawn = table.selectExpr("uuid() as id", "text")
-        refused(ChangedError, "must give the same rows each time", lambda: lookalike.spark.find(drawn, threshold=0.5, partitions=2))
+        refused(
+            ChangedError,
+            "must give the same rows each time",
+            lambda: lookalike.spark.find(drawn, threshold=0.5, partitions=2),
+        )
     (place / "mail").mkdir()
     for name, text in (("a.txt", "one two"), ("b.jsonl", '{"id": ')):
         (place / "mail" / name).write_text(text)

@@ -11,7 +11,7 @@ from test_stages import corpus
 
 import lookalike
 from lookalike import _engine, audit_stages, stages
-from lookalike._measure import AuditResult
+from lookalike._measures.audit import AuditResult
 from lookalike.audit_stages import AuditSample
 from lookalike.errors import ChangedError, DamagedError, LookalikeError, OptionError
 
@@ -21,25 +21,42 @@ ALL = (1 << 64) - 1
 
 
 def divided(
-    documents: list[dict[str, Any]], reference: list[dict[str, Any]] | None, found: lookalike.FindResult, tasks: int,
-    *, sample: int = 2_000, seed: int = 1, confidence: float = 0.95, **options: Any,
+    documents: list[dict[str, Any]],
+    reference: list[dict[str, Any]] | None,
+    found: lookalike.FindResult,
+    tasks: int,
+    *,
+    sample: int = 2_000,
+    seed: int = 1,
+    confidence: float = 0.95,
+    **options: Any,
 ) -> AuditResult:
     """The stages as an engine calls them, on shares of the documents."""
     plan = stages.plan(**options)
     sides = [(documents, False)] + ([(reference, True)] if reference is not None else [])
     docs = pa.Table.from_pylist(
         [{**row, "reference": flag} for side, flag in sides for row in side]
-        if reference is not None else documents
+        if reference is not None
+        else documents
     )
-    shares = [docs.take(pa.array(range(task, docs.num_rows, tasks), pa.int64())).to_batches(40) for task in range(tasks)]
+    shares = [
+        docs.take(pa.array(range(task, docs.num_rows, tasks), pa.int64())).to_batches(40)
+        for task in range(tasks)
+    ]
     counts, attempt = found.counts, 0
     while True:
         limit = audit_stages.draw_limit(counts["documents"] - counts["empty"], sample, attempt)
-        drawn = [row for share in shares for row in audit_stages.draw(plan, share, seed=seed, limit=limit)]
+        drawn = [
+            row
+            for share in shares
+            for row in audit_stages.draw(plan, share, seed=seed, limit=limit)
+        ]
         if limit == ALL or sum(batch.num_rows for batch in drawn) >= sample:
             break
         attempt += 1
-    chosen = AuditSample(plan, pa.Table.from_batches(drawn), counts["documents"], sample, seed, confidence)
+    chosen = AuditSample(
+        plan, pa.Table.from_batches(drawn), counts["documents"], sample, seed, confidence
+    )
     chosen = pickle.loads(pickle.dumps(chosen))
     findings = [row for share in shares for row in audit_stages.search(chosen, share)]
     merged = [*audit_stages.merge(chosen, findings[:2]), *audit_stages.merge(chosen, findings[2:])]
@@ -62,13 +79,17 @@ LOSSY: dict[str, Any] = {"threshold": 0.5, "num_hashes": 12, "bands": 3, "rows":
 
 @pytest.mark.parametrize("tasks", [1, 2, 7])
 @pytest.mark.parametrize("sample", [40, 5_000])
-@pytest.mark.parametrize("options", [LOSSY, {**LOSSY, "pairs": True}, {"threshold": 0.6, "case": "keep"}])
+@pytest.mark.parametrize(
+    "options", [LOSSY, {**LOSSY, "pairs": True}, {"threshold": 0.6, "case": "keep"}]
+)
 def test_figures_are_those_of_one_machine(tasks: int, sample: int, options: dict[str, Any]) -> None:
     rows = corpus(400)
     found = lookalike.find(rows, **options)
     for seed in (1, 9):
         one = lookalike.audit(found, sample=sample, seed=seed, confidence=0.9)
-        parts = divided(rows, None, found, tasks, sample=sample, seed=seed, confidence=0.9, **options)
+        parts = divided(
+            rows, None, found, tasks, sample=sample, seed=seed, confidence=0.9, **options
+        )
         assert parts.details == one.details
         if "bands" in options:
             assert one.recall is not None and 0 < one.recall < 1
@@ -81,7 +102,9 @@ def test_a_reference_is_not_compared_with_itself() -> None:
     found = lookalike.find(rows[:200], reference=reference, **LOSSY)
     for sample in (60, 5_000):
         one = lookalike.audit(found, sample=sample)
-        assert divided(rows[:200], reference, found, 5, sample=sample, **LOSSY).details == one.details
+        assert (
+            divided(rows[:200], reference, found, 5, sample=sample, **LOSSY).details == one.details
+        )
         assert one.sampled > 0
 
 
@@ -94,12 +117,21 @@ def test_texts_that_changed_are_noticed() -> None:
         return made.append_column("node", stages.nodes(plan, made))
 
     connected = list(stages.connect(stages.keys(plan, table(rows).to_batches(), 3), 3))
-    identities = [batch.filter(pa.compute.equal(batch["kind"], "identities")).select(["rows"]) for batch in connected]
+    identities = [
+        batch.filter(pa.compute.equal(batch["kind"], "identities")).select(["rows"])
+        for batch in connected
+    ]
     read = [next(audit_stages.read_texts([batch])).to_pylist()[0] for batch in identities]
     run = audit_stages.added((row["documents"], int(row["digest"])) for row in read)
     assert run[0] == 80
-    drawn = pa.Table.from_batches(list(audit_stages.draw(plan, table(rows).to_batches(), seed=1, limit=ALL)))
-    for changed, same in ((rows[::-1], True), ([*rows[:-1], {**rows[-1], "text": "other words"}], False), (rows[1:], False)):
+    drawn = pa.Table.from_batches(
+        list(audit_stages.draw(plan, table(rows).to_batches(), seed=1, limit=ALL))
+    )
+    for changed, same in (
+        (rows[::-1], True),
+        ([*rows[:-1], {**rows[-1], "text": "other words"}], False),
+        (rows[1:], False),
+    ):
         searched = AuditSample(plan, drawn, 80, 2_000, 1, 0.95).searched()
         searched.search(*next(audit_stages._documents(plan, table(changed).to_batches())))
         assert (searched.texts() == run) is same
@@ -120,10 +152,14 @@ def test_limits_draw_about_as_many_as_are_wanted() -> None:
 def test_documents_that_changed_and_damaged_rows_are_refused() -> None:
     rows = corpus(60)
     table, plan = pa.Table.from_pylist(rows), stages.plan(threshold=0.5)
-    drawn = pa.Table.from_batches(list(audit_stages.draw(plan, table.to_batches(), seed=1, limit=ALL)))
+    drawn = pa.Table.from_batches(
+        list(audit_stages.draw(plan, table.to_batches(), seed=1, limit=ALL))
+    )
     sample = AuditSample(plan, drawn, 60, 2_000, 1, 0.95)
     searched = sample.searched()
-    searched.merge(next(audit_stages.search(sample, table.slice(1).to_batches()))["note"][0].as_py())
+    searched.merge(
+        next(audit_stages.search(sample, table.slice(1).to_batches()))["note"][0].as_py()
+    )
     with pytest.raises(ChangedError, match="60 documents, then 59"):
         searched.ids()
     with pytest.raises(LookalikeError, match="no document 4000 was drawn"):

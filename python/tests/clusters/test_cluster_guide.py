@@ -1,5 +1,5 @@
-"""The examples of the guide to clusters run on a cluster, with folders of this machine for those of an object
-store, and leave what one machine finds."""
+"""The examples of the guide to clusters run on a cluster, with folders of this machine for those of
+an object store, and leave what one machine finds."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MAIL = "Subject: {subject}\r\nDate: Thu, 1 Jan 2026 00:00:00 +0000\r\n\r\n{body}
 
 def blocks(language: str, place: Path) -> list[str]:
     """The blocks of a language, with folders below `place`."""
-    found = re.findall(rf"^```{language}\n(.*?)^```", GUIDE, re.M | re.S)
+    found = re.findall(rf"^```{language}\n(.*?)^```", GUIDE, re.MULTILINE | re.DOTALL)
     return [re.sub(r"\bs3a?://b/", f"{place}/", block) for block in found]
 
 
@@ -47,7 +47,9 @@ def place(tmp_path: Path) -> Path:
     pq.write_table(pa.Table.from_pylist(ROWS), tmp_path / "pages" / "part.parquet")
     (tmp_path / "mail").mkdir()
     for number, row in enumerate(ROWS):
-        (tmp_path / "mail" / f"{number}.eml").write_text(MAIL.format(subject=f"subject {number}", body=row["text"]))
+        (tmp_path / "mail" / f"{number}.eml").write_text(
+            MAIL.format(subject=f"subject {number}", body=row["text"])
+        )
     return tmp_path
 
 
@@ -64,7 +66,13 @@ def ray_node() -> Iterator[None]:
     """A node of Ray with two processors."""
     ray = pytest.importorskip("ray", reason="Ray is not installed")
     pytest.importorskip("ray.data", reason="Ray Data is not installed")
-    ray.init(address="local", num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
+    ray.init(
+        address="local",
+        num_cpus=2,
+        include_dashboard=False,
+        log_to_driver=False,
+        logging_level="ERROR",
+    )
     ray.data.DataContext.get_current().enable_progress_bars = False
     yield
     ray.shutdown()
@@ -94,11 +102,19 @@ def test_the_examples_of_files(session: Any, place: Path) -> None:
 
     defined: dict[str, Any] = {"spark": session, "lookalike": lookalike}
     exec(block(place, "python", 'format("binaryFile")'), defined)
-    assert defined["found"].counts["documents"] == len(ROWS) == defined["extracted"].counts["documents"]
-    assert {"id", "text", "modified", "subject", "date"} == set(defined["extracted"].documents.columns)
+    assert (
+        defined["found"].counts["documents"]
+        == len(ROWS)
+        == defined["extracted"].counts["documents"]
+    )
+    assert {"id", "text", "modified", "subject", "date"} == set(
+        defined["extracted"].documents.columns
+    )
 
 
-def test_the_commands_of_spark(session: Any, place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_commands_of_spark(
+    session: Any, place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     from lookalike.spark.__main__ import main
 
     commands = [line for line in block(place, "console", "spark-submit").splitlines() if line]
@@ -108,7 +124,9 @@ def test_the_commands_of_spark(session: Any, place: Path, capsys: pytest.Capture
         # spark-submit itself, and --script: test_spark_submit.py.
         assert main(shlex.split(command.removeprefix(program))) == 0, capsys.readouterr().err
     assert joined(place / "groups.csv") == groups_of_one_machine(place)
-    assert {row["id"] for row in session.read.parquet(str(place / "survivors")).collect()} == kept_ids()
+    assert {
+        row["id"] for row in session.read.parquet(str(place / "survivors")).collect()
+    } == kept_ids()
 
 
 @slow
@@ -118,7 +136,9 @@ def test_the_examples_of_ray(ray_node: None, place: Path, monkeypatch: pytest.Mo
     monkeypatch.chdir(place)
     # The default, 16, starts more tasks than so few documents are worth.
     for name in ("find", "dedup"):
-        monkeypatch.setattr(lookalike.ray, name, functools.partial(getattr(lookalike.ray, name), partitions=2))
+        monkeypatch.setattr(
+            lookalike.ray, name, functools.partial(getattr(lookalike.ray, name), partitions=2)
+        )
     defined: dict[str, Any] = {}
     exec(block(place, "python", "import lookalike.ray"), defined)
     assert joined(place / "groups") == groups_of_one_machine(place)
@@ -126,19 +146,25 @@ def test_the_examples_of_ray(ray_node: None, place: Path, monkeypatch: pytest.Mo
 
 
 @slow
-def test_texts_travel_where_labels_are_many(session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_texts_travel_where_labels_are_many(
+    session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """As above 10 million documents in components, whose labels are not sent to all executors."""
     monkeypatch.setattr("lookalike.spark._run._BROADCAST", 1)
     rows = corpus(200)
-    compare(session, tmp_path / "files", rows[:150], reference=rows[150:], partitions=5, threshold=0.5)
+    compare(
+        session, tmp_path / "files", rows[:150], reference=rows[150:], partitions=5, threshold=0.5
+    )
 
 
 def test_every_block_is_run_or_measured() -> None:
     """A new example needs its test."""
-    languages = re.findall(r"^```(\w+)\n", GUIDE, re.M)
+    languages = re.findall(r"^```(\w+)\n", GUIDE, re.MULTILINE)
     assert sorted(languages) == ["console", "python", "python", "python", "sh", "sh"]
     scripts = re.findall(r"\bpython3 (\S+\.py)", GUIDE)
-    assert len(scripts) >= 5 and all((Path(__file__).resolve().parents[3] / name).is_file() for name in scripts)
+    assert len(scripts) >= 5 and all(
+        (Path(__file__).resolve().parents[3] / name).is_file() for name in scripts
+    )
 
 
 @pytest.mark.parametrize("name", sorted(set(re.findall(r"\]\(([^)#]+)\)", GUIDE))))

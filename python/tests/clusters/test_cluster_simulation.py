@@ -13,7 +13,16 @@ import pytest
 ROOT = Path(__file__).resolve().parents[3]
 
 if TYPE_CHECKING:
-    from cluster_simulation import Components, Costs, CostsError, Machines, Projection, StageCost, chosen, main
+    from cluster_simulation import (
+        Components,
+        Costs,
+        CostsError,
+        Machines,
+        Projection,
+        StageCost,
+        chosen,
+        main,
+    )
 else:
     # The folder stays out of the search path: its modules have names that others have, too.
     FILE = ROOT / "bench" / "cluster_simulation.py"
@@ -21,16 +30,37 @@ else:
     cluster_simulation = importlib.util.module_from_spec(SPEC)
     sys.modules["cluster_simulation"] = cluster_simulation
     SPEC.loader.exec_module(cluster_simulation)
-    from cluster_simulation import Components, Costs, CostsError, Machines, Projection, StageCost, chosen, main
+    from cluster_simulation import (
+        Components,
+        Costs,
+        CostsError,
+        Machines,
+        Projection,
+        StageCost,
+        chosen,
+        main,
+    )
 
 
-def costs(documents: int, bands: int, keys: float, decide: float, shuffled: float) -> dict[str, Any]:
+def costs(
+    documents: int, bands: int, keys: float, decide: float, shuffled: float
+) -> dict[str, Any]:
     stages = [
-        {"stage": "keys", "seconds": {"Python": keys / 2, "executors": keys / 2}, "shuffled": shuffled},
+        {
+            "stage": "keys",
+            "seconds": {"Python": keys / 2, "executors": keys / 2},
+            "shuffled": shuffled,
+        },
         {"stage": "components", "seconds": {"Python": documents / 100}, "shuffled": 5 * documents},
         {"stage": "decide", "seconds": {"Python": decide}, "shuffled": 3 * documents},
     ]
-    return {"documents": documents, "bytes": 1000 * documents, "bands": bands, "rows": 6, "stages": stages}
+    return {
+        "documents": documents,
+        "bytes": 1000 * documents,
+        "bands": bands,
+        "rows": 6,
+        "stages": stages,
+    }
 
 
 #: Keys: 10 s, 2 s for each 100 documents at 20 bands, 3 s at 40. Components: 1 s for each 100. Decide: 1 s, 0.5 s for
@@ -51,28 +81,44 @@ def projection(folder: Path, components: Components = Components()) -> Projectio
 
 def test_costs_are_those_of_the_lines(tmp_path: Path) -> None:
     keys, components, decide = projection(tmp_path).stages(10_000, 30)
-    assert keys == StageCost("keys", pytest.approx(10 + 100 * 2.5), 1000 * 10_000, pytest.approx(10_000 * 500))
+    assert keys == StageCost(
+        "keys", pytest.approx(10 + 100 * 2.5), 1000 * 10_000, pytest.approx(10_000 * 500)
+    )
     assert components == StageCost("components", pytest.approx(100), 0, pytest.approx(5 * 10_000))
-    assert decide == StageCost("decide", pytest.approx(1 + 100 * 0.5), 1000 * 10_000, pytest.approx(3 * 10_000))
-    assert [stage.cpu_seconds for stage in projection(tmp_path).stages(1000, 20)] == pytest.approx([30, 10, 6])
+    assert decide == StageCost(
+        "decide", pytest.approx(1 + 100 * 0.5), 1000 * 10_000, pytest.approx(3 * 10_000)
+    )
+    assert [stage.cpu_seconds for stage in projection(tmp_path).stages(1000, 20)] == pytest.approx(
+        [30, 10, 6]
+    )
 
 
 def test_components_larger_than_a_task_take_rounds(tmp_path: Path) -> None:
     # 24 bytes for each of half of the documents.
     small = Components(share=0.5, chain=1000, task_memory=120 << 20)
     assert (small.rounds(10 << 20), small.rounds((10 << 20) + 1)) == (0, 10)
-    assert [Components(0.5, chain, 1).rounds(10 << 20) for chain in (1, 2, 3, 1024, 1025)] == [1, 1, 2, 10, 11]
+    assert [Components(0.5, chain, 1).rounds(10 << 20) for chain in (1, 2, 3, 1024, 1025)] == [
+        1,
+        1,
+        2,
+        10,
+        11,
+    ]
     # Whatever task_memory is, a task holds 64 MiB.
     assert Components(1.0, 1000, 1).rounds((64 << 20) // 24) == 0
     documents = 20 << 20
     _, components, _ = projection(tmp_path, small).stages(documents, 20)
-    # Ten rounds of three shuffles, 16 bytes for each of half of the documents, next to 5 bytes for each.
+    # Ten rounds of three shuffles, 16 bytes for each of half of the documents, next to 5 bytes for
+    # each.
     assert components.shuffled == pytest.approx((5 + 10 * 3 * 16 / 2) * documents)
     assert components.cpu_seconds == pytest.approx(documents / 100 * (1 + 240 / 5))
 
 
 def test_texts_are_shuffled_where_labels_are_many(tmp_path: Path) -> None:
-    shuffled = [projection(tmp_path).stages(documents, 20)[2].shuffled for documents in (50_000_000, 50_000_005)]
+    shuffled = [
+        projection(tmp_path).stages(documents, 20)[2].shuffled
+        for documents in (50_000_000, 50_000_005)
+    ]
     # A fifth is 10 million; a document has 1000 bytes.
     assert shuffled == pytest.approx([3 * 50_000_000, 1003 * 50_000_005])
 
@@ -89,27 +135,48 @@ def test_bands_are_those_of_the_plan() -> None:
     assert chosen(10**6) == (21, 6) and chosen(10**11) == (41, 10)
 
 
-def test_the_table_and_the_check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_table_and_the_check(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     files = [tmp_path / name for name in ("small.json", "large.json", "bands.json")]
     for file, given in zip(files, (SMALL, LARGE, BANDS), strict=True):
         file.write_text(json.dumps(given))
-    # By hand: keys 10 s and 2000 of 0.02 s, components 20 s, decide 1 s and 2000 of 0.005 s: 81 s; measured 70.
+    # By hand: keys 10 s and 2000 of 0.02 s, components 20 s, decide 1 s and 2000 of 0.005 s: 81 s;
+    # measured 70.
     other = tmp_path / "other.json"
     other.write_text(json.dumps(costs(2000, 20, 40.0, 10.0, 2000 * 340)))
-    given = [*map(str, files), "--documents", "1e6", "2.5e9", "1e11", "--stages", "--check", str(other)]
+    given = [
+        *map(str, files),
+        "--documents",
+        "1e6",
+        "2.5e9",
+        "1e11",
+        "--stages",
+        "--check",
+        str(other),
+    ]
     monkeypatch.setattr(sys, "argv", ["cluster_simulation.py", *given])
     main()
     printed = capsys.readouterr().out
     assert "Projected, not measured" in printed
-    # 10 s + 10^6 documents at 21 bands (0.0205 s each) + 0.01 s each + 1 s + 0.005 s each = 35,511 s.
+    # 10 s + 10^6 documents at 21 bands (0.0205 s each) + 0.01 s each + 1 s + 0.005 s each = 35,511
+    # s.
     assert "| 1e06 | 21 x 6 | 9.9 | 2 GB | 364 MB | 4.8 MB | none |" in printed
     assert "| – keys |" in printed and "projected 81.0, measured 70.0, +15.7%" in printed
-    assert "| 2.5e09 |" in printed and "| 12 GB | 10 |" in printed and "20% of the documents in components" in printed
+    assert (
+        "| 2.5e09 |" in printed
+        and "| 12 GB | 10 |" in printed
+        and "20% of the documents in components" in printed
+    )
 
 
-def test_the_guide_has_the_tables(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_guide_has_the_tables(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     guide = (ROOT / "docs" / "cluster.md").read_text(encoding="utf-8")
-    files = [ROOT / "bench" / "cluster_costs" / f"{name}.json" for name in ("small", "large", "bands")]
+    files = [
+        ROOT / "bench" / "cluster_costs" / f"{name}.json" for name in ("small", "large", "bands")
+    ]
     monkeypatch.setattr(sys, "argv", ["cluster_simulation.py", *map(str, files)])
     main()
     rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("|")]
@@ -130,7 +197,10 @@ def test_the_guide_has_the_tables(monkeypatch: pytest.MonkeyPatch, capsys: pytes
     [
         ("", "expected what bench/spark.py --costs writes"),
         ("[1]", "expected what bench/spark.py --costs writes"),
-        (json.dumps({**SMALL, "stages": {"keys": 1.0}}), "expected what bench/spark.py --costs writes"),
+        (
+            json.dumps({**SMALL, "stages": {"keys": 1.0}}),
+            "expected what bench/spark.py --costs writes",
+        ),
         (json.dumps({**SMALL, "stages": []}), "it has no stages"),
     ],
 )

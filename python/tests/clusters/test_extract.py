@@ -1,4 +1,5 @@
-"""`lookalike.spark.extract` on a cluster: documents and reasons are those of a folder on one machine."""
+"""`lookalike.spark.extract` on a cluster: documents and reasons are those of a folder on one
+machine."""
 
 from __future__ import annotations
 
@@ -16,7 +17,6 @@ import pytest
 import spark_cluster
 from divided_runs import joined
 
-import lookalike
 from lookalike.errors import DocumentError, DocumentTypeError, FileError, OptionError
 from lookalike.spark._spool import FileSpool, FolderName
 
@@ -44,7 +44,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (made / "cut.pdf").write_bytes(b"%PDF-1.7\n1 0 obj\n<<")
     (made / "empty.txt").write_bytes(b"")
     (made / "back\\slash.txt").write_text("a text of some words in a file with an odd name")
-    lines = [{"id": f"r{number}", "text": "one two three four five six seven eight"} for number in range(3)]
+    lines = [
+        {"id": f"r{number}", "text": "one two three four five six seven eight"}
+        for number in range(3)
+    ]
     (made / "records.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     return made
 
@@ -54,10 +57,14 @@ def files_of(spark: Any, folder: Path) -> Any:
     return reader.load(str(folder)).repartition(5)
 
 
-def test_groups_are_those_of_the_folder(spark: Any, folder: Path, tmp_path: Path, program: str) -> None:
+def test_groups_are_those_of_the_folder(
+    spark: Any, folder: Path, tmp_path: Path, program: str
+) -> None:
     import lookalike.spark
 
-    extracted = lookalike.spark.extract(files_of(spark, folder), folder=str(folder), fields=["title", "date"])
+    extracted = lookalike.spark.extract(
+        files_of(spark, folder), folder=str(folder), fields=["title", "date"]
+    )
     groups = tmp_path / "one.csv"
     options = ["--threshold", "0.5", "--shingle", "words:3", "-q"]
     subprocess.run([program, "find", folder, *options, "-o", groups], check=True)
@@ -73,10 +80,20 @@ def test_groups_are_those_of_the_folder(spark: Any, folder: Path, tmp_path: Path
     # Spark lists no files without a byte.
     absent = sum(path.is_file() and path.stat().st_size == 0 for path in folder.rglob("*"))
     documents, empty = one.counts["documents"] - absent, one.counts["empty"] - absent
-    assert absent and found.counts == {**one.counts, "documents": documents, "empty": empty, "skipped": 0}
+    assert absent and found.counts == {
+        **one.counts,
+        "documents": documents,
+        "empty": empty,
+        "skipped": 0,
+    }
     assert extracted.counts == {"documents": documents, "skipped": one.counts["skipped"]}
-    fields = {row["id"]: (row["title"], row["date"], row["modified"]) for row in extracted.documents.collect()}
-    assert any(title for title, _, _ in fields.values()) and any(date for _, date, _ in fields.values())
+    fields = {
+        row["id"]: (row["title"], row["date"], row["modified"])
+        for row in extracted.documents.collect()
+    }
+    assert any(title for title, _, _ in fields.values()) and any(
+        date for _, date, _ in fields.values()
+    )
     stamp = (folder / "back\\slash.txt").stat().st_mtime_ns // 1_000_000
     assert fields["back\\x5Cslash.txt"][2].endswith(f".{stamp % 1000:03}000Z")
     assert {"r0", "back\\x5Cslash.txt"} <= set(fields)
@@ -87,14 +104,25 @@ def test_options_reach_the_readers(spark: Any, folder: Path) -> None:
     import lookalike.spark
 
     files = files_of(spark, folder / "extract" / "mail")
-    ids = {row["id"] for row in lookalike.spark.extract(files, folder=f"file://{folder}/extract").documents.collect()}
+    ids = {
+        row["id"]
+        for row in lookalike.spark.extract(
+            files, folder=f"file://{folder}/extract"
+        ).documents.collect()
+    }
     # Records of crawls have ids of their own.
-    assert "mail/flowed.eml" in ids and all(id_.startswith(("mail/", "urn:", "<urn:")) for id_ in ids), ids
+    assert "mail/flowed.eml" in ids and all(
+        id_.startswith(("mail/", "urn:", "<urn:")) for id_ in ids
+    ), ids
     more = lookalike.spark.extract(files, folder=f"file:{folder}/extract/mail", attachments=True)
     assert more.documents.count() > len(ids)
-    small = lookalike.spark.extract(files_of(spark, folder / "extract" / "pdf"), folder=str(folder), max_file_size=10)
+    small = lookalike.spark.extract(
+        files_of(spark, folder / "extract" / "pdf"), folder=str(folder), max_file_size=10
+    )
     reasons = [row["reason"] for row in small.skipped.collect()]
-    assert reasons and all("max_file_size" in reason or "10" in reason for reason in reasons), reasons
+    assert reasons and all("max_file_size" in reason or "10" in reason for reason in reasons), (
+        reasons
+    )
 
 
 def test_what_is_no_file_is_refused(spark: Any, folder: Path) -> None:
@@ -109,7 +137,9 @@ def test_what_is_no_file_is_refused(spark: Any, folder: Path) -> None:
         lookalike.spark.extract(files, folder=str(folder), fields=["text"])
     with pytest.raises(OptionError, match="hidden is about files of a folder"):
         lookalike.spark.extract(files, folder=str(folder), hidden=True)
-    with pytest.raises(DocumentTypeError, match="files: expected a DataFrame of Spark, got builtins.list"):
+    with pytest.raises(
+        DocumentTypeError, match="files: expected a DataFrame of Spark, got builtins.list"
+    ):
         lookalike.spark.extract([], folder=str(folder))  # type: ignore[arg-type]
     with pytest.raises(DocumentTypeError, match="'content' is absent, expected binary"):
         lookalike.spark.extract(files.drop("content"), folder=str(folder))
@@ -181,7 +211,9 @@ def test_a_full_spool_is_read_first(spool: FileSpool) -> None:
 def test_bad_records_are_named_in_the_folder(spool: FileSpool) -> None:
     spool.add("x/r.jsonl", b'{"id": "a", "text": "t"}\n{"id": "b"\n', None)
     ids, skipped = read(spool)
-    assert ids == ["a"] and [(source, reason[:8]) for source, reason in skipped] == [("x/r.jsonl", "not JSON")]
+    assert ids == ["a"] and [(source, reason[:8]) for source, reason in skipped] == [
+        ("x/r.jsonl", "not JSON")
+    ]
 
 
 def test_records_of_several_files_may_have_the_names_of_these() -> None:
@@ -190,7 +222,10 @@ def test_records_of_several_files_may_have_the_names_of_these() -> None:
             spool.add(name, b'{"n": 1, "text": "t", "who": "me"}\n', None)
         (documents, skipped), *more = spool.read()
         rows = [row for part, _ in [(documents, skipped), *more] for row in part.to_pylist()]
-    assert sorted((row["id"], row["who"]) for row in rows) == [("a.jsonl/1", "me"), ("c/b.jsonl/1", "me")]
+    assert sorted((row["id"], row["who"]) for row in rows) == [
+        ("a.jsonl/1", "me"),
+        ("c/b.jsonl/1", "me"),
+    ]
 
 
 def test_no_space_is_one_error(spool: FileSpool, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,19 @@ from typing import Any
 
 import pytest
 from divided_runs import (
-    BUCKET, WORK, by_id, by_source, filled_in, joined, large, named_oddly, python_path, rows_of, skewed, sources, star_round_calls,
+    BUCKET,
+    WORK,
+    by_id,
+    by_source,
+    filled_in,
+    joined,
+    large,
+    named_oddly,
+    python_path,
+    rows_of,
+    skewed,
+    sources,
+    star_round_calls,
     with_annotations,
 )
 from soak import IS_SOAK, slow
@@ -51,8 +63,17 @@ def dataset(rows: list[dict[str, Any]], pieces: int = 3) -> Any:
 
 
 def compare(
-    place: Path, rows: list[dict[str, Any]], /, *, reference: list[dict[str, Any]] | None = None,
-    partitions: int = 3, pieces: int = 3, groups: int = 3, same_work: bool = True, task_memory: int = 2 << 30, **options: Any,
+    place: Path,
+    rows: list[dict[str, Any]],
+    /,
+    *,
+    reference: list[dict[str, Any]] | None = None,
+    partitions: int = 3,
+    pieces: int = 3,
+    groups: int = 3,
+    same_work: bool = True,
+    task_memory: int = 2 << 30,
+    **options: Any,
 ) -> Any:
     """Compares files and counts of the cluster with those of one machine."""
     import lookalike.ray
@@ -61,7 +82,12 @@ def compare(
     one = lookalike.find(rows, reference=reference, pairs=True, **options)
     there = None if reference is None else dataset(reference)
     found = lookalike.ray.find(
-        dataset(rows, pieces), reference=there, pairs=True, partitions=partitions, task_memory=task_memory, **options
+        dataset(rows, pieces),
+        reference=there,
+        pairs=True,
+        partitions=partitions,
+        task_memory=task_memory,
+        **options,
     )
     expected = one.counts if same_work else one.counts | {name: found.counts[name] for name in WORK}
     assert found.counts == expected and found.counts["groups"] >= groups
@@ -73,15 +99,21 @@ def compare(
     found.write_pairs(str(place / "pairs"))
     assert joined(place / "pairs") == (place / "one-pairs.csv").read_bytes()
     assert found.empty == sorted(one.empty["id"])
-    assert found.groups.to_pylist() == rows_of(one.groups, ["group", "id", "role", "keeper", "jaccard"])
+    assert found.groups.to_pylist() == rows_of(
+        one.groups, ["group", "id", "role", "keeper", "jaccard"]
+    )
     assert found.pairs.to_pylist() == rows_of(one.pairs, ["id_a", "id_b", "jaccard"])
     assert found.sources == (by_source(one) if "source_field" in options else [])
     skipped = [(row["id"], row["reason"]) for row in found.skipped]
-    assert sorted(skipped, key=str) == sorted(zip(one.skipped["id"], one.skipped["reason"]), key=str)
+    assert sorted(skipped, key=str) == sorted(
+        zip(one.skipped["id"], one.skipped["reason"]), key=str
+    )
     return found
 
 
-def test_files_and_counts_are_those_of_one_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_and_counts_are_those_of_one_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     import lookalike.ray._run as module
 
     monkeypatch.setattr(module, "_FILE_ROWS", 7)
@@ -90,10 +122,15 @@ def test_files_and_counts_are_those_of_one_machine(tmp_path: Path, monkeypatch: 
     # The reference has ids of documents: several pairs may have the same two.
     reference = [{**row, "id": rows[place]["id"]} for place, row in enumerate(rows[250:])]
     compare(tmp_path / "reference", rows[:250], reference=reference, groups=6, **options)
-    assert all(len(list((tmp_path / "reference" / name).iterdir())) > 2 for name in ("csv", "jsonl", "pairs"))
+    assert all(
+        len(list((tmp_path / "reference" / name).iterdir())) > 2
+        for name in ("csv", "jsonl", "pairs")
+    )
 
 
-CASES: list[dict[str, Any]] = [{"keep": ["field:site:asc", "shortest"], "partitions": 5, "shingle": "chars:9"}]
+CASES: list[dict[str, Any]] = [
+    {"keep": ["field:site:asc", "shortest"], "partitions": 5, "shingle": "chars:9"}
+]
 SOAK_CASES: list[dict[str, Any]] = [
     {"keep": "longest", "partitions": 64, "scheme": "xor", "seed": 7, "shingle": "words:2"},
     {"partitions": 1, "group": "components", "tokens": "whitespace", "shingle": "words:3"},
@@ -128,17 +165,31 @@ def test_runs_without_signatures(tmp_path: Path, case: dict[str, Any]) -> None:
     compare(tmp_path / "run", rows[40:], reference=rows[:40], same_work=False, **case)
 
 
-@pytest.mark.parametrize("kind", ["copies", "chains", "forms", "bucket"] if IS_SOAK else ["copies", "chains", "bucket"])
+@pytest.mark.parametrize(
+    "kind", ["copies", "chains", "forms", "bucket"] if IS_SOAK else ["copies", "chains", "bucket"]
+)
 def test_skew(tmp_path: Path, kind: str) -> None:
     import lookalike.ray
 
-    rows = skewed(kind, {"copies": 10_000, "chains": 3_000, "forms": 5_000, "bucket": 3_000}[kind] if IS_SOAK else 300)
+    rows = skewed(
+        kind,
+        {"copies": 10_000, "chains": 3_000, "forms": 5_000, "bucket": 3_000}[kind]
+        if IS_SOAK
+        else 300,
+    )
     # Copies are decided in rounds, the documents of a bucket fall apart.
     is_small = kind in ("copies", "bucket")
-    options: dict[str, Any] = {"task_memory": 12_000 if not IS_SOAK else 1_000_000} if is_small else {}
+    options: dict[str, Any] = (
+        {"task_memory": 12_000 if not IS_SOAK else 1_000_000} if is_small else {}
+    )
     similar = BUCKET if kind == "bucket" else {"threshold": 0.7, "shingle": "words:3"}
-    one, found = lookalike.find(rows, **similar), lookalike.ray.find(dataset(rows), **similar, **options)
-    assert found.counts == one.counts | ({name: found.counts[name] for name in WORK} if is_small else {})
+    one, found = (
+        lookalike.find(rows, **similar),
+        lookalike.ray.find(dataset(rows), **similar, **options),
+    )
+    assert found.counts == one.counts | (
+        {name: found.counts[name] for name in WORK} if is_small else {}
+    )
     assert ("rounds" in found.seconds, "divide" in found.seconds) == (kind == "copies", is_small)
     one.write(tmp_path / "one.csv")
     found.write(str(tmp_path / "groups"))
@@ -146,7 +197,14 @@ def test_skew(tmp_path: Path, kind: str) -> None:
 
 
 LARGE: list[dict[str, Any]] = [
-    {"kind": "edits", "keep": "shortest", "source_field": "site", "references": 30, "task_memory": 22_000, "documents": 80},
+    {
+        "kind": "edits",
+        "keep": "shortest",
+        "source_field": "site",
+        "references": 30,
+        "task_memory": 22_000,
+        "documents": 80,
+    },
     {"kind": "edits", "exact": True, "documents": 80, "task_memory": 9_000},
 ]
 SOAK_LARGE: list[dict[str, Any]] = [
@@ -163,17 +221,34 @@ def test_components_larger_than_a_task(tmp_path: Path, case: dict[str, Any]) -> 
     case = {"threshold": 0.6, "shingle": "words:3", "task_memory": 12_000, **case}
     references = case.pop("references", 0)
     rows = large(case.pop("kind"), case.pop("documents", 600))
-    found = compare(tmp_path / "run", rows[references:], reference=rows[:references] or None, same_work=False, **case)
+    found = compare(
+        tmp_path / "run",
+        rows[references:],
+        reference=rows[:references] or None,
+        same_work=False,
+        **case,
+    )
     assert "rounds" in found.seconds
     if "source_field" in case:
-        assert found.sources == sources(rows, references, case["threshold"], case["shingle"], case["keep"])
+        assert found.sources == sources(
+            rows, references, case["threshold"], case["shingle"], case["keep"]
+        )
 
 
-def test_a_template_falls_apart_by_rare_shingles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_template_falls_apart_by_rare_shingles(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Of two large components one falls apart, and the other one is decided in rounds."""
     from lookalike._divided.large_components import LargeComponents
 
-    options: dict[str, Any] = {"threshold": 0.8, "bands": 20, "rows": 2, "num_hashes": 40, "shingle": "words:3", "recall": None}
+    options: dict[str, Any] = {
+        "threshold": 0.8,
+        "bands": 20,
+        "rows": 2,
+        "num_hashes": 40,
+        "shingle": "words:3",
+        "recall": None,
+    }
     divide, numbers = LargeComponents.divide, []
 
     def noted(self: Any, labels: Any) -> Any:
@@ -182,16 +257,25 @@ def test_a_template_falls_apart_by_rare_shingles(tmp_path: Path, monkeypatch: py
         return parts
 
     monkeypatch.setattr(LargeComponents, "divide", noted)
-    copies = [{"id": f"copy{number:02}", "text": " ".join(f"v{n}" for n in range(60))} for number in range(40)]
-    found = compare(tmp_path / "run", [*filled_in(), *copies], same_work=False, task_memory=4_000, **options)
+    copies = [
+        {"id": f"copy{number:02}", "text": " ".join(f"v{n}" for n in range(60))}
+        for number in range(40)
+    ]
+    found = compare(
+        tmp_path / "run", [*filled_in(), *copies], same_work=False, task_memory=4_000, **options
+    )
     ((before, parts, dense),) = numbers
-    components = [{row["component"]: row["bytes"] for row in table.to_pylist()} for table in (before, parts)]
+    components = [
+        {row["component"]: row["bytes"] for row in table.to_pylist()} for table in (before, parts)
+    ]
     # One of forms and one of copies, before; then pairs of forms.
     assert (len(components[0]), len(components[1]), dense.num_rows) == (2, 30, 40)
     assert "rounds" in found.seconds and found.counts["copies"] == 30 + 39
 
 
-def test_a_worker_that_is_killed_in_a_round_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_that_is_killed_in_a_round_changes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from unstable_tasks import KillWorkerOnce
 
     import lookalike.ray._large as module
@@ -200,15 +284,28 @@ def test_a_worker_that_is_killed_in_a_round_changes_nothing(tmp_path: Path, monk
 
     def unstable(task: Any, columns: str, is_combined: bool) -> Any:
         batch_task = made(task, columns, is_combined)
-        return KillWorkerOnce(batch_task, str(flag)) if type(task).__name__ == "MatchTask" else batch_task
+        return (
+            KillWorkerOnce(batch_task, str(flag))
+            if type(task).__name__ == "MatchTask"
+            else batch_task
+        )
 
     monkeypatch.setattr(module, "BatchTask", unstable)
-    compare(tmp_path / "run", large("edits", 60), threshold=0.6, shingle="words:3", task_memory=12_000, same_work=False)
+    compare(
+        tmp_path / "run",
+        large("edits", 60),
+        threshold=0.6,
+        shingle="words:3",
+        task_memory=12_000,
+        same_work=False,
+    )
     assert flag.exists()
 
 
 @pytest.mark.parametrize("kind", ["chains", "edits"])
-def test_a_graph_larger_than_a_task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+def test_a_graph_larger_than_a_task(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
     """Components are found in rounds; of `edits` they are larger than a task, too."""
     import lookalike.ray._connect as module
     from lookalike._divided import star_rounds
@@ -220,7 +317,11 @@ def test_a_graph_larger_than_a_task(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         compare(tmp_path / "run", skewed(kind, 3_000 if IS_SOAK else 80), **options)
     else:
         monkeypatch.setattr(star_rounds, "LEAST_EDGE_BYTES", 0)
-        compare(tmp_path / "run", large(kind, 80), **{**options, "threshold": 0.6, "task_memory": 9_000, "same_work": False})
+        compare(
+            tmp_path / "run",
+            large(kind, 80),
+            **{**options, "threshold": 0.6, "task_memory": 9_000, "same_work": False},
+        )
     assert calls
 
 
@@ -228,7 +329,13 @@ def test_components_are_not_decided_in_rounds() -> None:
     import lookalike.ray
 
     with pytest.raises(OptionError, match="task_memory allows 9000"):
-        lookalike.ray.find(dataset(large("edits", 120)), task_memory=9_000, threshold=0.6, shingle="words:3", group="components")
+        lookalike.ray.find(
+            dataset(large("edits", 120)),
+            task_memory=9_000,
+            threshold=0.6,
+            shingle="words:3",
+            group="components",
+        )
 
 
 def test_nothing_is_found_among_nothing(tmp_path: Path) -> None:
@@ -243,8 +350,15 @@ def test_nothing_is_found_among_nothing(tmp_path: Path) -> None:
     assert found.pairs.num_rows == 0
 
 
-@pytest.mark.parametrize("task", ["KeyTask", "ConnectTask", "_labels", "UnsortedDecideTask"] if IS_SOAK else ["_labels", "UnsortedDecideTask"])
-def test_a_worker_that_is_killed_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, task: str) -> None:
+@pytest.mark.parametrize(
+    "task",
+    ["KeyTask", "ConnectTask", "_labels", "UnsortedDecideTask"]
+    if IS_SOAK
+    else ["_labels", "UnsortedDecideTask"],
+)
+def test_a_worker_that_is_killed_changes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, task: str
+) -> None:
     from unstable_tasks import KillWorkerOnce
 
     from lookalike.ray import _connect, _run
@@ -287,7 +401,9 @@ def test_columns_have_any_names(tmp_path: Path) -> None:
     one = lookalike.find(rows, threshold=0.5, keep="field:date", source_field="site")
     docs = ray.data.from_arrow(pa.Table.from_pylist(named_oddly(rows)))
     columns = {"id": "Doc.`id`", "text": "the text"}
-    found = lookalike.ray.find(docs, threshold=0.5, keep='field:date"', source_field="Site", **columns)  # type: ignore[arg-type]
+    found = lookalike.ray.find(
+        docs, threshold=0.5, keep='field:date"', source_field="Site", **columns
+    )  # type: ignore[arg-type]
     one.write(tmp_path / "one.csv")
     found.write(str(tmp_path / "groups"))
     assert joined(tmp_path / "groups") == (tmp_path / "one.csv").read_bytes()
@@ -301,7 +417,9 @@ def test_bands_are_chosen_for_many_documents() -> None:
     import lookalike.ray
 
     rows, reported = corpus(120), []
-    found = lookalike.ray.find(dataset(rows), threshold=0.8, documents=10**11, progress=lambda *what: reported.append(what))
+    found = lookalike.ray.find(
+        dataset(rows), threshold=0.8, documents=10**11, progress=lambda *what: reported.append(what)
+    )
     chosen = {name: found.parameters[name] for name in ("num_hashes", "bands", "rows")}
     one = lookalike.find(rows, threshold=0.8, **chosen)
     assert chosen != {name: lookalike.find(rows, threshold=0.8).parameters[name] for name in chosen}
@@ -341,7 +459,9 @@ def test_a_task_without_space_is_one_error(monkeypatch: pytest.MonkeyPatch) -> N
     import lookalike.ray._run as module
 
     monkeypatch.setattr(module, "UnsortedDecideTask", lambda *_: no_space)
-    with pytest.raises(FileError, match="a worker has no space left for temporary files; make room there") as error:
+    with pytest.raises(
+        FileError, match="a worker has no space left for temporary files; make room there"
+    ) as error:
         lookalike.ray.find(dataset(corpus(100)), threshold=0.5)
     assert "\n" not in str(error.value)
 
@@ -363,30 +483,58 @@ def test_bad_input_is_one_clear_error(tmp_path: Path) -> None:
     assert found.counts["skipped"] == 1 and found.skipped[0]["id"] == "d00004"
     rows[5] = {**rows[5], "id": None}
     found = lookalike.ray.find(dataset(rows), skip_bad=True)
-    assert found.counts == lookalike.find([row for row in rows if row["id"]], skip_bad=True).counts | {"skipped": 2}
+    assert found.counts == lookalike.find(
+        [row for row in rows if row["id"]], skip_bad=True
+    ).counts | {"skipped": 2}
     assert sorted(str(skipped["id"]) for skipped in found.skipped) == ["None", "d00004"]
-    assert len(lookalike.ray.dedup(dataset(rows), skip_bad=True).take_all()) == len(rows) - 2 - found.counts["duplicates"]
+    assert (
+        len(lookalike.ray.dedup(dataset(rows), skip_bad=True).take_all())
+        == len(rows) - 2 - found.counts["duplicates"]
+    )
     remedy = r"fill it or leave the row out, or let skip_bad=True leave out and count such rows$"
-    with pytest.raises(DocumentError, match=rf'^a document cannot be used: the column "id" is null in this row; {remedy}'):
+    with pytest.raises(
+        DocumentError,
+        match=rf'^a document cannot be used: the column "id" is null in this row; {remedy}',
+    ):
         lookalike.ray.find(dataset(rows[5:]))
     # A block whose ids are all null has no type of texts.
-    block = pa.table({"id": pa.nulls(1), **{name: [rows[5][name]] for name in rows[5] if name != "id"}})
+    block = pa.table(
+        {"id": pa.nulls(1), **{name: [rows[5][name]] for name in rows[5] if name != "id"}}
+    )
     apart = dataset([row for row in rows if row["id"]]).union(ray.data.from_arrow(block))
     assert lookalike.ray.find(apart, skip_bad=True).counts == found.counts
-    assert len(lookalike.ray.dedup(apart, skip_bad=True).take_all()) == len(rows) - 2 - found.counts["duplicates"]
-    with pytest.raises(DocumentError, match=rf'^a document cannot be used: the column "id" is null in this row; {remedy}'):
+    assert (
+        len(lookalike.ray.dedup(apart, skip_bad=True).take_all())
+        == len(rows) - 2 - found.counts["duplicates"]
+    )
+    with pytest.raises(
+        DocumentError,
+        match=rf'^a document cannot be used: the column "id" is null in this row; {remedy}',
+    ):
         lookalike.ray.find(ray.data.from_arrow(block))
     rows[5] = {**rows[5], "id": ""}
-    with pytest.raises(DocumentError, match=rf'^a document cannot be used: the id, the column "id", is empty in this row; {remedy}'):
+    with pytest.raises(
+        DocumentError,
+        match=r'^a document cannot be used: the id, the column "id", is empty in this row; '
+        rf"{remedy}",
+    ):
         lookalike.ray.find(dataset(rows[5:]))
     empty = lookalike.ray.find(dataset(rows), skip_bad=True)
     assert empty.counts == found.counts
-    assert sorted((str(skipped["id"]), skipped["reason"]) for skipped in empty.skipped)[0] == ("None", "the id is empty")
-    assert len(lookalike.ray.dedup(dataset(rows), skip_bad=True).take_all()) == len(rows) - 2 - found.counts["duplicates"]
+    assert min((str(skipped["id"]), skipped["reason"]) for skipped in empty.skipped) == (
+        "None",
+        "the id is empty",
+    )
+    assert (
+        len(lookalike.ray.dedup(dataset(rows), skip_bad=True).take_all())
+        == len(rows) - 2 - found.counts["duplicates"]
+    )
     roles = lookalike.ray.dedup(dataset(rows), annotate=True, skip_bad=True).take_all()
-    assert sorted(row["id"] for row in roles if not row["lookalike_kept"] and row["lookalike_keeper"] is None) == ["", "d00004"]
+    assert sorted(
+        row["id"] for row in roles if not row["lookalike_kept"] and row["lookalike_keeper"] is None
+    ) == ["", "d00004"]
     with pytest.raises(OptionError, match="pairs were not requested"):
-        found.pairs  # noqa: B018 - a property
+        found.pairs
     (tmp_path / "there").mkdir()
     with pytest.raises(FileError, match=f"^{tmp_path}/there exists already; name another"):
         found.write(tmp_path / "there")
@@ -394,9 +542,15 @@ def test_bad_input_is_one_clear_error(tmp_path: Path) -> None:
         found.write("")
     for name, given in (("ds", rows), ("ds", None), ("reference", rows)):
         for call in (lookalike.ray.find, lookalike.ray.dedup):
-            with pytest.raises(DocumentTypeError, match=f"^{name}: expected a Dataset of Ray, got builtins"):
+            with pytest.raises(
+                DocumentTypeError, match=f"^{name}: expected a Dataset of Ray, got builtins"
+            ):
                 call(**{"ds": dataset(rows), name: given})
-    with pytest.raises(OptionError, match="there is no option 'checkpoint'; .* there are threshold, (?!.*(threads|memory|decisions|unit))"):
+    with pytest.raises(
+        OptionError,
+        match="there is no option 'checkpoint'; .* there are threshold, "
+        "(?!.*(threads|memory|decisions|unit))",
+    ):
         lookalike.ray.find(dataset(rows), checkpoint="x")
 
 
@@ -420,7 +574,13 @@ def test_ids_keep_their_type() -> None:
 
     import lookalike.ray
 
-    docs = pa.table({"id": [7, 8, 9], "text": ["one two three", "One two three", "four"], "role": ["a", "b", "c"]})
+    docs = pa.table(
+        {
+            "id": [7, 8, 9],
+            "text": ["one two three", "One two three", "four"],
+            "role": ["a", "b", "c"],
+        }
+    )
     found = lookalike.ray.find(ray.data.from_arrow(docs), pairs=True)
     assert found.groups["id"].to_pylist() == [7, 8] and found.groups["keeper"].to_pylist() == [7, 7]
     assert found.pairs.to_pylist() == [{"id_a": 7, "id_b": 8, "jaccard": 1.0}]
@@ -433,10 +593,14 @@ def test_paths_decide_by_a_column_that_is_named() -> None:
 
     import lookalike.ray
 
-    docs = pa.table({"id": ["a", "b"], "text": ["one two three", "One two three"], "file": ["x/late", "y/orig"]})
+    docs = pa.table(
+        {"id": ["a", "b"], "text": ["one two three", "One two three"], "file": ["x/late", "y/orig"]}
+    )
     with pytest.raises(OptionError, match="path_field='COLUMN' names a column of paths"):
         lookalike.ray.find(ray.data.from_arrow(docs), keep="path:*/orig")
-    kept = lookalike.ray.dedup(ray.data.from_arrow(docs), keep="path:*/orig", path_field="file").take_all()
+    kept = lookalike.ray.dedup(
+        ray.data.from_arrow(docs), keep="path:*/orig", path_field="file"
+    ).take_all()
     assert [row["id"] for row in kept] == ["b"]
 
 
@@ -457,7 +621,11 @@ def test_a_worker_of_another_version_is_named(monkeypatch: pytest.MonkeyPatch) -
     import lookalike.ray._run as module
 
     plan = module.stages.plan
-    monkeypatch.setattr(module.stages, "plan", lambda **options: dataclasses.replace(plan(**options), version="90.1"))
+    monkeypatch.setattr(
+        module.stages,
+        "plan",
+        lambda **options: dataclasses.replace(plan(**options), version="90.1"),
+    )
     with pytest.raises(OptionError, match=r"this worker has lookalike \S+, the driver has 90\.1"):
         lookalike.ray.find(dataset(corpus(20)))
 
@@ -481,10 +649,19 @@ except OptionError as error:
 
 
 @slow
-@pytest.mark.parametrize("content", ["raise ModuleNotFoundError(\"No module named 'lookalike'\", name='lookalike')", ""])
+@pytest.mark.parametrize(
+    "content", ["raise ModuleNotFoundError(\"No module named 'lookalike'\", name='lookalike')", ""]
+)
 def test_workers_with_another_package_are_one_error(tmp_path: Path, content: str) -> None:
     (tmp_path / "lookalike").mkdir()
     (tmp_path / "lookalike" / "__init__.py").write_text(content)
-    done = subprocess.run([sys.executable, "-c", _OTHER_PACKAGES, str(tmp_path)], capture_output=True, text=True, timeout=300)
+    done = subprocess.run(
+        [sys.executable, "-c", _OTHER_PACKAGES, str(tmp_path)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
     expected = f"refused: a worker has no lookalike, or another version than {lookalike.__version__}, which the driver has: "
-    assert done.stdout.startswith(expected) and len(done.stdout.splitlines()) == 1, done.stderr[-3000:] + done.stdout
+    assert done.stdout.startswith(expected) and len(done.stdout.splitlines()) == 1, (
+        done.stderr[-3000:] + done.stdout
+    )

@@ -1,4 +1,5 @@
-"""`lookalike.spark` on a cluster of a master and two workers: the bytes are those of one machine."""
+"""`lookalike.spark` on a cluster of a master and two workers: the bytes are those of one
+machine."""
 
 from __future__ import annotations
 
@@ -15,7 +16,22 @@ from typing import Any
 
 import pytest
 import spark_cluster
-from divided_runs import BUCKET, WORK, by_id, compare, filled_in, frame, joined, kill_once, large, python_path, skewed, sources, star_round_calls, with_annotations
+from divided_runs import (
+    BUCKET,
+    WORK,
+    by_id,
+    compare,
+    filled_in,
+    frame,
+    joined,
+    kill_once,
+    large,
+    python_path,
+    skewed,
+    sources,
+    star_round_calls,
+    with_annotations,
+)
 from soak import IS_SOAK, slow
 from spark_core_cases import later_files
 from test_stages import corpus
@@ -33,7 +49,15 @@ def test_files_and_counts_are_those_of_one_machine(spark: Any, tmp_path: Path) -
     options: dict[str, Any] = {"threshold": 0.5, "keep": "field:date", "source_field": "site"}
     if IS_SOAK:
         compare(spark, tmp_path / "alone", documents, groups=6, **options)
-    compare(spark, tmp_path / "reference", documents, reference=reference, groups=6, frames=True, **options)
+    compare(
+        spark,
+        tmp_path / "reference",
+        documents,
+        reference=reference,
+        groups=6,
+        frames=True,
+        **options,
+    )
 
 
 def test_stages_are_logged_and_reported(spark: Any, caplog: pytest.LogCaptureFixture) -> None:
@@ -41,9 +65,15 @@ def test_stages_are_logged_and_reported(spark: Any, caplog: pytest.LogCaptureFix
 
     reported: list[tuple[str, int, int | None]] = []
     with caplog.at_level("INFO", "lookalike.spark"):
-        found = lookalike.spark.find(frame(spark, corpus(30)), threshold=0.5, progress=lambda *what: reported.append(what))
+        found = lookalike.spark.find(
+            frame(spark, corpus(30)), threshold=0.5, progress=lambda *what: reported.append(what)
+        )
     assert reported == [(stage, done, 1) for stage in found.seconds for done in (0, 1)]
-    events = [(record.stage, getattr(record, "seconds", None)) for record in caplog.records if record.name == "lookalike.spark"]  # type: ignore[attr-defined]
+    events = [
+        (record.stage, getattr(record, "seconds", None))
+        for record in caplog.records
+        if record.name == "lookalike.spark"
+    ]  # type: ignore[attr-defined]
     assert events[::2] == [(stage, None) for stage in found.seconds]
     assert events[1::2] == list(found.seconds.items())
     assert "stage keys begins" in caplog.messages
@@ -52,7 +82,13 @@ def test_stages_are_logged_and_reported(spark: Any, caplog: pytest.LogCaptureFix
 
 
 CASES: list[dict[str, Any]] = [
-    {"keep": ["field:site:asc", "shortest"], "partitions": 5, "scheme": "xor", "seed": 7, "shingle": "chars:9"},
+    {
+        "keep": ["field:site:asc", "shortest"],
+        "partitions": 5,
+        "scheme": "xor",
+        "seed": 7,
+        "shingle": "chars:9",
+    },
 ]
 #: Runs without signatures: other documents are compared than on one machine.
 EXACT: list[dict[str, Any]] = [
@@ -86,7 +122,8 @@ def test_options_and_partitions(spark: Any, tmp_path: Path, case: dict[str, Any]
 def test_runs_without_signatures(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: dict[str, Any]
 ) -> None:
-    """In CI also as above 10 million documents in components, whose labels are not sent to all executors."""
+    """In CI also as above 10 million documents in components, whose labels are not sent to all
+    executors."""
     if not IS_SOAK:
         monkeypatch.setattr("lookalike.spark._run._BROADCAST", 1)
     rows = corpus(250, seed=3)
@@ -96,18 +133,29 @@ def test_runs_without_signatures(
 #: Kinds of skew with what a task holds; where that is little, components are decided in rounds.
 SKEWED: list[tuple[str, int]] = [("copies", 2 << 30)]
 SOAK_SKEWED: list[tuple[str, int]] = [
-    (kind, memory) for kind in ("copies", "forms", "chains", "bucket") for memory in (2 << 30, 200_000)
+    (kind, memory)
+    for kind in ("copies", "forms", "chains", "bucket")
+    for memory in (2 << 30, 200_000)
 ]
 
 
 @pytest.mark.parametrize(("kind", "task_memory"), SOAK_SKEWED if IS_SOAK else SKEWED)
 def test_skew(spark: Any, tmp_path: Path, kind: str, task_memory: int) -> None:
-    documents = {"copies": 10_000, "forms": 5_000, "chains": 3_000, "bucket": 3_000}[kind] if IS_SOAK else 300
+    documents = (
+        {"copies": 10_000, "forms": 5_000, "chains": 3_000, "bucket": 3_000}[kind]
+        if IS_SOAK
+        else 300
+    )
     rows, is_small = skewed(kind, documents), task_memory < 1 << 30
     options = BUCKET if kind == "bucket" else {"threshold": 0.7, "shingle": "words:3"}
-    one, found = lookalike.find(rows, **options), _spark_find(spark, rows, task_memory=task_memory, **options)
+    one, found = (
+        lookalike.find(rows, **options),
+        _spark_find(spark, rows, task_memory=task_memory, **options),
+    )
     # By rare shingles the documents of a bucket that resemble none are apart.
-    assert ("divide" in found.seconds) == is_small and ("rounds" in found.seconds) == (is_small and kind != "bucket")
+    assert ("divide" in found.seconds) == is_small and ("rounds" in found.seconds) == (
+        is_small and kind != "bucket"
+    )
     work = {name: found.counts[name] for name in WORK} if is_small else {}
     assert found.counts == one.counts | work and found.counts["groups"] > 3
     one.write(tmp_path / "one.csv")
@@ -118,14 +166,24 @@ def test_skew(spark: Any, tmp_path: Path, kind: str, task_memory: int) -> None:
 
 #: With the task that an executor is killed in.
 LARGE: list[dict[str, Any]] = [
-    {"kind": "edits", "keep": "shortest", "source_field": "site", "references": 30, "task_memory": 22_000, "killed": "MatchTask"},
+    {
+        "kind": "edits",
+        "keep": "shortest",
+        "source_field": "site",
+        "references": 30,
+        "task_memory": 22_000,
+        "killed": "MatchTask",
+    },
 ]
 SOAK_LARGE: list[dict[str, Any]] = [
     {"kind": "templates", "threshold": 0.7},
     {"kind": "edits", "keep": ["field:date", "longest"], "partitions": 7},
     {"kind": "templates", "threshold": 0.5, "references": 100, "partitions": 1},
     {"kind": "edits", "task_memory": 3_000, "references": 150},
-    *({"kind": "edits", "killed": task} for task in ("CountTask", "PlaceTask", "SliceTask", "DecideTask", "BlockTask")),
+    *(
+        {"kind": "edits", "killed": task}
+        for task in ("CountTask", "PlaceTask", "SliceTask", "DecideTask", "BlockTask")
+    ),
 ]
 
 
@@ -134,23 +192,38 @@ def test_components_larger_than_a_task(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: dict[str, Any]
 ) -> None:
     case = {"threshold": 0.6, "shingle": "words:3", "task_memory": 12_000, **case}
-    task, flag, references = case.pop("killed", None), tmp_path / "killed", case.pop("references", 0)
+    task, flag, references = (
+        case.pop("killed", None),
+        tmp_path / "killed",
+        case.pop("references", 0),
+    )
     rows = large(case.pop("kind"), 80 if task else 600)
     reference = rows[:references] or None
     if task:
         case["checkpoint"] = str(tmp_path / "checkpoint")
         kill_once(monkeypatch, task, flag)
-    found = compare(spark, tmp_path / "run", rows[references:], reference=reference, same_work=False, **case)
+    found = compare(
+        spark, tmp_path / "run", rows[references:], reference=reference, same_work=False, **case
+    )
     assert "rounds" in found.seconds and flag.exists() == (task is not None)
     if "source_field" in case:
-        assert found.sources == sources(rows, references, case["threshold"], case["shingle"], case["keep"])
+        assert found.sources == sources(
+            rows, references, case["threshold"], case["shingle"], case["keep"]
+        )
 
 
 @slow
 def test_a_template_falls_apart_by_rare_shingles(spark: Any, tmp_path: Path) -> None:
     rows = filled_in()
     # Few rows, so that the forms share buckets though they do not reach the threshold.
-    options: dict[str, Any] = {"threshold": 0.8, "bands": 20, "rows": 2, "num_hashes": 40, "shingle": "words:3", "recall": None}
+    options: dict[str, Any] = {
+        "threshold": 0.8,
+        "bands": 20,
+        "rows": 2,
+        "num_hashes": 40,
+        "shingle": "words:3",
+        "recall": None,
+    }
     found = compare(spark, tmp_path / "run", rows, same_work=False, task_memory=2_000, **options)
     # Forms without a copy are in no component any more; by their buckets they are in one.
     assert found.counts["candidates"] <= 30 and found.counts["copies"] == 30
@@ -173,13 +246,20 @@ def test_a_graph_larger_than_a_task(
         compare(spark, tmp_path / "run", skewed(kind, 3_000), **options)
     else:
         monkeypatch.setattr(star_rounds, "LEAST_EDGE_BYTES", 0)
-        options |= {"threshold": 0.6, "task_memory": 3_000, "same_work": False, "checkpoint": str(tmp_path / "checkpoint")}
+        options |= {
+            "threshold": 0.6,
+            "task_memory": 3_000,
+            "same_work": False,
+            "checkpoint": str(tmp_path / "checkpoint"),
+        }
         compare(spark, tmp_path / "run", large(kind, 200), **options)
     assert calls
 
 
 @slow
-def test_one_machine_with_the_bands_for_many_documents_has_the_same_groups(spark: Any, tmp_path: Path) -> None:
+def test_one_machine_with_the_bands_for_many_documents_has_the_same_groups(
+    spark: Any, tmp_path: Path
+) -> None:
     import lookalike.spark
 
     rows = corpus(120)
@@ -196,7 +276,14 @@ def test_one_machine_with_the_bands_for_many_documents_has_the_same_groups(spark
 @slow
 def test_components_are_not_decided_in_rounds(spark: Any) -> None:
     with pytest.raises(OptionError, match="task_memory allows 9000"):
-        _spark_find(spark, large("edits", 120), task_memory=9_000, threshold=0.6, shingle="words:3", group="components")
+        _spark_find(
+            spark,
+            large("edits", 120),
+            task_memory=9_000,
+            threshold=0.6,
+            shingle="words:3",
+            group="components",
+        )
 
 
 def _spark_find(spark: Any, rows: list[dict[str, Any]], /, **options: Any) -> Any:
@@ -243,11 +330,28 @@ def stop_at(monkeypatch: pytest.MonkeyPatch, stage: str, *, is_whole: bool) -> N
 #: Stages, and whether the manifest is written.
 STOPPED = [("labels", True)]
 SOAK_STOPPED = [
-    *((stage, is_whole) for stage in ("connected", "labels", "decided", "members") for is_whole in (False, True)),
-    *((f"large-12000-{stage}", True) for stage in (
-        "documents", "connected", "labels", "decided", "places", "slices", "round-0-decided", "round-0-matched", "round-1",
-        "duplicates", "pairs", "members",
-    )),
+    *(
+        (stage, is_whole)
+        for stage in ("connected", "labels", "decided", "members")
+        for is_whole in (False, True)
+    ),
+    *(
+        (f"large-12000-{stage}", True)
+        for stage in (
+            "documents",
+            "connected",
+            "labels",
+            "decided",
+            "places",
+            "slices",
+            "round-0-decided",
+            "round-0-matched",
+            "round-1",
+            "duplicates",
+            "pairs",
+            "members",
+        )
+    ),
     ("large-12000-round-0-matched", False),
 ]
 
@@ -269,7 +373,9 @@ def test_a_run_that_was_stopped_goes_on_from_each_stage(
         with pytest.raises(Stopped):
             lookalike.spark.find(frame(spark, rows), **options).write(str(tmp_path / "stopped"))
     written = {path: path.read_bytes() for path in (tmp_path / "run").rglob("part-*")}
-    assert any(path.parent.name == stage for path in written) and not (tmp_path / "stopped").exists()
+    assert (
+        any(path.parent.name == stage for path in written) and not (tmp_path / "stopped").exists()
+    )
     found = lookalike.spark.find(frame(spark, rows), **options)
     found.write(str(tmp_path / "groups"))
     assert joined(tmp_path / "groups") == (tmp_path / "one.csv").read_bytes()
@@ -277,7 +383,7 @@ def test_a_run_that_was_stopped_goes_on_from_each_stage(
     assert found.counts == one.counts | work and found.counts["groups"] > 3
     assert ("rounds" in found.seconds) == is_large
     for path, content in written.items():
-        assert path.parent.name == stage and not is_whole or path.read_bytes() == content
+        assert (path.parent.name == stage and not is_whole) or path.read_bytes() == content
 
 
 @slow
@@ -345,12 +451,20 @@ def test_dedup_keeps_rows_as_they_are(spark: Any) -> None:
 @pytest.mark.parametrize(
     ("column", "kind", "expected"),
     [
-        *(("id", kind, "string or whole numbers") for kind in ("double", "decimal(9,2)", "date", "boolean", "binary", "array<string>")),
+        *(
+            ("id", kind, "string or whole numbers")
+            for kind in ("double", "decimal(9,2)", "date", "boolean", "binary", "array<string>")
+        ),
         *(("text", kind, "string") for kind in ("int", "binary", "array<string>")),
-        *(("date", kind, "string, numbers, booleans, dates or times") for kind in ("binary", "array<int>", "map<string,int>", "struct<a:int>")),
+        *(
+            ("date", kind, "string, numbers, booleans, dates or times")
+            for kind in ("binary", "array<int>", "map<string,int>", "struct<a:int>")
+        ),
     ],
 )
-def test_columns_of_other_types_are_refused(spark: Any, column: str, kind: str, expected: str) -> None:
+def test_columns_of_other_types_are_refused(
+    spark: Any, column: str, kind: str, expected: str
+) -> None:
     import lookalike.spark
 
     docs = frame(spark, corpus(2)).withColumn(column, functions().expr(f"cast(null as {kind})"))
@@ -359,7 +473,10 @@ def test_columns_of_other_types_are_refused(spark: Any, column: str, kind: str, 
     remedy = f"df.withColumn('{column}', df['{column}'].cast('string')) makes texts of it"
     assert str(error.value) == f"df: the column '{column}' is {kind}, expected {expected}; {remedy}"
     # The remedy is one that the engine takes.
-    assert docs.withColumn(column, docs[column].cast("string")).schema[column].dataType.simpleString() == "string"
+    assert (
+        docs.withColumn(column, docs[column].cast("string")).schema[column].dataType.simpleString()
+        == "string"
+    )
 
 
 def functions() -> Any:
@@ -385,14 +502,20 @@ def test_bad_input_is_one_clear_error(spark: Any) -> None:
 
     rows = corpus(30)
     twice = [*rows, rows[3]]
-    with pytest.raises(DocumentError, match=r"'d00003' \(2 rows\).*df\.dropDuplicates\(\['id'\]\) leaves"):
+    with pytest.raises(
+        DocumentError, match=r"'d00003' \(2 rows\).*df\.dropDuplicates\(\['id'\]\) leaves"
+    ):
         lookalike.spark.find(frame(spark, twice))
     with pytest.raises(DocumentError, match="no column 'url'"):
         lookalike.spark.find(frame(spark, rows), id="url")
     with pytest.raises(DocumentTypeError, match="the column 'text' is int, expected string"):
-        lookalike.spark.find(frame(spark, rows).selectExpr("id", "cast(length(text) as int) as text"))
+        lookalike.spark.find(
+            frame(spark, rows).selectExpr("id", "cast(length(text) as int) as text")
+        )
     rows[4] = {**rows[4], "text": None}
-    with pytest.raises(DocumentError, match=r'^the document "d00004" cannot be used.*count such rows$'):
+    with pytest.raises(
+        DocumentError, match=r'^the document "d00004" cannot be used.*count such rows$'
+    ):
         lookalike.spark.find(frame(spark, rows))
     found = lookalike.spark.find(frame(spark, rows), skip_bad=True)
     assert found.counts["skipped"] == 1 and found.skipped.collect()[0]["id"] == "d00004"
@@ -412,7 +535,9 @@ def test_rows_that_change_are_noticed(spark: Any) -> None:
 
 
 @slow
-def test_nodes_that_collide_change_nothing(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nodes_that_collide_change_nothing(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """All nodes are one of 256: documents that share one are compared, and not refused."""
     import lookalike.spark
     import lookalike.spark._run as module
@@ -427,9 +552,16 @@ def test_nodes_that_collide_change_nothing(spark: Any, tmp_path: Path, monkeypat
     monkeypatch.setattr(module, "_node", cut)
     rows = corpus(300)
     found = compare(spark, tmp_path / "run", rows[60:], reference=rows[:60], threshold=0.5)
-    sampled = lookalike.audit(lookalike.find(rows[60:], reference=rows[:60], threshold=0.5, pairs=True), sample=50)
+    sampled = lookalike.audit(
+        lookalike.find(rows[60:], reference=rows[:60], threshold=0.5, pairs=True), sample=50
+    )
     assert lookalike.spark.audit(found, sample=50) == sampled
-    rounds: dict[str, Any] = {"threshold": 0.5, "shingle": "words:2", "task_memory": 15_000, "same_work": False}
+    rounds: dict[str, Any] = {
+        "threshold": 0.5,
+        "shingle": "words:2",
+        "task_memory": 15_000,
+        "same_work": False,
+    }
     assert any(not row["text"] for row in rows)
     assert "rounds" in compare(spark, tmp_path / "rounds", rows, **rounds).seconds
     with pytest.raises(DocumentError, match=r"'d00003' \(2 rows\)"):
@@ -438,9 +570,15 @@ def test_nodes_that_collide_change_nothing(spark: Any, tmp_path: Path, monkeypat
 
 #: Packages that workers may have in place of this one, as what their files hold.
 OTHER_PACKAGES: dict[str, dict[str, str]] = {
-    "none": {"lookalike/__init__.py": "raise ModuleNotFoundError(\"No module named 'lookalike'\", name='lookalike')"},
+    "none": {
+        "lookalike/__init__.py": "raise ModuleNotFoundError(\"No module named 'lookalike'\", name='lookalike')"
+    },
     "without Spark": {"lookalike/__init__.py": ""},
-    "without the task": {"lookalike/__init__.py": "", "lookalike/spark/__init__.py": "", "lookalike/spark/_worker.py": ""},
+    "without the task": {
+        "lookalike/__init__.py": "",
+        "lookalike/spark/__init__.py": "",
+        "lookalike/spark/_worker.py": "",
+    },
     "another version": {
         "lookalike/__init__.py": """
             __path__ = [{package!r}]
@@ -453,19 +591,27 @@ OTHER_PACKAGES: dict[str, dict[str, str]] = {
 }
 
 
-@pytest.mark.parametrize("there", OTHER_PACKAGES if IS_SOAK else ["without the task", "another version"])
+@pytest.mark.parametrize(
+    "there", OTHER_PACKAGES if IS_SOAK else ["without the task", "another version"]
+)
 def test_workers_with_another_package_are_one_error(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, there: str
 ) -> None:
     for name, content in OTHER_PACKAGES[there].items():
         place = tmp_path / name
         place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(textwrap.dedent(content).format(package=str(Path(lookalike.__file__).parent)))
+        place.write_text(
+            textwrap.dedent(content).format(package=str(Path(lookalike.__file__).parent))
+        )
     # That of the processes of Python on executors.
     monkeypatch.setitem(spark.sparkContext.environment, "PYTHONPATH", str(tmp_path))
     expected = {
         "another version": rf"this worker has lookalike 0\.0\.1, the driver has {lookalike.__version__}",
-    }.get(there, f"a worker has no lookalike, or another version than {lookalike.__version__}.* install the version of the driver")
+    }.get(
+        there,
+        f"a worker has no lookalike, or another version than {lookalike.__version__}.* install "
+        "the version of the driver",
+    )
     with pytest.raises(OptionError, match=expected) as error:
         _spark_find(spark, corpus(20))
     assert "\n" not in str(error.value)
@@ -478,7 +624,9 @@ def test_a_task_without_space_is_one_error(spark: Any, monkeypatch: pytest.Monke
     import lookalike.spark._run as module
 
     monkeypatch.setattr(module, "DecideTask", lambda *_: no_space)
-    with pytest.raises(FileError, match="a worker has no space left for temporary files; make room there") as error:
+    with pytest.raises(
+        FileError, match="a worker has no space left for temporary files; make room there"
+    ) as error:
         _spark_find(spark, corpus(100), threshold=0.5)
     assert "\n" not in str(error.value)
 
@@ -508,10 +656,13 @@ with contextlib.ExitStack() as stack:
 #: Sessions, and the folders that their workers have for temporary files.
 SMALL_DISKS = {
     "one process": (
-        "spark = spark_cluster.local_session().config('spark.local.dir', str(place / 'local')).getOrCreate()", ["local"],
+        "spark = spark_cluster.local_session().config('spark.local.dir', str(place / "
+        "'local')).getOrCreate()",
+        ["local"],
     ),
     "a cluster": (
-        "spark = stack.enter_context(spark_cluster.SparkCluster(place)).session()", ["local-worker1", "local-worker2"],
+        "spark = stack.enter_context(spark_cluster.SparkCluster(place)).session()",
+        ["local-worker1", "local-worker2"],
     ),
 }
 
@@ -525,21 +676,33 @@ def test_a_worker_without_space_is_one_error(tmp_path: Path, where: str) -> None
     with contextlib.ExitStack() as mounts:
         for disk in [tmp_path / name for name in disks]:
             disk.mkdir()
-            mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", str(disk)], capture_output=True, text=True)
+            mounted = subprocess.run(
+                ["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", str(disk)],
+                capture_output=True,
+                text=True,
+            )
             if mounted.returncode != 0:
                 pytest.skip(f"this user cannot mount a small disk: {mounted.stderr.strip()}")
             mounts.callback(subprocess.run, ["umount", "--lazy", str(disk)], check=True)
         child = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ | {"PYTHONPATH": python_path()}
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=os.environ | {"PYTHONPATH": python_path()},
         )
         try:
-            # Spark starts executors again until a task has failed four times: 88 s, and over 300 next to three other runs.
+            # Spark starts executors again until a task has failed four times: 88 s, and over 300
+            # next to three other runs.
             printed, log = child.communicate(timeout=1200)
         except subprocess.TimeoutExpired:
-            # The cluster ends with the program, which a signal that it does not see would leave behind.
+            # The cluster ends with the program, which a signal that it does not see would leave
+            # behind.
             child.send_signal(signal.SIGINT)
             printed, log = child.communicate(timeout=60)
-        assert "refused: a worker has no space left for temporary files" in printed, log[-3000:] + printed
+        assert "refused: a worker has no space left for temporary files" in printed, (
+            log[-3000:] + printed
+        )
         assert not (tmp_path / "run" / "connected.manifest").exists()
 
 
@@ -570,12 +733,18 @@ def test_a_write_that_fails_leaves_nothing_under_the_name(
         patched.setattr(module, "LineTask", lambda *arguments: FailingTask(made(*arguments)))
         with pytest.raises(DocumentError, match="this task fails"):
             found.write(str(tmp_path / "failed"))
-    # Spark leaves the folder, in which tasks that are not yet stopped may have files of their own (_temporary).
+    # Spark leaves the folder, in which tasks that are not yet stopped may have files of their own
+    # (_temporary).
     assert joined(tmp_path / "failed") == b"" and not (tmp_path / "failed" / "_SUCCESS").exists()
-    with pytest.raises(FileError, match="failed exists already; name another output, or remove it first"):
+    with pytest.raises(
+        FileError, match="failed exists already; name another output, or remove it first"
+    ):
         found.write(str(tmp_path / "failed"))
     found.write(str(tmp_path / "again"))
-    assert joined(tmp_path / "again") == one.read_bytes() and (tmp_path / "again" / "_SUCCESS").exists()
+    assert (
+        joined(tmp_path / "again") == one.read_bytes()
+        and (tmp_path / "again" / "_SUCCESS").exists()
+    )
     there = tmp_path / "there"
     there.mkdir()
     (there / "part-of-mine").write_text("x")

@@ -11,7 +11,6 @@ from divided_runs import frame
 from soak import IS_SOAK, slow
 from test_stages import corpus
 
-import lookalike
 from lookalike.errors import ChangedError, OptionError
 
 if (reason := spark_cluster.missing()) is not None:
@@ -44,10 +43,16 @@ def test_a_reference_is_audited(spark: Any, tmp_path: Path) -> None:
 
     rows = corpus(300)
     # Ids of the reference collection are names of their own.
-    documents, reference = rows[:200], [{**row, "id": rows[number]["id"]} for number, row in enumerate(rows[200:])]
+    documents, reference = (
+        rows[:200],
+        [{**row, "id": rows[number]["id"]} for number, row in enumerate(rows[200:])],
+    )
     one = lookalike.find(documents, reference=reference, **LOSSY)
     found = lookalike.spark.find(
-        frame(spark, documents), reference=frame(spark, reference), checkpoint=str(tmp_path / "run"), **LOSSY
+        frame(spark, documents),
+        reference=frame(spark, reference),
+        checkpoint=str(tmp_path / "run"),
+        **LOSSY,
     )
     assert lookalike.spark.audit(found) == lookalike.audit(one)
     assert lookalike.spark.audit(found, sample=50) == lookalike.audit(one, sample=50)
@@ -78,7 +83,11 @@ def test_what_cannot_be_audited_is_refused(spark: Any, tmp_path: Path) -> None:
     import lookalike.spark
 
     flag = tmp_path / "flag"
-    docs = frame(spark, corpus(50)).coalesce(1).mapInArrow(ChangedBy(str(flag)), "id string, text string")
+    docs = (
+        frame(spark, corpus(50))
+        .coalesce(1)
+        .mapInArrow(ChangedBy(str(flag)), "id string, text string")
+    )
     found = lookalike.spark.find(docs, threshold=0.5)
     with pytest.raises(OptionError, match="sample"):
         lookalike.spark.audit(found, sample=0)

@@ -45,7 +45,11 @@ os._exit(0)
 
 def check(session: str, *arguments: str) -> None:
     """Runs the cases on the session that a program makes."""
-    environment = os.environ | {"PYTHONPATH": python_path(), "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    environment = os.environ | {
+        "PYTHONPATH": python_path(),
+        "PYSPARK_PYTHON": sys.executable,
+        "SPARK_LOCAL_IP": "127.0.0.1",
+    }
     program = f"import os, sys\nfrom pathlib import Path\n{session}{CASES}"
     command = [sys.executable, "-c", program, *arguments]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600)
@@ -61,7 +65,9 @@ def need_spark() -> None:
 def test_a_session_of_this_process(tmp_path: Path) -> None:
     need_spark()
     if not IS_SOAK and spark_cluster.has_connect():
-        pytest.skip("LOOKALIKE_SOAK is not set; test_spark.py has the cases on a cluster of this PySpark")
+        pytest.skip(
+            "LOOKALIKE_SOAK is not set; test_spark.py has the cases on a cluster of this PySpark"
+        )
     check(CLASSIC, str(tmp_path))
 
 

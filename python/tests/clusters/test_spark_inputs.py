@@ -49,7 +49,9 @@ def test_names_that_the_stages_have_are_refused(spark: Any, name: str) -> None:
         lookalike.spark.find(docs, keep=f"field:{name}")
 
 
-@pytest.mark.parametrize(("id_", "text"), [("i`d", "é.b ü"), *([("a.b", "te`xt"), ("é ü", "a,b")] if IS_SOAK else [])])
+@pytest.mark.parametrize(
+    ("id_", "text"), [("i`d", "é.b ü"), *([("a.b", "te`xt"), ("é ü", "a,b")] if IS_SOAK else [])]
+)
 def test_names_with_signs_are_names(spark: Any, id_: str, text: str) -> None:
     import lookalike.spark
 
@@ -64,18 +66,26 @@ def test_names_with_signs_are_names(spark: Any, id_: str, text: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["lookalike_kept", "Lookalike_Keeper", "LOOKALIKE_JACCARD"])
-def test_columns_that_annotations_have_are_refused_before_the_run(spark: Any, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_columns_that_annotations_have_are_refused_before_the_run(
+    spark: Any, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
     import lookalike.spark._run as module
 
     monkeypatch.setattr(module.SparkRun, "run", lambda _: pytest.fail("the run has begun"))
     with pytest.raises(OptionError, match=f"'{name}'"):
-        lookalike.spark.dedup(frame(spark, corpus(10)).withColumnRenamed("site", name), annotate=True)
+        lookalike.spark.dedup(
+            frame(spark, corpus(10)).withColumnRenamed("site", name), annotate=True
+        )
 
 
 def test_a_column_named_role_is_annotated(spark: Any) -> None:
     import lookalike.spark
 
-    docs = frame(spark, corpus(40)).withColumnRenamed("site", "role").withColumnRenamed("date", "jaccard")
+    docs = (
+        frame(spark, corpus(40))
+        .withColumnRenamed("site", "role")
+        .withColumnRenamed("date", "jaccard")
+    )
     rows = [row.asDict() for row in docs.collect()]
     annotated = lookalike.spark.dedup(docs, threshold=0.5, annotate=True).collect()
     assert by_id(row.asDict() for row in annotated) == by_id(with_annotations(rows, threshold=0.5))
@@ -84,10 +94,14 @@ def test_a_column_named_role_is_annotated(spark: Any) -> None:
 def test_paths_decide_by_a_column_that_is_named(spark: Any) -> None:
     import lookalike.spark
 
-    docs = [{"id": "a", "text": "see you at ten at the usual place", "file": "x/late.txt"},
-            {"id": "b", "text": "See you at ten at the usual place", "file": "y/orig.txt"}]
+    docs = [
+        {"id": "a", "text": "see you at ten at the usual place", "file": "x/late.txt"},
+        {"id": "b", "text": "See you at ten at the usual place", "file": "y/orig.txt"},
+    ]
     rows = spark.createDataFrame(docs, "id string, text string, file string")
-    with pytest.raises(OptionError, match="rows have none; path_field='COLUMN' names a column of paths"):
+    with pytest.raises(
+        OptionError, match="rows have none; path_field='COLUMN' names a column of paths"
+    ):
         lookalike.spark.find(rows, keep="path:**/orig.*")
     keep: dict[str, Any] = {"keep": "path:**/orig.*", "path_field": "file"}
     assert [row["id"] for row in lookalike.spark.dedup(rows, **keep).collect()] == ["b"]
@@ -99,7 +113,10 @@ def test_paths_decide_by_a_column_that_is_named(spark: Any) -> None:
 def test_ids_keep_their_type(spark: Any) -> None:
     import lookalike.spark
 
-    docs = [{"id": n, "text": text} for n, text in enumerate(["one two three", "One two three", "four five six", ""])]
+    docs = [
+        {"id": n, "text": text}
+        for n, text in enumerate(["one two three", "One two three", "four five six", ""])
+    ]
     rows = spark.createDataFrame(docs, "id bigint, text string")
     found = lookalike.spark.find(rows, pairs=True)
     assert [(row["id"], row["keeper"]) for row in found.groups.collect()] == [(0, 0), (1, 0)]
@@ -142,12 +159,19 @@ def test_a_report_is_overwritten_on_request(spark: Any, tmp_path: Path) -> None:
         found.write(tmp_path / "report", mode="append")
 
 
-def test_a_checkpoint_is_written_before_the_first_stage(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_checkpoint_is_written_before_the_first_stage(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     import lookalike.spark._run as module
 
     (tmp_path / "file").touch()
-    monkeypatch.setattr(module.SparkRun, "connect", lambda _: pytest.fail("the first stage has begun"))
-    with pytest.raises(FileError, match=f"^cannot use the checkpoint {tmp_path}/file/run: {tmp_path}/file is not a directory"):
+    monkeypatch.setattr(
+        module.SparkRun, "connect", lambda _: pytest.fail("the first stage has begun")
+    )
+    with pytest.raises(
+        FileError,
+        match=f"^cannot use the checkpoint {tmp_path}/file/run: {tmp_path}/file is not a directory",
+    ):
         lookalike.spark.find(frame(spark, corpus(5)), checkpoint=tmp_path / "file" / "run")
 
 
@@ -157,27 +181,44 @@ def test_a_bad_row_may_have_the_id_of_a_good_one(spark: Any, task_memory: Any) -
 
     rows = large("edits", 80)
     ids = [row["id"] for row in rows]
-    bad = [{"id": name, "text": None} for name in ids] + [{"id": None, "text": "no id " * 9}, {"id": "", "text": "no id " * 9}]
+    bad = [{"id": name, "text": None} for name in ids] + [
+        {"id": None, "text": "no id " * 9},
+        {"id": "", "text": "no id " * 9},
+    ]
     options: dict[str, Any] = {"threshold": 0.6, "shingle": "words:3", "skip_bad": True}
     docs = frame(spark, [*rows, *bad])
     found = lookalike.spark.find(docs, task_memory=task_memory, **options)
     one = lookalike.find(rows, **options)
     assert found.counts["skipped"] == len(rows) + 2
-    assert [row["id"] for row in found.skipped.where("reason = 'the id is empty'").collect()] == [None]
-    assert {name: found.counts[name] for name in ("groups", "duplicates")} == {name: one.counts[name] for name in ("groups", "duplicates")}
+    assert [row["id"] for row in found.skipped.where("reason = 'the id is empty'").collect()] == [
+        None
+    ]
+    assert {name: found.counts[name] for name in ("groups", "duplicates")} == {
+        name: one.counts[name] for name in ("groups", "duplicates")
+    }
     kept = lookalike.spark.dedup(docs, task_memory=task_memory, **options).collect()
-    assert sorted(row["id"] for row in kept) == sorted(row["id"] for row in lookalike.dedup(rows, **options))
+    assert sorted(row["id"] for row in kept) == sorted(
+        row["id"] for row in lookalike.dedup(rows, **options)
+    )
     roles = lookalike.spark.dedup(docs, annotate=True, task_memory=task_memory, **options).collect()
     skipped = [row for row in roles if row["text"] is None or not row["id"]]
     assert all(not row["lookalike_kept"] and row["lookalike_keeper"] is None for row in skipped)
     assert len(skipped) == len(rows) + 2 and len(roles) == 2 * len(rows) + 2
-    with pytest.raises(DocumentError, match='^a document cannot be used: the id, the column "id", is empty in this row; .*skip_bad=True'):
+    with pytest.raises(
+        DocumentError,
+        match='^a document cannot be used: the id, the column "id", is empty in this row; '
+        ".*skip_bad=True",
+    ):
         lookalike.spark.find(frame(spark, [*rows, bad[-1]]))
 
 
 @slow
-@pytest.mark.parametrize(("first", "then"), [(ROUNDS["task_memory"], "2GiB"), ("2GiB", ROUNDS["task_memory"])])
-def test_a_checkpoint_goes_on_with_other_task_memory(spark: Any, tmp_path: Path, first: Any, then: Any) -> None:
+@pytest.mark.parametrize(
+    ("first", "then"), [(ROUNDS["task_memory"], "2GiB"), ("2GiB", ROUNDS["task_memory"])]
+)
+def test_a_checkpoint_goes_on_with_other_task_memory(
+    spark: Any, tmp_path: Path, first: Any, then: Any
+) -> None:
     rows, folder = large("edits", 80), str(tmp_path / "run")
     options = {**ROUNDS, "checkpoint": folder, "same_work": False}
     for number, task_memory in enumerate((first, then)):
@@ -215,14 +256,21 @@ def test_paths_that_cannot_be_used_are_one_line(spark: Any, tmp_path: Path) -> N
     file = tmp_path / "file"
     file.touch()
     docs = frame(spark, corpus(10))
-    unknown = 'No FileSystem for scheme "foo"; name a scheme whose file system Spark has, such as s3a://'
+    unknown = (
+        'No FileSystem for scheme "foo"; name a scheme whose file system Spark has, such as s3a://'
+    )
     for checkpoint, cause in ((str(file), "not a directory"), ("foo://x/y", unknown)):
         with pytest.raises(FileError) as error:
             lookalike.spark.find(docs, checkpoint=checkpoint)
-        assert str(error.value).startswith(f"cannot use the checkpoint {checkpoint}") and cause in str(error.value)
+        assert str(error.value).startswith(
+            f"cannot use the checkpoint {checkpoint}"
+        ) and cause in str(error.value)
         assert "\n" not in str(error.value)
     found = lookalike.spark.find(docs)
-    with pytest.raises(FileError, match=rf"^cannot write {file}/groups: .*not a directory: file:{file}; name another path"):
+    with pytest.raises(
+        FileError,
+        match=rf"^cannot write {file}/groups: .*not a directory: file:{file}; name another path",
+    ):
         found.write(f"{file}/groups")
     with pytest.raises(FileError, match=f"^cannot look at foo://x/y: {unknown}"):
         found.write("foo://x/y")
@@ -233,25 +281,68 @@ def test_what_is_no_frame_is_refused(spark: Any) -> None:
 
     rows = corpus(5)
     for name, given in (("df", rows), ("df", None), ("reference", rows)):
-        for call in (lookalike.spark.find, lambda df, **options: lookalike.spark.dedup(df, annotate=True, **options)):
-            with pytest.raises(DocumentTypeError, match=f"^{name}: expected a DataFrame of Spark, got builtins.*createDataFrame"):
+        for call in (
+            lookalike.spark.find,
+            lambda df, **options: lookalike.spark.dedup(df, annotate=True, **options),
+        ):
+            with pytest.raises(
+                DocumentTypeError,
+                match=f"^{name}: expected a DataFrame of Spark, got builtins.*createDataFrame",
+            ):
                 call(**{"df": frame(spark, rows), name: given})
 
 
 #: What cannot be given to `find`: the frame, made of another; arguments; what the error says.
 REFUSED: list[tuple[Callable[[Any], Any], dict[str, Any], type[Exception], str]] = [
-    (lambda df: df.withColumnRenamed("site", "text"), {}, DocumentError, "^df has 2 columns 'text'; rename"),
-    (lambda df: df.withColumnRenamed("site", "TEXT"), {}, DocumentError, "^df has the columns 'text', 'TEXT', .*; rename"),
-    (lambda df: df.withColumnRenamed("site", "Date"), {"keep": "field:date"}, DocumentError, "the columns 'date', 'Date', "),
-    (lambda df: df.sparkSession.readStream.format("rate").load(), {}, DocumentTypeError, "^df: .* of a stream; write it to a table"),
-    (lambda df: df, {"checkpoint": ""}, OptionError, "^checkpoint: expected the name of a file or folder, got ''"),
-    (lambda df: df, {"checkpoint": 5}, OptionError, "^checkpoint: expected a str or a pathlib.Path, got 5"),
-    (lambda df: df, {"partitions": 2**31}, OptionError, r"^partitions: expected a whole number from 1 to 2\*\*31 - 1, got 21"),
+    (
+        lambda df: df.withColumnRenamed("site", "text"),
+        {},
+        DocumentError,
+        "^df has 2 columns 'text'; rename",
+    ),
+    (
+        lambda df: df.withColumnRenamed("site", "TEXT"),
+        {},
+        DocumentError,
+        "^df has the columns 'text', 'TEXT', .*; rename",
+    ),
+    (
+        lambda df: df.withColumnRenamed("site", "Date"),
+        {"keep": "field:date"},
+        DocumentError,
+        "the columns 'date', 'Date', ",
+    ),
+    (
+        lambda df: df.sparkSession.readStream.format("rate").load(),
+        {},
+        DocumentTypeError,
+        "^df: .* of a stream; write it to a table",
+    ),
+    (
+        lambda df: df,
+        {"checkpoint": ""},
+        OptionError,
+        "^checkpoint: expected the name of a file or folder, got ''",
+    ),
+    (
+        lambda df: df,
+        {"checkpoint": 5},
+        OptionError,
+        "^checkpoint: expected a str or a pathlib.Path, got 5",
+    ),
+    (
+        lambda df: df,
+        {"partitions": 2**31},
+        OptionError,
+        r"^partitions: expected a whole number from 1 to 2\*\*31 - 1, got 21",
+    ),
 ]
 
 
 @pytest.mark.parametrize("number", range(len(REFUSED)))
-def test_inputs_that_cannot_be_are_refused_before_the_run(spark: Any, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+def test_inputs_that_cannot_be_are_refused_before_the_run(
+    spark: Any, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
     import lookalike.spark._run as module
 
     made, options, kind, problem = REFUSED[number]
@@ -261,7 +352,9 @@ def test_inputs_that_cannot_be_are_refused_before_the_run(spark: Any, monkeypatc
     assert "\n" not in str(error.value)
 
 
-def test_names_that_differ_by_case_are_two_where_the_session_says_so(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_names_that_differ_by_case_are_two_where_the_session_says_so(
+    spark: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     import lookalike.spark._run as module
 
     monkeypatch.setattr(module.SparkRun, "run", lambda run: run.documents.collect())
@@ -272,7 +365,9 @@ def test_names_that_differ_by_case_are_two_where_the_session_says_so(spark: Any,
         spark.conf.unset("spark.sql.caseSensitive")
 
 
-def test_folders_may_be_paths_and_columns_have_names_of_the_result(spark: Any, tmp_path: Path) -> None:
+def test_folders_may_be_paths_and_columns_have_names_of_the_result(
+    spark: Any, tmp_path: Path
+) -> None:
     import lookalike.spark._run as module
 
     rows = corpus(60)
@@ -280,9 +375,17 @@ def test_folders_may_be_paths_and_columns_have_names_of_the_result(spark: Any, t
     found = lookalike.spark.find(docs, threshold=0.5, pairs=True, checkpoint=tmp_path / "run")
     found.write(tmp_path / "groups")
     found.write_pairs(tmp_path / "pairs")
-    assert all(joined(tmp_path / name) for name in ("groups", "pairs")) and (tmp_path / "run" / "decided").is_dir()
+    assert (
+        all(joined(tmp_path / name) for name in ("groups", "pairs"))
+        and (tmp_path / "run" / "decided").is_dir()
+    )
     expected = [row["id"] for row in lookalike.dedup(rows, threshold=0.5)]
-    kept, roles = (module.survivors(docs, found.run, annotate=annotate) for annotate in (False, True))
+    kept, roles = (
+        module.survivors(docs, found.run, annotate=annotate) for annotate in (False, True)
+    )
     assert sorted(row["id"] for row in kept.collect()) == expected and kept.columns == docs.columns
-    assert roles.columns == [*docs.columns, *(f"lookalike_{name}" for name in ("kept", "group", "keeper", "jaccard", "group_size"))]
+    assert roles.columns == [
+        *docs.columns,
+        *(f"lookalike_{name}" for name in ("kept", "group", "keeper", "jaccard", "group_size")),
+    ]
     assert roles.where("lookalike_kept").count() == len(expected)

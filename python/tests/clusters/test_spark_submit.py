@@ -1,4 +1,5 @@
-"""`spark-submit lookalike-spark.py` on a cluster of a master and two workers, and what it refuses."""
+"""`spark-submit lookalike-spark.py` on a cluster of a master and two workers, and what it
+refuses."""
 
 from __future__ import annotations
 
@@ -31,7 +32,8 @@ def submit(*arguments: object) -> subprocess.CompletedProcess[str]:
 
 
 class Program:
-    """The program in this process, whose session it takes: another one takes half a minute to start."""
+    """The program in this process, whose session it takes: another one takes half a minute to
+    start."""
 
     def __init__(self, printed: pytest.CaptureFixture[str]) -> None:
         self._printed = printed
@@ -61,9 +63,11 @@ def printed_by(done: subprocess.CompletedProcess[str]) -> Any:
 
 
 def error_of(done: subprocess.CompletedProcess[str]) -> str:
-    """The one line that the program says of an error. Of a program in Python, spark-submit gives both
-    streams as standard output; its own log is the other one."""
-    lines = [line for line in (done.stdout + done.stderr).splitlines() if line.startswith("error: ")]
+    """The one line that the program says of an error. Of a program in Python, spark-submit gives
+    both streams as standard output; its own log is the other one."""
+    lines = [
+        line for line in (done.stdout + done.stderr).splitlines() if line.startswith("error: ")
+    ]
     assert len(lines) == 1 and "Traceback" not in done.stdout, done.stderr[-3000:] + done.stdout
     return lines[0]
 
@@ -75,31 +79,97 @@ def find_alone(program: str, *arguments: object) -> None:
 
 
 def write_lines(path: Path, rows: list[dict[str, Any]]) -> Path:
-    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
+    path.write_text(
+        "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8"
+    )
     return path
 
 
-def test_find_writes_the_bytes_of_the_command_line(here: Program, program: str, tmp_path: Path) -> None:
+def test_find_writes_the_bytes_of_the_command_line(
+    here: Program, program: str, tmp_path: Path
+) -> None:
     rows = corpus(250)
-    parts = [write_lines(tmp_path / "a.jsonl", rows[:90]), write_lines(tmp_path / "b.ndjson", rows[90:200])]
+    parts = [
+        write_lines(tmp_path / "a.jsonl", rows[:90]),
+        write_lines(tmp_path / "b.ndjson", rows[90:200]),
+    ]
     reference = write_lines(tmp_path / "reference.jsonl", rows[200:])
-    options = ["--threshold", 0.5, "--keep", "field:date", "--keep", "shortest", "--source-field", "site",
-               "--shingle", "words:3", "--frequencies", "--reference", reference]
-    only_here = ["--option", "case=keep", "--option", "seed=5", "--output-format", "csv", "--format", "json"]
+    options = [
+        "--threshold",
+        0.5,
+        "--keep",
+        "field:date",
+        "--keep",
+        "shortest",
+        "--source-field",
+        "site",
+        "--shingle",
+        "words:3",
+        "--frequencies",
+        "--reference",
+        reference,
+    ]
+    only_here = [
+        "--option",
+        "case=keep",
+        "--option",
+        "seed=5",
+        "--output-format",
+        "csv",
+        "--format",
+        "json",
+    ]
     folder, one = tmp_path / "groups.csv", tmp_path / "one.csv"
     pairs, checkpoint = tmp_path / "pairs", tmp_path / "checkpoint"
     done = submit(
-        "find", *parts, *options, *only_here, "--output", folder, "--pairs", pairs,
-        "--checkpoint", checkpoint, "--partitions", 5, "--task-memory", "64MiB", "--json",
+        "find",
+        *parts,
+        *options,
+        *only_here,
+        "--output",
+        folder,
+        "--pairs",
+        pairs,
+        "--checkpoint",
+        checkpoint,
+        "--partitions",
+        5,
+        "--task-memory",
+        "64MiB",
+        "--json",
     )
     there = printed_by(done)
     # What is absent before a run is no trace of Java.
-    assert not any(f"File {path} does not exist" in done.stdout + done.stderr for path in (folder, pairs))
-    find_alone(program, *parts, *options, "--case", "keep", "--seed", 5, "-o", one, "--pairs", tmp_path / "one-pairs.csv")
+    assert not any(
+        f"File {path} does not exist" in done.stdout + done.stderr for path in (folder, pairs)
+    )
+    find_alone(
+        program,
+        *parts,
+        *options,
+        "--case",
+        "keep",
+        "--seed",
+        5,
+        "-o",
+        one,
+        "--pairs",
+        tmp_path / "one-pairs.csv",
+    )
     assert joined(folder) == one.read_bytes() and len(one.read_bytes().splitlines()) > 10
     assert joined(pairs) == (tmp_path / "one-pairs.csv").read_bytes()
-    alone = lookalike.find(parts, threshold=0.5, keep=["field:date", "shortest"], source_field="site",
-                           shingle="words:3", frequencies=True, reference=[reference], pairs=True, case="keep", seed=5)
+    alone = lookalike.find(
+        parts,
+        threshold=0.5,
+        keep=["field:date", "shortest"],
+        source_field="site",
+        shingle="words:3",
+        frequencies=True,
+        reference=[reference],
+        pairs=True,
+        case="keep",
+        seed=5,
+    )
     assert there["counts"] == alone.counts and there["parameters"] == alone.parameters
     assert sum(source["documents"] for source in there["sources"]) == 250
     assert (checkpoint / "decided").is_dir()
@@ -113,22 +183,43 @@ def test_parquet_and_lines_of_json(here: Program, program: str, tmp_path: Path) 
     import pyarrow.parquet
 
     rows = corpus(150)
-    lines = write_lines(tmp_path / "docs.jsonl", [{"url": row["id"], "body": row["text"]} for row in rows])
+    lines = write_lines(
+        tmp_path / "docs.jsonl", [{"url": row["id"], "body": row["text"]} for row in rows]
+    )
     (tmp_path / "docs").mkdir()
     table = pa.table({"url": [row["id"] for row in rows], "body": [row["text"] for row in rows]})
     for number in range(3):
-        pa.parquet.write_table(table.slice(50 * number, 50), tmp_path / "docs" / f"{number}.parquet")
+        pa.parquet.write_table(
+            table.slice(50 * number, 50), tmp_path / "docs" / f"{number}.parquet"
+        )
     options = ["--threshold", 0.5, "--id-field", "url", "--text-field", "body"]
     find_alone(program, lines, *options, "-o", tmp_path / "one.jsonl")
     done = here.run("find", tmp_path / "docs", *options, "-o", tmp_path / "groups.jsonl")
     assert done.returncode == 0, done.stderr[-3000:]
     assert joined(tmp_path / "groups.jsonl") == (tmp_path / "one.jsonl").read_bytes()
-    printed = dict(line.split(maxsplit=1) for line in done.stdout.splitlines() if not line.startswith("seconds"))
+    printed = dict(
+        line.split(maxsplit=1)
+        for line in done.stdout.splitlines()
+        if not line.startswith("seconds")
+    )
     counts = lookalike.find(rows, threshold=0.5).counts
     assert printed["documents"] == "150" and int(printed["duplicates"]) == counts["duplicates"] > 0
     name = f"parquet.`{tmp_path / 'docs'}`"
-    there = printed_by(here.run("dedup", name, "--format", "table", *options, "--annotate",
-                        "--output-format", "jsonl", "-o", tmp_path / "kept", "--json"))
+    there = printed_by(
+        here.run(
+            "dedup",
+            name,
+            "--format",
+            "table",
+            *options,
+            "--annotate",
+            "--output-format",
+            "jsonl",
+            "-o",
+            tmp_path / "kept",
+            "--json",
+        )
+    )
     assert there["counts"] == counts
     kept = [json.loads(line) for line in joined(tmp_path / "kept").splitlines()]
     assert len(kept) == 150
@@ -138,13 +229,27 @@ def test_parquet_and_lines_of_json(here: Program, program: str, tmp_path: Path) 
 @slow
 def test_tables_are_read_and_written(here: Program, spark: Any) -> None:
     rows = corpus(150)
-    docs = spark.createDataFrame([(row["id"], row["text"]) for row in rows], "id string, text string")
-    tables = {"lookalike_docs": docs.where("id < 'd00050'"), "lookalike_more": docs.where("id >= 'd00050'").select("text", "id")}
+    docs = spark.createDataFrame(
+        [(row["id"], row["text"]) for row in rows], "id string, text string"
+    )
+    tables = {
+        "lookalike_docs": docs.where("id < 'd00050'"),
+        "lookalike_more": docs.where("id >= 'd00050'").select("text", "id"),
+    }
     spark.sql("create schema if not exists lookalike_kept")
     try:
         for name, frame in tables.items():
             frame.write.saveAsTable(name)
-        command = ["dedup", *tables, "--format", "table", "--threshold", 0.5, "-o", "lookalike_kept.docs"]
+        command = [
+            "dedup",
+            *tables,
+            "--format",
+            "table",
+            "--threshold",
+            0.5,
+            "-o",
+            "lookalike_kept.docs",
+        ]
         counts = printed_by(here.run(*command, "--json"))["counts"]
         assert counts == lookalike.find(rows, threshold=0.5).counts
         assert spark.table("lookalike_kept.docs").count() == 150 - counts["duplicates"] < 150
@@ -156,8 +261,10 @@ def test_tables_are_read_and_written(here: Program, spark: Any) -> None:
 
 
 @slow
-def test_tables_of_text_are_read_as_on_the_command_line(here: Program, program: str, tmp_path: Path) -> None:
-    words = "one two three, four \"five\" six\nseven eight nine ten"
+def test_tables_of_text_are_read_as_on_the_command_line(
+    here: Program, program: str, tmp_path: Path
+) -> None:
+    words = 'one two three, four "five" six\nseven eight nine ten'
     rows = [["1", words], ["2", words], ["3", ""], ["4", "  "], ["05", words + " eleven"]]
     docs = tmp_path / "docs.csv"
     with docs.open("w", newline="", encoding="utf-8") as file:
@@ -172,10 +279,14 @@ def test_tables_of_text_are_read_as_on_the_command_line(here: Program, program: 
         file.write("6\n")
     broken = here.run("dedup", docs, "-o", tmp_path / "kept")
     assert broken.returncode == 1 and 'the document "6" cannot be used' in error_of(broken)
-    kept = printed_by(here.run("dedup", docs, "--threshold", 0.6, "--skip-bad", "-o", tmp_path / "kept", "--json"))
+    kept = printed_by(
+        here.run("dedup", docs, "--threshold", 0.6, "--skip-bad", "-o", tmp_path / "kept", "--json")
+    )
     assert kept["counts"]["skipped"] == 1
     files = [path.read_text(encoding="utf-8") for path in (tmp_path / "kept").glob("part-*")]
-    ids = sorted(row[0] for text in files for row in list(csv.reader(text.splitlines(keepends=True)))[1:])
+    ids = sorted(
+        row[0] for text in files for row in list(csv.reader(text.splitlines(keepends=True)))[1:]
+    )
     assert ids == ["05", "3", "4"]
 
 
@@ -189,18 +300,33 @@ def rows_of_csv(folder: Path) -> list[list[str]]:
 
 
 @slow
-@pytest.mark.parametrize(("end", "quoting"), [("\n", csv.QUOTE_NONNUMERIC), ("\r\n", csv.QUOTE_MINIMAL),
-                                              ("\r\n", csv.QUOTE_NONNUMERIC), ("\r", csv.QUOTE_NONNUMERIC)])
+@pytest.mark.parametrize(
+    ("end", "quoting"),
+    [
+        ("\n", csv.QUOTE_NONNUMERIC),
+        ("\r\n", csv.QUOTE_MINIMAL),
+        ("\r\n", csv.QUOTE_NONNUMERIC),
+        ("\r", csv.QUOTE_NONNUMERIC),
+    ],
+)
 def test_values_of_tables_are_kept_as_they_are(
     here: Program, program: str, tmp_path: Path, end: str, quoting: Any
 ) -> None:
     words = " ".join(f"w{number}" for number in range(20))
     # The text with more characters has CRLF in it, where the other one has LF.
-    rows: list[list[Any]] = [["a", words + "\r\n" * 9 + words, 1], ["b", words + "\n" * 12 + words, 2],
-                             [" i ", "  leading and\rtrailing  ", 3], ["c", " ", 4], ["d", "", 5], ["e", "x\r", 6]]
+    rows: list[list[Any]] = [
+        ["a", words + "\r\n" * 9 + words, 1],
+        ["b", words + "\n" * 12 + words, 2],
+        [" i ", "  leading and\rtrailing  ", 3],
+        ["c", " ", 4],
+        ["d", "", 5],
+        ["e", "x\r", 6],
+    ]
     docs = tmp_path / "docs.csv"
     with docs.open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file, lineterminator=end, quoting=quoting).writerows([["id", "text", "n"], *rows])
+        csv.writer(file, lineterminator=end, quoting=quoting).writerows(
+            [["id", "text", "n"], *rows]
+        )
     options = ["--threshold", 0.6, "--keep", "longest"]
     find_alone(program, docs, *options, "-o", tmp_path / "one.csv")
     assert here.run("find", docs, *options, "-o", tmp_path / "groups").returncode == 0
@@ -215,8 +341,11 @@ def test_values_of_tables_are_kept_as_they_are(
 def test_lines_of_json_are_kept_as_they_are(here: Program, program: str, tmp_path: Path) -> None:
     text = "one two three four five six seven"
     lines = [
-        '{"text": "' + text + '", "id": "a", "n": 1, "z": 100000000000000000000, "o": {"k": null}, "e": 1.50 }',
-        ' {"id":"b","text":"' + text + '","lang":null}\r', '{"id":"c","n":2.5,"text":"\\u00e9 \\/ é","a":[ ]}  ',
+        '{"text": "'
+        + text
+        + '", "id": "a", "n": 1, "z": 100000000000000000000, "o": {"k": null}, "e": 1.50 }',
+        ' {"id":"b","text":"' + text + '","lang":null}\r',
+        '{"id":"c","n":2.5,"text":"\\u00e9 \\/ é","a":[ ]}  ',
     ]
     docs, more = tmp_path / "docs.jsonl", tmp_path / "more.jsonl.gz"
     docs.write_bytes("\n".join([lines[0], "", *lines[1:]]).encode())
@@ -228,7 +357,9 @@ def test_lines_of_json_are_kept_as_they_are(here: Program, program: str, tmp_pat
         folder = tmp_path / f"kept{number}"
         assert here.run("dedup", docs, more, *schema, "-o", folder).returncode == 0
         kept = [path.read_bytes() for path in folder.glob("part-*")]
-        assert sorted(b"".join(kept).splitlines(True)) == sorted((tmp_path / "one.jsonl").read_bytes().splitlines(True))
+        assert sorted(b"".join(kept).splitlines(True)) == sorted(
+            (tmp_path / "one.jsonl").read_bytes().splitlines(True)
+        )
     other = here.run("dedup", docs, *schema, "--output-format", "csv", "-o", tmp_path / "other")
     assert other.returncode == 0 and all(len(row) == 2 for row in rows_of_csv(tmp_path / "other"))
     case = write_lines(tmp_path / "case.jsonl", [{"id": "1", "text": "", "e": 1, "E": 2}])
@@ -239,14 +370,37 @@ def test_lines_of_json_are_kept_as_they_are(here: Program, program: str, tmp_pat
 
 @slow
 def test_annotations_are_fields_of_the_lines(here: Program, tmp_path: Path) -> None:
-    bad = ['{"id": "3", "text": "x"}\r{"id": "4", "text": "y"}', '{"id": "3"}, {"id": "4"}', '[{"id": "x", "text": "y"}]', '{"id": "5"', '{"id": "x", "text": "y"} z', '{"id": "x", "text": "\udcff"}']
+    bad = [
+        '{"id": "3", "text": "x"}\r{"id": "4", "text": "y"}',
+        '{"id": "3"}, {"id": "4"}',
+        '[{"id": "x", "text": "y"}]',
+        '{"id": "5"',
+        '{"id": "x", "text": "y"} z',
+        '{"id": "x", "text": "\udcff"}',
+    ]
     docs = tmp_path / "docs.jsonl"
-    docs.write_text("\n".join(['{"text": "x y", "id": 1.0 , "l": null} ', '{"id":2,"text":null}', "{ }", *bad]),
-                    encoding="utf-8", errors="surrogateescape")
-    done = printed_by(here.run("dedup", docs, "--annotate", "--skip-bad", "--json", "-o", tmp_path / "kept",
-                               "--schema", "id string, text string"))
+    docs.write_text(
+        "\n".join(['{"text": "x y", "id": 1.0 , "l": null} ', '{"id":2,"text":null}', "{ }", *bad]),
+        encoding="utf-8",
+        errors="surrogateescape",
+    )
+    done = printed_by(
+        here.run(
+            "dedup",
+            docs,
+            "--annotate",
+            "--skip-bad",
+            "--json",
+            "-o",
+            tmp_path / "kept",
+            "--schema",
+            "id string, text string",
+        )
+    )
     assert done["counts"]["skipped"] == 8
-    kept = b"".join(path.read_bytes() for path in (tmp_path / "kept").glob("part-*")).split(b"\n")[:-1]
+    kept = b"".join(path.read_bytes() for path in (tmp_path / "kept").glob("part-*")).split(b"\n")[
+        :-1
+    ]
     names = b',"lookalike_kept":%s,"lookalike_group":null,"lookalike_keeper":null,"lookalike_jaccard":null,"lookalike_group_size":%s}'
     skipped = names % (b"false", b"null")
     assert b'{"text": "x y", "id": 1.0 , "l": null' + names % (b"true", b"1") in kept
@@ -256,18 +410,26 @@ def test_annotations_are_fields_of_the_lines(here: Program, tmp_path: Path) -> N
     command = ["dedup", docs, "--annotate", "--skip-bad", "--output-format", "csv", "-o"]
     assert here.run(*command, tmp_path / "columns").returncode == 0
     rows = rows_of_csv(tmp_path / "columns")
-    assert sum('{"id": "5"' in row for row in rows) == 1 and sum("false" in row for row in rows) == 8
+    assert (
+        sum('{"id": "5"' in row for row in rows) == 1 and sum("false" in row for row in rows) == 8
+    )
     typed = here.run(*command, tmp_path / "numbers", "--schema", "id int, text int")
     assert typed.returncode == 1 and error_of(typed)
 
 
 @slow
-def test_odd_lines_are_read_as_on_the_command_line(here: Program, program: str, tmp_path: Path) -> None:
+def test_odd_lines_are_read_as_on_the_command_line(
+    here: Program, program: str, tmp_path: Path
+) -> None:
     text = "one two three four five six seven"
     good = [
-        '{"id": 1.50, "text": "' + text + '", "d": 10}', '{"id": 2, "text": "' + text + '", "d": "9"}',
-        '{"id": "x", "id": "y", "text": "' + text + '", "d": "\\ud83d"}', '{"id": "z", "text": "\\ud83d\\ude00", "d": null}',
-        "", '\ufeff{"id": "b", "text": "' + text + ' eight", "d": {"e": 1}}', " \t\r",
+        '{"id": 1.50, "text": "' + text + '", "d": 10}',
+        '{"id": 2, "text": "' + text + '", "d": "9"}',
+        '{"id": "x", "id": "y", "text": "' + text + '", "d": "\\ud83d"}',
+        '{"id": "z", "text": "\\ud83d\\ude00", "d": null}',
+        "",
+        '\ufeff{"id": "b", "text": "' + text + ' eight", "d": {"e": 1}}',
+        " \t\r",
     ]
     bad = {
         '{"id": 3, "text": 5}': 'the field "text" must be a string, got a number',
@@ -284,39 +446,65 @@ def test_odd_lines_are_read_as_on_the_command_line(here: Program, program: str, 
     options = ["--threshold", 0.5, "--keep", "field:d"]
     docs.write_text("\n".join([good[-2], *good[:-2], *bad, good[-1]]), encoding="utf-8")
     find_alone(program, docs, *options, "--skip-bad", "-o", one)
-    there = printed_by(here.run("find", docs, *options, "--skip-bad", "-o", tmp_path / "groups", "--json"))
-    assert there["counts"] == lookalike.find([docs], threshold=0.5, keep="field:d", skip_bad=True).counts
-    assert joined(tmp_path / "groups") == one.read_bytes() and there["counts"]["skipped"] == len(bad)
+    there = printed_by(
+        here.run("find", docs, *options, "--skip-bad", "-o", tmp_path / "groups", "--json")
+    )
+    assert (
+        there["counts"]
+        == lookalike.find([docs], threshold=0.5, keep="field:d", skip_bad=True).counts
+    )
+    assert joined(tmp_path / "groups") == one.read_bytes() and there["counts"]["skipped"] == len(
+        bad
+    )
     for number, (line, problem) in enumerate(bad.items()):
         alone = tmp_path / f"bad{number}.jsonl"
         alone.write_text(f"{good[0]}\n{line}\n", encoding="utf-8")
         done = here.run("find", alone)
-        assert done.returncode == 1 and "a line cannot be used: " in error_of(done) and problem in error_of(done)
+        assert (
+            done.returncode == 1
+            and "a line cannot be used: " in error_of(done)
+            and problem in error_of(done)
+        )
 
 
 @slow
-def test_lines_without_a_document_and_fields_inside_fields(here: Program, program: str, tmp_path: Path) -> None:
+def test_lines_without_a_document_and_fields_inside_fields(
+    here: Program, program: str, tmp_path: Path
+) -> None:
     text = "one two three four five six seven"
     lines = [{"meta": {"id": name, "text": text}} for name in "ab"]
     docs, empty = write_lines(tmp_path / "docs.jsonl", lines), tmp_path / "empty.jsonl"
     empty.write_text("\n")
     names = ["--id-field", "meta.id", "--text-field", "meta.text"]
     find_alone(program, docs, *names, "-o", tmp_path / "one.csv")
-    for given, expected in (([docs, empty], (2, 1)), ([docs, "--reference", empty], (2, 1)), ([empty], (0, 0))):
+    for given, expected in (
+        ([docs, empty], (2, 1)),
+        ([docs, "--reference", empty], (2, 1)),
+        ([empty], (0, 0)),
+    ):
         folder = tmp_path / f"groups{len(list(tmp_path.iterdir()))}"
         counts = printed_by(here.run("find", *given, *names, "-o", folder, "--json"))["counts"]
         assert (counts["documents"], counts["duplicates"]) == expected
         groups = (tmp_path / "one.csv").read_bytes()
         assert joined(folder) == (groups if expected[0] else groups.splitlines(True)[0])
     for form in ("jsonl", "parquet"):
-        assert here.run("dedup", empty, "-o", tmp_path / form, "--output-format", form).returncode == 0
-    role = write_lines(tmp_path / "role.jsonl", [{"id": "a", "text": text, "lookalike_keeper": "x"}])
+        assert (
+            here.run("dedup", empty, "-o", tmp_path / form, "--output-format", form).returncode == 0
+        )
+    role = write_lines(
+        tmp_path / "role.jsonl", [{"id": "a", "text": text, "lookalike_keeper": "x"}]
+    )
     done = here.run("dedup", role, "--annotate", "-o", tmp_path / "kept")
-    assert done.returncode == 2 and 'a line has the field "lookalike_keeper", which --annotate adds' in error_of(done)
+    assert (
+        done.returncode == 2
+        and 'a line has the field "lookalike_keeper", which --annotate adds' in error_of(done)
+    )
 
 
 @slow
-@pytest.mark.parametrize("other", ["text,id\nx y z,2\n", "id,text\r\n2,x y z\r\n", "id,text\r2,x y z\r"])
+@pytest.mark.parametrize(
+    "other", ["text,id\nx y z,2\n", "id,text\r\n2,x y z\r\n", "id,text\r2,x y z\r"]
+)
 def test_tables_with_other_headers_are_refused(here: Program, tmp_path: Path, other: str) -> None:
     (tmp_path / "a.csv").write_bytes(b"id,text\n1,x y z\n")
     (tmp_path / "b.csv").write_bytes(other.encode())
@@ -331,7 +519,10 @@ def test_tables_with_other_headers_are_refused(here: Program, tmp_path: Path, ot
         (["find", "x", "--threshold", "much"], "invalid float value: 'much'"),
         (["find", "x", "--option", "bands"], "expected NAME=VALUE, got 'bands'"),
         (["find", "x", "--option", "pairs=true"], "pairs is no option with a value"),
-        (["dedup", "x", "--output", "y", "--option", "id=url"], "id names a column; --id is for that"),
+        (
+            ["dedup", "x", "--output", "y", "--option", "id=url"],
+            "id names a column; --id is for that",
+        ),
         (["find", "x", "--option", "text=body"], "text names a column; --text is for that"),
         (["look", "x"], "invalid choice: 'look'"),
         (["dedup", "x"], "required: --output"),
@@ -351,7 +542,10 @@ def test_wrong_options_and_missing_inputs_are_one_line(here: Program, tmp_path: 
     first = here.run("find", docs, "--keep", "first")
     assert first.returncode == 2 and "the rows of a data frame have no order" in error_of(first)
     field = here.run("find", docs, "--id", "url", "--skip-bad")
-    assert field.returncode == 1 and 'the first line cannot be used: no field "url"; the record has id,' in error_of(field)
+    assert (
+        field.returncode == 1
+        and 'the first line cannot be used: no field "url"; the record has id,' in error_of(field)
+    )
     table = tmp_path / "docs.csv"
     table.write_text("id,text\n1,x\n")
     column = here.run("find", table, "--id", "url")
@@ -363,11 +557,35 @@ def test_paths_decide_as_on_the_command_line(here: Program, program: str, tmp_pa
     for number, folder in enumerate(["a b", "new", "x"]):
         (pages / folder).mkdir(parents=True)
         write_lines(pages / folder / "docs.jsonl", corpus(60)[number::3])
-    options = ["--threshold", "0.5", "--keep", f"path:{pages}/new/*", "--keep", "path:**/a b/*", "--keep", "shortest"]
+    options = [
+        "--threshold",
+        "0.5",
+        "--keep",
+        f"path:{pages}/new/*",
+        "--keep",
+        "path:**/a b/*",
+        "--keep",
+        "shortest",
+    ]
     find_alone(program, pages, *options, "-o", tmp_path / "one.csv")
-    printed_by(here.run("find", pages / "*", "--format", "jsonl", *options, "--partitions", 3, "--json", "-o", tmp_path / "groups"))
+    printed_by(
+        here.run(
+            "find",
+            pages / "*",
+            "--format",
+            "jsonl",
+            *options,
+            "--partitions",
+            3,
+            "--json",
+            "-o",
+            tmp_path / "groups",
+        )
+    )
     assert joined(tmp_path / "groups") == (tmp_path / "one.csv").read_bytes()
-    find_alone(program, pages, "--threshold", "0.5", "--keep", "shortest", "-o", tmp_path / "usual.csv")
+    find_alone(
+        program, pages, "--threshold", "0.5", "--keep", "shortest", "-o", tmp_path / "usual.csv"
+    )
     assert (tmp_path / "usual.csv").read_bytes() != (tmp_path / "one.csv").read_bytes()
     idle = here.run("find", pages / "*", "--format", "jsonl", "--keep", "path:absent/**")
     warning = "warning: --keep path:absent/** decides nothing: no document matches the pattern 'absent/**'"
@@ -376,7 +594,15 @@ def test_paths_decide_as_on_the_command_line(here: Program, program: str, tmp_pa
 
 def test_help_offers_no_refused_value() -> None:
     text = " ".join(_python("find", "--help").stdout.split())
-    for refused in ("'auto': values", "'newest'", "'oldest'", "'first'", "'last'", "leave out bad documents and repeated ids", "'given'"):
+    for refused in (
+        "'auto': values",
+        "'newest'",
+        "'oldest'",
+        "'first'",
+        "'last'",
+        "leave out bad documents and repeated ids",
+        "'given'",
+    ):
         assert refused not in text, refused
 
 
@@ -384,7 +610,10 @@ def test_errors_have_the_names_of_options(here: Program, tmp_path: Path) -> None
     docs = write_lines(tmp_path / "docs.jsonl", corpus(5))
     cases: list[tuple[list[str], str]] = [
         (["--keep", "newest"], "--keep newest: it goes by the dates of files"),
-        (["--bands", "20", "--documents", "100"], "--documents 100 chooses --num-hashes, bands and rows; leave out --documents or bands"),
+        (
+            ["--bands", "20", "--documents", "100"],
+            "--documents 100 chooses --num-hashes, bands and rows; leave out --documents or bands",
+        ),
         (["--task-memory", "much"], "--task-memory: expected bytes"),
         (["--option", "unit=line"], "unit='line' compares parts of texts"),
     ]
@@ -394,18 +623,30 @@ def test_errors_have_the_names_of_options(here: Program, tmp_path: Path) -> None
     assert "or let --skip-bad leave out" in error_of(here.run("find", docs))
 
 
-def test_outputs_are_checked_before_the_first_stage(here: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_outputs_are_checked_before_the_first_stage(
+    here: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     import lookalike.spark.__main__ as module
 
     docs = write_lines(tmp_path / "docs.jsonl", corpus(5))
     monkeypatch.setattr(module, "find", lambda *_, **__: pytest.fail("the run has begun"))
-    for arguments in (["find", docs, "--output"], ["find", docs, "--pairs"], ["dedup", docs, "--output"]):
+    for arguments in (
+        ["find", docs, "--output"],
+        ["find", docs, "--pairs"],
+        ["dedup", docs, "--output"],
+    ):
         done = here.run(*arguments, docs / "out")
-        assert error_of(done) == f"error: cannot write {docs}/out: {docs} is not a directory; name another path, or let Spark write this one"
+        assert (
+            error_of(done)
+            == f"error: cannot write {docs}/out: {docs} is not a directory; name another path, "
+            "or let Spark write this one"
+        )
 
 
 def test_no_trace_of_java_is_above_an_error(tmp_path: Path) -> None:
-    docs = write_lines(tmp_path / "docs.jsonl", [{"id": "a", "text": "x"}, {"id": "b", "text": None}])
+    docs = write_lines(
+        tmp_path / "docs.jsonl", [{"id": "a", "text": "x"}, {"id": "b", "text": None}]
+    )
     done = _python("find", docs)
     assert done.returncode == 1 and "cannot be used" in error_of(done)
     assert "\tat " not in done.stderr and "Traceback" not in done.stderr, done.stderr[-3000:]
@@ -426,21 +667,40 @@ def test_paths_that_cannot_be_used_are_one_line(here: Program, tmp_path: Path) -
     scheme = 'No FileSystem for scheme "s3"; name a scheme whose file system Spark has'
     cases: list[tuple[tuple[object, ...], str]] = [
         (("find", "s3://b/pages"), f"cannot read s3://b/pages as parquet: {scheme}"),
-        (("find", docs, "--output", "s3://b/groups.csv"), f"cannot look at s3://b/groups.csv: {scheme}"),
+        (
+            ("find", docs, "--output", "s3://b/groups.csv"),
+            f"cannot look at s3://b/groups.csv: {scheme}",
+        ),
         (("find", tmp_path / "no.parquet"), "no.parquet is not a Parquet file"),
         (("find", docs, "--checkpoint", docs), f"cannot use the checkpoint {docs}"),
         (("dedup", docs, "--output", docs / "kept"), f"cannot write {docs}/kept: "),
-        (("dedup", docs, "--output-format", "table", "--output", "no.kept"), "cannot write the table no.kept: there is no schema no"),
-        (("dedup", docs, "--output-format", "table", "--output", "a b"), "cannot look at the table a b"),
+        (
+            ("dedup", docs, "--output-format", "table", "--output", "no.kept"),
+            "cannot write the table no.kept: there is no schema no",
+        ),
+        (
+            ("dedup", docs, "--output-format", "table", "--output", "a b"),
+            "cannot look at the table a b",
+        ),
     ]
     for arguments, problem in cases:
         done = here.run(*arguments)
-        assert done.returncode == 1 and problem in error_of(done) and "An error occurred" not in error_of(done)
+        assert (
+            done.returncode == 1
+            and problem in error_of(done)
+            and "An error occurred" not in error_of(done)
+        )
 
 
 def test_formats_are_known_by_the_ends_of_names() -> None:
-    formats = {"a.jsonl": "jsonl", "s3://b/a.json.gz": "jsonl", "x/a.CSV": "csv", "s3://b/pages": "parquet",
-               "pages.d/": "parquet", "a.parquet/": "parquet"}
+    formats = {
+        "a.jsonl": "jsonl",
+        "s3://b/a.json.gz": "jsonl",
+        "x/a.CSV": "csv",
+        "s3://b/pages": "parquet",
+        "pages.d/": "parquet",
+        "a.parquet/": "parquet",
+    }
     assert {name: _tables.format_of([name], None) for name in formats} == formats
     assert _tables.format_of(["a.csv", "b.jsonl"], "table") == "table"
     assert _tables.format_of(["a.csv"], "json") == "jsonl"

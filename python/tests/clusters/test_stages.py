@@ -40,7 +40,12 @@ def corpus(documents: int, seed: int = 1) -> list[dict[str, Any]]:
         texts.append(text)
     dates = ["2026-01-01", "2025-07-30", None]
     return [
-        {"id": f"d{number:05}", "text": " ".join(text), "date": draw.choice(dates), "site": f"s{number % 3}"}
+        {
+            "id": f"d{number:05}",
+            "text": " ".join(text),
+            "date": draw.choice(dates),
+            "site": f"s{number % 3}",
+        }
         for number, text in enumerate(texts[1:])
     ]
 
@@ -59,38 +64,62 @@ def divided(
     sides = [(documents, False)] + ([(reference, True)] if reference is not None else [])
     tables = []
     for rows, is_reference in sides:
-        table = pa.Table.from_pylist(rows, schema=pa.schema([(n, pa.string()) for n in ("id", "text", "date", "site")]))
+        table = pa.Table.from_pylist(
+            rows, schema=pa.schema([(n, pa.string()) for n in ("id", "text", "date", "site")])
+        )
         table = table.append_column("node", stages.nodes(plan, table, reference=is_reference))
         if reference is not None:
             table = table.append_column("reference", pa.array([is_reference] * len(rows)))
         tables.append(table)
     table = pa.concat_tables(tables)
-    shares = [table.take(pa.array(range(task, table.num_rows, tasks), pa.int64())).to_batches(50) for task in range(tasks)]
+    shares = [
+        table.take(pa.array(range(task, table.num_rows, tasks), pa.int64())).to_batches(50)
+        for task in range(tasks)
+    ]
     counters = counted(plan, shares) if plan.is_counted else None
     blocks = [row for share in shares for row in stages.keys(plan, share, parts, counters=counters)]
     connected = [
-        row for part in range(parts) for row in stages.connect(of_part(blocks, part), parts, probed=plan.is_probed)
+        row
+        for part in range(parts)
+        for row in stages.connect(of_part(blocks, part), parts, probed=plan.is_probed)
     ]
     notes = [note for batch in connected for note in batch["note"].to_pylist() if note is not None]
     edges, identities = of_kind(connected, "edges"), of_kind(connected, "identities")
     forest = list(stages.merge(edges, parts))
-    labels = [row for part in range(parts) for row in stages.label(of_part([*forest, *identities], part))]
+    labels = [
+        row for part in range(parts) for row in stages.label(of_part([*forest, *identities], part))
+    ]
     decided: list[Any] = []
     if labels:
-        joined = change(table).join(pa.Table.from_batches(labels), "node", join_type="inner").sort_by("component")
+        joined = (
+            change(table)
+            .join(pa.Table.from_batches(labels), "node", join_type="inner")
+            .sort_by("component")
+        )
         decided = list(stages.decide(plan, joined.to_batches(64)))
-        shuffled = joined.take(pa.array(random.Random(3).sample(range(joined.num_rows), joined.num_rows), pa.int64()))
+        shuffled = joined.take(
+            pa.array(random.Random(3).sample(range(joined.num_rows), joined.num_rows), pa.int64())
+        )
         for slice_bytes in (1, 1 << 12, 1 << 40):
             found = list(stages.decide_unsorted(plan, shuffled, slice_bytes=slice_bytes))
             assert rows_and_sums(plan, found) == rows_and_sums(plan, decided)
     return plan, decided, notes
 
 
-def rows_and_sums(plan: stages.Plan, decided: list[Any]) -> tuple[list[str], dict[str, int], list[Any]]:
+def rows_and_sums(
+    plan: stages.Plan, decided: list[Any]
+) -> tuple[list[str], dict[str, int], list[Any]]:
     """Members and pairs in one order, and the sums of the notes."""
-    rows = [row for kind in ("member", "pair") for batch in of_kind(decided, kind) for row in batch.to_pylist()]
+    rows = [
+        row
+        for kind in ("member", "pair")
+        for batch in of_kind(decided, kind)
+        for row in batch.to_pylist()
+    ]
     sums = RunSums()
-    sums.add_notes([note for batch in of_kind(decided, "note") for note in batch["note"].to_pylist()])
+    sums.add_notes(
+        [note for batch in of_kind(decided, "note") for note in batch["note"].to_pylist()]
+    )
     # Without signatures the order decides which documents are compared.
     work = ("candidates", "verified") if plan.is_counted else ()
     counts = {name: count for name, count in sums.counts.items() if name not in work}
@@ -100,7 +129,9 @@ def rows_and_sums(plan: stages.Plan, decided: list[Any]) -> tuple[list[str], dic
 def counted(plan: stages.Plan, shares: list[Any]) -> bytes:
     """The counters of the shingles of some shares of the documents."""
     rows = [row for share in shares for row in stages.count(plan, share)]
-    return next((bytes(row["rows"][0].as_py()) for row in stages.total(rows)), stages.empty_counters(plan))
+    return next(
+        (bytes(row["rows"][0].as_py()) for row in stages.total(rows)), stages.empty_counters(plan)
+    )
 
 
 def of_part(batches: list[Any], part: int) -> list[Any]:
@@ -113,8 +144,14 @@ def of_kind(batches: list[Any], kind: str) -> list[Any]:
 
 def lines(plan: stages.Plan, decided: list[Any], form: Any = "csv") -> bytes:
     rows = pa.Table.from_batches(of_kind(decided, "member"))
-    order = [("size", "descending"), ("keeper", "ascending"), ("reference", "ascending"),
-             ("role", "descending"), ("rank", "descending"), ("id", "ascending")]
+    order = [
+        ("size", "descending"),
+        ("keeper", "ascending"),
+        ("reference", "ascending"),
+        ("role", "descending"),
+        ("rank", "descending"),
+        ("id", "ascending"),
+    ]
     return stages.group_lines(plan, rows.sort_by(order), header=form == "csv", format=form)
 
 
@@ -132,7 +169,9 @@ def lines(plan: stages.Plan, decided: list[Any], form: Any = "csv") -> bytes:
         {"threshold": 0.6, "measure": "containment", "shingle": "words:2", "group": "components"},
     ],
 )
-def test_the_bytes_are_those_of_one_run(options: dict[str, Any], parts: int, tmp_path: Path) -> None:
+def test_the_bytes_are_those_of_one_run(
+    options: dict[str, Any], parts: int, tmp_path: Path
+) -> None:
     rows = corpus(400)
     documents, reference = rows[:330], rows[330:]
     for side in (None, reference):
@@ -144,8 +183,12 @@ def test_the_bytes_are_those_of_one_run(options: dict[str, Any], parts: int, tmp
         assert len(found) > 5
         if options.get("pairs"):
             found.write_pairs(tmp_path / "pairs.csv")
-            pairs = pa.Table.from_batches(of_kind(decided, "pair")).sort_by([("keeper", "ascending"), ("id", "ascending")])
-            assert stages.pair_lines(plan, pairs, header=True) == (tmp_path / "pairs.csv").read_bytes()
+            pairs = pa.Table.from_batches(of_kind(decided, "pair")).sort_by(
+                [("keeper", "ascending"), ("id", "ascending")]
+            )
+            assert (
+                stages.pair_lines(plan, pairs, header=True) == (tmp_path / "pairs.csv").read_bytes()
+            )
 
 
 #: Values of every option that a divided run has. Of each the groups are others than without it, but for those of
@@ -175,28 +218,75 @@ DIVIDED: dict[str, list[Any]] = {
     "text_field": ["text"],
 }
 #: Options that decide how pairs are found, or what a report has besides the groups.
-UNSEEN = {"exact", "num_hashes", "bands", "rows", "scheme", "seed", "source_field", "skip_bad", "id_field", "text_field"}
+UNSEEN = {
+    "exact",
+    "num_hashes",
+    "bands",
+    "rows",
+    "scheme",
+    "seed",
+    "source_field",
+    "skip_bad",
+    "id_field",
+    "text_field",
+}
 
 
 def test_an_option_is_divided_or_refused() -> None:
     refused = Options.__optional_keys__ - DIVIDED.keys()
     assert DIVIDED.keys() <= Options.__optional_keys__
     for name in refused:
-        with pytest.raises(OptionError, match=rf"{name} (has no meaning for rows of a cluster|is for one machine)|unit=1 compares parts of texts"):
+        with pytest.raises(
+            OptionError,
+            match=rf"{name} (has no meaning for rows of a cluster|is for one machine)|unit=1 "
+            r"compares parts of texts",
+        ):
             stages.plan(**{name: 1})
 
 
 def wordings(documents: int) -> list[dict[str, Any]]:
-    """Documents of real words in several scripts, and copies that differ in what wording and tokens are about."""
+    """Documents of real words in several scripts, and copies that differ in what wording and tokens
+    are about."""
     draw = random.Random(11)
-    plain = "river stone window garden letter winter morning copper bridge island market silver thunder orchard".split()
-    marked = ["café", "naïve", "Straße", "ﬁnal", "ｆｕｌｌ", "don't", "e-mail", "3.14", "Ångström", "2nd"]
-    stops, asian = ["the", "of", "and", "is", "to", "in"], ["我们今天去北京大学", "自然语言处理很有用", "東京都に住んでいます"]
+    plain = [
+        "river",
+        "stone",
+        "window",
+        "garden",
+        "letter",
+        "winter",
+        "morning",
+        "copper",
+        "bridge",
+        "island",
+        "market",
+        "silver",
+        "thunder",
+        "orchard",
+    ]
+    marked = [
+        "café",
+        "naïve",
+        "Straße",
+        "ﬁnal",
+        "ｆｕｌｌ",
+        "don't",
+        "e-mail",
+        "3.14",
+        "Ångström",
+        "2nd",
+    ]
+    stops, asian = (
+        ["the", "of", "and", "is", "to", "in"],
+        ["我们今天去北京大学", "自然语言处理很有用", "東京都に住んでいます"],
+    )
     changes: list[Callable[[str], str]] = [
         str.upper,
         lambda text: unicodedata.normalize("NFD", text),
         lambda text: unicodedata.normalize("NFKC", text),
-        lambda text: "".join(c for c in unicodedata.normalize("NFD", text) if not unicodedata.combining(c)),
+        lambda text: "".join(
+            c for c in unicodedata.normalize("NFD", text) if not unicodedata.combining(c)
+        ),
         lambda text: " ".join(word for word in text.split() if word not in stops),
         lambda text: text.replace("-", " ").replace("'", " "),
         lambda text: text.replace(" ", ", ", 5),
@@ -210,7 +300,10 @@ def wordings(documents: int) -> list[dict[str, Any]]:
         if number % 3 and texts:
             texts.append(draw.choice(changes)(draw.choice(texts[-9:])))
             continue
-        words = [draw.choice(plain if draw.random() < 0.5 else marked if draw.random() < 0.5 else stops) for _ in range(24)]
+        words = [
+            draw.choice(plain if draw.random() < 0.5 else marked if draw.random() < 0.5 else stops)
+            for _ in range(24)
+        ]
         words.insert(draw.randrange(24), draw.choice(asian))
         texts.append(" ".join(words))
     dates = ["2026-01-01", "2025-07-30", None]
@@ -220,7 +313,9 @@ def wordings(documents: int) -> list[dict[str, Any]]:
     ]
 
 
-@pytest.mark.parametrize(("option", "value"), [(option, value) for option, values in DIVIDED.items() for value in values])
+@pytest.mark.parametrize(
+    ("option", "value"), [(option, value) for option, values in DIVIDED.items() for value in values]
+)
 def test_every_option_is_that_of_one_run(option: str, value: Any, tmp_path: Path) -> None:
     rows = wordings(160)
     if option == "skip_bad":
@@ -229,22 +324,35 @@ def test_every_option_is_that_of_one_run(option: str, value: Any, tmp_path: Path
     if option == "path_field":
         options["keep"] = ["path:*7", "path:*3"]
     plan, decided, notes = divided(rows, **options)
-    here = {name: value for name, value in options.items() if name not in ("id_field", "text_field")}
+    here = {
+        name: value for name, value in options.items() if name not in ("id_field", "text_field")
+    }
     found = lookalike.find(rows, **here)
     assert plan.parameters == found.parameters and len(found) > 20
     found.write(tmp_path / "groups.csv")
     groups = (tmp_path / "groups.csv").read_bytes()
     assert lines(plan, decided) == groups
     found.write_pairs(tmp_path / "pairs.csv")
-    pairs = pa.Table.from_batches(of_kind(decided, "pair")).sort_by([("keeper", "ascending"), ("id", "ascending")])
+    pairs = pa.Table.from_batches(of_kind(decided, "pair")).sort_by(
+        [("keeper", "ascending"), ("id", "ascending")]
+    )
     assert stages.pair_lines(plan, pairs, header=True) == (tmp_path / "pairs.csv").read_bytes()
     sums = RunSums(options.get("source_field"))
-    sums.add_notes([*notes, *(note for batch in of_kind(decided, "note") for note in batch["note"].to_pylist())])
+    sums.add_notes(
+        [
+            *notes,
+            *(note for batch in of_kind(decided, "note") for note in batch["note"].to_pylist()),
+        ]
+    )
     # Without signatures other documents are compared.
-    work = {name: sums.counts[name] for name in ("candidates", "verified")} if plan.is_counted else {}
+    work = (
+        {name: sums.counts[name] for name in ("candidates", "verified")} if plan.is_counted else {}
+    )
     assert sums.counts == found.counts | work
     if option == "source_field":
-        assert sums.sources == sorted(found.sources, key=lambda row: (row["reference"], row["source"]))
+        assert sums.sources == sorted(
+            found.sources, key=lambda row: (row["reference"], row["source"])
+        )
         assert len(sums.sources) == 3
     lookalike.find(wordings(160), threshold=0.6, shingle="words:3").write(tmp_path / "usual.csv")
     assert option in UNSEEN or groups != (tmp_path / "usual.csv").read_bytes()
@@ -254,7 +362,10 @@ def test_parameters_are_chosen_once() -> None:
     plan = stages.plan(threshold=0.7, keep="field:date", source_field="site")
     assert plan.parameters == lookalike.find([], threshold=0.7).parameters
     assert plan.columns == ["id", "text", "date", "site"]
-    assert (plan.options["bands"], plan.options["rows"]) == (plan.parameters["bands"], plan.parameters["rows"])
+    assert (plan.options["bands"], plan.options["rows"]) == (
+        plan.parameters["bands"],
+        plan.parameters["rows"],
+    )
     other = stages.plan(documents=1_000_000_000)
     assert {"num_hashes", "bands", "rows"} <= other.options.keys()
 
@@ -305,20 +416,36 @@ def test_repeated_ids_are_named_by_their_node() -> None:
     plan = stages.plan()
     table = pa.table({"id": ["x", "x"], "text": list(texts)})
     table = table.append_column("node", stages.nodes(plan, table))
-    connected = pa.Table.from_batches(list(stages.connect(stages.keys(plan, table.to_batches(), 1), 1)))
-    assert len([note for note in connected["note"].to_pylist() if note is not None and "repeated" in note]) == 1
+    connected = pa.Table.from_batches(
+        list(stages.connect(stages.keys(plan, table.to_batches(), 1), 1))
+    )
+    assert (
+        len(
+            [
+                note
+                for note in connected["note"].to_pylist()
+                if note is not None and "repeated" in note
+            ]
+        )
+        == 1
+    )
     # Its documents are in one component, where they are compared.
     with pytest.raises(DocumentError, match='the id "x" is that of row 0, too'):
         divided([{"id": "x", "text": text, "date": None, "site": ""} for text in texts])
 
 
 @pytest.mark.parametrize("bits", [0, 8, 16])
-def test_nodes_that_collide_change_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, bits: int) -> None:
+def test_nodes_that_collide_change_nothing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, bits: int
+) -> None:
     made = stages.nodes
 
     def cut(*arguments: Any, **options: Any) -> Any:
         nodes = made(*arguments, **options)
-        return pa.chunked_array([[node >> (64 - bits) << (64 - bits) if bits else 7 for node in nodes.to_pylist()]], pa.int64())
+        return pa.chunked_array(
+            [[node >> (64 - bits) << (64 - bits) if bits else 7 for node in nodes.to_pylist()]],
+            pa.int64(),
+        )
 
     monkeypatch.setattr(stages, "nodes", cut)
     rows = corpus(400)
@@ -349,22 +476,43 @@ def test_null_texts_are_errors_or_listed() -> None:
     assert any('"skipped"' in note and "d00004" in note for note in notes)
 
 
-@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.dictionary(pa.int32(), pa.string())])
+@pytest.mark.parametrize(
+    "kind", [pa.string(), pa.large_string(), pa.dictionary(pa.int32(), pa.string())]
+)
 def test_rows_without_an_id_are_errors_or_listed(kind: Any) -> None:
-    table = pa.table({"id": pa.array(["a", "", "b", None, ""]).cast(kind), "text": ["one two three"] * 5})
-    for rows, problem in ((table.slice(1), 'the id, the column "id", is empty'), (table.slice(2), 'the column "id" is null')):
+    table = pa.table(
+        {"id": pa.array(["a", "", "b", None, ""]).cast(kind), "text": ["one two three"] * 5}
+    )
+    for rows, problem in (
+        (table.slice(1), 'the id, the column "id", is empty'),
+        (table.slice(2), 'the column "id" is null'),
+    ):
         with pytest.raises(DocumentError, match=f"{problem} in this row; .*skip_bad=True"):
             stages.nodes(stages.plan(), rows.slice(0, 2))
         with pytest.raises(DocumentError, match=f"{problem} in this row; .*skip_bad=True"):
-            list(stages.keys(stages.plan(), rows.append_column("node", [range(rows.num_rows)]).slice(0, 2).to_batches(), 1))
+            list(
+                stages.keys(
+                    stages.plan(),
+                    rows.append_column("node", [range(rows.num_rows)]).slice(0, 2).to_batches(),
+                    1,
+                )
+            )
     plan = stages.plan(skip_bad=True)
     table = table.append_column("node", stages.nodes(plan, table))
-    sums, notes = RunSums(), pa.Table.from_batches(stages.keys(plan, table.to_batches(2), 2))["note"].drop_null().to_pylist()
+    sums, notes = (
+        RunSums(),
+        pa.Table.from_batches(stages.keys(plan, table.to_batches(2), 2))["note"]
+        .drop_null()
+        .to_pylist(),
+    )
     sums.add_notes(notes)
     assert sums.counts["documents"] == 2 and sums.counts["skipped"] == 3
     sums.check_rows(5, sum(node % NODE_SUM_RANGE for node in table["node"].to_pylist()))
     reasons = [json.loads(note)["skipped"] for note in notes if "reason" in note]
-    assert sorted(map(str, reasons)).count("{'id': None, 'reason': 'the id is empty'}") == 2 and len(reasons) == 3
+    assert (
+        sorted(map(str, reasons)).count("{'id': None, 'reason': 'the id is empty'}") == 2
+        and len(reasons) == 3
+    )
 
 
 @pytest.mark.parametrize("ids", [pa.array([7, None]), pa.nulls(2), pa.nulls(0)])
@@ -373,8 +521,15 @@ def test_rows_without_an_id_have_nodes_whatever_the_type_of_ids_is(ids: Any) -> 
     table = pa.table({"id": ids, "text": ["one two three"] * len(ids)})
     table = table.append_column("node", stages.nodes(plan, table))
     sums = RunSums()
-    sums.add_notes(pa.Table.from_batches(stages.keys(plan, table.to_batches(), 2))["note"].drop_null().to_pylist())
-    assert sums.counts["skipped"] == ids.null_count and sums.counts["documents"] == len(ids) - ids.null_count
+    sums.add_notes(
+        pa.Table.from_batches(stages.keys(plan, table.to_batches(), 2))["note"]
+        .drop_null()
+        .to_pylist()
+    )
+    assert (
+        sums.counts["skipped"] == ids.null_count
+        and sums.counts["documents"] == len(ids) - ids.null_count
+    )
 
 
 def test_damaged_blocks_are_refused() -> None:
@@ -398,27 +553,39 @@ def test_rows_that_are_not_sorted_are_refused() -> None:
 def test_components_that_are_not_sorted_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Decided a batch at a time, a component would have several parts, each with a keeper."""
     monkeypatch.setattr(stages, "BATCH_BYTES", 1)
-    rows = [{"id": f"d{number}", "text": "one two three four five six", "component": number % 2} for number in range(8)]
+    rows = [
+        {"id": f"d{number}", "text": "one two three four five six", "component": number % 2}
+        for number in range(8)
+    ]
     table = pa.Table.from_pylist([row | {"check": None} for row in rows])
-    table = table.set_column(table.schema.get_field_index("check"), "check", pa.nulls(8, pa.int64()))
+    table = table.set_column(
+        table.schema.get_field_index("check"), "check", pa.nulls(8, pa.int64())
+    )
     plan = stages.plan()
     for size in (1, 2, 3, 8):
         with pytest.raises(DocumentError, match="sort them"):
             list(stages.decide(plan, table.to_batches(size)))
-        decided = pa.Table.from_batches(list(stages.decide(plan, table.sort_by("component").to_batches(size))))
+        decided = pa.Table.from_batches(
+            list(stages.decide(plan, table.sort_by("component").to_batches(size)))
+        )
         assert decided["role"].to_pylist().count("keeper") == 2
 
 
 @pytest.mark.parametrize("components", [[None, 1, 1, 1], [1, 1, None, 1], [1, 1, 1, None]])
 @pytest.mark.parametrize("size", [1, 4])
 def test_rows_without_a_component_are_refused(components: list[int | None], size: int) -> None:
-    rows = [{"id": f"d{number}", "text": "one two three four five six", "component": each} for number, each in enumerate(components)]
+    rows = [
+        {"id": f"d{number}", "text": "one two three four five six", "component": each}
+        for number, each in enumerate(components)
+    ]
     table = pa.Table.from_pylist(rows).append_column("check", pa.nulls(4, pa.int64()))
     with pytest.raises(DocumentError, match="no component"):
         list(stages.decide(stages.plan(), table.to_batches(size)))
 
 
-def test_rows_in_any_order_are_decided_in_slices_of_whole_components(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_in_any_order_are_decided_in_slices_of_whole_components(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     calls: list[int] = []
 
     def decide(documents: Any, reference: Any, options: Any, checks: Any, rows: Any) -> Any:
@@ -427,31 +594,58 @@ def test_rows_in_any_order_are_decided_in_slices_of_whole_components(monkeypatch
 
     engine = _engine.decide
     monkeypatch.setattr(_engine, "decide", decide)
-    rows = [{"id": f"d{number}", "text": f"{number % 5} two three four five six", "component": number % 5} for number in range(40)]
+    rows = [
+        {
+            "id": f"d{number}",
+            "text": f"{number % 5} two three four five six",
+            "component": number % 5,
+        }
+        for number in range(40)
+    ]
     table = pa.Table.from_pylist(rows).append_column("check", pa.nulls(40, pa.int64()))
     for slice_bytes, slices in ((1, [8] * 5), (250 * 2, [24, 16]), (1 << 40, [40])):
         calls.clear()
         chunked = pa.concat_tables([table.slice(at, 7) for at in range(0, 40, 7)])
-        decided = pa.Table.from_batches(list(stages.decide_unsorted(stages.plan(), chunked, slice_bytes=slice_bytes)))
+        decided = pa.Table.from_batches(
+            list(stages.decide_unsorted(stages.plan(), chunked, slice_bytes=slice_bytes))
+        )
         assert calls == slices
         assert decided["role"].to_pylist().count("keeper") == 5
     assert list(stages.decide_unsorted(stages.plan(), table.slice(0, 0))) == []
     for kind in (pa.large_string(), pa.string_view(), pa.dictionary(pa.int32(), pa.string())):
         other = table.set_column(1, "text", table["text"].cast(kind))
         calls.clear()
-        found = pa.Table.from_batches(list(stages.decide_unsorted(stages.plan(), other, slice_bytes=250 * 2)))
+        found = pa.Table.from_batches(
+            list(stages.decide_unsorted(stages.plan(), other, slice_bytes=250 * 2))
+        )
         assert calls == [24, 16] and found["role"].to_pylist().count("keeper") == 5
     changed = table.set_column(3, "check", pa.array([None] * 39 + [1], pa.int64()))
     with pytest.raises(ChangedError, match="d39"):
         list(stages.decide_unsorted(stages.plan(), changed, slice_bytes=1))
     with pytest.raises(DocumentError, match="no component"):
-        list(stages.decide_unsorted(stages.plan(), table.set_column(2, "component", pa.nulls(40, pa.int64()))))
+        list(
+            stages.decide_unsorted(
+                stages.plan(), table.set_column(2, "component", pa.nulls(40, pa.int64()))
+            )
+        )
     with pytest.raises(OptionError, match="slice_bytes: expected 1 or more, got 0"):
         list(stages.decide_unsorted(stages.plan(), table, slice_bytes=0))
     with pytest.raises(DocumentError, match="negative"):
-        engine(stages.documents_of(stages.plan(), table), None, {}, pa.nulls(1, pa.int64()), (pa.array([-1]), pa.array([], pa.int64())))
+        engine(
+            stages.documents_of(stages.plan(), table),
+            None,
+            {},
+            pa.nulls(1, pa.int64()),
+            (pa.array([-1]), pa.array([], pa.int64())),
+        )
     with pytest.raises(DocumentError, match="below 40"):
-        engine(stages.documents_of(stages.plan(), table), None, {}, pa.nulls(1, pa.int64()), (pa.array([40]), pa.array([], pa.int64())))
+        engine(
+            stages.documents_of(stages.plan(), table),
+            None,
+            {},
+            pa.nulls(1, pa.int64()),
+            (pa.array([40]), pa.array([], pa.int64())),
+        )
 
 
 _NO_ENGINE = """
@@ -477,7 +671,9 @@ def test_the_stages_import_no_engine() -> None:
 def test_a_keeper_and_one_of_the_reference_may_have_one_id(tmp_path: Path) -> None:
     one, two = (" ".join(f"{letter}{n}" for n in range(20)) for letter in "xy")
     texts = {"a": f"{one} z", "b": one, "c": two}
-    documents = [{"id": name, "text": text, "date": None, "site": ""} for name, text in texts.items()]
+    documents = [
+        {"id": name, "text": text, "date": None, "site": ""} for name, text in texts.items()
+    ]
     reference = [{"id": "a", "text": two, "date": None, "site": ""}]
     plan, decided, _ = divided(documents, reference, threshold=0.5)
     lookalike.find(documents, reference=reference, threshold=0.5).write(tmp_path / "groups.csv")
@@ -488,7 +684,15 @@ def test_several_flushes_of_the_combiner_change_nothing(tmp_path: Path) -> None:
     """Containment has a key for each shingle: a task of 5,000 documents flushes its keys twice."""
     draw = random.Random(8)
     words = [f"w{number}" for number in range(5_000)]
-    rows = [{"id": f"d{number:05}", "text": " ".join(draw.choices(words, k=300)), "date": None, "site": ""} for number in range(5_000)]
+    rows = [
+        {
+            "id": f"d{number:05}",
+            "text": " ".join(draw.choices(words, k=300)),
+            "date": None,
+            "site": "",
+        }
+        for number in range(5_000)
+    ]
     for number in range(0, 5_000, 97):
         rows[number]["text"] = rows[(number * 7 + 1) % 5_000]["text"]
     options: dict[str, Any] = {"measure": "containment", "threshold": 0.9}
@@ -496,7 +700,11 @@ def test_several_flushes_of_the_combiner_change_nothing(tmp_path: Path) -> None:
     table = pa.Table.from_pylist(rows)
     table = table.append_column("node", stages.nodes(plan, table))
     counters = counted(plan, [table.to_batches()])
-    blocks = [row for batch in stages.keys(plan, table.to_batches(500), 1, counters=counters) for row in batch.to_pylist()]
+    blocks = [
+        row
+        for batch in stages.keys(plan, table.to_batches(500), 1, counters=counters)
+        for row in batch.to_pylist()
+    ]
     assert len([row for row in blocks if row["kind"] == "keys"]) > 1
     one = lookalike.find(rows, **options)
     assert one.counts["groups"] >= 40
@@ -505,11 +713,18 @@ def test_several_flushes_of_the_combiner_change_nothing(tmp_path: Path) -> None:
 
 
 def in_rounds(plan: stages.Plan, table: Any, most: int) -> set[tuple[str, str, bool, int]]:
-    """Duplicates with their keepers and ranks: prefixes of `most` documents of the keep order decide
-    about themselves, the others are compared with their keepers."""
+    """Duplicates with their keepers and ranks: prefixes of `most` documents of the keep order
+    decide about themselves, the others are compared with their keepers."""
     plan = dataclasses.replace(plan, options={**plan.options, "pairs": False})
-    order = pa.Table.from_batches(list(stages.places(plan, table.to_batches(37)))).sort_by("place").to_pylist()
-    rows = {(row["id"], row["reference"]): number for number, row in enumerate(table.select(["id", "reference"]).to_pylist())}
+    order = (
+        pa.Table.from_batches(list(stages.places(plan, table.to_batches(37))))
+        .sort_by("place")
+        .to_pylist()
+    )
+    rows = {
+        (row["id"], row["reference"]): number
+        for number, row in enumerate(table.select(["id", "reference"]).to_pylist())
+    }
     undecided = [(row["id"], row["reference"]) for row in order]
     dropped: list[tuple[str, bool]] = []
     best: dict[str, tuple[int, bool, int, bool, str]] = {}
@@ -520,14 +735,20 @@ def in_rounds(plan: stages.Plan, table: Any, most: int) -> set[tuple[str, str, b
         there = table.take(pa.array([rows[key] for key in prefix]))
         there = there.append_column("component", pa.array([0] * len(prefix), pa.int64()))
         found = pa.Table.from_batches(list(stages.decide(plan, there.to_batches())))
-        members = [row for row in found.to_pylist() if row["kind"] == "member" and row["role"] == "duplicate"]
+        members = [
+            row
+            for row in found.to_pylist()
+            if row["kind"] == "member" and row["role"] == "duplicate"
+        ]
         decided |= {(row["id"], row["keeper"], row["reference"], row["rank"]) for row in members}
         gone = {row["id"] for row in members}
         kept = [key for key in prefix if key[1] or key[0] not in gone]
         others = [key for key in [*undecided, *dropped] if not key[1]]
         matched: set[str] = set()
         if others:
-            documents, keepers = (table.take(pa.array([rows[key] for key in keys])) for keys in (others, kept))
+            documents, keepers = (
+                table.take(pa.array([rows[key] for key in keys])) for keys in (others, kept)
+            )
             for batch in stages.match(plan, documents, keepers):
                 for row in batch.to_pylist():
                     if row["kind"] == "member":
@@ -538,7 +759,9 @@ def in_rounds(plan: stages.Plan, table: Any, most: int) -> set[tuple[str, str, b
         dropped += [key for key in undecided if not key[1] and key[0] in matched]
         undecided = [key for key in undecided if key[1] or key[0] not in matched]
         number += 1
-    return decided | {(id, keeper, reference, rank) for id, (rank, _, _, reference, keeper) in best.items()}
+    return decided | {
+        (id, keeper, reference, rank) for id, (rank, _, _, reference, keeper) in best.items()
+    }
 
 
 def dense(kind: str, documents: int, seed: int) -> list[dict[str, Any]]:
@@ -553,7 +776,14 @@ def dense(kind: str, documents: int, seed: int) -> list[dict[str, Any]]:
         for _ in range(draw.choice([0, 0, 1, 2, 4])):
             own[draw.randrange(len(own))] = draw.choice(words)
         date = draw.choice(["2024", "2025", None])
-        rows.append({"id": f"{kind}{draw.randrange(10**6):06}-{number}", "text": " ".join(own), "date": date, "site": "s"})
+        rows.append(
+            {
+                "id": f"{kind}{draw.randrange(10**6):06}-{number}",
+                "text": " ".join(own),
+                "date": date,
+                "site": "s",
+            }
+        )
     return rows
 
 
@@ -567,24 +797,33 @@ def dense(kind: str, documents: int, seed: int) -> list[dict[str, Any]]:
         {"threshold": 0.8, "shingle": "words:2", "measure": "containment"},
     ],
 )
-def test_rounds_over_the_keep_order_find_the_groups_of_one_run(options: dict[str, Any], most: int) -> None:
+def test_rounds_over_the_keep_order_find_the_groups_of_one_run(
+    options: dict[str, Any], most: int
+) -> None:
     for seed, kind in enumerate(["chain", "template", "chain", "template"]):
         rows = dense(kind, 120 if most > 1 else 40, seed)
         references = rows[:20] if seed > 1 else []
         plan = stages.plan(**options)
-        sides = [(rows[len(references):], False), (references, True)]
+        sides = [(rows[len(references) :], False), (references, True)]
         tables = []
         for side, is_reference in sides:
-            table = pa.Table.from_pylist(side, schema=pa.schema([(n, pa.string()) for n in ("id", "text", "date", "site")]))
+            table = pa.Table.from_pylist(
+                side, schema=pa.schema([(n, pa.string()) for n in ("id", "text", "date", "site")])
+            )
             table = table.append_column("node", stages.nodes(plan, table, reference=is_reference))
-            tables.append(table.append_column("reference", pa.array([is_reference] * len(side), pa.bool_())))
+            tables.append(
+                table.append_column("reference", pa.array([is_reference] * len(side), pa.bool_()))
+            )
         table = pa.concat_tables(tables)
         table = table.append_column("check", checks(plan, table))
         one = lookalike.find(sides[0][0], reference=references or None, **options)
         expected = {(member.id, group.keeper) for group in one for member in group.duplicates}
         found = in_rounds(plan, table, most)
         assert {(id, keeper) for id, keeper, _, _ in found} == expected and len(expected) > 10
-        assert all(is_reference == (keeper in {row["id"] for row in references}) for _, keeper, is_reference, _ in found)
+        assert all(
+            is_reference == (keeper in {row["id"] for row in references})
+            for _, keeper, is_reference, _ in found
+        )
 
 
 def checks(plan: stages.Plan, table: Any) -> Any:
@@ -593,7 +832,11 @@ def checks(plan: stages.Plan, table: Any) -> Any:
     blocks = list(stages.keys(plan, table.to_batches(), 1, counters=counters))
     connected = stages.connect(blocks, 1, probed=plan.is_probed)
     found = {}
-    for row in pa.Table.from_batches(list(connected)).filter(pa.compute.field("kind") == "identities")["rows"].to_pylist():
+    for row in (
+        pa.Table.from_batches(list(connected))
+        .filter(pa.compute.field("kind") == "identities")["rows"]
+        .to_pylist()
+    ):
         memberships, edges, identities = struct.unpack_from("<III", row, 4)
         assert (memberships, edges) == (0, 0)
         for node, check, _ in struct.iter_unpack("<qqq", row[16:]):
@@ -605,14 +848,25 @@ def checks(plan: stages.Plan, table: Any) -> Any:
 @pytest.mark.parametrize(
     ("documents", "threshold", "chosen"),
     [
-        (10**6, 0.8, (128, 21, 6)), (10**9, 0.8, (288, 32, 9)), (10**10, 0.8, (288, 32, 9)),
-        (10**11, 0.8, (416, 41, 10)), (10**11, 0.95, (128, 8, 16)), (10**9, 0.5, (512, 128, 4)),
+        (10**6, 0.8, (128, 21, 6)),
+        (10**9, 0.8, (288, 32, 9)),
+        (10**10, 0.8, (288, 32, 9)),
+        (10**11, 0.8, (416, 41, 10)),
+        (10**11, 0.95, (128, 8, 16)),
+        (10**9, 0.5, (512, 128, 4)),
     ],
 )
-def test_bands_are_chosen_for_the_documents(documents: int, threshold: float, chosen: tuple[int, int, int]) -> None:
-    """As the number of candidates by accident has it: 10^11 * 41 * 0.05^10 < 1, and 10^11 * 32 * 0.05^9 > 1."""
+def test_bands_are_chosen_for_the_documents(
+    documents: int, threshold: float, chosen: tuple[int, int, int]
+) -> None:
+    """As the number of candidates by accident has it: 10^11 * 41 * 0.05^10 < 1, and 10^11 * 32 *
+    0.05^9 > 1."""
     is_too_many = (documents, threshold) == (10**9, 0.5)
-    with pytest.warns(UserWarning, match="about 800,000 candidates by accident") if is_too_many else contextlib.nullcontext():
+    with (
+        pytest.warns(UserWarning, match="about 800,000 candidates by accident")
+        if is_too_many
+        else contextlib.nullcontext()
+    ):
         parameters = stages.plan(threshold=threshold, documents=documents).parameters
     assert tuple(parameters[name] for name in ("num_hashes", "bands", "rows")) == chosen
 
@@ -620,7 +874,11 @@ def test_bands_are_chosen_for_the_documents(documents: int, threshold: float, ch
 def test_warnings_name_the_line_that_called_the_package() -> None:
     """As deep as a call comes: ``lookalike.spark`` plans inside of its own functions."""
     inner: dict[str, Any] = {"__name__": "lookalike.spark._find"}
-    exec("def outer(plan): return inner(plan)\ndef inner(plan): return plan(threshold=0.5, documents=10**9)", inner)
+    exec(
+        "def outer(plan): return inner(plan)\ndef inner(plan): return plan(threshold=0.5, "
+        "documents=10**9)",
+        inner,
+    )
     for plan in (stages.plan, lambda **_: inner["outer"](stages.plan)):
         with pytest.warns(UserWarning, match="candidates by accident") as caught:
             plan(threshold=0.5, documents=10**9)
@@ -638,8 +896,11 @@ def test_one_machine_with_the_same_bands_has_the_same_groups() -> None:
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        ({"bands": 20, "rows": 5}, "leave out documents or bands"), ({"num_hashes": 64}, "leave out documents or num_hashes"),
-        ({"exact": True}, "leave it out"), ({"measure": "containment"}, "leave it out"), ({"documents": 0}, "documents"),
+        ({"bands": 20, "rows": 5}, "leave out documents or bands"),
+        ({"num_hashes": 64}, "leave out documents or num_hashes"),
+        ({"exact": True}, "leave it out"),
+        ({"measure": "containment"}, "leave it out"),
+        ({"documents": 0}, "documents"),
     ],
 )
 def test_documents_and_bands_exclude_each_other(options: dict[str, Any], problem: str) -> None:
@@ -648,9 +909,14 @@ def test_documents_and_bands_exclude_each_other(options: dict[str, Any], problem
 
 
 def test_rows_come_in_batches_that_an_engine_can_hold() -> None:
-    rows = [{"id": f"d{number:03}", "text": "one two three four five six seven"} for number in range(400)]
+    rows = [
+        {"id": f"d{number:03}", "text": "one two three four five six seven"}
+        for number in range(400)
+    ]
     batch = pa.Table.from_pylist([row | {"component": 1, "check": None} for row in rows])
-    batch = batch.set_column(batch.schema.get_field_index("check"), "check", pa.nulls(400, pa.int64()))
+    batch = batch.set_column(
+        batch.schema.get_field_index("check"), "check", pa.nulls(400, pa.int64())
+    )
     decided = list(stages.decide(stages.plan(pairs=True), batch.to_batches()))
     kinds = [kind for each in decided for kind in each.column("kind").to_pylist()]
     assert (kinds.count("member"), kinds.count("pair")) == (400, 400 * 399 // 2)
@@ -685,11 +951,19 @@ print(before, after)
 """
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the memory of a process is measured as on Linux")
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="the memory of a process is measured as on Linux"
+)
 def test_pairs_of_copies_take_little_memory() -> None:
-    """Of 3,000 copies all rows at once take 600 MB; 50 million pairs of 10,000 copies are decided in 512 MB."""
+    """Of 3,000 copies all rows at once take 600 MB; 50 million pairs of 10,000 copies are decided
+    in 512 MB."""
     copies = 10_000 if "LOOKALIKE_SOAK" in os.environ else 3_000
-    done = subprocess.run([sys.executable, "-c", _PAIRS_OF_COPIES, str(copies)], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", _PAIRS_OF_COPIES, str(copies)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     before, after = (int(number) << 10 for number in done.stdout.split())
     assert after < 512 << 20 and after - before < 200 << 20, (before, after)

@@ -38,7 +38,10 @@ def _executor(process: int) -> int:
     """The process of Java above a process of Python."""
     while True:
         stat = Path(f"/proc/{process}/stat").read_text()
-        name, fields = stat[stat.index("(") + 1 : stat.rindex(")")], stat[stat.rindex(")") + 2 :].split()
+        name, fields = (
+            stat[stat.index("(") + 1 : stat.rindex(")")],
+            stat[stat.rindex(")") + 2 :].split(),
+        )
         if name == "java":
             return process
         process = int(fields[1])
@@ -46,8 +49,8 @@ def _executor(process: int) -> int:
 
 @dataclass(frozen=True)
 class ChangedBy:
-    """Ids and texts as they are, until a file is there, which says what is done to the first row of each
-    batch: it is left out, or its text is another one."""
+    """Ids and texts as they are, until a file is there, which says what is done to the first row of
+    each batch: it is left out, or its text is another one."""
 
     flag: str
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import subprocess
 import sys
@@ -20,7 +21,9 @@ B = "seven eight nine ten eleven twelve"
 
 def test_what_is_not_used_is_not_read() -> None:
     used = {"id": ["a", "b"], "text": [A, A]}
-    unions = pa.UnionArray.from_sparse(pa.array([0, 1], pa.int8()), [pa.array([1, 2]), pa.array(["a", "b"])])
+    unions = pa.UnionArray.from_sparse(
+        pa.array([0, 1], pa.int8()), [pa.array([1, 2]), pa.array(["a", "b"])]
+    )
     others = {
         "nothing": pa.nulls(2),
         "structs": pa.array([{"x": None}, None]),
@@ -30,8 +33,13 @@ def test_what_is_not_used_is_not_read() -> None:
     }
     assert lookalike.find(pa.table({**used, **others}), keep="first").groups["id"] == ["a", "b"]
     pl = pytest.importorskip("polars")
-    frame = pl.DataFrame({**used, "nothing": [None, None], "wide": pl.Series([1, 2], dtype=pl.Int128)})
-    frame = frame.with_columns(pl.struct(pl.lit(None).alias("x")).alias("structs"), pl.Series("objects", [object(), 1], dtype=pl.Object))
+    frame = pl.DataFrame(
+        {**used, "nothing": [None, None], "wide": pl.Series([1, 2], dtype=pl.Int128)}
+    )
+    frame = frame.with_columns(
+        pl.struct(pl.lit(None).alias("x")).alias("structs"),
+        pl.Series("objects", [object(), 1], dtype=pl.Object),
+    )
     assert lookalike.find(frame, keep="first").groups["id"] == ["a", "b"]
     assert lookalike.dedup(frame, keep="first").columns == frame.columns
 
@@ -42,26 +50,41 @@ def test_columns_without_a_value() -> None:
     pl = pytest.importorskip("polars")
     with pytest.raises(DocumentError, match="row 0 has no text"):
         lookalike.find(pl.DataFrame({"text": [None, None]}))
-    assert lookalike.find(pl.DataFrame({"text": [A, A], "n": [None, None]}), keep="field:n").counts["groups"] == 1
+    assert (
+        lookalike.find(pl.DataFrame({"text": [A, A], "n": [None, None]}), keep="field:n").counts[
+            "groups"
+        ]
+        == 1
+    )
     with pytest.raises(DocumentTypeError, match='column "n": its type "_pli128" is not known'):
-        lookalike.find(pl.DataFrame({"text": [A], "n": pl.Series([1], dtype=pl.Int128)}), keep="field:n")
+        lookalike.find(
+            pl.DataFrame({"text": [A], "n": pl.Series([1], dtype=pl.Int128)}), keep="field:n"
+        )
 
 
 def test_the_same_column_twice() -> None:
     table = pa.table({"id": ["a", "b"], "text": [A, A]})
     assert lookalike.find(table, keep="field:id").counts["groups"] == 1
-    assert lookalike.find(table, id="text", keep="field:text", skip_bad=True).counts["documents"] == 1
+    assert (
+        lookalike.find(table, id="text", keep="field:text", skip_bad=True).counts["documents"] == 1
+    )
 
 
 def test_rows_of_structs_that_are_not_there() -> None:
-    rows = pa.StructArray.from_arrays([pa.array([A, B, A]), pa.array([1, 2, 3])], ["text", "id"], mask=pa.array([False, True, False]))
+    rows = pa.StructArray.from_arrays(
+        [pa.array([A, B, A]), pa.array([1, 2, 3])],
+        ["text", "id"],
+        mask=pa.array([False, True, False]),
+    )
     for column in (rows, pa.concat_arrays([rows, rows]).slice(3), pa.chunked_array([rows])):
         with pytest.raises(DocumentError, match="row 1 has no text") as raised:
             lookalike.find(column)
         assert raised.value.row == 1
         found = lookalike.find(column, skip_bad=True, keep="first")
         assert (found.groups["id"], found.counts["skipped"]) == ([1, 3], 1)
-    flags = pa.StructArray.from_arrays([pa.array([A, A]), pa.array([True, False])], ["text", "f"], mask=pa.array([False, True]))
+    flags = pa.StructArray.from_arrays(
+        [pa.array([A, A]), pa.array([True, False])], ["text", "f"], mask=pa.array([False, True])
+    )
     assert lookalike.find(flags, skip_bad=True, keep="field:f").counts["documents"] == 1
 
 
@@ -74,7 +97,9 @@ def test_keys_outside_of_the_dictionary() -> None:
         pa.table({"text": pa.chunked_array([keys(0, 1), keys(1, 7)])}),
         pa.table({"text": [A, B, A, B], "id": pa.chunked_array([keys(0, 1, 1), keys(-1)])}),
     ):
-        with pytest.raises(DocumentError, match="row 3: .*its key is none of the 2 of the dictionary") as raised:
+        with pytest.raises(
+            DocumentError, match="row 3: .*its key is none of the 2 of the dictionary"
+        ) as raised:
             lookalike.find(table)
         assert raised.value.row == 3
 
@@ -83,7 +108,9 @@ def changed(kind: Any, offsets: list[int], last: int) -> Any:
     """An array whose last offset was changed after it was made."""
     np = pytest.importorskip("numpy")
     places = np.array(offsets, dtype=np.int64 if kind == pa.large_string() else np.int32)
-    array = pa.Array.from_buffers(kind, len(offsets) - 1, [None, pa.py_buffer(places), pa.py_buffer(b"abcdefghijkl")])
+    array = pa.Array.from_buffers(
+        kind, len(offsets) - 1, [None, pa.py_buffer(places), pa.py_buffer(b"abcdefghijkl")]
+    )
     places[-1] = last
     return array
 
@@ -94,7 +121,9 @@ def test_offsets_that_cannot_be(kind: Any) -> None:
         lookalike.find(changed(kind, [0, 5, 10, 12], -1))
     with pytest.raises(DocumentError, match="row 1: .*offsets leave the data"):
         lookalike.find(changed(kind, [0, 5, 10, 12], 7))
-    with pytest.raises(DocumentError, match="the Arrow data cannot be read: its offsets go from 10 to 9"):
+    with pytest.raises(
+        DocumentError, match="the Arrow data cannot be read: its offsets go from 10 to 9"
+    ):
         lookalike.find(changed(kind, [0, 5, 10, 12], 9).slice(2))
     assert lookalike.find(changed(kind, [0, 5, 10, 12], 11)).text(2) == "k"
 
@@ -143,22 +172,39 @@ def test_capsules_of_another_kind() -> None:
     batch = pa.record_batch({"text": [A]}).__arrow_c_array__()
     with pytest.raises(DocumentError, match="it has 0 columns, its type 1"):
         lookalike.find(Pair(batch[0], pa.array([1]).__arrow_c_array__()[1]))
-    given: list[Any] = [Stream(None), Stream(texts[1]), Pair(), Pair(1, 2), Pair(texts[1], texts[0])]
+    given: list[Any] = [
+        Stream(None),
+        Stream(texts[1]),
+        Pair(),
+        Pair(1, 2),
+        Pair(texts[1], texts[0]),
+    ]
     for docs in given:
-        with pytest.raises(DocumentTypeError, match="expected a (pair of )?capsule|a capsule of another name"):
+        with pytest.raises(
+            DocumentTypeError, match="expected a (pair of )?capsule|a capsule of another name"
+        ):
             lookalike.find(docs)
 
 
 class CArray(ctypes.Structure):
     """``struct ArrowArray``."""
 
-    _fields_ = [(name, ctypes.c_int64) for name in ("length", "null_count", "offset", "n_buffers", "n_children")]
+    _fields_ = [
+        (name, ctypes.c_int64)
+        for name in ("length", "null_count", "offset", "n_buffers", "n_children")
+    ]
 
 
 def test_lengths_that_cannot_be() -> None:
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    for name, value in [("length", -1), ("offset", -1), ("length", 2**62), ("n_buffers", -1), ("n_buffers", 2)]:
+    for name, value in [
+        ("length", -1),
+        ("offset", -1),
+        ("length", 2**62),
+        ("n_buffers", -1),
+        ("n_buffers", 2),
+    ]:
         schema, array = pa.array([A, B]).__arrow_c_array__()
         held = CArray.from_address(pointer(array, b"arrow_array"))
         before = getattr(held, name)
@@ -177,10 +223,8 @@ def test_nan_is_no_value_wherever_it_stands() -> None:
     records = [{"text": A, "v": value} for value in values]
     given: list[Any] = [records, pa.table({"text": [A, A], "v": values})]
     for package in ("pandas", "polars"):
-        try:
+        with contextlib.suppress(ImportError):
             given.append(__import__(package).DataFrame({"text": [A, A], "v": values}))
-        except ImportError:
-            pass
     for docs in given:
         for rule in ("field:v", "field:v:asc"):
             assert lookalike.find(docs, keep=rule).groups["keeper"] == [0, 0], (docs, rule)
@@ -200,7 +244,10 @@ def test_values_of_fields_in_python() -> None:
     flags = [{"text": A, "v": value} for value in (True, False)]
     table = pa.table({"text": [A, A], "v": [True, False]})
     for rule in ("field:v", "field:v:asc"):
-        assert lookalike.find(flags, keep=rule).groups["keeper"] == lookalike.find(table, keep=rule).groups["keeper"]
+        assert (
+            lookalike.find(flags, keep=rule).groups["keeper"]
+            == lookalike.find(table, keep=rule).groups["keeper"]
+        )
 
 
 def test_frames_of_pandas_that_cannot_be_used() -> None:
@@ -232,7 +279,9 @@ for kind in (pyarrow.string(), pyarrow.large_string(), pyarrow.string_view()):
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is measured by Linux")
 def test_text_is_not_copied() -> None:
-    made = subprocess.run([sys.executable, "-c", MEASURE], capture_output=True, text=True, check=True)
+    made = subprocess.run(
+        [sys.executable, "-c", MEASURE], capture_output=True, text=True, check=True
+    )
     for line in made.stdout.splitlines():
         more, length = map(int, line.split())
         assert more < length, "the texts are twice in memory"

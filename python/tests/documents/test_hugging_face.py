@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sample_texts import texts
 
 import lookalike
-from sample_texts import texts
 
 datasets = pytest.importorskip("datasets")
 pa = pytest.importorskip("pyarrow")
@@ -34,7 +34,8 @@ def files(folder: Path) -> dict[str, int]:
 
 
 def chosen(dataset: Any) -> dict[str, Any]:
-    """The same dataset as users have it; the rows that were chosen are stored apart from the data."""
+    """The same dataset as users have it; the rows that were chosen are stored apart from the
+    data."""
     return {
         "whole": dataset,
         "shuffled": dataset.shuffle(seed=5, keep_in_memory=True),
@@ -83,7 +84,10 @@ def test_annotated_datasets_stay_what_they_are(stored: Any) -> None:
     shuffled = stored.shuffle(seed=5, keep_in_memory=True)
     marked = lookalike.dedup(shuffled, annotate=True)
     assert marked["id"][:] == shuffled["id"][:]
-    assert marked.features["lookalike_group"].dtype == "uint64" and marked.features["blob"] == stored.features["blob"]
+    assert (
+        marked.features["lookalike_group"].dtype == "uint64"
+        and marked.features["blob"] == stored.features["blob"]
+    )
     kept = marked.filter(lambda kept: kept, input_columns="lookalike_kept", keep_in_memory=True)
     assert kept["id"][:] == lookalike.dedup(shuffled)["id"][:]
     numbers = lookalike.dedup(shuffled.with_format("numpy", columns=["n"]), annotate=True)
@@ -93,28 +97,39 @@ def test_annotated_datasets_stay_what_they_are(stored: Any) -> None:
 
 
 def test_lists_of_tokens_in_a_dataset() -> None:
-    dataset = datasets.Dataset.from_dict({"tokens": [["New York", "is", "big"], ["new york", "is", "big"], ["x"], []]})
+    dataset = datasets.Dataset.from_dict(
+        {"tokens": [["New York", "is", "big"], ["new york", "is", "big"], ["x"], []]}
+    )
     found = lookalike.find(dataset, text="tokens", skip_bad=True)
-    assert [(group.keeper, len(group)) for group in found] == [(0, 2)] and found.counts["empty"] == 1
-    assert lookalike.dedup(dataset, text="tokens")["tokens"][:] == [["New York", "is", "big"], ["x"], []]
+    assert [(group.keeper, len(group)) for group in found] == [(0, 2)] and found.counts[
+        "empty"
+    ] == 1
+    assert lookalike.dedup(dataset, text="tokens")["tokens"][:] == [
+        ["New York", "is", "big"],
+        ["x"],
+        [],
+    ]
 
 
 def test_rows_are_filtered_by_the_mask(stored: Any) -> None:
-    """What ``datasets`` has for it, of a dataset in files, of one whose rows were chosen, and of a stream."""
+    """What ``datasets`` has for it, of a dataset in files, of one whose rows were chosen, and of a
+    stream."""
     for dataset in (stored, stored.shuffle(seed=5, keep_in_memory=True)):
         found = lookalike.find(dataset)
-        mask = found.mask
+        mask = found.is_kept
         expected = lookalike.dedup(dataset)["id"][:]
         filtered = dataset.filter(lambda _, row: mask[row], with_indices=True, keep_in_memory=True)
         assert filtered["id"][:] == expected
         assert dataset.select(found.kept_rows)["id"][:] == expected
         labels = found.labels
-        labelled = dataset.map(lambda _, row: {"group": labels[row]}, with_indices=True, keep_in_memory=True)
-        assert labelled["group"][:] == labels
-        assert labelled.filter(lambda n, row: labels[row] == row, with_indices=True, keep_in_memory=True).num_rows == len(
-            set(labels)
+        labelled = dataset.map(
+            lambda _, row: {"group": labels[row]}, with_indices=True, keep_in_memory=True
         )
+        assert labelled["group"][:] == labels
+        assert labelled.filter(
+            lambda n, row: labels[row] == row, with_indices=True, keep_in_memory=True
+        ).num_rows == len(set(labels))
     streamed = stored.to_iterable_dataset()
-    mask = lookalike.find(streamed, memory="200MiB").mask
+    mask = lookalike.find(streamed, memory="200MiB").is_kept
     kept = [row["id"] for row in streamed.filter(lambda _, row: mask[row], with_indices=True)]
     assert kept == lookalike.dedup(stored)["id"][:]

@@ -37,7 +37,7 @@ def test_columns_are_not_named_of_what_has_none(tmp_path: Path) -> None:
     with pytest.raises(OptionError, match="text_field is for files; text names"):
         lookalike.find([{"body": A}], text="body", text_field="body")
     path = tmp_path / "n.jsonl"
-    path.write_text('{"key": "k", "body": "%s"}\n' % A, encoding="utf-8")
+    path.write_text(f'{{"key": "k", "body": "{A}"}}\n', encoding="utf-8")
     with pytest.raises(OptionError, match="id=False is for documents in memory"):
         lookalike.find(path, id=False)
     assert lookalike.find(path, text="body", id="key").counts["documents"] == 1
@@ -48,7 +48,10 @@ def test_columns_are_not_named_of_what_has_none(tmp_path: Path) -> None:
     assert len(lookalike.find([A], id=False, text="body", id_field="key", reference=path)) == 1
 
 
-@pytest.mark.parametrize("columns", [{"id": True}, {"id": 5}, {"id": b"k"}, {"text": 5}, {"text": b"t"}, {"text": "\ud800"}])
+@pytest.mark.parametrize(
+    "columns",
+    [{"id": True}, {"id": 5}, {"id": b"k"}, {"text": 5}, {"text": b"t"}, {"text": "\ud800"}],
+)
 def test_names_of_columns_are_texts(columns: dict[str, Any]) -> None:
     with pytest.raises(OptionError, match="expected the name of a column"):
         lookalike.find([{"id": "a", "text": A}], **columns)
@@ -63,10 +66,18 @@ def test_all_records_have_an_id_or_none_has() -> None:
 
 @pytest.mark.parametrize(
     ("ids", "kind", "row"),
-    [([True, False], "bool", 0), ([5, True], "bool", 1), ([1.0, 2.0], "float", 0), ([1, 2.5], "float", 1), ([b"a"], "bytes", 0)],
+    [
+        ([True, False], "bool", 0),
+        ([5, True], "bool", 1),
+        ([1.0, 2.0], "float", 0),
+        ([1, 2.5], "float", 1),
+        ([b"a"], "bytes", 0),
+    ],
 )
 def test_ids_are_texts_or_whole_numbers(ids: list[Any], kind: str, row: int) -> None:
-    with pytest.raises(DocumentTypeError, match=f"row {row}: the id is of type {kind}, ids are all str or all int") as raised:
+    with pytest.raises(
+        DocumentTypeError, match=f"row {row}: the id is of type {kind}, ids are all str or all int"
+    ) as raised:
         lookalike.find([(id_, A) for id_ in ids])
     assert raised.value.row == row
 
@@ -115,9 +126,13 @@ def test_large_numbers_are_of_one_type_everywhere() -> None:
     assert all(isinstance(id_, str) for id_ in mixed.groups["id"])
 
 
-def test_a_file_by_the_name_of_documents_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_by_the_name_of_documents_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("documents").write_text('{"id":"a","text":"x y"}\n{"id":"a","text":"z w"}\n', encoding="utf-8")
+    Path("documents").write_text(
+        '{"id":"a","text":"x y"}\n{"id":"a","text":"z w"}\n', encoding="utf-8"
+    )
     with pytest.raises(DocumentError, match="documents:1 and again at documents:2") as raised:
         lookalike.find("documents", format="jsonl")
     assert raised.value.row is None
@@ -125,7 +140,9 @@ def test_a_file_by_the_name_of_documents_in_memory(tmp_path: Path, monkeypatch: 
     with pytest.raises(DocumentError, match="documents:2") as raised:
         lookalike.find("documents", format="jsonl")
     assert raised.value.row is None
-    with pytest.raises(DocumentError, match="row 1: the id 'a'|row 1: the id \"a\" is that of row 0") as raised:
+    with pytest.raises(
+        DocumentError, match="row 1: the id 'a'|row 1: the id \"a\" is that of row 0"
+    ) as raised:
         lookalike.find([("a", A), ("a", B)])
     assert raised.value.row == 1
 

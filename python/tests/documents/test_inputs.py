@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sample_texts import texts
 
 import lookalike
 from lookalike._documents.inputs import input_documents
 from lookalike.errors import DocumentError, DocumentTypeError, FileError
-from sample_texts import texts
 
 pa = pytest.importorskip("pyarrow")
 
@@ -32,10 +32,16 @@ EXPECTED = groups(lookalike.find(list(zip(IDS, DOCS)), keep="first"))
 
 
 @pytest.mark.parametrize(
-    "kind", [pa.string(), pa.large_string(), pa.string_view(), pa.dictionary(pa.int32(), pa.string())]
+    "kind",
+    [pa.string(), pa.large_string(), pa.string_view(), pa.dictionary(pa.int32(), pa.string())],
 )
 def test_arrow_strings_of_every_kind(kind: Any) -> None:
-    table = pa.table({"id": IDS, "text": pa.array(DOCS).cast(kind) if kind != pa.string_view() else pa.array(DOCS, kind)})
+    table = pa.table(
+        {
+            "id": IDS,
+            "text": pa.array(DOCS).cast(kind) if kind != pa.string_view() else pa.array(DOCS, kind),
+        }
+    )
     assert groups(lookalike.find(table, keep="first")) == EXPECTED
     column = table["text"]
     rows = lookalike.find(column, keep="first")
@@ -65,8 +71,17 @@ def test_arrow_is_given_back() -> None:
     assert lookalike.dedup(reader, keep="first").num_rows == 30
     marked = lookalike.dedup(table, keep="first", annotate=True)
     assert marked.column_names == [
-        "id", "text", "n", "lookalike_kept", "lookalike_group", "lookalike_keeper", "lookalike_jaccard",
-        "lookalike_reason", "lookalike_neighbour", "lookalike_neighbour_jaccard", "lookalike_group_size",
+        "id",
+        "text",
+        "n",
+        "lookalike_kept",
+        "lookalike_group",
+        "lookalike_keeper",
+        "lookalike_jaccard",
+        "lookalike_reason",
+        "lookalike_neighbour",
+        "lookalike_neighbour_jaccard",
+        "lookalike_group_size",
     ]
     assert marked["lookalike_kept"].to_pylist() == [i % 3 == 0 for i in range(90)]
     assert marked["lookalike_keeper"].to_pylist()[:3] == [None, "d000", "d000"]
@@ -107,7 +122,9 @@ def test_arrow_that_cannot_be_used() -> None:
         lookalike.find(pa.table({"body": ["a"], "id": ["b"]}))
     with pytest.raises(DocumentError, match='several columns "text"'):
         lookalike.find(pa.table([["a"], ["b"]], names=["text", "text"]))
-    broken = pa.StringArray.from_buffers(2, pa.py_buffer(b"\0\0\0\0\1\0\0\0\2\0\0\0"), pa.py_buffer(b"a\xff"))
+    broken = pa.StringArray.from_buffers(
+        2, pa.py_buffer(b"\0\0\0\0\1\0\0\0\2\0\0\0"), pa.py_buffer(b"a\xff")
+    )
     with pytest.raises(DocumentError, match="UTF-8"):
         lookalike.find(broken)
 
@@ -119,7 +136,9 @@ def test_results_in_arrow() -> None:
     assert table["jaccard"].to_pylist() == found.groups["jaccard"]
     assert pa.table(found.pairs).num_rows == 90
     prepared = pa.table(lookalike.prepare(DOCS))
-    assert prepared.schema.field("signature").type == pa.list_(pa.field("item", pa.uint32(), False), 128)
+    assert prepared.schema.field("signature").type == pa.list_(
+        pa.field("item", pa.uint32(), False), 128
+    )
     assert prepared["band_keys"].to_pylist() == lookalike.prepare(DOCS)["band_keys"]
 
 
@@ -172,7 +191,7 @@ def test_duckdb() -> None:
     assert groups(lookalike.find(relation, keep="first")) == EXPECTED
     kept = lookalike.dedup(duckdb.sql("select * from rows order by id"), keep="first")
     assert kept["text"].to_pylist() == KEPT
-    found = lookalike.find(rows).groups.to_pyarrow()
+    lookalike.find(rows).groups.to_pyarrow()
     assert duckdb.sql("select count(*) from found").fetchall() == [(90,)]
 
 
@@ -237,7 +256,10 @@ def test_times_of_dicts_come_in_their_order() -> None:
         return lookalike.find(rows, keep="field:v").groups["keeper"][0]
 
     east = timezone(timedelta(hours=5))
-    assert keeper(datetime(2020, 1, 2, 3, tzinfo=east), datetime(2020, 1, 1, 23, tzinfo=timezone.utc)) == 1
+    assert (
+        keeper(datetime(2020, 1, 2, 3, tzinfo=east), datetime(2020, 1, 1, 23, tzinfo=timezone.utc))
+        == 1
+    )
     assert keeper(timedelta(days=1), timedelta(days=10), timedelta(hours=5)) == 1
 
 
@@ -245,7 +267,10 @@ def test_a_field_that_no_dict_has() -> None:
     rows = [{"text": text, "views": 1} for text in DOCS[:3]]
     with pytest.raises(DocumentError, match="no 'vews' in any of the 3 dicts.*text, views"):
         lookalike.find(rows, keep="field:vews")
-    assert lookalike.find([*rows, {"text": "a b c", "likes": 2}], keep="field:likes").counts["groups"] == 1
+    assert (
+        lookalike.find([*rows, {"text": "a b c", "likes": 2}], keep="field:likes").counts["groups"]
+        == 1
+    )
 
 
 def test_errors_of_references_say_so() -> None:
@@ -298,7 +323,9 @@ def test_what_is_missing_is_so_in_every_container() -> None:
 
 def test_columns_of_numpy_are_texts() -> None:
     numpy = pytest.importorskip("numpy")
-    rows = numpy.array([["a", FOX], ["b", f"{FOX}!"], ["c", "other words are here now"]], dtype=object)
+    rows = numpy.array(
+        [["a", FOX], ["b", f"{FOX}!"], ["c", "other words are here now"]], dtype=object
+    )
     assert lookalike.find(rows[:, 1:], keep="first").groups["id"] == [0, 1]
     assert lookalike.find(rows, keep="first").groups["id"] == ["a", "b"]
     assert lookalike.find(rows, id=False, keep="first").groups["id"] == [0, 1]
@@ -308,7 +335,11 @@ def test_columns_of_numpy_are_texts() -> None:
 
 def test_arrays_come_back_as_arrays() -> None:
     numpy = pytest.importorskip("numpy")
-    for rows in (numpy.array([FOX, FOX]), numpy.array([[FOX], [FOX]]), numpy.array([["a", FOX], ["b", FOX]])):
+    for rows in (
+        numpy.array([FOX, FOX]),
+        numpy.array([[FOX], [FOX]]),
+        numpy.array([["a", FOX], ["b", FOX]]),
+    ):
         kept = lookalike.dedup(rows, keep="first")
         assert isinstance(kept, numpy.ndarray) and kept.tolist() == rows[:1].tolist()
 
@@ -339,7 +370,9 @@ def _named_rows(texts: list[Any]) -> list[Any]:
     forms: list[Any] = [rows]
     for package, make in (("pandas", "DataFrame"), ("polars", "DataFrame"), ("pyarrow", "array")):
         module = pytest.importorskip(package)
-        forms.append(module.Table.from_pylist(rows) if package == "pyarrow" else getattr(module, make)(rows))
+        forms.append(
+            module.Table.from_pylist(rows) if package == "pyarrow" else getattr(module, make)(rows)
+        )
     return forms
 
 
@@ -359,7 +392,9 @@ def test_streamed_reasons_name_their_column() -> None:
 
 def test_wrong_types_name_their_column() -> None:
     rows: list[Any] = [{"key": "a", "body": FOX}, {"key": "b", "body": 5}]
-    with pytest.raises(DocumentTypeError, match='row 1: the text in the column "body" must be a str, got int'):
+    with pytest.raises(
+        DocumentTypeError, match='row 1: the text in the column "body" must be a str, got int'
+    ):
         lookalike.find(rows, text="body")
     rows = [{"key": 1, "text": FOX}, {"key": "b", "text": FOX}]
     with pytest.raises(DocumentTypeError, match='row 1: the id in the column "key" is of type str'):
@@ -371,20 +406,29 @@ def test_lists_of_arrow_are_tokens() -> None:
     lists = [["New  York", "is", "", "Big,"], None, ["new york", "is", "big,"]]
     types = [pa.list_(pa.string()), pa.large_list(pa.large_string()), pa.list_view(pa.string())]
     forms: list[Any] = [pa.table({"words": pa.array(lists, kind)}) for kind in types]
-    forms.append(pandas.DataFrame({"words": pandas.Series(lists, dtype=pandas.ArrowDtype(types[0]))}))
-    forms.append(polars.DataFrame({"words": lists}, schema={"words": polars.List(polars.Categorical)}))
+    forms.append(
+        pandas.DataFrame({"words": pandas.Series(lists, dtype=pandas.ArrowDtype(types[0]))})
+    )
+    forms.append(
+        polars.DataFrame({"words": lists}, schema={"words": polars.List(polars.Categorical)})
+    )
     for form in forms:
         found = lookalike.find(form, text="words", keep="first", skip_bad=True)
         assert found.groups["id"] == [0, 2] and found.text(0) == "New\u241fYork is Big,"
 
 
 def test_a_null_token_is_refused() -> None:
-    with pytest.raises(DocumentError, match="row 1: column \"text\" cannot be read: its token 1 is null"):
+    with pytest.raises(
+        DocumentError, match='row 1: column "text" cannot be read: its token 1 is null'
+    ):
         lookalike.find(pa.table({"text": [["a"], ["b", None]]}))
 
 
 def test_sets_of_tokens_are_refused() -> None:
-    with pytest.raises(DocumentTypeError, match="row 1: the text must be a list of tokens like those before, got set"):
+    with pytest.raises(
+        DocumentTypeError,
+        match="row 1: the text must be a list of tokens like those before, got set",
+    ):
         lookalike.find([["a"], {"b", "c"}], tokens="given")
 
 

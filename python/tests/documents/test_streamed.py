@@ -1,4 +1,5 @@
-"""Iterables within `memory=`: their texts go to a temporary file, and the result is that of a list."""
+"""Iterables within `memory=`: their texts go to a temporary file, and the result is that of a
+list."""
 
 from __future__ import annotations
 
@@ -10,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sample_texts import texts
 
 import lookalike
 from lookalike.errors import DocumentError, DocumentTypeError, FileError, OptionError
-from sample_texts import texts
 
 #: More rows than are taken at a time.
 ROWS = 2_600
@@ -32,7 +33,10 @@ class Once:
 
 
 def records() -> list[dict[str, Any]]:
-    return [{"key": -n, "title": f"Number {n % 7}", "body": text, "views": n % 91} for n, text in enumerate(TEXTS)]
+    return [
+        {"key": -n, "title": f"Number {n % 7}", "body": text, "views": n % 91}
+        for n, text in enumerate(TEXTS)
+    ]
 
 
 KINDS: dict[str, tuple[list[Any], dict[str, Any]]] = {
@@ -40,7 +44,10 @@ KINDS: dict[str, tuple[list[Any], dict[str, Any]]] = {
     "pairs with str": ([(f"d{n}", text) for n, text in enumerate(TEXTS)], {}),
     "pairs with int": ([(7 * n - 99, text) for n, text in enumerate(TEXTS)], {}),
     "pairs without ids": ([(n, text) for n, text in enumerate(TEXTS)], {"id": False}),
-    "records": (records(), {"id": "key", "text": ["title", "body"], "keep": "field:views", "source_field": "title"}),
+    "records": (
+        records(),
+        {"id": "key", "text": ["title", "body"], "keep": "field:views", "source_field": "title"},
+    ),
     "tokens": ([text.split() for text in TEXTS], {"tokens": "given"}),
 }
 
@@ -50,7 +57,11 @@ def same(found: lookalike.FindResult, expected: lookalike.FindResult) -> None:
     assert found.groups.column_types == expected.groups.column_types
     assert found.pairs.to_pylist() == expected.pairs.to_pylist()
     assert found.skipped.to_pylist() == expected.skipped.to_pylist()
-    assert (found.mask, found.labels, found.counts) == (expected.mask, expected.labels, expected.counts)
+    assert (found.is_kept, found.labels, found.counts) == (
+        expected.is_kept,
+        expected.labels,
+        expected.counts,
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -98,7 +109,10 @@ def test_texts_are_not_kept() -> None:
 def test_both_sides_may_be_streams() -> None:
     half = ROWS // 2
     expected = lookalike.find(TEXTS[half:], reference=TEXTS[:half], pairs=True)
-    same(lookalike.find(iter(TEXTS[half:]), reference=iter(TEXTS[:half]), pairs=True, memory=MEMORY), expected)
+    same(
+        lookalike.find(iter(TEXTS[half:]), reference=iter(TEXTS[:half]), pairs=True, memory=MEMORY),
+        expected,
+    )
 
 
 def test_functions_that_read_again() -> None:
@@ -172,7 +186,9 @@ def records_of(given: list[str]) -> list[dict[str, Any]]:
 
 def test_dedup_with_rows_that_cannot_be_pickled() -> None:
     rows = [{"id": number, "text": text, "open": lambda: None} for number, text in enumerate(TEXTS)]
-    with pytest.raises(DocumentTypeError, match="row from 0 on cannot be pickled.*leave out memory"):
+    with pytest.raises(
+        DocumentTypeError, match="row from 0 on cannot be pickled.*leave out memory"
+    ):
         lookalike.dedup(iter(rows), memory=MEMORY)
     assert len(lookalike.dedup(iter(rows))) < ROWS
 
@@ -190,7 +206,9 @@ def test_dedup_without_a_folder_for_the_rows(tmp_path: Path) -> None:
         lookalike.dedup(iter(TEXTS), memory=MEMORY, temp_dir=tmp_path / "absent")
 
 
-@pytest.mark.parametrize("rows", [[], ["one text"], [None, "a b c d e", None, "A B C D E"]], ids=["none", "one", "gaps"])
+@pytest.mark.parametrize(
+    "rows", [[], ["one text"], [None, "a b c d e", None, "A B C D E"]], ids=["none", "one", "gaps"]
+)
 def test_few_rows(rows: list[Any]) -> None:
     same(
         lookalike.find(iter(rows), memory=MEMORY, pairs=True, skip_bad=True),
@@ -199,7 +217,9 @@ def test_few_rows(rows: list[Any]) -> None:
 
 
 def test_ids_that_come_late() -> None:
-    pairs: list[tuple[Any, str]] = [(None if n < 1_100 else n, text) for n, text in enumerate(TEXTS)]
+    pairs: list[tuple[Any, str]] = [
+        (None if n < 1_100 else n, text) for n, text in enumerate(TEXTS)
+    ]
     same(
         lookalike.find(iter(pairs), memory=MEMORY, pairs=True, skip_bad=True),
         lookalike.find(pairs, pairs=True, skip_bad=True),
@@ -316,8 +336,8 @@ print(found.counts["duplicates"])
 
 
 def peak(kind: str) -> tuple[int, int]:
-    """Duplicates, and the most memory of the process in bytes, as the system measured it since it began; the
-    resource usage of a process includes that of its parent before the start."""
+    """Duplicates, and the most memory of the process in bytes, as the system measured it since it
+    began; the resource usage of a process includes that of its parent before the start."""
     measured = "\nprint(next(line.split()[1] for line in open('/proc/self/status') if line.startswith('VmHWM')))"
     command = [sys.executable, "-c", MEASURED + measured, kind]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -325,7 +345,9 @@ def peak(kind: str) -> tuple[int, int]:
     return duplicates, kibibytes << 10
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the system does not tell the peak of a process")
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="the system does not tell the peak of a process"
+)
 def test_the_limit_holds() -> None:
     limited, unlimited = peak("limited"), peak("unlimited")
     assert limited[0] == unlimited[0] == 5_000
@@ -357,16 +379,27 @@ def arrow_ids(pa: Any, kind: str) -> Any:
 def test_batches_are_taken_one_by_one(reader: str, ids: str) -> None:
     pa = pytest.importorskip("pyarrow")
     dates = pa.array([n % 91 for n in range(ROWS)], pa.int32()).cast(pa.date32())
-    table = pa.table({"id": arrow_ids(pa, ids), "body": TEXTS, "day": dates, "title": ["A title"] * ROWS})
-    for options in ({"text": "body"}, {"text": ["title", "body"], "id": False}, {"text": "body", "keep": "field:day"}):
+    table = pa.table(
+        {"id": arrow_ids(pa, ids), "body": TEXTS, "day": dates, "title": ["A title"] * ROWS}
+    )
+    for options in (
+        {"text": "body"},
+        {"text": ["title", "body"], "id": False},
+        {"text": "body", "keep": "field:day"},
+    ):
         expected = lookalike.find(table, pairs=True, **options)
-        same(lookalike.find(readers(table)[reader](), pairs=True, memory=MEMORY, **options), expected)
+        same(
+            lookalike.find(readers(table)[reader](), pairs=True, memory=MEMORY, **options), expected
+        )
 
 
 def test_batches_of_tokens_and_of_nothing() -> None:
     pa = pytest.importorskip("pyarrow")
     table = pa.table({"text": [text.split() for text in TEXTS]})
-    same(lookalike.find(table.to_reader(700), pairs=True, memory=MEMORY), lookalike.find(table, pairs=True))
+    same(
+        lookalike.find(table.to_reader(700), pairs=True, memory=MEMORY),
+        lookalike.find(table, pairs=True),
+    )
     nothing = pa.table({"text": pa.array([], pa.string())})
     assert lookalike.find(nothing.to_reader(), memory=MEMORY).counts["documents"] == 0
 
@@ -375,7 +408,9 @@ def test_errors_of_batches_are_those_of_a_table() -> None:
     pa = pytest.importorskip("pyarrow")
     tables = [
         pa.table({"text": pa.array(replaced(TEXTS, 1_500, None))}),
-        pa.table({"text": TEXTS, "id": pa.array([f"d{n}" if n != 1_500 else "" for n in range(ROWS)])}),
+        pa.table(
+            {"text": TEXTS, "id": pa.array([f"d{n}" if n != 1_500 else "" for n in range(ROWS)])}
+        ),
         pa.table({"text": TEXTS, "id": pa.array([n if n != 1_500 else 3 for n in range(ROWS)])}),
         pa.table({"body": TEXTS}),
         pa.table({"text": pa.array(range(ROWS))}),
@@ -399,7 +434,9 @@ def test_errors_of_batches_are_those_of_a_table() -> None:
 
 def test_texts_of_batches_that_are_no_text() -> None:
     pa = pytest.importorskip("pyarrow")
-    texts = pa.array([b"\xff" if n == 1_500 else text.encode() for n, text in enumerate(TEXTS)]).view(pa.string())
+    texts = pa.array(
+        [b"\xff" if n == 1_500 else text.encode() for n, text in enumerate(TEXTS)]
+    ).view(pa.string())
     table = pa.table({"text": texts})
     expected = lookalike.find(table, pairs=True, skip_bad=True)
     assert len(expected.skipped) == 1
@@ -422,4 +459,6 @@ def test_batches_are_not_kept() -> None:
 
     reader = pa.RecordBatchReader.from_batches(schema, batches())
     assert lookalike.find(reader, memory=MEMORY).counts["documents"] == ROWS
-    assert most < 6 * size, "the batch before it, and buffers of pyarrow that are larger than their content"
+    assert most < 6 * size, (
+        "the batch before it, and buffers of pyarrow that are larger than their content"
+    )

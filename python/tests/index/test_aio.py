@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
+from test_index import FOX, FOX_NOW, WEATHER, texts
+from waiting import PATIENCE
 
 from lookalike import Index
 from lookalike.aio import AsyncIndex
 from lookalike.errors import DocumentError, DocumentTypeError, OptionError, StoreError
-from test_index import FOX, FOX_NOW, WEATHER, texts
-from waiting import PATIENCE
 
 _Result = TypeVar("_Result")
 DOCS = texts(400)
@@ -63,7 +63,10 @@ def test_results_are_those_of_the_index(tmp_path: Path) -> None:
                 await index.add_one("weather", WEATHER, {"year": 2024}),
                 await index.remove(["weather", "absent"]),
                 [(m.id, m.similarity) for m in await index.query(FOX_NOW)],
-                [[m.id for m in one] for one in await index.query_many([text for _, text in DOCS[:9]], limit=3)],
+                [
+                    [m.id for m in one]
+                    for one in await index.query_many([text for _, text in DOCS[:9]], limit=3)
+                ],
                 await index.contains("fox"),
                 await index.contains("weather"),
                 await index.count(),
@@ -91,7 +94,10 @@ def test_results_are_those_of_the_index(tmp_path: Path) -> None:
             index.add_one("weather", WEATHER, {"year": 2024}),
             index.remove(["weather", "absent"]),
             [(m.id, m.similarity) for m in index.query(FOX_NOW)],
-            [[m.id for m in one] for one in index.query_many([text for _, text in DOCS[:9]], limit=3)],
+            [
+                [m.id for m in one]
+                for one in index.query_many([text for _, text in DOCS[:9]], limit=3)
+            ],
             "fox" in index,
             "weather" in index,
             len(index),
@@ -122,7 +128,8 @@ def test_every_method_of_the_index_is_there() -> None:
 
 
 def test_the_loop_goes_on_while_a_call_is_under_way(tmp_path: Path) -> None:
-    """The call ends only after the loop has done something: a loop that is blocked never does it."""
+    """The call ends only after the loop has done something: a loop that is blocked never does
+    it."""
     gate = Gate(DOCS, before=7)
 
     async def work() -> tuple[int, int]:
@@ -259,7 +266,9 @@ def test_a_change_that_has_begun_is_made(tmp_path: Path, monkeypatch: pytest.Mon
 
     async def work() -> bool:
         async with AsyncIndex.create(tmp_path / "news") as index:
-            writing = asyncio.create_task(index._run(True, lambda: slow(index.index, "fox", FOX), stop_signal()))
+            writing = asyncio.create_task(
+                index._run(True, lambda: slow(index.index, "fox", FOX), stop_signal())
+            )
             await until(begun.is_set)
             for _ in range(3):
                 # A second cancellation does not leave it behind.
@@ -448,7 +457,11 @@ def test_a_source_may_query_and_not_change_its_index(tmp_path: Path) -> None:
                 found = await index.query(FOX_NOW)
                 yield f"like {found[0].id}", FOX_NOW
                 change: Callable[[], Awaitable[Any]]
-                for change in (lambda: index.add_one("b", WEATHER), lambda: index.remove("fox"), index.close):
+                for change in (
+                    lambda: index.add_one("b", WEATHER),
+                    lambda: index.remove("fox"),
+                    index.close,
+                ):
                     with pytest.raises(StoreError, match="wait for itself") as error:
                         await change()
                     refused.append(str(error.value))
@@ -591,7 +604,9 @@ def test_what_is_refused(tmp_path: Path) -> None:
     within(work())
 
 
-def test_a_cancelled_opening_leaves_the_index_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cancelled_opening_leaves_the_index_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from lookalike.aio import OpeningIndex
 
     begun, go_on = threading.Event(), threading.Event()

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import enum
 import copy
 import doctest
+import enum
 import itertools
 import json
 import multiprocessing
@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from waiting import PATIENCE, NativeCode, wait_until
 
 import lookalike
 from lookalike import Index, Match
@@ -38,7 +39,6 @@ from lookalike.errors import (
     OptionError,
     StoreError,
 )
-from waiting import PATIENCE, NativeCode, wait_until
 
 FOX = "the quick brown fox jumps over the lazy dog in the green park today"
 FOX_NOW = "the quick brown fox jumps over the lazy dog in the green park now"
@@ -106,7 +106,7 @@ def test_every_similarity_is_that_of_the_shingle_sets(folder: Path) -> None:
         index.add(documents)
         known = dict(documents)
         wanted = found = 0
-        for id, text in documents[:100]:
+        for _id, text in documents[:100]:
             similar = {b: jaccard(text, other) for b, other in documents}
             similar = {b: value for b, value in similar.items() if value >= 0.5}
             matches = index.query(text, limit=None)
@@ -155,7 +155,7 @@ def test_the_same_as_the_command_line(program: str, folder: Path, tmp_path: Path
 def test_documents_come_in_many_shapes(index: Index) -> None:
     assert index.add({"a": "one text"}).added == 1
     assert index.add([["b", "two texts"], ("c", "three texts", {"n": 3})]).added == 2
-    assert index.add((pair for pair in [("d", "four texts")])).added == 1
+    assert index.add(pair for pair in [("d", "four texts")]).added == 1
     records = [{"id": "e", "text": "five texts", "n": 5, "more": None}]
     with pytest.warns(UserWarning, match="'?\"absent\"'?, which none of the 1 documents"):
         assert index.add(records, metadata=["n", "more", "absent"]).added == 1
@@ -213,7 +213,7 @@ def test_relations_and_datasets(index: Index) -> None:
 
 def test_existing_documents(index: Index) -> None:
     index.add({"a": FOX})
-    with pytest.raises(DocumentError, match="document 1: .*\"a\" is there already") as caught:
+    with pytest.raises(DocumentError, match='document 1: .*"a" is there already') as caught:
         index.add([("b", FOX), ("a", WEATHER), ("c", FOX)])
     assert caught.value.row == 1
     assert list(index.ids()) == ["a", "b"], "what is before the row is stored"
@@ -380,12 +380,19 @@ def test_numbers_of_numpy(index: Index) -> None:
     index.add([("a", FOX, {"year": 2019, "share": 0.5}), ("b", FOX, {"year": 2024, "share": 1.5})])
     two, half = numpy.int64(2), numpy.float32(0.5)
     assert len(index.query(FOX, threshold=half, limit=two)) == 2
-    assert index.query(FOX, where={"year": (">=", numpy.int64(2020)), "share": numpy.float64(1.5)})[0].id == "b"
+    assert (
+        index.query(FOX, where={"year": (">=", numpy.int64(2020)), "share": numpy.float64(1.5)})[
+            0
+        ].id
+        == "b"
+    )
     assert len(index.query_many([FOX, FOX], threads=two)) == 2
     year = enum.IntEnum("Year", {"NOW": 2024})
     language = enum.Enum("Language", {"EN": "en"}, type=str)
     index.add_one("c", FOX, metadata={"year": 2024, "language": "en"})
-    assert [match.id for match in index.query(FOX, where={"year": year.NOW, "language": language.EN})] == ["c"]
+    assert [
+        match.id for match in index.query(FOX, where={"year": year.NOW, "language": language.EN})
+    ] == ["c"]
     for wrong in (numpy.array([1, 2]), numpy.True_):
         with pytest.raises(OptionError, match="expected"):
             index.query(FOX, threshold=wrong)
@@ -396,7 +403,12 @@ def test_numbers_of_numpy(index: Index) -> None:
 
 
 def test_whole_numbers_are_compared_to_the_last_digit(index: Index) -> None:
-    index.add([(name, FOX, {"n": 1700000000000000001 + 99 * k, "code": "0" * k + "1234"}) for k, name in enumerate("ab")])
+    index.add(
+        [
+            (name, FOX, {"n": 1700000000000000001 + 99 * k, "code": "0" * k + "1234"})
+            for k, name in enumerate("ab")
+        ]
+    )
     found = lambda where: [match.id for match in index.query(FOX, where=where)]  # noqa: E731
     assert found({"n": 1700000000000000001}) == ["a"]
     assert found({"n": (">", 1700000000000000001)}) == ["b"]
@@ -470,7 +482,7 @@ def test_limits_and_thresholds(index: Index) -> None:
 def test_a_document_does_not_find_itself(index: Index) -> None:
     index.add({"a": FOX, "b": FOX_NOW, "c": WEATHER})
     assert [match.id for match in index.query(id="a")] == ["b"]
-    with pytest.raises(DocumentError, match="there is no document \"z\""):
+    with pytest.raises(DocumentError, match='there is no document "z"'):
         index.query(id="z")
     with pytest.raises(OptionError, match="both given"):
         index.query(FOX, id="a")
@@ -668,7 +680,7 @@ def test_unknown_options(folder: Path) -> None:
     with Index.create(folder) as index:
         with pytest.raises(TypeError, match="top"):
             index.query(FOX, top=3)  # type: ignore[call-arg]
-        with pytest.raises(OptionError, match="on_existing is \"skip\", expected"):
+        with pytest.raises(OptionError, match='on_existing is "skip", expected'):
             index.add({"a": FOX}, on_existing="skip")  # type: ignore[arg-type]
         with pytest.raises(OptionError, match="on_existing is None"):
             index.add_one("a", FOX, on_existing=None)  # type: ignore[arg-type]
@@ -861,10 +873,10 @@ def test_stats(index: Index) -> None:
         (None, "document 1 is None"),
         (("a", "x", 5), "document 1: the metadata is of type int, expected a dict"),
         (("a", "x", {5: 1}), "document 1: the metadata has a key 5 that is of type int"),
-        (("a", "x", {"k": {"l": [object()]}}), "document 1: metadata \"k.l.0\" is of type object"),
-        (("a", "x", {"k": {1, 2}}), "metadata \"k\" is of type set"),
-        (("a", "x", {"k": datetime(2020, 1, 1)}), "metadata \"k\" is of type datetime.*isoformat"),
-        (("a", "x", {"k": b"x"}), "metadata \"k\" is of type bytes"),
+        (("a", "x", {"k": {"l": [object()]}}), 'document 1: metadata "k.l.0" is of type object'),
+        (("a", "x", {"k": {1, 2}}), 'metadata "k" is of type set'),
+        (("a", "x", {"k": datetime(2020, 1, 1)}), 'metadata "k" is of type datetime.*isoformat'),
+        (("a", "x", {"k": b"x"}), 'metadata "k" is of type bytes'),
     ],
 )
 def test_documents_of_wrong_types(index: Index, document: Any, text: str) -> None:
@@ -882,14 +894,14 @@ def test_documents_of_wrong_types(index: Index, document: Any, text: str) -> Non
         (("", "x"), "its id is empty"),
         (("a\0b", "x"), "NUL"),
         (("x" * 16_385, "x"), "more than 16,384 bytes"),
-        (("a", "x", {"k": float("inf")}), "metadata \"k\" is inf"),
-        (("a", "x", {"k": float("nan")}), "metadata \"k\" is NaN"),
-        (("a", "x", {"k": 2**64}), "metadata \"k\" is a whole number of more than 64 bits"),
-        (("a", "x", {"k": "\ud800"}), "metadata \"k\" has a lone surrogate"),
+        (("a", "x", {"k": float("inf")}), 'metadata "k" is inf'),
+        (("a", "x", {"k": float("nan")}), 'metadata "k" is NaN'),
+        (("a", "x", {"k": 2**64}), 'metadata "k" is a whole number of more than 64 bits'),
+        (("a", "x", {"k": "\ud800"}), 'metadata "k" has a lone surrogate'),
         (("a", "x", {"\ud800": 1}), "key .* with a lone surrogate"),
         (("a", "x", {"k": "x" * (1 << 20)}), "its metadata has 104"),
-        ({"id": "a"}, "the record has no \"text\", expected \"id\" and \"text\""),
-        ({"text": "x"}, "the record has no \"id\""),
+        ({"id": "a"}, 'the record has no "text", expected "id" and "text"'),
+        ({"text": "x"}, 'the record has no "id"'),
     ],
 )
 def test_documents_that_cannot_be_stored(index: Index, document: Any, text: str) -> None:
@@ -1233,7 +1245,9 @@ def test_what_a_record_raises_comes_out(index: Index, member: str, error: BaseEx
     assert raised.value is error and len(index) == 0
 
 
-def test_members_that_only_some_records_have(index: Index, recwarn: pytest.WarningsRecorder) -> None:
+def test_members_that_only_some_records_have(
+    index: Index, recwarn: pytest.WarningsRecorder
+) -> None:
     records = [{"id": "a", "text": "one", "n": 1}, {"id": "b", "text": "two"}]
     index.add(records, metadata=["n"])
     index.add([], metadata=["n"])
@@ -1244,7 +1258,10 @@ def test_members_that_only_some_records_have(index: Index, recwarn: pytest.Warni
 
 def test_tables_whose_values_cannot_be_read(index: Index) -> None:
     pa = pytest.importorskip("pyarrow")
-    offsets, data = pa.py_buffer(bytes([0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0])), pa.py_buffer(b"a\xff")
+    offsets, data = (
+        pa.py_buffer(bytes([0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0])),
+        pa.py_buffer(b"a\xff"),
+    )
     texts = pa.Array.from_buffers(pa.string(), 2, [None, offsets, data])
     with pytest.raises(DocumentError, match="document 1: column 'text' cannot be read") as raised:
         index.add(pa.table({"id": ["a", "b"], "text": texts}))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-import lookalike
 import pytest
+
+import lookalike
 from lookalike import Category, Index
 from lookalike.aio import AsyncIndex
 from lookalike.errors import DocumentError, OptionError, StoreError
@@ -17,7 +18,10 @@ CATS = "cat kitten purrs whiskers mouse paw fur sleeps sofa milk"
 
 def docs() -> dict[str, str]:
     ships = {f"ship-{n}": f"{SHIPS} and the long way home {n}" for n in range(6)}
-    return {**ships, **{f"cat-{n}": f"{' '.join(CATS.split()[n % 3 :])} a{n} b{n}" for n in range(6)}}
+    return {
+        **ships,
+        **{f"cat-{n}": f"{' '.join(CATS.split()[n % 3 :])} a{n} b{n}" for n in range(6)},
+    }
 
 
 def test_categories_are_made_listed_and_chosen(tmp_path: Path) -> None:
@@ -27,10 +31,15 @@ def test_categories_are_made_listed_and_chosen(tmp_path: Path) -> None:
         with pytest.raises(OptionError, match="index.categorise"):
             list(index.ids("1"))
         seen: list[str] = []
-        made = index.categorise(topics=2, threads=1, progress=lambda stage, done, total: seen.append(stage))
+        made = index.categorise(
+            topics=2, threads=1, progress=lambda stage, done, total: seen.append(stage)
+        )
         assert made == index.categories() and seen
         topics = [one for one in made if one.parent is None]
-        assert [(one.path, one.level, one.documents) for one in topics] == [("1", 0.2, 6), ("2", 0.2, 6)]
+        assert [(one.path, one.level, one.documents) for one in topics] == [
+            ("1", 0.2, 6),
+            ("2", 0.2, 6),
+        ]
         assert all(isinstance(one, Category) and isinstance(one.label, tuple) for one in made)
         assert {one.parent for one in made if one.parent} <= {one.path for one in made}
         # A new document has its category at once.

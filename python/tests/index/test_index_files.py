@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -94,7 +95,9 @@ def test_what_cannot_be(index: lookalike.Index, tmp_path: Path) -> None:
         index.add(str(tmp_path / "*.csv"))
     with pytest.raises(OptionError, match="skip_bad says how files are read"):
         index.add([("a", TEXTS["a"])], skip_bad=True)
-    with pytest.raises(OptionError, match="unit says how files are read.*leave it out, or name files"):
+    with pytest.raises(
+        OptionError, match="unit says how files are read.*leave it out, or name files"
+    ):
         index.add(TEXTS, unit="line")
     with pytest.raises(OptionError, match="no option 'colour'"):
         index.add(TEXTS, colour=None)  # type: ignore[call-arg]
@@ -134,7 +137,18 @@ def test_progress(index: lookalike.Index, tmp_path: Path) -> None:
 def test_as_the_command_line(program: str, tmp_path: Path) -> None:
     path = lines(tmp_path / "one.jsonl", TEXTS, year=2024)
     subprocess.run(
-        [program, "index", "create", tmp_path / "theirs", path, "--metadata", "year", "--store", "sets", "--quiet"],
+        [
+            program,
+            "index",
+            "create",
+            tmp_path / "theirs",
+            path,
+            "--metadata",
+            "year",
+            "--store",
+            "sets",
+            "--quiet",
+        ],
         check=True,
     )
     with lookalike.Index.create(tmp_path / "ours") as index:
@@ -150,7 +164,9 @@ def test_as_the_command_line(program: str, tmp_path: Path) -> None:
 def test_columns_have_the_names_of_fields(index: lookalike.Index) -> None:
     wrong: Any = {"text": "body"}
     for call in (index.add, index.update):
-        with pytest.raises(OptionError, match="there is no option 'text'; text_field='body' names the column"):
+        with pytest.raises(
+            OptionError, match="there is no option 'text'; text_field='body' names the column"
+        ):
             call([{"id": "a", "body": "one text"}], **wrong)
 
 
@@ -162,5 +178,5 @@ def test_advice_names_options_of_the_call(index: lookalike.Index) -> None:
 
 def test_records_name_their_members(index: lookalike.Index) -> None:
     rows: list[Any] = [{"key": "a", "body": 5}]
-    with pytest.raises(DocumentError, match="document 0: the text in \"body\" is of type int"):
+    with pytest.raises(DocumentError, match='document 0: the text in "body" is of type int'):
         index.add(rows, id_field="key", text_field="body")

@@ -13,11 +13,19 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-import lookalike
 import pytest
+
+import lookalike
 from lookalike import DocumentVersion, Index, OriginalStats
 from lookalike.aio import AsyncIndex
-from lookalike.errors import DamagedError, DocumentError, DocumentTypeError, MismatchError, OptionError, StoreError
+from lookalike.errors import (
+    DamagedError,
+    DocumentError,
+    DocumentTypeError,
+    MismatchError,
+    OptionError,
+    StoreError,
+)
 
 PAGE = b"<!doctype html><title>Opening</title>\r\n<p>The library is open on Sunday, gr\xc3\xbc\xc3\x9fe.</p>"
 LINE = b'{"id": "a-1",   "text": "A letter about something else.", "n": 1}'
@@ -41,7 +49,12 @@ def test_what_was_read_comes_back_byte_for_byte(archive: Path) -> None:
         assert index.original("a-1") == LINE
         (page,) = index.versions("page.html")
         assert isinstance(page, DocumentVersion)
-        assert (page.version, page.ended, page.name, page.bytes) == (1, None, "page.html", len(PAGE))
+        assert (page.version, page.ended, page.name, page.bytes) == (
+            1,
+            None,
+            "page.html",
+            len(PAGE),
+        )
         assert page.type.startswith("text/html") and page.sha256 == hashlib.sha256(PAGE).hexdigest()
         assert page.added.tzinfo == timezone.utc and page.modified is not None
         assert "The library is open" in str(index.version_text("page.html"))
@@ -50,7 +63,11 @@ def test_what_was_read_comes_back_byte_for_byte(archive: Path) -> None:
 
 
 def test_a_document_that_is_replaced_stays_as_a_version(tmp_path: Path) -> None:
-    texts = ["The first text of a note.", "The second text of a note, ä.", "The third text of a note."]
+    texts = [
+        "The first text of a note.",
+        "The second text of a note, ä.",
+        "The third text of a note.",
+    ]
     with Index.create(tmp_path / "notes", store="originals") as index:
         for text in [*texts, texts[-1]]:
             index.update({"note": text})
@@ -68,7 +85,9 @@ def test_a_document_that_is_replaced_stays_as_a_version(tmp_path: Path) -> None:
 
 def test_the_command_reads_the_same(archive: Path, program: str) -> None:
     def run(*arguments: str) -> bytes:
-        return subprocess.run([program, "index", *arguments], check=True, capture_output=True).stdout
+        return subprocess.run(
+            [program, "index", *arguments], check=True, capture_output=True
+        ).stdout
 
     said = json.loads(run("versions", str(archive), "page.html", "--json"))
     with Index.open(archive, read_only=True) as index:
@@ -81,7 +100,15 @@ def test_the_command_reads_the_same(archive: Path, program: str) -> None:
     added = datetime.fromisoformat(listed["added"][:26].rstrip("Z") + "+00:00")
     assert abs(added - version.added) < timedelta(seconds=1)
     made = archive.parent / "made"
-    run("create", str(made), str(archive.parent / "in"), "--store", "originals", "--max-original", "1KiB")
+    run(
+        "create",
+        str(made),
+        str(archive.parent / "in"),
+        "--store",
+        "originals",
+        "--max-original",
+        "1KiB",
+    )
     with Index.open(made, read_only=True, store="originals") as index:
         assert index.original("page.html") == PAGE
         assert index.settings["originals"] == {"max_bytes": 1024}
@@ -95,7 +122,12 @@ def test_ids_may_be_uuids(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "ask", [lambda index, id: index.versions(id), lambda index, id: index.original(id), lambda index, id: index.version_text(id)]
+    "ask",
+    [
+        lambda index, id: index.versions(id),
+        lambda index, id: index.original(id),
+        lambda index, id: index.version_text(id),
+    ],
 )
 def test_documents_that_are_not_there(tmp_path: Path, ask: Callable[[Index, Any], Any]) -> None:
     with Index.create(tmp_path / "notes", store="originals") as index:
@@ -145,7 +177,9 @@ def test_limits_that_cannot_be(tmp_path: Path, most: Any) -> None:
 
 def test_a_document_above_the_limit_is_an_error(tmp_path: Path) -> None:
     with Index.create(tmp_path / "notes", store="originals", max_original="1KiB") as index:
-        assert index.settings["store"] == "originals" and index.settings["originals"] == {"max_bytes": 1024}
+        assert index.settings["store"] == "originals" and index.settings["originals"] == {
+            "max_bytes": 1024
+        }
         with pytest.raises(DocumentError, match="1,?024"):
             index.add_one("long", "word " * 300)
         index.add_one("short", "word " * 200)
@@ -169,7 +203,9 @@ def test_damage_is_an_error(tmp_path: Path) -> None:
     sqlite3 = pytest.importorskip("sqlite3")
     with Index.create(tmp_path / "notes", store="originals") as index:
         index.add({"a": "a text that is kept " * 20})
-    (catalogue,) = (path for path in (tmp_path / "notes").iterdir() if path.read_bytes()[:6] == b"SQLite")
+    (catalogue,) = (
+        path for path in (tmp_path / "notes").iterdir() if path.read_bytes()[:6] == b"SQLite"
+    )
     with sqlite3.connect(catalogue) as database:
         database.execute("UPDATE originals SET zstd = zeroblob(length(zstd))")
     database.close()

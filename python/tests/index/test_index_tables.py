@@ -72,7 +72,10 @@ VALUES: dict[str, tuple[Any, Any]] = {
     "large_list_view": (pa.array([[1, None]], pa.large_list_view(INTS)), [1, None]),
     "empty list": (pa.array([[]], pa.list_(INTS)), []),
     "lists in lists": (pa.array([[[1], [2, 3], None]]), [[1], [2, 3], None]),
-    "struct": (pa.array([{"a": 1, "b": None, "c": {"d": "x"}}]), {"a": 1, "b": None, "c": {"d": "x"}}),
+    "struct": (
+        pa.array([{"a": 1, "b": None, "c": {"d": "x"}}]),
+        {"a": 1, "b": None, "c": {"d": "x"}},
+    ),
     "empty struct": (pa.array([{}], pa.struct([])), {}),
     "map": (pa.array([[("k", 1), ("l", None)]], pa.map_(TEXTS, INTS)), [["k", 1], ["l", None]]),
     "map of numbers": (pa.array([[(1, "x")]], pa.map_(INTS, TEXTS)), [[1, "x"]]),
@@ -124,7 +127,11 @@ def test_values_of_rows_that_are_cut_out(index: Index) -> None:
 DAY = datetime.datetime(2024, 1, 2)
 REFUSED: dict[str, tuple[Any, str, str]] = {
     "NaN": (pa.array([None, float("nan")]), "m", "is NaN, which JSON has no number for"),
-    "inf": (pa.array([None, float("inf")], pa.float32()), "m", "is inf, which JSON has no number for"),
+    "inf": (
+        pa.array([None, float("inf")], pa.float32()),
+        "m",
+        "is inf, which JSON has no number for",
+    ),
     "NaN in a list": (pa.array([[], [1.0, float("nan")]]), "m.1", "is NaN"),
     "decimal": (pa.array([None, decimal.Decimal("1.5")]), "m", r"is of type decimal128\(2, 1\)"),
     "date": (pa.array([None, DAY.date()]), "m", "is of type date32"),
@@ -142,9 +149,15 @@ REFUSED: dict[str, tuple[Any, str, str]] = {
     "bytes": (pa.array([None, b"xy"], pa.binary(2)), "m", r"is of type fixed_size_binary\(2\)"),
     "binary in a list": (pa.array([[], [b"x"]]), "m.0", "is of type binary"),
     "time in a struct": (pa.array([None, {"a": [{"t": DAY}]}]), "m.a.0.t", "is of type timestamp"),
-    "value of a map": (pa.array([None, [("k", DAY)]], pa.map_(TEXTS, pa.timestamp("s"))), "m.0.1", "timestamp"),
+    "value of a map": (
+        pa.array([None, [("k", DAY)]], pa.map_(TEXTS, pa.timestamp("s"))),
+        "m.0.1",
+        "timestamp",
+    ),
     "a member twice": (
-        pa.StructArray.from_arrays([pa.nulls(2, INTS), pa.nulls(2, INTS)], ["a", "a"], mask=pa.array([True, False])),
+        pa.StructArray.from_arrays(
+            [pa.nulls(2, INTS), pa.nulls(2, INTS)], ["a", "a"], mask=pa.array([True, False])
+        ),
         "m",
         'has several members "a"',
     ),
@@ -169,7 +182,10 @@ def test_types_that_are_too_deep(index: Index) -> None:
     array, value = nested(60)
     index.add(table(array), metadata=["m"])
     assert described(index, "d0") == {"m": value}
-    with pytest.raises(DocumentError, match="document 0: column 'm' cannot be read: its type has more than 64 levels"):
+    with pytest.raises(
+        DocumentError,
+        match="document 0: column 'm' cannot be read: its type has more than 64 levels",
+    ):
         index.update(table(nested(70)[0]), metadata=["m"])
     index.update(table(nested(70)[0]))
 
@@ -184,7 +200,14 @@ def test_more_metadata_than_an_index_keeps(index: Index) -> None:
 
 
 @pytest.mark.parametrize(
-    "kind", [TEXTS, pa.large_string(), pa.string_view(), pa.dictionary(pa.int8(), TEXTS), pa.dictionary(pa.int32(), pa.large_string())]
+    "kind",
+    [
+        TEXTS,
+        pa.large_string(),
+        pa.string_view(),
+        pa.dictionary(pa.int8(), TEXTS),
+        pa.dictionary(pa.int32(), pa.large_string()),
+    ],
 )
 def test_types_of_ids_and_texts(index: Index, kind: Any) -> None:
     ids, texts = pa.array(["", "a", "a longer id than fits into a view"]), pa.array(["", ONE, TWO])
@@ -196,7 +219,9 @@ def test_types_of_ids_and_texts(index: Index, kind: Any) -> None:
 
 def test_texts_of_runs_and_unions(index: Index) -> None:
     texts = pa.RunEndEncodedArray.from_arrays([2, 3], [ONE, None])
-    ids = pa.UnionArray.from_sparse(pa.array([1, 1, 1], pa.int8()), [pa.array([1, 2, 3]), pa.array(["a", "b", "c"])])
+    ids = pa.UnionArray.from_sparse(
+        pa.array([1, 1, 1], pa.int8()), [pa.array([1, 2, 3]), pa.array(["a", "b", "c"])]
+    )
     with pytest.raises(DocumentTypeError, match="document 2: the text is None") as raised:
         index.add(pa.table({"id": ids, "text": texts}))
     assert raised.value.row == 2 and list(index.ids()) == ["a", "b"]
@@ -208,7 +233,10 @@ def test_texts_of_runs_and_unions(index: Index) -> None:
     [
         (pa.nulls(2), "None, expected str: leave out what is missing"),
         (pa.array([None, "x"]), "None, expected str"),
-        (pa.array([True, False]), "of type bool, expected str: cast the column '{}' to strings first"),
+        (
+            pa.array([True, False]),
+            "of type bool, expected str: cast the column '{}' to strings first",
+        ),
         (pa.array([1, 2], pa.uint8()), "of type uint8"),
         (pa.array([1.5, 2]), "of type double"),
         (pa.array([b"x", b"y"]), "of type binary, expected str: decode the column '{}' first"),
@@ -220,7 +248,9 @@ def test_texts_of_runs_and_unions(index: Index) -> None:
 )
 def test_what_is_no_id_or_text(index: Index, what: str, column: Any, got: str) -> None:
     columns = {"id": pa.array(["a", "b"]), "text": pa.array([ONE, TWO]), what: column}
-    with pytest.raises(DocumentTypeError, match=f"^document 0: the {what} is {got.format(what)}") as raised:
+    with pytest.raises(
+        DocumentTypeError, match=f"^document 0: the {what} is {got.format(what)}"
+    ) as raised:
         index.add(pa.table(columns))
     assert raised.value.row == 0 and len(index) == 0
 
@@ -232,8 +262,15 @@ def test_a_null_before_what_is_no_text(index: Index) -> None:
 
 
 def test_only_columns_that_are_needed_are_read(index: Index) -> None:
-    broken = pa.Array.from_buffers(TEXTS, 1, [None, pa.py_buffer(b"\0\0\0\0\x01\0\0\0"), pa.py_buffer(b"\xff")])
-    others = {"m": pa.array([1]), "n": broken, "o": pa.array([DAY]), "p": pa.array([b"x"], pa.binary_view())}
+    broken = pa.Array.from_buffers(
+        TEXTS, 1, [None, pa.py_buffer(b"\0\0\0\0\x01\0\0\0"), pa.py_buffer(b"\xff")]
+    )
+    others = {
+        "m": pa.array([1]),
+        "n": broken,
+        "o": pa.array([DAY]),
+        "p": pa.array([b"x"], pa.binary_view()),
+    }
     index.add(pa.table({"id": ["a"], "text": [ONE], **others}), metadata=["m", "m", "id", "text"])
     assert described(index, "a") == {"m": 1, "id": "a", "text": ONE}
     index.update(pa.table({"text": ["a"]}), id_field="text")
@@ -241,17 +278,24 @@ def test_only_columns_that_are_needed_are_read(index: Index) -> None:
 
 def test_names_of_columns(index: Index) -> None:
     twice = pa.Table.from_arrays([pa.array(["a"])] * 3, names=["id", "text", "text"])
-    with pytest.raises(DocumentTypeError, match="2 columns 'text', expected one; it has 'id', 'text', 'text'"):
+    with pytest.raises(
+        DocumentTypeError, match="2 columns 'text', expected one; it has 'id', 'text', 'text'"
+    ):
         index.add(twice)
     many = pa.table({f"c{number}": [1] for number in range(30)})
-    with pytest.raises(DocumentTypeError, match="0 columns 'id', expected one; it has 'c0', .*'c19', …: name others"):
+    with pytest.raises(
+        DocumentTypeError,
+        match="0 columns 'id', expected one; it has 'c0', .*'c19', …: name others",
+    ):
         index.add(many)
     with pytest.raises(DocumentTypeError, match="0 columns 'id', expected one; it has none"):
         index.add(pa.table({}))
     with pytest.raises(DocumentTypeError, match=r"0 columns 'it\\'s\\n'"):
         index.add(table(pa.array([1])), metadata=["it's\n"])
     for column in (pa.array(["a"]), pa.chunked_array([["a"]])):
-        with pytest.raises(DocumentTypeError, match="cannot be read as Arrow, .* it is one column of string"):
+        with pytest.raises(
+            DocumentTypeError, match="cannot be read as Arrow, .* it is one column of string"
+        ):
             index.add(column)
 
 
@@ -274,7 +318,14 @@ class Stream:
 def test_whatever_hands_over_arrow(index: Index) -> None:
     rows = table(pa.array([1, 2]))
     batch = rows.to_batches()[0]
-    for given in (rows, batch, batch.to_struct_array(), Array(batch), Stream(rows), pa.chunked_array([batch.to_struct_array()])):
+    for given in (
+        rows,
+        batch,
+        batch.to_struct_array(),
+        Array(batch),
+        Stream(rows),
+        pa.chunked_array([batch.to_struct_array()]),
+    ):
         assert sum(index.update(given, metadata=["m"])[:2]) == 2
         assert described(index, "d1") == {"m": 2}
     assert index.add(rows.slice(0, 0)) == (0, 0, 0, 0, [])
@@ -288,7 +339,9 @@ def test_whatever_hands_over_arrow(index: Index) -> None:
 
 def test_rows_that_are_not_there(index: Index) -> None:
     rows = pa.StructArray.from_arrays(
-        [pa.array(["a", "b"]), pa.array([ONE, TWO]), pa.array([1, 2])], ["id", "text", "m"], mask=pa.array([False, True])
+        [pa.array(["a", "b"]), pa.array([ONE, TWO]), pa.array([1, 2])],
+        ["id", "text", "m"],
+        mask=pa.array([False, True]),
     )
     with pytest.raises(DocumentTypeError, match="document 1: the id is None") as raised:
         index.add(Array(rows), metadata=["m"])
@@ -317,7 +370,17 @@ class Own(Exception):
     pass
 
 
-@pytest.mark.parametrize("error", [ValueError("bad"), KeyboardInterrupt("end"), SystemExit(3), OSError(5, "io"), Own(), DocumentError("mine")])
+@pytest.mark.parametrize(
+    "error",
+    [
+        ValueError("bad"),
+        KeyboardInterrupt("end"),
+        SystemExit(3),
+        OSError(5, "io"),
+        Own(),
+        DocumentError("mine"),
+    ],
+)
 def test_what_a_producer_raises_comes_out(index: Index, error: BaseException) -> None:
     with pytest.raises(type(error)) as raised:
         index.add(reader(failing(error)))
@@ -349,7 +412,9 @@ def test_rows_are_counted_over_batches(index: Index) -> None:
             index.update(given)
         assert raised.value.row == 9001 and len(index) == 9001
     again = pa.table({"id": ["new", "d17"], "text": [ONE, TWO]})
-    with pytest.raises(DocumentError, match='document 1: .*"d17" is there already.*the 1 before it are stored'):
+    with pytest.raises(
+        DocumentError, match='document 1: .*"d17" is there already.*the 1 before it are stored'
+    ):
         index.add(again)
 
 
@@ -360,7 +425,10 @@ def test_a_batch_of_other_columns(index: Index) -> None:
 
     with pytest.raises(DocumentTypeError, match="0 columns 'id'"):
         index.add(reader(made()))
-    with pytest.raises(DocumentError, match="document 1000: column 'id' cannot be read: it has 1 columns, its type 2"):
+    with pytest.raises(
+        DocumentError,
+        match="document 1000: column 'id' cannot be read: it has 1 columns, its type 2",
+    ):
         index.update(Stream(reader(made())))
 
 
@@ -376,7 +444,8 @@ def test_batches_are_let_go_of(index: Index) -> None:
             gc.collect()
             alive.append(sum(one() is not None for one in made))
 
-    # Each collection looks at all objects that are not exempt, and the modules of other tests have millions.
+    # Each collection looks at all objects that are not exempt, and the modules of other tests have
+    # millions.
     gc.freeze()
     try:
         assert index.add(reader(watched())).added == 100_000
@@ -411,9 +480,14 @@ def numbers(*values: int, size: int = 4) -> bytes:
 DAMAGED = {
     "not UTF-8": (raw(TEXTS, 2, None, numbers(0, 1, 2), b"a\xff"), "its byte 0 is not UTF-8"),
     "offsets": (raw(TEXTS, 3, None, numbers(0, 1, -7, 2), b"ab"), "its offsets leave the data"),
-    "keys": (pa.DictionaryArray.from_arrays(pa.array([0, 3]), pa.array(["a"]), safe=False), "its key is none of the 1"),
+    "keys": (
+        pa.DictionaryArray.from_arrays(pa.array([0, 3]), pa.array(["a"]), safe=False),
+        "its key is none of the 1",
+    ),
     "values of a dictionary": (
-        pa.DictionaryArray.from_arrays(pa.array([0, 1]), raw(TEXTS, 3, None, numbers(0, 1, -7, 2), b"ab")),
+        pa.DictionaryArray.from_arrays(
+            pa.array([0, 1]), raw(TEXTS, 3, None, numbers(0, 1, -7, 2), b"ab")
+        ),
         "its offsets leave the data",
     ),
     "lists": (raw(pa.list_(INTS), 2, None, numbers(0, 2, 2), children=[pa.array([1, 2])]), ""),
@@ -426,7 +500,13 @@ DAMAGED = {
         "its offsets leave the values",
     ),
     "texts in lists": (
-        raw(pa.list_(TEXTS), 2, None, numbers(0, 1, 2), children=[raw(TEXTS, 2, None, numbers(0, 1, 2), b"a\xff")]),
+        raw(
+            pa.list_(TEXTS),
+            2,
+            None,
+            numbers(0, 1, 2),
+            children=[raw(TEXTS, 2, None, numbers(0, 1, 2), b"a\xff")],
+        ),
         "its byte 0 is not UTF-8",
     ),
 }
@@ -439,12 +519,16 @@ def test_damaged_columns(index: Index, what: str) -> None:
     if not why:
         index.add(given, metadata=["m"])
         return
-    with pytest.raises(DocumentError, match=f"^document 1: column 'm' cannot be read: .*{why}") as raised:
+    with pytest.raises(
+        DocumentError, match=f"^document 1: column 'm' cannot be read: .*{why}"
+    ) as raised:
         index.add(given, metadata=["m"])
     assert raised.value.row == 1 and list(index.ids()) == ["d0"]
     if pa.types.is_list(column.type):
         return
-    with pytest.raises(DocumentError, match=f"document 1: column 'm' cannot be read: .*{why}") as raised:
+    with pytest.raises(
+        DocumentError, match=f"document 1: column 'm' cannot be read: .*{why}"
+    ) as raised:
         index.update(given, text_field="m")
     assert raised.value.row == 1
 
@@ -454,7 +538,10 @@ class CArray(ctypes.Structure):
 
 
 CArray._fields_ = [
-    *((name, ctypes.c_int64) for name in ("length", "null_count", "offset", "n_buffers", "n_children")),
+    *(
+        (name, ctypes.c_int64)
+        for name in ("length", "null_count", "offset", "n_buffers", "n_children")
+    ),
     ("buffers", ctypes.POINTER(ctypes.c_void_p)),
     ("children", ctypes.POINTER(ctypes.POINTER(CArray))),
     ("dictionary", ctypes.POINTER(CArray)),
@@ -467,8 +554,12 @@ NESTED = [
     pa.array([{"a": 1}, {"a": 2}]),
     pa.array([[("k", 1)], []], pa.map_(TEXTS, INTS)),
     pa.RunEndEncodedArray.from_arrays([1, 2], ["x", "y"]),
-    pa.UnionArray.from_sparse(pa.array([0, 1], pa.int8()), [pa.array([1, 2]), pa.array(["x", "y"])]),
-    pa.UnionArray.from_dense(pa.array([0, 1], pa.int8()), pa.array([0, 0], pa.int32()), [pa.array([1]), pa.array(["x"])]),
+    pa.UnionArray.from_sparse(
+        pa.array([0, 1], pa.int8()), [pa.array([1, 2]), pa.array(["x", "y"])]
+    ),
+    pa.UnionArray.from_dense(
+        pa.array([0, 1], pa.int8()), pa.array([0, 0], pa.int32()), [pa.array([1]), pa.array(["x"])]
+    ),
     pa.array([b"x", b"y"]),
     pa.array([b"x", b"y"], pa.binary_view()),
     pa.array([b"x", b"y"], pa.binary(1)),
@@ -493,10 +584,14 @@ CHANGES = [
 @pytest.mark.parametrize("column", NESTED, ids=lambda column: str(column.type))
 @pytest.mark.parametrize("change", CHANGES, ids=str)
 @pytest.mark.parametrize("inner", [False, True])
-def test_structures_that_cannot_be(index: Index, column: Any, change: tuple[str, Any], inner: bool) -> None:
+def test_structures_that_cannot_be(
+    index: Index, column: Any, change: tuple[str, Any], inner: bool
+) -> None:
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    capsules = pa.record_batch(table(column).to_batches()[0].to_struct_array().flatten(), ["id", "text", "m"]).__arrow_c_array__()
+    capsules = pa.record_batch(
+        table(column).to_batches()[0].to_struct_array().flatten(), ["id", "text", "m"]
+    ).__arrow_c_array__()
     array = CArray.from_address(pointer(capsules[1], b"arrow_array")).children[2].contents
     if inner:
         if array.n_children == 0:
@@ -538,7 +633,11 @@ CSchema._fields_ = [
         (pa.array([[1]]), None, "a part of a type is missing"),
         (pa.RunEndEncodedArray.from_arrays([1], ["x"]), None, "a part of a type is missing"),
         (pa.array([[1]]), b"+w:-1", "no memory holds|it has 2 buffers"),
-        (pa.array([[1, 2]], pa.list_(INTS, 2)), b"+w:2147483647", "no memory holds|is less than|smaller"),
+        (
+            pa.array([[1, 2]], pa.list_(INTS, 2)),
+            b"+w:2147483647",
+            "no memory holds|is less than|smaller",
+        ),
         (pa.array([b"x"], pa.binary(1)), b"w:-3", "no memory holds"),
         (pa.array([1]), b"+l", "a part of a type is missing"),
         (pa.array([1]), b"?", "is not known"),
@@ -573,7 +672,9 @@ def test_types_that_cannot_be(index: Index, column: Any, kind: bytes | None, why
 
 def test_columns_of_pandas_that_are_not_needed(index: Index) -> None:
     pd = pytest.importorskip("pandas")
-    frame = pd.DataFrame({"id": ["a", "b"], "text": [ONE, TWO], "n": [1.0, float("nan")], 5: [1, 2]})
+    frame = pd.DataFrame(
+        {"id": ["a", "b"], "text": [ONE, TWO], "n": [1.0, float("nan")], 5: [1, 2]}
+    )
     frame["o"] = pd.Series([object(), "x"], dtype=object)
     assert index.add(frame, metadata=["n", "5"]).added == 2
     assert [described(index, id) for id in "ab"] == [{"n": 1.0, "5": 1}, {"5": 2}]
@@ -589,12 +690,21 @@ def test_columns_of_pandas_that_are_not_needed(index: Index) -> None:
 
 def test_frames_of_polars(index: Index) -> None:
     pl = pytest.importorskip("polars")
-    frame = pl.DataFrame({"id": ["a", "b"], "text": [ONE, TWO], "n": [1, None], "tags": [["x"], []], "c": ["q", "q"]})
-    frame = frame.with_columns(pl.col("c").cast(pl.Categorical), pl.Series("o", [object(), 1], dtype=pl.Object))
+    frame = pl.DataFrame(
+        {"id": ["a", "b"], "text": [ONE, TWO], "n": [1, None], "tags": [["x"], []], "c": ["q", "q"]}
+    )
+    frame = frame.with_columns(
+        pl.col("c").cast(pl.Categorical), pl.Series("o", [object(), 1], dtype=pl.Object)
+    )
     assert index.add(frame, metadata=["n", "tags", "c"]).added == 2
-    assert [described(index, id) for id in "ab"] == [{"n": 1, "tags": ["x"], "c": "q"}, {"tags": [], "c": "q"}]
+    assert [described(index, id) for id in "ab"] == [
+        {"n": 1, "tags": ["x"], "c": "q"},
+        {"tags": [], "c": "q"},
+    ]
     assert index.update(frame.drop("o").lazy().filter(pl.col("id") == "b")).updated == 1
-    with pytest.raises(DocumentTypeError, match="0 columns 'm', expected one; it has 'id', 'text', 'n'"):
+    with pytest.raises(
+        DocumentTypeError, match="0 columns 'm', expected one; it has 'id', 'text', 'n'"
+    ):
         index.add(frame, metadata=["m"])
     wide = pl.DataFrame({"id": ["a"], "text": [ONE], "n": pl.Series([1], dtype=pl.Int128)})
     with pytest.raises(DocumentTypeError, match="column 'n': its type \"_pli128\" is not known"):
@@ -616,7 +726,12 @@ def test_relations(index: Index) -> None:
 @pytest.mark.parametrize("form", [None, "numpy", "arrow"])
 def test_datasets(index: Index, form: str | None) -> None:
     datasets = pytest.importorskip("datasets")
-    rows = {"id": [f"d{row}" for row in range(2500)], "text": [ONE] * 2500, "n": list(range(2500)), "o": [b"x"] * 2500}
+    rows = {
+        "id": [f"d{row}" for row in range(2500)],
+        "text": [ONE] * 2500,
+        "n": list(range(2500)),
+        "o": [b"x"] * 2500,
+    }
     dataset = datasets.Dataset.from_dict(rows).with_format(form)
     assert index.add(dataset, metadata=["n"]).added == 2500
     assert described(index, "d2400") == {"n": 2400}

@@ -21,9 +21,9 @@ TEXT = PAGE.read_text(encoding="utf-8")
 FOLDER = ROOT / "target" / "gallery"
 EXAMPLES = [
     (TEXT[: block.start(1)].count("\n"), block.group(1))
-    for block in re.finditer(r"^```python\n(.*?)^```", TEXT, re.M | re.S)
+    for block in re.finditer(r"^```python\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
 ]
-PICTURES = re.findall(r"^!\[.+\]\(\.\./target/gallery/(.+)\)$", TEXT, re.M)
+PICTURES = re.findall(r"^!\[.+\]\(\.\./target/gallery/(.+)\)$", TEXT, re.MULTILINE)
 PNG = b"\x89PNG\r\n\x1a\n"
 # The smallest picture with axes is larger; an empty canvas of this size is not.
 LEAST_BYTES = 8_000
@@ -40,7 +40,9 @@ class Run:
 @pytest.fixture(scope="module")
 def run() -> Iterator[Run]:
     """The code of the page, run in the folder of the pictures."""
-    pytest.importorskip("matplotlib", reason="matplotlib is not installed, which draws the gallery").use("agg")
+    pytest.importorskip(
+        "matplotlib", reason="matplotlib is not installed, which draws the gallery"
+    ).use("agg")
     pytest.importorskip("altair", reason="altair is not installed, which draws the gallery")
     # A picture of an earlier run would hide that none is made.
     shutil.rmtree(FOLDER, ignore_errors=True)
@@ -59,7 +61,7 @@ def run() -> Iterator[Run]:
 
 
 def test_what_is_said_is_printed(run: Run) -> None:
-    said = re.findall(r"^print\(.*\)  # (.*)$", TEXT, re.M)
+    said = re.findall(r"^print\(.*\)  # (.*)$", TEXT, re.MULTILINE)
     assert said and run.printed == said
 
 
@@ -75,5 +77,7 @@ def test_each_picture_is_shown(run: Run) -> None:
 
 def test_charts_are_put_together(run: Run) -> None:
     chart = run.defined["chart"].to_dict()
-    assert "vega-lite" in chart["$schema"] and [len(row["hconcat"]) for row in chart["vconcat"]] == [2, 2]
+    assert "vega-lite" in chart["$schema"] and [
+        len(row["hconcat"]) for row in chart["vconcat"]
+    ] == [2, 2]
     assert "vegaEmbed" in (FOLDER / "altair.html").read_text(encoding="utf-8")

@@ -1,4 +1,5 @@
-"""What a notebook shows of results: the pages of the command line, and two texts with their differences marked."""
+"""What a notebook shows of results: the pages of the command line, and two texts with their
+differences marked."""
 
 from __future__ import annotations
 
@@ -19,36 +20,47 @@ A, B = "The price is 5 euros for all of them", "the price is 7 euros for all of 
 def page(shown: str | None) -> str:
     """The page in the frame."""
     assert shown is not None
-    frame = re.fullmatch(r'<iframe srcdoc="([^"]*)" title="[^"<]*" style="[^"]*" loading="lazy"></iframe>', shown)
+    frame = re.fullmatch(
+        r'<iframe srcdoc="([^"]*)" title="[^"<]*" style="[^"]*" loading="lazy"></iframe>', shown
+    )
     assert frame is not None
     return html.unescape(frame[1])
 
 
 def sides(shown: str | None) -> list[str]:
     """Both texts as they are marked up."""
-    return re.findall(r'<p class="side" dir="auto">(.*?)</p>', page(shown), re.S)
+    return re.findall(r'<p class="side" dir="auto">(.*?)</p>', page(shown), re.DOTALL)
 
 
 def test_differences_are_marked_as_on_the_page_of_a_run(tmp_path: Path) -> None:
     found = lookalike.find({"a": A, "b": B}, threshold=0.1, shingle="bag", keep="first")
     found.write_report(tmp_path / "page.html")
-    in_page = re.findall(r'<p class="side" dir="auto">(.*?)</p>', (tmp_path / "page.html").read_text(), re.S)
+    in_page = re.findall(
+        r'<p class="side" dir="auto">(.*?)</p>', (tmp_path / "page.html").read_text(), re.DOTALL
+    )
     # The pair is in its group and among the samples.
     of_run = in_page[:2]
     assert in_page == of_run * 2
     explained = found.explain("a", "b")
     assert sides(explained._repr_html_()) == of_run
-    assert '<del class="same-words">The</del> price is <del class="changed">5</del> euros' in of_run[0]
-    assert '<ins class="same-words">the</ins> price is <ins class="changed">7</ins> euros' in of_run[1]
+    assert (
+        '<del class="same-words">The</del> price is <del class="changed">5</del> euros' in of_run[0]
+    )
+    assert (
+        '<ins class="same-words">the</ins> price is <ins class="changed">7</ins> euros' in of_run[1]
+    )
     shown = page(explained._repr_html_())
     assert html.escape(explained.reason) in shown or explained.reason in html.unescape(shown)
     assert "<bdi>a</bdi>" in shown and "<bdi>b</bdi>" in shown
-    style = re.search(r"<style>(.*?)</style>", (tmp_path / "page.html").read_text(), re.S)
+    style = re.search(r"<style>(.*?)</style>", (tmp_path / "page.html").read_text(), re.DOTALL)
     assert style is not None and style[1] in shown
 
 
 def test_a_comparison_is_shown_by_its_rule() -> None:
-    for case, marked in (("fold", '<del class="same-words">The</del>'), ("keep", '<del class="changed">The</del>')):
+    for case, marked in (
+        ("fold", '<del class="same-words">The</del>'),
+        ("keep", '<del class="changed">The</del>'),
+    ):
         compared = lookalike.compare(A, B, differences=True, case=case)  # type: ignore[arg-type]
         left, right = sides(compared._repr_html_())
         assert marked in left and "First text" in page(compared._repr_html_())
@@ -58,12 +70,18 @@ def test_a_comparison_is_shown_by_its_rule() -> None:
 
 
 def test_texts_are_shown_as_text() -> None:
-    compared = lookalike.compare("<script>alert(1)</script> one", "\u202e<b>two\x1b one", differences=True)
+    compared = lookalike.compare(
+        "<script>alert(1)</script> one", "\u202e<b>two\x1b one", differences=True
+    )
     shown = page(compared._repr_html_())
     assert "<script" not in shown and "&lt;script&gt;" in shown
     assert "\\u{202e}" in shown and "\\u{1b}" in shown and "\u202e" not in shown
-    ids = lookalike.find({"<i>&": "one two three four five", "語": "one two three four six"}).explain("<i>&", "語")
-    assert "<bdi>&lt;i&gt;&amp;</bdi>" in page(ids._repr_html_()) and "<bdi>語</bdi>" in page(ids._repr_html_())
+    ids = lookalike.find(
+        {"<i>&": "one two three four five", "語": "one two three four six"}
+    ).explain("<i>&", "語")
+    assert "<bdi>&lt;i&gt;&amp;</bdi>" in page(ids._repr_html_()) and "<bdi>語</bdi>" in page(
+        ids._repr_html_()
+    )
 
 
 def test_without_differences_there_is_no_page() -> None:
@@ -131,6 +149,10 @@ def test_tables_are_shown_as_tables() -> None:
     assert shown.rows[1][groups.column_names.index("jaccard")] == "-"
     many = lookalike.find([A] * 25, keep="first").groups
     shown = Cells(many._repr_html_())
-    assert len(shown.rows) == 11 and shown.others == ["… 15 more rows"] and repr(many).endswith("… 15 more rows")
+    assert (
+        len(shown.rows) == 11
+        and shown.others == ["… 15 more rows"]
+        and repr(many).endswith("… 15 more rows")
+    )
     empty = lookalike.find(["one", "two"]).groups
     assert Cells(empty._repr_html_()).rows == [empty.column_names]

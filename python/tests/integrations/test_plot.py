@@ -13,12 +13,12 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from sample_texts import texts
 
 import lookalike
 import lookalike.plot
 from lookalike.errors import ChangedError, DocumentTypeError, OptionError
 from lookalike.plot import tables
-from sample_texts import texts
 
 BACKENDS = ("matplotlib", "altair")
 #: Groups of three with copies that are equal, and others.
@@ -66,16 +66,20 @@ def heights(ax: Any) -> list[list[float]]:
 
 
 def run(code: str) -> str:
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    return subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout
 
 
 def test_neither_library_is_imported_for_results_and_tables() -> None:
     code = (
         "import sys, lookalike; print('lookalike.plot' in sys.modules); import lookalike.plot; "
         "found = lookalike.find(['a b c d e f'] * 3); t = lookalike.plot.tables; "
-        "t.similarity_histogram(found), t.s_curve(found, lookalike.audit(found)), t.group_sizes(found); "
+        "t.similarity_histogram(found), t.s_curve(found, lookalike.audit(found)), "
+        "t.group_sizes(found); "
         "t.removal_by_source(found), t.threshold_sweep(['a b c d e f'] * 3, [0.5]); "
-        "print({'matplotlib', 'altair', 'numpy', 'pandas'} & {name.partition('.')[0] for name in sys.modules})"
+        "print({'matplotlib', 'altair', 'numpy', 'pandas'} & {name.partition('.')[0] for name in "
+        "sys.modules})"
     )
     assert run(code).splitlines() == ["False", "set()"]
 
@@ -87,12 +91,16 @@ def forget(monkeypatch: pytest.MonkeyPatch, *libraries: str) -> None:
         monkeypatch.delitem(sys.modules, f"lookalike.plot._{library}", raising=False)
 
 
-def test_a_library_that_is_missing_is_named_with_its_command(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_library_that_is_missing_is_named_with_its_command(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     found = lookalike.find(FAMILIES)
     for library in BACKENDS:
         with monkeypatch.context() as patch:
             forget(patch, library)
-            with pytest.raises(ImportError, match=f"needs {library}, which is not installed: pip install {library}"):
+            with pytest.raises(
+                ImportError, match=f"needs {library}, which is not installed: pip install {library}"
+            ):
                 lookalike.plot.group_sizes(found, backend=library)  # type: ignore[call-overload]
     with monkeypatch.context() as patch:
         forget(patch, *BACKENDS)
@@ -142,7 +150,9 @@ def test_other_libraries_are_refused(backend: Any) -> None:
 # Similarities.
 
 
-def check_histogram(table: tables.SimilarityHistogram, similarities: list[float], first: int, steps: int) -> None:
+def check_histogram(
+    table: tables.SimilarityHistogram, similarities: list[float], first: int, steps: int
+) -> None:
     """Steps are from ``first`` of ``steps`` on, and each similarity is in its own."""
     assert table.edges == tuple(n / steps for n in range(first, steps + 1))
     inside = Counter(math.floor(round(s * 1_000_000) * steps / 1_000_000) for s in similarities)
@@ -174,8 +184,14 @@ def test_similarities_that_are_drawn() -> None:
     assert [bar.get_x() for bar in drawn.containers[0]] == pytest.approx(table.edges[:-1])
     assert drawn.containers[1][0].get_x() == 1.0
     assert [list(line.get_xdata()) for line in drawn.get_lines()] == [[0.7, 0.7]]
-    assert drawn.get_xlabel() == "jaccard similarity" and drawn.get_title() == f"{table.total} verified pairs"
-    assert [text.get_text() for text in drawn.get_legend().get_texts()] == ["threshold 0.7", "1 equal"]
+    assert (
+        drawn.get_xlabel() == "jaccard similarity"
+        and drawn.get_title() == f"{table.total} verified pairs"
+    )
+    assert [text.get_text() for text in drawn.get_legend().get_texts()] == [
+        "threshold 0.7",
+        "1 equal",
+    ]
     bars, rule = chart("similarity_histogram", found)["layer"]
     assert [row["count"] for row in values(bars)] == [*table.counts, 1]
     assert [row["from"] for row in values(bars)] == list(table.edges)
@@ -185,7 +201,11 @@ def test_similarities_that_are_drawn() -> None:
 def test_similarities_of_a_sample_are_on_both_sides_of_the_threshold() -> None:
     tuned = lookalike.tune(SIMILAR, threshold=0.9)
     table = tables.similarity_histogram(tuned)
-    assert min(tuned.similarities) < 0.9 and table.counted == "pairs of the sample" and table.threshold == 0.9
+    assert (
+        min(tuned.similarities) < 0.9
+        and table.counted == "pairs of the sample"
+        and table.threshold == 0.9
+    )
     check_histogram(table, tuned.similarities, round(min(tuned.similarities) * 100 - 0.5), 100)
     assert heights(axes("similarity_histogram", tuned)) == [list(table.counts), [table.equal]]
 
@@ -193,7 +213,9 @@ def test_similarities_of_a_sample_are_on_both_sides_of_the_threshold() -> None:
 def test_containment_is_named() -> None:
     found = lookalike.find(SIMILAR, measure="containment")
     table = tables.similarity_histogram(found)
-    assert table.measure == "containment" and table.equal == len([v for v in found.groups["containment"] if v == 1])
+    assert table.measure == "containment" and table.equal == len(
+        [v for v in found.groups["containment"] if v == 1]
+    )
     assert axes("similarity_histogram", found).get_xlabel() == "containment similarity"
 
 
@@ -220,13 +242,22 @@ def test_the_curve_without_an_audit_says_nothing_measured() -> None:
     tuned = lookalike.tune(threshold=0.7)
     for result in (found, tuned):
         table = tables.s_curve(result)
-        assert list(table.probabilities) == tuned.curve(table.similarities) and len(table.similarities) == 201
+        assert (
+            list(table.probabilities) == tuned.curve(table.similarities)
+            and len(table.similarities) == 201
+        )
         assert (table.measured, table.overall, table.confidence) == ((), None, None)
         drawn = axes("s_curve", result)
         line, threshold = drawn.get_lines()
-        assert list(line.get_xdata()) == list(table.similarities) and list(line.get_ydata()) == list(table.probabilities)
+        assert list(line.get_xdata()) == list(table.similarities) and list(
+            line.get_ydata()
+        ) == list(table.probabilities)
         assert list(threshold.get_xdata()) == [0.7, 0.7] and not drawn.containers
-        assert drawn.get_title() == f"{table.bands} bands of {table.rows_per_band} rows: {table.predicted_recall:.4f} at 0.7"
+        assert (
+            drawn.get_title()
+            == f"{table.bands} bands of {table.rows_per_band} rows: {table.predicted_recall:.4f} "
+            "at 0.7"
+        )
         layers = chart("s_curve", result)["layer"]
         assert [(row["similarity"], row["probability"]) for row in values(layers[0])] == list(
             zip(table.similarities, table.probabilities)
@@ -237,21 +268,38 @@ def test_the_curve_without_an_audit_says_nothing_measured() -> None:
 def test_a_prediction_has_its_caveat() -> None:
     for result in (lookalike.find(SIMILAR, scheme="xor"), lookalike.tune(scheme="xor")):
         caveat = tables.s_curve(result).recall_caveat
-        assert caveat is not None and caveat == lookalike.find([], scheme="xor").parameters["recall_caveat"]
+        assert (
+            caveat is not None
+            and caveat == lookalike.find([], scheme="xor").parameters["recall_caveat"]
+        )
         assert caveat in axes("s_curve", result).get_title().replace("\n", " ")
         assert caveat in " ".join(chart("s_curve", result)["title"])
 
 
 def test_recall_is_drawn_where_it_was_measured() -> None:
     # Few bands miss pairs, so that recall is not 1 everywhere.
-    docs = {f"{n}-{k}": " ".join(f"w{n}x{i}" for i in range(40 + 4 * k)) for n in range(60) for k in range(3)}
+    docs = {
+        f"{n}-{k}": " ".join(f"w{n}x{i}" for i in range(40 + 4 * k))
+        for n in range(60)
+        for k in range(3)
+    }
     found = lookalike.find(docs, threshold=0.5, bands=2, rows=5, keep="first")
     audit = lookalike.audit(found, sample=100)
     ranges = [r for r in audit.details["ranges"] if r["recall"] is not None]
     assert 0 < len(ranges) < len(audit.details["ranges"]) and any(r["recall"] < 1 for r in ranges)
     table = tables.s_curve(found, audit)
-    assert [(m.least, m.most, m.documents, m.found, m.recall, *m.interval) for m in table.measured] == [
-        (r["from"], r["to"], r["documents"], r["found"], r["recall"], r["interval"]["low"], r["interval"]["high"])
+    assert [
+        (m.least, m.most, m.documents, m.found, m.recall, *m.interval) for m in table.measured
+    ] == [
+        (
+            r["from"],
+            r["to"],
+            r["documents"],
+            r["found"],
+            r["recall"],
+            r["interval"]["low"],
+            r["interval"]["high"],
+        )
         for r in ranges
     ]
     assert table.overall is not None and table.confidence == audit.confidence
@@ -264,7 +312,9 @@ def test_recall_is_drawn_where_it_was_measured() -> None:
     for segment, r in zip(across.get_segments(), ranges):
         assert [x for x, _ in segment] == pytest.approx([r["from"], r["to"]])
     for segment, r in zip(up.get_segments(), ranges):
-        assert [y for _, y in segment] == pytest.approx([r["interval"]["low"], r["interval"]["high"]])
+        assert [y for _, y in segment] == pytest.approx(
+            [r["interval"]["low"], r["interval"]["high"]]
+        )
     assert f"measured: {audit.recall:.4f} of all" in points.get_label()
     layers = chart("s_curve", found, audit)["layer"]
     assert len(layers) == 5
@@ -274,7 +324,9 @@ def test_recall_is_drawn_where_it_was_measured() -> None:
         ]
 
 
-@pytest.mark.parametrize("docs", [["one two three four five six", "other words that are in no text"], []])
+@pytest.mark.parametrize(
+    "docs", [["one two three four five six", "other words that are in no text"], []]
+)
 def test_an_audit_without_neighbours_measures_nothing(docs: list[str]) -> None:
     found = lookalike.find(docs)
     table = tables.s_curve(found, lookalike.audit(found))
@@ -320,7 +372,11 @@ def check_sizes(found: lookalike.FindResult) -> tables.GroupSizes:
 
 
 def test_groups_by_size() -> None:
-    docs = [f"{n} one two three four five six" for n, size in enumerate([2, 2, 3, 5, 8, 9, 40]) for _ in range(size)]
+    docs = [
+        f"{n} one two three four five six"
+        for n, size in enumerate([2, 2, 3, 5, 8, 9, 40])
+        for _ in range(size)
+    ]
     found = lookalike.find(docs)
     table = check_sizes(found)
     assert [(step.label, step.groups) for step in table.steps] == [
@@ -328,12 +384,16 @@ def test_groups_by_size() -> None:
     ]  # fmt: skip
     drawn = axes("group_sizes", found)
     assert heights(drawn) == [[2, 1, 0, 2, 1, 0, 1]] and drawn.get_title() == "7 groups"
-    assert [label.get_text() for label in drawn.get_xticklabels()] == [step.label for step in table.steps]
+    assert [label.get_text() for label in drawn.get_xticklabels()] == [
+        step.label for step in table.steps
+    ]
     assert values(chart("group_sizes", found)) == table.rows()
 
 
 def test_one_group() -> None:
-    found = lookalike.find({"ключ": "one two three four five six", "鍵": "One two three four five six"})
+    found = lookalike.find(
+        {"ключ": "one two three four five six", "鍵": "One two three four five six"}
+    )
     assert [(step.label, step.groups) for step in check_sizes(found).steps] == [("2", 1)]
     assert heights(axes("group_sizes", found)) == [[1]]
 
@@ -342,29 +402,41 @@ def test_one_group() -> None:
 
 SITES = [
     {"text": f"{n // 2} one two three four five six", "site": site}
-    for n, site in enumerate(["$a$ and $b$", "новости", "\u202egpj\n", "новости", "x" * 90, "$a$ and $b$"])
+    for n, site in enumerate(
+        ["$a$ and $b$", "новости", "\u202egpj\n", "новости", "x" * 90, "$a$ and $b$"]
+    )
 ]
 
 
 def test_removal_by_source() -> None:
     found = lookalike.find(SITES, source_field="site", keep="first")
-    removed = Counter(doc["site"] for doc, stays in zip(SITES, found.mask) if not stays)
+    removed = Counter(doc["site"] for doc, stays in zip(SITES, found.is_kept) if not stays)
     there = Counter(doc["site"] for doc in SITES)
     table = tables.removal_by_source(found)
     assert {each.source: (each.total, each.removed) for each in table.sources} == {
         site: (there[site], removed[site]) for site in there
     }
-    assert [each.removed for each in table.sources] == sorted(removed.values(), reverse=True) + [0] * 2
+    assert [each.removed for each in table.sources] == sorted(removed.values(), reverse=True) + [
+        0
+    ] * 2
     assert (table.left_out, table.by) == (0, "documents")
     drawn = axes("removal_by_source", found)
     gone, kept = drawn.containers
     assert [bar.get_width() for bar in gone] == [each.removed for each in table.sources]
-    assert [(bar.get_x(), bar.get_width()) for bar in kept] == [(each.removed, each.kept) for each in table.sources]
+    assert [(bar.get_x(), bar.get_width()) for bar in kept] == [
+        (each.removed, each.kept) for each in table.sources
+    ]
     labels = [label.get_text() for label in drawn.get_yticklabels()]
-    assert labels[:2] == ["новости", "$a$ and $b$"] and "\\u202egpj\\n" in labels and "x" * 47 + "…" in labels
+    assert (
+        labels[:2] == ["новости", "$a$ and $b$"]
+        and "\\u202egpj\\n" in labels
+        and "x" * 47 + "…" in labels
+    )
     made = chart("removal_by_source", found)
     assert [(row["source"], row["part"], row["count"]) for row in values(made)] == [
-        (each.source, part, getattr(each, part)) for each in table.sources for part in ("removed", "kept")
+        (each.source, part, getattr(each, part))
+        for each in table.sources
+        for part in ("removed", "kept")
     ]
     expression = made["encoding"]["y"]["axis"]["labelExpr"]
     assert json.loads(expression.removesuffix("[datum.value]")) == labels
@@ -374,16 +446,24 @@ def test_removal_by_bytes_and_of_the_most() -> None:
     found = lookalike.find(SITES, source_field="site", keep="first")
     table = tables.removal_by_source(found, by="bytes", most=1)
     size = len(SITES[1]["text"])
-    assert [(s.source, s.total, s.removed, s.share) for s in table.sources] == [("новости", 2 * size, 2 * size, 1.0)]
+    assert [(s.source, s.total, s.removed, s.share) for s in table.sources] == [
+        ("новости", 2 * size, 2 * size, 1.0)
+    ]
     assert table.left_out == 3
-    assert axes("removal_by_source", table).get_xlabel() == "bytes; 3 further sources with less removed are not shown"
+    assert (
+        axes("removal_by_source", table).get_xlabel()
+        == "bytes; 3 further sources with less removed are not shown"
+    )
 
 
 def test_a_reference_has_a_bar_of_its_own() -> None:
     docs = [{"text": "one two three four five six", "site": "one"}]
     found = lookalike.find(docs, reference=docs, source_field="site")
     table = tables.removal_by_source(found)
-    assert [(s.label, s.total, s.removed) for s in table.sources] == [("one", 1, 1), ("one (reference)", 1, 0)]
+    assert [(s.label, s.total, s.removed) for s in table.sources] == [
+        ("one", 1, 1),
+        ("one (reference)", 1, 0),
+    ]
     assert len(axes("removal_by_source", found).containers[0]) == 2
     assert {row["place"] for row in values(chart("removal_by_source", found))} == {0, 1}
 
@@ -424,8 +504,15 @@ def test_a_sweep_is_that_of_its_runs() -> None:
     for step, threshold in zip(sweep.steps, sorted(thresholds), strict=True):
         found = lookalike.find(SIMILAR, threshold=threshold, shingle="words:3")
         audit = lookalike.audit(found, sample=5, seed=7)
-        assert (step.threshold, step.groups, step.duplicates) == (threshold, len(found), found.counts["duplicates"])
-        assert (step.recall, step.interval) == (audit.recall, audit.interval if audit.recall is not None else None)
+        assert (step.threshold, step.groups, step.duplicates) == (
+            threshold,
+            len(found),
+            found.counts["duplicates"],
+        )
+        assert (step.recall, step.interval) == (
+            audit.recall,
+            audit.interval if audit.recall is not None else None,
+        )
     assert [step.recall is None for step in sweep.steps] == [False, False, True]
     drawn = axes("threshold_sweep", sweep)
     duplicates, groups = drawn.get_lines()
@@ -438,13 +525,17 @@ def test_a_sweep_is_that_of_its_runs() -> None:
     assert left is drawn
     (bars,) = right.containers
     line, _, (ends,) = bars
-    assert list(line.get_xdata()) == [0.5, 0.9] and list(line.get_ydata()) == [row["recall"] for row in measured]
+    assert list(line.get_xdata()) == [0.5, 0.9] and list(line.get_ydata()) == [
+        row["recall"] for row in measured
+    ]
     assert [[y for _, y in segment] for segment in ends.get_segments()] == [
         pytest.approx([row["low"], row["high"]]) for row in measured
     ]
     lines, recall = chart("threshold_sweep", sweep)["layer"]
     assert [(row["threshold"], row["of"], row["count"]) for row in values(lines)] == [
-        (step.threshold, of, getattr(step, of)) for step in sweep.steps for of in ("duplicates", "groups")
+        (step.threshold, of, getattr(step, of))
+        for step in sweep.steps
+        for of in ("duplicates", "groups")
     ]
     assert values(recall) == measured
     fields = [layer["encoding"]["y"]["field"] for layer in recall["layer"]]
@@ -452,16 +543,23 @@ def test_a_sweep_is_that_of_its_runs() -> None:
 
 
 def test_recall_that_was_not_measured_is_not_drawn() -> None:
-    for sweep in (tables.threshold_sweep(SIMILAR, [0.5]), tables.threshold_sweep(["a", "b"], [0.5], sample=2)):
+    for sweep in (
+        tables.threshold_sweep(SIMILAR, [0.5]),
+        tables.threshold_sweep(["a", "b"], [0.5], sample=2),
+    ):
         assert sweep.measured() == []
         assert len(axes("threshold_sweep", sweep).figure.axes) == 1
         assert len(chart("threshold_sweep", sweep)["layer"]) == 1
 
 
-@pytest.mark.parametrize("options", [{"exact": True}, {"measure": "containment"}, {"bands": "auto"}])
+@pytest.mark.parametrize(
+    "options", [{"exact": True}, {"measure": "containment"}, {"bands": "auto"}]
+)
 def test_other_runs_are_swept(options: dict[str, Any]) -> None:
-    sweep = tables.threshold_sweep(SIMILAR, [1e-6, 1.0], sample=8, **options) if "bands" not in options else (
-        tables.threshold_sweep(SIMILAR, [0.3, 1.0], sample=8, **options)
+    sweep = (
+        tables.threshold_sweep(SIMILAR, [1e-6, 1.0], sample=8, **options)
+        if "bands" not in options
+        else (tables.threshold_sweep(SIMILAR, [0.3, 1.0], sample=8, **options))
     )
     assert sweep.steps[0].recall == 1.0 and sweep.documents == 8
     axes("threshold_sweep", sweep)
@@ -479,22 +577,32 @@ def test_what_cannot_be_swept_is_refused(tmp_path: Path) -> None:
     ):
         with pytest.raises(OptionError, match=message):
             tables.threshold_sweep(SIMILAR, thresholds)  # type: ignore[arg-type]
-    with pytest.raises(DocumentTypeError, match="docs: .* got generator, which can be read once; give a list"):
+    with pytest.raises(
+        DocumentTypeError, match="docs: .* got generator, which can be read once; give a list"
+    ):
         tables.threshold_sweep((text for text in SIMILAR.values()), [0.5])
     with pytest.raises(DocumentTypeError, match="reference: .* got list_iterator"):
         tables.threshold_sweep(SIMILAR, [0.5], reference=iter(["a"]))
     runs = [(lookalike.find(["a"] * n, threshold=t), None) for n, t in ((1, 0.5), (2, 0.6))]
-    with pytest.raises(ChangedError, match="docs gave 1 documents, and 2 when they were read again"):
+    with pytest.raises(
+        ChangedError, match="docs gave 1 documents, and 2 when they were read again"
+    ):
         tables.ThresholdSweep.of_runs(runs)
-    with pytest.raises(OptionError, match="sweep: expected what lookalike.plot.tables.threshold_sweep gave, got"):
+    with pytest.raises(
+        OptionError, match="sweep: expected what lookalike.plot.tables.threshold_sweep gave, got"
+    ):
         lookalike.plot.threshold_sweep(SIMILAR)  # type: ignore[call-overload]
 
 
 # All of them.
 
 
-@pytest.mark.parametrize("options", [{}, {"exact": True}, {"threshold": 1.0}, {"threshold": 1e-9, "exact": True}])
-@pytest.mark.parametrize("docs", [[], ["alone"], ["", ""], FAMILIES], ids=["none", "one", "empty", "many"])
+@pytest.mark.parametrize(
+    "options", [{}, {"exact": True}, {"threshold": 1.0}, {"threshold": 1e-9, "exact": True}]
+)
+@pytest.mark.parametrize(
+    "docs", [[], ["alone"], ["", ""], FAMILIES], ids=["none", "one", "empty", "many"]
+)
 def test_every_result_is_drawn(docs: Any, options: dict[str, Any]) -> None:
     found = lookalike.find(docs, pairs=True, **options)
     audit = lookalike.audit(found)
@@ -512,14 +620,19 @@ def test_every_result_is_drawn(docs: Any, options: dict[str, Any]) -> None:
 @pytest.mark.parametrize("threshold", [0.0, 1.0])
 def test_tables_put_together_by_hand_are_drawn(threshold: float) -> None:
     """A table of ours may have the threshold 0, which no run has."""
-    histogram = tables.SimilarityHistogram("jaccard", threshold, "duplicates", (0.0, 0.5, 1.0), (0, 0), 0)
+    histogram = tables.SimilarityHistogram(
+        "jaccard", threshold, "duplicates", (0.0, 0.5, 1.0), (0, 0), 0
+    )
     curve = tables.SCurve(threshold, 1.0, 1, 1, (0.0, 1.0), (0.0, 1.0))
     step = tables.SweepStep(threshold, 0, 0, 0.0, (0.0, 1.0))
     for function, table in (
         ("similarity_histogram", histogram),
         ("s_curve", curve),
         ("group_sizes", tables.GroupSizes(())),
-        ("removal_by_source", tables.RemovalBySource("documents", (tables.SourceRemoval("", False, 0, 0),), 0)),
+        (
+            "removal_by_source",
+            tables.RemovalBySource("documents", (tables.SourceRemoval("", False, 0, 0),), 0),
+        ),
         ("threshold_sweep", tables.ThresholdSweep(0, (step,))),
     ):
         axes(function, table)
@@ -531,7 +644,9 @@ def test_tables_put_together_by_hand_are_drawn(threshold: float) -> None:
         lookalike.plot.removal_by_source(tables.RemovalBySource("documents", (), 0), most=1)
 
 
-@pytest.mark.parametrize("function", ["similarity_histogram", "s_curve", "group_sizes", "removal_by_source"])
+@pytest.mark.parametrize(
+    "function", ["similarity_histogram", "s_curve", "group_sizes", "removal_by_source"]
+)
 @pytest.mark.parametrize("result", [None, [], {"a": "b"}, 3])
 def test_what_is_no_result_is_refused(function: str, result: Any) -> None:
     with pytest.raises(OptionError, match="result: expected what lookalike.find"):
@@ -544,7 +659,7 @@ def test_bins_are_whole_numbers(bins: Any) -> None:
         lookalike.plot.similarity_histogram(lookalike.find([]), bins=bins)
 
 
-CODE = '''
+CODE = """
 from typing import Any
 
 from altair import Chart, LayerChart
@@ -562,10 +677,12 @@ def of(found: lookalike.FindResult, ax: Axes) -> None:
     assert_type(lookalike.plot.similarity_histogram(found, backend="altair"), LayerChart)
     assert_type(lookalike.plot.s_curve(found), Any)
     assert_type(lookalike.plot.tables.group_sizes(found).rows(), list[dict[str, Any]])
-'''
+"""
 
 
-def test_a_function_has_the_type_of_its_library(check_types: Callable[[Path], None], tmp_path: Path) -> None:
+def test_a_function_has_the_type_of_its_library(
+    check_types: Callable[[Path], None], tmp_path: Path
+) -> None:
     pytest.importorskip("matplotlib")
     pytest.importorskip("altair")
     (tmp_path / "uses.py").write_text(CODE)

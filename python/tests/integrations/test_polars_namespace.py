@@ -7,10 +7,10 @@ import sys
 from typing import Any
 
 import pytest
+from sample_texts import texts
 
 import lookalike
 from lookalike.errors import OptionError
-from sample_texts import texts
 
 polars = pytest.importorskip("polars")
 import lookalike.polars  # noqa: E402 - only where polars is
@@ -20,7 +20,9 @@ DOCS = texts(60)
 
 @pytest.fixture
 def frame() -> Any:
-    return polars.DataFrame({"key": range(100, 160), "title": ["A title"] * 60, "body": DOCS, "n": range(60)})
+    return polars.DataFrame(
+        {"key": range(100, 160), "title": ["A title"] * 60, "body": DOCS, "n": range(60)}
+    )
 
 
 @pytest.mark.parametrize("is_lazy", [False, True], ids=["frame", "query"])
@@ -31,11 +33,14 @@ def test_methods_are_the_functions(frame: Any, is_lazy: bool) -> None:
     assert found.groups.to_pylist() == plain.groups.to_pylist()
     assert found.pairs.to_pylist() == plain.pairs.to_pylist()
     both = ["title", "body"]
-    assert given.lookalike.find(both).groups.to_pylist() == lookalike.find(frame, text=both).groups.to_pylist()
+    assert (
+        given.lookalike.find(both).groups.to_pylist()
+        == lookalike.find(frame, text=both).groups.to_pylist()
+    )
     kept = given.lookalike.dedup("body", keep="first")
     assert kept.equals(lookalike.dedup(frame, text="body", keep="first"))
     assert kept["n"].to_list() == list(range(0, 60, 3))
-    assert given.lookalike.dedup("body", annotate=True)["lookalike_kept"].to_list() == plain.mask
+    assert given.lookalike.dedup("body", annotate=True)["lookalike_kept"].to_list() == plain.is_kept
     assert given.lookalike.prepare("body")["fingerprint"] == lookalike.prepare(DOCS)["fingerprint"]
     repeated = given.lookalike.passages("body", min_words=12)
     assert repeated.places.to_pylist() == lookalike.passages(DOCS, min_words=12).places.to_pylist()
@@ -49,9 +54,17 @@ def test_columns_have_their_type(frame: Any, is_lazy: bool, rows: int) -> None:
     some = frame[:rows]
     given = some.lazy() if is_lazy else some
     found = lookalike.find(some, text="body")
-    mask, labels = given.lookalike.mask("body"), given.lookalike.labels("body")
-    assert (mask.name, mask.dtype, mask.to_list()) == ("lookalike_kept", polars.Boolean, found.mask)
-    assert (labels.name, labels.dtype, labels.to_list()) == ("lookalike_label", polars.Int64, found.labels)
+    mask, labels = given.lookalike.is_kept("body"), given.lookalike.labels("body")
+    assert (mask.name, mask.dtype, mask.to_list()) == (
+        "lookalike_kept",
+        polars.Boolean,
+        found.is_kept,
+    )
+    assert (labels.name, labels.dtype, labels.to_list()) == (
+        "lookalike_label",
+        polars.Int64,
+        found.labels,
+    )
     assert some.filter(mask).equals(some.lookalike.dedup("body"))
     assert some.with_columns(labels).columns == [*some.columns, "lookalike_label"]
 
@@ -63,17 +76,21 @@ def test_expressions(frame: Any, is_lazy: bool, rows: int) -> None:
     given = some.lazy() if is_lazy else some
     found = lookalike.find(some, text="body", keep="first")
     body = polars.col("body").lookalike
-    kept = given.filter(body.mask(keep="first")).lazy().collect()
-    assert kept.equals(some.filter(found.mask))
-    chosen = given.select(body.labels(keep="first"), kept=body.mask(keep="first")).lazy().collect()
+    kept = given.filter(body.is_kept(keep="first")).lazy().collect()
+    assert kept.equals(some.filter(found.is_kept))
+    chosen = (
+        given.select(body.labels(keep="first"), kept=body.is_kept(keep="first")).lazy().collect()
+    )
     assert chosen.schema == {"body": polars.Int64, "kept": polars.Boolean}
-    assert (chosen["body"].to_list(), chosen["kept"].to_list()) == (found.labels, found.mask)
+    assert (chosen["body"].to_list(), chosen["kept"].to_list()) == (found.labels, found.is_kept)
 
 
 def test_expressions_of_groups(frame: Any) -> None:
     """Within a group only its rows are compared."""
-    twice = polars.concat([frame.with_columns(part=polars.lit("a")), frame.with_columns(part=polars.lit("b"))])
-    kept = twice.filter(polars.col("body").lookalike.mask(keep="first").over("part"))
+    twice = polars.concat(
+        [frame.with_columns(part=polars.lit("a")), frame.with_columns(part=polars.lit("b"))]
+    )
+    kept = twice.filter(polars.col("body").lookalike.is_kept(keep="first").over("part"))
     assert kept["n"].to_list() == [*range(0, 60, 3)] * 2
 
 
@@ -82,10 +99,12 @@ def test_a_series(frame: Any) -> None:
     found = lookalike.find(DOCS)
     assert series.lookalike.find().groups.to_pylist() == found.groups.to_pylist()
     assert series.lookalike.dedup().equals(lookalike.dedup(series))
-    assert series.lookalike.mask().to_list() == found.mask
+    assert series.lookalike.is_kept().to_list() == found.is_kept
     assert series.lookalike.labels().to_list() == found.labels
     assert series.lookalike.prepare()["shingles"] == lookalike.prepare(DOCS)["shingles"]
-    assert len(series.lookalike.passages(min_words=12)) == len(lookalike.passages(DOCS, min_words=12))
+    assert len(series.lookalike.passages(min_words=12)) == len(
+        lookalike.passages(DOCS, min_words=12)
+    )
     assert series.lookalike.contamination([DOCS[0]]).counts["contaminated"] == 1
 
 
@@ -100,7 +119,7 @@ def test_a_query_is_executed_once(frame: Any) -> None:
     query = frame.lazy().map_batches(count)
     query.lookalike.dedup("body")
     assert executed == 1
-    query.lookalike.mask("body")
+    query.lookalike.is_kept("body")
     assert executed == 2
 
 
@@ -108,7 +127,7 @@ def test_what_is_refused(frame: Any) -> None:
     with pytest.raises(OptionError, match="threshhold"):
         frame.lookalike.find("body", threshhold=0.5)
     with pytest.raises((OptionError, polars.exceptions.PolarsError), match="threshold"):
-        frame.select(polars.col("body").lookalike.mask(threshold=2.0))
+        frame.select(polars.col("body").lookalike.is_kept(threshold=2.0))
 
 
 def test_the_package_does_without() -> None:
@@ -116,7 +135,8 @@ def test_the_package_does_without() -> None:
         "import sys, lookalike; print('polars' in sys.modules); import polars; "
         "print(hasattr(polars.DataFrame, 'lookalike')); import lookalike.polars; "
         "print(all(hasattr(kind, 'lookalike') for kind in "
-        "(polars.DataFrame, polars.LazyFrame, polars.Series, polars.Expr)), 'pandas' in sys.modules)"
+        "(polars.DataFrame, polars.LazyFrame, polars.Series, polars.Expr)), 'pandas' in "
+        "sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False", "False", "True", "False"]

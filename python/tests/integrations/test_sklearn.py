@@ -9,24 +9,24 @@ import sys
 from typing import Any
 
 import pytest
+from sample_texts import texts
 
 import lookalike
 from lookalike.errors import DocumentError, DocumentTypeError, OptionError
-from sample_texts import texts
 
 pytest.importorskip("sklearn")
-import numpy  # noqa: E402 - only where scikit-learn is
-from scipy.sparse import csr_matrix  # noqa: E402
-from sklearn.base import clone  # noqa: E402
-from sklearn.compose import ColumnTransformer  # noqa: E402
-from sklearn.linear_model import LogisticRegression  # noqa: E402
-from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score  # noqa: E402
-from sklearn.neighbors import KNeighborsClassifier  # noqa: E402
-from sklearn.pipeline import make_pipeline  # noqa: E402
-from sklearn.utils import estimator_checks  # noqa: E402
-from sklearn.utils.estimator_checks import check_estimator  # noqa: E402
+import numpy
+from scipy.sparse import csr_matrix
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.utils import estimator_checks
+from sklearn.utils.estimator_checks import check_estimator
 
-from lookalike.sklearn import NearDuplicateKFold, SignatureTransformer, near_duplicate_groups  # noqa: E402
+from lookalike.sklearn import NearDuplicateKFold, SignatureTransformer, near_duplicate_groups
 
 DOCS = texts(120)
 
@@ -45,13 +45,18 @@ def test_sparse_rows_are_the_lowest_bits(bits: int) -> None:
     rows = SignatureTransformer(num_hashes=48, bits=bits).fit_transform(DOCS)
     assert isinstance(rows, csr_matrix) and rows.has_sorted_indices
     assert (rows.shape, rows.dtype, rows.nnz) == ((120, 48 << bits), numpy.float64, 120 * 48)
-    columns = [(place << bits) + value % 2**bits for values in dense.tolist() for place, value in enumerate(values)]
+    columns = [
+        (place << bits) + value % 2**bits
+        for values in dense.tolist()
+        for place, value in enumerate(values)
+    ]
     assert rows.indptr.tolist() == list(range(0, rows.nnz + 1, 48))
     assert rows.indices.tolist() == columns and (rows.data == 1.0).all()
 
 
 def test_products_and_distances_are_the_similarities_in_the_mean() -> None:
-    """By the theory: of k values J·k are equal in the mean, with the variance J·(1-J)·k; five standard errors."""
+    """By the theory: of k values J·k are equal in the mean, with the variance J·(1-J)·k; five
+    standard errors."""
     words = [f"w{n}" for n in range(300)]
     pair = [" ".join(words[:200]), " ".join(words[100:])]
     j, k, bits = lookalike.compare(*pair, shingle="bag").jaccard, 4096, 4
@@ -72,12 +77,16 @@ def test_a_row_depends_on_its_text_alone() -> None:
 
 
 def test_nothing_needs_to_be_fitted() -> None:
-    assert (SignatureTransformer().transform(DOCS) != SignatureTransformer().fit(DOCS).transform(DOCS)).nnz == 0
+    assert (
+        SignatureTransformer().transform(DOCS) != SignatureTransformer().fit(DOCS).transform(DOCS)
+    ).nnz == 0
 
 
 def test_a_text_without_a_token_has_zeros() -> None:
     for output in ("sparse", "dense"):
-        rows = SignatureTransformer(output=output, num_hashes=8, shingle="bag").fit_transform(["a", "...", "a"])
+        rows = SignatureTransformer(output=output, num_hashes=8, shingle="bag").fit_transform(
+            ["a", "...", "a"]
+        )
         rows = rows.toarray() if output == "sparse" else rows
         assert rows[1].sum() == 0 and rows[0].sum() > 0 and (rows[0] == rows[2]).all()
     assert SignatureTransformer(num_hashes=8).fit_transform([]).shape == (0, 8 * 256)
@@ -98,14 +107,21 @@ def test_texts_of_every_kind() -> None:
         pandas.DataFrame({"id": [7] * len(DOCS), "text": DOCS}),
     ]
     for kind in kinds:
-        assert (SignatureTransformer(output="dense").fit([]).transform(kind) == expected).all(), type(kind)
+        assert (SignatureTransformer(output="dense").fit([]).transform(kind) == expected).all(), (
+            type(kind)
+        )
 
 
 def test_names_of_columns() -> None:
     dense = SignatureTransformer(output="dense", num_hashes=3).fit([])
     assert dense.get_feature_names_out().tolist() == ["minhash0", "minhash1", "minhash2"]
     sparse = SignatureTransformer(num_hashes=2, bits=1).fit([])
-    assert sparse.get_feature_names_out().tolist() == ["minhash0_0", "minhash0_1", "minhash1_0", "minhash1_1"]
+    assert sparse.get_feature_names_out().tolist() == [
+        "minhash0_0",
+        "minhash0_1",
+        "minhash1_0",
+        "minhash1_1",
+    ]
     pytest.importorskip("pandas")
     frame = dense.set_output(transform="pandas").transform(DOCS[:2])
     assert list(frame.columns) == ["minhash0", "minhash1", "minhash2"]
@@ -124,7 +140,11 @@ def test_parameters_clone_and_pickle() -> None:
 def test_every_option_of_signatures_is_a_parameter() -> None:
     from lookalike._options import PrepareOptions, Reading
 
-    signing = PrepareOptions.__optional_keys__ - Reading.__optional_keys__ - {"bands", "rows", "id_field", "text_field"}
+    signing = (
+        PrepareOptions.__optional_keys__
+        - Reading.__optional_keys__
+        - {"bands", "rows", "id_field", "text_field"}
+    )
     assert set(SignatureTransformer().get_params()) == signing | {"output", "bits"}
 
 
@@ -182,7 +202,9 @@ def test_what_is_refused() -> None:
             SignatureTransformer().fit([]).transform(one)
     with pytest.raises(DocumentError) as error:
         SignatureTransformer().fit_transform(["a text", None])
-    assert error.value.row == 1 and str(error.value).endswith("fill it or leave the row out"), "it has no skip_bad"
+    assert error.value.row == 1 and str(error.value).endswith("fill it or leave the row out"), (
+        "it has no skip_bad"
+    )
 
 
 def test_a_model_learns_from_shingles() -> None:
@@ -191,17 +213,27 @@ def test_a_model_learns_from_shingles() -> None:
     labels = [n % 2 for n in range(200)]
     docs = [" ".join(draw.sample(kinds[label], 12)) for label in labels]
     model = make_pipeline(SignatureTransformer(shingle="bag"), LogisticRegression())
-    assert cross_val_score(model, docs, labels, cv=NearDuplicateKFold(4, stratified=True, shingle="bag")).mean() > 0.95
-    grid = GridSearchCV(model, {"signaturetransformer__bits": [2, 8]}, cv=NearDuplicateKFold(2, stratified=True)).fit(docs, labels)
+    assert (
+        cross_val_score(
+            model, docs, labels, cv=NearDuplicateKFold(4, stratified=True, shingle="bag")
+        ).mean()
+        > 0.95
+    )
+    grid = GridSearchCV(
+        model, {"signaturetransformer__bits": [2, 8]}, cv=NearDuplicateKFold(2, stratified=True)
+    ).fit(docs, labels)
     assert grid.best_params_["signaturetransformer__bits"] in (2, 8)
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"text": docs, "n": range(200)})
-    columns = ColumnTransformer([("s", SignatureTransformer(num_hashes=16, bits=2), "text")], remainder="passthrough")
+    columns = ColumnTransformer(
+        [("s", SignatureTransformer(num_hashes=16, bits=2), "text")], remainder="passthrough"
+    )
     assert columns.fit_transform(frame).shape == (200, 16 * 4 + 1)
 
 
 def chains(count: int) -> list[str]:
-    """Texts of which each is similar to the one before, and the first of five to none of the others."""
+    """Texts of which each is similar to the one before, and the first of five to none of the
+    others."""
     draw, made = random.Random(9), []
     words: list[str] = []
     for number in range(count):
@@ -213,7 +245,9 @@ def chains(count: int) -> list[str]:
     return made
 
 
-@pytest.mark.parametrize("options", [{}, {"threshold": 0.6}, {"measure": "containment"}, {"exact": True}])
+@pytest.mark.parametrize(
+    "options", [{}, {"threshold": 0.6}, {"measure": "containment"}, {"exact": True}]
+)
 def test_no_pair_is_between_two_groups(options: Any) -> None:
     docs = chains(150)
     labels = near_duplicate_groups(docs, **options)
@@ -271,12 +305,15 @@ def test_no_group_is_on_both_sides(stratified: bool, shuffle: bool) -> None:
 def test_it_is_group_k_fold() -> None:
     docs = chains(100)
     expected = GroupKFold(3).split(docs, groups=near_duplicate_groups(docs, threshold=0.7))
-    for (train, test), (of_train, of_test) in zip(NearDuplicateKFold(3, threshold=0.7).split(docs), expected, strict=True):
+    for (train, test), (of_train, of_test) in zip(
+        NearDuplicateKFold(3, threshold=0.7).split(docs), expected, strict=True
+    ):
         assert train.tolist() == of_train.tolist() and test.tolist() == of_test.tolist()
 
 
 def test_copies_no_longer_help() -> None:
-    """Labels at random: a model that knows the copies is right about them, and else in half of the cases."""
+    """Labels at random: a model that knows the copies is right about them, and else in half of the
+    cases."""
     draw = random.Random(11)
     docs = texts(300, seed=4)
     labels = [label for _ in range(100) for label in [draw.randrange(2)] * 3]
@@ -299,7 +336,8 @@ def test_what_a_splitter_refuses() -> None:
         next(NearDuplicateKFold(2, threshhold=0.5).split(DOCS))  # type: ignore[call-arg]
     assert NearDuplicateKFold(7).get_n_splits() == 7
     assert repr(NearDuplicateKFold(3, threshold=0.7)) == (
-        "NearDuplicateKFold(n_splits=3, stratified=False, shuffle=False, random_state=None, threshold=0.7)"
+        "NearDuplicateKFold(n_splits=3, stratified=False, shuffle=False, random_state=None, "
+        "threshold=0.7)"
     )
 
 

@@ -15,7 +15,6 @@ from pathlib import Path
 from urllib.request import urlopen
 
 import pytest
-
 from waiting import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -202,7 +201,9 @@ def test_a_pipe_that_nobody_reads(program: list[str], twins: tuple[Path, Path]) 
         os.close(reading)
         words = [*command, "find", "sample", "records.jsonl", "--pairs", "p.csv", "--json"]
         with open(writing, "wb") as output:
-            done = subprocess.run(words, cwd=place, env=environment(), stdout=output, stderr=subprocess.PIPE)
+            done = subprocess.run(
+                words, cwd=place, env=environment(), stdout=output, stderr=subprocess.PIPE
+            )
         results.append((done.returncode, untimed(done.stderr), (place / "p.csv").read_bytes()))
     assert results[1] == results[0]
 

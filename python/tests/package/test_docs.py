@@ -14,12 +14,16 @@ from typing import Any
 import pytest
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
-GUIDES = {name: (DOCS / name).read_text(encoding="utf-8") for name in ("python.md", "python-index.md")}
+GUIDES = {
+    name: (DOCS / name).read_text(encoding="utf-8") for name in ("python.md", "python-index.md")
+}
 #: The guide, how many lines are before it, and itself.
 EXAMPLES = [
     pytest.param(name, text[: block.start(1)].count("\n"), block.group(1), id=f"{name}-{number}")
     for name, text in GUIDES.items()
-    for number, block in enumerate(re.finditer(r"^```python\n(.*?)^```", text, re.M | re.S))
+    for number, block in enumerate(
+        re.finditer(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    )
 ]
 
 
@@ -42,13 +46,15 @@ def test_example(guide: str, line: int, example: str, defined: dict[str, dict[st
     if re.search(r"\b(pyarrow|table)\b", example) and not importlib.util.find_spec("pyarrow"):
         pytest.skip("pyarrow is not installed, which the example is about")
     for package in ("pandas", "polars", "datasets", "sklearn"):
-        if re.search(rf"^(import|from) (lookalike\.)?{package}\b", example, re.M) and not importlib.util.find_spec(package):
+        if re.search(
+            rf"^(import|from) (lookalike\.)?{package}\b", example, re.MULTILINE
+        ) and not importlib.util.find_spec(package):
             pytest.skip(f"{package} is not installed, which the example is about")
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         # Empty lines before it make the numbers in a traceback those of the guide.
         exec(compile("\n" * line + example, str(DOCS / guide), "exec"), defined[guide])
-    said = re.findall(r"^\s*print\(.*\)\s+# (.*)$", example, re.M)
+    said = re.findall(r"^\s*print\(.*\)\s+# (.*)$", example, re.MULTILINE)
     reported = printed.getvalue().splitlines()
     if "progress=" in example:
         # How often it reports progress depends on how long that takes.

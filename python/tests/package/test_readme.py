@@ -7,11 +7,14 @@ import io
 import re
 from pathlib import Path
 
-import lookalike
 import pytest
 
+import lookalike
+
 README = Path(__file__).resolve().parents[2] / "README.md"
-EXAMPLES = re.findall(r"^```python\n(.*?)^```", README.read_text(encoding="utf-8"), re.M | re.S)
+EXAMPLES = re.findall(
+    r"^```python\n(.*?)^```", README.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+)
 
 
 def test_there_are_examples() -> None:
@@ -27,5 +30,5 @@ def test_example(example: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         exec(compile(example, str(README), "exec"), {})
-    said = re.findall(r"^\s*print\(.*\)\s+# (.*)$", example, re.M)
+    said = re.findall(r"^\s*print\(.*\)\s+# (.*)$", example, re.MULTILINE)
     assert printed.getvalue().splitlines() == said

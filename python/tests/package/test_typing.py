@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-CODE = '''
+CODE = """
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
@@ -59,10 +59,10 @@ def of_each(frame: Frame, lazy: Lazy, reader: Reader, dataset: Dataset, rows: It
     found = lookalike.find(frame)
     assert_type(found[0], lookalike.Group)
     assert_type(found[:2], list[lookalike.Group])
-'''
+"""
 
 
-AWAITED = '''
+AWAITED = """
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
@@ -91,7 +91,7 @@ async def of_each(rows: AsyncIterator[tuple[str, str]]) -> None:
             assert_type(matches, lookalike.Matches)
         await index.query("a text", limits=3)  # type: ignore[call-arg]
         AsyncIndex.create("news", thresholds=0.5)  # type: ignore[call-arg]
-'''
+"""
 
 
 CODES = {"dedup": CODE, "awaited": AWAITED}
@@ -114,4 +114,6 @@ def test_another_checker_knows_the_same_types(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "pyright", "--pythonpath", sys.executable, "."]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     # One error, that of the file that is wrong: the others were checked.
-    assert "wrong.py:2:15 - error" in done.stdout and "\n1 error," in done.stdout, done.stdout + done.stderr
+    assert "wrong.py:2:15 - error" in done.stdout and "\n1 error," in done.stdout, (
+        done.stdout + done.stderr
+    )

@@ -9,8 +9,9 @@ import sys
 import tarfile
 from pathlib import Path
 
-import lookalike
 import pytest
+
+import lookalike
 
 PACKAGE = Path(lookalike.__file__).parent
 SOURCES = Path(__file__).resolve().parents[2]
@@ -41,11 +42,22 @@ def test_metadata(installed: importlib.metadata.Distribution) -> None:
 
 def test_the_wheel_says_what_it_was_tested_with(installed: importlib.metadata.Distribution) -> None:
     said = installed.metadata.get_all("Classifier", [])
-    versions = {name for name in said if re.fullmatch(r"Programming Language :: Python :: 3\.\d+", name)}
-    tested = [line for line in (SOURCES / "README.md").read_text().splitlines() if line.startswith("| CPython 3.")]
+    versions = {
+        name for name in said if re.fullmatch(r"Programming Language :: Python :: 3\.\d+", name)
+    }
+    tested = [
+        line
+        for line in (SOURCES / "README.md").read_text().splitlines()
+        if line.startswith("| CPython 3.")
+    ]
     named = {version for line in tested for version in re.findall(r"3\.\d+", line.split("|")[1])}
-    assert versions == {f"Programming Language :: Python :: {version}" for version in named} and len(versions) > 1
-    assert [name for name in said if name.startswith("Operating System")] == ["Operating System :: POSIX :: Linux"]
+    assert (
+        versions == {f"Programming Language :: Python :: {version}" for version in named}
+        and len(versions) > 1
+    )
+    assert [name for name in said if name.startswith("Operating System")] == [
+        "Operating System :: POSIX :: Linux"
+    ]
     assert not [name for name in said if "Free Threading" in name], "the module needs the lock"
 
 
@@ -56,7 +68,14 @@ def test_one_wheel_for_every_cpython(installed: importlib.metadata.Distribution)
 
 def test_files(installed: importlib.metadata.Distribution) -> None:
     names = {str(file) for file in installed.files or []}
-    for name in ("__init__.py", "_engine.pyi", "py.typed", "errors.py", "__main__.py", "plot/tables.py"):
+    for name in (
+        "__init__.py",
+        "_engine.pyi",
+        "py.typed",
+        "errors.py",
+        "__main__.py",
+        "plot/tables.py",
+    ):
         assert f"lookalike/{name}" in names
     assert not [name for name in names if "test" in name], "tests are no part of the wheel"
     licences = [name for name in names if "licenses/LICENSE-" in name]
@@ -67,7 +86,9 @@ def test_files(installed: importlib.metadata.Distribution) -> None:
 
 def test_the_licence_of_what_is_of_datasketch_is_there() -> None:
     theirs = importlib.metadata.distribution("datasketch")
-    (file,) = (file for file in theirs.files or [] if file.name == "LICENSE" and "licenses" in file.parts)
+    (file,) = (
+        file for file in theirs.files or [] if file.name == "LICENSE" and "licenses" in file.parts
+    )
     text = (SOURCES / "LICENSE-datasketch").read_text()
     assert text.endswith(Path(str(theirs.locate_file(file))).read_text())
     for name in ("hyperloglog_bias.csv", "hyperloglog_const.py"):
@@ -80,7 +101,19 @@ def test_an_import_brings_nothing_else() -> None:
         "print(*sorted({name.partition('.')[0] for name in set(sys.modules) - before}))"
     )
     modules = run(code).split()
-    heavy = {"numpy", "pyarrow", "pandas", "polars", "duckdb", "datasets", "tqdm", "asyncio", "matplotlib", "altair", "sklearn"}
+    heavy = {
+        "numpy",
+        "pyarrow",
+        "pandas",
+        "polars",
+        "duckdb",
+        "datasets",
+        "tqdm",
+        "asyncio",
+        "matplotlib",
+        "altair",
+        "sklearn",
+    }
     assert not heavy & set(modules)
     others = set(modules) - {"lookalike"} - sys.stdlib_module_names
     assert not others, "modules that are no part of Python"
@@ -116,7 +149,19 @@ def test_an_import_leaves_modules_of_python_for_later() -> None:
     # From 3.14 on, pathlib needs glob.
     late -= set(run("import sys; import pathlib; print(*sys.modules)").split())
     assert len(late) > 10 and not late & modules
-    own = {"_notebook", "_worker", "aio", "datasketch", "pandas", "plot", "polars", "ray", "sklearn", "spark", "stages"}
+    own = {
+        "_notebook",
+        "_worker",
+        "aio",
+        "datasketch",
+        "pandas",
+        "plot",
+        "polars",
+        "ray",
+        "sklearn",
+        "spark",
+        "stages",
+    }
     assert not {f"lookalike.{name}" for name in own} & modules
 
 

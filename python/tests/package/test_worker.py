@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from lookalike import _worker
 
 PDF = Path(__file__).resolve().parents[3] / "fixtures" / "extract" / "pdf"

@@ -45,9 +45,7 @@ def test_folders_of_datasketch_are_read(tmp_path: Path, scheme: str) -> None:
     mine = ours.MinHashLSHBloom(**arguments)
     assert (mine.b, mine.r, mine.h) == (their.b, their.r, their.h)
     # Beyond its capacity and with this rate, there are many false positives, which must be equal.
-    asked = zip(
-        sketches(theirs, 2000, 60, scheme=scheme), sketches(ours, 2000, 60, scheme=scheme)
-    )
+    asked = zip(sketches(theirs, 2000, 60, scheme=scheme), sketches(ours, 2000, 60, scheme=scheme))
     answers = [(their.query(a), mine.query(b)) for a, b in asked]
     assert all(a == b for a, b in answers)
     assert 300 < sum(b for _, b in answers) < 1900
@@ -186,7 +184,13 @@ def test_what_is_refused(tmp_path: Path) -> None:
         ours.MinHashLSHBloom(**good, save_dir=tmp_path)
     file = tmp_path / "band-0.bf"
     whole = file.read_bytes()
-    for broken in (b"", whole[:100], whole[:-1], b"X" + whole[1:], whole[:9] + bytes(8) + whole[17:]):
+    for broken in (
+        b"",
+        whole[:100],
+        whole[:-1],
+        b"X" + whole[1:],
+        whole[:9] + bytes(8) + whole[17:],
+    ):
         file.write_bytes(broken)
         with pytest.raises(DamagedError, match=r"band-0\.bf is no Bloom filter"):
             ours.MinHashLSHBloom(**good, save_dir=tmp_path)

@@ -18,7 +18,7 @@ TEXT = GUIDE.read_text(encoding="utf-8")
 
 def test_examples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    blocks = list(re.finditer(r"^```python\n(.*?)^```", TEXT, re.M | re.S))
+    blocks = list(re.finditer(r"^```python\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL))
     assert len(blocks) >= 4
     names: dict[str, Any] = {}
     for block in blocks:
@@ -27,7 +27,7 @@ def test_examples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         with contextlib.redirect_stdout(printed):
             # Empty lines before it make the numbers in a traceback those of the guide.
             exec(compile("\n" * line + block.group(1), str(GUIDE), "exec"), names)
-        said = re.findall(r"^\s*print\(.*\)\s+# (.*)$", block.group(1), re.M)
+        said = re.findall(r"^\s*print\(.*\)\s+# (.*)$", block.group(1), re.MULTILINE)
         assert printed.getvalue().splitlines() == said
 
 
@@ -35,7 +35,7 @@ def test_values_of_the_schemes() -> None:
     """The table of the values of one token."""
     from lookalike.datasketch import MinHash
 
-    rows = re.findall(r"^\| `(affine32|affine64|legacy)` \| ([\d, ]+) \|$", TEXT, re.M)
+    rows = re.findall(r"^\| `(affine32|affine64|legacy)` \| ([\d, ]+) \|$", TEXT, re.MULTILINE)
     assert len(rows) == 3
     for scheme, values in rows:
         m = MinHash(4, scheme=scheme)
@@ -46,7 +46,7 @@ def test_values_of_the_schemes() -> None:
 def test_modules_and_names_are_there() -> None:
     import importlib
 
-    rows = re.findall(r"^\| ((?:`[a-z_]+`(?:, )?)+) \| (`.*) \|$", TEXT, re.M)
+    rows = re.findall(r"^\| ((?:`[a-z_]+`(?:, )?)+) \| (`.*) \|$", TEXT, re.MULTILINE)
     assert len(rows) >= 8
     for modules, names in rows:
         if "affine" in modules or "legacy" in modules:

@@ -89,7 +89,7 @@ def test_large_hashes(name: str) -> None:
     bits = 32 if name == "HyperLogLog" else 64
     draw = np.random.default_rng(1)
     a, b = (getattr(package, name)(4, hashfunc=int) for package in (theirs, ours))
-    for shift in range(0, bits - 3):
+    for shift in range(bits - 3):
         value = int(draw.integers(0, 1 << 62)) * 4 % (1 << bits) >> shift
         for h in (a, b):
             h.update(value)

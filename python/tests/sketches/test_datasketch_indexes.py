@@ -423,7 +423,7 @@ def test_attributes_and_waiting_queries_are_copied() -> None:
     class Named(ours.MinHashLSH):
         pass
 
-    _, (m, n, *_) = sketches(some_sets(2, 11), num_perm=16)
+    _, (m, _n, *_) = sketches(some_sets(2, 11), num_perm=16)
     lsh = Named(num_perm=16, params=(4, 4))
     lsh.titles = {"a": "A"}  # type: ignore[attr-defined]
     lsh.insert("a", m)
@@ -674,8 +674,8 @@ def test_ensembles_keep_insertion_order() -> None:
 
 
 def clusters(sets: list[list[bytes]], query: Any, insert: Any) -> list[list[int]]:
-    """Clusters of near-duplicates as scripts for corpora of code make them: a document joins the first cluster that a
-    similar one began, else the first similar one begins a cluster."""
+    """Clusters of near-duplicates as scripts for corpora of code make them: a document joins the
+    first cluster that a similar one began, else the first similar one begins a cluster."""
     begun: dict[int, list[int]] = {}
     for key in range(len(sets)):
         similar = query(key)
@@ -688,14 +688,26 @@ def clusters(sets: list[list[bytes]], query: Any, insert: Any) -> list[list[int]
 
 def test_greedy_clusters_are_those_of_insertion_order() -> None:
     draw = random.Random(48)
-    sets = [[b"%d" % (family + draw.randrange(60)) for _ in range(80)] for family in [0, 30, 0, 30, 60] * 60]
+    sets = [
+        [b"%d" % (family + draw.randrange(60)) for _ in range(80)]
+        for family in [0, 30, 0, 30, 60] * 60
+    ]
     a, b = sketches(sets, num_perm=64)
-    theirs_index, ours_index = (package.MinHashLSH(threshold=0.5, num_perm=64) for package in (theirs, ours))
+    theirs_index, ours_index = (
+        package.MinHashLSH(threshold=0.5, num_perm=64) for package in (theirs, ours)
+    )
     expected = clusters(
-        sets, lambda key: sorted(theirs_index.query(a[key])), lambda key: theirs_index.insert(key, a[key])
+        sets,
+        lambda key: sorted(theirs_index.query(a[key])),
+        lambda key: theirs_index.insert(key, a[key]),
     )
     assert len(expected) > 1
-    assert clusters(sets, lambda key: ours_index.query(b[key]), lambda key: ours_index.insert(key, b[key])) == expected
+    assert (
+        clusters(
+            sets, lambda key: ours_index.query(b[key]), lambda key: ours_index.insert(key, b[key])
+        )
+        == expected
+    )
 
 
 def test_error_probabilities_are_those_of_datasketch() -> None:
@@ -703,14 +715,24 @@ def test_error_probabilities_are_those_of_datasketch() -> None:
         ours_of, theirs_of = getattr(our_lsh, name), getattr(their_lsh, name)
         for threshold in (0.0, 0.2, 0.5, 0.9, 1.0):
             for b, r in ((1, 1), (25, 5), (9, 14), (128, 1)):
-                assert ours_of(threshold, b, r) == pytest.approx(theirs_of(threshold, b, r), abs=1e-12)
+                assert ours_of(threshold, b, r) == pytest.approx(
+                    theirs_of(threshold, b, r), abs=1e-12
+                )
 
 
 def test_private_names_are_there() -> None:
     from lookalike.datasketch.hyperloglog import _bit_length
-    from lookalike.datasketch.storage import RedisBuffer, RedisListStorage, RedisSetStorage, RedisStorage
+    from lookalike.datasketch.storage import (
+        RedisBuffer,
+        RedisListStorage,
+        RedisSetStorage,
+        RedisStorage,
+    )
 
     assert [_bit_length(bits) for bits in (0, 1, 8)] == [0, 1, 4]
     assert issubclass(RedisListStorage, RedisStorage) and issubclass(RedisSetStorage, RedisStorage)
     assert callable(RedisBuffer)
-    assert ours.MinHash(4)._a_gpu is None and pickle.loads(pickle.dumps(ours.MinHash(4)))._a_gpu is None
+    assert (
+        ours.MinHash(4)._a_gpu is None
+        and pickle.loads(pickle.dumps(ours.MinHash(4)))._a_gpu is None
+    )

@@ -1,4 +1,5 @@
-"""A MinHashLSH in a folder: it answers as one in memory does, and belongs to one index at a time."""
+"""A MinHashLSH in a folder: it answers as one in memory does, and belongs to one index at a
+time."""
 
 from __future__ import annotations
 
@@ -128,7 +129,7 @@ def test_kept_in_a_folder(tmp_path: Path, scheme: Any) -> None:
         assert found(again, tb) == found(a, ta)
         assert again.get_counts() == a.get_counts()
         assert [dict(table) for table in again.hashtables] == [
-            {key: table.get(key) for key in table.keys()} for table in a.hashtables
+            {key: table.get(key) for key in table} for table in a.hashtables
         ]
         assert again._minhash_scheme == scheme
         other = "affine64" if scheme == "legacy" else "legacy"
@@ -140,8 +141,8 @@ def test_kept_in_a_folder(tmp_path: Path, scheme: Any) -> None:
 
 
 def in_a_folder(key: Any) -> Any:
-    """A key of an index in memory, whose pickles have the usual protocol, 5 from Python 3.14 on; those of a folder have
-    protocol 4 in every version."""
+    """A key of an index in memory, whose pickles have the usual protocol, 5 from Python 3.14 on;
+    those of a folder have protocol 4 in every version."""
     return pickle.dumps(pickle.loads(key), protocol=4) if isinstance(key, bytes) else key
 
 
@@ -149,7 +150,9 @@ def same_answers(kept: Any, model: Any) -> None:
     assert list(kept.keys) == [in_a_folder(key) for key in model.keys] == kept.keys.keys()
     assert len(kept.keys) == len(model.keys) and kept.is_empty() == model.is_empty()
     assert kept.get_counts() == model.get_counts()
-    assert kept.keys.itemcounts() == {in_a_folder(key): count for key, count in model.keys.itemcounts().items()}
+    assert kept.keys.itemcounts() == {
+        in_a_folder(key): count for key, count in model.keys.itemcounts().items()
+    }
     assert kept.keys.status() == model.keys.status()
     for key in model.keys:
         assert in_a_folder(key) in kept.keys and kept.keys[in_a_folder(key)] == model.keys[key]
@@ -167,7 +170,9 @@ def same_answers(kept: Any, model: Any) -> None:
     assert set(kept.collect_query_buffer()) == set(model.collect_query_buffer())
     for mine, its in zip(kept.hashtables, model.hashtables, strict=True):
         assert set(mine) == set(its) and len(mine) == len(its)
-        assert all(mine[bucket] == set(map(in_a_folder, its[bucket])) and bucket in mine for bucket in its)
+        assert all(
+            mine[bucket] == set(map(in_a_folder, its[bucket])) and bucket in mine for bucket in its
+        )
         assert mine[b"other"] == set() and b"other" not in mine
 
 
@@ -811,7 +816,7 @@ DAMAGES = [
     # A list, which is no key.
     "UPDATE docs SET id = 'p:XS4=' WHERE doc = 2",
     "UPDATE docs SET metadata = '{\"key\":5}' WHERE doc = 2",
-    "UPDATE docs SET metadata = '{\"key\":\"AAAA\"}' WHERE doc = 2",
+    'UPDATE docs SET metadata = \'{"key":"AAAA"}\' WHERE doc = 2',
     "UPDATE docs SET metadata = '5' WHERE doc = 2",
 ]
 

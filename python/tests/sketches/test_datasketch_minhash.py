@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from waiting import PATIENCE
 
 np = pytest.importorskip("numpy", reason="numpy is not installed")
@@ -50,11 +49,18 @@ def assert_equal(a: Any, b: Any) -> None:
 
 @pytest.mark.parametrize("kernel", _engine.ds_kernels())
 def test_kernels_hash_like_hashlib(kernel: str) -> None:
-    # Of every length, as neighbours of their own and of other lengths, and with a rest of each size.
+    # Of every length, as neighbours of their own and of other lengths, and with a rest of each
+    # size.
     some = some_tokens(1001, 1)
     short = [some[at % 1001][: at % 33] + bytes(at % 3) for at in range(500)]
     each = [bytes(range(length)) for length in range(130) for _ in range(8)]
-    for tokens in [some, short, each, each[:-1], *(each[at : at + 21] for at in range(0, 1000, 13))]:
+    for tokens in [
+        some,
+        short,
+        each,
+        each[:-1],
+        *(each[at : at + 21] for at in range(0, 1000, 13)),
+    ]:
         check_sha1(kernel, tokens)
 
 
@@ -422,7 +428,7 @@ BROKEN: list[Any] = [memoryview(b"abcd")[::2], np.arange(8)[::2], np.arange(8).r
 def test_buffers_with_gaps_are_refused(token: Any) -> None:
     with pytest.raises((ValueError, BufferError)) as expected:
         theirs.sha1_hash32(token)
-    a, b = pair()
+    _a, b = pair()
     for call in (
         ours.sha1_hash32,
         ours.sha1_hash64,

@@ -255,8 +255,10 @@ def behaviour(thing: Any) -> Any:
     if name == "WeightedMinHashGenerator":
         return thing.minhash([4, 3, 2, 1]).hashvalues.tolist()
     package = ours if type(thing).__module__.startswith("lookalike") else theirs
-    scheme = thing._minhash_scheme if name != "MinHashLSHEnsemble" else (
-        thing.indexes[0][min(thing.indexes[0])]._minhash_scheme
+    scheme = (
+        thing._minhash_scheme
+        if name != "MinHashLSHEnsemble"
+        else (thing.indexes[0][min(thing.indexes[0])]._minhash_scheme)
     )
     m = package.MinHash(num_perm=16, seed=5, scheme=scheme)
     m.update_batch([b"a", b"b"])
@@ -319,7 +321,9 @@ BORROWED = ["HNSW", "AsyncMinHashLSH", "aio", "experimental", "hnsw"]
 
 @pytest.mark.parametrize("name", BORROWED)
 def test_what_is_taken_from_an_installed_datasketch(name: str) -> None:
-    their = importlib.import_module(f"datasketch.{name}") if name.islower() else getattr(theirs, name)
+    their = (
+        importlib.import_module(f"datasketch.{name}") if name.islower() else getattr(theirs, name)
+    )
     assert getattr(ours, name) is their
     names: dict[str, Any] = {}
     exec(f"from lookalike.datasketch import {name}", names)
@@ -337,7 +341,9 @@ def test_borrowed_modules_are_read_from_pickles() -> None:
     graph = HNSW(distance_func=_distance)
     assert aio is theirs.experimental.aio
     for nested in ("aio.lsh", "aio.storage", "experimental.aio", "experimental.aio.lsh"):
-        assert importlib.import_module(f"lookalike.datasketch.{nested}") is importlib.import_module(f"datasketch.{nested}")
+        assert importlib.import_module(f"lookalike.datasketch.{nested}") is importlib.import_module(
+            f"datasketch.{nested}"
+        )
     for number, m in enumerate(ours.MinHash.bulk([[b"a"], [b"a", b"b"], [b"c"]])):
         graph.insert(number, m)
     assert graph.query(ours.MinHash.bulk([[b"a"]])[0], k=1)[0][0] == 0
@@ -476,10 +482,19 @@ def test_buckets_change_with_their_keys_only() -> None:
 
 
 def test_modules_have_the_same_names() -> None:
-    for name in (
-        "b_bit_minhash hashfunc hyperloglog lean_minhash lsh lsh_bloom lshensemble "
-        "lshensemble_partition lshforest minhash weighted_minhash"
-    ).split():
+    for name in [
+        "b_bit_minhash",
+        "hashfunc",
+        "hyperloglog",
+        "lean_minhash",
+        "lsh",
+        "lsh_bloom",
+        "lshensemble",
+        "lshensemble_partition",
+        "lshforest",
+        "minhash",
+        "weighted_minhash",
+    ]:
         mine = importlib.import_module(f"lookalike.datasketch.{name}")
         their = importlib.import_module(f"datasketch.{name}")
         public = {

@@ -1,4 +1,6 @@
-"""Says how to get the class ``HNSW`` of datasketch. A folder, since ``HNSW.py`` is ``hnsw.py`` on some systems."""
+"""Says how to get the class ``HNSW`` of datasketch. A folder, since ``HNSW.py`` is ``hnsw.py`` on
+some systems.
+"""
 
 from lookalike.datasketch.borrowed import refuse_class_stub
 

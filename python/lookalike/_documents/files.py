@@ -1,0 +1,82 @@
+"""Files and folders as documents."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeAlias
+
+from lookalike._options import FILE_OPTIONS, FileOptions, Unpack, check_options
+from lookalike.errors import FileError, OptionError
+
+Paths: TypeAlias = "str | os.PathLike[str] | Iterable[str | os.PathLike[str]]"
+"""A file, a folder, or a pattern such as ``news/*.jsonl``; or several of these."""
+
+
+class Files:
+    """Files and folders as documents, for each argument that takes documents.
+
+    ``lookalike.find_files``, ``lookalike.dedup_files`` and ``lookalike.cut_files`` take paths
+    without it.
+
+    Args:
+        paths: A file, a folder, or a pattern such as ``news/*.jsonl``; or several of these.
+        options: How files are read: ``format``, ``include``, ``exclude``, ``all_files``,
+            ``follow``, ``delimiter``, ``encoding``, ``html``, ``quotes``, ``mail_signatures``,
+            ``attachments`` and ``max``. ``OPTIONS`` has the meaning of each.
+
+    Raises:
+        OptionError: An option is unknown, or no path is given.
+
+    Examples:
+        >>> import lookalike, pathlib, tempfile
+        >>> folder = pathlib.Path(tempfile.mkdtemp())
+        >>> _ = (folder / "a.txt").write_text("All rights are reserved. One.")
+        >>> _ = (folder / "b.txt").write_text("Two. All rights are reserved!")
+        >>> lookalike.passages(lookalike.Files(folder, include="*.txt"), min_words=4)
+        PassagesResult(documents=2, passages=1, copied_words=4)
+    """
+
+    __slots__ = ("options", "paths")
+
+    def __init__(self, paths: Paths, **options: Unpack[FileOptions]) -> None:
+        check_options(options, "Files", FileOptions, ())
+        if isinstance(paths, (str, os.PathLike)):
+            paths = [paths]
+        self.paths: tuple[str | os.PathLike[str], ...] = tuple(paths)
+        """The paths and patterns."""
+        self.options: FileOptions = options
+        """How they are read."""
+        if not self.paths:
+            raise OptionError("Files: expected one or more paths, got none")
+
+    def __repr__(self) -> str:
+        options = "".join(f", {name}={value!r}" for name, value in self.options.items())
+        return f"Files({[os.fspath(path) for path in self.paths]!r}{options})"
+
+    def find(self) -> list[str]:
+        """Finds the files and folders of the patterns.
+
+        Raises:
+            FileError: A file does not exist, or a pattern has no match.
+        """
+        found: list[str] = []
+        for path in self.paths:
+            name = os.fsdecode(path)
+            is_pattern = isinstance(path, str) and glob.has_magic(name) and not os.path.exists(name)
+            if name != "-" and not is_pattern and not os.path.exists(name):
+                shown = name if len(name) <= 80 else name[:79] + "…"
+                raise FileError(f"the file or folder {shown!r} does not exist; check the path")
+            matches = sorted(glob.glob(name, recursive=True)) if is_pattern else [name]
+            if not matches:
+                raise FileError(f"nothing matches the pattern {name!r}; check the path")
+            found += matches
+        return found
+
+
+def split_options(options: Mapping[str, Any]) -> tuple[FileOptions, dict[str, Any]]:
+    """The options of files, and the others."""
+    files: Any = {name: value for name, value in options.items() if name in FILE_OPTIONS}
+    others = {name: value for name, value in options.items() if name not in FILE_OPTIONS}
+    return files, others

@@ -1,0 +1,1 @@
+"""Recall, precision and cost of runs."""

@@ -1,0 +1,143 @@
+"""The public names of the package with their signatures, read from its sources, so that no optional
+package is needed.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+PACKAGE = Path(__file__).parents[2] / "lookalike"
+MODULES = (
+    "lookalike",
+    "lookalike.aio",
+    "lookalike.audit_stages",
+    "lookalike.datasketch",
+    "lookalike.errors",
+    "lookalike.pandas",
+    "lookalike.plot",
+    "lookalike.plot.tables",
+    "lookalike.polars",
+    "lookalike.ray",
+    "lookalike.sklearn",
+    "lookalike.spark",
+    "lookalike.stages",
+)
+
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A definition with its module."""
+
+    module: str
+    node: ast.stmt
+
+
+def source(module: str) -> Path | None:
+    """The file of a module of the package; a stub for a compiled one."""
+    if module.partition(".")[0] != "lookalike":
+        return None
+    place = PACKAGE.joinpath(*module.split(".")[1:])
+    package, plain = place / "__init__.py", place.with_suffix(".py")
+    paths = (package,) if place == PACKAGE else (place.with_suffix(".pyi"), plain, package)
+    return next((path for path in paths if path.is_file()), None)
+
+
+def public_names(module: str) -> list[str]:
+    """The names of ``__all__``."""
+    for statement in _tree(module).body:
+        if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "__all__":
+            names: list[str] = ast.literal_eval(statement.value)
+            return names
+    raise AssertionError(f"{module} has no __all__")
+
+
+def _tree(module: str) -> ast.Module:
+    path = source(module)
+    assert path is not None, module
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def definition(module: str, name: str) -> Definition | None:
+    """The definition of a name of a module; ``None`` for names of other packages."""
+    if source(module) is None:
+        return None
+    for statement in _tree(module).body:
+        if isinstance(statement, ast.ImportFrom):
+            for alias in statement.names:
+                is_module = source(f"{statement.module}.{alias.name}") is not None
+                if (alias.asname or alias.name) == name and not is_module:
+                    return definition(statement.module or "", alias.name)
+        elif name in _defined(statement):
+            return Definition(module, statement)
+    return None
+
+
+def _defined(statement: ast.stmt) -> list[str]:
+    if isinstance(statement, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+        return [statement.name]
+    if isinstance(statement, ast.AnnAssign):
+        return [ast.unparse(statement.target)]
+    if isinstance(statement, ast.Assign):
+        return [ast.unparse(target) for target in statement.targets]
+    return []
+
+
+def public_api() -> Iterator[str]:
+    """A line for each public name and for each public member of a public class."""
+    for module in MODULES:
+        for name in sorted(public_names(module)):
+            yield from _lines(f"{module}.{name}", definition(module, name))
+
+
+def _lines(name: str, found: Definition | None) -> Iterator[str]:
+    if found is None:
+        yield name
+    elif isinstance(found.node, ast.ClassDef):
+        yield f"class {name}"
+        yield from sorted(set(_members(name, found, set())))
+    elif isinstance(found.node, _Function):
+        yield f"{name}{_signature(found.node)}"
+    elif isinstance(found.node, ast.AnnAssign) and "TypeAlias" not in ast.unparse(
+        found.node.annotation
+    ):
+        yield f"{name}: {ast.unparse(found.node.annotation)}"
+    else:
+        yield name
+
+
+def _members(name: str, found: Definition, seen: set[str]) -> Iterator[str]:
+    """The members of a class, and those that it inherits within the package."""
+    assert isinstance(found.node, ast.ClassDef)
+    for member in found.node.body:
+        for defined in _defined(member):
+            is_public = not defined.startswith("_") or defined in ("__init__", "__new__")
+            if not is_public or defined in seen:
+                continue
+            yield f"  {name}.{_member(defined, member)}"
+    seen |= {defined for member in found.node.body for defined in _defined(member)}
+    for base in found.node.bases:
+        base_name = ast.unparse(base).partition("[")[0]
+        inherited = definition(found.module, base_name)
+        if inherited is not None and isinstance(inherited.node, ast.ClassDef):
+            yield from _members(name, inherited, seen)
+
+
+def _member(name: str, member: ast.stmt) -> str:
+    if isinstance(member, _Function):
+        decorators = {ast.unparse(one) for one in member.decorator_list}
+        if "property" in decorators:
+            return f"{name}: {ast.unparse(member.returns) if member.returns else 'Any'}"
+        return f"{name}{_signature(member)}"
+    if isinstance(member, ast.AnnAssign):
+        return f"{name}: {ast.unparse(member.annotation)}"
+    return name
+
+
+def _signature(function: _Function) -> str:
+    returns = f" -> {ast.unparse(function.returns)}" if function.returns else ""
+    return f"({ast.unparse(function.args)}){returns}"
